@@ -1,0 +1,1 @@
+//! The collectors of gclab, one folder each, and their registry

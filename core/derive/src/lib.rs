@@ -1,0 +1,1 @@
+//! Layouts of heap closures, derived from Rust structs

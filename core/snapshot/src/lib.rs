@@ -1,0 +1,1 @@
+//! Reads V8 heap snapshots (.heapsnapshot, plain or gzip), streamed

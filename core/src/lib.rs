@@ -1,0 +1,1 @@
+//! The heap of gclab: blocks, closures, the mutator API, the Collector trait and what collectors are made of

@@ -1,0 +1,2 @@
+//! The gclab command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! One generic traversal over any collector's heap

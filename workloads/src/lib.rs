@@ -1,0 +1,1 @@
+//! Programs that allocate, written against gclab's mutator API; each ends in a checksum
