@@ -1,0 +1,254 @@
+//! Statistics of a run: what was allocated, copied and kept, and where the time went.
+//!
+//! Terms are GHC's (`RTSStats`, `GCDetails`): INIT is the time until the heap stands, MUT the program's own time, GC the time
+//! of collections from the moment every mutator has stopped, EXIT the time from the program's end to the figures. The time to
+//! stop the mutators (`sync`) is mutator time, as in GHC.
+//!
+//! [`Recorder`] accumulates, [`Statistics`] is the plain value it ends in, [`render`] prints that as GHC would, into a [`Sink`].
+//! [`Clock`] is the only place where clocks are read: a collection reads the elapsed clock, its thread's CPU clock and the
+//! process's resource usage twice each, about one microsecond in all.
+//!
+//! Invariants: every collection that ended is in [`Statistics::collections`], in order; all sums and maxima agree with that list
+//! (`Statistics::check`, used by the tests).
+
+mod clock;
+mod recorder;
+pub mod render;
+mod sink;
+
+pub use clock::{Clock, ProcessUsage};
+pub use recorder::{FinalCounts, GcCounts, Recorder};
+pub use sink::Sink;
+
+/// One collection: GHC's `GCDetails`, with its place in time.
+///
+/// Times are in nanoseconds, sizes in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Collection {
+    /// Oldest generation that was collected, from 0.
+    pub generation: u32,
+    /// Whether every generation was collected.
+    pub major: bool,
+    /// Whether somebody asked for it (the program, a profiler, the end of the run), rather than a limit being reached.
+    pub forced: bool,
+    /// GC threads that took part; 1 is a sequential collection.
+    pub threads: u32,
+    /// Bytes allocated since the previous collection (or since the start), by all capabilities.
+    pub allocated: u64,
+    /// Bytes copied, remembered-set entries that were kept included (GHC counts its mutable lists as copied).
+    pub copied: u64,
+    /// Bytes live after the collection; generations that were not collected count as live.
+    pub live: u64,
+    /// Of `live`: bytes of large objects.
+    pub large: u64,
+    /// Bytes of blocks that hold live data, less `live`: waste at block ends and by rounding up large objects.
+    pub slop: u64,
+    /// Bytes of megablocks mapped after the collection: megablocks x 1 MiB.
+    pub in_use: u64,
+    /// Bytes of mapped blocks that nobody uses, after the collection.
+    pub fragmentation: u64,
+    /// Bytes copied by the thread that copied most; 0 when sequential.
+    pub par_max: u64,
+    /// Bytes that count as copied in balance, see [`par_balanced`]; 0 when sequential.
+    pub par_balanced: u64,
+    /// Bytes moved to an older generation.
+    pub promoted: u64,
+    /// Entries of the remembered set that were scanned as roots.
+    pub remembered: u64,
+    /// When the collection began (mutators stopped), since the start of the world.
+    pub start_ns: u64,
+    /// From the request until every mutator had stopped. Mutator time.
+    pub sync_ns: u64,
+    /// The pause: from `start_ns` until the mutators may go on.
+    pub elapsed_ns: u64,
+    /// CPU time of all GC threads in it.
+    pub cpu_ns: u64,
+    /// CPU time of the process since the start of the world, at the end of the collection.
+    pub total_cpu_ns: u64,
+    /// Page faults (minor and major) during the collection.
+    pub faults: u64,
+    /// Page faults since the end of the previous collection, or the start.
+    pub faults_before: u64,
+}
+
+/// All collections of one generation (those in which it was the oldest collected). Times in nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GenerationStats {
+    /// Number of collections.
+    pub collections: u64,
+    /// Of these: with more than one GC thread.
+    pub par_collections: u64,
+    /// CPU time of all GC threads.
+    pub cpu_ns: u64,
+    /// Sum of the pauses.
+    pub elapsed_ns: u64,
+    /// Longest pause.
+    pub max_pause_ns: u64,
+}
+
+/// CPU time and elapsed time of a part of the run, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// CPU time of all threads of the process.
+    pub cpu_ns: u64,
+    /// Time by the clock on the wall.
+    pub elapsed_ns: u64,
+}
+
+/// Operating-system threads of the run, as in GHC's TASKS line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tasks {
+    /// Threads that ever ran in this heap.
+    pub total: u64,
+    /// Of these: threads of the program, that entered the heap.
+    pub bound: u64,
+    /// Worker threads (GC threads) made in all.
+    pub workers: u64,
+    /// Most worker threads at one time.
+    pub peak_workers: u64,
+}
+
+/// Everything a run can say about itself: GHC's `RTSStats`, and every pause. Times in nanoseconds, sizes in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Bytes allocated by all capabilities.
+    pub allocated: u64,
+    /// Of these: since the last collection.
+    pub allocated_after_last: u64,
+    /// Bytes copied by all collections.
+    pub copied: u64,
+    /// Of these: by collections with more than one GC thread.
+    pub par_copied: u64,
+    /// Sum of [`Collection::par_max`].
+    pub cumulative_par_max: u64,
+    /// Sum of [`Collection::par_balanced`].
+    pub cumulative_par_balanced: u64,
+    /// Number of major collections.
+    pub major_gcs: u64,
+    /// Largest `live` after a major collection (the maximum residency).
+    pub max_live: u64,
+    /// Largest `large` after a major collection.
+    pub max_large: u64,
+    /// Largest `slop` after a major collection.
+    pub max_slop: u64,
+    /// Sum of `live` after major collections.
+    pub cumulative_live: u64,
+    /// Most bytes of megablocks mapped at any moment.
+    pub peak_in_use: u64,
+    /// Most bytes of blocks allocated at any moment.
+    pub peak_blocks: u64,
+    /// Most bytes of mapped, unused blocks at any one moment. (GHC subtracts one peak from another that may belong to a different
+    /// moment.)
+    pub peak_fragmentation: u64,
+    /// Bytes of tables beside the heap (block descriptors, side tables, mark bits) at their largest.
+    pub metadata: u64,
+    /// Time until the heap stood.
+    pub init: Times,
+    /// Time of the program itself.
+    pub mutator: Times,
+    /// Time of collections, the one at exit included.
+    pub gc: Times,
+    /// Time from the end of the program, without collections.
+    pub exit: Times,
+    /// All: from the start of the world to the figures; the sum of the four above.
+    pub total: Times,
+    /// Sum of [`Collection::sync_ns`].
+    pub sync_ns: u64,
+    /// Page faults (minor and major) of the process.
+    pub page_faults: u64,
+    /// Capabilities (`-N`).
+    pub capabilities: u32,
+    /// Operating-system threads.
+    pub tasks: Tasks,
+    /// By generation, from 0.
+    pub generations: Vec<GenerationStats>,
+    /// Every collection, in order.
+    pub collections: Vec<Collection>,
+}
+
+impl Statistics {
+    /// Enters one more collection. Maxima are over major collections only, as in GHC: after a minor one `live` holds what is
+    /// floating garbage in the generations that were not collected.
+    fn add(&mut self, collection: Collection) {
+        let c = &collection;
+        self.copied += c.copied;
+        self.sync_ns += c.sync_ns;
+        if c.threads > 1 {
+            self.par_copied += c.copied;
+            self.cumulative_par_max += c.par_max;
+            self.cumulative_par_balanced += c.par_balanced;
+        }
+        if c.major {
+            self.major_gcs += 1;
+            self.max_live = self.max_live.max(c.live);
+            self.max_large = self.max_large.max(c.large);
+            self.max_slop = self.max_slop.max(c.slop);
+            self.cumulative_live += c.live;
+        }
+        let generation = &mut self.generations[c.generation as usize];
+        generation.collections += 1;
+        generation.par_collections += u64::from(c.threads > 1);
+        generation.cpu_ns += c.cpu_ns;
+        generation.elapsed_ns += c.elapsed_ns;
+        generation.max_pause_ns = generation.max_pause_ns.max(c.elapsed_ns);
+        self.collections.push(collection);
+    }
+
+    /// Share of copied bytes that parallel collections copied in balance, 0 (one thread did it all) to 1; 0 without any.
+    pub fn work_balance(&self) -> f64 {
+        ratio(self.cumulative_par_balanced, self.par_copied)
+    }
+
+    /// Mean residency: `live` after major collections, rounded down; 0 without any.
+    pub fn average_live(&self) -> u64 {
+        self.cumulative_live
+            .checked_div(self.major_gcs)
+            .unwrap_or(0)
+    }
+
+    /// Bytes allocated per second of mutator CPU time, rounded down; 0 if no time was measured.
+    pub fn alloc_rate(&self) -> u64 {
+        // In 128 bits, since bytes x 10^9 pass 2^64 at 18 GB.
+        (u128::from(self.allocated) * 1_000_000_000)
+            .checked_div(u128::from(self.mutator.cpu_ns))
+            .unwrap_or(0) as u64
+    }
+
+    /// Share of the CPU time that was the program's own: (total - gc - init - exit) / total, 0 to 1.
+    pub fn productivity_cpu(&self) -> f64 {
+        ratio(self.mutator.cpu_ns, self.total.cpu_ns)
+    }
+
+    /// As [`Statistics::productivity_cpu`], of the elapsed time.
+    pub fn productivity_elapsed(&self) -> f64 {
+        ratio(self.mutator.elapsed_ns, self.total.elapsed_ns)
+    }
+}
+
+impl GenerationStats {
+    /// Mean pause in nanoseconds, rounded down; 0 without any.
+    pub fn avg_pause_ns(&self) -> u64 {
+        self.elapsed_ns.checked_div(self.collections).unwrap_or(0)
+    }
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 {
+        0.0
+    } else {
+        part as f64 / whole as f64
+    }
+}
+
+/// Bytes copied in balance by one collection, from the bytes that each of its GC threads copied:
+/// (sum over threads of min(n x copied, C) - C + (n - 1)/2) / (n - 1), with n threads and C copied in all (GHC #13830). 0 for
+/// fewer than two threads, 0 if one thread copied everything, C if all copied the same.
+pub fn par_balanced(copied: &[u64]) -> u64 {
+    let threads = copied.len() as u64;
+    if threads < 2 {
+        return 0;
+    }
+    let total: u64 = copied.iter().sum();
+    let capped: u64 = copied.iter().map(|c| (threads * c).min(total)).sum();
+    (capped - total + (threads - 1) / 2) / (threads - 1)
+}

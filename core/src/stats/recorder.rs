@@ -1,0 +1,265 @@
+//! Accumulates the statistics of a run, from its stamps and from what each collection counted.
+//!
+//! A world owns one recorder and calls, in this order: [`Recorder::new`], [`Recorder::init_done`], for each collection
+//! [`Recorder::gc_start`] (mutators stopped) and [`Recorder::gc_end`] (about to let them go on), [`Recorder::exit_start`],
+//! [`Recorder::finish`]. Collections may also come before `init_done` and after `exit_start`.
+//! Cost: about one microsecond a collection, and some 180 bytes that [`Statistics::collections`] keeps for it.
+
+use super::{Clock, Collection, GenerationStats, ProcessUsage, Statistics, Tasks, Times};
+
+/// What a collection counted, told to [`Recorder::gc_end`]. Sizes in bytes; see [`Collection`] for what each means.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GcCounts {
+    /// Oldest generation collected.
+    pub generation: u32,
+    /// Whether all generations were collected.
+    pub major: bool,
+    /// Whether somebody asked for it.
+    pub forced: bool,
+    /// GC threads that took part, at least 1.
+    pub threads: u32,
+    /// Allocated by all capabilities since the start of the world: the recorder takes the difference.
+    pub allocated_total: u64,
+    /// Copied.
+    pub copied: u64,
+    /// Live after it.
+    pub live: u64,
+    /// Of `live`: large objects.
+    pub large: u64,
+    /// Block space minus `live`.
+    pub slop: u64,
+    /// Megablocks mapped.
+    pub in_use: u64,
+    /// Mapped and unused.
+    pub fragmentation: u64,
+    /// Copied by the busiest thread (0 when sequential).
+    pub par_max: u64,
+    /// Copied in balance (0 when sequential).
+    pub par_balanced: u64,
+    /// Moved to an older generation.
+    pub promoted: u64,
+    /// Remembered entries scanned.
+    pub remembered: u64,
+    /// CPU time in nanoseconds of the GC threads other than the one that calls `gc_end`.
+    pub workers_cpu_ns: u64,
+}
+
+/// What the heap knows at the end of a run, told to [`Recorder::finish`]. Sizes in bytes; see [`Statistics`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FinalCounts {
+    /// Allocated by all capabilities since the start of the world.
+    pub allocated_total: u64,
+    /// Most megablocks mapped at any moment.
+    pub peak_in_use: u64,
+    /// Most blocks allocated at any moment.
+    pub peak_blocks: u64,
+    /// Most mapped and unused at any one moment.
+    pub peak_fragmentation: u64,
+    /// Tables beside the heap.
+    pub metadata: u64,
+    /// Threads of the run.
+    pub tasks: Tasks,
+}
+
+/// All clocks of the process at one moment.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stamp {
+    elapsed_ns: u64,
+    cpu_ns: u64,
+    faults: u64,
+}
+
+/// The clocks at the start of a collection.
+#[derive(Clone, Copy, Debug, Default)]
+struct Started {
+    sync_ns: u64,
+    elapsed_ns: u64,
+    thread_cpu_ns: u64,
+    faults: u64,
+}
+
+/// Accumulates [`Statistics`].
+#[derive(Debug)]
+pub struct Recorder {
+    clock: Clock,
+    start: Stamp,
+    init_done: Option<Stamp>,
+    exit_start: Option<Stamp>,
+    gc_started: Started,
+    faults_at_last_end: u64,
+    allocated_at_last: u64,
+    gc: Times,
+    gc_at_init: Times,
+    gc_at_exit: Times,
+    stats: Statistics,
+}
+
+impl Recorder {
+    /// Starts the clocks: INIT begins here. `generations` and `capabilities` are at least 1.
+    pub fn new(generations: u32, capabilities: u32) -> Self {
+        let clock = Clock::start();
+        let start = stamp(&clock);
+        Self::starting(clock, start, generations, capabilities)
+    }
+
+    fn starting(clock: Clock, start: Stamp, generations: u32, capabilities: u32) -> Self {
+        Self {
+            clock,
+            start,
+            init_done: None,
+            exit_start: None,
+            gc_started: Started::default(),
+            faults_at_last_end: start.faults,
+            allocated_at_last: 0,
+            gc: Times::default(),
+            gc_at_init: Times::default(),
+            gc_at_exit: Times::default(),
+            stats: Statistics {
+                capabilities,
+                generations: vec![GenerationStats::default(); generations as usize],
+                ..Statistics::default()
+            },
+        }
+    }
+
+    /// The clock of this world, for stamps such as the request of a collection.
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// The heap stands: INIT ends, MUT begins.
+    pub fn init_done(&mut self) {
+        self.gc_at_init = self.gc;
+        self.init_done = Some(stamp(&self.clock));
+    }
+
+    /// A collection begins: every mutator has stopped. `requested_ns` is the reading of [`Recorder::clock`] when it was asked
+    /// for. Called on the thread that will call [`Recorder::gc_end`].
+    pub fn gc_start(&mut self, requested_ns: u64) {
+        let elapsed_ns = self.clock.elapsed_ns();
+        self.gc_started = Started {
+            sync_ns: elapsed_ns.saturating_sub(requested_ns),
+            elapsed_ns,
+            thread_cpu_ns: Clock::thread_cpu_ns(),
+            faults: Clock::process_usage().faults,
+        };
+    }
+
+    /// The collection has ended and the mutators are about to go on. Returns its record, which is the last of
+    /// [`Statistics::collections`].
+    pub fn gc_end(&mut self, counts: &GcCounts) -> &Collection {
+        let thread_cpu_ns = Clock::thread_cpu_ns();
+        let usage = Clock::process_usage();
+        self.gc_ended(counts, self.clock.elapsed_ns(), thread_cpu_ns, usage)
+    }
+
+    fn gc_ended(
+        &mut self,
+        counts: &GcCounts,
+        elapsed_ns: u64,
+        thread_cpu_ns: u64,
+        usage: ProcessUsage,
+    ) -> &Collection {
+        let started = self.gc_started;
+        let collection = Collection {
+            generation: counts.generation,
+            major: counts.major,
+            forced: counts.forced,
+            threads: counts.threads,
+            allocated: counts.allocated_total - self.allocated_at_last,
+            copied: counts.copied,
+            live: counts.live,
+            large: counts.large,
+            slop: counts.slop,
+            in_use: counts.in_use,
+            fragmentation: counts.fragmentation,
+            par_max: counts.par_max,
+            par_balanced: counts.par_balanced,
+            promoted: counts.promoted,
+            remembered: counts.remembered,
+            start_ns: started.elapsed_ns,
+            sync_ns: started.sync_ns,
+            elapsed_ns: elapsed_ns.saturating_sub(started.elapsed_ns),
+            cpu_ns: thread_cpu_ns.saturating_sub(started.thread_cpu_ns) + counts.workers_cpu_ns,
+            total_cpu_ns: usage.cpu_ns.saturating_sub(self.start.cpu_ns),
+            faults: usage.faults.saturating_sub(started.faults),
+            faults_before: started.faults.saturating_sub(self.faults_at_last_end),
+        };
+        self.allocated_at_last = counts.allocated_total;
+        self.faults_at_last_end = usage.faults;
+        self.gc.cpu_ns += collection.cpu_ns;
+        self.gc.elapsed_ns += collection.elapsed_ns;
+        self.stats.add(collection);
+        &self.stats.collections[self.stats.collections.len() - 1]
+    }
+
+    /// The program has ended: MUT ends, EXIT begins.
+    pub fn exit_start(&mut self) {
+        self.gc_at_exit = self.gc;
+        self.exit_start = Some(stamp(&self.clock));
+    }
+
+    /// What is known so far, as `GHC.Stats` offers it to a running program: times up to now, peaks and threads as given.
+    pub fn so_far(&self, counts: &FinalCounts) -> Statistics {
+        self.ended(stamp(&self.clock), counts)
+    }
+
+    /// The figures of the whole run. EXIT ends here.
+    pub fn finish(self, counts: &FinalCounts) -> Statistics {
+        self.ended(stamp(&self.clock), counts)
+    }
+
+    /// A phase that was never announced takes no time: without `init_done` INIT lasts until now, without `exit_start` MUT does.
+    fn ended(&self, end: Stamp, counts: &FinalCounts) -> Statistics {
+        let exit_start = self.exit_start.unwrap_or(end);
+        let gc_at_exit = if self.exit_start.is_some() {
+            self.gc_at_exit
+        } else {
+            self.gc
+        };
+        let init_done = self.init_done.unwrap_or(exit_start);
+        let gc_at_init = if self.init_done.is_some() {
+            self.gc_at_init
+        } else {
+            gc_at_exit
+        };
+        let none = Times::default();
+        Statistics {
+            allocated: counts.allocated_total,
+            allocated_after_last: counts.allocated_total - self.allocated_at_last,
+            peak_in_use: counts.peak_in_use,
+            peak_blocks: counts.peak_blocks,
+            peak_fragmentation: counts.peak_fragmentation,
+            metadata: counts.metadata,
+            tasks: counts.tasks,
+            init: part(self.start, init_done, none, gc_at_init),
+            mutator: part(init_done, exit_start, gc_at_init, gc_at_exit),
+            gc: self.gc,
+            exit: part(exit_start, end, gc_at_exit, self.gc),
+            total: part(self.start, end, none, none),
+            page_faults: end.faults,
+            ..self.stats.clone()
+        }
+    }
+}
+
+/// The time between two stamps, less the collections between them.
+fn part(from: Stamp, to: Stamp, gc_from: Times, gc_to: Times) -> Times {
+    let less = |from: u64, to: u64, gc: u64| to.saturating_sub(from).saturating_sub(gc);
+    Times {
+        cpu_ns: less(from.cpu_ns, to.cpu_ns, gc_to.cpu_ns - gc_from.cpu_ns),
+        elapsed_ns: less(
+            from.elapsed_ns,
+            to.elapsed_ns,
+            gc_to.elapsed_ns - gc_from.elapsed_ns,
+        ),
+    }
+}
+
+fn stamp(clock: &Clock) -> Stamp {
+    Stamp {
+        elapsed_ns: clock.elapsed_ns(),
+        cpu_ns: Clock::process_cpu_ns(),
+        faults: Clock::process_usage().faults,
+    }
+}

@@ -1,0 +1,73 @@
+//! Where statistics are written: standard error or a file. A failure to write never loses the run.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Where statistics go. Clones write to the same place.
+///
+/// Writing never fails: what cannot be written to a file goes to standard error from then on, after one message that names the file; what
+/// standard error does not take is dropped.
+#[derive(Clone, Debug)]
+pub struct Sink(Arc<Mutex<To>>);
+
+#[derive(Debug)]
+enum To {
+    Stderr,
+    File(PathBuf, File),
+    Buffer(Vec<u8>),
+}
+
+impl Sink {
+    /// Standard error.
+    pub fn stderr() -> Self {
+        Self(Arc::new(Mutex::new(To::Stderr)))
+    }
+
+    /// The file at `path`, made anew.
+    ///
+    /// # Errors
+    /// As [`File::create`]: whoever starts a run finds out before it begins that its figures could not be written.
+    pub fn file(path: &Path) -> io::Result<Self> {
+        Ok(Self(Arc::new(Mutex::new(To::File(
+            path.to_owned(),
+            File::create(path)?,
+        )))))
+    }
+
+    /// A buffer in memory, to be read by [`Sink::buffered`].
+    pub fn buffer() -> Self {
+        Self(Arc::new(Mutex::new(To::Buffer(Vec::new()))))
+    }
+
+    /// Writes `text` at once.
+    pub fn write(&self, text: &str) {
+        // A thread that panicked while writing left at worst half a line.
+        let mut to = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let failed = match &mut *to {
+            To::Stderr => {
+                let _ = io::stderr().write_all(text.as_bytes());
+                return;
+            }
+            To::Buffer(buffer) => return buffer.extend_from_slice(text.as_bytes()),
+            To::File(path, file) => match file.write_all(text.as_bytes()) {
+                Ok(()) => return,
+                Err(error) => format!(
+                    "gclab: cannot write statistics to {}: {error}; they follow here\n{text}",
+                    path.display()
+                ),
+            },
+        };
+        *to = To::Stderr;
+        let _ = io::stderr().write_all(failed.as_bytes());
+    }
+
+    /// What was written to a [`Sink::buffer`] so far; empty for the others.
+    pub fn buffered(&self) -> String {
+        match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            To::Buffer(buffer) => String::from_utf8_lossy(buffer).into_owned(),
+            _ => String::new(),
+        }
+    }
+}
