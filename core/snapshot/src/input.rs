@@ -1,0 +1,123 @@
+//! The bytes of a snapshot, decompressed, through one buffer, with a count of those already read.
+
+use std::io::{Cursor, Read};
+
+use flate2::read::MultiGzDecoder;
+
+use crate::error::{Error, Problem, show};
+
+/// Bytes in the buffer: large enough that a refill costs nothing beside scanning it, small enough to stay in the second-level cache.
+const BUFFER: usize = 128 << 10;
+
+/// The first bytes of every gzip file (RFC 1952).
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// A source of bytes. `buffer[at..end]` is read from the source and not yet taken.
+pub(crate) struct Input<'r> {
+    source: Box<dyn Read + 'r>,
+    file: String,
+    gzip: bool,
+    buffer: Box<[u8]>,
+    at: usize,
+    end: usize,
+    /// Bytes of the text before `buffer[0]`.
+    before: u64,
+}
+
+impl<'r> Input<'r> {
+    /// Looks at the first bytes to tell gzip from plain text; `file` is what errors call it.
+    pub(crate) fn new(mut reader: impl Read + 'r, file: &str) -> Result<Self, Error> {
+        let mut head = Vec::new();
+        let sniffed = reader
+            .by_ref()
+            .take(GZIP_MAGIC.len() as u64)
+            .read_to_end(&mut head);
+        sniffed.map_err(|error| Error::new(file, false, 0, Problem::Io(error)))?;
+        let gzip = head == GZIP_MAGIC;
+        let whole = Cursor::new(head).chain(reader);
+        let source: Box<dyn Read + 'r> = if gzip {
+            Box::new(MultiGzDecoder::new(whole))
+        } else {
+            Box::new(whole)
+        };
+        let buffer = vec![0; BUFFER].into_boxed_slice();
+        Ok(Input {
+            source,
+            file: file.to_owned(),
+            gzip,
+            buffer,
+            at: 0,
+            end: 0,
+            before: 0,
+        })
+    }
+
+    /// What is buffered; empty only at the end of the text.
+    #[inline]
+    pub(crate) fn rest(&mut self) -> Result<&[u8], Error> {
+        if self.at == self.end {
+            self.fill()?;
+        }
+        Ok(&self.buffer[self.at..self.end])
+    }
+
+    /// The next byte, not taken; `None` at the end of the text.
+    #[inline]
+    pub(crate) fn peek(&mut self) -> Result<Option<u8>, Error> {
+        Ok(self.rest()?.first().copied())
+    }
+
+    /// Takes `count` of the bytes that `rest` or `peek` showed.
+    #[inline]
+    pub(crate) fn take(&mut self, count: usize) {
+        self.at += count;
+        debug_assert!(self.at <= self.end);
+    }
+
+    /// Bytes of the text before the next one.
+    pub(crate) fn offset(&self) -> u64 {
+        self.before + self.at as u64
+    }
+
+    /// An error at the next byte.
+    pub(crate) fn error(&self, problem: Problem) -> Error {
+        self.error_at(self.offset(), problem)
+    }
+
+    /// An error at `offset`.
+    pub(crate) fn error_at(&self, offset: u64, problem: Problem) -> Error {
+        Error::new(&self.file, self.gzip, offset, problem)
+    }
+
+    /// The error that `expected` does not come next.
+    #[cold]
+    pub(crate) fn unexpected(&mut self, expected: &'static str) -> Error {
+        match self.peek() {
+            Err(error) => error,
+            Ok(None) => self.error(Problem::Truncated(expected)),
+            Ok(Some(byte)) => self.error(Problem::Expected {
+                expected,
+                found: show(byte),
+            }),
+        }
+    }
+
+    #[cold]
+    fn fill(&mut self) -> Result<(), Error> {
+        self.before += self.end as u64;
+        (self.at, self.end) = (0, 0);
+        loop {
+            match self.source.read(&mut self.buffer) {
+                Ok(count) => {
+                    self.end = count;
+                    return Ok(());
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) if self.gzip && error.raw_os_error().is_none() => {
+                    return Err(self.error(Problem::Gzip(error)));
+                }
+                Err(error) => return Err(self.error(Problem::Io(error))),
+            }
+        }
+    }
+}

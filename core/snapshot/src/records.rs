@@ -1,0 +1,77 @@
+//! The two arrays of records, and the checks that a record's numbers are subject to.
+
+use crate::error::{Error, Problem};
+use crate::input::Input;
+use crate::snapshot::Snapshot;
+
+/// Calls `each` with every `width` numbers of a flat array; its problem is placed at the record's first number.
+#[inline]
+pub(crate) fn records(
+    input: &mut Input<'_>,
+    width: usize,
+    mut each: impl FnMut(&[u64]) -> Result<(), Problem>,
+) -> Result<(), Error> {
+    let mut row = vec![0; width];
+    input.array(|input| {
+        input.next()?;
+        let start = input.offset();
+        row[0] = input.number()?;
+        for field in &mut row[1..] {
+            input.expect(b',', "the rest of a record")?;
+            *field = input.number()?;
+        }
+        each(&row).map_err(|problem| input.error_at(start, problem))
+    })
+}
+
+/// More than declared is refused as soon as it is met, so that no damage makes a column grow without end.
+pub(crate) fn check_count(what: &'static str, declared: u64, found: u64) -> Result<(), Problem> {
+    if found > declared {
+        Err(Problem::Count {
+            what,
+            declared,
+            found,
+        })
+    } else {
+        Ok(())
+    }
+}
+
+/// A type, if it is one of those that the description names.
+pub(crate) fn type_of(what: &'static str, value: u64, names: &[String]) -> Result<u8, Problem> {
+    let end = names.len() as u64;
+    if value < end {
+        Ok(value as u8)
+    } else {
+        Err(Problem::Range { what, value, end })
+    }
+}
+
+/// A name, which must be below 2^32.
+pub(crate) fn narrow(what: &'static str, value: u64) -> Result<u32, Problem> {
+    u32::try_from(value).map_err(|_| Problem::Range {
+        what,
+        value,
+        end: 1 << 32,
+    })
+}
+
+/// Every name is one of the strings.
+pub(crate) fn check_names(snapshot: &Snapshot) -> Result<(), Problem> {
+    let end = snapshot.strings.len() as u64;
+    let check = |what, index: u32| {
+        let value = u64::from(index);
+        if value < end {
+            Ok(())
+        } else {
+            Err(Problem::Range { what, value, end })
+        }
+    };
+    snapshot
+        .node_names
+        .iter()
+        .try_for_each(|&name| check("a node's name", name))?;
+    let named = std::iter::zip(&snapshot.edge_names, &snapshot.edge_types);
+    let mut named = named.filter(|(_, kind)| !snapshot.indexed_types[usize::from(**kind)]);
+    named.try_for_each(|(&name, _)| check("an edge's name", name))
+}

@@ -1,0 +1,209 @@
+//! A snapshot in memory: columns of nodes and edges, and views of one node or edge.
+//!
+//! **Invariants** (checked by the reader): `first_edge` has one entry more than there are nodes, grows, and ends at the number of edges; targets
+//! are ordinals of nodes; types index the lists of names; names, where kept together with the strings, index the strings.
+//! A column that was left out is empty.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::strings::Strings;
+
+/// A heap as V8 wrote it down.
+#[derive(Debug, Default)]
+pub struct Snapshot {
+    pub(crate) node_type_names: Vec<String>,
+    pub(crate) edge_type_names: Vec<String>,
+    pub(crate) weak_type: Option<u8>,
+    /// By edge type: whether `name_or_index` is a plain number.
+    pub(crate) indexed_types: Vec<bool>,
+    pub(crate) node_types: Vec<u8>,
+    pub(crate) node_names: Vec<u32>,
+    pub(crate) node_ids: Vec<u64>,
+    pub(crate) self_sizes: Vec<u64>,
+    pub(crate) first_edge: Vec<u32>,
+    pub(crate) edge_types: Vec<u8>,
+    pub(crate) edge_names: Vec<u32>,
+    pub(crate) targets: Vec<u32>,
+    pub(crate) strings: Strings,
+}
+
+impl Snapshot {
+    /// Number of nodes; their ordinals are below it.
+    pub fn node_count(&self) -> u32 {
+        self.node_types.len() as u32
+    }
+
+    /// Number of edges, parallel and weak ones included.
+    pub fn edge_count(&self) -> u32 {
+        self.targets.len() as u32
+    }
+
+    /// The node of an ordinal.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    pub fn node(&self, ordinal: u32) -> Node<'_> {
+        assert!(
+            ordinal < self.node_count(),
+            "node {ordinal} of {}",
+            self.node_count()
+        );
+        Node {
+            snapshot: self,
+            ordinal,
+        }
+    }
+
+    /// All nodes by ordinal; the first is the root.
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = Node<'_>> {
+        (0..self.node_count()).map(|ordinal| Node {
+            snapshot: self,
+            ordinal,
+        })
+    }
+
+    /// The names of nodes' types.
+    pub fn node_type_names(&self) -> &[String] {
+        &self.node_type_names
+    }
+
+    /// The names of edges' types.
+    pub fn edge_type_names(&self) -> &[String] {
+        &self.edge_type_names
+    }
+
+    /// The strings; empty if they were left out.
+    pub fn strings(&self) -> &Strings {
+        &self.strings
+    }
+}
+
+/// One node of a snapshot.
+#[derive(Clone, Copy, Debug)]
+pub struct Node<'s> {
+    snapshot: &'s Snapshot,
+    ordinal: u32,
+}
+
+impl<'s> Node<'s> {
+    /// Its place in the file, from 0.
+    pub fn ordinal(self) -> u32 {
+        self.ordinal
+    }
+
+    /// V8's number for it, unique in a snapshot and the same in later ones of the same heap; `None` if ids were left out.
+    pub fn id(self) -> Option<u64> {
+        self.snapshot.node_ids.get(self.ordinal as usize).copied()
+    }
+
+    /// Its type, as an index into [`Snapshot::node_type_names`].
+    pub fn type_index(self) -> u8 {
+        self.snapshot.node_types[self.ordinal as usize]
+    }
+
+    /// Its type: `object`, `string`, `closure` ...
+    pub fn type_name(self) -> &'s str {
+        &self.snapshot.node_type_names[usize::from(self.type_index())]
+    }
+
+    /// Its name, which index of [`Snapshot::strings`]; `None` if names were left out.
+    pub fn name_index(self) -> Option<u32> {
+        self.snapshot.node_names.get(self.ordinal as usize).copied()
+    }
+
+    /// Its name; empty if names or strings were left out.
+    pub fn name(self) -> Cow<'s, str> {
+        string(self.snapshot, self.name_index())
+    }
+
+    /// Bytes of the object itself, without what it refers to. Not always a multiple of 8.
+    pub fn self_size(self) -> u64 {
+        self.snapshot.self_sizes[self.ordinal as usize]
+    }
+
+    /// The places of its edges among all edges.
+    pub fn edge_range(self) -> Range<u32> {
+        let ordinal = self.ordinal as usize;
+        self.snapshot.first_edge[ordinal]..self.snapshot.first_edge[ordinal + 1]
+    }
+
+    /// Its edges, in file order.
+    pub fn edges(self) -> impl ExactSizeIterator<Item = Edge<'s>> {
+        self.edge_range().map(move |place| Edge {
+            snapshot: self.snapshot,
+            place,
+        })
+    }
+}
+
+/// What an edge is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EdgeName {
+    /// A plain number: the index of an array's element.
+    Index(u32),
+    /// An index into [`Snapshot::strings`].
+    String(u32),
+}
+
+/// One edge of a snapshot.
+#[derive(Clone, Copy, Debug)]
+pub struct Edge<'s> {
+    snapshot: &'s Snapshot,
+    place: u32,
+}
+
+impl<'s> Edge<'s> {
+    /// Its place among all edges.
+    pub fn place(self) -> u32 {
+        self.place
+    }
+
+    /// Its type, as an index into [`Snapshot::edge_type_names`].
+    pub fn type_index(self) -> u8 {
+        self.snapshot.edge_types[self.place as usize]
+    }
+
+    /// Its type: `property`, `element`, `weak` ...
+    pub fn type_name(self) -> &'s str {
+        &self.snapshot.edge_type_names[usize::from(self.type_index())]
+    }
+
+    /// Whether it keeps its target alive: every edge does that is not of type `weak`.
+    pub fn is_strong(self) -> bool {
+        Some(self.type_index()) != self.snapshot.weak_type
+    }
+
+    /// The node that it leads to.
+    pub fn target(self) -> Node<'s> {
+        Node {
+            snapshot: self.snapshot,
+            ordinal: self.snapshot.targets[self.place as usize],
+        }
+    }
+
+    /// What it is called; `None` if names were left out.
+    pub fn name(self) -> Option<EdgeName> {
+        let name = *self.snapshot.edge_names.get(self.place as usize)?;
+        let indexed = self.snapshot.indexed_types[usize::from(self.type_index())];
+        Some(if indexed {
+            EdgeName::Index(name)
+        } else {
+            EdgeName::String(name)
+        })
+    }
+
+    /// What it is called, as text: the index, or the string (empty if names or strings were left out).
+    pub fn name_text(self) -> Cow<'s, str> {
+        match self.name() {
+            Some(EdgeName::Index(index)) => Cow::Owned(index.to_string()),
+            Some(EdgeName::String(string_index)) => string(self.snapshot, Some(string_index)),
+            None => Cow::Borrowed(""),
+        }
+    }
+}
+
+fn string(snapshot: &Snapshot, index: Option<u32>) -> Cow<'_, str> {
+    let kept = index.filter(|&index| (index as usize) < snapshot.strings.len());
+    kept.map_or(Cow::Borrowed(""), |index| snapshot.strings.get(index))
+}

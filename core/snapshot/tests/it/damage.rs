@@ -1,0 +1,177 @@
+//! Damaged files end in an error that says where and what, never in a panic or a wrong graph.
+
+use gclab_snapshot::{Options, Problem, Snapshot};
+
+use crate::build::{example_text, gzip};
+
+fn error(bytes: &[u8]) -> gclab_snapshot::Error {
+    Snapshot::read(bytes, "bad.heapsnapshot", Options::all())
+        .map(|_| ())
+        .unwrap_err()
+}
+
+/// The message, for the example with `from` replaced by `to`.
+fn edited(from: &str, to: &str) -> String {
+    let text = example_text();
+    assert!(text.contains(from), "nothing to replace: {from}");
+    error(text.replacen(from, to, 1).as_bytes()).to_string()
+}
+
+#[test]
+fn every_truncation_is_an_error() {
+    let text = example_text();
+    let text = text.trim_end();
+    for length in 0..text.len() {
+        let error = error(&text.as_bytes()[..length]);
+        assert!(error.offset() <= length as u64, "{error}");
+        let expected = matches!(error.problem(), Problem::Truncated(_)) || length == 0;
+        assert!(expected, "cut at {length}: {error}");
+    }
+}
+
+#[test]
+fn every_truncation_of_gzip_is_an_error() {
+    let zipped = gzip(example_text().as_bytes());
+    for length in 2..zipped.len() {
+        let error = error(&zipped[..length]);
+        assert!(
+            matches!(error.problem(), Problem::Gzip(_)),
+            "cut at {length}: {error}"
+        );
+    }
+}
+
+#[test]
+fn damaged_gzip_is_an_error() {
+    let mut zipped = gzip(example_text().as_bytes());
+    let crc = zipped.len() - 8;
+    zipped[crc] ^= 1;
+    let error = error(&zipped);
+    assert!(
+        error
+            .to_string()
+            .contains("(decompressed): damaged gzip data"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_is_no_snapshot_is_refused() {
+    let message = |text: &str| error(text.as_bytes()).to_string();
+    assert_eq!(
+        message(""),
+        "bad.heapsnapshot: byte 0: not a V8 heap snapshot: expected a JSON object with the key \"snapshot\", found nothing"
+    );
+    assert_eq!(
+        message(" [1]"),
+        "bad.heapsnapshot: byte 1: not a V8 heap snapshot: expected a JSON object with the key \"snapshot\", found `[`"
+    );
+    assert_eq!(
+        message("{\"a\":1}"),
+        "bad.heapsnapshot: byte 7: not a V8 heap snapshot: expected the key \"snapshot\", found an object without it"
+    );
+    assert_eq!(
+        message("{\"nodes\":[]}"),
+        "bad.heapsnapshot: byte 1: not a V8 heap snapshot: expected the key \"snapshot\" first, found \"nodes\" before it"
+    );
+}
+
+#[test]
+fn an_edge_to_no_node_is_refused() {
+    let place = example_text().find(",0,3,14").unwrap() + 1;
+    let says = |message: String, to| {
+        let expected = format!(
+            "byte {place}: edge 2 leads to {to}, which is not the place of a node: expected a multiple of 7 below 21"
+        );
+        assert!(message.ends_with(&expected), "{message}");
+    };
+    says(edited(",0,3,14", ",0,3,15"), 15);
+    says(edited(",0,3,14", ",0,3,21"), 21);
+}
+
+#[test]
+fn counts_that_disagree_are_refused() {
+    assert!(edited("\"node_count\":3", "\"node_count\":2").contains("nodes: declared 2, found 3"));
+    assert!(edited("\"node_count\":3", "\"node_count\":4").contains("nodes: declared 4, found 3"));
+    assert!(
+        edited("\"edge_count\":5", "\"edge_count\":4")
+            .contains("edges (by the nodes' edge counts): declared 4, found 5")
+    );
+    assert!(
+        edited("\"edge_count\":5", "\"edge_count\":6")
+            .contains("edges (by the nodes' edge counts): declared 6, found 5")
+    );
+    assert!(edited("\n,2,2,7", "").contains("edges: declared 5, found 4"));
+    assert!(edited("\n,2,2,7", "\n,2,2,7,2,2,7").contains("edges: declared 5, found 6"));
+    assert!(
+        edited("\"node_count\":3", "\"node_count\":9999999999")
+            .contains("the number of nodes is 9999999999, expected less than 4294967295")
+    );
+}
+
+#[test]
+fn numbers_out_of_range_are_refused() {
+    assert!(
+        edited("\n,1,2,3,24", "\n,2,2,3,24").contains("a node's type is 2, expected less than 2")
+    );
+    assert!(
+        edited("\n,1,2,3,24", "\n,1,4,3,24").contains("a node's name is 4, expected less than 4")
+    );
+    assert!(edited("\n,2,2,7", "\n,3,2,7").contains("an edge's type is 3, expected less than 3"));
+    assert!(edited("\n,2,2,7", "\n,2,9,7").contains("an edge's name is 9, expected less than 4"));
+    assert!(edited("\n,1,2,3,24", "\n,1,2,3,-24").contains("expected a whole number, found `-`"));
+    assert!(edited("\n,1,2,3,24", "\n,1,2,3,24.5").contains("expected a whole number, found `.`"));
+    assert!(
+        edited("\n,1,2,3,24", "\n,1,2,3,99999999999999999999")
+            .contains("expected a number below 2^64")
+    );
+}
+
+#[test]
+fn a_description_without_a_needed_field_is_refused() {
+    assert!(
+        edited("\"self_size\"", "\"size\"")
+            .contains("`node_fields` has no \"self_size\", only type, name, id, size, edge_count")
+    );
+    assert!(
+        edited(
+            "\"node_types\":[[\"synthetic\",\"object\"]",
+            "\"node_types\":[\"object\""
+        )
+        .contains("`node_types` has no list of names at 0")
+    );
+    assert!(edited("\"node_count\"", "\"nodes\"").contains("missing field `node_count`"));
+}
+
+#[test]
+fn missing_and_doubled_arrays_are_refused() {
+    assert!(edited("\"edges\"", "\"edge\"").contains("no `edges` array"));
+    assert!(edited("\"strings\"", "\"string\"").contains("no `strings` array"));
+    assert!(
+        edited("\"edges\":", "\"nodes\":[],\"edges\":")
+            .contains("expected each key once, found \"nodes\" again")
+    );
+}
+
+#[test]
+fn text_after_the_end_is_refused() {
+    let text = example_text() + "{}";
+    assert!(
+        error(text.as_bytes())
+            .to_string()
+            .contains("expected the end of the file, found `{`")
+    );
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let error = Snapshot::open("no/such.heapsnapshot".as_ref(), Options::all())
+        .map(|_| ())
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("no/such.heapsnapshot: byte 0: cannot read: "),
+        "{error}"
+    );
+}

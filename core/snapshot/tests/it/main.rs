@@ -1,0 +1,7 @@
+//! The reader against small snapshots made here, one real snapshot, and damage of all kinds.
+
+mod build;
+mod damage;
+mod random;
+mod real;
+mod versions;
