@@ -8,10 +8,24 @@
 //!
 //! Invariant: `Flags::parse_words(&flags.to_words())` gives equal settings (a unit test goes through the whole table).
 
+mod error;
+mod help;
+mod nearest;
+mod parse;
+mod table;
+mod value;
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::words::Bytes;
+
+pub use error::FlagError;
+pub use help::help;
+pub use nearest::nearest;
+pub use parse::{CommandLine, ENVIRONMENT, split};
+pub use table::{FLAGS, FlagSpec, Scope};
+pub use value::{Kind, Value, read_size, size_text};
 
 /// When the heap's estimate for `-H` comes from where.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

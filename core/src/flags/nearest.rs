@@ -1,0 +1,75 @@
+//! Suggestions: the nearest of some names to one that does not exist.
+
+/// The candidate nearest to `name`: the same in other capitals, or else with the fewest letters inserted, left out or
+/// replaced, if these are at most a third of the longer name (one for names of two letters). The first of equals.
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .filter_map(|c| {
+            let edits = if c.eq_ignore_ascii_case(name) {
+                0
+            } else {
+                distance(name, c)
+            };
+            let length = name.chars().count().max(c.chars().count());
+            let most = if length == 2 { 1 } else { length / 3 };
+            (edits <= most).then_some((edits, c))
+        })
+        .min_by_key(|(edits, _)| *edits)
+        .map(|(_, c)| c)
+}
+
+/// Levenshtein distance in characters, in O(a x b) steps and O(b) memory.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replace = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replace.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// `a, b and c`.
+pub(super) fn list(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [init @ .., end] => format!("{} and {end}", init.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances() {
+        for (a, b, d) in [
+            ("", "abc", 3),
+            ("kitten", "sitting", 3),
+            ("qg", "qb", 1),
+            ("same", "same", 0),
+            ("größe", "grosse", 3),
+        ] {
+            assert_eq!(distance(a, b), d, "{a} {b}");
+            assert_eq!(distance(b, a), d, "{b} {a}");
+        }
+    }
+
+    #[test]
+    fn nearest_is_near_or_nothing() {
+        let names = ["two-space", "copying", "compacting", "a", "qg"];
+        assert_eq!(nearest("coppying", names), Some("copying"));
+        assert_eq!(nearest("twospace", names), Some("two-space"));
+        assert_eq!(nearest("A", names), Some("a"));
+        assert_eq!(nearest("qx", names), Some("qg"));
+        assert_eq!(nearest("b", names), None);
+        assert_eq!(nearest("immix", names), None);
+    }
+}

@@ -1,0 +1,251 @@
+//! From words and keys to [`Flags`], and back.
+
+use super::nearest::nearest;
+use super::table::{FLAGS, FlagSpec, GHC_ONLY, Scope};
+use super::value::{Called, Value, size_text};
+use super::{FlagError, Flags, HeapHint};
+
+/// The environment variable with flags that apply before those of the command line, separated by blanks (GHC's is `GHCRTS`).
+pub const ENVIRONMENT: &str = "GCLABRTS";
+
+/// A command line, split into the program's words and the flags'.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandLine {
+    /// Words for the program.
+    pub program: Vec<String>,
+    /// Words between `+RTS` and `-RTS`.
+    pub rts: Vec<String>,
+}
+
+/// Splits a command line as GHC does: words between `+RTS` and `-RTS` (or the end) are flags, several times if need be; after `--RTS`
+/// (dropped) or `--` (kept) all words are the program's.
+pub fn split(words: impl IntoIterator<Item = String>) -> CommandLine {
+    let mut line = CommandLine::default();
+    let mut words = words.into_iter();
+    let mut in_rts = false;
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "+RTS" => in_rts = true,
+            "-RTS" => in_rts = false,
+            "--RTS" | "--" => {
+                if word == "--" {
+                    line.program.push(word);
+                }
+                line.program.extend(words.by_ref());
+            }
+            _ if in_rts => line.rts.push(word),
+            _ => line.program.push(word),
+        }
+    }
+    line
+}
+
+impl Flags {
+    /// The flags of a run: those of [`ENVIRONMENT`] (its value, if it is set), then those of the command line.
+    ///
+    /// # Errors
+    /// The first word at fault, or two flags that contradict each other.
+    pub fn parse<S: AsRef<str>>(environment: Option<&str>, words: &[S]) -> Result<Self, FlagError> {
+        let mut flags = Self::default();
+        for word in environment.unwrap_or_default().split_whitespace() {
+            flags
+                .take_word(word)
+                .map_err(|e| FlagError::Environment(Box::new(e)))?;
+        }
+        for word in words {
+            flags.take_word(word.as_ref())?;
+        }
+        flags.settle()?;
+        Ok(flags)
+    }
+
+    /// Flags from a list of words such as `-A4m`, without any environment.
+    ///
+    /// # Errors
+    /// As [`Flags::parse`].
+    pub fn parse_words<S: AsRef<str>>(words: &[S]) -> Result<Self, FlagError> {
+        Self::parse(None, words)
+    }
+
+    /// Enters a value by its key in an experiment file. Numbers and booleans come as their text; `false` takes away what may be absent and
+    /// turns off what may be on.
+    ///
+    /// # Errors
+    /// An unknown key (with the nearest one), or a value that is not legal.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), FlagError> {
+        let Some(spec) = FLAGS.iter().find(|spec| spec.toml == Some(key)) else {
+            return Err(unknown_key(key));
+        };
+        let value = spec
+            .kind
+            .read_key(&Called::Key(key), value, spec.optional)?;
+        self.enter(spec, value);
+        Ok(())
+    }
+
+    /// The words that give these flags again, in the order of the table; what is as by default is left out.
+    pub fn to_words(&self) -> Vec<String> {
+        let default = Flags::default();
+        let word = |spec: &FlagSpec| {
+            let value = (spec.get)(self)?;
+            (Some(&value) != (spec.get)(&default).as_ref())
+                .then(|| format!("-{}{}", spec.name, value.text(&spec.kind)))
+        };
+        FLAGS.iter().filter_map(word).collect()
+    }
+
+    /// Checks that a collector that `honours` these flags (names as in [`FLAGS`]) can do what was given; `others` tells which collectors
+    /// honour a flag. A flag that turns something off asks nothing of anybody.
+    ///
+    /// # Errors
+    /// [`FlagError::NotHonoured`] for the first flag that it cannot honour.
+    pub fn check_honoured(
+        &self,
+        collector: &str,
+        honours: &[&str],
+        others: impl Fn(&str) -> Vec<&'static str>,
+    ) -> Result<(), FlagError> {
+        let refused = FLAGS.iter().find(|spec| {
+            let asks = !matches!((spec.get)(self), None | Some(Value::Off));
+            spec.scope == Scope::Collector
+                && self.given.contains(spec.name)
+                && asks
+                && !honours.contains(&spec.name)
+        });
+        let Some(spec) = refused else { return Ok(()) };
+        let others = others(spec.name)
+            .into_iter()
+            .filter(|name| *name != collector)
+            .map(str::to_owned)
+            .collect();
+        Err(FlagError::NotHonoured {
+            flag: format!("-{}", spec.name),
+            collector: collector.to_owned(),
+            others,
+        })
+    }
+
+    fn take_word(&mut self, word: &str) -> Result<(), FlagError> {
+        let Some(rest) = word.strip_prefix('-') else {
+            let suggestion =
+                nearest(word, FLAGS.iter().map(|s| s.name)).map(|name| format!("-{name}"));
+            return Err(FlagError::NotAFlag {
+                word: word.to_owned(),
+                suggestion,
+            });
+        };
+        let ours = FLAGS
+            .iter()
+            .filter(|spec| rest.starts_with(spec.name))
+            .max_by_key(|spec| spec.name.len());
+        let ghc = GHC_ONLY
+            .iter()
+            .filter(|(name, _)| rest.starts_with(name))
+            .max_by_key(|(name, _)| name.len());
+        match (ours, ghc) {
+            (Some(spec), None) => self.take_value(spec, word, &rest[spec.name.len()..]),
+            (Some(spec), Some((name, _))) if spec.name.len() > name.len() => {
+                self.take_value(spec, word, &rest[spec.name.len()..])
+            }
+            // Long names are whole words: `--info-x` is not `--info`.
+            (_, Some((name, meaning)))
+                if !name.starts_with('-')
+                    || matches!(rest[name.len()..].chars().next(), None | Some('=')) =>
+            {
+                Err(FlagError::NotYet {
+                    word: word.to_owned(),
+                    flag: format!("-{name}"),
+                    meaning,
+                })
+            }
+            _ => Err(FlagError::Unknown {
+                word: word.to_owned(),
+                suggestion: suggest(rest),
+            }),
+        }
+    }
+
+    fn take_value(
+        &mut self,
+        spec: &'static FlagSpec,
+        word: &str,
+        text: &str,
+    ) -> Result<(), FlagError> {
+        let value = spec
+            .kind
+            .read_word(&Called::Word(spec.name), text)
+            .map_err(|error| match error {
+                FlagError::UnexpectedValue { flag, .. } => {
+                    let suggestion = suggest(&word[1..]).filter(|s| *s != flag);
+                    FlagError::UnexpectedValue {
+                        word: word.to_owned(),
+                        flag,
+                        suggestion,
+                    }
+                }
+                other => other,
+            })?;
+        self.enter(spec, value);
+        Ok(())
+    }
+
+    fn enter(&mut self, spec: &'static FlagSpec, value: Value) {
+        (spec.set)(self, value);
+        self.given.insert(spec.name);
+    }
+
+    /// What one flag says about another, once all are known: an allocation area larger than the whole heap is cut to it, as in GHC.
+    fn settle(&mut self) -> Result<(), FlagError> {
+        let Some(max) = self.max_heap else {
+            return Ok(());
+        };
+        if let HeapHint::Size(hint) = self.heap_hint
+            && hint > max
+        {
+            return Err(FlagError::Conflict {
+                flag: format!("-H{}", size_text(hint)),
+                why: format!(
+                    "more than -M{} allows: lower -H or raise -M",
+                    size_text(max)
+                ),
+            });
+        }
+        self.allocation_area = self.allocation_area.min(max);
+        Ok(())
+    }
+}
+
+/// The nearest flag to a word without its dash: by its letters, without a value's digits and unit.
+fn suggest(rest: &str) -> Option<String> {
+    let letters = rest
+        .split(|c: char| c.is_ascii_digit() || c == '=')
+        .next()
+        .unwrap_or(rest);
+    nearest(letters, FLAGS.iter().map(|spec| spec.name)).map(|name| format!("-{name}"))
+}
+
+fn unknown_key(key: &str) -> FlagError {
+    let dashed = key.trim_start_matches('-').replace('_', "-");
+    let plain = |name: &str| name.trim_start_matches('-').to_owned();
+    if let Some(spec) = FLAGS
+        .iter()
+        .find(|spec| spec.toml.is_none() && plain(spec.name) == dashed)
+    {
+        return FlagError::CommandLineOnly {
+            name: key.to_owned(),
+            flag: format!("-{}", spec.name),
+        };
+    }
+    if let Some((name, meaning)) = GHC_ONLY.iter().find(|(name, _)| plain(name) == dashed) {
+        return FlagError::NotYet {
+            word: key.to_owned(),
+            flag: format!("-{name}"),
+            meaning,
+        };
+    }
+    let suggestion = nearest(key, FLAGS.iter().filter_map(|spec| spec.toml)).map(str::to_owned);
+    FlagError::Unknown {
+        word: key.to_owned(),
+        suggestion,
+    }
+}
