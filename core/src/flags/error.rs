@@ -6,7 +6,10 @@ use super::nearest::list;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FlagError {
     /// Nobody knows this flag.
-    #[error("{word}: no such flag{}; `gclab list flags` lists all", did_you_mean(suggestion))]
+    #[error(
+        "{word}: no such flag{}; `gclab list flags` lists all",
+        did_you_mean(suggestion)
+    )]
     Unknown {
         /// The word at fault.
         word: String,

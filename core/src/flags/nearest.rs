@@ -1,7 +1,7 @@
 //! Suggestions: the nearest of some names to one that does not exist.
 
 /// The candidate nearest to `name`: the same in other capitals, or else with the fewest letters inserted, left out or
-/// replaced, if these are at most a third of the longer name (one for names of two letters). The first of equals.
+/// replaced, if these are about a third of the longer name at most (none of one letter, one of two to four, two of five). The first of equals.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()
@@ -12,8 +12,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
                 distance(name, c)
             };
             let length = name.chars().count().max(c.chars().count());
-            let most = if length == 2 { 1 } else { length / 3 };
-            (edits <= most).then_some((edits, c))
+            (edits <= (length + 1) / 3).then_some((edits, c))
         })
         .min_by_key(|(edits, _)| *edits)
         .map(|(_, c)| c)

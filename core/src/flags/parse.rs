@@ -127,8 +127,7 @@ impl Flags {
 
     fn take_word(&mut self, word: &str) -> Result<(), FlagError> {
         let Some(rest) = word.strip_prefix('-') else {
-            let suggestion =
-                nearest(word, FLAGS.iter().map(|s| s.name)).map(|name| format!("-{name}"));
+            let suggestion = suggest(word);
             return Err(FlagError::NotAFlag {
                 word: word.to_owned(),
                 suggestion,
@@ -195,7 +194,11 @@ impl Flags {
     }
 
     /// What one flag says about another, once all are known: an allocation area larger than the whole heap is cut to it, as in GHC.
-    fn settle(&mut self) -> Result<(), FlagError> {
+    /// [`Flags::parse`] does it; after [`Flags::set`] it is the caller's part.
+    ///
+    /// # Errors
+    /// [`FlagError::Conflict`] if `-H` is more than `-M`.
+    pub fn settle(&mut self) -> Result<(), FlagError> {
         let Some(max) = self.max_heap else {
             return Ok(());
         };
@@ -236,7 +239,11 @@ fn unknown_key(key: &str) -> FlagError {
             flag: format!("-{}", spec.name),
         };
     }
-    if let Some((name, meaning)) = GHC_ONLY.iter().find(|(name, _)| plain(name) == dashed) {
+    // `hT` and `ki` are the flags -h and -k with a letter that says which.
+    let is_ghc = |name: &str| {
+        plain(name) == dashed || (key.len() == 2 && name.len() == 1 && key.starts_with(name))
+    };
+    if let Some((name, meaning)) = GHC_ONLY.iter().find(|(name, _)| is_ghc(name)) {
         return FlagError::NotYet {
             word: key.to_owned(),
             flag: format!("-{name}"),

@@ -274,7 +274,7 @@ pub const FLAGS: &[FlagSpec] = &[
         toml: Some("m"),
         kind: PERCENT,
         default: "3",
-        meaning: "percentage of -M that stays free for allocation (half of it each way, as in GHC)",
+        meaning: "percentage of -M that stays free for allocation (of which half is kept, as in GHC)",
         ghc: None,
         scope: Scope::Collector,
         optional: false,

@@ -83,7 +83,9 @@ impl Called<'_> {
     fn example(&self, value: &str) -> String {
         match self {
             Called::Word(name) => format!("-{name}{value}"),
-            Called::Key(key) if value.parse::<f64>().is_ok() => format!("{key} = {value}"),
+            Called::Key(key) if value == "true" || value.parse::<f64>().is_ok() => {
+                format!("{key} = {value}")
+            }
             Called::Key(key) => format!("{key} = \"{value}\""),
         }
     }

@@ -1,0 +1,400 @@
+//! Flags as their user meets them: command lines, keys of experiment files, messages, help.
+
+use std::collections::BTreeSet;
+
+use gclab_core::flags::{
+    Compact, FLAGS, Flags, FromGeneration, HeapHint, Kind, Scope, StatsLevel, help, split,
+};
+use gclab_core::words::Bytes;
+
+const MIB: usize = 1 << 20;
+
+fn line(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+fn parse(text: &str) -> Flags {
+    Flags::parse_words(&line(text)).unwrap_or_else(|e| panic!("{text}: {e}"))
+}
+
+fn message(text: &str) -> String {
+    match Flags::parse_words(&line(text)) {
+        Ok(flags) => panic!("{text} was taken: {flags:?}"),
+        Err(error) => format!("{text:24} {error}"),
+    }
+}
+
+#[test]
+fn command_lines_are_split_as_ghc_does() {
+    let cases = [
+        (
+            "-f +RTS -H32m -S -RTS -h foo bar",
+            "-f -h foo bar",
+            "-H32m -S",
+        ),
+        ("hls -ltr /usr/etc +RTS -A5m", "hls -ltr /usr/etc", "-A5m"),
+        ("a +RTS -A1m -RTS b +RTS -s -RTS c", "a b c", "-A1m -s"),
+        ("a +RTS -A1m --RTS +RTS -s -RTS", "a +RTS -s -RTS", "-A1m"),
+        ("a -- +RTS -s", "a -- +RTS -s", ""),
+        ("a +RTS -s -- -RTS b", "a -- -RTS b", "-s"),
+        ("-RTS a", "a", ""),
+        ("", "", ""),
+    ];
+    for (all, program, rts) in cases {
+        let split = split(line(all));
+        assert_eq!(
+            (split.program, split.rts),
+            (line(program), line(rts)),
+            "{all}"
+        );
+    }
+}
+
+#[test]
+fn values_reach_their_fields() {
+    let f = parse(
+        "-A64m -n0.5m -AL2m -F1.5 -O512k -G3 -H100m -M1g -m5% -c40 -N4 -qg1 -qb -qn2 -DS -DZ7 -xr4g --no-huge-pages",
+    );
+    assert_eq!(f.allocation_area, Bytes(64 * MIB));
+    assert_eq!(f.chunk, Some(Bytes(MIB / 2)));
+    assert_eq!(
+        (f.large_area, f.large_limit()),
+        (Some(Bytes(2 * MIB)), Bytes(2 * MIB))
+    );
+    assert_eq!(
+        (f.old_factor, f.old_min, f.generations),
+        (1.5, Bytes(MIB / 2), 3)
+    );
+    assert_eq!(
+        (f.heap_hint, f.max_heap, f.min_free),
+        (HeapHint::Size(Bytes(100 * MIB)), Some(Bytes(1 << 30)), 5.0)
+    );
+    assert_eq!(
+        (f.compact, f.capabilities, f.gc_threads),
+        (Compact::Above(40.0), 4, 2)
+    );
+    assert_eq!(
+        (f.parallel_gc, f.load_balance),
+        (FromGeneration::From(1), Some(FromGeneration::Off))
+    );
+    assert_eq!(
+        (f.sanity, f.stress, f.reserve, f.huge_pages),
+        (true, Some(7), Bytes(4 << 30), false)
+    );
+    let given: Vec<_> = "A n AL F O G H M m c N qg qb qn DS DZ xr -no-huge-pages"
+        .split(' ')
+        .collect();
+    assert_eq!(f.given, given.into_iter().collect::<BTreeSet<_>>());
+}
+
+#[test]
+fn bare_flags_mean_what_they_mean_in_ghc() {
+    let f = parse("-H -c -N -qg -qb");
+    assert_eq!((f.heap_hint, f.compact), (HeapHint::Auto, Compact::Always));
+    assert_eq!(
+        (f.parallel_gc, f.load_balance),
+        (FromGeneration::Off, Some(FromGeneration::Off))
+    );
+    assert_eq!(f.capabilities as usize, num_cpus::get());
+}
+
+#[test]
+fn flags_imply_what_they_imply_in_ghc() {
+    assert_eq!(parse("").chunk_size(), None);
+    assert_eq!(parse("-A16m").chunk_size(), Some(Bytes(4 * MIB)));
+    assert_eq!(parse("-A15m").chunk_size(), None);
+    assert_eq!(parse("-A64m -n1m").chunk_size(), Some(Bytes(MIB)));
+    assert_eq!(parse("-A64m -n0").chunk_size(), None);
+    assert_eq!(parse("-A31m").balance_from(), FromGeneration::From(1));
+    assert_eq!(parse("-A32m").balance_from(), FromGeneration::From(0));
+    assert_eq!(parse("-A32m -qb1").balance_from(), FromGeneration::From(1));
+    assert_eq!(parse("-M1g").compaction(), Compact::Above(30.0));
+    assert_eq!(parse("-M1g -c").compaction(), Compact::Always);
+    assert_eq!(parse("").compaction(), Compact::Never);
+    assert_eq!(parse("-A64m -M8m").allocation_area, Bytes(8 * MIB));
+}
+
+#[test]
+fn the_last_of_the_statistics_flags_wins() {
+    let f = parse("-sa.txt -S -t");
+    assert_eq!((f.stats.level, f.stats.file), (StatsLevel::OneLine, None));
+    let f = parse("-T -Sdir/out.txt --machine-readable");
+    assert_eq!(
+        (f.stats.level, f.machine_readable),
+        (StatsLevel::Each, true)
+    );
+    assert_eq!(f.stats.file.as_deref(), Some("dir/out.txt".as_ref()));
+}
+
+#[test]
+fn the_command_line_overrides_the_environment() {
+    let f = Flags::parse(Some("  -A1m -G3 "), &["-A2m"]).unwrap();
+    assert_eq!((f.allocation_area, f.generations), (Bytes(2 * MIB), 3));
+    let error = Flags::parse(Some("-Aq"), &["-A2m"])
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        error,
+        "GCLABRTS: -A: q is not a size: write a number with k, m, g, t or w, as in -A4m"
+    );
+}
+
+#[test]
+fn the_collector_that_the_flags_ask_for() {
+    let cases = [
+        ("", "copying"),
+        ("-A1m -G3", "copying"),
+        ("-G1", "two-space"),
+        ("-G1 -M1g", "two-space"),
+        ("-G1 -c", "compacting"),
+        ("-c", "compacting"),
+        ("-c60 -N2", "compacting"),
+        ("-M1g", "compacting"),
+        ("-N2", "parallel"),
+        ("-N2 -qg1", "parallel"),
+        ("-N2 -qg", "copying"),
+        ("-N1", "copying"),
+    ];
+    for (flags, collector) in cases {
+        assert_eq!(parse(flags).wanted_collector(), collector, "{flags}");
+    }
+}
+
+/// For each flag: words that are legal, at both ends of the range too.
+fn legal_words() -> Vec<String> {
+    let mut words = Vec::new();
+    for spec in FLAGS {
+        let mut values = match spec.kind {
+            Kind::Size { zero: true, .. } => vec!["0", "8k", "5000w", "8t"],
+            Kind::Size { .. } => vec!["1m", "1537k", "0.3g", "8t"],
+            Kind::Number { .. } => vec!["1", "2.5", "99.25"],
+            Kind::Count { .. } => vec!["1", "3", "12"],
+            Kind::GenerationOrOff(_) => vec!["", "0", "1", "11"],
+            Kind::Switch | Kind::SwitchOff => vec![""],
+            Kind::Output => vec!["", "some.file"],
+        };
+        if spec.kind.placeholder().starts_with('[') {
+            values.push("");
+        }
+        words.extend(values.iter().map(|value| format!("-{}{value}", spec.name)));
+    }
+    words
+}
+
+#[test]
+fn words_written_for_flags_give_the_same_flags() {
+    let settings = |mut f: Flags| {
+        f.given.clear();
+        f
+    };
+    assert_eq!(Flags::default().to_words(), Vec::<String>::new());
+    for word in legal_words() {
+        let flags = parse(&word);
+        let words = flags.to_words();
+        assert_eq!(
+            settings(parse(&words.join(" "))),
+            settings(flags.clone()),
+            "{word} became {words:?}"
+        );
+        assert_eq!(
+            words.is_empty(),
+            settings(flags) == Flags::default(),
+            "{word} became {words:?}"
+        );
+    }
+    let all =
+        "-A64m -n0 -F1.5 -G3 -H -M1g -c40 -N4 -qg -qb0 -qn2 -sout.txt -DS -DZ7 --no-huge-pages";
+    assert_eq!(parse(all).to_words().join(" "), all);
+}
+
+#[test]
+fn keys_of_experiment_files() {
+    let mut f = Flags::default();
+    for (key, value) in [
+        ("A", "64m"),
+        ("n", "0"),
+        ("F", "1.5"),
+        ("G", "3"),
+        ("qg", "false"),
+        ("qb", "0"),
+        ("c", "true"),
+        ("H", "true"),
+        ("DS", "true"),
+        ("huge_pages", "false"),
+        ("M", "1g"),
+    ] {
+        f.set(key, value)
+            .unwrap_or_else(|e| panic!("{key} = {value}: {e}"));
+    }
+    assert_eq!(
+        f.to_words().join(" "),
+        "-A64m -n0 -F1.5 -G3 -H -M1g -c -qg -qb0 -DS --no-huge-pages"
+    );
+    for key in ["n", "qg", "qb", "c", "H", "DS", "M", "AL", "DZ"] {
+        f.set(key, "false")
+            .unwrap_or_else(|e| panic!("{key} = false: {e}"));
+    }
+    f.set("huge_pages", "true").unwrap();
+    assert_eq!(f.to_words().join(" "), "-A64m -n0 -F1.5 -G3 -qg -qb");
+    assert_eq!(
+        (f.compact, f.heap_hint, f.sanity, f.max_heap),
+        (Compact::Never, HeapHint::None, false, None)
+    );
+}
+
+#[test]
+fn messages_of_keys() {
+    let of = |(key, value): (&str, &str)| {
+        format!(
+            "{key} = {value}: {}\n",
+            Flags::default().set(key, value).unwrap_err()
+        )
+    };
+    let cases = [
+        ("A", "12q"),
+        ("A", "true"),
+        ("A", ""),
+        ("A", "1k"),
+        ("a", "1m"),
+        ("huge-pages", "true"),
+        ("hugepages", "true"),
+        ("DS", "1"),
+        ("F", "x"),
+        ("qg", "maybe"),
+        ("s", "true"),
+        ("machine_readable", "true"),
+        ("hT", "true"),
+        ("K", "1m"),
+        ("wombat", "3"),
+    ];
+    insta::assert_snapshot!(cases.into_iter().map(of).collect::<String>());
+}
+
+#[test]
+fn messages_of_words() {
+    let words = [
+        "-A",
+        "-A12q",
+        "-A-1m",
+        "-A1k",
+        "-A9t",
+        "-n1",
+        "-F0.5",
+        "-F",
+        "-Fd4",
+        "-G0",
+        "-G13",
+        "-G99999999999999999999",
+        "-Gx",
+        "-M1k",
+        "-m101",
+        "-c101",
+        "-cx",
+        "-N0",
+        "-N5000",
+        "-qg12",
+        "-qgx",
+        "-qx",
+        "-q",
+        "-Q",
+        "-a4m",
+        "-DSi",
+        "-DZ",
+        "-DZ0",
+        "-Ds",
+        "-hT",
+        "-l",
+        "-xn",
+        "-T4",
+        "-?x",
+        "--inof",
+        "--info-x",
+        "--machine-readible",
+        "--no-hugepages",
+        "--numa=3",
+        "--numature",
+        "--copying-gc",
+        "-Mgrace=1m",
+        "-Iw3",
+        "A4m",
+        "foo",
+        "-",
+        "--",
+        "-M4m -H100m",
+        "-é",
+        "-A4é",
+    ];
+    insta::assert_snapshot!(words.map(message).join("\n"));
+}
+
+#[test]
+fn flags_that_a_collector_does_not_honour_are_refused() {
+    let honours: &[&str] = &["A", "F", "G", "O"];
+    let others = |flag: &str| match flag {
+        "c" => vec!["compacting"],
+        "H" => vec!["copying", "compacting", "parallel"],
+        _ => vec![],
+    };
+    let check = |text: &str| {
+        parse(text)
+            .check_honoured("copying", honours, others)
+            .map_err(|e| e.to_string())
+    };
+    // What is not given, what the heap honours, what turns something off.
+    for fine in [
+        "",
+        "-A1m -F3",
+        "-M1g -N2 -DS -s --no-huge-pages",
+        "-qg",
+        "-qb",
+        "-n0",
+    ] {
+        assert_eq!(check(fine), Ok(()), "{fine}");
+    }
+    assert_eq!(
+        check("-c"),
+        Err("-c: the copying collector does not honour this flag; compacting does".to_owned())
+    );
+    assert_eq!(
+        check("-H"),
+        Err(
+            "-H: the copying collector does not honour this flag; compacting and parallel do"
+                .to_owned()
+        )
+    );
+    assert_eq!(
+        check("-qg1"),
+        Err(
+            "-qg: the copying collector does not honour this flag; no collector here does"
+                .to_owned()
+        )
+    );
+    // Given, though it is what holds anyway.
+    assert!(
+        parse("-m3")
+            .check_honoured("copying", honours, others)
+            .is_err()
+    );
+}
+
+#[test]
+fn the_table_is_consistent() {
+    let names: BTreeSet<_> = FLAGS.iter().map(|s| s.name).collect();
+    let keys: BTreeSet<_> = FLAGS.iter().filter_map(|s| s.toml).collect();
+    assert_eq!(names.len(), FLAGS.len());
+    assert_eq!(
+        keys.len(),
+        FLAGS.iter().filter(|s| s.toml.is_some()).count()
+    );
+    // Every flag that decides anything in the heap can be swept.
+    assert!(
+        FLAGS
+            .iter()
+            .all(|s| s.toml.is_some() == (s.scope != Scope::Program))
+    );
+}
+
+#[test]
+fn help_text() {
+    insta::assert_snapshot!(help());
+}
