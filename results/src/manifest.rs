@@ -22,6 +22,12 @@ documented! {
         pub experiment: String,
         /// Seed of the order of runs.
         pub seed: u64,
+        /// How the order of runs follows from the seed: the generator and the shuffle.
+        pub order: Option<String>,
+        /// Which part of the whole plan this folder holds, e.g. `1/4`; absent when it holds all of it.
+        pub shard: Option<String>,
+        /// Longest time that a run may take before it is killed and counts as a timeout, in seconds.
+        pub timeout_seconds: Option<f64>,
         /// Runs of each configuration.
         pub repeat: u32,
         /// The swept flags with their values, in the order of the file.
@@ -95,6 +101,8 @@ documented! {
         pub rustc: Option<String>,
         /// The cargo profile: `release` or `debug`.
         pub profile: Option<String>,
+        /// Hash of the executable's bytes (FNV-1a, 64 bits, hexadecimal): results of two builds are never mixed in one folder.
+        pub executable: Option<String>,
     }
 }
 
