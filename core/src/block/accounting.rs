@@ -1,0 +1,51 @@
+//! What a heap's blocks cost, as a value.
+
+use super::{BLOCKS_PER_MEGABLOCK, bytes_of_blocks};
+use crate::words::Bytes;
+
+/// Exact counts at one moment; the peaks are since the heap was made. `BlockAllocator::check` compares the current ones with a full count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Accounting {
+    /// Blocks in allocated runs (GHC's `n_alloc_blocks`, except that it counts megablock groups as multiples of 252).
+    pub blocks_in_use: u32,
+    /// The most there ever were.
+    pub peak_blocks: u32,
+    /// Megablocks that hold memory: in use wholly or in part, or free but not returned (GHC's `mblocks_allocated`).
+    pub megablocks_in_use: u32,
+    /// The most there ever were (GHC's `peak_mblocks_allocated`).
+    pub peak_megablocks: u32,
+    /// Address space of the heap; no memory by itself.
+    pub reserved: Bytes,
+    /// All that was ever given back to the system.
+    pub returned_bytes: Bytes,
+    /// Memory of the side tables, in pages, if everything that was ever committed was touched: beside, not in, the megablocks.
+    pub metadata_bytes: Bytes,
+}
+
+impl Accounting {
+    /// Memory in committed megablocks that is in no run: `(megablocks · 256 − blocks) · 4096` (GHC's `block_fragmentation_bytes`, with 256 usable
+    /// blocks a megablock for its 252).
+    pub fn fragmentation(&self) -> Bytes {
+        bytes_of_blocks(self.megablocks_in_use * BLOCKS_PER_MEGABLOCK - self.blocks_in_use)
+    }
+
+    /// "Lost due to fragmentation" of GHC's `-s`: the same of the two peaks, which need not be of the same moment. An indication only.
+    pub fn peak_fragmentation(&self) -> Bytes {
+        bytes_of_blocks(self.peak_megablocks * BLOCKS_PER_MEGABLOCK - self.peak_blocks)
+    }
+
+    /// The bytes of all committed megablocks.
+    pub fn committed(&self) -> Bytes {
+        super::bytes_of_megablocks(self.megablocks_in_use)
+    }
+
+    pub(super) fn add_blocks(&mut self, blocks: u32) {
+        self.blocks_in_use += blocks;
+        self.peak_blocks = self.peak_blocks.max(self.blocks_in_use);
+    }
+
+    pub(super) fn add_megablocks(&mut self, megablocks: u32) {
+        self.megablocks_in_use += megablocks;
+        self.peak_megablocks = self.peak_megablocks.max(self.megablocks_in_use);
+    }
+}

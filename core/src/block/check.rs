@@ -1,0 +1,220 @@
+//! The one function that checks every invariant of the blocks.
+
+use super::{
+    BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockId, BlockState, descriptor, descriptor::NONE,
+};
+
+/// An invariant that does not hold. An error of the allocator, or of somebody who writes where he should not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("block {block}: {what}")]
+pub struct BlockError {
+    /// The number of the block where it showed.
+    pub block: u32,
+    /// What is wrong.
+    pub what: String,
+}
+
+fn fault<T>(block: u32, what: impl Into<String>) -> Result<T, BlockError> {
+    Err(BlockError {
+        block,
+        what: what.into(),
+    })
+}
+
+/// What a walk over all blocks below top counted.
+#[derive(Default)]
+struct Tally {
+    blocks_in_use: u32,
+    groups: usize,
+    megablocks_in_use: u32,
+}
+
+impl BlockAllocator {
+    /// Checks every invariant that the modules of [`crate::block`] state: regions, free lists, descriptors, states, and the accounting against
+    /// a full count. Time proportional to the blocks below top.
+    ///
+    /// # Errors
+    /// The first violation.
+    pub fn check(&self) -> Result<(), BlockError> {
+        for regions in [&self.free, &self.returned] {
+            if let Some(what) = regions.fault() {
+                return fault(0, what);
+            }
+        }
+        let tally = self.check_tiling()?;
+        if self.check_lists()? != tally.groups {
+            return fault(
+                0,
+                format!(
+                    "{} free groups, but not all of them in the lists",
+                    tally.groups
+                ),
+            );
+        }
+        let counts = self.accounting();
+        if counts.blocks_in_use != tally.blocks_in_use {
+            return fault(
+                0,
+                format!(
+                    "{} blocks counted as in use, found {}",
+                    counts.blocks_in_use, tally.blocks_in_use
+                ),
+            );
+        }
+        let committed = tally.megablocks_in_use + self.free.total();
+        if counts.megablocks_in_use != committed {
+            return fault(
+                0,
+                format!(
+                    "{} megablocks counted as committed, found {committed}",
+                    counts.megablocks_in_use
+                ),
+            );
+        }
+        if counts.peak_blocks < counts.blocks_in_use
+            || counts.peak_megablocks < counts.megablocks_in_use
+        {
+            return fault(0, "a peak is less than the current count");
+        }
+        if self.top * BLOCKS_PER_MEGABLOCK > (self.space.size().0 >> super::BLOCK_SHIFT) as u32 {
+            return fault(
+                self.top * BLOCKS_PER_MEGABLOCK,
+                "top lies outside the reservation",
+            );
+        }
+        if self.states.of(self.space.base() + self.space.size()) != BlockState::OUTSIDE {
+            return fault(0, "the state of addresses outside the heap is not OUTSIDE");
+        }
+        Ok(())
+    }
+
+    /// Regions, runs and free groups cover the blocks below top, each once; each is described rightly.
+    fn check_tiling(&self) -> Result<Tally, BlockError> {
+        let (mut at, mut tally, mut after_group) = (0, Tally::default(), false);
+        let end = self.top * BLOCKS_PER_MEGABLOCK;
+        // The first megablock in use that was not counted yet.
+        let mut uncounted = 0;
+        while at < end {
+            if let Some(megablocks) = self.unused_at(at) {
+                let next = at + megablocks * BLOCKS_PER_MEGABLOCK;
+                self.check_free(at, next)?;
+                (at, uncounted, after_group) = (next, next / BLOCKS_PER_MEGABLOCK, false);
+                continue;
+            }
+            let here = &self.descriptors[at as usize];
+            let next = at + here.blocks();
+            if here.blocks() == 0 || next > end {
+                return fault(at, format!("a run or group of {} blocks", here.blocks()));
+            }
+            if here.is_allocated_head() {
+                self.check_run(at, next)?;
+                tally.blocks_in_use += next - at;
+                let last = (next - 1) / BLOCKS_PER_MEGABLOCK;
+                tally.megablocks_in_use += (last + 1).saturating_sub(uncounted);
+                uncounted = uncounted.max(last + 1);
+            } else {
+                if after_group && !at.is_multiple_of(BLOCKS_PER_MEGABLOCK) {
+                    return fault(at, "two free groups side by side");
+                }
+                self.check_group(at, next)?;
+                tally.groups += 1;
+            }
+            after_group = !here.is_allocated_head();
+            at = next;
+        }
+        if at == end {
+            Ok(tally)
+        } else {
+            fault(at, "the last region reaches over top")
+        }
+    }
+
+    fn check_run(&self, first: u32, next: u32) -> Result<(), BlockError> {
+        if self.descriptors[first as usize].is_free_edge() {
+            return fault(first, "allocated and free at once");
+        }
+        for block in first..next {
+            let here = &self.descriptors[block as usize];
+            if here.head != first
+                || here.is_free_edge()
+                || (block != first && here.is_allocated_head())
+            {
+                return fault(
+                    block,
+                    format!("not described as a block of the run at {first}"),
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn check_group(&self, first: u32, next: u32) -> Result<(), BlockError> {
+        let (head, last) = (
+            &self.descriptors[first as usize],
+            &self.descriptors[next as usize - 1],
+        );
+        if !head.is_free_edge() || head.head != first {
+            return fault(first, "neither allocated nor the first of a free group");
+        }
+        if !last.is_free_edge() || last.head != first {
+            return fault(
+                next - 1,
+                format!("not described as the last of the free group at {first}"),
+            );
+        }
+        if first / BLOCKS_PER_MEGABLOCK != (next - 1) / BLOCKS_PER_MEGABLOCK
+            || next - first == BLOCKS_PER_MEGABLOCK
+        {
+            return fault(
+                first,
+                format!(
+                    "a free group of {} blocks is not part of one megablock",
+                    next - first
+                ),
+            );
+        }
+        self.check_free(first, next)
+    }
+
+    /// Free blocks have the state of free blocks and belong to no run.
+    fn check_free(&self, first: u32, next: u32) -> Result<(), BlockError> {
+        for block in first..next {
+            let state = self.states.of_block(BlockId(block));
+            if state != BlockState::OUTSIDE {
+                return fault(block, format!("free, but its state is {state:?}"));
+            }
+            if descriptor::run_around(&self.descriptors, BlockId(block)).is_some() {
+                return fault(block, "free, but described as a block of a run");
+            }
+        }
+        Ok(())
+    }
+
+    /// Lists hold free groups of their size, well linked; gives how many.
+    fn check_lists(&self) -> Result<usize, BlockError> {
+        let (mut groups, most) = (0, self.top as usize * BLOCKS_PER_MEGABLOCK as usize);
+        for size in 0..BLOCKS_PER_MEGABLOCK {
+            let (mut at, filled) = self.groups.list(size);
+            if filled != (at != NONE) {
+                return fault(at, format!("the bit of list {size} is wrong"));
+            }
+            let mut previous = NONE;
+            while at != NONE {
+                let here = &self.descriptors[at as usize];
+                if !here.is_free_edge()
+                    || here.blocks() != size
+                    || here.previous != previous
+                    || self.unused_at(at).is_some()
+                {
+                    return fault(at, format!("not a well linked free group of list {size}"));
+                }
+                groups += 1;
+                if groups > most {
+                    return fault(at, format!("list {size} is circular"));
+                }
+                (previous, at) = (at, here.next);
+            }
+        }
+        Ok(groups)
+    }
+}

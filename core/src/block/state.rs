@@ -1,0 +1,296 @@
+//! The state of a block: one byte, the only thing that hot paths read about an address.
+//!
+//! A dense table of bytes over the reservation, indexed by block number, with one entry more at its end that stands for every address
+//! outside (null, foreign). So the lookup has no branch: the index is the minimum of the block number and the table's length.
+//! Descriptors of 64 bytes in the megablock, as GHC has them, alias in the caches; this table is 256 bytes a megablock.
+//!
+//! Invariants: blocks that are free, and those of runs whose owner has not set them yet, have [`BlockState::OUTSIDE`]; so has the entry at the end. Bytes at
+//! and above top are meaningless (zero): no pointer leads there. `BlockAllocator::check` checks the free ones.
+//!
+//! Bytes are atomics with relaxed loads and stores, free on the machines we know: GC threads read states while others set those of new
+//! blocks. Who reads a state learns nothing else from it, so no ordering is needed; phases are separated by their own synchronisation.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+use super::{BLOCK_SHIFT, BlockId, BlockRun};
+use crate::memory::{MemoryError, Table};
+use crate::words::Addr;
+
+/// What is true of all closures in a block.
+///
+/// | bits | meaning |
+/// |---|---|
+/// | 0–3 | step: 0 nursery, 1 aged survivors in generation 0, g+1 generation g (up to 14); 15 outside the heap, or free |
+/// | 4 | condemned: being collected now, what lives in it is moved or marked |
+/// | 5 | large: the run holds one large object, which is never copied |
+/// | 6–7 | spare, zero |
+///
+/// Steps order by age: a store needs remembering where the object's step is greater than the value's.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct BlockState(pub u8);
+
+impl BlockState {
+    /// The bits of the step.
+    pub const STEP_MASK: u8 = 0x0f;
+    /// The bit of condemned blocks.
+    pub const CONDEMNED: u8 = 1 << 4;
+    /// The bit of large objects' blocks.
+    pub const LARGE: u8 = 1 << 5;
+    /// The step of addresses outside the heap and of free blocks.
+    pub const STEP_OUTSIDE: u8 = 15;
+    /// The highest step a block of the heap may have.
+    pub const STEP_MAX: u8 = 14;
+
+    /// Outside the heap, or free: step 15, nothing else.
+    pub const OUTSIDE: BlockState = BlockState(BlockState::STEP_OUTSIDE);
+    /// Where mutators allocate: step 0.
+    pub const NURSERY: BlockState = BlockState(0);
+    /// Survivors of one collection that are still in generation 0: step 1.
+    pub const AGED: BlockState = BlockState(1);
+
+    /// The state of blocks of `step`, 0 to 14, neither condemned nor large.
+    #[inline(always)]
+    pub const fn of_step(step: u8) -> BlockState {
+        debug_assert!(step <= BlockState::STEP_MAX);
+        BlockState(step)
+    }
+
+    /// The state of blocks of generation `generation`, 0 to 13; of generation 0 the aged ones.
+    #[inline(always)]
+    pub const fn of_generation(generation: u8) -> BlockState {
+        BlockState::of_step(generation + 1)
+    }
+
+    /// 0 nursery, 1 aged, g+1 generation g, 15 outside.
+    #[inline(always)]
+    pub const fn step(self) -> u8 {
+        self.0 & BlockState::STEP_MASK
+    }
+
+    /// The generation of the closures: 0 for the nursery too. Meaningless outside the heap (it gives 14).
+    #[inline(always)]
+    pub const fn generation(self) -> u8 {
+        self.step().saturating_sub(1)
+    }
+
+    /// Is it in no heap, or free?
+    #[inline(always)]
+    pub const fn is_outside(self) -> bool {
+        self.step() == BlockState::STEP_OUTSIDE
+    }
+
+    /// Is it being collected now?
+    #[inline(always)]
+    pub const fn is_condemned(self) -> bool {
+        self.0 & BlockState::CONDEMNED != 0
+    }
+
+    /// Does it belong to a large object?
+    #[inline(always)]
+    pub const fn is_large(self) -> bool {
+        self.0 & BlockState::LARGE != 0
+    }
+
+    /// The same, condemned or not.
+    #[inline(always)]
+    #[must_use]
+    pub const fn condemned(self, yes: bool) -> BlockState {
+        if yes {
+            BlockState(self.0 | BlockState::CONDEMNED)
+        } else {
+            BlockState(self.0 & !BlockState::CONDEMNED)
+        }
+    }
+
+    /// The same, for a large object's blocks.
+    #[inline(always)]
+    #[must_use]
+    pub const fn large(self) -> BlockState {
+        BlockState(self.0 | BlockState::LARGE)
+    }
+}
+
+impl fmt::Debug for BlockState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.step() {
+            BlockState::STEP_OUTSIDE => f.write_str("outside")?,
+            step => write!(f, "step {step}")?,
+        }
+        f.write_str(if self.is_condemned() {
+            ", condemned"
+        } else {
+            ""
+        })?;
+        f.write_str(if self.is_large() { ", large" } else { "" })
+    }
+}
+
+/// The states of all blocks of a reservation. Shared (`Arc`), so that a lookup is safe even when the allocator is gone.
+#[derive(Debug)]
+pub struct StateTable {
+    /// Where the reservation begins, or began.
+    base: Addr,
+    /// Blocks in the reservation.
+    blocks: usize,
+    /// `blocks + 1` bytes; the last one is [`BlockState::OUTSIDE`] for ever.
+    bytes: Table<AtomicU8>,
+}
+
+impl StateTable {
+    /// A table for `blocks` blocks from `base`, of which none is committed yet.
+    pub(super) fn new(base: Addr, blocks: u32) -> Result<StateTable, MemoryError> {
+        let blocks = blocks as usize;
+        let bytes: Table<AtomicU8> = Table::new(blocks + 1)?;
+        bytes[blocks].store(BlockState::OUTSIDE.0, Relaxed);
+        Ok(StateTable {
+            base,
+            blocks,
+            bytes,
+        })
+    }
+
+    /// The state of the block that `address` lies in, [`BlockState::OUTSIDE`] where it lies in none.
+    #[inline(always)]
+    pub fn of(&self, address: Addr) -> BlockState {
+        // SAFETY: the view does not outlive `self`.
+        unsafe { self.view() }.of(address)
+    }
+
+    /// The state of a block.
+    #[inline(always)]
+    pub fn of_block(&self, block: BlockId) -> BlockState {
+        assert!(block.index() < self.blocks);
+        BlockState(self.bytes[block.index()].load(Relaxed))
+    }
+
+    /// Sets the state of every block of a run.
+    pub fn set_run(&self, run: BlockRun, state: BlockState) {
+        assert_eq!(
+            run.start,
+            self.base + super::bytes_of_blocks(run.first.0),
+            "{run:?} is of another heap"
+        );
+        self.fill(run.first, run.blocks, state);
+    }
+
+    /// Sets `count` blocks from `first`.
+    pub(super) fn fill(&self, first: BlockId, count: u32, state: BlockState) {
+        let end = first.index() + count as usize;
+        assert!(end <= self.blocks);
+        for byte in &self.bytes[first.index()..end] {
+            byte.store(state.0, Relaxed);
+        }
+    }
+
+    /// The table as three words that fit in registers.
+    ///
+    /// # Safety
+    /// The view must not be used after this table has been dropped (with the allocator and every other `Arc` of it).
+    #[inline(always)]
+    pub unsafe fn view(&self) -> StateView {
+        StateView {
+            table: self.bytes.as_ptr(),
+            base: self.base,
+            blocks: self.blocks,
+        }
+    }
+}
+
+/// A [`StateTable`] as three words, for loops that keep it in registers.
+#[derive(Clone, Copy, Debug)]
+pub struct StateView {
+    table: *const AtomicU8,
+    base: Addr,
+    blocks: usize,
+}
+
+// SAFETY: it only reads atomics, which any thread may; that the table lives is the promise given for the view's making.
+unsafe impl Send for StateView {}
+// SAFETY: as above.
+unsafe impl Sync for StateView {}
+
+impl StateView {
+    /// The state of the block that `address` lies in, [`BlockState::OUTSIDE`] where it lies in none. No branch, one load.
+    #[inline(always)]
+    pub fn of(self, address: Addr) -> BlockState {
+        // An address below the base wraps round to a huge number: outside, too.
+        let block = address.0.wrapping_sub(self.base.0) >> BLOCK_SHIFT;
+        let index = block.min(self.blocks);
+        // SAFETY: the table has `blocks + 1` entries, and lives: promised by whoever made the view.
+        BlockState(unsafe { &*self.table.add(index) }.load(Relaxed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_outside_read_as_outside_and_blocks_as_set() {
+        let base = Addr(0x4200_0000_0000);
+        let table = StateTable::new(base, 512).unwrap();
+        let run = BlockRun {
+            start: base + super::super::bytes_of_blocks(3),
+            first: BlockId(3),
+            blocks: 2,
+        };
+        table.set_run(run, BlockState::of_generation(1).large());
+        let foreign = [
+            Addr::NULL,
+            Addr(8),
+            Addr(base.0 - 1),
+            Addr(base.0 + (512 << BLOCK_SHIFT)),
+            Addr(usize::MAX),
+        ];
+        for address in foreign {
+            assert_eq!(table.of(address), BlockState::OUTSIDE, "{address}");
+        }
+        for (offset, step) in [
+            (0x2fff, 0),
+            (0x3000, 2),
+            (0x3fff, 2),
+            (0x4fff, 2),
+            (0x5000, 0),
+        ] {
+            assert_eq!(table.of(Addr(base.0 + offset)).step(), step, "{offset:#x}");
+        }
+        assert!(table.of_block(BlockId(4)).is_large());
+    }
+
+    #[test]
+    fn bits_do_not_disturb_each_other() {
+        for step in 0..=BlockState::STEP_MAX {
+            let state = BlockState::of_step(step).large().condemned(true);
+            assert_eq!(
+                (state.step(), state.is_condemned(), state.is_large()),
+                (step, true, true)
+            );
+            assert_eq!(state.condemned(false), BlockState::of_step(step).large());
+            assert!(!state.is_outside());
+        }
+        assert_eq!(BlockState::of_generation(0), BlockState::AGED);
+        assert_eq!(
+            (
+                BlockState::NURSERY.generation(),
+                BlockState::of_generation(3).generation()
+            ),
+            (0, 3)
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "another heap")]
+    fn a_run_of_another_heap_is_refused() {
+        let table = StateTable::new(Addr(0x4200_0000_0000), 512).unwrap();
+        table.set_run(
+            BlockRun {
+                start: Addr(0x1000),
+                first: BlockId(3),
+                blocks: 1,
+            },
+            BlockState::NURSERY,
+        );
+    }
+}

@@ -1,0 +1,291 @@
+//! One contiguous range of reserved addresses, committed from its low end upwards.
+//!
+//! # How it is done, and why
+//!
+//! The range is mapped without access and without charge (`PROT_NONE`, `MAP_NORESERVE`), aligned to a huge page.
+//! `accessible` is a high-water mark: all below it has been made readable and writable (`mprotect`), nothing above. It moves in
+//! steps of 2 MiB, so that both halves of a huge page are accessible before the first of them is touched, else its first
+//! fault could not be served by a huge page. Hence the kernel keeps two mappings (VMAs) for a heap, whatever its history: growth by `mprotect`
+//! merges with what lies below, advice is given once for the whole range, and decommitting (`MADV_DONTNEED`) changes no
+//! mapping. `MADV_DONTNEED` and not `MADV_FREE`, because with that the resident set does not fall until the system is short.
+//!
+//! Cost: a commit below the mark is a comparison, above it one system call; decommit is one system call.
+//! A touch of the last odd megablock below the mark may make a whole huge page resident: at most 1 MiB more than committed.
+
+use super::{HUGE_PAGE, MemoryError, map, system_message, unmap};
+use crate::words::{Addr, Bytes};
+
+/// Reserved addresses; unmapped on drop. See the module's text.
+#[derive(Debug)]
+pub struct Reservation {
+    /// Aligned to [`HUGE_PAGE`].
+    base: Addr,
+    /// A multiple of [`HUGE_PAGE`].
+    size: Bytes,
+    /// Readable and writable up to here, counted from `base`; a multiple of [`HUGE_PAGE`].
+    accessible: Bytes,
+    /// When this many more requests have been granted, one is refused (fault injection).
+    refuse_after: Option<u64>,
+}
+
+impl Reservation {
+    /// Reserves `size` (rounded up to 2 MiB), or as much as the kernel allows.
+    ///
+    /// Where `RLIMIT_AS` is less than `size`, two thirds of the limit are tried (GHC's figure); a refused attempt is repeated
+    /// with an eighth less (GHC's step). What was got after a refusal is cut by a quarter, since it would otherwise be all that is left of the
+    /// process's address space, and stacks, side tables and other heaps need some.
+    ///
+    /// # Errors
+    /// [`MemoryError::Reserve`] when not even 2 MiB can be had.
+    pub fn new(size: Bytes, huge_pages: bool) -> Result<Reservation, MemoryError> {
+        let wanted = size
+            .round_up(HUGE_PAGE)
+            .unwrap_or(Bytes(usize::MAX & !(HUGE_PAGE.0 - 1)));
+        let mut size = match address_space_limit() {
+            Some(limit) if limit < wanted => Bytes(limit.0 / 3 * 2),
+            _ => wanted,
+        };
+        let mut refused = false;
+        loop {
+            size = Bytes(size.0 & !(HUGE_PAGE.0 - 1)).max(HUGE_PAGE);
+            match reserve_aligned(size) {
+                Ok(base) => {
+                    let kept = if refused {
+                        Bytes((size.0 / 4 * 3) & !(HUGE_PAGE.0 - 1)).max(HUGE_PAGE)
+                    } else {
+                        size
+                    };
+                    // SAFETY: the tail of the mapping just made, which nobody has seen.
+                    unsafe { unmap(base + kept, size - kept) };
+                    advise_huge(base, kept, huge_pages);
+                    return Ok(Reservation {
+                        base,
+                        size: kept,
+                        accessible: Bytes::ZERO,
+                        refuse_after: None,
+                    });
+                }
+                Err(error) if size <= HUGE_PAGE => return Err(error),
+                Err(_) => {
+                    refused = true;
+                    size = Bytes(size.0 - size.0 / 8 - 1);
+                }
+            }
+        }
+    }
+
+    /// The lowest address, a multiple of 2 MiB.
+    pub fn base(&self) -> Addr {
+        self.base
+    }
+
+    /// The length of the range, a multiple of 2 MiB; perhaps less than was asked for.
+    pub fn size(&self) -> Bytes {
+        self.size
+    }
+
+    /// Makes `size` bytes from `offset` usable, and all below them: the one place through which memory is requested.
+    /// Fresh or decommitted memory reads as zeros; both arguments are multiples of the page size.
+    ///
+    /// # Errors
+    /// [`MemoryError::Commit`] when the kernel refuses (strict overcommit, `RLIMIT_DATA`), the range ends outside the reservation, or
+    /// a refusal was ordered; nothing has changed then.
+    pub fn commit(&mut self, offset: Bytes, size: Bytes) -> Result<(), MemoryError> {
+        let refusal = |reason: String| MemoryError::Commit {
+            at: self.base + offset,
+            size,
+            reason,
+        };
+        let end = offset + size;
+        if end > self.size {
+            return Err(refusal("it ends outside the reservation".into()));
+        }
+        match &mut self.refuse_after {
+            Some(0) => {
+                self.refuse_after = None;
+                return Err(refusal("refused on purpose".into()));
+            }
+            Some(left) => *left -= 1,
+            None => {}
+        }
+        if end <= self.accessible {
+            return Ok(());
+        }
+        // `self.size` is a multiple of a huge page: rounding up stays inside.
+        let mark = Bytes(end.0.next_multiple_of(HUGE_PAGE.0));
+        let from = self.base + self.accessible;
+        // SAFETY: the range lies inside our own mapping, above all that is in use.
+        let result = unsafe {
+            libc::mprotect(
+                from.as_mut_ptr(),
+                (mark - self.accessible).0,
+                libc::PROT_READ | libc::PROT_WRITE,
+            )
+        };
+        if result != 0 {
+            return Err(refusal(system_message()));
+        }
+        self.accessible = mark;
+        Ok(())
+    }
+
+    /// Gives the memory of `size` bytes from `offset` back to the system; both are multiples of the page size.
+    ///
+    /// # Safety
+    /// The range was committed, and nothing in it is in use any more: its contents are lost.
+    ///
+    /// # Errors
+    /// [`MemoryError::Decommit`] when the kernel refuses (locked pages).
+    pub unsafe fn decommit(&mut self, offset: Bytes, size: Bytes) -> Result<(), MemoryError> {
+        assert!(
+            offset + size <= self.accessible,
+            "decommit of memory that was never committed"
+        );
+        let at = self.base + offset;
+        // SAFETY: a range of our own mapping, whose contents the caller gives up.
+        if unsafe { libc::madvise(at.as_mut_ptr(), size.0, libc::MADV_DONTNEED) } != 0 {
+            return Err(MemoryError::Decommit {
+                at,
+                size,
+                reason: system_message(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Orders that one request be refused after `granted` more have been granted. For fault injection.
+    pub fn refuse_request(&mut self, granted: u64) {
+        self.refuse_after = Some(granted);
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours; whoever handed out addresses in it owns this value and goes with it.
+        unsafe { unmap(self.base, self.size) };
+    }
+}
+
+/// Maps `size` bytes without access, at a multiple of a huge page: maps one huge page more and trims both ends.
+fn reserve_aligned(size: Bytes) -> Result<Addr, MemoryError> {
+    let Some(padded) = size.0.checked_add(HUGE_PAGE.0) else {
+        return Err(MemoryError::Reserve {
+            size,
+            reason: "larger than the address space".into(),
+        });
+    };
+    let start = map(Bytes(padded), libc::PROT_NONE)?;
+    let base = start.align_up(HUGE_PAGE);
+    let end = base + size;
+    // SAFETY: both ends belong to the mapping just made, and nobody has seen them.
+    unsafe {
+        unmap(start, base - start);
+        unmap(end, (start + Bytes(padded)) - end);
+    }
+    Ok(base)
+}
+
+/// Says once for the whole range whether huge pages are wanted. A kernel without them refuses; that is no error.
+fn advise_huge(base: Addr, size: Bytes, wanted: bool) {
+    let advice = if wanted {
+        libc::MADV_HUGEPAGE
+    } else {
+        libc::MADV_NOHUGEPAGE
+    };
+    // SAFETY: our own mapping, and advice changes no contents.
+    unsafe { libc::madvise(base.as_mut_ptr(), size.0, advice) };
+}
+
+/// The process's limit of address space (`ulimit -v`), where there is one.
+fn address_space_limit() -> Option<Bytes> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: writes to the struct it is given.
+    let result = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) };
+    (result == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(Bytes(limit.rlim_cur as usize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(at: Addr, value: u64) {
+        // SAFETY: the tests write to committed memory only.
+        unsafe { at.as_mut_ptr::<u64>().write(value) }
+    }
+
+    fn read(at: Addr) -> u64 {
+        // SAFETY: the tests read committed memory only.
+        unsafe { at.as_ptr::<u64>().read() }
+    }
+
+    #[test]
+    fn committed_memory_is_usable_and_decommitted_memory_reads_zero() {
+        let mut space = Reservation::new(Bytes::mib(64), true).unwrap();
+        assert!(space.base().is_aligned(HUGE_PAGE));
+        assert_eq!(space.size(), Bytes::mib(64));
+        space.commit(Bytes::ZERO, Bytes::mib(3)).unwrap();
+        let at = space.base() + Bytes::mib(2);
+        write(at, 7);
+        assert_eq!(read(at), 7);
+        // SAFETY: nothing in the range is used any more.
+        unsafe { space.decommit(Bytes::mib(2), Bytes::mib(1)) }.unwrap();
+        space.commit(Bytes::mib(2), Bytes::mib(1)).unwrap();
+        assert_eq!(read(at), 0);
+    }
+
+    #[test]
+    fn growth_by_megablocks_leaves_two_mappings() {
+        let mut space = Reservation::new(Bytes::mib(256), true).unwrap();
+        for n in 0..129 {
+            space.commit(Bytes::mib(n), Bytes::mib(1)).unwrap();
+            write(space.base() + Bytes::mib(n), 1);
+            if n % 3 == 1 {
+                // SAFETY: nothing in the range is used any more.
+                unsafe { space.decommit(Bytes::mib(n), Bytes::mib(1)) }.unwrap();
+            }
+        }
+        let (from, to) = (space.base(), space.base() + space.size());
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let starts = maps
+            .lines()
+            .filter_map(|line| usize::from_str_radix(line.split('-').next()?, 16).ok());
+        let inside = starts
+            .filter(|start| (from.0..to.0).contains(start))
+            .count();
+        // The lowest part may have merged with a neighbour's mapping, the accessible part may not fall into pieces.
+        assert!(inside <= 2, "{inside} mappings");
+    }
+
+    #[test]
+    fn an_absurd_reservation_shrinks_until_it_fits() {
+        let space = Reservation::new(Bytes(usize::MAX / 2), false).unwrap();
+        assert!(
+            space.size() < Bytes(1 << 47),
+            "no process has more than 47 bits"
+        );
+        assert!(space.size() >= Bytes::gib(1024));
+    }
+
+    #[test]
+    fn a_commit_outside_the_reservation_is_an_error() {
+        let mut space = Reservation::new(Bytes::mib(4), false).unwrap();
+        assert!(matches!(
+            space.commit(Bytes::mib(4), Bytes::mib(1)),
+            Err(MemoryError::Commit { .. })
+        ));
+        assert!(space.commit(Bytes::mib(3), Bytes::mib(1)).is_ok());
+    }
+
+    #[test]
+    fn the_ordered_request_is_refused_and_no_other() {
+        let mut space = Reservation::new(Bytes::mib(4), false).unwrap();
+        space.refuse_request(1);
+        assert!(space.commit(Bytes::ZERO, Bytes::mib(1)).is_ok());
+        let error = space.commit(Bytes::ZERO, Bytes::mib(1)).unwrap_err();
+        assert!(error.to_string().contains("refused on purpose"));
+        assert!(space.commit(Bytes::ZERO, Bytes::mib(1)).is_ok());
+    }
+}

@@ -1,0 +1,446 @@
+//! Blocks: random programs against a naive allocator, which knows nothing but which block is in use.
+
+use std::collections::BTreeMap;
+
+use gclab_core::block::{
+    Accounting, BLOCK, BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockRun, BlockState, Exhausted,
+    MEGABLOCK, blocks_for, megablocks_for,
+};
+use gclab_core::memory::MemoryConfig;
+use gclab_core::words::{Addr, Bytes};
+use proptest::prelude::*;
+
+const SPACE: Bytes = Bytes::mib(64);
+const MEGABLOCKS: u32 = 64;
+
+fn allocator(limit: Option<Bytes>) -> BlockAllocator {
+    BlockAllocator::new(&MemoryConfig {
+        reserve: SPACE,
+        huge_pages: true,
+        limit,
+    })
+    .unwrap()
+}
+
+/// One step of a random program.
+#[derive(Clone, Debug)]
+enum Step {
+    Allocate(u32),
+    AllocateUpTo(u32, u32),
+    /// Frees the n-th of the runs in use, counted round.
+    Free(usize),
+    /// Splits it, at this fraction (of 256) of its length.
+    Split(usize, u32),
+    Return(usize),
+    Limit(Option<usize>),
+}
+
+fn sizes() -> impl Strategy<Value = u32> {
+    prop_oneof![
+        6 => 1..=16u32,
+        4 => 1..=255u32,
+        2 => prop::sample::select(vec![252, 253, 255, 256, 257, 300, 508, 509, 512, 513, 764, 765]),
+        1 => 256..=2600u32,
+    ]
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        10 => sizes().prop_map(Step::Allocate),
+        3 => (sizes(), sizes()).prop_map(|(a, b)| Step::AllocateUpTo(a.min(b), a.max(b))),
+        10 => any::<usize>().prop_map(Step::Free),
+        2 => (any::<usize>(), 1..256u32).prop_map(|(n, at)| Step::Split(n, at)),
+        1 => (0..70usize).prop_map(Step::Return),
+        1 => prop::option::of(0..70usize).prop_map(Step::Limit),
+    ];
+    prop::collection::vec(step, 1..120)
+}
+
+/// The naive allocator: runs in use by address, and everything else found by looking at each block.
+#[derive(Default)]
+struct Naive {
+    runs: BTreeMap<Addr, BlockRun>,
+    limit: Option<u32>,
+    peak_blocks: u32,
+    returned: Bytes,
+}
+
+impl Naive {
+    fn used(&self) -> Vec<bool> {
+        let mut used = vec![false; (MEGABLOCKS * BLOCKS_PER_MEGABLOCK) as usize];
+        for run in self.runs.values() {
+            for block in run.first().0..run.first().0 + run.blocks() {
+                assert!(
+                    !std::mem::replace(&mut used[block as usize], true),
+                    "{run:?} overlaps another run"
+                );
+            }
+        }
+        used
+    }
+
+    fn blocks(&self) -> u32 {
+        self.runs.values().map(|run| run.blocks()).sum()
+    }
+
+    /// Which megablocks have a block in use.
+    fn megablocks(&self) -> Vec<bool> {
+        self.used()
+            .chunks(BLOCKS_PER_MEGABLOCK as usize)
+            .map(|blocks| blocks.contains(&true))
+            .collect()
+    }
+
+    /// Must a run of `blocks` be had? Either there is room in a megablock in use, or there are contiguous unused ones within the limit.
+    fn has_room(&self, blocks: u32) -> bool {
+        let megablocks = self.megablocks();
+        let fits =
+            |free: &[bool], n: u32| free.split(|&used| used).any(|gap| gap.len() >= n as usize);
+        let in_use = megablocks.iter().filter(|&&used| used).count() as u32;
+        let mut in_some = self
+            .used()
+            .chunks(256)
+            .zip(&megablocks)
+            .any(|(part, &in_use)| in_use && fits(part, blocks));
+        in_some &= blocks < BLOCKS_PER_MEGABLOCK;
+        let wanted = megablocks_for(blocks);
+        in_some
+            || (self.limit.is_none_or(|limit| in_use + wanted <= limit)
+                && fits(&megablocks, wanted))
+    }
+
+    fn add(&mut self, run: BlockRun, allocator: &BlockAllocator) {
+        assert!(run.start().is_aligned(BLOCK) && run.start() >= allocator.base());
+        assert!(run.end() <= allocator.base() + SPACE);
+        // Memory can be written at both ends, without disturbing anybody (the checker and the walk do not look at it).
+        // SAFETY: the run was just allocated to us.
+        unsafe {
+            run.start().as_mut_ptr::<u64>().write(1);
+            (run.end() - Bytes(8)).as_mut_ptr::<u64>().write(2);
+        }
+        allocator
+            .states()
+            .set_run(run, BlockState::of_generation(1));
+        self.runs.insert(run.start(), run);
+        self.peak_blocks = self.peak_blocks.max(self.blocks());
+    }
+
+    fn nth(&self, n: usize) -> Option<BlockRun> {
+        (!self.runs.is_empty()).then(|| *self.runs.values().nth(n % self.runs.len()).unwrap())
+    }
+
+    fn agrees(&self, allocator: &BlockAllocator) {
+        allocator.check().unwrap();
+        let mut found = Vec::new();
+        allocator.for_each_allocated(|run| found.push(run));
+        assert_eq!(found, self.runs.values().copied().collect::<Vec<_>>());
+        let counts = allocator.accounting();
+        let in_use = self.megablocks().into_iter().filter(|&used| used).count() as u32;
+        assert_eq!(counts.blocks_in_use, self.blocks());
+        assert_eq!(counts.peak_blocks, self.peak_blocks);
+        assert!(counts.megablocks_in_use >= in_use && counts.megablocks_in_use <= MEGABLOCKS);
+        assert_eq!(
+            counts.fragmentation(),
+            Bytes((counts.megablocks_in_use * 256 - self.blocks()) as usize * BLOCK.0)
+        );
+        for (block, used) in self.used().into_iter().enumerate() {
+            let address = allocator.base() + Bytes(block * BLOCK.0 + 8);
+            assert_eq!(
+                allocator
+                    .run_of(address)
+                    .is_some_and(|run| run.contains(address)),
+                used
+            );
+            if used {
+                assert_eq!(allocator.states().of(address), BlockState::of_generation(1));
+            }
+        }
+    }
+}
+
+fn step(allocator: &mut BlockAllocator, naive: &mut Naive, step: Step) {
+    match step {
+        Step::Allocate(blocks) => match allocator.allocate(blocks) {
+            Ok(run) => {
+                assert_eq!(run.blocks(), blocks);
+                assert!(naive.has_room(blocks));
+                naive.add(run, allocator);
+            }
+            Err(error) => {
+                assert!(
+                    !naive.has_room(blocks),
+                    "{blocks} blocks could be had, but {error}"
+                );
+                assert_eq!(error.requested, Bytes(blocks as usize * BLOCK.0));
+                assert_eq!(error.in_use, Bytes(naive.blocks() as usize * BLOCK.0));
+            }
+        },
+        Step::AllocateUpTo(least, most) => match allocator.allocate_up_to(least, most) {
+            Ok(run) => {
+                assert!((least..=most).contains(&run.blocks()));
+                naive.add(run, allocator);
+            }
+            Err(_) => assert!(!naive.has_room(least)),
+        },
+        Step::Free(n) => {
+            if let Some(run) = naive.nth(n) {
+                allocator.free(run);
+                naive.runs.remove(&run.start());
+            }
+        }
+        Step::Split(n, at) => {
+            let parts = naive.nth(n).map(|run| (run, run.blocks() * at / 256));
+            if let Some((run, at)) = parts.filter(|&(_, at)| at > 0) {
+                let (low, high) = allocator.split(run, at);
+                assert_eq!(
+                    (low.start(), low.end(), high.end()),
+                    (run.start(), high.start(), run.end())
+                );
+                naive.runs.insert(low.start(), low);
+                naive.runs.insert(high.start(), high);
+            }
+        }
+        Step::Return(keep) => {
+            let before = allocator.accounting().megablocks_in_use;
+            let in_use = naive.megablocks().into_iter().filter(|&used| used).count();
+            let given = allocator.return_free_megablocks(Bytes::mib(keep));
+            let after = allocator.accounting().megablocks_in_use;
+            assert_eq!(after as usize, (before as usize).min(in_use.max(keep)));
+            assert_eq!(given, Bytes::mib((before - after) as usize));
+            naive.returned += given;
+        }
+        Step::Limit(limit) => {
+            allocator.set_limit(limit.map(Bytes::mib));
+            naive.limit = limit.map(|limit| limit as u32);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 2000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_programs_agree_with_the_naive_allocator(program in steps()) {
+        let (mut allocator, mut naive) = (allocator(None), Naive::default());
+        for next in program {
+            step(&mut allocator, &mut naive, next);
+            naive.agrees(&allocator);
+        }
+        prop_assert!(allocator.accounting().returned_bytes >= naive.returned);
+        // In the end everything coalesces: nothing is left but megablocks.
+        for run in std::mem::take(&mut naive.runs).into_values() {
+            allocator.free(run);
+        }
+        naive.agrees(&allocator);
+        allocator.return_free_megablocks(Bytes::ZERO);
+        allocator.set_limit(None);
+        let all = allocator.allocate(MEGABLOCKS * BLOCKS_PER_MEGABLOCK);
+        prop_assert!(all.is_ok());
+    }
+
+    #[test]
+    fn two_heaps_interleaved_do_not_meet(programs in (steps(), steps())) {
+        let mut heaps = [(); 2].map(|()| (allocator(Some(Bytes::mib(40))), Naive { limit: Some(40), ..Naive::default() }));
+        let mut programs = [programs.0.into_iter(), programs.1.into_iter()];
+        while let (Some(first), Some(second)) = (programs[0].next(), programs[1].next()) {
+            for ((allocator, naive), next) in heaps.iter_mut().zip([first, second]) {
+                step(allocator, naive, next);
+            }
+            let [(a, in_a), (b, in_b)] = &heaps;
+            prop_assert!(in_a.runs.keys().all(|&at| b.run_of(at).is_none() && b.states().of(at).is_outside()));
+            prop_assert!(in_b.runs.keys().all(|&at| a.run_of(at).is_none() && a.states().of(at).is_outside()));
+        }
+        for (allocator, naive) in &heaps {
+            naive.agrees(allocator);
+        }
+    }
+}
+
+/// GHC's own values, adapted: it has 252 usable blocks in a first megablock where we have 256, so 252, 508 and 764 become 256, 512 and 768.
+#[test]
+fn groups_of_whole_megablocks_have_these_sizes() {
+    let vectors = [
+        (1, 1),
+        (252, 1),
+        (256, 1),
+        (257, 2),
+        (508, 2),
+        (512, 2),
+        (513, 3),
+        (764, 3),
+        (768, 3),
+        (769, 4),
+    ];
+    for (blocks, megablocks) in vectors {
+        assert_eq!(megablocks_for(blocks), megablocks, "{blocks} blocks");
+        let mut allocator = allocator(None);
+        allocator.allocate(blocks).unwrap();
+        assert_eq!(
+            allocator.accounting().megablocks_in_use,
+            megablocks,
+            "{blocks} blocks"
+        );
+    }
+    // A byte array of 1 MiB with two words of header: GHC takes two megablocks and counts 504 blocks; we count the 257 and leave 255 to others.
+    let (mut allocator, array) = (allocator(None), blocks_for(MEGABLOCK + Bytes(16)));
+    assert_eq!(array, 257);
+    allocator.allocate(array).unwrap();
+    allocator.allocate(255).unwrap();
+    let counts = allocator.accounting();
+    assert_eq!(
+        (
+            counts.megablocks_in_use,
+            counts.blocks_in_use,
+            counts.fragmentation()
+        ),
+        (2, 512, Bytes::ZERO)
+    );
+    assert_eq!(blocks_for(Bytes(usize::MAX)), u32::MAX);
+}
+
+#[test]
+fn the_tail_of_a_run_of_300_is_usable_by_others() {
+    let mut allocator = allocator(None);
+    let run = allocator.allocate(300).unwrap();
+    let tail = allocator.allocate(212).unwrap();
+    assert_eq!(tail.start(), run.end());
+    assert_eq!(allocator.accounting().megablocks_in_use, 2);
+    allocator.check().unwrap();
+}
+
+#[test]
+fn what_was_freed_last_is_handed_out_first() {
+    let mut allocator = allocator(None);
+    let runs: Vec<BlockRun> = (0..64).map(|_| allocator.allocate(8).unwrap()).collect();
+    for n in [10, 30, 20] {
+        allocator.free(runs[n]);
+    }
+    let again = [(); 3].map(|()| allocator.allocate(8).unwrap());
+    assert_eq!(again, [runs[20], runs[30], runs[10]]);
+}
+
+#[test]
+fn freed_memory_stays_committed_until_it_is_returned() {
+    let mut allocator = allocator(None);
+    let runs: Vec<BlockRun> = (0..10).map(|_| allocator.allocate(256).unwrap()).collect();
+    runs.iter().for_each(|&run| allocator.free(run));
+    assert_eq!(allocator.accounting().megablocks_in_use, 10);
+    assert_eq!(
+        allocator.return_free_megablocks(Bytes::mib(3)),
+        Bytes::mib(7)
+    );
+    assert_eq!(allocator.return_free_megablocks(Bytes::mib(3)), Bytes::ZERO);
+    // The low ones were kept, and are used before returned ones.
+    assert_eq!(allocator.allocate(256).unwrap(), runs[0]);
+    let counts = allocator.accounting();
+    assert_eq!(
+        (
+            counts.megablocks_in_use,
+            counts.peak_megablocks,
+            counts.returned_bytes
+        ),
+        (3, 10, Bytes::mib(7))
+    );
+}
+
+#[test]
+fn the_limit_is_a_clean_error_and_can_be_lifted() {
+    let mut allocator = allocator(Some(Bytes::mib(4) + Bytes(5)));
+    let run = allocator.allocate(1000).unwrap();
+    let error = allocator.allocate(256).unwrap_err();
+    assert_eq!(
+        (error.limit, error.cause.clone()),
+        (Some(Bytes::mib(4)), Exhausted::Limit)
+    );
+    assert_eq!(
+        error.to_string(),
+        "no memory for 1 MiB: 4000 KiB in use, limit 4 MiB; the limit is reached"
+    );
+    assert_eq!(allocator.allocate_up_to(1, 256).unwrap().blocks(), 24);
+    allocator.set_limit(None);
+    allocator.allocate(256).unwrap();
+    allocator.free(run);
+    allocator.check().unwrap();
+}
+
+#[test]
+fn scattered_free_megablocks_do_not_count_against_the_limit() {
+    let mut allocator = allocator(Some(Bytes::mib(8)));
+    let runs: Vec<BlockRun> = (0..8).map(|_| allocator.allocate(256).unwrap()).collect();
+    runs.iter().step_by(2).for_each(|&run| allocator.free(run));
+    let long = allocator.allocate(4 * 256).unwrap();
+    assert_eq!(long.start(), runs[7].end());
+    assert_eq!(allocator.accounting().megablocks_in_use, 8);
+    allocator.check().unwrap();
+}
+
+#[test]
+fn a_full_reservation_is_a_clean_error() {
+    let mut allocator = allocator(None);
+    let error = allocator.allocate(u32::MAX).unwrap_err();
+    assert_eq!(error.cause, Exhausted::Reservation);
+    let all = allocator
+        .allocate(MEGABLOCKS * BLOCKS_PER_MEGABLOCK)
+        .unwrap();
+    assert_eq!(
+        allocator.allocate(1).unwrap_err().cause,
+        Exhausted::Reservation
+    );
+    allocator.free(all);
+    allocator.allocate(1).unwrap();
+}
+
+#[test]
+fn a_refusal_of_the_system_is_a_clean_error() {
+    let mut allocator = allocator(None);
+    allocator.refuse_request(1);
+    let run = allocator.allocate(200).unwrap();
+    let before: Accounting = allocator.accounting();
+    let error = allocator.allocate(200).unwrap_err();
+    assert!(matches!(error.cause, Exhausted::System(_)), "{error}");
+    assert_eq!(allocator.accounting(), before);
+    allocator.check().unwrap();
+    assert_eq!(allocator.allocate(56).unwrap().start(), run.end());
+    allocator.allocate(200).unwrap();
+}
+
+#[test]
+fn a_terabyte_is_reserved_and_costs_next_to_nothing() {
+    let mut allocator = BlockAllocator::new(&MemoryConfig::default()).unwrap();
+    let counts = allocator.accounting();
+    assert_eq!(counts.reserved, Bytes::gib(1024));
+    assert!(counts.metadata_bytes <= BLOCK);
+    allocator.allocate(1).unwrap();
+    assert_eq!(allocator.accounting().metadata_bytes, Bytes::kib(12));
+}
+
+#[test]
+#[should_panic(expected = "is not allocated here")]
+fn freeing_twice_is_refused() {
+    let mut allocator = allocator(None);
+    let run = allocator.allocate(3).unwrap();
+    allocator.free(run);
+    allocator.free(run);
+}
+
+#[test]
+#[should_panic(expected = "is not allocated here")]
+fn freeing_another_heaps_run_is_refused() {
+    let (mut ours, mut other) = (allocator(None), allocator(None));
+    ours.allocate(3).unwrap();
+    let run = other.allocate(3).unwrap();
+    ours.free(run);
+}
+
+#[test]
+fn an_allocator_may_move_to_another_thread() {
+    let mut allocator = allocator(None);
+    let run = allocator.allocate(3).unwrap();
+    let states = allocator.states().clone();
+    states.set_run(run, BlockState::AGED);
+    std::thread::spawn(move || allocator.free(run))
+        .join()
+        .unwrap();
+    // The allocator is gone; its table of states is not.
+    assert_eq!(states.of(run.start()), BlockState::OUTSIDE);
+}
