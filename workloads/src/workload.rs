@@ -1,0 +1,55 @@
+//! What a workload is: a description, and a program over any collector.
+
+use crate::args::{ArgError, ArgSpec, Args};
+
+/// A size at which tests run a workload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestSize {
+    /// The arguments, as on the command line.
+    pub args: &'static [&'static str],
+    /// The checksum at these arguments; `None` where it depends on a file that may change.
+    pub checksum: Option<u64>,
+}
+
+/// What is said of a workload without running it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkloadDescription {
+    /// Its name on the command line and in experiment files.
+    pub name: &'static str,
+    /// One line on what it does to a heap.
+    pub summary: &'static str,
+    /// Its arguments, in order.
+    pub args: &'static [ArgSpec],
+    /// The checksum at the default arguments; `None` where it depends on a file that may change.
+    pub checksum: Option<u64>,
+    /// A size small enough for tests that check the whole heap after every collection.
+    pub test: TestSize,
+}
+
+impl WorkloadDescription {
+    /// How it is called: its name and its arguments, `heap_snapshot [FILE] [ROUNDS]`.
+    pub fn usage(&self) -> String {
+        let arg = |spec: &ArgSpec| match spec.default_text() {
+            Some(_) => format!(" [{}]", spec.name),
+            None => format!(" {}", spec.name),
+        };
+        self.args
+            .iter()
+            .map(arg)
+            .fold(self.name.to_owned(), |usage, arg| usage + &arg)
+    }
+
+    /// The arguments that tests run it with.
+    ///
+    /// # Errors
+    /// If they are not what is declared (which a test of every list should rule out).
+    pub fn test_args(&self) -> Result<Args, ArgError> {
+        Args::parse(self, self.test.args)
+    }
+}
+
+/// A program over any collector. Its value carries nothing: what varies is in the arguments.
+pub trait Workload: Default {
+    /// What is said of it without running it.
+    const DESCRIPTION: WorkloadDescription;
+}

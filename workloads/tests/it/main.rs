@@ -1,0 +1,3 @@
+//! The workloads, under every collector, and their arguments.
+
+mod args;
