@@ -82,15 +82,18 @@ impl ArgSpec {
     }
 
     fn check(&self, workload: &'static str, given: &str) -> Result<Value, ArgError> {
-        let invalid = |problem: Option<std::io::Error>| ArgError::Invalid {
-            workload,
-            arg: self.name,
-            value: given.to_owned(),
-            expected: self.expected(),
-            default: self
+        let invalid = |problem: Option<std::io::Error>| {
+            let default = self
                 .default_text()
-                .map_or(String::new(), |default| format!(" (or - for {default})")),
-            problem: problem.map_or(String::new(), |problem| format!(": {problem}")),
+                .map_or(String::new(), |default| format!(" (or - for {default})"));
+            let problem = problem.map_or(String::new(), |problem| format!(": {problem}"));
+            let expected = self.expected() + &default + &problem;
+            ArgError::Invalid {
+                workload,
+                arg: self.name,
+                value: given.to_owned(),
+                expected,
+            }
         };
         match &self.kind {
             // `parse` alone would accept a plus sign.
@@ -208,7 +211,7 @@ impl Args {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArgError {
     /// One is not what is declared.
-    #[error("{workload}: {arg} is `{value}`, expected {expected}{default}{problem}")]
+    #[error("{workload}: {arg} is `{value}`, expected {expected}")]
     Invalid {
         /// The workload's name.
         workload: &'static str,
@@ -216,12 +219,8 @@ pub enum ArgError {
         arg: &'static str,
         /// What was given.
         value: String,
-        /// What would be accepted.
+        /// What would be accepted, how to ask for the default, and why a file cannot be read.
         expected: String,
-        /// How to ask for the default; empty if there is none.
-        default: String,
-        /// Why a file cannot be read; empty for a number.
-        problem: String,
     },
     /// One without a default was left out.
     #[error("{workload}: {arg} is missing, expected {expected}: {meaning}")]
