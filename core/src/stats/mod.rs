@@ -9,7 +9,7 @@
 //! process's resource usage twice each, about one microsecond in all.
 //!
 //! Invariants: every collection that ended is in [`Statistics::collections`], in order; all sums and maxima agree with that list
-//! (`Statistics::check`, used by the tests).
+//! (a test of [`Recorder`] adds them up again).
 
 mod clock;
 mod recorder;
@@ -108,6 +108,17 @@ pub struct Tasks {
     pub peak_workers: u64,
 }
 
+/// How often the threads of parallel collections looked for work (GHC's counters of the same names).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkSearch {
+    /// Times that a thread without work looked whether there was any elsewhere.
+    pub any_work: u64,
+    /// Of these: found none.
+    pub no_work: u64,
+    /// Times that a thread looked for its next piece of work.
+    pub scav_find_work: u64,
+}
+
 /// Everything a run can say about itself: GHC's `RTSStats`, and every pause. Times in nanoseconds, sizes in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
@@ -160,6 +171,8 @@ pub struct Statistics {
     pub capabilities: u32,
     /// Operating-system threads.
     pub tasks: Tasks,
+    /// Searches for work in parallel collections, summed.
+    pub search: WorkSearch,
     /// By generation, from 0.
     pub generations: Vec<GenerationStats>,
     /// Every collection, in order.
@@ -214,14 +227,28 @@ impl Statistics {
             .unwrap_or(0) as u64
     }
 
+    /// Number of collections.
+    pub fn collections_count(&self) -> u64 {
+        self.generations
+            .iter()
+            .map(|generation| generation.collections)
+            .sum()
+    }
+
     /// Share of the CPU time that was the program's own: (total - gc - init - exit) / total, 0 to 1.
     pub fn productivity_cpu(&self) -> f64 {
-        ratio(self.mutator.cpu_ns, self.total.cpu_ns)
+        self.productivity(|times| times.cpu_ns)
     }
 
     /// As [`Statistics::productivity_cpu`], of the elapsed time.
     pub fn productivity_elapsed(&self) -> f64 {
-        ratio(self.mutator.elapsed_ns, self.total.elapsed_ns)
+        self.productivity(|times| times.elapsed_ns)
+    }
+
+    fn productivity(&self, of: impl Fn(Times) -> u64) -> f64 {
+        let total = of(self.total);
+        let other = of(self.gc) + of(self.init) + of(self.exit);
+        ratio(total.saturating_sub(other), total)
     }
 }
 

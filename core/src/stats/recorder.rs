@@ -5,7 +5,10 @@
 //! [`Recorder::finish`]. Collections may also come before `init_done` and after `exit_start`.
 //! Cost: about one microsecond a collection, and some 180 bytes that [`Statistics::collections`] keeps for it.
 
-use super::{Clock, Collection, GenerationStats, ProcessUsage, Statistics, Tasks, Times};
+use super::render::Printer;
+use super::{
+    Clock, Collection, GenerationStats, ProcessUsage, Statistics, Tasks, Times, WorkSearch,
+};
 
 /// What a collection counted, told to [`Recorder::gc_end`]. Sizes in bytes; see [`Collection`] for what each means.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,6 +45,8 @@ pub struct GcCounts {
     pub remembered: u64,
     /// CPU time in nanoseconds of the GC threads other than the one that calls `gc_end`.
     pub workers_cpu_ns: u64,
+    /// Searches for work, by all threads (zeros when sequential).
+    pub search: WorkSearch,
 }
 
 /// What the heap knows at the end of a run, told to [`Recorder::finish`]. Sizes in bytes; see [`Statistics`].
@@ -92,6 +97,7 @@ pub struct Recorder {
     gc_at_init: Times,
     gc_at_exit: Times,
     stats: Statistics,
+    printer: Option<Printer>,
 }
 
 impl Recorder {
@@ -119,7 +125,13 @@ impl Recorder {
                 generations: vec![GenerationStats::default(); generations as usize],
                 ..Statistics::default()
             },
+            printer: None,
         }
+    }
+
+    /// Prints each collection when it has ended (`-S`).
+    pub fn print_with(&mut self, printer: Printer) {
+        self.printer = Some(printer);
     }
 
     /// The clock of this world, for stamps such as the request of a collection.
@@ -189,6 +201,12 @@ impl Recorder {
         self.faults_at_last_end = usage.faults;
         self.gc.cpu_ns += collection.cpu_ns;
         self.gc.elapsed_ns += collection.elapsed_ns;
+        self.stats.search.any_work += counts.search.any_work;
+        self.stats.search.no_work += counts.search.no_work;
+        self.stats.search.scav_find_work += counts.search.scav_find_work;
+        if let Some(printer) = &self.printer {
+            printer.collection(&collection);
+        }
         self.stats.add(collection);
         &self.stats.collections[self.stats.collections.len() - 1]
     }

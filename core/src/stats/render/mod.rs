@@ -1,1 +1,18 @@
-//! Prints [`Statistics`](super::Statistics) as GHC 9.0.2's threaded runtime does, byte for byte in layout, so that its users and tools feel at home.
+//! Prints [`Statistics`](super::Statistics) as GHC 9.0.2's threaded runtime does, so that its users and tools feel at home: layout, keys and units are
+//! GHC's, byte for byte (the integration tests rebuild GHC's own texts). Figures are computed rightly where GHC's are wrong:
+//!
+//! * fragmentation is the largest at any one moment, not one peak less another of some other moment;
+//! * INIT, MUT, GC and EXIT add up to Total, which GHC reads a little later than the end of EXIT.
+
+mod info;
+mod machine;
+mod number;
+mod printer;
+mod rows;
+mod summary;
+
+pub use info::{command_line, info};
+pub use machine::machine_readable;
+pub use printer::Printer;
+pub use rows::{HEADER, closing_row, row};
+pub use summary::{one_line, summary};

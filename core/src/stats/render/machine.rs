@@ -1,0 +1,131 @@
+//! `-t --machine-readable`: a list of keys and values that Haskell's `read` takes, with the keys of GHC 9.0.2's threaded runtime in
+//! its order.
+//!
+//! Left out are the counters of spins and yields (no such locks here). Zeros are what does not exist here: sparks, compact regions.
+//! `sparks_dud ` has its blank at the end because GHC's has.
+
+use super::super::{Statistics, Times};
+use super::number::{mib, seconds};
+
+/// The list of `-t --machine-readable`.
+pub fn machine_readable(stats: &Statistics) -> String {
+    list(&pairs(stats))
+}
+
+/// Pairs as a list, one a line, as GHC writes it.
+pub(super) fn list<K: AsRef<str>>(pairs: &[(K, String)]) -> String {
+    let lines: Vec<String> = pairs
+        .iter()
+        .map(|(key, value)| format!("(\"{}\", \"{}\")", escape(key.as_ref()), escape(value)))
+        .collect();
+    format!(" [{}\n ]\n", lines.join("\n ,"))
+}
+
+fn escape(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+/// Seconds or shares with six decimals, as C's `%f`.
+fn six(number: f64) -> String {
+    format!("{number:.6}")
+}
+
+fn pairs(stats: &Statistics) -> Vec<(String, String)> {
+    let mut pairs = Vec::new();
+    let mut put = |key: &str, value: String| pairs.push((key.to_owned(), value));
+    put("bytes allocated", stats.allocated.to_string());
+    put("num_GCs", stats.collections_count().to_string());
+    put("average_bytes_used", stats.average_live().to_string());
+    put("max_bytes_used", stats.max_live.to_string());
+    put("num_byte_usage_samples", stats.major_gcs.to_string());
+    put(
+        "peak_megabytes_allocated",
+        mib(stats.peak_in_use).to_string(),
+    );
+    for (name, Times { cpu_ns, elapsed_ns }) in [
+        ("init", stats.init),
+        ("mut", stats.mutator),
+        ("GC", stats.gc),
+        ("exit", stats.exit),
+        ("total", stats.total),
+    ] {
+        put(&format!("{name}_cpu_seconds"), six(seconds(cpu_ns)));
+        put(&format!("{name}_wall_seconds"), six(seconds(elapsed_ns)));
+    }
+    for (key, value) in whole_numbers(stats) {
+        put(key, value.to_string());
+    }
+    put("productivity_cpu_percent", six(stats.productivity_cpu()));
+    put(
+        "productivity_wall_percent",
+        six(stats.productivity_elapsed()),
+    );
+    put("bound_task_count", stats.tasks.bound.to_string());
+    for key in [
+        "sparks_count",
+        "sparks_converted",
+        "sparks_overflowed",
+        "sparks_dud ",
+        "sparks_gcd",
+        "sparks_fizzled",
+    ] {
+        put(key, 0.to_string());
+    }
+    put("work_balance", six(stats.work_balance()));
+    put("n_capabilities", stats.capabilities.to_string());
+    put("task_count", stats.tasks.total.to_string());
+    put("peak_worker_count", stats.tasks.peak_workers.to_string());
+    put("worker_count", stats.tasks.workers.to_string());
+    put("any_work", stats.search.any_work.to_string());
+    put("no_work", stats.search.no_work.to_string());
+    put("scav_find_work", stats.search.scav_find_work.to_string());
+    for (number, generation) in stats.generations.iter().enumerate() {
+        put(
+            &format!("gen_{number}_collections"),
+            generation.collections.to_string(),
+        );
+        put(
+            &format!("gen_{number}_par_collections"),
+            generation.par_collections.to_string(),
+        );
+        put(
+            &format!("gen_{number}_cpu_seconds"),
+            six(seconds(generation.cpu_ns)),
+        );
+        put(
+            &format!("gen_{number}_wall_seconds"),
+            six(seconds(generation.elapsed_ns)),
+        );
+        put(
+            &format!("gen_{number}_max_pause_seconds"),
+            six(seconds(generation.max_pause_ns)),
+        );
+        put(
+            &format!("gen_{number}_avg_pause_seconds"),
+            six(seconds(generation.avg_pause_ns())),
+        );
+    }
+    pairs
+}
+
+fn whole_numbers(stats: &Statistics) -> [(&'static str, u64); 14] {
+    [
+        ("major_gcs", stats.major_gcs),
+        ("allocated_bytes", stats.allocated),
+        ("max_live_bytes", stats.max_live),
+        ("max_large_objects_bytes", stats.max_large),
+        ("max_compact_bytes", 0),
+        ("max_slop_bytes", stats.max_slop),
+        ("max_mem_in_use_bytes", stats.peak_in_use),
+        ("cumulative_live_bytes", stats.cumulative_live),
+        ("copied_bytes", stats.copied),
+        ("par_copied_bytes", stats.par_copied),
+        ("cumulative_par_max_copied_bytes", stats.cumulative_par_max),
+        (
+            "cumulative_par_balanced_copied_bytes",
+            stats.cumulative_par_balanced,
+        ),
+        ("fragmentation_bytes", stats.peak_fragmentation),
+        ("alloc_rate", stats.alloc_rate()),
+    ]
+}

@@ -1,0 +1,124 @@
+//! `-s`: the summary, and `-t`: one line.
+
+use std::fmt::Write;
+
+use super::super::{Statistics, Times};
+use super::number::{commas, mib, seconds};
+
+/// The summary of `-s`. The line of work balance is there if a collection ran in parallel and some of it in balance. Sparks do not exist here and are zeros.
+pub fn summary(stats: &Statistics) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_memory(&mut text, stats);
+    let _ = write_collections(&mut text, stats);
+    let _ = write_times(&mut text, stats);
+    text
+}
+
+fn write_memory(out: &mut String, stats: &Statistics) -> std::fmt::Result {
+    writeln!(
+        out,
+        "{:>16} bytes allocated in the heap",
+        commas(stats.allocated)
+    )?;
+    writeln!(out, "{:>16} bytes copied during GC", commas(stats.copied))?;
+    if stats.major_gcs > 0 {
+        writeln!(
+            out,
+            "{:>16} bytes maximum residency ({} sample(s))",
+            commas(stats.max_live),
+            stats.major_gcs
+        )?;
+    }
+    writeln!(out, "{:>16} bytes maximum slop", commas(stats.max_slop))?;
+    writeln!(
+        out,
+        "{:>16} MiB total memory in use ({} MB lost due to fragmentation)\n",
+        mib(stats.peak_in_use),
+        mib(stats.peak_fragmentation)
+    )
+}
+
+fn write_collections(out: &mut String, stats: &Statistics) -> std::fmt::Result {
+    writeln!(out, "{:37}Tot time (elapsed)  Avg pause  Max pause", "")?;
+    for (number, generation) in stats.generations.iter().enumerate() {
+        writeln!(
+            out,
+            "  Gen {number:2}     {:5} colls, {:5} par   {:6.3}s  {:6.3}s     {:3.4}s    {:3.4}s",
+            generation.collections,
+            generation.par_collections,
+            seconds(generation.cpu_ns),
+            seconds(generation.elapsed_ns),
+            seconds(generation.avg_pause_ns()),
+            seconds(generation.max_pause_ns)
+        )?;
+    }
+    out.push('\n');
+    if stats.work_balance() > 0.0 {
+        writeln!(
+            out,
+            "  Parallel GC work balance: {:.2}% (serial 0%, perfect 100%)\n",
+            100.0 * stats.work_balance()
+        )?;
+    }
+    let tasks = &stats.tasks;
+    writeln!(
+        out,
+        "  TASKS: {} ({} bound, {} peak workers ({} total), using -N{})\n",
+        tasks.total, tasks.bound, tasks.peak_workers, tasks.workers, stats.capabilities
+    )?;
+    writeln!(
+        out,
+        "  SPARKS: 0 (0 converted, 0 overflowed, 0 dud, 0 GC'd, 0 fizzled)\n"
+    )
+}
+
+fn write_times(out: &mut String, stats: &Statistics) -> std::fmt::Result {
+    let mut line = |name: &str, times: Times| {
+        writeln!(
+            out,
+            "  {name:7} time  {:7.3}s  ({:7.3}s elapsed)",
+            seconds(times.cpu_ns),
+            seconds(times.elapsed_ns)
+        )
+    };
+    line("INIT", stats.init)?;
+    line("MUT", stats.mutator)?;
+    line("GC", stats.gc)?;
+    line("EXIT", stats.exit)?;
+    line("Total", stats.total)?;
+    writeln!(
+        out,
+        "\n  Alloc rate    {} bytes per MUT second\n",
+        commas(stats.alloc_rate())
+    )?;
+    writeln!(
+        out,
+        "  Productivity {:5.1}% of total user, {:.1}% of total elapsed\n",
+        100.0 * stats.productivity_cpu(),
+        100.0 * stats.productivity_elapsed()
+    )
+}
+
+/// The line of `-t`, between `<<ghc:` and `:ghc>>` so that whatever reads GHC's reads this.
+pub fn one_line(stats: &Statistics) -> String {
+    let part = |name: &str, times: Times| {
+        format!(
+            "{:.3} {name} ({:.3} elapsed)",
+            seconds(times.cpu_ns),
+            seconds(times.elapsed_ns)
+        )
+    };
+    format!(
+        "<<ghc: {} bytes, {} GCs, {}/{} avg/max bytes residency ({} samples), {}M in use, {}, {}, {} :ghc>>\n",
+        stats.allocated,
+        stats.collections_count(),
+        stats.average_live(),
+        stats.max_live,
+        stats.major_gcs,
+        mib(stats.peak_in_use),
+        part("INIT", stats.init),
+        part("MUT", stats.mutator),
+        part("GC", stats.gc)
+    )
+}
