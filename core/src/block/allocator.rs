@@ -1,16 +1,11 @@
-//! The allocator of blocks: free groups first, then free megablocks, then the system.
+//! Runs: allocated, split, freed, found, walked.
 //!
 //! Where a run comes from, in this order:
 //!
-//! 1. fewer than 256 blocks: the smallest free group that holds them, the last freed of that size (warm memory), cut at its low end;
-//! 2. the smallest free region, the lowest of those, cut at its low end; blocks left over in the last megablock become a free group, so
-//!    a run of 300 blocks leaves 212 for others (GHC wastes them);
-//! 3. a returned region, committed again; or fresh megablocks at top, together with what is free or returned directly below it;
-//! 4. where the limit or the reservation forbids that: free regions are returned, and 3 is tried again. So a run
-//!    is refused only if no contiguous unused megablocks exist for it, or those in use and its own exceed the limit.
-//!
-//! Nothing is given back to the system when blocks are freed: the next collection wants them (it would cost 2.9 times the collection).
-//! [`BlockAllocator::return_free_megablocks`] does that when it is asked to.
+//! 1. fewer than 256 blocks: the smallest free group that holds them, the last freed of that size (warm memory), cut at its low
+//!    end;
+//! 2. megablocks (see [`super::megablocks`]); blocks left over in the last one become a free group, so a run of 300 blocks
+//!    leaves 212 for others (GHC wastes them).
 
 use std::sync::Arc;
 
@@ -18,8 +13,8 @@ use super::descriptor::{self, Descriptor};
 use super::free_list::FreeLists;
 use super::regions::Regions;
 use super::{
-    Accounting, BLOCKS_PER_MEGABLOCK, BlockId, BlockRun, BlockState, MAX_RESERVATION, MEGABLOCK,
-    POISON, StateTable, StateView, bytes_of_blocks, bytes_of_megablocks, megablocks_for,
+    Accounting, BLOCKS_PER_MEGABLOCK, BlockId, BlockRun, BlockState, Exhausted, MAX_RESERVATION,
+    OutOfMemory, POISON, StateTable, StateView, bytes_of_blocks, megablocks_for,
 };
 use crate::memory::{HUGE_PAGE, MemoryConfig, MemoryError, PAGE, Reservation, Table};
 use crate::words::{Addr, Bytes};
@@ -40,36 +35,8 @@ pub struct BlockAllocator {
     /// Megablocks that were ever committed: all below it, and none above.
     pub(super) top: u32,
     /// The most megablocks that may be committed.
-    limit: Option<u32>,
+    pub(super) limit: Option<u32>,
     pub(super) counts: Accounting,
-}
-
-/// Why there is no memory.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Exhausted {
-    /// The limit set by `-M` would be exceeded.
-    #[error("the limit is reached")]
-    Limit,
-    /// The reserved address space has no contiguous place for the run.
-    #[error("the reserved address space is full; reserve more")]
-    Reservation,
-    /// The system refused.
-    #[error("{0}")]
-    System(MemoryError),
-}
-
-/// An allocation that cannot be had. The allocator is as before, and usable.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no memory for {requested}: {in_use} in use, limit {}; {cause}", .limit.map_or("none".into(), |limit| limit.to_string()))]
-pub struct OutOfMemory {
-    /// The size of the run that was asked for.
-    pub requested: Bytes,
-    /// In allocated runs now.
-    pub in_use: Bytes,
-    /// The limit of committed megablocks, where there is one.
-    pub limit: Option<Bytes>,
-    /// What stood in the way.
-    pub cause: Exhausted,
 }
 
 impl BlockAllocator {
@@ -231,47 +198,6 @@ impl BlockAllocator {
             .map(|(first, blocks)| self.run(first, blocks))
     }
 
-    /// Returns free megablocks to the system, those at the highest addresses first, until no more than `keep` remains committed (in use
-    /// or free) or none is free. GHC's `returnMemoryToOS`, which starts at the lowest. Gives what was returned now.
-    pub fn return_free_megablocks(&mut self, keep: Bytes) -> Bytes {
-        let keep = u32::try_from(keep.0.div_ceil(MEGABLOCK.0)).unwrap_or(u32::MAX);
-        let mut returned = 0;
-        while let Some((first, length)) = self.free.highest() {
-            let count = length.min(self.counts.megablocks_in_use.saturating_sub(keep));
-            let from = first + length - count;
-            // SAFETY: the megablocks are committed and wholly free: nobody has a run in them.
-            let given = count > 0
-                && unsafe {
-                    self.space
-                        .decommit(bytes_of_megablocks(from), bytes_of_megablocks(count))
-                }
-                .is_ok();
-            if !given {
-                break;
-            }
-            self.free.take_high(first, count);
-            self.returned.insert(from, count);
-            self.counts.megablocks_in_use -= count;
-            returned += count;
-        }
-        self.counts.returned_bytes += bytes_of_megablocks(returned);
-        bytes_of_megablocks(returned)
-    }
-
-    /// Sets or lifts the limit of committed memory (`-M`), rounded down to megablocks. Free megablocks beyond it are returned at once;
-    /// those in use beyond it stay.
-    pub fn set_limit(&mut self, limit: Option<Bytes>) {
-        self.limit = limit.map(|limit| u32::try_from(limit.0 / MEGABLOCK.0).unwrap_or(u32::MAX));
-        if let Some(limit) = self.limit() {
-            self.return_free_megablocks(limit);
-        }
-    }
-
-    /// The limit in force, in whole megablocks.
-    pub fn limit(&self) -> Option<Bytes> {
-        self.limit.map(bytes_of_megablocks)
-    }
-
     /// The lowest address of the heap's reservation.
     pub fn base(&self) -> Addr {
         self.space.base()
@@ -319,11 +245,6 @@ impl BlockAllocator {
             }
             at += here.blocks();
         }
-    }
-
-    /// Orders that the system refuse one request for memory, after `granted` more. For fault injection.
-    pub fn refuse_request(&mut self, granted: u64) {
-        self.space.refuse_request(granted);
     }
 
     /// If block `at` begins a free or returned region: its length in megablocks.
@@ -389,86 +310,6 @@ impl BlockAllocator {
         } else {
             self.put_group(first, end - first);
         }
-    }
-
-    /// Takes neighbouring megablocks out of a free region or from the system.
-    fn take_megablocks(&mut self, count: u32) -> Result<u32, Exhausted> {
-        if !self.fits_limit(count) {
-            return Err(Exhausted::Limit);
-        }
-        if let Some(first) = self.free.best_fit(count) {
-            self.free.take_low(first, count);
-            return Ok(first);
-        }
-        match self.grow(count) {
-            // No free region is large enough. Returned, they count no longer towards the limit, and join the returned ones beside them.
-            Err(Exhausted::Limit | Exhausted::Reservation) if self.free.total() > 0 => {
-                self.return_free_megablocks(Bytes::ZERO);
-                self.grow(count)
-            }
-            result => result,
-        }
-    }
-
-    /// Would `count` more megablocks be within the limit if all free ones were returned?
-    fn fits_limit(&self, count: u32) -> bool {
-        let in_use = self.counts.megablocks_in_use - self.free.total();
-        self.limit
-            .is_none_or(|limit| in_use.saturating_add(count) <= limit)
-    }
-
-    /// Commits neighbouring megablocks: a returned region, or at top. Changes nothing when it fails.
-    #[cold]
-    fn grow(&mut self, count: u32) -> Result<u32, Exhausted> {
-        let ends_at_top = |regions: &Regions| {
-            regions
-                .highest()
-                .filter(|(first, length)| first + length == self.top)
-        };
-        // `first`: where the megablocks begin; `free`, `returned`: how many of them are so now.
-        let (first, free, returned) = if let Some(first) = self.returned.best_fit(count) {
-            (first, 0, count)
-        } else if let Some((first, length)) = ends_at_top(&self.free) {
-            (first, length, 0)
-        } else if let Some((first, length)) = ends_at_top(&self.returned) {
-            (first, 0, length)
-        } else {
-            (self.top, 0, 0)
-        };
-        let fresh = count - free;
-        if self
-            .limit
-            .is_some_and(|limit| self.counts.megablocks_in_use.saturating_add(fresh) > limit)
-        {
-            return Err(Exhausted::Limit);
-        }
-        let capacity = (self.space.size().0 / MEGABLOCK.0) as u32;
-        if count > capacity - first {
-            return Err(Exhausted::Reservation);
-        }
-        self.space
-            .commit(
-                bytes_of_megablocks(first + free),
-                bytes_of_megablocks(fresh),
-            )
-            .map_err(Exhausted::System)?;
-        if free > 0 {
-            self.free.take_low(first, free);
-        }
-        if returned > 0 {
-            self.returned.take_low(first, returned);
-        }
-        if first + count > self.top {
-            let new = (first + count - self.top) * BLOCKS_PER_MEGABLOCK;
-            self.states.fill(
-                BlockId(self.top * BLOCKS_PER_MEGABLOCK),
-                new,
-                BlockState::OUTSIDE,
-            );
-            self.top = first + count;
-        }
-        self.counts.add_megablocks(fresh);
-        Ok(first)
     }
 
     fn expect_allocated(&self, run: BlockRun) {

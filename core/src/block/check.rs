@@ -1,18 +1,9 @@
 //! The one function that checks every invariant of the blocks.
 
 use super::{
-    BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockId, BlockState, descriptor, descriptor::NONE,
+    BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockError, BlockId, BlockState, descriptor,
+    descriptor::NONE,
 };
-
-/// An invariant that does not hold. An error of the allocator, or of somebody who writes where he should not.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("block {block}: {what}")]
-pub struct BlockError {
-    /// The number of the block where it showed.
-    pub block: u32,
-    /// What is wrong.
-    pub what: String,
-}
 
 fn fault<T>(block: u32, what: impl Into<String>) -> Result<T, BlockError> {
     Err(BlockError {
@@ -216,5 +207,125 @@ impl BlockAllocator {
             }
         }
         Ok(groups)
+    }
+}
+
+/// Each breaks one invariant and sees the checker find it: a checker that cannot fail proves nothing.
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::BlockRun;
+    use crate::memory::MemoryConfig;
+    use crate::words::Bytes;
+
+    /// Runs of 3, 4 and 300 blocks, and a free group of 5 between the first two.
+    fn allocator() -> (BlockAllocator, [BlockRun; 3]) {
+        let config = MemoryConfig {
+            reserve: Bytes::mib(16),
+            ..MemoryConfig::default()
+        };
+        let mut allocator = BlockAllocator::new(&config).unwrap();
+        let [first, gap, second, long] =
+            [3, 5, 4, 300].map(|blocks| allocator.allocate(blocks).unwrap());
+        allocator.free(gap);
+        let unused = allocator.allocate(600).unwrap();
+        allocator.free(unused);
+        allocator.return_free_megablocks(Bytes::mib(4));
+        assert_eq!(allocator.check(), Ok(()));
+        (allocator, [first, second, long])
+    }
+
+    fn finds(damage: impl FnOnce(&mut BlockAllocator, [BlockRun; 3]), message: &str) {
+        let (mut allocator, runs) = allocator();
+        damage(&mut allocator, runs);
+        let error = allocator.check().expect_err(message);
+        assert!(
+            error.to_string().contains(message),
+            "{error}, not {message}"
+        );
+    }
+
+    #[test]
+    fn wrong_states_are_found() {
+        finds(
+            |a, _| a.states.fill(BlockId(5), 1, BlockState::NURSERY),
+            "free, but its state is step 0",
+        );
+        finds(
+            |a, _| a.states.fill(BlockId(4 * 256), 1, BlockState::AGED),
+            "free, but its state is step 1",
+        );
+    }
+
+    #[test]
+    fn wrong_counts_are_found() {
+        finds(
+            |a, _| a.counts.blocks_in_use += 1,
+            "308 blocks counted as in use, found 307",
+        );
+        finds(
+            |a, _| a.counts.megablocks_in_use -= 1,
+            "3 megablocks counted as committed, found 4",
+        );
+        finds(|a, _| a.counts.peak_blocks = 5, "a peak is less");
+    }
+
+    #[test]
+    fn wrong_lists_are_found() {
+        finds(
+            |a, _| a.groups.remove(&mut a.descriptors, 3),
+            "not all of them in the lists",
+        );
+        finds(
+            |a, _| a.descriptors[3].previous = 9,
+            "not a well linked free group of list 5",
+        );
+        finds(
+            |a, _| a.descriptors[3].next = 3,
+            "not a well linked free group of list 5",
+        );
+    }
+
+    #[test]
+    fn groups_that_were_not_joined_are_found() {
+        finds(
+            |a, _| {
+                a.groups.remove(&mut a.descriptors, 3);
+                for (first, blocks) in [(3, 2), (5, 3)] {
+                    descriptor::describe_group(&mut a.descriptors, first, blocks);
+                    a.groups.push(&mut a.descriptors, first);
+                }
+            },
+            "two free groups side by side",
+        );
+    }
+
+    #[test]
+    fn wrong_descriptors_are_found() {
+        finds(
+            |a, [_, second, _]| a.descriptors[second.first.index() + 1].head = 0,
+            "not described as a block of the run",
+        );
+        finds(
+            |a, [_, _, long]| descriptor::retire_head(&mut a.descriptors, long.first.0),
+            "a run or group of 0 blocks",
+        );
+        finds(
+            |a, _| descriptor::describe_run(&mut a.descriptors, 0, 2),
+            "a run or group of 0 blocks",
+        );
+        finds(
+            |a, _| a.descriptors[7].head = 4,
+            "not described as the last of the free group at 3",
+        );
+    }
+
+    #[test]
+    fn wrong_regions_are_found() {
+        finds(
+            |a, _| a.returned.take_low(a.returned.best_fit(1).unwrap(), 1),
+            "",
+        );
+        finds(|a, _| a.free.insert(0, 1), "");
     }
 }

@@ -35,15 +35,17 @@ mod accounting;
 mod allocator;
 mod check;
 mod descriptor;
+mod error;
 mod free_list;
+mod megablocks;
 mod regions;
 mod state;
 
 use std::fmt;
 
 pub use accounting::Accounting;
-pub use allocator::{BlockAllocator, Exhausted, OutOfMemory};
-pub use check::BlockError;
+pub use allocator::BlockAllocator;
+pub use error::{BlockError, Exhausted, OutOfMemory};
 pub use state::{BlockState, StateTable, StateView};
 
 use crate::words::{Addr, Bytes};

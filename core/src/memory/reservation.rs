@@ -259,6 +259,38 @@ mod tests {
         assert!(inside <= 2, "{inside} mappings");
     }
 
+    /// The kernel's flags of the mapping that begins at an address (`VmFlags` of `/proc/self/smaps`).
+    fn flags_of_mapping(at: Addr) -> Vec<String> {
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let mut lines = maps
+            .lines()
+            .skip_while(|line| !line.starts_with(&format!("{:x}-", at.0)));
+        let flags = lines
+            .find_map(|line| line.strip_prefix("VmFlags:"))
+            .expect("no mapping begins there");
+        flags.split_whitespace().map(str::to_string).collect()
+    }
+
+    #[test]
+    fn huge_pages_are_asked_for_or_declined_in_all_of_the_heap() {
+        if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
+            return; // this kernel has none to give
+        }
+        for (wanted, flag, other) in [(true, "hg", "nh"), (false, "nh", "hg")] {
+            let mut space = Reservation::new(Bytes::mib(16), wanted).unwrap();
+            space.commit(Bytes::ZERO, Bytes::mib(1)).unwrap();
+            let flags = [space.base(), space.base() + HUGE_PAGE].map(flags_of_mapping);
+            for flags in &flags {
+                assert!(
+                    flags.iter().any(|f| f == flag) && !flags.iter().any(|f| f == other),
+                    "{flags:?}"
+                );
+            }
+            // Both halves of the first huge page are accessible, nothing above is.
+            assert!(flags[0].iter().any(|f| f == "wr") && !flags[1].iter().any(|f| f == "wr"));
+        }
+    }
+
     #[test]
     fn an_absurd_reservation_shrinks_until_it_fits() {
         let space = Reservation::new(Bytes(usize::MAX / 2), false).unwrap();

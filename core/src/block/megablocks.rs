@@ -1,0 +1,148 @@
+//! Megablocks: taken from the free ones or from the system, returned to it, limited.
+//!
+//! Where they come from, in this order:
+//!
+//! 1. the smallest free region that holds them, the lowest of those, cut at its low end;
+//! 2. what is free directly below top, together with fresh megablocks above: the least new memory;
+//! 3. a returned region, committed again; or fresh megablocks at top, with what is returned directly below it;
+//! 4. where the limit or the reservation forbids that: free regions are returned, and 3 is tried again. So megablocks
+//!    are refused only if no contiguous unused ones exist, or those in use and the wanted ones exceed the limit.
+//!
+//! Nothing is given back to the system when blocks are freed: the next collection wants the memory, and its page faults would cost
+//! more than the collection itself. [`BlockAllocator::return_free_megablocks`] gives back when it is asked to.
+
+use super::regions::Regions;
+use super::{
+    BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockId, BlockState, Exhausted, MEGABLOCK,
+    bytes_of_megablocks,
+};
+use crate::words::Bytes;
+
+impl BlockAllocator {
+    /// Returns free megablocks to the system, those at the highest addresses first, until no more than `keep` remains committed (in use
+    /// or free) or none is free. GHC's `returnMemoryToOS`, which starts at the lowest. Gives what was returned now.
+    pub fn return_free_megablocks(&mut self, keep: Bytes) -> Bytes {
+        let keep = u32::try_from(keep.0.div_ceil(MEGABLOCK.0)).unwrap_or(u32::MAX);
+        let mut returned = 0;
+        while let Some((first, length)) = self.free.highest() {
+            let count = length.min(self.counts.megablocks_in_use.saturating_sub(keep));
+            let from = first + length - count;
+            // SAFETY: the megablocks are committed and wholly free: nobody has a run in them.
+            let given = count > 0
+                && unsafe {
+                    self.space
+                        .decommit(bytes_of_megablocks(from), bytes_of_megablocks(count))
+                }
+                .is_ok();
+            if !given {
+                break;
+            }
+            self.free.take_high(first, count);
+            self.returned.insert(from, count);
+            self.counts.megablocks_in_use -= count;
+            returned += count;
+        }
+        self.counts.returned_bytes += bytes_of_megablocks(returned);
+        bytes_of_megablocks(returned)
+    }
+
+    /// Sets or lifts the limit of committed memory (`-M`), rounded down to megablocks. Free megablocks beyond it are returned at once;
+    /// those in use beyond it stay.
+    pub fn set_limit(&mut self, limit: Option<Bytes>) {
+        self.limit = limit.map(|limit| u32::try_from(limit.0 / MEGABLOCK.0).unwrap_or(u32::MAX));
+        if let Some(limit) = self.limit() {
+            self.return_free_megablocks(limit);
+        }
+    }
+
+    /// The limit in force, in whole megablocks.
+    pub fn limit(&self) -> Option<Bytes> {
+        self.limit.map(bytes_of_megablocks)
+    }
+
+    /// Orders that the system refuse one request for memory, after `granted` more. For fault injection.
+    pub fn refuse_request(&mut self, granted: u64) {
+        self.space.refuse_request(granted);
+    }
+
+    /// Takes neighbouring megablocks out of a free region or from the system.
+    pub(super) fn take_megablocks(&mut self, count: u32) -> Result<u32, Exhausted> {
+        if !self.fits_limit(count) {
+            return Err(Exhausted::Limit);
+        }
+        if let Some(first) = self.free.best_fit(count) {
+            self.free.take_low(first, count);
+            return Ok(first);
+        }
+        match self.grow(count) {
+            // No free region is large enough. Returned, they count no longer towards the limit, and join the returned ones beside them.
+            Err(Exhausted::Limit | Exhausted::Reservation) if self.free.total() > 0 => {
+                self.return_free_megablocks(Bytes::ZERO);
+                self.grow(count)
+            }
+            result => result,
+        }
+    }
+
+    /// Would `count` more megablocks be within the limit if all free ones were returned?
+    fn fits_limit(&self, count: u32) -> bool {
+        let in_use = self.counts.megablocks_in_use - self.free.total();
+        self.limit
+            .is_none_or(|limit| in_use.saturating_add(count) <= limit)
+    }
+
+    /// Commits neighbouring megablocks: a returned region, or at top. Changes nothing when it fails.
+    #[cold]
+    fn grow(&mut self, count: u32) -> Result<u32, Exhausted> {
+        let capacity = (self.space.size().0 / MEGABLOCK.0) as u32;
+        let ends_at_top = |regions: &Regions| {
+            regions
+                .highest()
+                .filter(|(first, length)| first + length == self.top)
+        };
+        let tail = ends_at_top(&self.free).filter(|(first, _)| count <= capacity - first);
+        // `first`: where the megablocks begin; `free`, `returned`: how many of them are so now.
+        let (first, free, returned) = if let Some((first, length)) = tail {
+            (first, length, 0)
+        } else if let Some(first) = self.returned.best_fit(count) {
+            (first, 0, count)
+        } else if let Some((first, length)) = ends_at_top(&self.returned) {
+            (first, 0, length)
+        } else {
+            (self.top, 0, 0)
+        };
+        let fresh = count - free;
+        if self
+            .limit
+            .is_some_and(|limit| self.counts.megablocks_in_use.saturating_add(fresh) > limit)
+        {
+            return Err(Exhausted::Limit);
+        }
+        if count > capacity - first {
+            return Err(Exhausted::Reservation);
+        }
+        self.space
+            .commit(
+                bytes_of_megablocks(first + free),
+                bytes_of_megablocks(fresh),
+            )
+            .map_err(Exhausted::System)?;
+        if free > 0 {
+            self.free.take_low(first, free);
+        }
+        if returned > 0 {
+            self.returned.take_low(first, returned);
+        }
+        if first + count > self.top {
+            let new = (first + count - self.top) * BLOCKS_PER_MEGABLOCK;
+            self.states.fill(
+                BlockId(self.top * BLOCKS_PER_MEGABLOCK),
+                new,
+                BlockState::OUTSIDE,
+            );
+            self.top = first + count;
+        }
+        self.counts.add_megablocks(fresh);
+        Ok(first)
+    }
+}
