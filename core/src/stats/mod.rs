@@ -175,15 +175,14 @@ pub struct Statistics {
     pub search: WorkSearch,
     /// By generation, from 0.
     pub generations: Vec<GenerationStats>,
-    /// Every collection, in order.
+    /// Every collection, in order, unless [`Recorder::keep_collections`] was told otherwise.
     pub collections: Vec<Collection>,
 }
 
 impl Statistics {
     /// Enters one more collection. Maxima are over major collections only, as in GHC: after a minor one `live` holds what is
     /// floating garbage in the generations that were not collected.
-    fn add(&mut self, collection: Collection) {
-        let c = &collection;
+    fn add(&mut self, c: &Collection) {
         self.copied += c.copied;
         self.sync_ns += c.sync_ns;
         if c.threads > 1 {
@@ -204,7 +203,6 @@ impl Statistics {
         generation.cpu_ns += c.cpu_ns;
         generation.elapsed_ns += c.elapsed_ns;
         generation.max_pause_ns = generation.max_pause_ns.max(c.elapsed_ns);
-        self.collections.push(collection);
     }
 
     /// Share of copied bytes that parallel collections copied in balance, 0 (one thread did it all) to 1; 0 without any.
@@ -278,4 +276,41 @@ pub fn par_balanced(copied: &[u64]) -> u64 {
     let total: u64 = copied.iter().sum();
     let capped: u64 = copied.iter().map(|c| (threads * c).min(total)).sum();
     (capped - total + (threads - 1) / 2) / (threads - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The samples of GHC #13830 and of older logs.
+    #[test]
+    fn par_balanced_is_ghcs() {
+        let cases: [(&[u64], u64); 8] = [
+            (&[100, 50, 50, 0], 133),
+            (&[50, 50, 50, 50], 200),
+            (&[200, 0, 0, 0], 0),
+            (&[120, 80], 160),
+            (&[5635, 4], 8),
+            (&[0, 0], 0),
+            (&[7], 0),
+            (&[], 0),
+        ];
+        for (copied, balanced) in cases {
+            assert_eq!(par_balanced(copied), balanced, "{copied:?}");
+        }
+    }
+
+    #[test]
+    fn alloc_rate_of_terabytes_does_not_overflow() {
+        let mutator = Times {
+            cpu_ns: 1_000_000_000_000,
+            elapsed_ns: 0,
+        };
+        let stats = Statistics {
+            allocated: 10 << 40,
+            mutator,
+            ..Statistics::default()
+        };
+        assert_eq!(stats.alloc_rate(), (10 << 40) / 1000);
+    }
 }
