@@ -139,6 +139,23 @@ fn scattered_free_megablocks_do_not_count_against_the_limit() {
     allocator.check().unwrap();
 }
 
+/// What random programs found: megablocks that fell free beyond a lowered limit were handed out again.
+#[test]
+fn a_limit_lowered_below_what_is_in_use_holds_when_memory_falls_free() {
+    let mut allocator = allocator(None);
+    let runs = [(); 3].map(|()| allocator.allocate(256).unwrap());
+    allocator.set_limit(Some(Bytes::mib(2)));
+    allocator.free(runs[2]);
+    assert_eq!(allocator.allocate(1).unwrap_err().cause, Exhausted::Limit);
+    allocator.free(runs[0]);
+    allocator.allocate(1).unwrap();
+    // A limit below what is free returns it at once.
+    allocator.free(runs[1]);
+    allocator.set_limit(Some(Bytes::mib(1)));
+    assert_eq!(allocator.accounting().megablocks_in_use, 1);
+    allocator.check().unwrap();
+}
+
 #[test]
 fn a_full_reservation_is_a_clean_error() {
     let mut allocator = allocator(None);
