@@ -9,9 +9,11 @@
 //! Invariant: `Flags::parse_words(&flags.to_words())` gives equal settings (a unit test goes through the whole table).
 
 mod error;
+mod ghc_only;
 mod help;
 mod nearest;
 mod parse;
+mod spec;
 mod table;
 mod value;
 
@@ -24,7 +26,8 @@ pub use error::FlagError;
 pub use help::help;
 pub use nearest::nearest;
 pub use parse::{CommandLine, ENVIRONMENT, split};
-pub use table::{FLAGS, FlagSpec, Scope};
+pub use spec::{FlagSpec, Scope};
+pub use table::FLAGS;
 pub use value::{Kind, Value, read_size, size_text};
 
 /// When the heap's estimate for `-H` comes from where.

@@ -1,7 +1,9 @@
 //! From words and keys to [`Flags`], and back.
 
+use super::ghc_only::GHC_ONLY;
 use super::nearest::nearest;
-use super::table::{FLAGS, FlagSpec, GHC_ONLY, Scope};
+use super::spec::{FlagSpec, Scope};
+use super::table::FLAGS;
 use super::value::{Called, Value, size_text};
 use super::{FlagError, Flags, HeapHint};
 

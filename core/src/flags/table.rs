@@ -1,51 +1,9 @@
 //! The table of flags: everything that is known of each, once.
 
+use super::spec::{FlagSpec, Scope};
 use super::value::{Kind, Value};
 use super::{Compact, Flags, FromGeneration, HeapHint, StatsLevel, StatsOption};
 use crate::words::Bytes;
-
-/// Who must do something for a flag to have its effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// The heap, for every collector alike.
-    Heap,
-    /// The collector: only those whose description lists the flag honour it.
-    Collector,
-    /// The program around the heap: printing.
-    Program,
-}
-
-/// One flag.
-#[derive(Debug)]
-pub struct FlagSpec {
-    /// As typed, without the dash: `A` for `-A4m`, `-info` for `--info`.
-    pub name: &'static str,
-    /// Key in experiment files; `None` for flags of the command line only.
-    pub toml: Option<&'static str>,
-    /// Type and range of its value.
-    pub kind: Kind,
-    /// What holds if it is not given.
-    pub default: &'static str,
-    /// What it means, in one line.
-    pub meaning: &'static str,
-    /// Where it differs from GHC's flag of the same name; `None` if nowhere.
-    pub ghc: Option<&'static str>,
-    /// Who honours it.
-    pub scope: Scope,
-    /// Whether `false` in an experiment file takes the value away.
-    pub(super) optional: bool,
-    /// Enters a value.
-    pub(super) set: fn(&mut Flags, Value),
-    /// The value that stands; `None` if no word says so because it is what holds without any.
-    pub(super) get: fn(&Flags) -> Option<Value>,
-}
-
-impl FlagSpec {
-    /// As help shows it: `-A<size>`.
-    pub fn form(&self) -> String {
-        format!("-{}{}", self.name, self.kind.placeholder())
-    }
-}
 
 /// A block: 4 KiB.
 const BLOCK: Bytes = Bytes(4 << 10);
@@ -515,58 +473,4 @@ pub const FLAGS: &[FlagSpec] = &[
         set: |f, v| f.help = v == Value::On,
         get: |f| switch(f.help),
     },
-];
-
-/// Flags of GHC's that gclab does not have (yet), with what they mean there. A word belongs to the longest name it begins with, of both tables.
-pub(super) const GHC_ONLY: &[(&str, &str)] = &[
-    ("B", "sound the bell at each collection"),
-    ("C", "context switch interval"),
-    ("D", "debugging output"),
-    ("Fd", "decay of the memory kept"),
-    ("I", "idle collection"),
-    ("Iw", "least time between idle collections"),
-    ("K", "maximum stack size"),
-    ("L", "length of names in profiles"),
-    ("Mgrace", "allocation allowed after an overflow"),
-    ("P", "detailed time profile"),
-    ("R", "size of retainer sets"),
-    ("V", "clock interval"),
-    ("Z", "stack squeezing off"),
-    ("h", "heap profile"),
-    ("i", "interval of heap profiles"),
-    ("k", "stack sizes"),
-    ("l", "event log"),
-    ("maxN", "capabilities up to a number"),
-    ("ol", "file of the event log"),
-    ("p", "time profile"),
-    ("po", "file of profiles"),
-    ("qa", "threads pinned to processors"),
-    ("qi", "idle capabilities left out of collections"),
-    ("qm", "no migration of threads"),
-    ("qw", "migration on wake-up"),
-    ("r", "ticky profile"),
-    ("v", "event log on standard error"),
-    ("w", "mark-region collection"),
-    ("x", "extended options"),
-    ("xn", "non-moving collector"),
-    ("xc", "stack trace on exceptions"),
-    ("xq", "allocation limits"),
-    ("xb", "heap base address"),
-    ("-nonmoving-gc", "non-moving collector"),
-    ("-copying-gc", "copying collector"),
-    ("-numa", "NUMA awareness"),
-    ("-debug-numa", "NUMA debugging"),
-    ("-install-signal-handlers", "signal handlers"),
-    ("-install-seh-handlers", "exception handlers of Windows"),
-    ("-generate-crash-dumps", "crash dumps of Windows"),
-    ("-generate-stack-traces", "stack traces of Windows"),
-    (
-        "-disable-delayed-os-memory-return",
-        "memory returned at once",
-    ),
-    ("-internal-counters", "internal counters"),
-    ("-io-manager", "I/O manager"),
-    ("-long-gc-sync", "hook for long synchronisations"),
-    ("-eventlog-flush-interval", "event log flushed at intervals"),
-    ("-null-eventlog-writer", "event log without a writer"),
 ];

@@ -12,12 +12,14 @@
 //! (a test of [`Recorder`] adds them up again).
 
 mod clock;
+mod counts;
 mod recorder;
 pub mod render;
 mod sink;
 
 pub use clock::{Clock, ProcessUsage};
-pub use recorder::{FinalCounts, GcCounts, Recorder};
+pub use counts::{FinalCounts, GcCounts};
+pub use recorder::Recorder;
 pub use sink::Sink;
 
 /// One collection: GHC's `GCDetails`, with its place in time.

@@ -1,0 +1,47 @@
+//! What is known of a flag.
+
+use super::Flags;
+use super::value::{Kind, Value};
+
+/// Who must do something for a flag to have its effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The heap, for every collector alike.
+    Heap,
+    /// The collector: only those whose description lists the flag honour it.
+    Collector,
+    /// The program around the heap: printing.
+    Program,
+}
+
+/// One flag.
+#[derive(Debug)]
+pub struct FlagSpec {
+    /// As typed, without the dash: `A` for `-A4m`, `-info` for `--info`.
+    pub name: &'static str,
+    /// Key in experiment files; `None` for flags of the command line only.
+    pub toml: Option<&'static str>,
+    /// Type and range of its value.
+    pub kind: Kind,
+    /// What holds if it is not given.
+    pub default: &'static str,
+    /// What it means, in one line.
+    pub meaning: &'static str,
+    /// Where it differs from GHC's flag of the same name; `None` if nowhere.
+    pub ghc: Option<&'static str>,
+    /// Who honours it.
+    pub scope: Scope,
+    /// Whether `false` in an experiment file takes the value away.
+    pub(super) optional: bool,
+    /// Enters a value.
+    pub(super) set: fn(&mut Flags, Value),
+    /// The value that stands; `None` if no word says so because it is what holds without any.
+    pub(super) get: fn(&Flags) -> Option<Value>,
+}
+
+impl FlagSpec {
+    /// As help shows it: `-A<size>`.
+    pub fn form(&self) -> String {
+        format!("-{}{}", self.name, self.kind.placeholder())
+    }
+}

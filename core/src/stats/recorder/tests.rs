@@ -1,0 +1,255 @@
+//! Accumulation from stamps that the test makes up, and from real clocks.
+
+use super::*;
+
+/// A recorder whose clocks say what the test says: elapsed, CPU and faults as given.
+struct Driven(Recorder);
+
+impl Driven {
+    fn new(start: (u64, u64, u64)) -> Self {
+        Self(Recorder::starting(Clock::start(), at(start), 2, 1))
+    }
+
+    fn collection(
+        &mut self,
+        requested: u64,
+        start: (u64, u64, u64),
+        end: (u64, u64, u64, u64),
+        counts: GcCounts,
+    ) -> Collection {
+        let (elapsed_ns, thread_cpu_ns, faults) = start;
+        self.0.gc_started = Started {
+            sync_ns: elapsed_ns - requested,
+            elapsed_ns,
+            thread_cpu_ns,
+            faults,
+        };
+        let (elapsed_ns, thread_cpu_ns, cpu_ns, faults) = end;
+        self.0
+            .gc_ended(
+                &counts,
+                elapsed_ns,
+                thread_cpu_ns,
+                ProcessUsage { cpu_ns, faults },
+            )
+            .clone()
+    }
+}
+
+fn at((elapsed_ns, cpu_ns, faults): (u64, u64, u64)) -> Stamp {
+    Stamp {
+        elapsed_ns,
+        cpu_ns,
+        faults,
+    }
+}
+
+fn minor(allocated_total: u64, live: u64) -> GcCounts {
+    GcCounts {
+        threads: 1,
+        allocated_total,
+        live,
+        copied: 10,
+        large: 900,
+        slop: 900,
+        ..GcCounts::default()
+    }
+}
+
+fn major(allocated_total: u64, live: u64) -> GcCounts {
+    GcCounts {
+        generation: 1,
+        major: true,
+        large: 3,
+        slop: 5,
+        ..minor(allocated_total, live)
+    }
+}
+
+#[test]
+fn a_run_adds_up() {
+    let mut run = Driven::new((0, 1000, 50));
+    run.0.init_done = Some(at((100, 1080, 60)));
+    let first = run.collection(200, (210, 5, 70), (260, 45, 1300, 75), minor(1000, 999));
+    assert_eq!(
+        (
+            first.allocated,
+            first.sync_ns,
+            first.start_ns,
+            first.elapsed_ns,
+            first.cpu_ns
+        ),
+        (1000, 10, 210, 50, 40)
+    );
+    assert_eq!(
+        (first.faults_before, first.faults, first.total_cpu_ns),
+        (20, 5, 300)
+    );
+    let parallel = GcCounts {
+        threads: 2,
+        workers_cpu_ns: 30,
+        par_max: 7,
+        par_balanced: 6,
+        ..major(1500, 300)
+    };
+    let second = run.collection(400, (400, 100, 80), (430, 120, 1500, 80), parallel);
+    assert_eq!(
+        (
+            second.allocated,
+            second.sync_ns,
+            second.cpu_ns,
+            second.faults_before,
+            second.faults
+        ),
+        (500, 0, 50, 5, 0)
+    );
+    run.0.exit_start = Some(at((1000, 2000, 90)));
+    run.0.gc_at_exit = run.0.gc;
+    let third = run.collection(
+        1010,
+        (1010, 200, 90),
+        (1020, 210, 2100, 90),
+        major(1600, 200),
+    );
+    let counts = FinalCounts {
+        allocated_total: 1650,
+        peak_in_use: 9,
+        ..FinalCounts::default()
+    };
+    let stats = run.0.ended(at((1100, 2200, 95)), &counts);
+
+    assert_eq!(stats.collections, [first, second, third]);
+    assert_eq!(
+        (stats.allocated, stats.allocated_after_last, stats.copied),
+        (1650, 50, 30)
+    );
+    assert_eq!(
+        (
+            stats.par_copied,
+            stats.cumulative_par_max,
+            stats.cumulative_par_balanced
+        ),
+        (10, 7, 6)
+    );
+    // The minor collection had more of each.
+    assert_eq!(
+        (
+            stats.major_gcs,
+            stats.max_live,
+            stats.max_large,
+            stats.max_slop,
+            stats.cumulative_live
+        ),
+        (2, 300, 3, 5, 500)
+    );
+    assert_eq!(
+        stats.init,
+        Times {
+            cpu_ns: 80,
+            elapsed_ns: 100
+        }
+    );
+    assert_eq!(
+        stats.mutator,
+        Times {
+            cpu_ns: 920 - 90,
+            elapsed_ns: 900 - 80
+        }
+    );
+    assert_eq!(
+        stats.gc,
+        Times {
+            cpu_ns: 100,
+            elapsed_ns: 90
+        }
+    );
+    assert_eq!(
+        stats.exit,
+        Times {
+            cpu_ns: 190,
+            elapsed_ns: 90
+        }
+    );
+    assert_eq!(
+        stats.total,
+        Times {
+            cpu_ns: 1200,
+            elapsed_ns: 1100
+        }
+    );
+    assert_eq!(
+        (stats.sync_ns, stats.page_faults, stats.peak_in_use),
+        (10, 95, 9)
+    );
+    let old = &stats.generations[1];
+    assert_eq!(
+        (
+            old.collections,
+            old.par_collections,
+            old.elapsed_ns,
+            old.max_pause_ns,
+            old.avg_pause_ns()
+        ),
+        (2, 1, 40, 30, 20)
+    );
+    assert_eq!(stats.productivity_cpu(), 830.0 / 1200.0);
+}
+
+#[test]
+fn a_run_that_is_not_over_has_no_exit_and_may_be_asked_again() {
+    let mut run = Driven::new((0, 0, 0));
+    run.0.init_done = Some(at((100, 90, 0)));
+    run.collection(200, (200, 0, 0), (250, 40, 200, 0), minor(10, 10));
+    let counts = FinalCounts {
+        allocated_total: 10,
+        ..FinalCounts::default()
+    };
+    let stats = run.0.ended(at((400, 300, 0)), &counts);
+    assert_eq!(
+        (stats.exit, stats.mutator),
+        (
+            Times::default(),
+            Times {
+                cpu_ns: 170,
+                elapsed_ns: 250
+            }
+        )
+    );
+    assert_eq!(run.0.ended(at((400, 300, 0)), &counts), stats);
+    run.0.keep_collections(false);
+    run.collection(500, (500, 0, 0), (550, 40, 600, 0), minor(10, 10));
+    let stats = run.0.ended(at((600, 600, 0)), &counts);
+    assert_eq!((stats.collections.len(), stats.collections_count()), (1, 2));
+}
+
+#[test]
+fn with_real_clocks_the_parts_add_up_to_the_total() {
+    let mut recorder = Recorder::new(2, 1);
+    recorder.init_done();
+    for i in 1..=10 {
+        let requested = recorder.clock().elapsed_ns();
+        recorder.gc_start(requested);
+        recorder.gc_end(&minor(i * 100, 1));
+    }
+    recorder.exit_start();
+    let stats = recorder.finish(&FinalCounts {
+        allocated_total: 1000,
+        ..FinalCounts::default()
+    });
+    let parts = [stats.init, stats.mutator, stats.gc, stats.exit];
+    assert_eq!(
+        parts.iter().map(|t| t.elapsed_ns).sum::<u64>(),
+        stats.total.elapsed_ns
+    );
+    assert_eq!(
+        parts.iter().map(|t| t.cpu_ns).sum::<u64>(),
+        stats.total.cpu_ns
+    );
+    assert_eq!(stats.collections.len(), 10);
+    assert!(
+        stats
+            .collections
+            .windows(2)
+            .all(|c| c[0].start_ns + c[0].elapsed_ns <= c[1].start_ns)
+    );
+}
