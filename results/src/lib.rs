@@ -2,13 +2,22 @@
 //!
 //! This crate knows nothing of heaps. It reads a results folder ([`ResultsDir`]: the plan and one [`RunRecord`] for each run).
 
+pub mod chart;
+pub mod compare;
 pub mod folder;
 pub mod manifest;
+pub mod maths;
+pub mod metric;
 pub mod record;
+pub mod report;
 pub mod schema;
+pub mod summary;
+pub mod table;
 
+pub use compare::{Comparison, Verdict, compare};
 pub use folder::{ResultsDir, ResultsError, Torn};
 pub use manifest::{Axis, Build, Machine, Manifest};
 pub use record::{
     Configuration, Generation, Pause, PlannedRun, RunRecord, RunStats, SCHEMA, Status, rfc3339,
 };
+pub use summary::Summary;

@@ -321,6 +321,15 @@ impl Configuration {
     }
 }
 
+impl std::fmt::Display for Configuration {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}, {}", self.work(), self.collector)?;
+        self.flags
+            .iter()
+            .try_for_each(|(name, value)| write!(f, " {name}={value}"))
+    }
+}
+
 /// FNV-1a, 64 bits (Fowler, Noll, Vo): small and the same everywhere, which std's hashers do not promise.
 struct Fnv1a(u64);
 

@@ -1,0 +1,166 @@
+//! The statistics of reports: order statistics, a mean with its interval, a ratio of means with its interval, percentiles.
+//!
+//! The unit is the run (one process); nothing here looks inside one. Sources: Kalibera and Jones, "Rigorous benchmarking in
+//! reasonable time" (ISMM 2013) for intervals of effect sizes; Fieller (1954) for the ratio; Hyndman and Fan (1996), type 7,
+//! for quartiles. All costs are one sort. `tests/it/maths.rs` checks every formula against values worked out elsewhere.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Below this many runs no interval is given: with two runs it would span a hundred deviations.
+pub const RUNS_FOR_INTERVAL: usize = 3;
+
+/// A percentile above 99 needs this many values, or it would be the maximum by another name.
+pub const VALUES_FOR_P999: usize = 1000;
+
+/// What is said about one figure of one configuration, over its runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// Number of runs that gave the figure.
+    pub n: usize,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Standard deviation of the runs, with n-1; absent for one run.
+    pub deviation: Option<f64>,
+    /// Median.
+    pub median: f64,
+    /// Least value.
+    pub min: f64,
+    /// Greatest value.
+    pub max: f64,
+    /// Lower quartile (type 7).
+    pub q1: f64,
+    /// Upper quartile (type 7).
+    pub q3: f64,
+    /// 95 % interval of the mean by Student's t; absent below [`RUNS_FOR_INTERVAL`] runs.
+    pub ci95: Option<Interval>,
+}
+
+/// A closed interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// Whether the value lies in the interval.
+    pub fn contains(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+}
+
+impl Spread {
+    /// Describes the finite ones of these values; `None` when there are none.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
+        let mut sorted: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
+        sorted.sort_by(f64::total_cmp);
+        let (&min, &max) = (sorted.first()?, sorted.last()?);
+        let n = sorted.len();
+        let mean = sorted.iter().sum::<f64>() / n as f64;
+        let deviation = (n > 1).then(|| {
+            let squares: f64 = sorted.iter().map(|v| (v - mean).powi(2)).sum();
+            (squares / (n - 1) as f64).sqrt()
+        });
+        let ci95 = deviation.filter(|_| n >= RUNS_FOR_INTERVAL).map(|s| {
+            let half = t_quantile(0.975, n - 1) * s / (n as f64).sqrt();
+            Interval {
+                low: mean - half,
+                high: mean + half,
+            }
+        });
+        let quantile = |p| quantile(&sorted, p);
+        Some(Spread {
+            n,
+            mean,
+            deviation,
+            median: quantile(0.5),
+            min,
+            max,
+            q1: quantile(0.25),
+            q3: quantile(0.75),
+            ci95,
+        })
+    }
+
+    /// How far the farthest run lies from the median, as a share of the median; `None` when the median is 0.
+    pub fn largest_deviation(&self) -> Option<f64> {
+        (self.median != 0.0)
+            .then(|| (self.max - self.median).max(self.median - self.min) / self.median.abs())
+    }
+}
+
+/// The p-quantile of sorted values, interpolated linearly between order statistics (type 7 of Hyndman and Fan).
+///
+/// # Panics
+/// When there are no values.
+pub fn quantile(sorted: &[f64], p: f64) -> f64 {
+    let position = p.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
+    let below = sorted[position.floor() as usize];
+    let above = sorted[position.ceil() as usize];
+    below + (above - below) * position.fract()
+}
+
+/// The p-th percentile of sorted values by nearest rank: the value number ceil(p/100 · n), an observed value always.
+/// `None` without values, and above p = 99 with fewer than [`VALUES_FOR_P999`] of them.
+pub fn nearest_rank<T: Copy>(sorted: &[T], p: f64) -> Option<T> {
+    if p > 99.0 && p < 100.0 && sorted.len() < VALUES_FOR_P999 {
+        return None;
+    }
+    // 99.9 % of 1000 is 999.0000000000001 in binary: without the correction the rank would be 1000.
+    let rank = (p / 100.0 * sorted.len() as f64 - 1e-9).ceil().max(1.0) as usize;
+    sorted.get(rank - 1).copied()
+}
+
+/// How many times larger the mean of one configuration is than that of another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ratio {
+    /// Ratio of the means.
+    pub estimate: f64,
+    /// Its 95 % interval by Fieller; absent when there are too few runs, or when the base may as well be 0.
+    pub ci95: Option<Interval>,
+}
+
+/// The ratio of the means, `new / base`; `None` when the base's mean is not above 0.
+///
+/// With h² = t² s²/n for the base and h'² for the new one, the ends are
+/// (Y Y' ∓ √((Y Y')² − (Y² − h²)(Y'² − h'²))) / (Y² − h²), which is an interval only if Y² > h². Student's t has the degrees
+/// of freedom of the smaller sample: with unequal samples the interval is rather too wide than too narrow.
+pub fn ratio_of_means(base: &Spread, new: &Spread) -> Option<Ratio> {
+    if base.mean <= 0.0 {
+        return None;
+    }
+    let estimate = new.mean / base.mean;
+    let n = base.n.min(new.n);
+    let ci95 = base
+        .deviation
+        .zip(new.deviation)
+        .filter(|_| n >= RUNS_FOR_INTERVAL)
+        .and_then(|(s, s_new)| {
+            let t2 = t_quantile(0.975, n - 1).powi(2);
+            let h2 = t2 * s * s / base.n as f64;
+            let h2_new = t2 * s_new * s_new / new.n as f64;
+            let denominator = base.mean.powi(2) - h2;
+            if denominator <= 0.0 {
+                return None;
+            }
+            let product = base.mean * new.mean;
+            // Not below 0 but for rounding: it is Y² h'² + Y'² h² − h² h'², and Y² > h².
+            let root = (product * product - denominator * (new.mean.powi(2) - h2_new))
+                .max(0.0)
+                .sqrt();
+            Some(Interval {
+                low: (product - root) / denominator,
+                high: (product + root) / denominator,
+            })
+        });
+    Some(Ratio { estimate, ci95 })
+}
+
+/// The p-quantile of Student's t.
+fn t_quantile(p: f64, degrees_of_freedom: usize) -> f64 {
+    let t = StudentsT::new(0.0, 1.0, degrees_of_freedom as f64)
+        .expect("at least one degree of freedom");
+    t.inverse_cdf(p)
+}

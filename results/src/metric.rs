@@ -1,0 +1,167 @@
+//! The figures that tables, charts and comparisons show: one line each, with where it is in a record and how it is written.
+
+use crate::record::{RunRecord, RunStats};
+
+/// How a figure is measured and written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Seconds.
+    Seconds,
+    /// Seconds, written as milliseconds.
+    Milliseconds,
+    /// Bytes, written as MiB.
+    Mebibytes,
+    /// A number of things.
+    Count,
+}
+
+impl Unit {
+    /// The unit's name, as a column or an axis shows it; empty for counts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Seconds => "s",
+            Unit::Milliseconds => "ms",
+            Unit::Mebibytes => "MiB",
+            Unit::Count => "",
+        }
+    }
+
+    /// The figure in the unit that is written.
+    pub fn shown(self, value: f64) -> f64 {
+        match self {
+            Unit::Milliseconds => value * 1e3,
+            Unit::Mebibytes => value / f64::from(1 << 20),
+            Unit::Seconds | Unit::Count => value,
+        }
+    }
+
+    /// The figure as text without its unit. Times have three decimals, and more (up to six) while these give fewer than
+    /// three digits that mean something.
+    pub fn text(self, value: f64) -> String {
+        let shown = self.shown(value);
+        match self {
+            Unit::Seconds | Unit::Milliseconds => {
+                let decimals = if shown == 0.0 {
+                    3.0
+                } else {
+                    2.0 - shown.abs().log10().floor()
+                };
+                format!("{shown:.*}", decimals.clamp(3.0, 6.0) as usize)
+            }
+            Unit::Mebibytes => format!("{shown:.1}"),
+            Unit::Count if shown.fract() == 0.0 => format!("{shown:.0}"),
+            Unit::Count => format!("{shown:.1}"),
+        }
+    }
+
+    /// The figure as text with its unit.
+    pub fn text_with_unit(self, value: f64) -> String {
+        format!("{} {}", self.text(value), self.name())
+            .trim_end()
+            .to_owned()
+    }
+}
+
+/// A figure of a run. Less is better for all that are compared.
+#[derive(Debug, Clone, Copy)]
+pub struct Metric {
+    /// The name in CSV files and comparisons: the key of the record where there is one.
+    pub key: &'static str,
+    /// The name in tables and charts.
+    pub title: &'static str,
+    /// How it is written.
+    pub unit: Unit,
+    /// Where it is in a record; absent is absent.
+    pub of: fn(&RunRecord) -> Option<f64>,
+}
+
+impl PartialEq for Metric {
+    fn eq(&self, other: &Metric) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Metric {
+    /// The title with the unit, for a column or an axis.
+    pub fn heading(&self) -> String {
+        format!("{} {}", self.title, self.unit.name())
+            .trim_end()
+            .to_owned()
+    }
+}
+
+macro_rules! metrics {
+    ($($name:ident $key:literal $title:literal $unit:ident $of:expr;)*) => {
+        $(
+            #[doc = concat!("`", $key, "`: ", $title, ".")]
+            pub const $name: Metric = Metric { key: $key, title: $title, unit: Unit::$unit, of: $of };
+        )*
+        /// All figures, in the order of CSV files.
+        pub const ALL: &[Metric] = &[$($name),*];
+    };
+}
+
+fn stats(run: &RunRecord) -> Option<&RunStats> {
+    run.stats.as_ref()
+}
+
+fn count(value: Option<u64>) -> Option<f64> {
+    value.map(|v| v as f64)
+}
+
+/// The longest stop of the mutator: time to stop its threads and the collection itself.
+fn longest_pause(run: &RunRecord) -> Option<f64> {
+    let stats = stats(run)?;
+    let single = stats
+        .collections
+        .iter()
+        .map(|p| (p.sync_ns.unwrap_or(0) + p.elapsed_ns) as f64 * 1e-9);
+    let by_generation = stats.generations.iter().filter_map(|g| g.max_pause_seconds);
+    single
+        .reduce(f64::max)
+        .or_else(|| by_generation.reduce(f64::max))
+}
+
+metrics! {
+    GC_ELAPSED "gc_elapsed_seconds" "GC" Seconds |r| stats(r)?.gc_elapsed_seconds;
+    MUT_ELAPSED "mut_elapsed_seconds" "mutator" Seconds |r| stats(r)?.mut_elapsed_seconds;
+    TOTAL_ELAPSED "total_elapsed_seconds" "total" Seconds |r| stats(r)?.total_elapsed_seconds;
+    PEAK_IN_USE "peak_in_use_bytes" "peak" Mebibytes |r| count(stats(r)?.peak_in_use_bytes);
+    MAX_RSS "max_rss_bytes" "RSS" Mebibytes |r| count(r.max_rss_bytes);
+    MAX_PAUSE "max_pause_seconds" "max pause" Milliseconds longest_pause;
+    GCS "gcs" "GCs" Count |r| count(stats(r)?.gcs);
+    MAJOR_GCS "major_gcs" "major GCs" Count |r| count(stats(r)?.major_gcs);
+    COPIED "copied_bytes" "copied" Mebibytes |r| count(stats(r)?.copied_bytes);
+    ALLOCATED "allocated_bytes" "allocated" Mebibytes |r| count(stats(r)?.allocated_bytes);
+    MAX_LIVE "max_live_bytes" "max live" Mebibytes |r| count(stats(r)?.max_live_bytes);
+    MAX_SLOP "max_slop_bytes" "max slop" Mebibytes |r| count(stats(r)?.max_slop_bytes);
+    FRAGMENTATION "fragmentation_bytes" "fragmentation" Mebibytes |r| count(stats(r)?.fragmentation_bytes);
+    GC_CPU "gc_cpu_seconds" "GC CPU" Seconds |r| stats(r)?.gc_cpu_seconds;
+    MUT_CPU "mut_cpu_seconds" "mutator CPU" Seconds |r| stats(r)?.mut_cpu_seconds;
+    TOTAL_CPU "total_cpu_seconds" "total CPU" Seconds |r| stats(r)?.total_cpu_seconds;
+    INIT_ELAPSED "init_elapsed_seconds" "init" Seconds |r| stats(r)?.init_elapsed_seconds;
+    EXIT_ELAPSED "exit_elapsed_seconds" "exit" Seconds |r| stats(r)?.exit_elapsed_seconds;
+    WALL "wall_seconds" "wall" Seconds |r| r.wall_seconds;
+    USER "user_seconds" "user" Seconds |r| r.user_seconds;
+    SYSTEM "system_seconds" "system" Seconds |r| r.system_seconds;
+    LOAD "load_average" "load" Count |r| r.load_average;
+    INVOLUNTARY "involuntary_context_switches" "preempted" Count |r| count(r.involuntary_context_switches);
+    VOLUNTARY "voluntary_context_switches" "waited" Count |r| count(r.voluntary_context_switches);
+    MINOR_FAULTS "minor_page_faults" "minor faults" Count |r| count(r.minor_page_faults);
+    MAJOR_FAULTS "major_page_faults" "major faults" Count |r| count(r.major_page_faults);
+}
+
+/// The columns of tables.
+pub const TABLE: &[Metric] = &[
+    GC_ELAPSED,
+    MUT_ELAPSED,
+    TOTAL_ELAPSED,
+    PEAK_IN_USE,
+    MAX_RSS,
+    MAX_PAUSE,
+    GCS,
+    COPIED,
+];
+
+/// What `compare` judges: less is better.
+pub const COMPARED: &[Metric] = &[TOTAL_ELAPSED, GC_CPU, MUT_CPU, PEAK_IN_USE];

@@ -1,0 +1,165 @@
+//! The answer in numbers: for each workload, which configuration was best at what, and by how much.
+//!
+//! "Fastest" is by median; whether the difference means anything is said by the interval of the ratio of means to each other
+//! collector at *its* best setting. Choosing the best of many settings flatters the winner a little; with few runs and
+//! many settings the interval is rather too narrow, which the report says.
+
+use super::time_metric;
+use crate::maths::{Ratio, Spread, ratio_of_means};
+use crate::metric::{self, Metric};
+use crate::summary::{Group, Summary, Work};
+use std::collections::BTreeMap;
+
+/// What a workload's runs say.
+#[derive(Debug)]
+pub struct Answer<'a> {
+    /// The workload.
+    pub work: &'a Work<'a>,
+    /// The configuration with the least median time.
+    pub fastest: Best<'a>,
+    /// The others, each at its best, in order of time.
+    pub rivals: Vec<Rival<'a>>,
+    /// The slowest configuration, when it is not the fastest, and its time over the fastest.
+    pub slowest: Option<(Best<'a>, f64)>,
+    /// The least median of peak memory: the heap's own, or the resident set where no run has that.
+    pub leanest: Option<Best<'a>>,
+    /// The least median of the longest pause.
+    pub smoothest: Option<Best<'a>>,
+}
+
+/// A configuration that is best at something.
+#[derive(Debug, Clone, Copy)]
+pub struct Best<'a> {
+    /// The configuration's runs.
+    pub group: &'a Group<'a>,
+    /// At what.
+    pub metric: &'static Metric,
+    /// How good.
+    pub spread: Spread,
+}
+
+/// Another collector at its best setting.
+#[derive(Debug, Clone, Copy)]
+pub struct Rival<'a> {
+    /// Its best configuration.
+    pub best: Best<'a>,
+    /// Its mean time over that of the fastest.
+    pub ratio: Option<Ratio>,
+}
+
+impl Rival<'_> {
+    /// Whether it can be told from the fastest; `None` when there are too few runs to say.
+    pub fn differs(&self) -> Option<bool> {
+        Some(!self.ratio?.ci95?.contains(1.0))
+    }
+}
+
+/// The answers for all workloads that have at least one good run.
+pub fn answers<'a>(summary: &'a Summary<'a>) -> Vec<Answer<'a>> {
+    summary
+        .works
+        .iter()
+        .filter_map(|work| answer(work, time_metric(summary)))
+        .collect()
+}
+
+fn answer<'a>(work: &'a Work<'a>, time: &'static Metric) -> Option<Answer<'a>> {
+    let all = measured(work, time);
+    let fastest = least(all.iter().copied())?;
+    let mut by_collector: BTreeMap<&str, Best<'a>> = BTreeMap::new();
+    for &best in &all {
+        let entry = by_collector
+            .entry(&best.group.configuration.collector)
+            .or_insert(best);
+        if best.spread.median < entry.spread.median {
+            *entry = best;
+        }
+    }
+    by_collector.remove(fastest.group.configuration.collector.as_str());
+    let mut rivals: Vec<Rival<'a>> = by_collector
+        .into_values()
+        .map(|best| Rival {
+            best,
+            ratio: ratio_of_means(&fastest.spread, &best.spread),
+        })
+        .collect();
+    rivals.sort_by(|a, b| a.best.spread.median.total_cmp(&b.best.spread.median));
+    let slowest = all
+        .iter()
+        .copied()
+        .max_by(|a, b| a.spread.median.total_cmp(&b.spread.median));
+    let slowest = slowest
+        .filter(|s| {
+            s.group.configuration != fastest.group.configuration && fastest.spread.median > 0.0
+        })
+        .map(|s| (s, s.spread.median / fastest.spread.median));
+    let leanest = least(measured(work, &metric::PEAK_IN_USE))
+        .or_else(|| least(measured(work, &metric::MAX_RSS)));
+    Some(Answer {
+        work,
+        fastest,
+        rivals,
+        slowest,
+        leanest,
+        smoothest: least(measured(work, &metric::MAX_PAUSE)),
+    })
+}
+
+fn measured<'a>(work: &'a Work<'a>, metric: &'static Metric) -> Vec<Best<'a>> {
+    let groups = work.groups.iter();
+    groups
+        .filter_map(|group| {
+            Some(Best {
+                group,
+                metric,
+                spread: group.spread(metric)?,
+            })
+        })
+        .collect()
+}
+
+/// The least by median; the earlier of equals.
+fn least<'a>(all: impl IntoIterator<Item = Best<'a>>) -> Option<Best<'a>> {
+    all.into_iter()
+        .min_by(|a, b| a.spread.median.total_cmp(&b.spread.median))
+}
+
+/// One sentence over all workloads; empty when there is nothing to say.
+pub fn headline(answers: &[Answer<'_>]) -> String {
+    if answers.is_empty() {
+        return "No run has ended well yet, so there is no answer.".to_owned();
+    }
+    let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
+    for answer in answers {
+        *wins
+            .entry(&answer.fastest.group.configuration.collector)
+            .or_default() += 1;
+    }
+    let mut wins: Vec<(&str, usize)> = wins.into_iter().collect();
+    wins.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    let parts: Vec<String> = wins
+        .iter()
+        .map(|(name, n)| format!("{name} on {n}"))
+        .collect();
+    let workloads = if answers.len() == 1 {
+        "1 workload"
+    } else {
+        &format!("{} workloads", answers.len())
+    };
+    let contested: Vec<&Rival<'_>> = answers.iter().filter_map(|a| a.rivals.first()).collect();
+    if contested.is_empty() {
+        return format!(
+            "One collector ran ({}), on {workloads}.",
+            parts[0].split(" on ").next().unwrap_or_default()
+        );
+    }
+    let sure = contested
+        .iter()
+        .filter(|rival| rival.differs() == Some(true))
+        .count();
+    format!(
+        "Fastest of {workloads}, each collector at its best setting: {}. The lead over the next collector can be told from noise on {sure} of {}.",
+        parts.join(", "),
+        contested.len()
+    )
+}

@@ -1,0 +1,114 @@
+//! A report to paste into an issue: the answer, a table for each workload, the machine in a line, and the command.
+
+use super::{answers, cautions, environment, headline, pause_rows, shell_line, with_range};
+use crate::folder::ResultsDir;
+use crate::manifest::Axis;
+use crate::metric::{self, Metric};
+use crate::summary::{Summary, Work};
+use crate::table;
+use std::fmt::Write;
+
+/// The folders as GitHub-flavoured markdown.
+pub fn markdown(dirs: &[ResultsDir]) -> String {
+    let parts: Vec<String> = dirs.iter().map(folder).collect();
+    parts.join("\n")
+}
+
+fn folder(dir: &ResultsDir) -> String {
+    let (manifest, summary) = (dir.manifest(), Summary::of(dir));
+    let mut text = format!("## {}\n\n", plain(&manifest.name));
+    if let Some(question) = &manifest.question {
+        let _ = writeln!(text, "{}\n", plain(question));
+    }
+    let _ = writeln!(text, "{}\n", plain(&headline(&answers(&summary))));
+    for caution in cautions(dir, &summary) {
+        let _ = writeln!(text, "- {}", plain(&caution));
+    }
+    for work in &summary.works {
+        let _ = writeln!(text, "\n### {}\n", plain(&work.title));
+        text.push_str(&work_table(&summary, work));
+    }
+    if summary.most_runs() > 1 {
+        text.push_str("\nMedian (least–greatest) of the runs that ended well.\n");
+    }
+    let facts: Vec<String> = environment(dir)
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}"))
+        .collect();
+    let _ = writeln!(text, "\n{}\n", plain(&facts.join(" · ")));
+    let _ = writeln!(
+        text,
+        "Repeat with (seed {}):\n\n    {}",
+        manifest.seed,
+        shell_line(&manifest.command).replace('\n', " ")
+    );
+    text
+}
+
+fn work_table(summary: &Summary<'_>, work: &Work<'_>) -> String {
+    let columns: Vec<&Metric> = metric::TABLE
+        .iter()
+        .filter(|m| work.groups.iter().any(|g| g.spread(m).is_some()))
+        .collect();
+    let pauses = pause_rows(work);
+    let mut header: Vec<String> = summary
+        .axes
+        .iter()
+        .map(|axis: &Axis| axis.flag.clone())
+        .collect();
+    let words = header.len() + 2;
+    header.extend(["collector".to_owned(), "runs".to_owned()]);
+    header.extend(columns.iter().map(|m| m.heading()));
+    if !pauses.is_empty() {
+        header.push("median pause ms".to_owned());
+    }
+    let rule: Vec<&str> = (0..header.len())
+        .map(|i| if i < words { ":--" } else { "--:" })
+        .collect();
+    let mut text = format!("{}|{}|\n", line(&header), rule.join("|"));
+    for group in &work.groups {
+        let mut cells: Vec<String> = summary
+            .axes
+            .iter()
+            .map(|axis| group.flag(&axis.flag).to_owned())
+            .collect();
+        cells.extend([
+            group.configuration.collector.clone(),
+            table::runs_text(group),
+        ]);
+        cells.extend(columns.iter().map(|m| {
+            group
+                .spread(m)
+                .map_or("–".to_owned(), |s| with_range(m, &s))
+        }));
+        if !pauses.is_empty() {
+            let row = pauses.iter().find(|row| std::ptr::eq(row.group, group));
+            let median = row.and_then(|row| row.percentiles[0]);
+            cells.push(median.map_or("–".to_owned(), |ns| {
+                metric::Unit::Milliseconds.text(ns as f64 * 1e-9)
+            }));
+        }
+        text.push_str(&line(&cells));
+    }
+    text
+}
+
+fn line(cells: &[String]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| plain(cell)).collect();
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// Text that markdown shows as it is: on one line, no table borders, no markup.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' => plain.push(' '),
+            '|' | '\\' | '`' | '*' | '[' | ']' | '#' => plain.extend(['\\', c]),
+            '<' => plain.push_str("&lt;"),
+            '>' => plain.push_str("&gt;"),
+            c => plain.push(c),
+        }
+    }
+    plain
+}

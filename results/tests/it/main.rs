@@ -1,0 +1,10 @@
+//! Integration tests of the results crate, on synthetic records.
+
+mod compare;
+mod docs;
+mod folder;
+mod maths;
+mod report;
+mod summary;
+mod synthetic;
+mod table;
