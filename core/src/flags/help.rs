@@ -1,4 +1,4 @@
-//! The text of `-?`, from the table.
+//! The text of `-?` and the page of flags in `docs/`, from the table.
 
 use super::{FLAGS, Scope};
 
@@ -21,4 +21,37 @@ pub fn help() -> String {
         text.push('\n');
     }
     text
+}
+
+/// The table as a page of Markdown: `docs/flags.md`.
+pub fn markdown() -> String {
+    let mut page = "# Flags\n
+GHC's names and meanings, between `+RTS` and `-RTS` on the command line of `gclab exec`, in the environment variable `GCLABRTS` (read first), \
+and by their key under `[flags]` and `[sweep]` in an experiment file. Sizes take `k`, `m`, `g`, `t` (powers of 1024) and `w` (words of 8 bytes).
+A flag marked *collector* is refused if the collector that runs does not honour it.\n
+| flag | key | value | default | meaning | differs from GHC |
+|---|---|---|---|---|---|
+"
+    .to_owned();
+    for spec in FLAGS {
+        let range = spec
+            .kind
+            .range()
+            .map_or(String::new(), |(min, max)| format!(", {min} to {max}"));
+        let key = spec.toml.map_or("-".to_owned(), |key| format!("`{key}`"));
+        let scope = if spec.scope == Scope::Collector {
+            " (*collector*)"
+        } else {
+            ""
+        };
+        page += &format!(
+            "| `{}` | {key} | {}{range} | {} | {}{scope} | {} |\n",
+            spec.form(),
+            spec.kind.name(),
+            spec.default,
+            spec.meaning,
+            spec.ghc.unwrap_or("")
+        );
+    }
+    page
 }

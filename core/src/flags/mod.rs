@@ -23,7 +23,7 @@ use std::path::PathBuf;
 use crate::words::Bytes;
 
 pub use error::FlagError;
-pub use help::help;
+pub use help::{help, markdown};
 pub use nearest::nearest;
 pub use parse::{CommandLine, ENVIRONMENT, split};
 pub use spec::{FlagSpec, Scope};

@@ -28,11 +28,7 @@ const fn size(min: Bytes) -> Kind {
     }
 }
 
-const PERCENT: Kind = Kind::Number {
-    min: 0.0,
-    max: 100.0,
-    bare: false,
-};
+const PERCENT: Kind = Kind::Percent { bare: false };
 
 const fn generation(value: &Value) -> FromGeneration {
     match value {
@@ -150,7 +146,6 @@ pub const FLAGS: &[FlagSpec] = &[
         kind: Kind::Number {
             min: 1.0,
             max: 1000.0,
-            bare: false,
         },
         default: "2",
         meaning: "old generations may grow to this factor of their live data before they are collected",
@@ -242,11 +237,7 @@ pub const FLAGS: &[FlagSpec] = &[
     FlagSpec {
         name: "c",
         toml: Some("c"),
-        kind: Kind::Number {
-            min: 0.0,
-            max: 100.0,
-            bare: true,
-        },
+        kind: Kind::Percent { bare: true },
         default: "off, but 30 under -M",
         meaning: "compact the oldest generation at each major collection, or only when live data exceed n % of -M",
         ghc: Some("works with -G1 too"),
@@ -443,7 +434,7 @@ pub const FLAGS: &[FlagSpec] = &[
         kind: Kind::SwitchOff,
         default: "huge pages are asked for",
         meaning: "do not ask the system for huge pages",
-        ghc: Some("gclab's own; GHC 9.0 never asks for them"),
+        ghc: Some("gclab's own"),
         scope: Scope::Heap,
         optional: false,
         set: |f, v| f.huge_pages = v != Value::On,

@@ -19,14 +19,17 @@ pub enum Kind {
         /// Whether the bare flag means something.
         bare: bool,
     },
+    /// A percentage, with or without its sign, from 0 to 100.
+    Percent {
+        /// Whether the bare flag means something.
+        bare: bool,
+    },
     /// A number, from `min` to `max`.
     Number {
         /// Least.
         min: f64,
         /// Most.
         max: f64,
-        /// Whether the bare flag means something.
-        bare: bool,
     },
     /// A whole number, from `min` to `max`.
     Count {
@@ -97,6 +100,7 @@ impl Kind {
         match self {
             Kind::Size { .. } => ("a size", "a number with k, m, g, t or w", "4m"),
             Kind::Number { .. } => ("a number", "a number", "3"),
+            Kind::Percent { .. } => ("a percentage", "a number from 0 to 100", "30"),
             Kind::Count { .. } => ("a whole number", "a whole number", "2"),
             Kind::GenerationOrOff(_) => ("a generation", "a generation, from 0", "1"),
             Kind::Switch | Kind::SwitchOff => ("true or false", "true or false", "true"),
@@ -109,6 +113,7 @@ impl Kind {
         match self {
             Kind::Size { .. } => "size",
             Kind::Number { .. } => "number",
+            Kind::Percent { .. } => "percentage",
             Kind::Count { .. } => "count",
             Kind::GenerationOrOff(_) => "generation or off",
             Kind::Switch | Kind::SwitchOff => "switch",
@@ -126,7 +131,8 @@ impl Kind {
                 ..
             } => Some((format!("0 or {}", size_text(min)), size_text(max))),
             Kind::Size { min, max, .. } => Some((size_text(min), size_text(max))),
-            Kind::Number { min, max, .. } => Some((min.to_string(), max.to_string())),
+            Kind::Number { min, max } => Some((min.to_string(), max.to_string())),
+            Kind::Percent { .. } => Some(("0".to_owned(), "100".to_owned())),
             Kind::Count { min, max, .. } => Some((
                 min.to_string(),
                 if max == u64::MAX {
@@ -145,10 +151,10 @@ impl Kind {
         match self {
             Kind::Size { bare: true, .. } => "[<size>]",
             Kind::Size { .. } => "<size>",
-            Kind::Number { bare: true, .. }
+            Kind::Percent { bare: true }
             | Kind::Count { bare: true, .. }
             | Kind::GenerationOrOff(_) => "[<n>]",
-            Kind::Number { .. } | Kind::Count { .. } => "<n>",
+            Kind::Number { .. } | Kind::Percent { .. } | Kind::Count { .. } => "<n>",
             Kind::Switch | Kind::SwitchOff => "",
             Kind::Output => "[<file>]",
         }
@@ -167,7 +173,7 @@ impl Kind {
             }),
             Kind::GenerationOrOff(_) if text.is_empty() => Ok(Value::Off),
             Kind::Size { bare: true, .. }
-            | Kind::Number { bare: true, .. }
+            | Kind::Percent { bare: true }
             | Kind::Count { bare: true, .. }
                 if text.is_empty() =>
             {
@@ -195,7 +201,7 @@ impl Kind {
         let bare = matches!(
             self,
             Kind::Size { bare: true, .. }
-                | Kind::Number { bare: true, .. }
+                | Kind::Percent { bare: true }
                 | Kind::Count { bare: true, .. }
         );
         match (self, text) {
@@ -228,10 +234,14 @@ impl Kind {
                 }
                 (Value::Size(size), min <= size && size <= max)
             }
-            Kind::Number { min, max, .. } => {
+            Kind::Number { min, max } => {
+                let number = read_decimal(text).ok_or_else(|| self.bad(called, text))?;
+                (Value::Number(number), (min..=max).contains(&number))
+            }
+            Kind::Percent { .. } => {
                 let digits = text.strip_suffix('%').unwrap_or(text);
                 let number = read_decimal(digits).ok_or_else(|| self.bad(called, text))?;
-                (Value::Number(number), (min..=max).contains(&number))
+                (Value::Number(number), number <= 100.0)
             }
             Kind::Count { min, max, .. } => {
                 let count = self.read_count(called, text)?;

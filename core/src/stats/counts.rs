@@ -2,7 +2,7 @@
 
 use super::{Tasks, WorkSearch};
 
-/// What a collection counted, told to [`Recorder::gc_end`]. Sizes in bytes; see [`Collection`] for what each means.
+/// What a collection counted, told to [`Recorder::gc_end`](super::Recorder::gc_end). Sizes in bytes; see [`Collection`](super::Collection) for what each means.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GcCounts {
     /// Oldest generation collected.
@@ -41,7 +41,7 @@ pub struct GcCounts {
     pub search: WorkSearch,
 }
 
-/// What the heap knows at the end of a run, told to [`Recorder::finish`]. Sizes in bytes; see [`Statistics`].
+/// What the heap knows at the end of a run, told to [`Recorder::finish`](super::Recorder::finish). Sizes in bytes; see [`Statistics`](super::Statistics).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FinalCounts {
     /// Allocated by all capabilities since the start of the world.

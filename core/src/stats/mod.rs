@@ -287,7 +287,9 @@ mod tests {
     /// The samples of GHC #13830 and of older logs.
     #[test]
     fn par_balanced_is_ghcs() {
-        let cases: [(&[u64], u64); 8] = [
+        let cases: [(&[u64], u64); 9] = [
+            // 8 / 3, rounded.
+            (&[2, 1, 1, 0], 3),
             (&[100, 50, 50, 0], 133),
             (&[50, 50, 50, 50], 200),
             (&[200, 0, 0, 0], 0),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use gclab_core::flags::{
-    Compact, FLAGS, Flags, FromGeneration, HeapHint, Kind, Scope, StatsLevel, help, split,
+    Compact, FLAGS, Flags, FromGeneration, HeapHint, Kind, Scope, StatsLevel, help, markdown, split,
 };
 use gclab_core::words::Bytes;
 
@@ -167,7 +167,7 @@ fn legal_words() -> Vec<String> {
         let mut values = match spec.kind {
             Kind::Size { zero: true, .. } => vec!["0", "8k", "5000w", "8t"],
             Kind::Size { .. } => vec!["1m", "1537k", "0.3g", "8t"],
-            Kind::Number { .. } => vec!["1", "2.5", "99.25"],
+            Kind::Number { .. } | Kind::Percent { .. } => vec!["1", "2.5", "99.25"],
             Kind::Count { .. } => vec!["1", "3", "12"],
             Kind::GenerationOrOff(_) => vec!["", "0", "1", "11"],
             Kind::Switch | Kind::SwitchOff => vec![""],
@@ -281,6 +281,7 @@ fn messages_of_words() {
         "-n1",
         "-F0.5",
         "-F",
+        "-F2%",
         "-Fd4",
         "-G0",
         "-G13",
@@ -397,4 +398,18 @@ fn the_table_is_consistent() {
 #[test]
 fn help_text() {
     insta::assert_snapshot!(help());
+}
+
+/// `docs/flags.md` is the table of flags. `GCLAB_WRITE_DOCS=1 cargo test -p gclab-core` writes it anew.
+#[test]
+fn the_page_of_flags_is_the_table() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/flags.md");
+    if std::env::var_os("GCLAB_WRITE_DOCS").is_some() {
+        std::fs::write(path, markdown()).unwrap();
+    }
+    let page = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        page == markdown(),
+        "docs/flags.md is not what the table says: GCLAB_WRITE_DOCS=1 cargo test -p gclab-core"
+    );
 }
