@@ -1,1 +1,13 @@
-//! The collectors of gclab, one folder each, and their registry
+//! The collectors of gclab, one folder each, and their registry.
+//!
+//! A collector is a struct of spaces and one function `collect`, written against [`gclab_core::collector::Collector`].
+//! To register one, put it into [`All`]: the command line, the names in experiment files, the tests and the docs follow.
+
+mod copying;
+mod two_space;
+
+pub use copying::Copying;
+pub use two_space::TwoSpace;
+
+/// Every collector there is.
+pub type All = (TwoSpace, (Copying, ()));

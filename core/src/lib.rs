@@ -1,7 +1,26 @@
-//! The heap of gclab: blocks, closures, the mutator API, the Collector trait and what collectors are made of
+//! The heap of gclab: blocks, closures, the mutator API, the Collector trait and what collectors are made of.
+//!
+//! Read in this order: [`words`], [`block`] (memory), [`closure`] (the object model), [`mutator`] (how programs use
+//! it), [`collector`] (what a collector is), [`space`] and [`trace`] (what collectors are made of), [`world`] (all of it
+//! together). Files import downwards in roughly this order.
+
+extern crate self as gclab_core;
 
 pub mod block;
+pub mod closure;
+pub mod collector;
+pub mod events;
 pub mod flags;
+pub mod heap;
 pub mod memory;
+pub mod mutator;
+pub mod remembered;
+pub mod sizing;
+pub mod space;
 pub mod stats;
+pub mod trace;
 pub mod words;
+pub mod world;
+
+pub use closure::Closure;
+pub use world::World;

@@ -243,17 +243,7 @@ mod tests {
 
     #[test]
     fn bytes_print_in_the_largest_exact_unit() {
-        let printed = [
-            Bytes(0),
-            Bytes(4097),
-            Bytes::kib(4),
-            Bytes::mib(3),
-            Bytes(1 << 40),
-        ]
-        .map(|b| b.to_string());
-        assert_eq!(
-            printed,
-            ["0 bytes", "4097 bytes", "4 KiB", "3 MiB", "1 TiB"]
-        );
+        let printed = [Bytes(0), Bytes(4097), Bytes::kib(4), Bytes::mib(3), Bytes(1 << 40)].map(|b| b.to_string());
+        assert_eq!(printed, ["0 bytes", "4097 bytes", "4 KiB", "3 MiB", "1 TiB"]);
     }
 }

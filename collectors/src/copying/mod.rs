@@ -1,0 +1,135 @@
+//! `copying`: GHC's default, generational copying collection.
+//!
+//! `-G` generations of two or more. What survives in the nursery is copied once inside generation 0 (ageing) and
+//! promoted at its second collection; older generations promote at once. A collection takes generation 0 and every older
+//! one that has outgrown its limit, max(F × live, -O), set at the last major collection.
+//!
+//! Memory at the worst: (1 + F) × live, with the allocation area twice, while a major collection copies.
+
+use gclab_core::collector::{Bump, Collector, Description, GenerationalBarrier, Outcome, Pause, Refill};
+use gclab_core::events::Phase;
+use gclab_core::flags::Flags;
+use gclab_core::heap::{Heap, OutOfMemory};
+use gclab_core::sizing::{FactorSizing, Live};
+use gclab_core::space::{Nursery, Region, Steps};
+use gclab_core::trace::Evacuator;
+use gclab_core::words::{Addr, Bytes, Words};
+
+/// Generational copying collection.
+#[derive(Debug)]
+pub struct Copying {
+    nursery: Nursery,
+    steps: Steps,
+    generations: u32,
+    sizing: FactorSizing,
+    /// The size at which an old generation is collected.
+    old_limit: Bytes,
+}
+
+// SAFETY: made of core's spaces and evacuator; `collect` traces the remembered set (which the generational barrier keeps
+// complete), roots and weak handles.
+unsafe impl Collector for Copying {
+    const DESCRIPTION: Description = Description {
+        name: "copying",
+        summary: "generational copying with ageing, GHC's default (-G2 and more)",
+        moves: true,
+        parallel: false,
+        honours: &["A", "AL", "F", "G", "H", "O", "n"],
+    };
+    type Alloc = Bump;
+    type Barrier = GenerationalBarrier;
+
+    fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
+        let sizing = FactorSizing::new(flags, heap);
+        let area = sizing.area(Live::default(), Bytes(0))?;
+        let nursery = Nursery::new(heap, area, flags.large_limit())?;
+        let old_limit = sizing.old_limit(Bytes(0));
+        Ok(Copying {
+            nursery,
+            steps: Steps::new(flags.generations),
+            generations: flags.generations,
+            sizing,
+            old_limit,
+        })
+    }
+
+    fn refill(&mut self, _: &mut Heap, alloc: &Bump, _: Words) -> Result<Refill, OutOfMemory> {
+        Ok(self.nursery.refill(alloc))
+    }
+
+    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
+        self.nursery.allocate_large(heap, words)
+    }
+
+    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, (Outcome, OutOfMemory)> {
+        self.nursery.leave(pause.alloc);
+        let generation = if pause.cause.forces_major() {
+            self.generations - 1
+        } else {
+            self.generation_due()
+        };
+        let last = self.steps.last_of(generation);
+        let young = self.nursery.size();
+        let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last);
+        pause.events.phase(Phase::Condemned);
+        evacuator.remembered(pause.remembered);
+        pause.events.phase(Phase::RememberedTraced);
+        pause.roots.for_each(|slot| evacuator.root(slot));
+        pause.events.phase(Phase::RootsTraced);
+        evacuator.scavenge();
+        pause.events.phase(Phase::HeapTraced);
+        pause.roots.for_each_weak(|slot| evacuator.weak(slot));
+        pause.events.phase(Phase::WeakProcessed);
+        let done = evacuator.finish(&mut self.steps, pause.remembered);
+        pause.events.phase(Phase::Released);
+
+        let live = Live::of(&self.steps);
+        let major = generation + 1 == self.generations;
+        if major {
+            self.old_limit = self
+                .sizing
+                .old_limit(self.steps.step(self.steps.oldest()).words().to_bytes());
+        } else {
+            self.sizing.note_survival(done.copied.to_bytes(), young);
+        }
+        let outcome = Outcome {
+            generation,
+            major,
+            ..Outcome::of(&done, &self.steps)
+        };
+        match self
+            .sizing
+            .area(live, self.old_limit)
+            .and_then(|area| self.nursery.resize(pause.heap, area))
+        {
+            Ok(()) => Ok(outcome),
+            Err(exhausted) => Err((outcome, exhausted)),
+        }
+    }
+
+    fn for_each_region(&self, alloc: &Bump, visit: &mut dyn FnMut(Region)) {
+        self.nursery.for_each_region(alloc, visit);
+        self.steps.for_each_region(visit);
+    }
+}
+
+impl Copying {
+    /// The oldest generation that has outgrown its limit. What a collection of the one below would promote into it counts
+    /// already, as far as it is known: this keeps the peak of memory below that of a limit that is noticed afterwards.
+    fn generation_due(&self) -> u32 {
+        let live = Live::of(&self.steps);
+        if self.sizing.major_is_urgent(live, self.nursery.size()) {
+            return self.generations - 1;
+        }
+        let outgrown = |generation: &u32| {
+            let step = self.steps.last_of(*generation);
+            let arriving = if *generation == 1 {
+                self.steps.step(step - 1).words()
+            } else {
+                Words(0)
+            };
+            self.steps.step(step).words().to_bytes().0 + arriving.to_bytes().0 > self.old_limit.0
+        };
+        (1..self.generations).rev().find(outgrown).unwrap_or(0)
+    }
+}

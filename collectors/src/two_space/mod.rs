@@ -1,0 +1,89 @@
+//! `two-space`: GHC's `-G1`. Everything that is live is copied at every collection.
+//!
+//! One generation: the nursery and one step, whose survivors go to the same step of to-space. No write barrier, no
+//! remembered set, no ageing. The allocation area grows with what is live: max(F × live, -A).
+//!
+//! Memory at the worst: (2 + F) × live with F × live of allocation area.
+
+use gclab_core::collector::{Bump, Collector, Description, NoBarrier, Outcome, Pause, Refill};
+use gclab_core::events::Phase;
+use gclab_core::flags::Flags;
+use gclab_core::heap::{Heap, OutOfMemory};
+use gclab_core::sizing::{FactorSizing, Live};
+use gclab_core::space::{Nursery, Region, Steps};
+use gclab_core::trace::Evacuator;
+use gclab_core::words::{Addr, Words};
+
+/// Two-space copying collection of one generation.
+#[derive(Debug)]
+pub struct TwoSpace {
+    nursery: Nursery,
+    survivors: Steps,
+    sizing: FactorSizing,
+}
+
+// SAFETY: made of core's spaces and evacuator; `collect` traces roots and weak handles, and everything is condemned at every
+// collection, so nothing else points into what is.
+unsafe impl Collector for TwoSpace {
+    const DESCRIPTION: Description = Description {
+        name: "two-space",
+        summary: "copies everything that is live at every collection (-G1)",
+        moves: true,
+        parallel: false,
+        honours: &["A", "AL", "F", "G"],
+    };
+    type Alloc = Bump;
+    type Barrier = NoBarrier;
+
+    fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
+        let sizing = FactorSizing::new(flags, heap);
+        let area = sizing.area_of_one_generation(Live::default())?;
+        let nursery = Nursery::new(heap, area, flags.large_limit())?;
+        Ok(TwoSpace {
+            nursery,
+            survivors: Steps::new(1),
+            sizing,
+        })
+    }
+
+    fn refill(&mut self, _: &mut Heap, alloc: &Bump, _: Words) -> Result<Refill, OutOfMemory> {
+        Ok(self.nursery.refill(alloc))
+    }
+
+    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
+        self.nursery.allocate_large(heap, words)
+    }
+
+    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, (Outcome, OutOfMemory)> {
+        self.nursery.leave(pause.alloc);
+        let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.survivors, 1);
+        pause.events.phase(Phase::Condemned);
+        pause.roots.for_each(|slot| evacuator.root(slot));
+        pause.events.phase(Phase::RootsTraced);
+        evacuator.scavenge();
+        pause.events.phase(Phase::HeapTraced);
+        pause.roots.for_each_weak(|slot| evacuator.weak(slot));
+        pause.events.phase(Phase::WeakProcessed);
+        let done = evacuator.finish(&mut self.survivors, pause.remembered);
+        pause.events.phase(Phase::Released);
+
+        let live = Live::of(&self.survivors);
+        let outcome = Outcome {
+            major: true,
+            ..Outcome::of(&done, &self.survivors)
+        };
+        match self
+            .sizing
+            .area_of_one_generation(live)
+            .and_then(|area| self.nursery.resize(pause.heap, area))
+        {
+            Ok(()) => Ok(outcome),
+            Err(exhausted) => Err((outcome, exhausted)),
+        }
+    }
+
+    fn for_each_region(&self, alloc: &Bump, visit: &mut dyn FnMut(Region)) {
+        self.nursery.for_each_region(alloc, visit);
+        self.survivors.for_each_region(visit);
+    }
+}

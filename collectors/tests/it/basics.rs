@@ -1,0 +1,236 @@
+//! Small programs with known results, under every collector.
+
+use gclab_collectors::All;
+use gclab_core::closure::{Closure, Mut, Ptr};
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::flags::Flags;
+use gclab_core::mutator::{Gc, MutVar, Mutator};
+use gclab_core::words::Bytes;
+use gclab_core::world::{EnterError, World};
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Tree {
+    depth: u64,
+    left: Option<Ptr<Tree>>,
+    right: Option<Ptr<Tree>>,
+}
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Cell {
+    value: u64,
+    next: Mut<Cell>,
+}
+
+/// Flags of a small heap for a collector that takes `generations`.
+pub fn flags<C: Collector>(area: usize) -> Flags {
+    let generations = if C::DESCRIPTION.name == "two-space" { 1 } else { 2 };
+    Flags {
+        allocation_area: Bytes(area),
+        reserve: Bytes(4 << 30),
+        generations,
+        ..Flags::default()
+    }
+}
+
+/// Runs `program` under each collector.
+fn under_every_collector<V: CollectorVisitor<Output = ()> + Copy>(program: V) {
+    for description in All::descriptions() {
+        All::with(description.name, program).expect("listed");
+    }
+}
+
+fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u64) -> Gc<'m, 'h, Tree> {
+    if depth == 0 {
+        return m.alloc(|_| Tree::new(0, None, None));
+    }
+    m.frame(|m, [l, r]| {
+        let left = l.put(make(m, depth - 1));
+        let right = r.put(make(m, depth - 1));
+        m.alloc(|m| Tree::new(depth, Some(left.get(m)), Some(right.get(m))))
+    })
+}
+
+fn count(tree: Gc<'_, '_, Tree>) -> u64 {
+    1 + tree.left().map_or(0, count) + tree.right().map_or(0, count)
+}
+
+#[derive(Clone, Copy)]
+struct Trees;
+impl CollectorVisitor for Trees {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        let world = World::<C>::new(&flags::<C>(64 << 10)).expect("a small heap");
+        let nodes = world
+            .enter(|m| {
+                m.frame(|m, [kept]| {
+                    let kept = kept.put(make(m, 12));
+                    let garbage: u64 = (0..20).map(|_| count(make(m, 10))).sum();
+                    m.collect(true);
+                    assert_eq!(kept.get(m).depth(), 12);
+                    count(kept.get(m)) + garbage
+                })
+            })
+            .expect("room enough");
+        assert_eq!(nodes, (1 << 13) - 1 + 20 * ((1 << 11) - 1));
+        let statistics = world.finish();
+        assert_eq!(statistics.allocated, nodes * 32);
+        assert!(
+            statistics.major_gcs > 1 && statistics.max_live >= ((1 << 13) - 1) * 32,
+            "{statistics:?}"
+        );
+    }
+}
+
+#[test]
+fn trees_survive() {
+    under_every_collector(Trees);
+}
+
+#[derive(Clone, Copy)]
+struct Stores;
+impl CollectorVisitor for Stores {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        let world = World::<C>::new(&flags::<C>(32 << 10)).expect("a small heap");
+        world
+            .enter(|m| {
+                m.frame(|m, [array, var, large]| {
+                    let array = array.put(m.alloc_array::<Cell>(300, |_| None));
+                    let large = large.put(m.alloc_array::<Cell>(5000, |_| None));
+                    let var = var.put(m.alloc(|_| MutVar::<Cell>::new(None)));
+                    for i in 0..50_000u64 {
+                        let (m, cell) = m.alloc_with(|_| Cell::new(i, None));
+                        array.get(m).set(m, i as usize % 300, Some(cell));
+                        large.get(m).set(m, i as usize % 5000, Some(cell));
+                        cell.set_next(m, var.get(m).read().filter(|_| i % 100 != 0));
+                        var.get(m).write(m, Some(cell));
+                    }
+                    for i in 49_700..50_000u64 {
+                        assert_eq!(array.get(m).get(i as usize % 300).expect("stored").value(), i);
+                    }
+                    for i in 45_000..50_000u64 {
+                        assert_eq!(large.get(m).get(i as usize % 5000).expect("stored").value(), i);
+                    }
+                    let mut cell = var.get(m).read();
+                    for i in (49_900..50_000).rev() {
+                        assert_eq!(cell.expect("linked").value(), i);
+                        cell = cell.and_then(|cell| cell.next());
+                    }
+                    assert!(cell.is_none());
+                })
+            })
+            .expect("room enough");
+    }
+}
+
+#[test]
+fn stores_into_old_closures_are_seen() {
+    under_every_collector(Stores);
+}
+
+#[derive(Clone, Copy)]
+struct Handles;
+impl CollectorVisitor for Handles {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        let world = World::<C>::new(&flags::<C>(32 << 10)).expect("a small heap");
+        let (kept, weak_kept, weak) = world
+            .enter(|m| {
+                let (m2, cell) = m.alloc_with(|_| Cell::new(7, None));
+                let (kept, weak_kept) = (m2.handle(cell), m2.weak_handle(cell));
+                let (m2, cell) = m.alloc_with(|_| Cell::new(8, None));
+                (kept, weak_kept, m2.weak_handle(cell))
+            })
+            .expect("room enough");
+        world
+            .enter(|m| {
+                m.collect(true);
+                assert_eq!(kept.open(m).value(), 7);
+                assert!(weak_kept.open(m).expect("kept") == kept.open(m));
+                assert!(weak.open(m).is_none());
+                drop(kept);
+                m.collect(true);
+                assert!(weak_kept.open(m).is_none());
+            })
+            .expect("room enough");
+    }
+}
+
+#[test]
+fn handles_keep_and_weak_handles_do_not() {
+    under_every_collector(Handles);
+}
+
+#[derive(Clone, Copy)]
+struct Leak;
+impl CollectorVisitor for Leak {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        let flags = Flags {
+            max_heap: Some(Bytes(8 << 20)),
+            ..flags::<C>(256 << 10)
+        };
+        let world = World::<C>::new(&flags).expect("a small heap");
+        let leak = world.enter(|m| {
+            m.frame(|m, [list]| {
+                let list = list.put_option::<Cell>(None);
+                loop {
+                    let (m, cell) = m.alloc_with(|m| Cell::new(1, list.get(m)));
+                    let _ = m;
+                    list.set(Some(cell));
+                }
+            })
+        });
+        let Err(EnterError::Exhausted(exhausted)) = leak else {
+            panic!("{leak:?}")
+        };
+        assert_eq!(exhausted.collector, C::DESCRIPTION.name);
+        // The world is still good.
+        world.enter(|m| assert_eq!(count(make(m, 5)), 63)).expect("room again");
+        let statistics = world.finish();
+        assert!(
+            statistics.max_live > 2 << 20,
+            "gave up at {} bytes of 8 MiB",
+            statistics.max_live
+        );
+        assert!(
+            statistics.peak_in_use <= 8 << 20,
+            "{} bytes of 8 MiB",
+            statistics.peak_in_use
+        );
+    }
+}
+
+#[test]
+fn a_leak_ends_as_exhausted() {
+    under_every_collector(Leak);
+}
+
+#[derive(Clone, Copy)]
+struct Reentry;
+impl CollectorVisitor for Reentry {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        let world = World::<C>::new(&flags::<C>(32 << 10)).expect("a small heap");
+        world
+            .enter(|_| assert_eq!(world.enter(|_| ()), Err(EnterError::Entered)))
+            .expect("entered once");
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            world.enter(|m| {
+                m.frame(|m, [slot]| {
+                    slot.put(make(m, 3));
+                    panic!("on purpose")
+                })
+            })
+        }));
+        assert!(panicked.is_err());
+        world.enter(|m| m.collect(true)).expect("usable after a panic");
+    }
+}
+
+#[test]
+fn a_heap_is_entered_once_and_survives_panics() {
+    under_every_collector(Reentry);
+}

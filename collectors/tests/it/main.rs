@@ -1,0 +1,3 @@
+//! Tests of every collector of the registry.
+
+mod basics;

@@ -1,0 +1,140 @@
+//! Fields of derived closures: how a Rust field type lies in one word of payload.
+//!
+//! `#[derive(Closure)]` puts the fields with [`Field::POINTER`] first, in the order they are declared, then the others.
+//! Each takes one word. [`Ptr<T>`] is never null, `Option<Ptr<T>>` may be, [`Mut<T>`] may be and can be overwritten by
+//! the mutator (through the collector's write barrier).
+
+use super::Closure;
+use crate::mutator::Gc;
+use std::marker::PhantomData;
+
+/// An immutable pointer to a `T`.
+#[derive(Debug)]
+pub struct Ptr<T>(PhantomData<fn() -> T>);
+
+/// A mutable pointer to a `T`, or null.
+#[derive(Debug)]
+pub struct Mut<T>(PhantomData<fn() -> T>);
+
+/// A field of a closure: one word of payload.
+///
+/// # Safety
+/// `POINTER` is true exactly if `encode` gives null or the address of a closure of type `T` of the heap `'h`;
+/// `decode` must accept every word that `encode` gives (and null, if the field is a mutable pointer).
+pub unsafe trait Field: 'static {
+    /// Whether the word is a pointer that collectors follow.
+    const POINTER: bool;
+    /// Whether the mutator may overwrite it.
+    const MUTABLE: bool = false;
+    /// What an initialiser takes.
+    type Init<'m, 'h>;
+    /// What an accessor gives.
+    type View<'m, 'h>;
+    /// The word for an initial value.
+    fn encode(value: Self::Init<'_, '_>) -> u64;
+    /// The value of a word.
+    ///
+    /// # Safety
+    /// The word comes from `encode` or from the collector's update of it, and the pointee stays where it is for `'m`.
+    unsafe fn decode<'m, 'h>(word: u64) -> Self::View<'m, 'h>;
+}
+
+/// A field that the mutator may overwrite with a pointer to a `Target`.
+pub trait MutField: Field {
+    /// What it points to.
+    type Target: Closure;
+}
+
+// SAFETY: encodes and decodes the address of a closure of type `T`.
+unsafe impl<T: Closure> Field for Ptr<T> {
+    const POINTER: bool = true;
+    type Init<'m, 'h> = Gc<'m, 'h, T>;
+    type View<'m, 'h> = Gc<'m, 'h, T>;
+    #[inline(always)]
+    fn encode(value: Gc<'_, '_, T>) -> u64 {
+        value.to_word()
+    }
+    #[inline(always)]
+    unsafe fn decode<'m, 'h>(word: u64) -> Gc<'m, 'h, T> {
+        // SAFETY: `encode` wrote the address of a `T`.
+        unsafe { Gc::from_word(word) }
+    }
+}
+
+// SAFETY: encodes and decodes null or the address of a closure of type `T`.
+unsafe impl<T: Closure> Field for Option<Ptr<T>> {
+    const POINTER: bool = true;
+    type Init<'m, 'h> = Option<Gc<'m, 'h, T>>;
+    type View<'m, 'h> = Option<Gc<'m, 'h, T>>;
+    #[inline(always)]
+    fn encode(value: Option<Gc<'_, '_, T>>) -> u64 {
+        Gc::option_to_word(value)
+    }
+    #[inline(always)]
+    unsafe fn decode<'m, 'h>(word: u64) -> Option<Gc<'m, 'h, T>> {
+        // SAFETY: `encode` wrote null or the address of a `T`.
+        unsafe { Gc::option_from_word(word) }
+    }
+}
+
+// SAFETY: encodes and decodes null or the address of a closure of type `T`.
+unsafe impl<T: Closure> Field for Mut<T> {
+    const POINTER: bool = true;
+    const MUTABLE: bool = true;
+    type Init<'m, 'h> = Option<Gc<'m, 'h, T>>;
+    type View<'m, 'h> = Option<Gc<'m, 'h, T>>;
+    #[inline(always)]
+    fn encode(value: Option<Gc<'_, '_, T>>) -> u64 {
+        Gc::option_to_word(value)
+    }
+    #[inline(always)]
+    unsafe fn decode<'m, 'h>(word: u64) -> Option<Gc<'m, 'h, T>> {
+        // SAFETY: every writer stores null or the address of a `T`.
+        unsafe { Gc::option_from_word(word) }
+    }
+}
+
+impl<T: Closure> MutField for Mut<T> {
+    type Target = T;
+}
+
+/// Plain data that fits a word.
+pub trait Plain: Copy + 'static {
+    /// The word that holds it.
+    fn to_word(self) -> u64;
+    /// The value of a word that `to_word` gave.
+    fn from_word(word: u64) -> Self;
+}
+
+macro_rules! plain {
+    ($($t:ty: $to:expr, $from:expr;)*) => {$(
+        impl Plain for $t {
+            #[inline(always)]
+            fn to_word(self) -> u64 { ($to)(self) }
+            #[inline(always)]
+            fn from_word(word: u64) -> $t { ($from)(word) }
+        }
+        // SAFETY: no pointer; decoding inverts encoding.
+        unsafe impl Field for $t {
+            const POINTER: bool = false;
+            type Init<'m, 'h> = $t;
+            type View<'m, 'h> = $t;
+            #[inline(always)]
+            fn encode(value: $t) -> u64 { value.to_word() }
+            #[inline(always)]
+            unsafe fn decode<'m, 'h>(word: u64) -> Self::View<'m, 'h> { <$t>::from_word(word) }
+        }
+    )*};
+}
+
+plain! {
+    u64: |v: u64| v, |w: u64| w;
+    i64: |v: i64| v as u64, |w: u64| w as i64;
+    usize: |v: usize| v as u64, |w: u64| w as usize;
+    u32: |v: u32| v as u64, |w: u64| w as u32;
+    i32: |v: i32| v as u32 as u64, |w: u64| w as u32 as i32;
+    u8: |v: u8| v as u64, |w: u64| w as u8;
+    bool: |v: bool| v as u64, |w: u64| w != 0;
+    f64: |v: f64| v.to_bits(), |w: u64| f64::from_bits(w);
+    char: |v: char| v as u64, |w: u64| char::from_u32(w as u32).unwrap_or('\u{fffd}');
+}

@@ -1,0 +1,99 @@
+//! The header word of a closure.
+//!
+//! One word, eight bytes, in front of every payload:
+//!
+//! | bits  | what |
+//! |-------|------|
+//! | 0     | 1 = a header; 0 = the whole word is the forwarding address (closures are 8-aligned) |
+//! | 1     | mark (free for collectors that mark in the header) |
+//! | 2–3   | age (free for collectors that count collections survived) |
+//! | 4–5   | spare |
+//! | 6–47  | address of the [`TypeInfo`] (64-aligned, user address space of 47 bits) |
+//! | 48–55 | number of pointers, 255 = variable: ask the payload |
+//! | 56–63 | words of payload, 255 = variable: ask the payload |
+//!
+//! So a collector learns from the header alone how to copy and scan every closure of fixed layout, without a second
+//! load that depends on the first; profilers get from the same word to names and types. `docs/heap.md` has the
+//! measurement behind that choice.
+
+use super::info::TypeInfo;
+
+/// The header word of a closure; see the module for its bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(transparent)]
+pub struct Header(pub(crate) u64);
+
+const TAG: u64 = 1;
+const INFO_MASK: u64 = 0x0000_ffff_ffff_ffc0;
+const PTRS_SHIFT: u32 = 48;
+const WORDS_SHIFT: u32 = 56;
+
+/// The count that means "variable: ask the payload".
+pub const VARIABLE: u8 = 255;
+
+impl Header {
+    /// The header of a closure described by `info`.
+    #[inline(always)]
+    pub fn new(info: &'static TypeInfo) -> Header {
+        let layout = ((info.ptrs as u64) << PTRS_SHIFT) | ((info.words as u64) << WORDS_SHIFT) | TAG;
+        let address = std::ptr::from_ref(info) as u64;
+        debug_assert_eq!(address & !INFO_MASK, 0, "info tables are 64-aligned and lie below 2^48");
+        Header(address | layout)
+    }
+
+    /// Whether this word is a header, and not a forwarding address.
+    #[inline(always)]
+    pub(crate) fn is_header(self) -> bool {
+        self.0 & TAG != 0
+    }
+
+    /// Number of pointers, or [`VARIABLE`].
+    #[inline(always)]
+    pub fn ptrs(self) -> u8 {
+        (self.0 >> PTRS_SHIFT) as u8
+    }
+
+    /// Words of payload, or [`VARIABLE`].
+    #[inline(always)]
+    pub fn words(self) -> u8 {
+        (self.0 >> WORDS_SHIFT) as u8
+    }
+
+    /// Address of the info table.
+    #[inline(always)]
+    pub(crate) fn info_ptr(self) -> *const TypeInfo {
+        (self.0 & INFO_MASK) as *const TypeInfo
+    }
+
+    /// The info table.
+    ///
+    /// # Safety
+    /// The word must be a header made by [`Header::new`].
+    #[inline(always)]
+    pub(crate) unsafe fn info(self) -> &'static TypeInfo {
+        // SAFETY: `new` stored the address of a `&'static TypeInfo`, and the caller vouches that `new` made this word.
+        unsafe { &*self.info_ptr() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::closure::Kind;
+
+    static PAIR: TypeInfo = TypeInfo::fixed(Kind::Constr, "Pair", "test", 2, 3);
+
+    #[test]
+    fn a_header_gives_back_layout_and_info() {
+        let h = Header::new(&PAIR);
+        assert!(h.is_header());
+        assert_eq!((h.ptrs(), h.words()), (2, 3));
+        // SAFETY: made by `new` above.
+        assert!(std::ptr::eq(unsafe { h.info() }, &PAIR));
+    }
+
+    #[test]
+    fn an_aligned_address_is_no_header() {
+        assert!(!Header(0x4200_0000_0018).is_header());
+    }
+}

@@ -1,0 +1,95 @@
+//! Info tables: what is true of all closures of one Rust type.
+//!
+//! An info table is a `static` that `#[derive(Closure)]` writes. It is 64-aligned so that its address leaves room in
+//! the header ([`super::header`]). Profilers print its name, type and module; collectors read its [`Kind`] only for
+//! closures whose layout is not in the header.
+
+use super::header::VARIABLE;
+
+/// What kind of closure it is, in GHC's words (`rts/storage/ClosureTypes.h`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Immutable data: pointers, then words. `CONSTR`.
+    Constr,
+    /// Data with pointers that the mutator may overwrite. `MUT_PRIM`.
+    MutConstr,
+    /// One mutable pointer. `MUT_VAR`.
+    MutVar,
+    /// A mutable array of pointers; the first word of payload is its length. `MUT_ARR_PTRS`.
+    MutArrPtrs,
+    /// An array of bytes; the first word of payload is its length in bytes. `ARR_WORDS`.
+    ArrWords,
+    /// Mutable pointers and bytes whose numbers are known only at run time; the first word of payload holds both. `RECORD`.
+    Record,
+}
+
+impl Kind {
+    /// GHC's name, as `-hT` prints it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Constr => "CONSTR",
+            Kind::MutConstr => "MUT_PRIM",
+            Kind::MutVar => "MUT_VAR",
+            Kind::MutArrPtrs => "MUT_ARR_PTRS",
+            Kind::ArrWords => "ARR_WORDS",
+            Kind::Record => "RECORD",
+        }
+    }
+
+    /// Whether the mutator may overwrite pointers of such a closure.
+    pub const fn is_mutable(self) -> bool {
+        !matches!(self, Kind::Constr | Kind::ArrWords)
+    }
+}
+
+/// The info table of a closure type.
+#[derive(Debug)]
+#[repr(align(64))]
+pub struct TypeInfo {
+    /// What kind of closure it is.
+    pub kind: Kind,
+    /// Number of pointers, at the front of the payload; 255 = variable.
+    pub(crate) ptrs: u8,
+    /// Words of payload, pointers included; 255 = variable.
+    pub(crate) words: u8,
+    /// The name of the closure: the Rust type's, or the constructor's.
+    pub name: &'static str,
+    /// The module it was defined in (`module_path!()`).
+    pub module: &'static str,
+}
+
+impl TypeInfo {
+    /// The info table of closures with `ptrs` pointers and then `words - ptrs` words of other data.
+    ///
+    /// # Panics
+    /// At compile time, when used in a `static`: if there are more pointers than words or 255 words or more (larger
+    /// closures are arrays or records).
+    pub const fn fixed(kind: Kind, name: &'static str, module: &'static str, ptrs: usize, words: usize) -> TypeInfo {
+        assert!(ptrs <= words, "a closure has at least as many words as pointers");
+        assert!(
+            words < VARIABLE as usize,
+            "a closure of fixed layout has at most 254 words of payload"
+        );
+        TypeInfo {
+            kind,
+            ptrs: ptrs as u8,
+            words: words as u8,
+            name,
+            module,
+        }
+    }
+
+    /// The info table of closures that carry their size in the first word of their payload.
+    pub(crate) const fn variable(kind: Kind, name: &'static str) -> TypeInfo {
+        let ptrs = if matches!(kind, Kind::ArrWords) { 0 } else { VARIABLE };
+        TypeInfo {
+            kind,
+            ptrs,
+            words: VARIABLE,
+            name,
+            module: "gclab_core",
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Closures: the object model.
+//!
+//! A closure is one header word ([`Header`]) and a payload: pointers first, then everything else. What varies in size
+//! carries its length in the first word of the payload. Therefore the pointers of *every* closure are one contiguous
+//! run of slots, and there is ONE function that finds it, [`ClosureRef::extent`]; copying, marking, checking,
+//! traversing and profiling all use it.
+//!
+//! Terms: a *slot* is the address of a word that holds a pointer to a closure or null; the *payload* is what follows
+//! the header; an *extent* is a closure's size and its run of slots.
+//!
+//! Everything here reads raw memory. It is sound under the heap's invariant, which the checker (`-DS`) tests: every
+//! non-null slot of a live closure holds the address of a closure that starts with a header from [`Header::new`] and
+//! whose payload is as its header says.
+
+mod field;
+mod header;
+mod info;
+#[doc(hidden)]
+pub mod layout;
+
+pub use field::{Field, Mut, MutField, Plain, Ptr};
+pub use gclab_derive::Closure;
+pub use header::{Header, VARIABLE};
+pub use info::{Kind, TypeInfo};
+
+use crate::words::{Addr, Words};
+
+/// A type whose values live in the heap as closures.
+///
+/// # Safety
+/// `INFO` must describe exactly the layout that the type's initialisers write and its accessors read. The derive
+/// guarantees it.
+pub unsafe trait Closure: 'static {
+    /// The info table.
+    const INFO: &'static TypeInfo;
+}
+
+/// The address of a word that holds a pointer to a closure, or null.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[repr(transparent)]
+pub struct Slot(pub(crate) *mut u64);
+
+// SAFETY: a slot is an address; dereferencing it is unsafe and says under which conditions.
+unsafe impl Send for Slot {}
+
+impl Slot {
+    /// Where the slot lies.
+    #[inline(always)]
+    pub fn addr(self) -> Addr {
+        Addr(self.0 as usize)
+    }
+
+    /// What the slot points to.
+    ///
+    /// # Safety
+    /// The slot must lie in live heap or root memory, and nobody else may write it now.
+    #[inline(always)]
+    pub(crate) unsafe fn load(self) -> u64 {
+        // SAFETY: the caller vouches that the slot is readable.
+        unsafe { *self.0 }
+    }
+
+    /// Overwrite what the slot points to.
+    ///
+    /// # Safety
+    /// As [`Slot::load`]; `value` must be null or the address of a closure of the same heap.
+    #[inline(always)]
+    pub(crate) unsafe fn store(self, value: u64) {
+        // SAFETY: the caller vouches that the slot is writable.
+        unsafe { *self.0 = value }
+    }
+}
+
+/// The address of a closure. Its methods read memory and are therefore the core's own; safe views are in
+/// [`crate::world::Stopped`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[repr(transparent)]
+pub struct ClosureRef(pub(crate) *mut u64);
+
+/// A closure's size and its run of slots.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Extent {
+    /// Words, header included.
+    pub words: Words,
+    /// The first slot.
+    pub(crate) first: *mut u64,
+    /// Number of slots.
+    pub slots: usize,
+}
+
+impl ClosureRef {
+    /// Where the closure lies.
+    #[inline(always)]
+    pub fn addr(self) -> Addr {
+        Addr(self.0 as usize)
+    }
+
+    /// The header word, which may be a forwarding address.
+    ///
+    /// # Safety
+    /// A closure must start here.
+    #[inline(always)]
+    pub(crate) unsafe fn header(self) -> Header {
+        // SAFETY: closures start with their header word.
+        Header(unsafe { *self.0 })
+    }
+
+    /// Size and slots of the closure that starts here: the one walk over a closure.
+    ///
+    /// # Safety
+    /// A closure, not forwarded, must start here.
+    #[inline(always)]
+    pub(crate) unsafe fn extent(self) -> Extent {
+        // SAFETY: the caller vouches for the closure; a header of fixed layout says all, and `variable` reads the first
+        // word of payload, which every other closure has.
+        unsafe { self.extent_from(self.header()) }
+    }
+
+    /// [`ClosureRef::extent`], with the header already at hand.
+    ///
+    /// # Safety
+    /// As [`ClosureRef::extent`]; `header` is that closure's.
+    #[inline(always)]
+    pub(crate) unsafe fn extent_from(self, header: Header) -> Extent {
+        if header.words() != VARIABLE {
+            let first = self.0.wrapping_add(1);
+            return Extent {
+                words: Words(1 + header.words() as usize),
+                first,
+                slots: header.ptrs() as usize,
+            };
+        }
+        // SAFETY: as for `extent`.
+        unsafe { self.variable_extent(header) }
+    }
+
+    /// The extent of a closure that carries its size in the first word of its payload.
+    ///
+    /// # Safety
+    /// As [`ClosureRef::extent_from`], for a header whose words are [`VARIABLE`].
+    #[inline]
+    unsafe fn variable_extent(self, header: Header) -> Extent {
+        // SAFETY: variable closures have a first word of payload, their size.
+        let size = unsafe { *self.0.add(1) };
+        let first = self.0.wrapping_add(2);
+        // SAFETY: the caller vouches for the header.
+        match unsafe { header.info() }.kind {
+            Kind::ArrWords => Extent {
+                words: byte_array_words(size as usize),
+                first,
+                slots: 0,
+            },
+            Kind::MutArrPtrs => Extent {
+                words: pointer_array_words(size as usize),
+                first,
+                slots: size as usize,
+            },
+            Kind::Record => {
+                let shape = RecordShape::from_word(size);
+                Extent {
+                    words: shape.words(),
+                    first,
+                    slots: shape.pointers as usize,
+                }
+            }
+            Kind::Constr | Kind::MutConstr | Kind::MutVar => {
+                unreachable!("closures of fixed layout say so in their header")
+            }
+        }
+    }
+
+    /// Size in words of the closure that starts here.
+    ///
+    /// # Safety
+    /// As [`ClosureRef::extent`].
+    #[inline(always)]
+    pub(crate) unsafe fn words(self) -> Words {
+        // SAFETY: as for `extent`.
+        unsafe { self.extent() }.words
+    }
+}
+
+impl Extent {
+    /// The slots, first to last.
+    #[inline(always)]
+    pub fn slots(self) -> impl ExactSizeIterator<Item = Slot> {
+        let first = self.first;
+        (0..self.slots).map(move |i| Slot(first.wrapping_add(i)))
+    }
+}
+
+/// Words of a byte array of `bytes` bytes, header and length included.
+#[inline(always)]
+pub fn byte_array_words(bytes: usize) -> Words {
+    Words(2 + bytes.div_ceil(8))
+}
+
+/// Words of an array of `len` pointers, header and length included.
+#[inline(always)]
+pub fn pointer_array_words(len: usize) -> Words {
+    Words(len.saturating_add(2))
+}
+
+/// How many pointers and bytes a record has: the second word of the closure, 32 bits each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RecordShape {
+    /// Number of pointers.
+    pub pointers: u32,
+    /// Bytes beside the pointers; the closure is rounded up to whole words.
+    pub bytes: u32,
+}
+
+impl RecordShape {
+    /// Words of such a record, header and shape included.
+    #[inline(always)]
+    pub fn words(self) -> Words {
+        Words(2 + self.pointers as usize + (self.bytes as usize).div_ceil(8))
+    }
+
+    pub(crate) fn to_word(self) -> u64 {
+        self.pointers as u64 | (self.bytes as u64) << 32
+    }
+
+    pub(crate) fn from_word(word: u64) -> RecordShape {
+        RecordShape {
+            pointers: word as u32,
+            bytes: (word >> 32) as u32,
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Allocators: what a mutator holds of its collector to allocate without asking.
+
+use crate::words::{Addr, Bytes, Words};
+use std::cell::Cell;
+
+/// A mutator's own allocator. `reserve` and `commit` are the fast path and are inlined into the mutator's code.
+///
+/// # Safety
+/// An address that `reserve` gives is the start of `words` words of committed memory that belong to this mutator alone
+/// until the next collection, and that stay so until `commit` or another `reserve`.
+pub unsafe trait Alloc: Default {
+    /// Space for `words` words, or `None`: the collector must be asked ([`super::Collector::refill`]).
+    fn reserve(&self, words: Words) -> Option<Addr>;
+    /// The closure at `at`, of `words` words, is written: the space is taken.
+    fn commit(&self, at: Addr, words: Words);
+    /// Give no space after the next `words` words, or all there is again if `None`. (For collections at every n-th
+    /// allocation.)
+    fn restrict(&self, words: Option<Words>);
+    /// Bytes allocated since [`Alloc::take_allocated`] was last called.
+    fn allocated(&self) -> Bytes;
+    /// Bytes allocated since the last call; counting starts anew.
+    fn take_allocated(&self) -> Bytes;
+}
+
+/// Bump allocation: a cursor that runs to a limit.
+#[derive(Debug, Default)]
+pub struct Bump {
+    cursor: Cell<usize>,
+    limit: Cell<usize>,
+    /// Where the region really ends; `limit` is before it while allocation is restricted.
+    end: Cell<usize>,
+    /// Where counting of allocated bytes goes on.
+    counted: Cell<usize>,
+    /// Allocated in regions that were left.
+    allocated: Cell<usize>,
+}
+
+impl Bump {
+    /// Allocate from `start` to `end` from now on. The memory must be the mutator's alone: see [`Alloc`].
+    pub(crate) fn set_region(&self, start: Addr, end: Addr) {
+        self.leave_region();
+        self.cursor.set(start.0);
+        self.counted.set(start.0);
+        self.limit.set(end.0);
+        self.end.set(end.0);
+    }
+
+    /// Give the region up; says where the allocated part ends (zero if there was no region).
+    pub(crate) fn leave_region(&self) -> Addr {
+        let cursor = self.cursor.get();
+        self.allocated.set(self.allocated.get() + cursor - self.counted.get());
+        [&self.cursor, &self.counted, &self.limit, &self.end]
+            .iter()
+            .for_each(|cell| cell.set(0));
+        Addr(cursor)
+    }
+
+    /// Where the next closure will be.
+    pub(crate) fn cursor(&self) -> Addr {
+        Addr(self.cursor.get())
+    }
+}
+
+// SAFETY: `set_region` is the core's own and gives memory that belongs to the mutator; between cursor and limit nothing is
+// given twice, since `commit` moves the cursor behind what was reserved.
+unsafe impl Alloc for Bump {
+    #[inline(always)]
+    fn reserve(&self, words: Words) -> Option<Addr> {
+        let at = self.cursor.get();
+        (words.to_bytes().0 <= self.limit.get() - at).then_some(Addr(at))
+    }
+
+    #[inline(always)]
+    fn commit(&self, at: Addr, words: Words) {
+        self.cursor.set(at.0 + words.to_bytes().0);
+    }
+
+    fn restrict(&self, words: Option<Words>) {
+        let end = self.end.get();
+        self.limit
+            .set(words.map_or(end, |words| end.min(self.cursor.get() + words.to_bytes().0)));
+    }
+
+    fn allocated(&self) -> Bytes {
+        Bytes(self.allocated.get() + self.cursor.get() - self.counted.get())
+    }
+
+    fn take_allocated(&self) -> Bytes {
+        let running = self.cursor.get() - self.counted.replace(self.cursor.get());
+        Bytes(self.allocated.take() + running)
+    }
+}

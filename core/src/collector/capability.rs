@@ -1,0 +1,76 @@
+//! A capability: what one mutator thread has of the heap (GHC's `Capability`).
+
+use crate::block::StateView;
+use crate::closure::{ClosureRef, Slot};
+use crate::mutator::FrameHeader;
+use crate::remembered::RememberedSet;
+use std::cell::Cell;
+
+/// A mutator thread's allocator, frames and remembered set.
+#[derive(Debug)]
+pub struct Capability<A> {
+    pub(crate) alloc: A,
+    /// The innermost open frame.
+    pub(crate) frames: Cell<*const FrameHeader>,
+    pub(crate) states: StateView,
+    pub(crate) remembered: RememberedSet,
+    /// Allocations left until the next collection, when stressed ([`crate::flags::Flags::stress`]).
+    pub(crate) until_stress: u64,
+}
+
+impl<A: Default> Capability<A> {
+    pub(crate) fn new(states: StateView, until_stress: u64) -> Self {
+        Capability {
+            alloc: A::default(),
+            frames: Cell::new(std::ptr::null()),
+            states,
+            remembered: RememberedSet::default(),
+            until_stress,
+        }
+    }
+}
+
+impl<A> Capability<A> {
+    /// Remember that `slot` was written: its referent is a root of collections that do not collect the slot itself.
+    #[inline(always)]
+    pub fn remember(&self, slot: Slot) {
+        self.remembered.push(slot);
+    }
+}
+
+/// A write barrier: what runs when the mutator overwrites a pointer.
+pub trait Barrier: 'static {
+    /// The mutator is about to overwrite `slot` of `object`, which holds `old`, with `new` (null or a closure).
+    /// Inlined into every store; `old` is loaded only by who calls it.
+    fn write<A>(capability: &Capability<A>, object: ClosureRef, slot: Slot, old: impl FnOnce() -> u64, new: ClosureRef);
+}
+
+/// No barrier: for collectors that collect everything each time.
+#[derive(Debug)]
+pub struct NoBarrier;
+
+impl Barrier for NoBarrier {
+    #[inline(always)]
+    fn write<A>(_: &Capability<A>, _: ClosureRef, _: Slot, _: impl FnOnce() -> u64, _: ClosureRef) {}
+}
+
+/// The generational barrier: remembers slots of old closures that come to point to younger ones.
+///
+/// Two loads from the state table at most, one if the object is young, as nearly all are that are written. It does not
+/// ask whether the slot is remembered already: a collection removes duplicates for free (`docs/heap.md`).
+#[derive(Debug)]
+pub struct GenerationalBarrier;
+
+impl Barrier for GenerationalBarrier {
+    #[inline(always)]
+    fn write<A>(capability: &Capability<A>, object: ClosureRef, slot: Slot, _: impl FnOnce() -> u64, new: ClosureRef) {
+        let holder = capability.states.of(object.addr()).step();
+        if holder >= crate::space::FIRST_OLD_STEP && capability.states.of(new.addr()).step() < holder {
+            capability.remember(slot);
+        }
+    }
+}
+
+// SAFETY: a capability moves between threads only while nobody is inside the heap: then it has no frames, and its other
+// pointers are into memory that it owns (the remembered set) or that belongs to the heap it moves with (the state table).
+unsafe impl<A: Send> Send for Capability<A> {}

@@ -1,0 +1,153 @@
+//! The Collector trait: what a collector is to the heap.
+//!
+//! A collector is a struct of spaces ([`crate::space`]) and one function, [`Collector::collect`], that reads like the
+//! paper: phases in order, each announced. The rest of the trait says what it is, hands out memory to mutators and
+//! shows what it manages. Everything here is generic, nothing is virtual on a mutator's path.
+
+mod alloc;
+mod capability;
+mod list;
+mod pause;
+
+pub use alloc::{Alloc, Bump};
+pub use capability::{Barrier, Capability, GenerationalBarrier, NoBarrier};
+pub use list::{CollectorList, CollectorVisitor};
+pub use pause::{Pause, Roots};
+
+use crate::flags::Flags;
+use crate::heap::{Heap, OutOfMemory};
+use crate::space::{Region, Steps};
+use crate::trace::Evacuated;
+use crate::words::{Addr, Bytes, Words};
+
+/// What a collector is, as data: from it the command line, the TOML names, the test matrix and the docs follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Description {
+    /// The name that `--collector` takes.
+    pub name: &'static str,
+    /// One line for `gclab list collectors`.
+    pub summary: &'static str,
+    /// Whether it moves closures.
+    pub moves: bool,
+    /// Whether it collects with several threads.
+    pub parallel: bool,
+    /// The collector flags that it honours, by name without the dash (`"A"`, `"F"`), beyond those of every heap.
+    pub honours: &'static [&'static str],
+}
+
+/// Why a collection happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// The allocation area is used up, or as much was allocated in large objects.
+    Allocation,
+    /// The program asked for it; a major one if `major`.
+    Asked {
+        /// Whether everything is to be collected.
+        major: bool,
+    },
+    /// `-DZ<n>`: the n-th allocation.
+    Stress,
+    /// The last collection of a run, which measures what is still live.
+    Final,
+}
+
+impl Cause {
+    pub(crate) fn asked(major: bool) -> Cause {
+        Cause::Asked { major }
+    }
+
+    /// Whether everything is to be collected, whatever the collector's own policy says.
+    pub fn forces_major(self) -> bool {
+        matches!(self, Cause::Asked { major: true } | Cause::Final)
+    }
+}
+
+/// The answer to a mutator whose allocator is used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refill {
+    /// The allocator has room again.
+    Ready,
+    /// A collection is due first.
+    Collect,
+}
+
+/// What a collection did, beyond what the heap counts itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Outcome {
+    /// The oldest generation that was collected.
+    pub generation: u32,
+    /// Whether everything was collected.
+    pub major: bool,
+    /// Bytes that closures were copied (or moved) to.
+    pub copied: Bytes,
+    /// Of these, bytes copied into an older generation than before.
+    pub promoted: Bytes,
+    /// What is live, as far as it is known: uncollected generations count whole.
+    pub live: Bytes,
+    /// Of the live, bytes of large objects.
+    pub large: Bytes,
+    /// Bytes of blocks that hold live closures beyond the closures themselves.
+    pub slop: Bytes,
+    /// Entries of remembered sets that were visited.
+    pub remembered: u64,
+}
+
+impl Outcome {
+    /// The figures of a collection by copying that left `steps`; generation and major are the caller's to say.
+    pub fn of(done: &Evacuated, steps: &Steps) -> Outcome {
+        Outcome {
+            copied: done.copied.to_bytes(),
+            promoted: done.promoted.to_bytes(),
+            remembered: done.remembered,
+            live: steps.words().to_bytes(),
+            large: steps.large_words().to_bytes(),
+            slop: steps.slop(),
+            ..Outcome::default()
+        }
+    }
+}
+
+/// A garbage collector.
+///
+/// # Safety
+/// After `collect` every closure that was reachable from the roots is intact, every root and every pointer of such a
+/// closure leads to it, and memory that `refill` and `allocate_large` hand out overlaps no such closure. Collectors that
+/// are made of [`crate::space`] and [`crate::trace`] have it from there, as long as they trace every kind of root.
+pub unsafe trait Collector: Sized + Send + 'static {
+    /// What it is.
+    const DESCRIPTION: Description;
+    /// What mutators allocate with.
+    type Alloc: Alloc;
+    /// What runs when mutators overwrite pointers.
+    type Barrier: Barrier;
+
+    /// A collector for `heap`, with its first allocation area.
+    ///
+    /// # Errors
+    /// If the heap cannot hold even that.
+    fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory>;
+
+    /// The mutator's allocator has no room for `words` words (fewer than [`crate::space::LARGE_OBJECT`]): give it some, or
+    /// ask for a collection. Straight after a collection it must give some or fail.
+    ///
+    /// # Errors
+    /// If there is no memory and a collection would not help.
+    fn refill(&mut self, heap: &mut Heap, alloc: &Self::Alloc, words: Words) -> Result<Refill, OutOfMemory>;
+
+    /// Space for one large object of `words` words, or `None`: a collection is due first. Straight after a collection it
+    /// must give some or fail.
+    ///
+    /// # Errors
+    /// If there is no memory and a collection would not help.
+    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory>;
+
+    /// Collect. All mutators are stopped; `pause` has their roots, allocators and remembered sets.
+    ///
+    /// # Errors
+    /// If what is live leaves no room to go on: the heap is intact and the collection counts, but the heap is exhausted.
+    fn collect(&mut self, pause: &mut Pause<'_, Self::Alloc>) -> Result<Outcome, (Outcome, OutOfMemory)>;
+
+    /// Every region that holds closures, in no particular order, for who walks the heap while it is stopped. `alloc` is
+    /// the mutator's.
+    fn for_each_region(&self, alloc: &Self::Alloc, visit: &mut dyn FnMut(Region));
+}

@@ -1,0 +1,81 @@
+//! Events: what a run announces, to whoever listens.
+//!
+//! Statistics, `-S` rows, the sanity checker and the profilers are listeners; none is code inside a collector. A
+//! collection announces, in this order: [`Event::Start`], the [`Phase`]s it goes through, [`Event::End`] with its record and a view of
+//! the stopped heap. Listeners are called on the thread that collects, between phases, never from within a loop over
+//! closures; what they do after `End` is not counted as the collection's time.
+
+use crate::collector::Cause;
+use crate::stats::Collection;
+use crate::world::Stopped;
+
+/// A part of a collection. Announced when it is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Phase {
+    /// What is collected is condemned, and to-space open.
+    Condemned,
+    /// Remembered slots are traced.
+    RememberedTraced,
+    /// Roots are traced.
+    RootsTraced,
+    /// Everything reachable is traced.
+    HeapTraced,
+    /// Weak handles are up to date.
+    WeakProcessed,
+    /// What was dead is free.
+    Released,
+}
+
+/// Something that a run announces.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// The mutators have stopped; a collection begins.
+    Start {
+        /// Why.
+        cause: Cause,
+    },
+    /// A phase is over.
+    Phase(Phase),
+    /// The collection is over and the heap whole; the mutators are still stopped.
+    End {
+        /// The record of the collection.
+        collection: &'a Collection,
+        /// The heap.
+        stopped: &'a Stopped<'a>,
+    },
+}
+
+/// Somebody who wants to know.
+pub trait Listener: Send {
+    /// Something happened.
+    fn event(&mut self, event: &Event<'_>);
+}
+
+/// Those who listen to a run.
+#[derive(Default)]
+pub struct Events {
+    listeners: Vec<Box<dyn Listener>>,
+}
+
+impl std::fmt::Debug for Events {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Events({} listeners)", self.listeners.len())
+    }
+}
+
+impl Events {
+    pub(crate) fn listen(&mut self, listener: Box<dyn Listener>) {
+        self.listeners.push(listener);
+    }
+
+    pub(crate) fn announce(&mut self, event: &Event<'_>) {
+        self.listeners.iter_mut().for_each(|listener| listener.event(event));
+    }
+
+    /// Announce that a phase is over.
+    pub fn phase(&mut self, phase: Phase) {
+        self.announce(&Event::Phase(phase));
+    }
+}

@@ -1,0 +1,108 @@
+//! The memory of one heap: blocks, their states, and the limit on them.
+
+pub use crate::block::OutOfMemory;
+use crate::block::{BlockAllocator, BlockRun, BlockState, StateView};
+use crate::flags::Flags;
+use crate::memory::{MemoryConfig, MemoryError};
+use crate::words::{Bytes, Words};
+
+/// The memory of one heap. A value: a process may have many.
+#[derive(Debug)]
+pub struct Heap {
+    pub(crate) blocks: BlockAllocator,
+    states: StateView,
+    /// Most memory that mutators may take: `-M`, or else what the machine has.
+    limit: Bytes,
+}
+
+impl Heap {
+    /// Reserve the address space of a heap.
+    ///
+    /// # Errors
+    /// If the system refuses even a small one.
+    pub fn new(flags: &Flags) -> Result<Heap, MemoryError> {
+        let limit = flags.max_heap.unwrap_or_else(physical_memory);
+        let config = MemoryConfig {
+            reserve: flags.reserve,
+            huge_pages: flags.huge_pages,
+            limit: Some(limit),
+        };
+        let blocks = BlockAllocator::new(&config)?;
+        // SAFETY: the view is used by this heap and its stays, which end before the allocator does.
+        let states = unsafe { blocks.states().view() };
+        Ok(Heap { blocks, states, limit })
+    }
+
+    /// Most memory that mutators may take.
+    pub fn limit(&self) -> Bytes {
+        self.limit
+    }
+
+    /// The states of blocks, to read.
+    pub fn states(&self) -> StateView {
+        self.states
+    }
+
+    /// The blocks: accounting, checks, walks.
+    pub fn blocks(&self) -> &BlockAllocator {
+        &self.blocks
+    }
+
+    pub(crate) fn set_state(&mut self, run: BlockRun, state: BlockState) {
+        self.blocks.states().set_run(run, state);
+    }
+
+    /// Blocks for one closure of `words` words.
+    ///
+    /// # Errors
+    /// If they would exceed the limit, or the system refuses.
+    pub fn allocate_words(&mut self, words: Words) -> Result<BlockRun, OutOfMemory> {
+        // Saturated, it is more than any heap has: the allocator says no to it, with the figures.
+        self.blocks
+            .allocate(crate::block::blocks_for(Bytes(words.0.saturating_mul(8))))
+    }
+
+    /// Blocks to copy survivors into: from `least` to `most`. The limit does not hold during a collection: what it copies
+    /// was in memory before, and is checked afterwards.
+    ///
+    /// If the system itself refuses, the process ends with a message and exit status 251, as GHC does: half of the heap is
+    /// forwarded at that moment.
+    pub(crate) fn allocate_in_collection(&mut self, least: u32, most: u32) -> BlockRun {
+        match self.blocks.allocate_up_to(least, most) {
+            Ok(run) => run,
+            Err(error) => {
+                eprintln!("gclab: {error} (in the middle of a collection)");
+                std::process::exit(EXIT_HEAP_EXHAUSTED)
+            }
+        }
+    }
+
+    pub(crate) fn begin_collection(&mut self) {
+        self.blocks.set_limit(None);
+    }
+
+    pub(crate) fn end_collection(&mut self) {
+        self.blocks.set_limit(Some(self.limit));
+        let above = self.blocks.accounting().committed().0 > self.limit.0;
+        if above {
+            self.blocks.return_free_megablocks(self.limit);
+        }
+    }
+}
+
+/// The exit status of a program whose heap is exhausted: GHC's `EXIT_HEAPOVERFLOW`.
+pub const EXIT_HEAP_EXHAUSTED: i32 = 251;
+
+/// Memory of the machine, or of the control group that the process runs in if that is less.
+fn physical_memory() -> Bytes {
+    // SAFETY: no preconditions; both give -1 for what they do not know.
+    let (pages, size) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    let machine = usize::try_from(pages)
+        .ok()
+        .zip(usize::try_from(size).ok())
+        .map(|(pages, size)| pages * size);
+    let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max")
+        .ok()
+        .and_then(|text| text.trim().parse().ok());
+    Bytes(machine.unwrap_or(usize::MAX).min(group.unwrap_or(usize::MAX)))
+}

@@ -1,0 +1,107 @@
+//! Allocation: reserve, initialise, commit.
+//!
+//! The fast path is the collector's [`Alloc::reserve`] (for a bump allocator: load the cursor, compare with the limit),
+//! the stores of header and payload, and [`Alloc::commit`]. Space is reserved *before* the initialiser runs, and the
+//! initialiser sees only [`NoGc`], so nothing can move under the pointers it reads. If it panics nothing was committed
+//! and the heap is as it was.
+
+use super::{Gc, Mutator, NoGc};
+use crate::closure::{Closure, Header};
+use crate::collector::{Alloc, Collector};
+use crate::words::{Addr, Words};
+
+/// The initial value of a closure of fixed layout. Written by the derive.
+///
+/// # Safety
+/// `write` fills exactly the payload that `Object::INFO` describes, and `WORDS` is the closure's size with its header.
+pub unsafe trait Init {
+    /// What it initialises.
+    type Object: Closure;
+    /// Size of the closure in words, header included.
+    const WORDS: usize;
+    /// Write the payload.
+    ///
+    /// # Safety
+    /// `payload` has room for `WORDS - 1` words.
+    unsafe fn write(self, payload: *mut u64);
+}
+
+impl<'h, C: Collector> Mutator<'h, C> {
+    /// Allocate the closure that `init` describes. May collect before `init` runs, not after.
+    #[inline(always)]
+    pub fn alloc<'m, I: Init>(&'m mut self, init: impl FnOnce(&'m NoGc<'h, C>) -> I) -> Gc<'m, 'h, I::Object> {
+        self.alloc_with(init).1
+    }
+
+    /// Allocate, and also give a view of the mutator, so that the new closure can be stored somewhere at once.
+    #[inline(always)]
+    pub fn alloc_with<'m, I: Init>(
+        &'m mut self,
+        init: impl FnOnce(&'m NoGc<'h, C>) -> I,
+    ) -> (&'m NoGc<'h, C>, Gc<'m, 'h, I::Object>) {
+        let words = Words(I::WORDS);
+        let at = self.reserve(words);
+        let view = &self.view;
+        let value = init(view);
+        let closure = at.0 as *mut u64;
+        // SAFETY: `reserve` gave `WORDS` words that nobody else has, and `init`, which cannot allocate, left them alone.
+        unsafe {
+            closure.write(Header::new(I::Object::INFO).0);
+            value.write(closure.add(1));
+        }
+        view.capability.alloc.commit(at, words);
+        // SAFETY: the closure was just written, with the info table of its type.
+        (view, unsafe { Gc::from_word(closure as u64) })
+    }
+
+    /// Space for a small closure; may collect.
+    #[inline(always)]
+    fn reserve(&mut self, words: Words) -> Addr {
+        match self.view.capability.alloc.reserve(words) {
+            Some(at) => at,
+            None => self.reserve_slow(words),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn reserve_slow(&mut self, words: Words) -> Addr {
+        self.inside_mut(|inside, capability| inside.refill(capability, words))
+    }
+
+    /// Allocate a closure that carries its size in its payload: `words` with the header. `write` fills the payload.
+    ///
+    /// Space for large ones comes from the collector's large objects; until `write` is done they are a byte array, so
+    /// that a panic leaves a heap that can be walked.
+    #[inline(always)]
+    pub(super) fn alloc_variable<'m, T: Closure>(
+        &'m mut self,
+        words: Words,
+        write: impl FnOnce(&'m NoGc<'h, C>, *mut u64),
+    ) -> Gc<'m, 'h, T> {
+        let large = words.0 >= crate::space::LARGE_OBJECT.0;
+        let at = if large {
+            self.reserve_large(words)
+        } else {
+            self.reserve(words)
+        };
+        let view = &self.view;
+        let closure = at.0 as *mut u64;
+        write(view, closure.wrapping_add(1));
+        // SAFETY: `at` is the start of `words` words that belong to this closure.
+        unsafe { closure.write(Header::new(T::INFO).0) };
+        if !large {
+            view.capability.alloc.commit(at, words);
+        }
+        // SAFETY: written just now.
+        unsafe { Gc::from_word(closure as u64) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn reserve_large(&mut self, words: Words) -> Addr {
+        let at = self.inside_mut(|inside, capability| inside.allocate_large(capability, words));
+        super::bytes::write_filler(at, words);
+        at
+    }
+}

@@ -1,0 +1,74 @@
+//! Mutable arrays of pointers (`MUT_ARR_PTRS`).
+
+use super::{Gc, Mutator, NoGc};
+use crate::closure::{Closure, Kind, TypeInfo, pointer_array_words};
+use crate::collector::Collector;
+use std::marker::PhantomData;
+use std::sync::atomic::Ordering;
+
+/// A mutable array of pointers to `T`s; each may be null.
+#[derive(Debug)]
+pub struct MutArray<T>(PhantomData<fn() -> T>);
+
+static MUT_ARRAY: TypeInfo = TypeInfo::variable(Kind::MutArrPtrs, "MutArray");
+
+// SAFETY: `alloc_array` writes the length and as many pointers to `T`s; the accessors below keep inside.
+unsafe impl<T: Closure> Closure for MutArray<T> {
+    const INFO: &'static TypeInfo = &MUT_ARRAY;
+}
+
+impl<'h, C: Collector> Mutator<'h, C> {
+    /// Allocate an array of `len` pointers, each first what `init` gives.
+    pub fn alloc_array<'m, T: Closure>(
+        &'m mut self,
+        len: usize,
+        init: impl FnOnce(&'m NoGc<'h, C>) -> Option<Gc<'m, 'h, T>>,
+    ) -> Gc<'m, 'h, MutArray<T>> {
+        self.alloc_variable(pointer_array_words(len), |m, payload| {
+            let first = Gc::option_to_word(init(m));
+            // SAFETY: the payload has a word for the length and one for each pointer. A large array is young while it
+            // is initialised, so no barrier is due.
+            unsafe {
+                payload.write(len as u64);
+                std::slice::from_raw_parts_mut(payload.add(1).cast::<std::mem::MaybeUninit<u64>>(), len)
+                    .fill(std::mem::MaybeUninit::new(first));
+            }
+        })
+    }
+}
+
+impl<'m, 'h, T: Closure> Gc<'m, 'h, MutArray<T>> {
+    /// Number of slots.
+    #[inline(always)]
+    pub fn len(self) -> usize {
+        // SAFETY: the first word of the payload is the length.
+        unsafe { self.payload(0) }.load(Ordering::Relaxed) as usize
+    }
+
+    /// Whether it has no slots.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// What slot `index` points to.
+    ///
+    /// # Panics
+    /// If `index` is out of bounds.
+    #[inline(always)]
+    pub fn get(self, index: usize) -> Option<Gc<'m, 'h, T>> {
+        assert!(index < self.len(), "index {index} of an array of {}", self.len());
+        // SAFETY: in bounds; every writer stores null or a pointer to a `T`.
+        unsafe { Gc::option_from_word(self.read_word::<true>(1 + index)) }
+    }
+
+    /// Make slot `index` point to `value`.
+    ///
+    /// # Panics
+    /// If `index` is out of bounds.
+    #[inline(always)]
+    pub fn set<C: Collector>(self, m: &NoGc<'h, C>, index: usize, value: Option<Gc<'_, 'h, T>>) {
+        assert!(index < self.len(), "index {index} of an array of {}", self.len());
+        // SAFETY: in bounds; the slot points to `T`s.
+        unsafe { self.write_pointer(m, 1 + index, value) }
+    }
+}

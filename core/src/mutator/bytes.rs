@@ -1,0 +1,158 @@
+//! Arrays of bytes (`ARR_WORDS`): immutable ones that read as slices, and mutable ones of atomics.
+
+use super::gc::Distinct;
+use super::{Gc, Mutator, NoGc};
+use crate::closure::{Closure, Header, Kind, TypeInfo, byte_array_words};
+use crate::collector::Collector;
+use crate::words::{Addr, Words};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+/// An immutable array of bytes.
+#[derive(Debug)]
+pub struct ByteArray(());
+
+/// A mutable array of bytes, read and written byte by byte or word by word.
+#[derive(Debug)]
+pub struct MutByteArray(());
+
+static BYTE_ARRAY: TypeInfo = TypeInfo::variable(Kind::ArrWords, "ByteArray");
+static MUT_BYTE_ARRAY: TypeInfo = TypeInfo::variable(Kind::ArrWords, "MutByteArray");
+
+// SAFETY: the allocation functions write the length and the bytes; the accessors below keep inside.
+unsafe impl Closure for ByteArray {
+    const INFO: &'static TypeInfo = &BYTE_ARRAY;
+}
+// SAFETY: no other type has this table.
+unsafe impl Distinct for ByteArray {}
+// SAFETY: as for `ByteArray`.
+unsafe impl Closure for MutByteArray {
+    const INFO: &'static TypeInfo = &MUT_BYTE_ARRAY;
+}
+// SAFETY: no other type has this table.
+unsafe impl Distinct for MutByteArray {}
+
+/// Makes `words` words a byte array of whatever they hold, so that the heap can be walked over them.
+pub(crate) fn write_filler(at: Addr, words: Words) {
+    let closure = at.0 as *mut u64;
+    // SAFETY: the caller owns these words, two or more.
+    unsafe {
+        closure.write(Header::new(&BYTE_ARRAY).0);
+        closure.add(1).write(((words.0 - 2) * 8) as u64);
+    }
+}
+
+/// Writes the length word of an array of `len` bytes, clears the last word of the payload (so that the bytes after the
+/// last are zero) and gives the bytes.
+///
+/// # Safety
+/// `payload` has room for the length and `len` bytes rounded up to words.
+unsafe fn start_bytes(payload: *mut u64, len: usize) -> *mut u8 {
+    // SAFETY: the caller vouches for the room.
+    unsafe {
+        payload.write(len as u64);
+        if len > 0 {
+            payload.add(len.div_ceil(8)).write(0);
+        }
+        payload.add(1).cast()
+    }
+}
+
+impl<'h, C: Collector> Mutator<'h, C> {
+    /// Allocate an immutable array of `len` bytes, all `byte`.
+    #[inline]
+    pub fn alloc_bytes_filled<'m>(&'m mut self, len: usize, byte: u8) -> Gc<'m, 'h, ByteArray> {
+        self.alloc_variable(byte_array_words(len), |_, payload| {
+            // SAFETY: `alloc_variable` gave room for `len` bytes.
+            unsafe { start_bytes(payload, len).write_bytes(byte, len) };
+        })
+    }
+
+    /// Allocate an immutable array that holds a copy of `bytes`.
+    #[inline]
+    pub fn alloc_bytes<'m>(&'m mut self, bytes: &[u8]) -> Gc<'m, 'h, ByteArray> {
+        self.alloc_variable(byte_array_words(bytes.len()), |_, payload| {
+            // SAFETY: `alloc_variable` gave room for as many bytes; `bytes` lies outside the heap or is older than the
+            // new closure, so they do not overlap.
+            unsafe { start_bytes(payload, bytes.len()).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        })
+    }
+
+    /// Allocate an immutable array of `len` bytes, zero at first, that `fill` writes.
+    #[inline]
+    pub fn alloc_bytes_with<'m>(
+        &'m mut self,
+        len: usize,
+        fill: impl FnOnce(&'m NoGc<'h, C>, &mut [u8]),
+    ) -> Gc<'m, 'h, ByteArray> {
+        self.alloc_variable(byte_array_words(len), |m, payload| {
+            // SAFETY: `alloc_variable` gave room for `len` bytes, and nobody else sees them yet.
+            let bytes = unsafe {
+                let first = start_bytes(payload, len);
+                first.write_bytes(0, len);
+                std::slice::from_raw_parts_mut(first, len)
+            };
+            fill(m, bytes);
+        })
+    }
+
+    /// Allocate a mutable array of `len` bytes, all zero.
+    #[inline]
+    pub fn alloc_mut_bytes<'m>(&'m mut self, len: usize) -> Gc<'m, 'h, MutByteArray> {
+        self.alloc_variable(byte_array_words(len), |_, payload| {
+            // SAFETY: `alloc_variable` gave room for `len` bytes.
+            unsafe { start_bytes(payload, len).write_bytes(0, len) };
+        })
+    }
+}
+
+impl<'m> Gc<'m, '_, ByteArray> {
+    /// Number of bytes.
+    #[inline(always)]
+    pub fn len(self) -> usize {
+        // SAFETY: the first word of the payload is the length.
+        unsafe { self.payload(0) }.load(Ordering::Relaxed) as usize
+    }
+
+    /// Whether it has no bytes.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes.
+    #[inline(always)]
+    pub fn as_slice(self) -> &'m [u8] {
+        let first = self.closure().0.wrapping_add(2).cast_const().cast::<u8>();
+        // SAFETY: as many bytes follow the length; they are never written again, and stay where they are for `'m`.
+        unsafe { std::slice::from_raw_parts(first, self.len()) }
+    }
+}
+
+impl<'m> Gc<'m, '_, MutByteArray> {
+    /// Number of bytes.
+    #[inline(always)]
+    pub fn len(self) -> usize {
+        // SAFETY: the first word of the payload is the length.
+        unsafe { self.payload(0) }.load(Ordering::Relaxed) as usize
+    }
+
+    /// Whether it has no bytes.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes, as memory that several threads may read and write.
+    #[inline(always)]
+    pub fn bytes(self) -> &'m [AtomicU8] {
+        let first = self.closure().0.wrapping_add(2).cast::<AtomicU8>();
+        // SAFETY: as many bytes follow the length and stay where they are for `'m`; all accesses are atomic.
+        unsafe { std::slice::from_raw_parts(first, self.len()) }
+    }
+
+    /// The whole words of the array, as memory that several threads may read and write.
+    #[inline(always)]
+    pub fn as_words(self) -> &'m [AtomicU64] {
+        let first = self.closure().0.wrapping_add(2).cast::<AtomicU64>();
+        // SAFETY: as for `bytes`; payloads are aligned to words.
+        unsafe { std::slice::from_raw_parts(first, self.len() / 8) }
+    }
+}

@@ -1,0 +1,173 @@
+//! Frames: the roots of running code.
+//!
+//! A frame is a fixed number of slots on the Rust stack, linked to the frame below it; a collection walks the links.
+//! Opening one costs two stores, one store per slot and a link; closing it one store. It closes when its closure
+//! returns or unwinds, so frames nest like calls, always.
+
+use super::gc::Brand;
+use super::{Gc, Mutator, NoGc};
+use crate::closure::{Closure, Slot};
+use crate::collector::Collector;
+use std::cell::Cell;
+use std::marker::PhantomData;
+
+/// What every frame starts with; its slots follow.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct FrameHeader {
+    below: *const FrameHeader,
+    slots: usize,
+}
+
+#[repr(C)]
+struct Frame<const N: usize> {
+    header: FrameHeader,
+    slots: [Cell<u64>; N],
+}
+
+/// An empty slot of a frame; [`FrameSlot::put`] makes it a typed root.
+#[derive(Debug)]
+pub struct FrameSlot<'f, 'h> {
+    slot: &'f Cell<u64>,
+    _brand: Brand<'h>,
+}
+
+/// A root: a slot of a frame that holds a pointer to a `T` and that collections update.
+pub struct Root<'f, 'h, T> {
+    slot: &'f Cell<u64>,
+    _type: PhantomData<T>,
+    _brand: Brand<'h>,
+}
+
+/// A root that may be empty.
+pub struct OptionRoot<'f, 'h, T> {
+    slot: &'f Cell<u64>,
+    _type: PhantomData<T>,
+    _brand: Brand<'h>,
+}
+
+impl<T: Closure> std::fmt::Debug for Root<'_, '_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Root<{}>", T::INFO.name)
+    }
+}
+
+impl<T: Closure> std::fmt::Debug for OptionRoot<'_, '_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "OptionRoot<{}>", T::INFO.name)
+    }
+}
+
+impl<'f, 'h> FrameSlot<'f, 'h> {
+    /// Root `gc` in this slot.
+    #[inline(always)]
+    pub fn put<T>(self, gc: Gc<'_, 'h, T>) -> Root<'f, 'h, T> {
+        self.slot.set(gc.to_word());
+        Root {
+            slot: self.slot,
+            _type: PhantomData,
+            _brand: PhantomData,
+        }
+    }
+
+    /// Root `gc`, or nothing yet, in this slot.
+    #[inline(always)]
+    pub fn put_option<T>(self, gc: Option<Gc<'_, 'h, T>>) -> OptionRoot<'f, 'h, T> {
+        self.slot.set(Gc::option_to_word(gc));
+        OptionRoot {
+            slot: self.slot,
+            _type: PhantomData,
+            _brand: PhantomData,
+        }
+    }
+}
+
+impl<'h, T> Root<'_, 'h, T> {
+    /// Root another closure here instead.
+    #[inline(always)]
+    pub fn set(&self, gc: Gc<'_, 'h, T>) {
+        self.slot.set(gc.to_word());
+    }
+
+    /// The closure, good until the mutator may collect.
+    #[inline(always)]
+    pub fn get<'m, C: Collector>(&self, _m: &'m NoGc<'h, C>) -> Gc<'m, 'h, T> {
+        // SAFETY: `put` and `set` store pointers to `T`s of heap `'h`, collections update them, and none runs while the
+        // mutator is borrowed for `'m`.
+        unsafe { Gc::from_word(self.slot.get()) }
+    }
+}
+
+impl<'h, T> OptionRoot<'_, 'h, T> {
+    /// Root another closure, or nothing, here instead.
+    #[inline(always)]
+    pub fn set(&self, gc: Option<Gc<'_, 'h, T>>) {
+        self.slot.set(Gc::option_to_word(gc));
+    }
+
+    /// The closure, if there is one, good until the mutator may collect.
+    #[inline(always)]
+    pub fn get<'m, C: Collector>(&self, _m: &'m NoGc<'h, C>) -> Option<Gc<'m, 'h, T>> {
+        // SAFETY: as for `Root::get`, or the slot is empty.
+        unsafe { Gc::option_from_word(self.slot.get()) }
+    }
+}
+
+/// Closes a frame when it goes out of scope, also by unwinding.
+struct Close<'a> {
+    top: &'a Cell<*const FrameHeader>,
+    below: *const FrameHeader,
+}
+
+impl Drop for Close<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.top.set(self.below);
+    }
+}
+
+impl<'h, C: Collector> Mutator<'h, C> {
+    /// Open a frame of `N` slots for the time of `body`. The slots are empty; [`FrameSlot::put`] makes each a typed root.
+    ///
+    /// `body` may give back a pointer: it lives as long as the mutator stays borrowed.
+    #[inline(always)]
+    pub fn frame<'m, R, const N: usize>(
+        &'m mut self,
+        body: impl for<'f> FnOnce(&'m mut Mutator<'h, C>, [FrameSlot<'f, 'h>; N]) -> R,
+    ) -> R {
+        let top: *const Cell<*const FrameHeader> = &self.capability().frames;
+        // SAFETY: the capability outlives every stay in the heap, and this cell is only used by the thread that stays.
+        let top = unsafe { &*top };
+        let below = top.get();
+        let frame: Frame<N> = Frame {
+            header: FrameHeader { below, slots: N },
+            slots: [const { Cell::new(0) }; N],
+        };
+        // The pointer is made from the whole frame, so that it may be used for the slots behind the header.
+        top.set((&raw const frame).cast());
+        let _close = Close { top, below };
+        let slots = std::array::from_fn(|i| FrameSlot {
+            slot: &frame.slots[i],
+            _brand: PhantomData,
+        });
+        body(self, slots)
+    }
+}
+
+/// Calls `visit` for each slot of the frames from `top` down.
+///
+/// # Safety
+/// The thread that owns the frames must be stopped inside the heap.
+pub(crate) unsafe fn for_each_frame_slot(top: *const FrameHeader, mut visit: impl FnMut(Slot)) {
+    let mut frame = top;
+    while !frame.is_null() {
+        // SAFETY: frames are linked while they are open, and an open frame does not move (it is borrowed by its slots).
+        let header = unsafe { &*frame };
+        // SAFETY: `header.slots` slots follow the header (`repr(C)`, both aligned to 8).
+        let first = unsafe { frame.add(1) }.cast::<u64>().cast_mut();
+        for i in 0..header.slots {
+            visit(Slot(first.wrapping_add(i)));
+        }
+        frame = header.below;
+    }
+}

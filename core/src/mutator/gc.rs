@@ -1,0 +1,189 @@
+//! `Gc`: a pointer into a heap, good until the mutator may collect.
+
+use super::NoGc;
+use crate::closure::Slot;
+use crate::closure::{Closure, ClosureRef, TypeInfo};
+use crate::collector::{Barrier, Collector};
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Invariant in `'h`: the brand of one stay in one heap.
+pub(crate) type Brand<'h> = PhantomData<fn(&'h ()) -> &'h ()>;
+
+/// A pointer to a closure of type `T` in heap `'h`, good until the mutator may collect (`'m`).
+///
+/// It is `Copy`, not `Send`, and eight bytes. Accessors of derived types are methods of a trait that
+/// `#[derive(Closure)]` writes beside the type.
+pub struct Gc<'m, 'h, T> {
+    closure: std::ptr::NonNull<u64>,
+    _type: PhantomData<&'m T>,
+    _brand: Brand<'h>,
+}
+
+impl<T> Clone for Gc<'_, '_, T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Gc<'_, '_, T> {}
+
+impl<T> PartialEq for Gc<'_, '_, T> {
+    /// Whether both point to the same closure.
+    fn eq(&self, other: &Self) -> bool {
+        self.closure == other.closure
+    }
+}
+impl<T> Eq for Gc<'_, '_, T> {}
+
+impl<T: Closure> std::fmt::Debug for Gc<'_, '_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Gc<{}>({:p})", T::INFO.name, self.closure)
+    }
+}
+
+impl<'m, 'h, T> Gc<'m, 'h, T> {
+    /// # Safety
+    /// `word` is the address of a closure of type `T` in heap `'h` that nobody moves during `'m`.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub unsafe fn from_word(word: u64) -> Self {
+        debug_assert!(word != 0 && word.is_multiple_of(8));
+        // SAFETY: closures do not lie at address zero.
+        let closure = unsafe { std::ptr::NonNull::new_unchecked(word as *mut u64) };
+        Gc {
+            closure,
+            _type: PhantomData,
+            _brand: PhantomData,
+        }
+    }
+
+    /// # Safety
+    /// As [`Gc::from_word`], or `word` is 0.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub unsafe fn option_from_word(word: u64) -> Option<Self> {
+        if word == 0 {
+            None
+        } else {
+            // SAFETY: the caller vouches for words that are not null.
+            Some(unsafe { Gc::from_word(word) })
+        }
+    }
+
+    /// The word that a slot holds for this pointer.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn to_word(self) -> u64 {
+        self.closure.as_ptr() as u64
+    }
+
+    /// The word that a slot holds for this pointer or null.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn option_to_word(this: Option<Self>) -> u64 {
+        this.map_or(0, Gc::to_word)
+    }
+
+    #[inline(always)]
+    pub(crate) fn closure(self) -> ClosureRef {
+        ClosureRef(self.closure.as_ptr())
+    }
+
+    /// Word `index` of the payload, as memory that several threads may read and write.
+    ///
+    /// # Safety
+    /// The closure has more than `index` words of payload.
+    #[inline(always)]
+    pub(crate) unsafe fn payload(self, index: usize) -> &'m AtomicU64 {
+        // SAFETY: the word lies inside the closure, which stays where it is for `'m`; all accesses that may race are atomic.
+        unsafe { AtomicU64::from_ptr(self.closure.as_ptr().add(1 + index)) }
+    }
+}
+
+impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
+    /// The info table of the closure: its kind, name and module.
+    pub fn info(self) -> &'static TypeInfo {
+        // SAFETY: a `Gc` points to a closure, and the mutator never sees a forwarded one.
+        unsafe { self.closure().header().info() }
+    }
+
+    /// The same closure without its type.
+    #[inline(always)]
+    pub fn erase(self) -> Gc<'m, 'h, Any> {
+        Gc {
+            closure: self.closure,
+            _type: PhantomData,
+            _brand: PhantomData,
+        }
+    }
+
+    /// Word `index` of the payload as the derive's accessors read it.
+    ///
+    /// # Safety
+    /// `index` is that of a field that `T::INFO` describes.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub unsafe fn read_word<const MUTABLE: bool>(self, index: usize) -> u64 {
+        // SAFETY: the caller vouches for the index.
+        let word = unsafe { self.payload(index) };
+        if MUTABLE {
+            // Acquire: what another thread stored (with release) is seen whole.
+            word.load(Ordering::Acquire)
+        } else {
+            // Relaxed: written once, before the closure was published.
+            word.load(Ordering::Relaxed)
+        }
+    }
+
+    /// Overwrite pointer `index` of the payload through the collector's write barrier.
+    ///
+    /// # Safety
+    /// `index` is that of a mutable pointer field of `T`, and `value` points to a closure of that field's type.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub unsafe fn write_pointer<C: Collector, U>(self, m: &NoGc<'h, C>, index: usize, value: Option<Gc<'_, 'h, U>>) {
+        // SAFETY: the caller vouches for the index.
+        let word = unsafe { self.payload(index) };
+        let value = Gc::option_to_word(value);
+        let new = ClosureRef(value as *mut u64);
+        C::Barrier::write(
+            m.capability(),
+            self.closure(),
+            Slot(word.as_ptr()),
+            || word.load(Ordering::Relaxed),
+            new,
+        );
+        // Release: whoever loads the pointer (with acquire) sees the closure initialised.
+        word.store(value, Ordering::Release);
+    }
+}
+
+/// A closure whose type is not known statically.
+#[derive(Debug)]
+pub struct Any(());
+
+static ANY: TypeInfo = TypeInfo::fixed(crate::closure::Kind::Constr, "Any", "gclab_core", 0, 0);
+
+// SAFETY: nothing allocates an `Any` or reads a payload through it; the table only names it.
+unsafe impl Closure for Any {
+    const INFO: &'static TypeInfo = &ANY;
+}
+
+/// A type that its info table tells apart from every other: only one Rust type has it.
+///
+/// # Safety
+/// No other type has the same `INFO`.
+pub unsafe trait Distinct: Closure {}
+
+impl<'m, 'h> Gc<'m, 'h, Any> {
+    /// The closure as a `T`, if it is one.
+    #[inline]
+    pub fn downcast<T: Distinct>(self) -> Option<Gc<'m, 'h, T>> {
+        std::ptr::eq(self.info(), T::INFO).then_some(Gc {
+            closure: self.closure,
+            _type: PhantomData,
+            _brand: PhantomData,
+        })
+    }
+}

@@ -1,0 +1,194 @@
+//! Handles: roots that outlive frames and may cross threads.
+//!
+//! A [`Handle`] keeps its closure alive until it is dropped; a [`WeakHandle`] does not, and is empty after the
+//! collection that found the closure dead. Both belong to one heap and say so when they are opened in another.
+//! *Heap roots* are named handles that profilers report by name ([`Mutator::set_heap_roots`]).
+
+use super::gc::Any;
+use super::{Gc, Mutator, NoGc};
+use crate::closure::{Closure, Slot};
+use crate::collector::Collector;
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The slots behind the handles of one heap.
+#[derive(Debug, Default)]
+pub(crate) struct HandleTable {
+    slots: Mutex<HandleSlots>,
+}
+
+#[derive(Debug, Default)]
+struct HandleSlots {
+    strong: Slab,
+    weak: Slab,
+    heap_roots: Vec<HeapRoot>,
+}
+
+/// A named root, for profilers.
+#[derive(Debug)]
+struct HeapRoot {
+    name: String,
+    closure: u64,
+}
+
+/// Words at stable indices.
+#[derive(Debug, Default)]
+struct Slab {
+    words: Vec<u64>,
+    vacant: Vec<usize>,
+}
+
+impl Slab {
+    fn insert(&mut self, word: u64) -> usize {
+        if let Some(index) = self.vacant.pop() {
+            self.words[index] = word;
+            return index;
+        }
+        self.words.push(word);
+        self.words.len() - 1
+    }
+
+    fn remove(&mut self, index: usize) {
+        self.words[index] = 0;
+        self.vacant.push(index);
+    }
+}
+
+impl HandleTable {
+    fn lock(&self) -> MutexGuard<'_, HandleSlots> {
+        // A panic elsewhere leaves the table consistent: every operation on it is a single step.
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Calls `visit` for each slot that keeps its closure alive.
+    pub(crate) fn for_each_strong(&self, mut visit: impl FnMut(Slot)) {
+        let mut slots = self.lock();
+        slots.strong.words.iter_mut().for_each(|word| visit(Slot(word)));
+        slots
+            .heap_roots
+            .iter_mut()
+            .for_each(|root| visit(Slot(&mut root.closure)));
+    }
+
+    /// Calls `visit` for each slot that does not.
+    pub(crate) fn for_each_weak(&self, mut visit: impl FnMut(Slot)) {
+        self.lock().weak.words.iter_mut().for_each(|word| visit(Slot(word)));
+    }
+
+    /// The heap roots: names, and the addresses of their closures.
+    pub(crate) fn heap_roots(&self) -> Vec<(String, u64)> {
+        self.lock()
+            .heap_roots
+            .iter()
+            .map(|root| (root.name.clone(), root.closure))
+            .collect()
+    }
+}
+
+/// A root of a heap that outlives frames and may be sent to another thread.
+pub struct Handle<T> {
+    table: Arc<HandleTable>,
+    index: usize,
+    _type: PhantomData<fn() -> T>,
+}
+
+/// A handle that does not keep its closure alive.
+pub struct WeakHandle<T> {
+    table: Arc<HandleTable>,
+    index: usize,
+    _type: PhantomData<fn() -> T>,
+}
+
+impl<T: Closure> std::fmt::Debug for Handle<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Handle<{}>({})", T::INFO.name, self.index)
+    }
+}
+
+impl<T: Closure> std::fmt::Debug for WeakHandle<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "WeakHandle<{}>({})", T::INFO.name, self.index)
+    }
+}
+
+impl<T> Drop for Handle<T> {
+    fn drop(&mut self) {
+        self.table.lock().strong.remove(self.index);
+    }
+}
+
+impl<T> Drop for WeakHandle<T> {
+    fn drop(&mut self) {
+        self.table.lock().weak.remove(self.index);
+    }
+}
+
+impl<T: Closure> Handle<T> {
+    /// The closure, good until the mutator may collect.
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap.
+    pub fn open<'m, 'h, C: Collector>(&self, m: &'m NoGc<'h, C>) -> Gc<'m, 'h, T> {
+        m.check_handle(&self.table);
+        let word = self.table.lock().strong.words[self.index];
+        // SAFETY: `Mutator::handle` stored a pointer to a `T` of this heap (checked above), collections update it.
+        unsafe { Gc::from_word(word) }
+    }
+}
+
+impl<T: Closure> WeakHandle<T> {
+    /// The closure, if it is still there, good until the mutator may collect.
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap.
+    pub fn open<'m, 'h, C: Collector>(&self, m: &'m NoGc<'h, C>) -> Option<Gc<'m, 'h, T>> {
+        m.check_handle(&self.table);
+        let word = self.table.lock().weak.words[self.index];
+        // SAFETY: as for `Handle::open`; collections clear the slot of a closure that they find dead.
+        unsafe { Gc::option_from_word(word) }
+    }
+}
+
+impl<'h, C: Collector> NoGc<'h, C> {
+    fn check_handle(&self, table: &Arc<HandleTable>) {
+        assert!(
+            Arc::ptr_eq(table, self.handles()),
+            "a handle was opened in a heap that it does not belong to"
+        );
+    }
+
+    /// A root that outlives frames and may be sent to another thread.
+    pub fn handle<T: Closure>(&self, gc: Gc<'_, 'h, T>) -> Handle<T> {
+        let index = self.handles().lock().strong.insert(gc.to_word());
+        Handle {
+            table: Arc::clone(self.handles()),
+            index,
+            _type: PhantomData,
+        }
+    }
+
+    /// A handle that does not keep `gc` alive.
+    pub fn weak_handle<T: Closure>(&self, gc: Gc<'_, 'h, T>) -> WeakHandle<T> {
+        let index = self.handles().lock().weak.insert(gc.to_word());
+        WeakHandle {
+            table: Arc::clone(self.handles()),
+            index,
+            _type: PhantomData,
+        }
+    }
+}
+
+impl<'h, C: Collector> Mutator<'h, C> {
+    /// Name roots of the heap, as profilers report them; they replace those named before and keep their closures alive.
+    pub fn set_heap_roots<'a, 'm: 'a>(&'m self, roots: impl IntoIterator<Item = (&'a str, Gc<'m, 'h, Any>)>)
+    where
+        'h: 'a,
+    {
+        let roots = roots.into_iter().map(|(name, gc)| HeapRoot {
+            name: name.to_owned(),
+            closure: gc.to_word(),
+        });
+        let roots: Vec<_> = roots.collect();
+        self.handles().lock().heap_roots = roots;
+    }
+}

@@ -1,0 +1,57 @@
+//! Mutable variables (`MUT_VAR`).
+
+use super::{Gc, Init, NoGc};
+use crate::closure::{Closure, Kind, TypeInfo};
+use crate::collector::Collector;
+use std::marker::PhantomData;
+
+/// One mutable pointer to a `T`, or null.
+#[derive(Debug)]
+pub struct MutVar<T>(PhantomData<fn() -> T>);
+
+static MUT_VAR: TypeInfo = TypeInfo::fixed(Kind::MutVar, "MutVar", "gclab_core", 1, 1);
+
+// SAFETY: `MutVarInit` writes the one pointer; the accessors below read and write only that.
+unsafe impl<T: Closure> Closure for MutVar<T> {
+    const INFO: &'static TypeInfo = &MUT_VAR;
+}
+
+/// The initial value of a [`MutVar`].
+#[derive(Debug)]
+pub struct MutVarInit<'m, 'h, T: Closure>(Option<Gc<'m, 'h, T>>);
+
+impl<T: Closure> MutVar<T> {
+    /// A variable that first points to `value`.
+    #[inline(always)]
+    #[allow(clippy::new_ret_no_self)] // a `MutVar` is never a Rust value: initialisers stand for it
+    pub fn new<'m, 'h>(value: Option<Gc<'m, 'h, T>>) -> MutVarInit<'m, 'h, T> {
+        MutVarInit(value)
+    }
+}
+
+// SAFETY: writes the one word of payload.
+unsafe impl<T: Closure> Init for MutVarInit<'_, '_, T> {
+    type Object = MutVar<T>;
+    const WORDS: usize = 2;
+    #[inline(always)]
+    unsafe fn write(self, payload: *mut u64) {
+        // SAFETY: the payload has one word.
+        unsafe { payload.write(Gc::option_to_word(self.0)) };
+    }
+}
+
+impl<'m, 'h, T: Closure> Gc<'m, 'h, MutVar<T>> {
+    /// What the variable points to.
+    #[inline(always)]
+    pub fn read(self) -> Option<Gc<'m, 'h, T>> {
+        // SAFETY: the one word of payload, null or a pointer to a `T`.
+        unsafe { Gc::option_from_word(self.read_word::<true>(0)) }
+    }
+
+    /// Make the variable point to `value`.
+    #[inline(always)]
+    pub fn write<C: Collector>(self, m: &NoGc<'h, C>, value: Option<Gc<'_, 'h, T>>) {
+        // SAFETY: the one word of payload, a pointer to a `T`.
+        unsafe { self.write_pointer(m, 0, value) }
+    }
+}

@@ -1,0 +1,207 @@
+//! The remembered set: slots of old closures that were made to point to younger ones.
+//!
+//! An append-only buffer of slot addresses in the order of the stores. The write barrier does not look for duplicates;
+//! a collection visits a duplicate as a slot that is already up to date, and keeps of the set only what still points
+//! from old to young. Order of recording is order of allocation, mostly, so the young closures are visited in the order
+//! in which they lie in the nursery: this is what makes the buffer faster than cards on large arrays.
+//!
+//! Memory is bounded: when the buffer has grown to twice what it was after the last time, duplicates are removed from it,
+//! so it never holds more than twice as many entries as there are distinct slots (and [`COMPACT_FROM`] at least).
+
+use crate::closure::Slot;
+use crate::words::Bytes;
+use std::cell::{Cell, UnsafeCell};
+
+/// Entries of a chunk: 32 KiB, as large as the runs of to-space.
+const CHUNK: usize = 4096;
+
+/// Entries (2 MiB) below which duplicates are left alone.
+const COMPACT_FROM: usize = 1 << 18;
+
+type Chunk = Box<[u64; CHUNK]>;
+
+/// A remembered set. One thread writes it; collections read it while that thread is stopped.
+#[derive(Debug)]
+pub struct RememberedSet {
+    cursor: Cell<*mut u64>,
+    limit: Cell<*mut u64>,
+    full: UnsafeCell<Chunks>,
+}
+
+#[derive(Debug, Default)]
+struct Chunks {
+    /// The last is the one that is written; all others are full.
+    used: Vec<Chunk>,
+    spare: Vec<Chunk>,
+    /// Entries at which duplicates are removed next.
+    compact_at: usize,
+}
+
+impl Default for RememberedSet {
+    fn default() -> Self {
+        let null = std::ptr::null_mut();
+        RememberedSet {
+            cursor: Cell::new(null),
+            limit: Cell::new(null),
+            full: UnsafeCell::default(),
+        }
+    }
+}
+
+impl RememberedSet {
+    /// Add a slot.
+    #[inline(always)]
+    pub(crate) fn push(&self, slot: Slot) {
+        if self.cursor.get() == self.limit.get() {
+            self.grow();
+        }
+        let cursor = self.cursor.get();
+        // SAFETY: `grow` left the cursor before the limit, inside the last chunk, which this set owns.
+        unsafe { cursor.write(slot.0 as u64) };
+        self.cursor.set(cursor.wrapping_add(1));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&self) {
+        // SAFETY: the set is not `Sync`, and no method calls back while it holds this reference.
+        let chunks = unsafe { &mut *self.full.get() };
+        if chunks.used.len() * CHUNK >= chunks.compact_at.max(COMPACT_FROM) {
+            // All chunks are full: `grow` is called only then.
+            let mut slots: Vec<u64> = chunks.used.iter().flat_map(|chunk| chunk.iter().copied()).collect();
+            slots.sort_unstable();
+            slots.dedup();
+            chunks.compact_at = slots.len() * 2;
+            self.refill(chunks, &slots);
+        } else {
+            self.add_chunk(chunks);
+        }
+    }
+
+    fn add_chunk(&self, chunks: &mut Chunks) {
+        let mut chunk = chunks.spare.pop().unwrap_or_else(|| Box::new([0; CHUNK]));
+        let range = chunk.as_mut_ptr_range();
+        self.cursor.set(range.start);
+        self.limit.set(range.end);
+        chunks.used.push(chunk);
+    }
+
+    fn refill(&self, chunks: &mut Chunks, slots: &[u64]) {
+        chunks.spare.append(&mut chunks.used);
+        self.add_chunk(chunks);
+        for part in slots.chunks(CHUNK) {
+            if self.cursor.get() == self.limit.get() {
+                self.add_chunk(chunks);
+            }
+            // SAFETY: a fresh chunk has room for `CHUNK` entries, and `part` is no longer.
+            unsafe { self.cursor.get().copy_from_nonoverlapping(part.as_ptr(), part.len()) };
+            self.cursor.set(self.cursor.get().wrapping_add(part.len()));
+        }
+        if self.cursor.get() == self.limit.get() {
+            self.add_chunk(chunks);
+        }
+    }
+
+    /// Number of entries, duplicates included.
+    pub fn len(&self) -> usize {
+        // SAFETY: as in `grow`.
+        let chunks = unsafe { &*self.full.get() };
+        let room = (self.limit.get() as usize - self.cursor.get() as usize) / size_of::<u64>();
+        chunks.used.len() * CHUNK - room
+    }
+
+    /// Whether nothing is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Memory of the buffer.
+    pub fn bytes(&self) -> Bytes {
+        // SAFETY: as in `grow`.
+        let chunks = unsafe { &*self.full.get() };
+        Bytes((chunks.used.len() + chunks.spare.len()) * size_of::<[u64; CHUNK]>())
+    }
+
+    /// Empty the set and call `visit` for runs of what was in it, in order of recording. `visit` may push again.
+    pub(crate) fn drain(&mut self, mut visit: impl FnMut(&RememberedSet, &[u64])) {
+        let entries = self.len();
+        let used = std::mem::take(&mut self.full.get_mut().used);
+        self.cursor.set(std::ptr::null_mut());
+        self.limit.set(std::ptr::null_mut());
+        self.full.get_mut().compact_at = 0;
+        let mut left = entries;
+        for chunk in used {
+            visit(self, &chunk[..left.min(CHUNK)]);
+            left = left.saturating_sub(CHUNK);
+            self.full.get_mut().spare.push(chunk);
+        }
+        // Keep memory for half as much again: a burst of stores must not hold memory forever.
+        let keep = (entries / CHUNK + 1) * 3 / 2;
+        self.full.get_mut().spare.truncate(keep);
+    }
+
+    /// The slots, for the checker.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
+        let entries = self.len();
+        // SAFETY: as in `grow`; the reference lives as long as the borrow of `self`, during which the checker does not push.
+        let chunks = unsafe { &*self.full.get() };
+        chunks
+            .used
+            .iter()
+            .flat_map(|chunk| chunk.iter())
+            .take(entries)
+            .map(|&word| Slot(word as *mut u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slot(i: usize) -> Slot {
+        Slot((i * 8) as *mut u64)
+    }
+
+    #[test]
+    fn gives_back_what_was_pushed_in_order() {
+        let mut set = RememberedSet::default();
+        let n = 3 * CHUNK + 17;
+        (1..=n).for_each(|i| set.push(slot(i)));
+        assert_eq!(set.len(), n);
+        let mut seen = Vec::new();
+        set.drain(|_, part| seen.extend_from_slice(part));
+        assert_eq!(seen, (1..=n).map(|i| i as u64 * 8).collect::<Vec<_>>());
+        assert!(set.is_empty());
+    }
+
+    #[test]
+    fn what_is_pushed_while_draining_stays() {
+        let mut set = RememberedSet::default();
+        (1..=2 * CHUNK).for_each(|i| set.push(slot(i)));
+        set.drain(|set, part| {
+            part.iter()
+                .filter(|&&w| w % 16 == 0)
+                .for_each(|&w| set.push(Slot(w as *mut u64)))
+        });
+        assert_eq!(set.len(), CHUNK);
+    }
+
+    #[test]
+    fn storing_to_few_slots_forever_takes_bounded_memory() {
+        let set = RememberedSet::default();
+        (0..10 * COMPACT_FROM).for_each(|i| set.push(slot(1 + i % 100)));
+        assert!(set.len() <= COMPACT_FROM + CHUNK, "{} entries for 100 slots", set.len());
+        let mut distinct: Vec<_> = set.slots().collect();
+        distinct.sort();
+        distinct.dedup();
+        assert_eq!(distinct.len(), 100);
+    }
+
+    #[test]
+    fn distinct_slots_are_never_lost_to_compaction() {
+        let set = RememberedSet::default();
+        let n = 3 * COMPACT_FROM + 5;
+        (0..n).for_each(|i| set.push(slot(1 + i)));
+        assert_eq!(set.len(), n);
+    }
+}

@@ -1,0 +1,45 @@
+//! Spaces: what collectors are made of.
+//!
+//! Memory that holds closures lies in *steps* (GHC's word). Step 0 is the [nursery](Nursery), where mutators allocate. What
+//! survives a collection goes from step `s` to step `s + 1`, until the oldest. With generations, steps 0 and 1 are
+//! generation 0 (so that a closure is copied once inside generation 0 before it is promoted: GHC's ageing), and step
+//! `g + 1` is generation `g`. With one generation (`-G1`) step 1 is the oldest.
+//!
+//! Each block's step stands in the state table ([`crate::block`]), one byte a block: it is all that a write barrier
+//! and an evacuation need to know of a closure's whereabouts.
+//!
+//! Each step after 0 keeps closures that have pointers and closures that have none in separate [`Lane`]s, so that the
+//! latter are never scanned and keep the former dense. Large objects ([`LARGE_OBJECT`]) have block runs of their own and
+//! are never copied: they change step by changing the state of their blocks.
+
+mod nursery;
+mod steps;
+
+pub use nursery::Nursery;
+pub use steps::{Chunk, Lane, LargeObject, Step, Steps};
+
+use crate::words::{Addr, Words};
+
+/// Closures of as many words, header included, or more are large: GHC's `LARGE_OBJECT_THRESHOLD`, floor(0.8 × 4096 / 8).
+pub const LARGE_OBJECT: Words = Words(409);
+
+/// The first step that is not collected at every collection: generation 1.
+pub const FIRST_OLD_STEP: u8 = 2;
+
+/// Most generations that the four bits of a block's step can tell apart.
+pub const MAX_GENERATIONS: u32 = 12;
+
+/// A run of memory with closures from `start` to `end`, one behind the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Region {
+    /// The block run that it lies in.
+    pub run: crate::block::BlockRun,
+    /// The first closure.
+    pub start: Addr,
+    /// Behind the last closure.
+    pub end: Addr,
+    /// The step it belongs to.
+    pub step: u8,
+    /// Whether it holds one large object.
+    pub large: bool,
+}

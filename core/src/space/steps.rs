@@ -1,0 +1,165 @@
+//! Steps after the nursery: where what survives collections lies.
+
+use super::{FIRST_OLD_STEP, Region};
+use crate::block::BlockRun;
+use crate::words::{Addr, Bytes, Words};
+
+/// A run of blocks, filled from its start.
+#[derive(Debug, Clone, Copy)]
+pub struct Chunk {
+    /// The blocks.
+    pub run: BlockRun,
+    /// Behind the last closure.
+    pub end: Addr,
+}
+
+impl Chunk {
+    /// Words that closures take.
+    pub fn words(&self) -> Words {
+        Words((self.end.0 - self.run.start().0) / 8)
+    }
+}
+
+/// The chunks of a step for one sort of closures. Only the last may have room left; collections go on filling it.
+#[derive(Debug, Default)]
+pub struct Lane {
+    /// The chunks, oldest first.
+    pub chunks: Vec<Chunk>,
+    /// Words that closures take in all chunks.
+    pub words: usize,
+}
+
+/// A closure with a block run of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct LargeObject {
+    /// The blocks.
+    pub run: BlockRun,
+    /// Its size.
+    pub words: Words,
+}
+
+impl LargeObject {
+    pub(super) fn region(&self, step: u8) -> Region {
+        let start = self.run.start();
+        Region {
+            run: self.run,
+            start,
+            end: Addr(start.0 + self.words.0 * 8),
+            step,
+            large: true,
+        }
+    }
+}
+
+/// One step: closures with pointers, closures without, large objects.
+#[derive(Debug, Default)]
+pub struct Step {
+    /// Closures that have pointers.
+    pub scanned: Lane,
+    /// Closures that have none.
+    pub flat: Lane,
+    /// Large objects.
+    pub large: Vec<LargeObject>,
+    /// Words in large objects.
+    pub large_words: usize,
+}
+
+impl Step {
+    /// Words of closures, large ones included.
+    pub fn words(&self) -> Words {
+        Words(self.scanned.words + self.flat.words + self.large_words)
+    }
+
+    /// Words of closures that collections copy.
+    pub fn small_words(&self) -> Words {
+        Words(self.scanned.words + self.flat.words)
+    }
+
+    /// Bytes of blocks beyond the closures in them.
+    pub fn slop(&self) -> Bytes {
+        let runs = self
+            .scanned
+            .chunks
+            .iter()
+            .chain(&self.flat.chunks)
+            .map(|chunk| chunk.run);
+        let blocks: usize = runs
+            .chain(self.large.iter().map(|large| large.run))
+            .map(|run| run.bytes().0)
+            .sum();
+        Bytes(blocks - self.words().0 * 8)
+    }
+}
+
+/// The steps of a collector after the nursery: 1 to the oldest.
+#[derive(Debug)]
+pub struct Steps {
+    steps: Vec<Step>,
+}
+
+impl Steps {
+    /// The steps for `generations` generations: one for one, with ageing (one more) for several.
+    pub fn new(generations: u32) -> Self {
+        Steps {
+            steps: (0..generations).map(|_| Step::default()).collect(),
+        }
+    }
+
+    /// The oldest step.
+    pub fn oldest(&self) -> u8 {
+        self.steps.len() as u8
+    }
+
+    /// The last step that a collection of generation `generation` condemns.
+    pub fn last_of(&self, generation: u32) -> u8 {
+        (generation as u8 + FIRST_OLD_STEP - 1).min(self.oldest())
+    }
+
+    /// Step `number`, from 1.
+    pub fn step(&self, number: u8) -> &Step {
+        &self.steps[usize::from(number) - 1]
+    }
+
+    pub(crate) fn step_mut(&mut self, number: u8) -> &mut Step {
+        &mut self.steps[usize::from(number) - 1]
+    }
+
+    /// The steps with their numbers, youngest first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (u8, &Step)> {
+        self.steps
+            .iter()
+            .enumerate()
+            .map(|(index, step)| (index as u8 + 1, step))
+    }
+
+    /// Words of closures in all steps.
+    pub fn words(&self) -> Words {
+        Words(self.steps.iter().map(|step| step.words().0).sum())
+    }
+
+    /// Words of large objects in all steps.
+    pub fn large_words(&self) -> Words {
+        Words(self.steps.iter().map(|step| step.large_words).sum())
+    }
+
+    /// Bytes of blocks beyond the closures in them, in all steps.
+    pub fn slop(&self) -> Bytes {
+        Bytes(self.steps.iter().map(|step| step.slop().0).sum())
+    }
+
+    /// The regions that hold closures.
+    pub fn for_each_region(&self, visit: &mut dyn FnMut(Region)) {
+        for (number, step) in self.iter() {
+            for chunk in step.scanned.chunks.iter().chain(&step.flat.chunks) {
+                visit(Region {
+                    run: chunk.run,
+                    start: chunk.run.start(),
+                    end: chunk.end,
+                    step: number,
+                    large: false,
+                });
+            }
+            step.large.iter().for_each(|large| visit(large.region(number)));
+        }
+    }
+}

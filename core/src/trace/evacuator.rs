@@ -1,0 +1,351 @@
+//! Evacuation and scavenging: copying collection over steps.
+//!
+//! *Evacuate* a slot: if its referent lies in a condemned block, copy it (or, if that was done, follow the forwarding
+//! address) and update the slot. *Scavenge*: evacuate every slot of what was copied, until nothing is left. Every
+//! collector that copies uses this, whatever its steps.
+//!
+//! Where a closure goes: one step up, or to the step of the closure that points to it if that is older (eager
+//! promotion, for mutable holders too), so that tracing makes a pointer from old to young only where the referent had
+//! been copied to a younger step before. Those slots are remembered; everything else that was remembered is dropped,
+//! since remembered slots are evacuated first and promote their referents.
+//!
+//! Order: slots found by scavenging go through the prefetch queue ([`super::queue`]), roots and remembered slots do
+//! not. Older steps are scavenged before younger ones. Large objects are not copied: their blocks change state, and their
+//! slots are scavenged from where they are.
+
+use super::copy::copy_words;
+use super::lane::OpenLane;
+use super::queue::{Entry, Queue, prefetch, prefetch_line};
+use crate::block::{BlockRun, BlockState, StateView};
+use crate::closure::{ClosureRef, Slot, VARIABLE};
+use crate::heap::Heap;
+use crate::remembered::RememberedSet;
+use crate::space::{FIRST_OLD_STEP, LargeObject, Nursery, Steps};
+use crate::words::{Addr, Words};
+
+/// Remembered slots between the prefetch of a slot and its evacuation.
+const SLOTS_AHEAD: usize = 24;
+
+/// One collection by copying, under way.
+#[derive(Debug)]
+pub struct Evacuator<'h> {
+    heap: &'h mut Heap,
+    states: StateView,
+    queue: Queue,
+    /// Two lanes a step, from step 1: closures with pointers, closures without.
+    lanes: Vec<OpenLane>,
+    /// Where survivors of each step go.
+    next: [u8; 16],
+    /// Slots in old closures that point to young ones after this collection.
+    remembered: RememberedSet,
+    /// Large objects that were reached and wait to be scavenged, with their steps.
+    large: Vec<(ClosureRef, u8)>,
+    /// What is freed at the end, unless (large objects) it was reached.
+    from_space: Vec<BlockRun>,
+    from_large: Vec<LargeObject>,
+    last_condemned: u8,
+    remembered_seen: u64,
+}
+
+/// What a copying collection did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Evacuated {
+    /// Words copied.
+    pub copied: Words,
+    /// Of these, words copied into a generation that was not collected (none in a major collection).
+    pub promoted: Words,
+    /// Entries of the remembered set that were visited.
+    pub remembered: u64,
+}
+
+impl<'h> Evacuator<'h> {
+    /// Condemn the nursery and all steps up to `last`, and open to-space for what survives.
+    pub fn condemn(heap: &'h mut Heap, nursery: &mut Nursery, steps: &mut Steps, last: u8) -> Self {
+        let states = heap.states();
+        let oldest = steps.oldest();
+        let (mut from_space, mut from_large) = (Vec::new(), nursery.reset());
+        let mut lanes = Vec::with_capacity(2 * usize::from(oldest));
+        for number in 1..=oldest {
+            let step = steps.step_mut(number);
+            if number <= last {
+                let step = std::mem::take(step);
+                let runs = step
+                    .scanned
+                    .chunks
+                    .iter()
+                    .chain(&step.flat.chunks)
+                    .map(|chunk| chunk.run);
+                let first = from_space.len();
+                from_space.extend(runs);
+                from_space[first..]
+                    .iter()
+                    .for_each(|run| heap.set_state(*run, BlockState::of_step(number).condemned(true)));
+                step.large
+                    .iter()
+                    .for_each(|large| heap.set_state(large.run, BlockState::of_step(number).condemned(true).large()));
+                from_large.extend(step.large);
+            }
+            let step = steps.step_mut(number);
+            let state = BlockState::of_step(number);
+            lanes.push(OpenLane::new(state, std::mem::take(&mut step.scanned)));
+            lanes.push(OpenLane::new(state, std::mem::take(&mut step.flat)));
+        }
+        let next = std::array::from_fn(|step| (step as u8 + 1).min(oldest));
+        Evacuator {
+            heap,
+            states,
+            queue: Queue::new(),
+            lanes,
+            next,
+            remembered: RememberedSet::default(),
+            large: Vec::new(),
+            from_space,
+            from_large,
+            last_condemned: last,
+            remembered_seen: 0,
+        }
+    }
+
+    /// Evacuate a root.
+    #[inline]
+    pub fn root(&mut self, slot: Slot) {
+        self.evacuate_now(slot, 0);
+    }
+
+    /// Evacuate the remembered slots that do not lie in condemned memory themselves, and empty the set. Comes before the
+    /// roots, so that the referents go to the steps of the closures that point to them.
+    pub fn remembered(&mut self, set: &mut RememberedSet) {
+        set.drain(|_, slots| {
+            self.remembered_seen += slots.len() as u64;
+            for (i, &word) in slots.iter().enumerate() {
+                if let Some(&ahead) = slots.get(i + SLOTS_AHEAD) {
+                    prefetch_line(ahead);
+                }
+                let slot = Slot(word as *mut u64);
+                let holder = self.states.of(slot.addr());
+                if !holder.is_condemned() {
+                    self.evacuate_now(slot, holder.step());
+                }
+            }
+        });
+    }
+
+    /// Scavenge until nothing is left.
+    pub fn scavenge(&mut self) {
+        loop {
+            if self.scavenge_lanes() {
+                continue;
+            }
+            if let Some((closure, step)) = self.large.pop() {
+                self.scavenge_large(closure, step);
+            } else if let Some(entry) = self.queue.pop() {
+                self.evacuate(entry);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// After scavenging: updates a weak slot if its referent lives, clears it if not.
+    pub fn weak(&mut self, slot: Slot) {
+        // SAFETY: weak slots are roots' memory, and what they hold is null or a closure, perhaps forwarded.
+        unsafe {
+            let word = slot.load();
+            if self.states.of(Addr(word as usize)).is_condemned() {
+                let header = ClosureRef(word as *mut u64).header();
+                slot.store(if header.is_header() { 0 } else { header.0 });
+            }
+        }
+    }
+
+    /// Free what was condemned and not reached, give the steps what survived, and the mutator's remembered set what must
+    /// stay remembered.
+    pub fn finish(self, steps: &mut Steps, remembered: &mut RememberedSet) -> Evacuated {
+        let mut done = Evacuated {
+            remembered: self.remembered_seen,
+            ..Evacuated::default()
+        };
+        for (index, lane) in self.lanes.into_iter().enumerate() {
+            let number = index as u8 / 2 + 1;
+            done.copied.0 += lane.copied().0;
+            if number > self.last_condemned && number >= FIRST_OLD_STEP {
+                done.promoted.0 += lane.copied().0;
+            }
+            let step = steps.step_mut(number);
+            *(if index % 2 == 0 {
+                &mut step.scanned
+            } else {
+                &mut step.flat
+            }) = lane.finish();
+        }
+        for large in self.from_large {
+            let state = self.states.of(large.run.start());
+            if state.is_condemned() {
+                self.heap.blocks.free(large.run);
+            } else {
+                let step = steps.step_mut(state.step());
+                step.large_words += large.words.0;
+                step.large.push(large);
+            }
+        }
+        // Freed last to first, so that the next collection's to-space gets them in the order they were filled.
+        self.from_space
+            .into_iter()
+            .rev()
+            .for_each(|run| self.heap.blocks.free(run));
+        let mut kept = self.remembered;
+        kept.drain(|_, slots| slots.iter().for_each(|&word| remembered.push(Slot(word as *mut u64))));
+        done
+    }
+
+    /// Scavenge lanes, older ones first, until none has work; says whether any had.
+    #[inline]
+    fn scavenge_lanes(&mut self) -> bool {
+        let mut worked = false;
+        let mut lane = self.lanes.len();
+        while lane > 0 {
+            // Lanes of closures without pointers, the odd ones, are never scavenged.
+            lane -= 2;
+            if self.scavenge_lane(lane) {
+                worked = true;
+                lane = self.lanes.len();
+            }
+        }
+        worked
+    }
+
+    #[inline]
+    fn scavenge_lane(&mut self, index: usize) -> bool {
+        let holder = index as u8 / 2 + 1;
+        let mut worked = false;
+        loop {
+            let lane = &mut self.lanes[index];
+            // What is claimed here is not scanned again, even if the chunk is replaced while it is scanned.
+            let (from, to) = if let Some(range) = lane.pending.pop() {
+                range
+            } else if lane.scan < lane.free {
+                (std::mem::replace(&mut lane.scan, lane.free), lane.free)
+            } else {
+                return worked;
+            };
+            worked = true;
+            self.scavenge_range(from, to, holder);
+        }
+    }
+
+    /// Visit every slot of the closures from `from` to `to`.
+    #[inline]
+    fn scavenge_range(&mut self, from: *mut u64, to: *mut u64, holder: u8) {
+        let mut at = from;
+        while at < to {
+            // SAFETY: ranges of to-space hold closures one behind the other, whole, with their headers.
+            let extent = unsafe { ClosureRef(at).extent() };
+            for slot in extent.slots() {
+                self.visit(slot, holder);
+            }
+            at = at.wrapping_add(extent.words.0);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn scavenge_large(&mut self, closure: ClosureRef, step: u8) {
+        // SAFETY: large objects that were reached are whole closures.
+        let extent = unsafe { closure.extent() };
+        for slot in extent.slots() {
+            self.visit(slot, step);
+        }
+    }
+
+    /// A slot of a closure that lives in step `holder`: queue it if its referent must be evacuated.
+    #[inline(always)]
+    fn visit(&mut self, slot: Slot, holder: u8) {
+        // SAFETY: a slot of a live closure; the mutators are stopped.
+        let word = unsafe { slot.load() };
+        let state = self.states.of(Addr(word as usize));
+        if state.is_condemned() {
+            prefetch(word);
+            let dest = self.next[usize::from(state.step())].max(holder);
+            if let Some(oldest) = self.queue.push(Entry::new(slot, holder, dest, state.is_large())) {
+                self.evacuate(oldest);
+            }
+        }
+    }
+
+    /// Evacuate a slot that may have been evacuated already.
+    #[inline(always)]
+    fn evacuate_now(&mut self, slot: Slot, holder: u8) {
+        // SAFETY: a root or a remembered slot of a live closure; the mutators are stopped.
+        let word = unsafe { slot.load() };
+        let state = self.states.of(Addr(word as usize));
+        if state.is_condemned() {
+            let dest = self.next[usize::from(state.step())].max(holder);
+            self.evacuate(Entry::new(slot, holder, dest, state.is_large()));
+        } else {
+            self.remember_if_younger(slot, word, holder);
+        }
+    }
+
+    /// Evacuate the referent of a slot that was condemned when the slot was queued, and has not been updated since.
+    #[inline(always)]
+    fn evacuate(&mut self, entry: Entry) {
+        let slot = entry.slot();
+        // SAFETY: the slot is of a live closure or a root; it holds the address of a condemned closure, whose first word is
+        // its header or its forwarding address. To-space has room for the closure after `refill`.
+        unsafe {
+            let word = slot.load();
+            let closure = ClosureRef(word as *mut u64);
+            let header = closure.header();
+            if !header.is_header() {
+                slot.store(header.0);
+                self.remember_if_younger(slot, header.0, entry.holder());
+                return;
+            }
+            if entry.is_large() {
+                return self.evacuate_large(closure, entry);
+            }
+            let words = if header.words() != VARIABLE {
+                1 + usize::from(header.words())
+            } else {
+                closure.extent_from(header).words.0
+            };
+            let lane = &mut self.lanes[usize::from(entry.dest() - 1) * 2 + usize::from(header.ptrs() == 0)];
+            if (lane.limit as usize - lane.free as usize) / 8 < words {
+                lane.refill(self.heap, words);
+            }
+            let to = lane.free;
+            lane.free = to.add(words);
+            copy_words(closure.0, to, words);
+            *closure.0 = to as u64;
+            slot.store(to as u64);
+        }
+    }
+
+    /// A slot of a closure in step `holder` points to `word` after this collection.
+    #[inline(always)]
+    fn remember_if_younger(&mut self, slot: Slot, word: u64, holder: u8) {
+        if holder >= FIRST_OLD_STEP && self.states.of(Addr(word as usize)).step() < holder {
+            self.remembered.push(slot);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn evacuate_large(&mut self, closure: ClosureRef, entry: Entry) {
+        let state = self.states.of(closure.addr());
+        if state.is_condemned() {
+            // SAFETY: large objects are never forwarded, so this is a whole closure.
+            let extent = unsafe { closure.extent() };
+            let run = self
+                .heap
+                .blocks
+                .run_of(closure.addr())
+                .expect("a large object has a block run of its own");
+            self.heap.set_state(run, BlockState::of_step(entry.dest()).large());
+            if extent.slots > 0 {
+                self.large.push((closure, entry.dest()));
+            }
+        }
+        self.remember_if_younger(entry.slot(), closure.0 as u64, entry.holder());
+    }
+}

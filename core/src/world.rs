@@ -1,0 +1,361 @@
+//! The world: one heap with its collector, its roots and those who listen to it.
+//!
+//! A [`World`] is a value. Threads [enter](World::enter) it; a collection stops whoever is inside. For now one stay at a time.
+//! Running out of memory unwinds the stay with a private payload, which `enter` gives back as an error.
+
+use crate::block::{BLOCK, MEGABLOCK};
+use crate::collector::{Alloc, Capability, Cause, Collector, Outcome, Pause, Refill, Roots};
+use crate::events::{Event, Events, Listener};
+use crate::flags::Flags;
+use crate::heap::{Heap, OutOfMemory};
+use crate::memory::MemoryError;
+use crate::mutator::{HandleTable, Mutator};
+use crate::stats::{FinalCounts, GcCounts, Recorder, Statistics, Tasks};
+use crate::words::{Addr, Bytes, Words};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+
+mod stopped;
+
+pub use stopped::{ClosureView, RootOrigin, Stopped};
+
+/// One heap with its collector.
+pub struct World<C: Collector> {
+    inside: Mutex<Inside<C>>,
+}
+
+impl<C: Collector> std::fmt::Debug for World<C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "World<{}>", C::DESCRIPTION.name)
+    }
+}
+
+/// What a stay in the world has for itself.
+pub(crate) struct Inside<C: Collector> {
+    heap: Heap,
+    collector: C,
+    /// The capability between stays; a stay takes it.
+    capability: Option<Capability<C::Alloc>>,
+    pub(crate) handles: Arc<HandleTable>,
+    events: Events,
+    recorder: Recorder,
+    /// Bytes allocated before the last collection.
+    allocated: u64,
+    /// Collect at every n-th allocation.
+    stress: Option<u64>,
+    peak_fragmentation: usize,
+}
+
+/// A world that could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The system refused address space or memory.
+    #[error("the heap could not be made: {0}")]
+    Memory(#[from] MemoryError),
+    /// The limit on memory leaves no room for the first allocation area.
+    #[error("the heap could not be made: {0}")]
+    OutOfMemory(#[from] OutOfMemory),
+}
+
+/// The heap is exhausted: what is live leaves no room to go on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("heap exhausted under the {collector} collector: {cause}")]
+pub struct Exhausted {
+    /// The collector that could not make room.
+    pub collector: &'static str,
+    /// What was asked for, what was in use, and the limit.
+    pub cause: OutOfMemory,
+}
+
+impl Exhausted {
+    /// Leave the stay: unwinds to [`World::enter`].
+    pub(crate) fn unwind(self) -> ! {
+        resume_unwind(Box::new(self))
+    }
+}
+
+/// Why [`World::enter`] did not come to an end.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EnterError {
+    /// The heap is exhausted. The world can still be asked for its statistics.
+    #[error(transparent)]
+    Exhausted(#[from] Exhausted),
+    /// Somebody is inside already: this thread, or another one.
+    #[error("the heap is entered already, and has one capability")]
+    Entered,
+}
+
+impl<C: Collector> World<C> {
+    /// A world with an empty heap.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub fn new(flags: &Flags) -> Result<World<C>, StartError> {
+        let mut recorder = Recorder::new(flags.generations, flags.capabilities);
+        let mut heap = Heap::new(flags)?;
+        let collector = C::new(&mut heap, flags)?;
+        let capability = Some(Capability::new(heap.states(), flags.stress.unwrap_or(0)));
+        recorder.init_done();
+        let inside = Inside {
+            heap,
+            collector,
+            capability,
+            handles: Arc::default(),
+            events: Events::default(),
+            recorder,
+            allocated: 0,
+            stress: flags.stress,
+            peak_fragmentation: 0,
+        };
+        Ok(World {
+            inside: Mutex::new(inside),
+        })
+    }
+
+    /// From now on tell `listener` what happens.
+    pub fn listen(&mut self, listener: Box<dyn Listener>) {
+        self.inside_mut().events.listen(listener);
+    }
+
+    /// Run `stay` in the heap. `'h` brands it: pointers of this stay go nowhere else.
+    ///
+    /// # Errors
+    /// [`EnterError::Exhausted`] if the heap was exhausted, [`EnterError::Entered`] if somebody is inside already.
+    pub fn enter<R>(&self, stay: impl for<'h> FnOnce(&mut Mutator<'h, C>) -> R) -> Result<R, EnterError> {
+        let mut inside = match self.inside.try_lock() {
+            Ok(inside) => inside,
+            Err(TryLockError::WouldBlock) => return Err(EnterError::Entered),
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        };
+        let capability = inside
+            .capability
+            .take()
+            .expect("a stay puts the capability back when it ends");
+        // SAFETY: the lock is held until the mutator is gone, and `inside` is used again only after that.
+        let mut mutator = unsafe { Mutator::new(capability, &raw mut *inside) };
+        let result = catch_unwind(AssertUnwindSafe(|| stay(&mut mutator)));
+        inside.capability = Some(mutator.into_capability());
+        match result {
+            Ok(result) => Ok(result),
+            Err(payload) => match payload.downcast::<Exhausted>() {
+                Ok(exhausted) => Err((*exhausted).into()),
+                Err(payload) => {
+                    drop(inside);
+                    resume_unwind(payload)
+                }
+            },
+        }
+    }
+
+    /// The statistics so far (`-T`).
+    ///
+    /// # Errors
+    /// [`EnterError::Entered`] if somebody is inside.
+    pub fn statistics(&self) -> Result<Statistics, EnterError> {
+        let inside = self.inside.try_lock().map_err(|_| EnterError::Entered)?;
+        Ok(inside.recorder.so_far(&inside.final_counts()))
+    }
+
+    /// Look at the heap between stays.
+    ///
+    /// # Errors
+    /// [`EnterError::Entered`] if somebody is inside.
+    pub fn inspect<R>(&self, look: impl FnOnce(&Stopped<'_>) -> R) -> Result<R, EnterError> {
+        let inside = self.inside.try_lock().map_err(|_| EnterError::Entered)?;
+        let capability = inside
+            .capability
+            .as_ref()
+            .expect("a stay puts the capability back when it ends");
+        Ok(inside.stopped(capability, look))
+    }
+
+    /// End the run: one last major collection, as GHC does, and the statistics.
+    pub fn finish(mut self) -> Statistics {
+        self.inside_mut().recorder.exit_start();
+        let inside = self.inside_mut();
+        let mut capability = inside.capability.take().expect("nobody is inside");
+        // What is still live does not matter any more, nor whether there would be room to go on.
+        let _ = inside.collect(&mut capability, Cause::Final);
+        inside.capability = Some(capability);
+        let counts = inside.final_counts();
+        self.inside
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+            .recorder
+            .finish(&counts)
+    }
+
+    fn inside_mut(&mut self) -> &mut Inside<C> {
+        self.inside.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<C: Collector> Inside<C> {
+    /// The mutator's allocator has no room for `words` words: make some and take it.
+    pub fn refill(&mut self, capability: &mut Capability<C::Alloc>, words: Words) -> Result<Addr, Exhausted> {
+        let Some(every) = self.stress else {
+            return self.make_room(capability, words);
+        };
+        if capability.until_stress <= 1 {
+            self.collect(capability, Cause::Stress)?;
+            capability.until_stress = every;
+        } else {
+            capability.until_stress -= 1;
+        }
+        capability.alloc.restrict(None);
+        let at = self.make_room(capability, words)?;
+        // Room for this allocation only: the next one comes here again.
+        capability.alloc.restrict(Some(words));
+        Ok(at)
+    }
+
+    fn make_room(&mut self, capability: &mut Capability<C::Alloc>, words: Words) -> Result<Addr, Exhausted> {
+        let mut collected = false;
+        loop {
+            if let Some(at) = capability.alloc.reserve(words) {
+                return Ok(at);
+            }
+            match self.collector.refill(&mut self.heap, &capability.alloc, words) {
+                Ok(Refill::Ready) => {}
+                Ok(Refill::Collect) if !collected => {
+                    self.collect(capability, Cause::Allocation)?;
+                    collected = true;
+                }
+                Ok(Refill::Collect) => panic!("{}: no room straight after a collection", C::DESCRIPTION.name),
+                Err(_) if !collected => {
+                    self.collect(capability, Cause::asked(true))?;
+                    collected = true;
+                }
+                Err(cause) => {
+                    return Err(Exhausted {
+                        collector: C::DESCRIPTION.name,
+                        cause,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Space for a large object.
+    pub fn allocate_large(&mut self, capability: &mut Capability<C::Alloc>, words: Words) -> Result<Addr, Exhausted> {
+        if self.stress.is_some() {
+            capability.until_stress = capability.until_stress.saturating_sub(1);
+            if capability.until_stress == 0 {
+                self.collect(capability, Cause::Stress)?;
+                capability.until_stress = self.stress.unwrap_or(0);
+            }
+        }
+        let mut last = None;
+        for cause in [Some(Cause::Allocation), Some(Cause::asked(true)), None] {
+            match self.collector.allocate_large(&mut self.heap, words) {
+                Ok(Some(at)) => {
+                    self.allocated += words.to_bytes().0 as u64;
+                    return Ok(at);
+                }
+                Ok(None) => {}
+                Err(error) => last = Some(error),
+            }
+            if let Some(cause) = cause {
+                self.collect(capability, cause)?;
+            }
+        }
+        let cause = last.expect("a collector that has no room straight after a collection says why");
+        Err(Exhausted {
+            collector: C::DESCRIPTION.name,
+            cause,
+        })
+    }
+
+    /// Stop the world and collect.
+    pub fn collect(&mut self, capability: &mut Capability<C::Alloc>, cause: Cause) -> Result<(), Exhausted> {
+        let requested = self.recorder.clock().elapsed_ns();
+        self.recorder.gc_start(requested);
+        self.events.announce(&Event::Start { cause });
+        self.allocated += capability.alloc.take_allocated().0 as u64;
+        self.heap.begin_collection();
+        let Inside {
+            heap,
+            collector,
+            handles,
+            events,
+            ..
+        } = self;
+        // SAFETY: the mutator is the one that asks, and waits here.
+        let mut pause = unsafe { Pause::new(heap, handles, capability, events, cause) };
+        let collected = collector.collect(&mut pause);
+        self.heap.end_collection();
+        let (outcome, result) = match collected {
+            Ok(outcome) => (outcome, Ok(())),
+            Err((outcome, cause)) => (
+                outcome,
+                Err(Exhausted {
+                    collector: C::DESCRIPTION.name,
+                    cause,
+                }),
+            ),
+        };
+        self.record(capability, cause, &outcome);
+        result
+    }
+
+    fn record(&mut self, capability: &Capability<C::Alloc>, cause: Cause, outcome: &Outcome) {
+        let blocks = self.heap.blocks().accounting();
+        self.peak_fragmentation = self.peak_fragmentation.max(blocks.fragmentation().0);
+        let counts = GcCounts {
+            generation: outcome.generation,
+            major: outcome.major,
+            forced: cause != Cause::Allocation,
+            threads: 1,
+            allocated_total: self.allocated,
+            copied: outcome.copied.0 as u64,
+            live: outcome.live.0 as u64,
+            large: outcome.large.0 as u64,
+            slop: outcome.slop.0 as u64,
+            in_use: blocks.committed().0 as u64,
+            fragmentation: blocks.fragmentation().0 as u64,
+            promoted: outcome.promoted.0 as u64,
+            remembered: outcome.remembered,
+            ..GcCounts::default()
+        };
+        let collection = self.recorder.gc_end(&counts).clone();
+        let mut events = std::mem::take(&mut self.events);
+        self.stopped(capability, |stopped| {
+            events.announce(&Event::End {
+                collection: &collection,
+                stopped,
+            })
+        });
+        self.events = events;
+    }
+
+    fn stopped<R>(&self, capability: &Capability<C::Alloc>, look: impl FnOnce(&Stopped<'_>) -> R) -> R {
+        // SAFETY: whoever calls this has the world, so the mutator of the capability is stopped, or there is none.
+        let roots = unsafe { Roots::new(capability.frames.get(), &self.handles) };
+        let regions =
+            |visit: &mut dyn FnMut(crate::space::Region)| self.collector.for_each_region(&capability.alloc, visit);
+        look(&Stopped::new(&self.heap, roots, &regions, &capability.remembered))
+    }
+
+    fn final_counts(&self) -> FinalCounts {
+        let blocks = self.heap.blocks().accounting();
+        let running = self
+            .capability
+            .as_ref()
+            .map_or(Bytes(0), |capability| capability.alloc.allocated());
+        FinalCounts {
+            allocated_total: self.allocated + running.0 as u64,
+            peak_in_use: blocks.peak_megablocks as u64 * MEGABLOCK.0 as u64,
+            peak_blocks: blocks.peak_blocks as u64 * BLOCK.0 as u64,
+            peak_fragmentation: self.peak_fragmentation.max(blocks.fragmentation().0) as u64,
+            metadata: blocks.metadata_bytes.0 as u64,
+            tasks: Tasks {
+                total: 1,
+                bound: 1,
+                workers: 0,
+                peak_workers: 0,
+            },
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The stopped heap, to look at: for the checker, the profilers and the curious.
+//!
+//! Everything here is safe to call: no mutator runs and nothing moves for `'a`. Addresses that come from slots are given as
+//! addresses, so that a checker can test them before it believes them; [`ClosureView::children`] believes them.
+
+use crate::block::{BlockAllocator, BlockState};
+use crate::closure::{ClosureRef, Kind, Slot, TypeInfo};
+use crate::collector::Roots;
+use crate::heap::Heap;
+use crate::remembered::RememberedSet;
+use crate::space::Region;
+use crate::words::{Addr, Words};
+use std::marker::PhantomData;
+
+/// A view of a stopped heap.
+#[derive(Clone, Copy)]
+pub struct Stopped<'a> {
+    heap: &'a Heap,
+    roots: Roots<'a>,
+    regions: &'a dyn Fn(&mut dyn FnMut(Region)),
+    remembered: &'a RememberedSet,
+}
+
+impl std::fmt::Debug for Stopped<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Stopped({:?})", self.heap.blocks().accounting())
+    }
+}
+
+/// Where a root was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RootOrigin {
+    /// A slot of a mutator's frame.
+    Frame,
+    /// A handle, or a named heap root.
+    Handle,
+    /// A weak handle, which does not keep its closure alive.
+    Weak,
+}
+
+/// A closure of a stopped heap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ClosureView<'a> {
+    closure: ClosureRef,
+    _stopped: PhantomData<&'a ()>,
+}
+
+impl<'a> Stopped<'a> {
+    pub(crate) fn new(
+        heap: &'a Heap,
+        roots: Roots<'a>,
+        regions: &'a dyn Fn(&mut dyn FnMut(Region)),
+        remembered: &'a RememberedSet,
+    ) -> Self {
+        Stopped {
+            heap,
+            roots,
+            regions,
+            remembered,
+        }
+    }
+
+    /// The blocks: accounting, their own checker, all allocated runs.
+    pub fn blocks(&self) -> &'a BlockAllocator {
+        self.heap.blocks()
+    }
+
+    /// The state of the block that `address` lies in.
+    pub fn state(&self, address: Addr) -> BlockState {
+        self.heap.states().of(address)
+    }
+
+    /// Calls `visit` for every region that holds closures.
+    pub fn for_each_region(&self, visit: &mut dyn FnMut(Region)) {
+        (self.regions)(visit);
+    }
+
+    /// The closures of a region, first to last. Stops early, with the address as the error, at a word that is no header or a
+    /// closure that does not end inside.
+    pub fn closures(&self, region: Region) -> impl Iterator<Item = Result<ClosureView<'a>, Addr>> + use<'a> {
+        let mut at = region.start.0;
+        std::iter::from_fn(move || {
+            if at >= region.end.0 {
+                return None;
+            }
+            let closure = ClosureRef(at as *mut u64);
+            // SAFETY: the collector vouches for its regions: closures, one behind the other. A word that is no header
+            // is not believed.
+            let end = unsafe {
+                if !closure.header().is_header() {
+                    at = region.end.0;
+                    return Some(Err(closure.addr()));
+                }
+                closure.0 as usize + closure.words().to_bytes().0
+            };
+            let whole = end <= region.end.0;
+            at = if whole { end } else { region.end.0 };
+            Some(if whole {
+                Ok(ClosureView {
+                    closure,
+                    _stopped: PhantomData,
+                })
+            } else {
+                Err(closure.addr())
+            })
+        })
+    }
+
+    /// Calls `visit` for every root that is not null, weak ones included, with the address that it holds.
+    pub fn for_each_root(&self, mut visit: impl FnMut(RootOrigin, Addr)) {
+        let mut each = |origin, slot: Slot| {
+            // SAFETY: roots are readable while the world is stopped.
+            let word = unsafe { slot.load() };
+            if word != 0 {
+                visit(origin, Addr(word as usize));
+            }
+        };
+        self.roots.for_each_frame_slot(|slot| each(RootOrigin::Frame, slot));
+        self.roots
+            .handles()
+            .for_each_strong(|slot| each(RootOrigin::Handle, slot));
+        self.roots.handles().for_each_weak(|slot| each(RootOrigin::Weak, slot));
+    }
+
+    /// The named heap roots and the addresses they hold.
+    pub fn heap_roots(&self) -> Vec<(String, Addr)> {
+        self.roots
+            .handles()
+            .heap_roots()
+            .into_iter()
+            .map(|(name, word)| (name, Addr(word as usize)))
+            .collect()
+    }
+
+    /// The slots that are remembered.
+    pub fn remembered_slots(&self) -> impl Iterator<Item = Addr> + use<'a> {
+        self.remembered.slots().map(|slot| slot.addr())
+    }
+
+    /// The closures that roots keep alive, one for each root.
+    pub fn root_closures(&self) -> Vec<ClosureView<'a>> {
+        let mut all = Vec::new();
+        self.for_each_root(|origin, address| {
+            if origin != RootOrigin::Weak {
+                all.push(ClosureView {
+                    closure: ClosureRef(address.0 as *mut u64),
+                    _stopped: PhantomData,
+                });
+            }
+        });
+        all
+    }
+}
+
+impl<'a> ClosureView<'a> {
+    /// Where it lies.
+    pub fn addr(self) -> Addr {
+        self.closure.addr()
+    }
+
+    /// Its info table: kind, name, module.
+    pub fn info(self) -> &'static TypeInfo {
+        // SAFETY: a view is made only of closures of a heap whose collection is over, so of headers.
+        unsafe { self.closure.header().info() }
+    }
+
+    /// What kind of closure it is.
+    pub fn kind(self) -> Kind {
+        self.info().kind
+    }
+
+    /// Its size, header included.
+    #[inline]
+    pub fn words(self) -> Words {
+        // SAFETY: as for `info`.
+        unsafe { self.closure.words() }
+    }
+
+    /// Its slots: the address of each, and the address that it holds (null for none).
+    #[inline]
+    pub fn slots(self) -> impl ExactSizeIterator<Item = (Addr, Addr)> + use<'a> {
+        // SAFETY: as for `info`.
+        let extent = unsafe { self.closure.extent() };
+        extent.slots().map(|slot| {
+            // SAFETY: a slot of a closure of a stopped heap.
+            let word = unsafe { slot.load() };
+            (slot.addr(), Addr(word as usize))
+        })
+    }
+
+    /// The closures that it points to, in order; null pointers are left out.
+    #[inline]
+    pub fn children(self) -> impl Iterator<Item = ClosureView<'a>> + use<'a> {
+        self.slots().filter(|(_, to)| to.0 != 0).map(|(_, to)| ClosureView {
+            closure: ClosureRef(to.0 as *mut u64),
+            _stopped: PhantomData,
+        })
+    }
+}
