@@ -8,7 +8,7 @@
 
 use gclab_core::collector::{Bump, Collector, Description, GenerationalBarrier, Outcome, Pause, Refill};
 use gclab_core::events::Phase;
-use gclab_core::flags::Flags;
+use gclab_core::flags::{Flags, MAX_GENERATIONS};
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::{FactorSizing, Live};
 use gclab_core::space::{Nursery, Region, Steps};
@@ -35,6 +35,7 @@ unsafe impl Collector for Copying {
         moves: true,
         parallel: false,
         honours: &["A", "AL", "F", "G", "H", "O", "n"],
+        generations: (2, MAX_GENERATIONS),
     };
     type Alloc = Bump;
     type Barrier = GenerationalBarrier;

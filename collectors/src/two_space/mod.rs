@@ -31,6 +31,7 @@ unsafe impl Collector for TwoSpace {
         moves: true,
         parallel: false,
         honours: &["A", "AL", "F", "G"],
+        generations: (1, 1),
     };
     type Alloc = Bump;
     type Barrier = NoBarrier;

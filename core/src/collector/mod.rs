@@ -33,6 +33,9 @@ pub struct Description {
     pub parallel: bool,
     /// The collector flags that it honours, by name without the dash (`"A"`, `"F"`), beyond those of every heap.
     pub honours: &'static [&'static str],
+    /// The least and the most generations (`-G`) that it can have. Without `-G` it has as many as the default says, or
+    /// the nearest number that it can have.
+    pub generations: (u32, u32),
 }
 
 /// Why a collection happens.

@@ -14,8 +14,10 @@ const MIB: Bytes = Bytes(1 << 20);
 const MOST: Bytes = Bytes(8 << 40);
 /// The largest reservation: half of the 47 bits of a process's addresses.
 const MOST_RESERVE: Bytes = Bytes(64 << 40);
+/// The most generations of any heap.
+pub const MAX_GENERATIONS: u32 = 12;
 /// The largest generation number.
-const OLDEST: u64 = 11;
+const OLDEST: u64 = MAX_GENERATIONS as u64 - 1;
 /// More capabilities than any machine has processors.
 const MOST_THREADS: u64 = 4096;
 
@@ -143,10 +145,7 @@ pub const FLAGS: &[FlagSpec] = &[
     FlagSpec {
         name: "F",
         toml: Some("F"),
-        kind: Kind::Number {
-            min: 1.0,
-            max: 1000.0,
-        },
+        kind: Kind::Number { min: 1.0, max: 1000.0 },
         default: "2",
         meaning: "old generations may grow to this factor of their live data before they are collected",
         ghc: Some("GHC takes factors below 1, under which every collection is a major one"),
@@ -402,13 +401,7 @@ pub const FLAGS: &[FlagSpec] = &[
         ghc: Some("gclab's own: in GHC -DZ is something else"),
         scope: Scope::Heap,
         optional: true,
-        set: |f, v| {
-            f.stress = if let Value::Count(n) = v {
-                Some(n)
-            } else {
-                None
-            }
-        },
+        set: |f, v| f.stress = if let Value::Count(n) = v { Some(n) } else { None },
         get: |f| f.stress.map(Value::Count),
     },
     FlagSpec {
