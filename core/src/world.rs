@@ -6,10 +6,11 @@
 use crate::block::{BLOCK, MEGABLOCK};
 use crate::collector::{Alloc, Capability, Cause, Collector, Outcome, Pause, Refill, Roots};
 use crate::events::{Event, Events, Listener};
-use crate::flags::Flags;
+use crate::flags::{FlagError, Flags};
 use crate::heap::{Heap, OutOfMemory};
 use crate::memory::MemoryError;
 use crate::mutator::{HandleTable, Mutator};
+use crate::stats::render::Printer;
 use crate::stats::{FinalCounts, GcCounts, Recorder, Statistics, Tasks};
 use crate::words::{Addr, Bytes, Words};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -53,6 +54,9 @@ pub enum StartError {
     /// The system refused address space or memory.
     #[error("the heap could not be made: {0}")]
     Memory(#[from] MemoryError),
+    /// The collector cannot do what a flag asks.
+    #[error(transparent)]
+    Flag(#[from] FlagError),
     /// The limit on memory leaves no room for the first allocation area.
     #[error("the heap could not be made: {0}")]
     OutOfMemory(#[from] OutOfMemory),
@@ -91,8 +95,10 @@ impl<C: Collector> World<C> {
     /// A world with an empty heap.
     ///
     /// # Errors
-    /// If there is no memory for it.
+    /// If there is no memory for it, or the collector cannot do what a flag asks.
     pub fn new(flags: &Flags) -> Result<World<C>, StartError> {
+        let flags = &mut flags.clone();
+        C::DESCRIPTION.fit(flags, |_| Vec::new())?;
         let mut recorder = Recorder::new(flags.generations, flags.capabilities);
         let mut heap = Heap::new(flags)?;
         let collector = C::new(&mut heap, flags)?;
@@ -117,6 +123,11 @@ impl<C: Collector> World<C> {
     /// From now on tell `listener` what happens.
     pub fn listen(&mut self, listener: Box<dyn Listener>) {
         self.inside_mut().events.listen(listener);
+    }
+
+    /// From now on print statistics as the run goes: rows of `-S` when they happen.
+    pub fn print_with(&mut self, printer: Printer) {
+        self.inside_mut().recorder.print_with(printer);
     }
 
     /// Run `stay` in the heap. `'h` brands it: pointers of this stay go nowhere else.

@@ -34,8 +34,8 @@ unsafe impl Collector for Copying {
         summary: "generational copying with ageing, GHC's default (-G2 and more)",
         moves: true,
         parallel: false,
-        honours: &["A", "AL", "F", "G", "H", "O", "n"],
         generations: (2, MAX_GENERATIONS),
+        honours: &["A", "n", "AL", "F", "O", "G", "H", "m"],
     };
     type Alloc = Bump;
     type Barrier = GenerationalBarrier;
@@ -43,7 +43,7 @@ unsafe impl Collector for Copying {
     fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
         let sizing = FactorSizing::new(flags, heap);
         let area = sizing.area(Live::default(), Bytes(0))?;
-        let nursery = Nursery::new(heap, area, flags.large_limit())?;
+        let nursery = Nursery::new(heap, area, flags)?;
         let old_limit = sizing.old_limit(Bytes(0));
         Ok(Copying {
             nursery,

@@ -30,8 +30,8 @@ unsafe impl Collector for TwoSpace {
         summary: "copies everything that is live at every collection (-G1)",
         moves: true,
         parallel: false,
-        honours: &["A", "AL", "F", "G"],
         generations: (1, 1),
+        honours: &["A", "n", "AL", "F", "G", "m"],
     };
     type Alloc = Bump;
     type Barrier = NoBarrier;
@@ -39,7 +39,7 @@ unsafe impl Collector for TwoSpace {
     fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
         let sizing = FactorSizing::new(flags, heap);
         let area = sizing.area_of_one_generation(Live::default())?;
-        let nursery = Nursery::new(heap, area, flags.large_limit())?;
+        let nursery = Nursery::new(heap, area, flags)?;
         Ok(TwoSpace {
             nursery,
             survivors: Steps::new(1),

@@ -14,7 +14,7 @@ pub use capability::{Barrier, Capability, GenerationalBarrier, NoBarrier};
 pub use list::{CollectorList, CollectorVisitor};
 pub use pause::{Pause, Roots};
 
-use crate::flags::Flags;
+use crate::flags::{FlagError, Flags};
 use crate::heap::{Heap, OutOfMemory};
 use crate::space::{Region, Steps};
 use crate::trace::Evacuated;
@@ -36,6 +36,34 @@ pub struct Description {
     /// The least and the most generations (`-G`) that it can have. Without `-G` it has as many as the default says, or
     /// the nearest number that it can have.
     pub generations: (u32, u32),
+}
+
+impl Description {
+    /// Fits `flags` to this collector: a number of generations that nobody gave becomes one that it takes. `others` tells
+    /// which collectors honour a flag, for the message.
+    ///
+    /// # Errors
+    /// If a flag that was given asks for what this collector does not do.
+    pub fn fit(&self, flags: &mut Flags, others: impl Fn(&str) -> Vec<&'static str>) -> Result<(), FlagError> {
+        flags.check_honoured(self.name, self.honours, &others)?;
+        if flags.capabilities > 1 && !self.parallel {
+            return Err(FlagError::NotHonoured {
+                flag: format!("-N{}", flags.capabilities),
+                collector: self.name.to_owned(),
+                others: Vec::new(),
+            });
+        }
+        let (least, most) = self.generations;
+        if flags.given.contains("G") && !(least..=most).contains(&flags.generations) {
+            let takes = if least == most { format!("{least}") } else { format!("{least} to {most}") };
+            return Err(FlagError::Conflict {
+                flag: format!("-G{}", flags.generations),
+                why: format!("not for the {} collector: its number of generations is {takes}", self.name),
+            });
+        }
+        flags.generations = flags.generations.clamp(least, most);
+        Ok(())
+    }
 }
 
 /// Why a collection happens.

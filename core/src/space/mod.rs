@@ -26,9 +26,6 @@ pub const LARGE_OBJECT: Words = Words(409);
 /// The first step that is not collected at every collection: generation 1.
 pub const FIRST_OLD_STEP: u8 = 2;
 
-/// Most generations that the four bits of a block's step can tell apart.
-pub const MAX_GENERATIONS: u32 = 12;
-
 /// A run of memory with closures from `start` to `end`, one behind the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Region {

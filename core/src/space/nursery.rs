@@ -7,6 +7,7 @@
 use super::{LargeObject, Region};
 use crate::block::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockRun, BlockState, blocks_for};
 use crate::collector::{Bump, Refill};
+use crate::flags::Flags;
 use crate::heap::{Heap, OutOfMemory};
 use crate::words::{Addr, Bytes, Words};
 
@@ -16,6 +17,8 @@ pub struct Nursery {
     runs: Vec<NurseryRun>,
     /// The run that is handed out next; the one before it is the mutator's.
     next: usize,
+    /// Most blocks of a run.
+    chunk: u32,
     /// Blocks that the runs have together.
     blocks: u32,
     large: Vec<LargeObject>,
@@ -35,15 +38,15 @@ struct NurseryRun {
 const NURSERY: BlockState = BlockState::NURSERY.condemned(true);
 
 impl Nursery {
-    /// A nursery of `size`, and a limit on young large objects.
+    /// A nursery of `size`, in chunks (`-n`) and with a limit on young large objects (`-AL`) as `flags` say.
     ///
     /// # Errors
     /// If the heap has not as much memory.
-    pub fn new(heap: &mut Heap, size: Bytes, large_limit: Bytes) -> Result<Self, OutOfMemory> {
-        let mut nursery = Nursery {
-            large_limit: large_limit.0 / 8,
-            ..Nursery::default()
-        };
+    pub fn new(heap: &mut Heap, size: Bytes, flags: &Flags) -> Result<Self, OutOfMemory> {
+        let large_limit = flags.large_limit().to_words_up().0;
+        let chunk = flags.chunk_size().map_or(BLOCKS_PER_MEGABLOCK, blocks_for);
+        let chunk = chunk.clamp(1, BLOCKS_PER_MEGABLOCK);
+        let mut nursery = Nursery { large_limit, chunk, ..Nursery::default() };
         nursery.resize(heap, size)?;
         Ok(nursery)
     }
@@ -115,8 +118,8 @@ impl Nursery {
             heap.blocks.free(last.run);
         }
         while self.blocks < wanted {
-            // Runs of a megablock at most: they can be found in any heap, and a refill is rare enough.
-            let most = (wanted - self.blocks).min(BLOCKS_PER_MEGABLOCK);
+            // A megablock at most: such runs can be found in any heap, and a refill is rare enough.
+            let most = (wanted - self.blocks).min(self.chunk);
             let run = heap.blocks.allocate_up_to(most.min(16), most)?;
             heap.set_state(run, NURSERY);
             self.blocks += run.blocks();
