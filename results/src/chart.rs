@@ -14,10 +14,10 @@ const COLOURS: [&str; 7] = [
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F",
 ];
 
-const WIDTH: f64 = 356.0;
+const WIDTH: f64 = 362.0;
 const HEIGHT: f64 = 236.0;
 const LEFT: f64 = 46.0;
-const RIGHT: f64 = 14.0;
+const RIGHT: f64 = 20.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 44.0;
 /// Points of several series at the same place are drawn side by side, this far apart.

@@ -7,7 +7,7 @@
 use crate::folder::ResultsDir;
 use crate::maths::{Ratio, Spread, ratio_of_means};
 use crate::metric::{COMPARED, Metric};
-use crate::record::Configuration;
+use crate::plan::Configuration;
 use crate::summary::{Group, Summary};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -8,16 +8,18 @@ pub mod folder;
 pub mod manifest;
 pub mod maths;
 pub mod metric;
+pub mod plan;
 pub mod record;
 pub mod report;
 pub mod schema;
 pub mod summary;
 pub mod table;
+pub mod time;
 
 pub use compare::{Comparison, Verdict, compare};
 pub use folder::{ResultsDir, ResultsError, Torn};
 pub use manifest::{Axis, Build, Machine, Manifest};
-pub use record::{
-    Configuration, Generation, Pause, PlannedRun, RunRecord, RunStats, SCHEMA, Status, rfc3339,
-};
+pub use plan::{Configuration, PlannedRun};
+pub use record::{Generation, Pause, RunRecord, RunStats, SCHEMA, Status};
 pub use summary::Summary;
+pub use time::rfc3339;

@@ -3,7 +3,7 @@
 //! It holds the question, the experiment file's text, the machine, the build, and every run in the order in which it is to
 //! be done. A folder with a plan and no runs is a valid folder: it is where an interrupted experiment goes on.
 
-use crate::record::PlannedRun;
+use crate::plan::PlannedRun;
 use crate::schema::documented;
 
 documented! {

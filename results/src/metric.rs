@@ -151,14 +151,14 @@ metrics! {
     MAJOR_FAULTS "major_page_faults" "major faults" Count |r| count(r.major_page_faults);
 }
 
-/// The columns of tables.
+/// The columns of tables, the most important first: a narrow terminal shows only those at the beginning.
 pub const TABLE: &[Metric] = &[
+    TOTAL_ELAPSED,
     GC_ELAPSED,
     MUT_ELAPSED,
-    TOTAL_ELAPSED,
     PEAK_IN_USE,
-    MAX_RSS,
     MAX_PAUSE,
+    MAX_RSS,
     GCS,
     COPIED,
 ];

@@ -7,6 +7,7 @@
 mod answer;
 mod csv;
 mod figures;
+mod grid;
 mod markdown;
 mod page;
 mod pauses;

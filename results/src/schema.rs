@@ -1,7 +1,7 @@
 //! One definition of a record: the Rust type, what is written, and what `docs/results.md` says are the same lines.
 //!
-//! [`documented!`] takes a plain struct whose fields each open with a one-line comment and makes the struct (with serde),
-//! plus a table of its fields from those comments. `docs/results.md` is made of these tables by [`crate::docs::page`] and
+//! `documented!` takes a plain struct whose fields each open with a one-line comment and makes the struct (with serde),
+//! plus a table of its fields from those comments. The tables of `docs/results.md` are made from it, and
 //! `tests/it/docs.rs` fails when the page is out of date.
 //!
 //! Rule of absence: an `Option` that is `None` is not written at all, and a missing key or a `null` reads as `None`. Numbers

@@ -8,7 +8,8 @@ use crate::folder::ResultsDir;
 use crate::manifest::Axis;
 use crate::maths::Spread;
 use crate::metric::Metric;
-use crate::record::{Configuration, RunRecord};
+use crate::plan::Configuration;
+use crate::record::RunRecord;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All configurations of one results folder.

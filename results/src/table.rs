@@ -3,7 +3,7 @@
 //! Figures are medians; `±` is how far the farthest run lies from the median, in percent of it. No colours and no lines to
 //! the sides, so that what is piped into a file or pasted into a report reads the same.
 
-use crate::compare::{Comparison, Figure, Row};
+use crate::compare::{Comparison, Figure, Row, Verdict};
 use crate::folder::ResultsDir;
 use crate::manifest::Axis;
 use crate::maths::Spread;
@@ -65,11 +65,7 @@ pub fn render_summary(summary: &Summary<'_>, width: Option<u16>) -> String {
         text.push_str("\nmedian of the runs that ended well; ± largest deviation from it\n");
     }
     if !left_out.is_empty() {
-        let _ = writeln!(
-            text,
-            "left out for want of room: {}; the report has all",
-            left_out.join(", ")
-        );
+        let _ = writeln!(text, "no room for: {}; see the report", left_out.join(", "));
     }
     text
 }
@@ -101,7 +97,7 @@ fn work_table(summary: &Summary<'_>, work: &Work<'_>, width: Option<u16>) -> (St
             .unwrap_or(0);
         match width {
             Some(width) if widest > usize::from(width) && !metrics.is_empty() => {
-                left_out.extend(metrics.pop().map(Metric::heading));
+                left_out.extend(metrics.pop().map(|metric| metric.title.to_owned()));
             }
             _ => return (text, left_out),
         }
@@ -142,13 +138,13 @@ fn work_table_of(summary: &Summary<'_>, work: &Work<'_>, metrics: &[&Metric]) ->
     lines_trimmed(&table)
 }
 
-/// `3`, or `2 of 3: 1 timeout` when not all of them ended well.
+/// `3`, or `2/3: crash` when not all of them ended well.
 pub fn runs_text(group: &Group<'_>) -> String {
-    let (ok, all) = (group.ok().count(), group.runs.len());
-    match (ok, all) {
-        (ok, all) if ok == all => all.to_string(),
-        (0, 1) => group.runs[0].outcome.to_string(),
-        _ => format!("{ok} of {all}: {}", group.failures_text()),
+    let (ok, all, failures) = (group.ok().count(), group.runs.len(), group.failures());
+    match failures.keys().next() {
+        None => all.to_string(),
+        Some(only) if failures.len() == 1 => format!("{ok}/{all}: {only}"),
+        Some(_) => format!("{ok}/{all}: {}", group.failures_text()),
     }
 }
 
@@ -201,12 +197,17 @@ pub fn comparison(comparison: &Comparison) -> String {
     } else {
         let _ = writeln!(text, "{}", lines_trimmed(&table));
     }
+    for row in &comparison.rows {
+        if let Some(note) = &row.note {
+            let _ = writeln!(text, "{}: {note}", row.configuration);
+        }
+    }
     for (which, list) in [
         ("base", &comparison.only_base),
         ("new one", &comparison.only_new),
     ] {
         for configuration in list {
-            let _ = writeln!(text, "only in the {which}: {}", configuration);
+            let _ = writeln!(text, "only in the {which}: {configuration}");
         }
     }
     let count = |verdict| {
@@ -216,7 +217,6 @@ pub fn comparison(comparison: &Comparison) -> String {
             .filter(|row| row.verdict == verdict)
             .count()
     };
-    use crate::compare::Verdict;
     let _ = writeln!(
         text,
         "{} configurations: {} regressions, {} improvements, {} same, {} unclear (threshold {} %)",
@@ -232,28 +232,22 @@ pub fn comparison(comparison: &Comparison) -> String {
 
 fn comparison_rows(table: &mut Table, row: &Row) {
     let name = row.configuration.to_string();
-    let mut first = true;
-    let shown = |first: &mut bool| {
-        if std::mem::take(first) {
-            name.clone()
-        } else {
-            String::new()
-        }
-    };
-    if let Some(note) = &row.note {
-        let name = shown(&mut first);
+    if row.note.is_some() {
+        let blank = String::new;
+        let verdict = row.verdict.to_string();
         table.add_row([
-            name,
-            note.clone(),
-            String::new(),
-            String::new(),
-            String::new(),
-            String::new(),
-            row.verdict.to_string(),
+            name.clone(),
+            "outcome (below)".to_owned(),
+            blank(),
+            blank(),
+            blank(),
+            blank(),
+            verdict,
         ]);
     }
-    for figure in &row.figures {
-        let name = shown(&mut first);
+    for (index, figure) in row.figures.iter().enumerate() {
+        let first = index == 0 && row.note.is_none();
+        let name = if first { name.clone() } else { String::new() };
         table.add_row(figure_cells(name, figure));
     }
 }
@@ -264,7 +258,7 @@ fn figure_cells(name: String, figure: &Figure) -> [String; 7] {
         .ratio
         .map_or("–".to_owned(), |r| format!("{:.3}", r.estimate));
     let interval = figure.ratio.and_then(|r| r.ci95);
-    let interval = interval.map_or("too few runs".to_owned(), |i| {
+    let interval = interval.map_or("not enough data".to_owned(), |i| {
         format!("{:.3} to {:.3}", i.low, i.high)
     });
     [

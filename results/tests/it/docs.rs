@@ -1,1 +1,143 @@
-//! x
+//! `docs/results.md` says what the source says. `UPDATE_DOCS=1` rewrites its tables.
+
+use crate::synthetic;
+use gclab_results::schema::{Documented, Field};
+use gclab_results::{
+    Axis, Build, Generation, Machine, Manifest, Pause, PlannedRun, RunRecord, RunStats, Status,
+};
+use std::path::Path;
+
+#[test]
+fn the_page_of_the_format_is_up_to_date() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results.md");
+    let page = std::fs::read_to_string(&path).expect("docs/results.md is there");
+    let made = filled_in(&page);
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &made).expect("docs/results.md can be written");
+    } else {
+        assert!(
+            page == made,
+            "docs/results.md is out of date: UPDATE_DOCS=1 cargo test -p gclab-results docs"
+        );
+    }
+}
+
+/// The page with everything between `<!-- what -->` and `<!-- end -->` made anew.
+fn filled_in(page: &str) -> String {
+    let mut made = String::new();
+    let mut skipping = false;
+    for line in page.lines() {
+        let mark = line
+            .strip_prefix("<!-- ")
+            .and_then(|rest| rest.strip_suffix(" -->"));
+        if mark == Some("end") {
+            assert!(skipping, "an end without a beginning");
+            skipping = false;
+        }
+        if !skipping {
+            made.push_str(line);
+            made.push('\n');
+        }
+        if let Some(what) = mark.filter(|mark| *mark != "end") {
+            skipping = true;
+            made.push_str(&content(what));
+        }
+    }
+    assert!(!skipping, "a beginning without an end");
+    made
+}
+
+fn content(what: &str) -> String {
+    match what {
+        "fields: RunRecord" => table(RunRecord::FIELDS),
+        "fields: RunStats" => table(RunStats::FIELDS),
+        "fields: Generation" => table(Generation::FIELDS),
+        "fields: Pause" => table(Pause::FIELDS),
+        "fields: Manifest" => table(Manifest::FIELDS),
+        "fields: PlannedRun" => table(PlannedRun::FIELDS),
+        "fields: Axis" => table(Axis::FIELDS),
+        "fields: Machine" => table(Machine::FIELDS),
+        "fields: Build" => table(Build::FIELDS),
+        "outcomes" => outcomes(),
+        "example" => example(),
+        other => panic!("docs/results.md asks for {other:?}, which nobody makes"),
+    }
+}
+
+fn table(fields: &[Field]) -> String {
+    let mut text = "| key | type | meaning |\n|---|---|---|\n".to_owned();
+    for field in fields {
+        let meaning = field.meaning.trim();
+        text.push_str(&format!(
+            "| `{}` | {} | {meaning} |\n",
+            field.name,
+            json_type(field.rust_type)
+        ));
+    }
+    text
+}
+
+/// A Rust type as a reader of JSON knows it.
+fn json_type(rust: &str) -> String {
+    let inner = |wrapper: &str| {
+        rust.strip_prefix(wrapper)?
+            .strip_prefix('<')?
+            .strip_suffix('>')
+    };
+    if let Some(inner) = inner("Option") {
+        return format!("{}, may be absent", json_type(inner));
+    }
+    if let Some(inner) = inner("Vec") {
+        return format!("array of {}", json_type(inner));
+    }
+    match rust {
+        "u32" | "u64" => "integer".to_owned(),
+        "f64" => "number".to_owned(),
+        "bool" => "true or false".to_owned(),
+        "String" => "string".to_owned(),
+        "BTreeMap<String, String>" => "object of strings".to_owned(),
+        "Status" => "[outcome](#outcome)".to_owned(),
+        object => format!("[{object}](#{})", object.to_lowercase()),
+    }
+}
+
+fn outcomes() -> String {
+    let crash = |exit_code, signal| Status::Crash { exit_code, signal };
+    let all = [
+        (Status::Ok, "exit status 0 and a checksum"),
+        (
+            Status::HeapExhausted,
+            "the heap ran out under `-M`: exit status 251",
+        ),
+        (Status::Usage, "the command line was refused: exit status 2"),
+        (crash(Some(101), None), "any other exit status"),
+        (crash(None, Some(11)), "killed by a signal"),
+        (
+            Status::Timeout,
+            "killed because it ran longer than the experiment allows",
+        ),
+    ];
+    let rows = all.iter().map(|(status, meaning)| {
+        format!(
+            "| `{}` | {meaning} |\n",
+            serde_json::to_string(status).expect("a status is JSON")
+        )
+    });
+    format!(
+        "| outcome | meaning |\n|---|---|\n{}",
+        rows.collect::<String>()
+    )
+}
+
+fn example() -> String {
+    let mut run = synthetic::runs(&synthetic::small()).swap_remove(0);
+    run.stats
+        .as_mut()
+        .expect("a good run has statistics")
+        .collections
+        .truncate(1);
+    format!(
+        "```json\n{}\n```\n",
+        serde_json::to_string_pretty(&run).expect("a record is JSON")
+    )
+}

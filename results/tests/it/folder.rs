@@ -1,1 +1,326 @@
-//! x
+//! Results folders: round trips, and every way in which one can be damaged.
+
+use crate::synthetic::{self, small, small_runs, write};
+use gclab_results::{
+    Generation, Manifest, Pause, ResultsDir, ResultsError, RunRecord, RunStats, Status,
+};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use tempfile::{TempDir, tempdir};
+
+fn written(runs: &[RunRecord]) -> (TempDir, ResultsDir) {
+    let parent = tempdir().expect("a temporary folder");
+    let dir = write(parent.path(), synthetic::manifest(&small()), runs);
+    (parent, dir)
+}
+
+fn append_raw(dir: &ResultsDir, bytes: &[u8]) {
+    let mut file = fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(dir.runs_file())
+        .expect("runs.jsonl opens");
+    file.write_all(bytes).expect("and can be written");
+}
+
+fn message(path: &Path) -> String {
+    let error = ResultsDir::open(path)
+        .expect_err("this folder is damaged")
+        .to_string();
+    error.replace(&path.display().to_string(), "DIR")
+}
+
+#[test]
+fn what_is_written_reads_back() {
+    let runs = small_runs();
+    let (_parent, dir) = written(&runs);
+    let again = ResultsDir::open(dir.path()).expect("it reads");
+    assert_eq!(again.runs(), runs);
+    assert_eq!(again.runs(), dir.runs());
+    assert_eq!(again.manifest(), dir.manifest());
+    assert_eq!(again.torn(), None);
+    assert!(again.is_done(&runs[3].id) && !again.is_done("nobody"));
+}
+
+#[test]
+fn the_committed_folder_is_what_the_model_makes() {
+    let path = synthetic::fixture_path();
+    if std::env::var_os("UPDATE_FIXTURES").is_some() {
+        let _ = fs::remove_dir_all(&path);
+        write(
+            path.parent().expect("below fixtures"),
+            synthetic::manifest(&small()),
+            &small_runs(),
+        );
+    }
+    let dir = synthetic::fixture();
+    assert_eq!(dir.manifest(), &synthetic::manifest(&small()));
+    assert_eq!(dir.runs(), small_runs(), "UPDATE_FIXTURES=1 makes it anew");
+}
+
+/// Every key, with a value of its own, survives; and times keep their last bit.
+#[test]
+fn every_field_survives() {
+    let mut run = small_runs().swap_remove(0);
+    let stats = run.stats.as_mut().expect("a good run");
+    stats.work_balance = Some(0.1 + 0.2);
+    stats.par_copied_bytes = Some(u64::MAX);
+    stats.capabilities = Some(4);
+    stats.cumulative_live_bytes = Some(11);
+    stats.max_large_objects_bytes = Some(12);
+    stats.gc_cpu_seconds = Some(1.0 / 3.0);
+    stats.total_cpu_seconds = Some(f64::MIN_POSITIVE);
+    stats.generations = vec![Generation {
+        collections: 3,
+        par_collections: Some(1),
+        cpu_seconds: Some(0.5),
+        elapsed_seconds: Some(0.25),
+        max_pause_seconds: Some(0.125),
+    }];
+    stats.collections = vec![Pause {
+        generation: 1,
+        major: true,
+        start_ns: 1,
+        sync_ns: Some(2),
+        elapsed_ns: 3,
+        cpu_ns: Some(4),
+        threads: Some(5),
+        allocated_bytes: Some(6),
+        copied_bytes: Some(7),
+        promoted_bytes: Some(8),
+        live_bytes: Some(9),
+        large_objects_bytes: Some(10),
+        slop_bytes: Some(11),
+        in_use_bytes: Some(12),
+        fragmentation_bytes: Some(13),
+        remembered: Some(14),
+    }];
+    run.host = Some("näme \"with\" \u{1} oddities\n".to_owned());
+    run.seed = u64::MAX;
+    let (_parent, dir) = written(std::slice::from_ref(&run));
+    assert_eq!(
+        ResultsDir::open(dir.path()).expect("it reads").runs(),
+        [run]
+    );
+}
+
+#[test]
+fn what_nobody_measured_is_not_written() {
+    let (_parent, dir) = written(&[RunRecord {
+        schema: 1,
+        ..RunRecord::default()
+    }]);
+    let line = fs::read_to_string(dir.runs_file()).expect("a line");
+    for absent in ["wall_seconds", "stats", "checksum", "stderr_tail", "null"] {
+        assert!(!line.contains(absent), "{absent} in {line}");
+    }
+}
+
+#[test]
+fn times_that_are_not_numbers_come_back_as_absent() {
+    let mut run = small_runs().swap_remove(0);
+    run.wall_seconds = Some(f64::NAN);
+    run.stats.as_mut().expect("a good run").gc_cpu_seconds = Some(f64::INFINITY);
+    let (_parent, dir) = written(&[run]);
+    let again = ResultsDir::open(dir.path()).expect("it reads");
+    assert_eq!(again.runs()[0].wall_seconds, None);
+    assert_eq!(
+        again.runs()[0]
+            .stats
+            .as_ref()
+            .and_then(|s| s.gc_cpu_seconds),
+        None
+    );
+}
+
+#[test]
+fn every_outcome_survives() {
+    let crash = |exit_code, signal| Status::Crash { exit_code, signal };
+    let outcomes = [
+        Status::Ok,
+        Status::HeapExhausted,
+        Status::Usage,
+        crash(Some(101), None),
+        crash(None, Some(9)),
+        crash(None, None),
+        Status::Timeout,
+    ];
+    for outcome in outcomes {
+        let text = serde_json::to_string(&outcome).expect("JSON");
+        assert_eq!(
+            serde_json::from_str::<Status>(&text).expect("reads"),
+            outcome,
+            "{text}"
+        );
+    }
+}
+
+/// The process was killed at every possible moment of writing a line: no run before it is lost, and going on works.
+#[test]
+fn a_torn_last_line_costs_only_itself() {
+    let runs = small_runs();
+    let (_parent, dir) = written(&runs[..2]);
+    let line = fs::read(dir.runs_file()).expect("two lines");
+    let first = line.iter().position(|&b| b == b'\n').expect("a line end") + 1;
+    for cut in first + 1..line.len() - 1 {
+        fs::write(dir.runs_file(), &line[..cut]).expect("can be written");
+        let mut again =
+            ResultsDir::open(dir.path()).unwrap_or_else(|e| panic!("cut at {cut}: {e}"));
+        assert_eq!(again.runs(), &runs[..1], "cut at {cut}");
+        assert_eq!(
+            again.torn().map(|t| (t.line, t.bytes)),
+            Some((2, cut - first)),
+            "cut at {cut}"
+        );
+        if cut % 97 == 0 || cut == first + 1 {
+            again.append_run(&runs[1]).expect("it goes on");
+            assert_eq!(again.torn(), None);
+            assert_eq!(
+                fs::read(dir.runs_file()).expect("two lines"),
+                line,
+                "cut at {cut}"
+            );
+        }
+    }
+}
+
+/// Only the line end is missing: the run is whole and counts.
+#[test]
+fn a_whole_line_without_its_end_counts() {
+    let runs = small_runs();
+    let (_parent, dir) = written(&runs[..2]);
+    let all = fs::read(dir.runs_file()).expect("two lines");
+    fs::write(dir.runs_file(), &all[..all.len() - 1]).expect("can be written");
+    let mut again = ResultsDir::open(dir.path()).expect("it reads");
+    assert_eq!((again.runs().len(), again.torn()), (2, None));
+    again.append_run(&runs[2]).expect("it goes on");
+    assert_eq!(
+        ResultsDir::open(dir.path()).expect("it reads").runs(),
+        &runs[..3]
+    );
+}
+
+#[test]
+fn a_power_cut_leaves_zeros() {
+    let runs = small_runs();
+    let (_parent, dir) = written(&runs[..1]);
+    append_raw(&dir, &[0; 100]);
+    let again = ResultsDir::open(dir.path()).expect("it reads");
+    assert_eq!(
+        (again.runs().len(), again.torn().map(|t| t.bytes)),
+        (1, Some(100))
+    );
+}
+
+#[test]
+fn damage_elsewhere_names_file_and_line() {
+    let runs = small_runs();
+    let (_parent, dir) = written(&runs[..1]);
+    append_raw(&dir, b"{\"schema\": 1, \"gclab\": \"0.1.0\"}\n");
+    insta::assert_snapshot!(message(dir.path()), @"DIR/runs.jsonl:2: column 31: not what gclab writes: missing field `id`");
+
+    let (_parent, dir) = written(&runs[..1]);
+    append_raw(&dir, b"\n\xff\xfe\n");
+    insta::assert_snapshot!(message(dir.path()), @"DIR/runs.jsonl:3: not UTF-8 text: invalid utf-8 sequence of 1 bytes from index 0");
+
+    let (_parent, dir) = written(&[]);
+    fs::write(
+        dir.path().join("plan.json"),
+        "{\n  \"schema\": 1,\n  \"gclab\": 7\n}\n",
+    )
+    .expect("can be written");
+    insta::assert_snapshot!(message(dir.path()), @"DIR/plan.json:3: column 12: not what gclab writes: invalid type: integer `7`, expected a string");
+}
+
+#[test]
+fn one_run_with_two_results_is_an_error_and_a_copy_is_none() {
+    let mut runs = small_runs();
+    let (_parent, dir) = written(&runs[..2]);
+    append_raw(
+        &dir,
+        serde_json::to_string(&runs[1]).expect("JSON").as_bytes(),
+    );
+    append_raw(&dir, b"\n");
+    assert_eq!(
+        ResultsDir::open(dir.path()).expect("it reads").runs().len(),
+        2
+    );
+    runs[1].wall_seconds = Some(9.0);
+    append_raw(
+        &dir,
+        serde_json::to_string(&runs[1]).expect("JSON").as_bytes(),
+    );
+    append_raw(&dir, b"\n");
+    let text = message(dir.path()).replace(&runs[1].id, "ID");
+    insta::assert_snapshot!(text, @"DIR/runs.jsonl:4: run ID is already on line 2, with other figures");
+}
+
+#[test]
+fn a_newer_schema_says_who_wrote_it() {
+    let runs = small_runs();
+    let (_parent, dir) = written(&runs[..1]);
+    append_raw(
+        &dir,
+        b"{\"schema\": 2, \"gclab\": \"7.1.0\", \"everything\": \"else\"}\n",
+    );
+    let newer = "DIR/runs.jsonl:2: schema 2 was written by gclab 7.1.0; this gclab (0.1.0) reads schemas up to 1: use gclab 7.1.0 or newer";
+    assert_eq!(message(dir.path()), newer);
+
+    let mut manifest = Manifest::new("later");
+    manifest.schema = 9;
+    let parent = tempdir().expect("a temporary folder");
+    let dir = ResultsDir::create(parent.path().join("later"), manifest).expect("made");
+    assert!(matches!(
+        ResultsDir::open(dir.path()),
+        Err(ResultsError::Newer {
+            found: 9,
+            line: 1,
+            ..
+        })
+    ));
+}
+
+#[test]
+fn keys_of_later_versions_are_passed_over() {
+    let runs = small_runs();
+    let (_parent, dir) = written(&[]);
+    let line =
+        serde_json::to_string(&runs[0])
+            .expect("JSON")
+            .replacen('{', "{\"energy_joules\":12.5,", 1);
+    append_raw(&dir, format!("{line}\n").as_bytes());
+    assert_eq!(
+        ResultsDir::open(dir.path()).expect("it reads").runs(),
+        &runs[..1]
+    );
+}
+
+#[test]
+fn folders_that_are_none_and_folders_that_are_taken() {
+    let parent = tempdir().expect("a temporary folder");
+    insta::assert_snapshot!(message(parent.path()), @"DIR: not a results folder: it has no plan.json");
+    let dir = ResultsDir::create(parent.path().join("a/b"), Manifest::new("b"))
+        .expect("made with those above it");
+    assert!(matches!(
+        ResultsDir::create(dir.path(), Manifest::new("b")),
+        Err(ResultsError::Exists { .. })
+    ));
+    assert_eq!(
+        ResultsDir::open(dir.path()).expect("empty is fine").runs(),
+        []
+    );
+    fs::write(parent.path().join("file"), "").expect("a file");
+    let error = ResultsDir::create(parent.path().join("file"), Manifest::new("x"))
+        .expect_err("a file is in the way");
+    assert!(
+        error.to_string().contains("cannot make the folder"),
+        "{error}"
+    );
+}
+
+#[test]
+fn statistics_without_lists_read_as_empty() {
+    let stats: RunStats = serde_json::from_str("{\"gcs\": 3}").expect("it reads");
+    assert_eq!((stats.gcs, stats.collections.len()), (Some(3), 0));
+}

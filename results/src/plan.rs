@@ -1,0 +1,118 @@
+//! Configurations and planned runs: what is asked for, before anything has run.
+//!
+//! A configuration has a stable id, so that a plan can be gone on with, shared between machines and matched with another one.
+
+use crate::schema::documented;
+use std::collections::BTreeMap;
+
+/// All that could change the result of a run, and nothing else: no time limits, no labels.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Configuration {
+    /// The workload's name.
+    pub workload: String,
+    /// The workload's arguments.
+    pub args: Vec<String>,
+    /// The collector's name.
+    pub collector: String,
+    /// The flags given, by their names in experiment files.
+    pub flags: BTreeMap<String, String>,
+}
+
+impl Configuration {
+    /// A stable name: 16 hexadecimal digits, the FNV-1a hash of all parts. It is the same on every machine and in every
+    /// version, so that results of several folders can be matched.
+    pub fn id(&self) -> String {
+        let mut hash = Fnv1a::new();
+        hash.part(&self.collector);
+        hash.part(&self.workload);
+        self.args.iter().for_each(|arg| hash.part(arg));
+        hash.end_of_list();
+        for (name, value) in &self.flags {
+            hash.part(name);
+            hash.part(value);
+        }
+        format!("{:016x}", hash.0)
+    }
+
+    /// The workload with its arguments, as on a command line.
+    pub fn work(&self) -> String {
+        let mut words = vec![self.workload.clone()];
+        words.extend(self.args.iter().cloned());
+        words.join(" ")
+    }
+}
+
+impl std::fmt::Display for Configuration {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}, {}", self.work(), self.collector)?;
+        self.flags
+            .iter()
+            .try_for_each(|(name, value)| write!(f, " {name}={value}"))
+    }
+}
+
+/// FNV-1a, 64 bits (Fowler, Noll, Vo): small and the same everywhere, which std's hashers do not promise.
+struct Fnv1a(u64);
+
+impl Fnv1a {
+    const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x0000_0100_0000_01b3;
+
+    fn new() -> Self {
+        Fnv1a(Self::OFFSET_BASIS)
+    }
+
+    fn byte(&mut self, byte: u8) {
+        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(Self::PRIME);
+    }
+
+    /// A part ends in a byte that UTF-8 text never contains, so that `ab`, `c` and `a`, `bc` differ.
+    fn part(&mut self, text: &str) {
+        text.bytes().for_each(|b| self.byte(b));
+        self.byte(0xff);
+    }
+
+    fn end_of_list(&mut self) {
+        self.byte(0xfe);
+    }
+}
+
+documented! {
+    /// One run of a plan, before it is done. Runs are done in the order of `position`.
+    #[derive(Default)]
+    pub struct PlannedRun {
+        /// Names the run: the configuration's id, `-`, and the round.
+        pub id: String,
+        /// Names the configuration: `Configuration::id`.
+        pub cell: String,
+        /// Place in the order of all runs, from 0.
+        pub position: u32,
+        /// Which repetition of its configuration this is, from 0.
+        pub round: u32,
+        /// The collector's name.
+        pub collector: String,
+        /// The workload's name.
+        pub workload: String,
+        /// The workload's arguments.
+        pub args: Vec<String>,
+        /// The flags given, by their names in experiment files.
+        pub flags: BTreeMap<String, String>,
+    }
+}
+
+impl PlannedRun {
+    /// The run of `configuration` in `round` at `position`, with its ids.
+    pub fn new(configuration: Configuration, round: u32, position: u32) -> PlannedRun {
+        let cell = configuration.id();
+        PlannedRun {
+            id: format!("{cell}-{round}"),
+            cell,
+            position,
+            round,
+            collector: configuration.collector,
+            workload: configuration.workload,
+            args: configuration.args,
+            flags: configuration.flags,
+        }
+    }
+}
