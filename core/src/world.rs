@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 mod stopped;
 
-pub use stopped::{ClosureView, RootOrigin, Stopped};
+pub use stopped::{Children, ClosureView, RootOrigin, Stopped};
 
 /// One heap with its collector.
 pub struct World<C: Collector> {

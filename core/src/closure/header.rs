@@ -65,6 +65,23 @@ impl Header {
         (self.0 & INFO_MASK) as *const TypeInfo
     }
 
+    /// Whether this looks like a word that [`Header::new`] made: it has the tag, leads to where info tables lie, and says the
+    /// same as its table. For who walks a heap that may be damaged.
+    pub(crate) fn is_sane(self) -> bool {
+        // Info tables are statics, and all statics of a program lie within 2 GiB (the code model that Rust compiles for):
+        // an address out of that range is not believed, let alone read.
+        const STATICS: usize = 2 << 30;
+        static HERE: u8 = 0;
+        let address = self.info_ptr() as usize;
+        if !self.is_header() || address.abs_diff(&raw const HERE as usize) >= STATICS {
+            return false;
+        }
+        // SAFETY: it lies among the statics, which are mapped and hold plain data. A damaged header that leads to another
+        // static is likely to disagree with what it finds there.
+        let (ptrs, words) = unsafe { ((*self.info_ptr()).ptrs, (*self.info_ptr()).words) };
+        (self.ptrs(), self.words()) == (ptrs, words)
+    }
+
     /// The info table.
     ///
     /// # Safety
@@ -90,6 +107,16 @@ mod tests {
         assert_eq!((h.ptrs(), h.words()), (2, 3));
         // SAFETY: made by `new` above.
         assert!(std::ptr::eq(unsafe { h.info() }, &PAIR));
+    }
+
+    #[test]
+    fn only_what_agrees_with_its_table_is_sane() {
+        let h = Header::new(&PAIR);
+        assert!(h.is_sane());
+        let poison = u64::from_ne_bytes([crate::block::POISON; 8]);
+        for damaged in [h.0 ^ TAG, h.0 + (1 << WORDS_SHIFT), h.0 ^ (1 << 46), 0, poison] {
+            assert!(!Header(damaged).is_sane(), "{damaged:#x}");
+        }
     }
 
     #[test]

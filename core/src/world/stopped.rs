@@ -12,12 +12,15 @@ use crate::space::Region;
 use crate::words::{Addr, Words};
 use std::marker::PhantomData;
 
+/// Shows a visitor every region.
+type RegionWalk<'a> = dyn Fn(&mut dyn FnMut(Region)) + 'a;
+
 /// A view of a stopped heap.
 #[derive(Clone, Copy)]
 pub struct Stopped<'a> {
     heap: &'a Heap,
     roots: Roots<'a>,
-    regions: &'a dyn Fn(&mut dyn FnMut(Region)),
+    regions: &'a RegionWalk<'a>,
     remembered: &'a RememberedSet,
 }
 
@@ -49,7 +52,7 @@ impl<'a> Stopped<'a> {
     pub(crate) fn new(
         heap: &'a Heap,
         roots: Roots<'a>,
-        regions: &'a dyn Fn(&mut dyn FnMut(Region)),
+        regions: &'a RegionWalk<'a>,
         remembered: &'a RememberedSet,
     ) -> Self {
         Stopped {
@@ -75,8 +78,8 @@ impl<'a> Stopped<'a> {
         (self.regions)(visit);
     }
 
-    /// The closures of a region, first to last. Stops early, with the address as the error, at a word that is no header or a
-    /// closure that does not end inside.
+    /// The closures of a region, first to last. Stops early, with the address as the error, at a word that is no header
+    /// (or one whose layout is not that of its info table) or a closure that does not end inside.
     pub fn closures(&self, region: Region) -> impl Iterator<Item = Result<ClosureView<'a>, Addr>> + use<'a> {
         let mut at = region.start.0;
         std::iter::from_fn(move || {
@@ -87,7 +90,7 @@ impl<'a> Stopped<'a> {
             // SAFETY: the collector vouches for its regions: closures, one behind the other. A word that is no header
             // is not believed.
             let end = unsafe {
-                if !closure.header().is_header() {
+                if !closure.header().is_sane() {
                     at = region.end.0;
                     return Some(Err(closure.addr()));
                 }
@@ -190,10 +193,50 @@ impl<'a> ClosureView<'a> {
 
     /// The closures that it points to, in order; null pointers are left out.
     #[inline]
-    pub fn children(self) -> impl Iterator<Item = ClosureView<'a>> + use<'a> {
-        self.slots().filter(|(_, to)| to.0 != 0).map(|(_, to)| ClosureView {
-            closure: ClosureRef(to.0 as *mut u64),
+    pub fn children(self) -> Children<'a> {
+        // SAFETY: as for `info`.
+        let extent = unsafe { self.closure.extent() };
+        Children {
+            next: Slot(extent.first),
+            left: extent.slots,
             _stopped: PhantomData,
-        })
+        }
+    }
+}
+
+/// What a closure points to, slot by slot: a cursor of two words that traversals can keep.
+#[derive(Debug, Clone)]
+pub struct Children<'a> {
+    next: Slot,
+    left: usize,
+    _stopped: PhantomData<&'a ()>,
+}
+
+impl Children<'_> {
+    /// Whether all slots have been looked at.
+    #[inline]
+    pub fn is_finished(&self) -> bool {
+        self.left == 0
+    }
+}
+
+impl<'a> Iterator for Children<'a> {
+    type Item = ClosureView<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<ClosureView<'a>> {
+        while self.left > 0 {
+            // SAFETY: a slot of a closure of a stopped heap: `left` of them begin at `next`.
+            let word = unsafe { self.next.load() };
+            self.next = Slot(self.next.0.wrapping_add(1));
+            self.left -= 1;
+            if word != 0 {
+                return Some(ClosureView {
+                    closure: ClosureRef(word as *mut u64),
+                    _stopped: PhantomData,
+                });
+            }
+        }
+        None
     }
 }

@@ -1,0 +1,111 @@
+//! What is wrong with a heap, in words.
+
+use gclab_core::space::Region;
+use gclab_core::words::Addr;
+use gclab_core::world::{ClosureView, Stopped};
+use std::fmt;
+
+/// The checks that there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Check {
+    /// The block allocator's own invariants, and that its runs are the collector's.
+    Blocks,
+    /// The state of each block is that of its region.
+    States,
+    /// Regions hold closures, one behind the other.
+    Closures,
+    /// Roots lead to closures.
+    Roots,
+    /// Weak handles are empty or lead to closures.
+    Weak,
+    /// Pointers of reachable closures lead to closures.
+    Pointers,
+    /// Pointers from old to young are remembered, and nothing else is.
+    Remembered,
+    /// The figures of the collection are those of the heap.
+    Statistics,
+    /// Nothing but what is reachable was kept.
+    Exact,
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Check::Blocks => "blocks",
+            Check::States => "states of blocks",
+            Check::Closures => "closures",
+            Check::Roots => "roots",
+            Check::Weak => "weak handles",
+            Check::Pointers => "pointers",
+            Check::Remembered => "remembered set",
+            Check::Statistics => "statistics",
+            Check::Exact => "floating garbage",
+        })
+    }
+}
+
+/// What is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Which check found it.
+    pub check: Check,
+    what: String,
+}
+
+impl Fault {
+    pub(super) fn new(check: Check, what: impl Into<String>) -> Self {
+        Fault {
+            check,
+            what: what.into(),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the check of {} failed: {}", self.check, self.what)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// A region in words.
+pub(super) fn region(region: &Region) -> String {
+    format!(
+        "the region {}–{} (step {}{}, {:?})",
+        region.start,
+        region.end,
+        region.step,
+        if region.large { ", large" } else { "" },
+        region.run
+    )
+}
+
+/// A closure in words.
+pub(super) fn closure(stopped: &Stopped<'_>, closure: ClosureView<'_>) -> String {
+    let info = closure.info();
+    format!(
+        "the {} {}::{} at {} ({} words, in {:?})",
+        info.kind.name(),
+        info.module,
+        info.name,
+        closure.addr(),
+        closure.words().0,
+        stopped.state(closure.addr())
+    )
+}
+
+/// Where an address leads that should lead to a closure.
+pub(super) fn place(stopped: &Stopped<'_>, address: Addr) -> String {
+    if !address.0.is_multiple_of(8) {
+        return format!("{address}, which is not aligned");
+    }
+    match stopped.blocks().run_of(address) {
+        None => format!("{address}, in no allocated block"),
+        Some(run) => format!(
+            "{address}, where no closure starts (in {run:?}, {:?})",
+            stopped.state(address)
+        ),
+    }
+}

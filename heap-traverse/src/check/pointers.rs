@@ -1,0 +1,58 @@
+//! Pointers: roots, weak handles and every slot that is reachable lead to where a closure starts.
+
+use super::fault::{self, Check, Fault};
+use crate::{AddrSet, Traversal, Visit};
+use gclab_core::words::{Addr, Words};
+use gclab_core::world::{ClosureView, RootOrigin, Stopped};
+
+/// Every root and every weak handle leads to one of `starts`.
+pub(super) fn roots(stopped: &Stopped<'_>, starts: &AddrSet) -> Result<(), Fault> {
+    let mut bad: Option<(RootOrigin, Addr)> = None;
+    stopped.for_each_root(|origin, address| {
+        if !starts.contains(address) {
+            bad.get_or_insert((origin, address));
+        }
+    });
+    let Some((origin, address)) = bad else {
+        return Ok(());
+    };
+    let (check, name) = match origin {
+        RootOrigin::Frame => (Check::Roots, "a slot of a frame"),
+        RootOrigin::Handle => (Check::Roots, "a handle"),
+        RootOrigin::Weak => (Check::Weak, "a weak handle"),
+    };
+    Err(Fault::new(
+        check,
+        format!("{name} holds {}", fault::place(stopped, address)),
+    ))
+}
+
+/// Every slot of every reachable closure is null or leads to one of `starts`. Says how much is reachable.
+pub(super) fn reachable(stopped: &Stopped<'_>, starts: &AddrSet, traversal: &mut Traversal) -> Result<Words, Fault> {
+    let mut bad = None;
+    let mut words = Words(0);
+    traversal.run(stopped.root_closures(), |closure, _| {
+        words.0 += closure.words().0;
+        let wrong = |(_, (_, to)): &(usize, (Addr, Addr))| to.0 != 0 && !starts.contains(*to);
+        if let Some(slot) = closure.slots().enumerate().find(wrong) {
+            bad.get_or_insert((closure, slot));
+        }
+        // After the first fault pointers are not believed any more.
+        if bad.is_some() { Visit::Skip } else { Visit::Descend }
+    });
+    match bad {
+        None => Ok(words),
+        Some((closure, slot)) => Err(bad_slot(stopped, closure, slot)),
+    }
+}
+
+fn bad_slot(stopped: &Stopped<'_>, closure: ClosureView<'_>, (index, (at, to)): (usize, (Addr, Addr))) -> Fault {
+    Fault::new(
+        Check::Pointers,
+        format!(
+            "slot {index} (at {at}) of {} holds {}",
+            fault::closure(stopped, closure),
+            fault::place(stopped, to)
+        ),
+    )
+}

@@ -1,0 +1,115 @@
+//! Memory: every run has one owner, every block the state of its region, every word its closure.
+
+use super::fault::{self, Check, Fault};
+use crate::{AddrSet, walk};
+use gclab_core::block::{BLOCK, BlockRun};
+use gclab_core::space::Region;
+use gclab_core::words::Addr;
+use gclab_core::world::Stopped;
+
+/// The block allocator is in order, and what it has allocated is exactly what the regions (in the order of their addresses)
+/// lie in. Several regions may share a run, if they do not overlap and are of one step.
+pub(super) fn blocks(stopped: &Stopped<'_>, regions: &[Region]) -> Result<(), Fault> {
+    stopped
+        .blocks()
+        .check()
+        .map_err(|error| Fault::new(Check::Blocks, error.to_string()))?;
+    for region in regions {
+        inside(stopped, region)?;
+    }
+    for pair in regions.windows(2) {
+        let (low, high) = (&pair[0], &pair[1]);
+        let shared = low.run == high.run
+            && low.step == high.step
+            && !(low.large || high.large)
+            && low.start < low.end
+            && high.start < high.end;
+        if low.end > high.start || (low.run.end() > high.run.start() && !shared) {
+            return Err(Fault::new(
+                Check::Blocks,
+                format!("{} and {} overlap", fault::region(low), fault::region(high)),
+            ));
+        }
+    }
+    let mut owned = regions.iter().map(|region| region.run).peekable();
+    let mut leaked: Option<BlockRun> = None;
+    stopped.blocks().for_each_allocated(|run| {
+        if owned.peek() != Some(&run) {
+            leaked.get_or_insert(run);
+        }
+        while owned.next_if_eq(&run).is_some() {}
+    });
+    leaked.map_or(Ok(()), |run| {
+        Err(Fault::new(
+            Check::Blocks,
+            format!("{run:?} is allocated and in no region: it leaked"),
+        ))
+    })
+}
+
+/// A region lies inside the run that it names, which is allocated.
+fn inside(stopped: &Stopped<'_>, region: &Region) -> Result<(), Fault> {
+    let run = region.run;
+    let found = stopped.blocks().run_of(run.start());
+    let ordered = run.start() <= region.start && region.start <= region.end && region.end <= run.end();
+    if found == Some(run) && ordered {
+        return Ok(());
+    }
+    let why = match found {
+        Some(found) if found == run => "is not inside its run".to_owned(),
+        Some(found) => format!("lies in {found:?} instead"),
+        None => "is in free blocks".to_owned(),
+    };
+    Err(Fault::new(Check::Blocks, format!("{} {why}", fault::region(region))))
+}
+
+/// The state of each block is that of its region: its step, large or not, condemned only in the nursery (which, if the collector
+/// moves closures, always is).
+pub(super) fn states(stopped: &Stopped<'_>, regions: &[Region], moves: bool) -> Result<(), Fault> {
+    for region in regions {
+        for block in 0..region.run.blocks() as usize {
+            let at = Addr(region.run.start().0 + block * BLOCK.0);
+            let state = stopped.state(at);
+            let condemned = if region.step > 0 {
+                !state.is_condemned()
+            } else {
+                state.is_condemned() || !moves
+            };
+            if state.step() != region.step || state.is_large() != region.large || !condemned {
+                return Err(Fault::new(
+                    Check::States,
+                    format!("the block at {at} of {} has the state {state:?}", fault::region(region)),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Regions hold closures, one behind the other, a large one only one. Puts their addresses into `starts`.
+pub(super) fn closures(stopped: &Stopped<'_>, regions: &[Region], starts: &mut AddrSet) -> Result<(), Fault> {
+    starts.clear();
+    let mut many = None;
+    walk::for_each_closure(stopped, regions, |region, closure| {
+        if region.large && closure.addr() != region.start {
+            many.get_or_insert(*region);
+        }
+        starts.insert(closure.addr());
+    })
+    .map_err(|damage| {
+        Fault::new(
+            Check::Closures,
+            format!(
+                "no closure that ends inside starts at {} of {}",
+                damage.at,
+                fault::region(&damage.region)
+            ),
+        )
+    })?;
+    many.map_or(Ok(()), |region| {
+        Err(Fault::new(
+            Check::Closures,
+            format!("{} holds more than one closure", fault::region(&region)),
+        ))
+    })
+}

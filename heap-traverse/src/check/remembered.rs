@@ -1,0 +1,63 @@
+//! The remembered set is complete: every slot of an old closure that leads to a younger step is in it. And it leads only
+//! to slots of old closures, since the next collection writes to them.
+
+use super::fault::{self, Check, Fault};
+use crate::{AddrSet, walk};
+use gclab_core::space::{FIRST_OLD_STEP, Region};
+use gclab_core::words::Addr;
+use gclab_core::world::{ClosureView, Stopped};
+
+/// Checks it for all of `regions`, the closures of which have been found to parse. `remembered` is used to look slots up.
+pub(super) fn complete(stopped: &Stopped<'_>, regions: &[Region], remembered: &mut AddrSet) -> Result<(), Fault> {
+    remembered.clear();
+    let mut distinct = 0usize;
+    for slot in stopped.remembered_slots() {
+        if stopped.blocks().run_of(slot).is_none() || !slot.0.is_multiple_of(8) {
+            return Err(Fault::new(
+                Check::Remembered,
+                format!("{slot} is remembered and in no allocated block"),
+            ));
+        }
+        distinct += usize::from(remembered.insert(slot));
+    }
+    let old: Vec<Region> = regions
+        .iter()
+        .filter(|region| region.step >= FIRST_OLD_STEP)
+        .copied()
+        .collect();
+    let (mut found, mut missing) = (0usize, None);
+    let parsed = walk::for_each_closure(stopped, &old, |region, closure| {
+        for (index, (at, to)) in closure.slots().enumerate() {
+            let is_remembered = distinct > 0 && remembered.contains(at);
+            found += usize::from(is_remembered);
+            if !is_remembered && stopped.state(to).step() < region.step {
+                missing.get_or_insert((closure, index, at, to));
+            }
+        }
+    });
+    debug_assert!(parsed.is_ok(), "closures were found to parse before");
+    if let Some(missing) = missing {
+        return Err(not_remembered(stopped, missing));
+    }
+    if found != distinct {
+        return Err(Fault::new(
+            Check::Remembered,
+            format!(
+                "{} of {distinct} remembered slots are slots of no old closure",
+                distinct - found
+            ),
+        ));
+    }
+    Ok(())
+}
+
+fn not_remembered(stopped: &Stopped<'_>, (closure, index, at, to): (ClosureView<'_>, usize, Addr, Addr)) -> Fault {
+    Fault::new(
+        Check::Remembered,
+        format!(
+            "slot {index} (at {at}) of {} leads to {to} in {:?} and is not remembered",
+            fault::closure(stopped, closure),
+            stopped.state(to)
+        ),
+    )
+}

@@ -1,0 +1,39 @@
+//! The structural walk: everything that a collector manages, region by region and closure by closure, dead or alive.
+
+use gclab_core::space::Region;
+use gclab_core::words::Addr;
+use gclab_core::world::{ClosureView, Stopped};
+
+/// A walk came to a word where a closure should start, and none does, or it does not end inside its region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unparsable {
+    /// The word.
+    pub at: Addr,
+    /// The region that cannot be walked further.
+    pub region: Region,
+}
+
+/// All regions that hold closures, or may, in the order of their addresses.
+pub fn regions(stopped: &Stopped<'_>) -> Vec<Region> {
+    let mut regions = Vec::new();
+    stopped.for_each_region(&mut |region| regions.push(region));
+    regions.sort_unstable_by_key(|region| (region.run.start(), region.start));
+    regions
+}
+
+/// Calls `visit` for each closure of `regions`.
+///
+/// # Errors
+/// At the first region whose words are not closures one behind the other.
+pub fn for_each_closure<'a>(
+    stopped: &Stopped<'a>,
+    regions: &[Region],
+    mut visit: impl FnMut(&Region, ClosureView<'a>),
+) -> Result<(), Unparsable> {
+    for region in regions {
+        for closure in stopped.closures(*region) {
+            visit(region, closure.map_err(|at| Unparsable { at, region: *region })?);
+        }
+    }
+    Ok(())
+}

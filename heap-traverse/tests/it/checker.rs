@@ -1,0 +1,79 @@
+//! The checker accepts sound heaps, between stays too, and does look.
+
+use super::{Node, NodeFields, flags};
+use gclab_collectors::{Copying, TwoSpace};
+use gclab_core::collector::Collector;
+use gclab_core::events::{Event, Listener};
+use gclab_core::flags::Flags;
+use gclab_core::mutator::ByteArray;
+use gclab_core::stats::Collection;
+use gclab_core::world::World;
+use gclab_heap_traverse::Checker;
+use gclab_heap_traverse::check::Check;
+
+fn churn<C: Collector>(flags: &Flags) {
+    let mut world = World::<C>::new(flags).expect("a small heap");
+    world.listen(Box::new(Checker::new::<C>().exact()));
+    let kept = world
+        .enter(|m| {
+            m.frame(|m, [array, bytes]| {
+                let array = array.put(m.alloc_array::<Node>(1000, |_| None));
+                let bytes = bytes.put_option::<ByteArray>(None);
+                for i in 0..20_000u64 {
+                    let at = (i * 7919 % 1000) as usize;
+                    let (m2, node) = m.alloc_with(|m| Node::new(i, array.get(m).get(at), None));
+                    array.get(m2).set(m2, at, Some(node));
+                    if i % 5 == 0 {
+                        node.set_left(m2, None);
+                        bytes.set(Some(m.alloc_bytes_filled((i * 31 % 5000) as usize, 1)));
+                    }
+                }
+                let node = array.get(m).get(0).expect("stored");
+                (m.handle(node), m.weak_handle(node))
+            })
+        })
+        .expect("room enough");
+    let mut checker = Checker::new::<C>();
+    world
+        .inspect(|stopped| checker.check(stopped, None).expect("sound"))
+        .expect("nobody is inside");
+    drop(kept);
+    assert!(world.finish().collections_count() > 10);
+}
+
+#[test]
+fn sound_heaps_pass_under_stress_and_without() {
+    for stress in [None, Some(97)] {
+        let flags = |generations| Flags {
+            stress,
+            ..flags(generations)
+        };
+        churn::<TwoSpace>(&flags(1));
+        (2..=4).for_each(|generations| churn::<Copying>(&flags(generations)));
+    }
+}
+
+/// Shows the checker a record whose figures are wrong.
+struct Liar(Checker);
+
+impl Listener for Liar {
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::End { collection, stopped } = event {
+            let wrong = Collection {
+                live: collection.live + 8,
+                ..(*collection).clone()
+            };
+            let fault = self.0.check(stopped, Some(&wrong)).expect_err("the figures are wrong");
+            assert_eq!(fault.check, Check::Statistics);
+            assert!(fault.to_string().contains("bytes live"), "{fault}");
+        }
+    }
+}
+
+#[test]
+fn wrong_figures_are_noticed() {
+    let mut world = World::<Copying>::new(&flags(2)).expect("a small heap");
+    world.listen(Box::new(Liar(Checker::new::<Copying>())));
+    world.enter(|m| m.collect(true)).expect("room enough");
+    assert_eq!(world.finish().collections_count(), 2);
+}

@@ -1,0 +1,25 @@
+//! Tests of the traversal, and of the checker on sound heaps. (Unsound ones are the mutants of the collectors' tests.)
+
+mod checker;
+mod traversal;
+
+use gclab_core::closure::{Closure, Mut};
+use gclab_core::flags::Flags;
+use gclab_core::words::Bytes;
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Node {
+    value: u64,
+    left: Mut<Node>,
+    right: Mut<Node>,
+}
+
+fn flags(generations: u32) -> Flags {
+    Flags {
+        allocation_area: Bytes(64 << 10),
+        reserve: Bytes(4 << 30),
+        generations,
+        ..Flags::default()
+    }
+}
