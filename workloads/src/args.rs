@@ -37,12 +37,7 @@ pub struct ArgSpec {
 
 impl ArgSpec {
     /// A number in `range`.
-    pub const fn number(
-        name: &'static str,
-        meaning: &'static str,
-        default: u64,
-        range: RangeInclusive<u64>,
-    ) -> Self {
+    pub const fn number(name: &'static str, meaning: &'static str, default: u64, range: RangeInclusive<u64>) -> Self {
         ArgSpec {
             name,
             meaning,
@@ -51,11 +46,7 @@ impl ArgSpec {
     }
 
     /// A file, or what is built in.
-    pub const fn file(
-        name: &'static str,
-        meaning: &'static str,
-        default: Option<&'static str>,
-    ) -> Self {
+    pub const fn file(name: &'static str, meaning: &'static str, default: Option<&'static str>) -> Self {
         ArgSpec {
             name,
             meaning,
@@ -98,9 +89,7 @@ impl ArgSpec {
         match &self.kind {
             // `parse` alone would accept a plus sign.
             ArgKind::Number { range, .. } => match given.parse() {
-                Ok(number) if range.contains(&number) && !given.starts_with('+') => {
-                    Ok(Value::Number(number))
-                }
+                Ok(number) if range.contains(&number) && !given.starts_with('+') => Ok(Value::Number(number)),
                 _ => Err(invalid(None)),
             },
             ArgKind::File { .. } => {
@@ -145,10 +134,7 @@ impl Args {
     ///
     /// # Errors
     /// If there are too many or too few, or one is not what is declared.
-    pub fn parse<S: AsRef<str>>(
-        workload: &WorkloadDescription,
-        given: &[S],
-    ) -> Result<Self, ArgError> {
+    pub fn parse<S: AsRef<str>>(workload: &WorkloadDescription, given: &[S]) -> Result<Self, ArgError> {
         let (name, specs) = (workload.name, workload.args);
         if let Some(extra) = given.get(specs.len()) {
             let (extra, usage) = (extra.as_ref().to_owned(), workload.usage());
@@ -161,20 +147,11 @@ impl Args {
             });
         }
         let value = |(place, spec): (usize, &ArgSpec)| {
-            let given = given
-                .get(place)
-                .map(AsRef::as_ref)
-                .filter(|given| *given != "-");
-            let value =
-                given.map_or_else(|| spec.default(name), |given| spec.check(name, given))?;
+            let given = given.get(place).map(AsRef::as_ref).filter(|given| *given != "-");
+            let value = given.map_or_else(|| spec.default(name), |given| spec.check(name, given))?;
             Ok((spec.name, value))
         };
-        specs
-            .iter()
-            .enumerate()
-            .map(value)
-            .collect::<Result<_, _>>()
-            .map(Args)
+        specs.iter().enumerate().map(value).collect::<Result<_, _>>().map(Args)
     }
 
     /// The number that was given for `name`, or its default.
@@ -201,9 +178,7 @@ impl Args {
 
     fn find(&self, name: &str) -> &Value {
         let found = self.0.iter().find(|(declared, _)| *declared == name);
-        &found
-            .unwrap_or_else(|| panic!("no argument {name} is declared"))
-            .1
+        &found.unwrap_or_else(|| panic!("no argument {name} is declared")).1
     }
 }
 
@@ -235,9 +210,7 @@ pub enum ArgError {
         meaning: &'static str,
     },
     /// There are more than are declared.
-    #[error(
-        "{workload}: {given} arguments given (`{extra}` is one too many), expected at most {expected}: {usage}"
-    )]
+    #[error("{workload}: {given} arguments given (`{extra}` is one too many), expected at most {expected}: {usage}")]
     TooMany {
         /// The workload's name.
         workload: &'static str,

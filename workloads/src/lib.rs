@@ -14,10 +14,34 @@ mod list;
 mod rng;
 mod workload;
 
+mod binary_trees;
+mod gcbench;
+mod hash_churn;
+mod heap_snapshot;
+mod long_list;
+mod message_window;
+mod mut_array;
+mod word_index;
+
 pub use args::{ArgError, ArgKind, ArgSpec, Args};
 pub use list::{WorkloadList, WorkloadVisitor};
 pub use rng::{SplitMix64, mix};
-pub use workload::{TestSize, Workload, WorkloadDescription};
+pub use workload::{RunError, TestSize, Workload, WorkloadDescription};
+
+/// Puts types together into a list: `list![A, B]` is `(A, (B, ()))`.
+macro_rules! list {
+    () => { () };
+    ($head:ty $(, $tail:ty)* $(,)?) => { ($head, list![$($tail),*]) };
+}
 
 /// Every workload of this crate: one line each.
-pub type All = ();
+pub type All = list![
+    binary_trees::BinaryTrees,
+    gcbench::GcBench,
+    long_list::LongList,
+    mut_array::MutArrayUpdates,
+    hash_churn::HashChurn,
+    message_window::MessageWindow,
+    heap_snapshot::HeapSnapshot,
+    word_index::WordIndex,
+];

@@ -46,11 +46,7 @@ mod tests {
         let mut rng = SplitMix64::new(0);
         assert_eq!(
             [rng.draw(), rng.draw(), rng.draw()],
-            [
-                0xe220_a839_7b1d_cdaf,
-                0x6e78_9e6a_a1b9_65f4,
-                0x06c4_5d18_8009_454f
-            ]
+            [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f]
         );
         assert_eq!(mix(0), 0xe220_a839_7b1d_cdaf);
     }

@@ -1,5 +1,9 @@
 //! What a workload is: a description, and a program over any collector.
 
+use gclab_core::World;
+use gclab_core::collector::Collector;
+use gclab_core::world::EnterError;
+
 use crate::args::{ArgError, ArgSpec, Args};
 
 /// A size at which tests run a workload.
@@ -52,4 +56,33 @@ impl WorkloadDescription {
 pub trait Workload: Default {
     /// What is said of it without running it.
     const DESCRIPTION: WorkloadDescription;
+
+    /// Runs the program in `world` and gives its checksum, the same under every collector.
+    ///
+    /// # Errors
+    /// If the heap is exhausted, an input cannot be used, or the heap turns out not to be what the program made it.
+    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError>;
+}
+
+/// Why a workload did not come to its end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The heap is exhausted, or somebody else is in it.
+    #[error(transparent)]
+    Heap(#[from] EnterError),
+    /// The heap snapshot to be rebuilt cannot be read.
+    #[error(transparent)]
+    Snapshot(#[from] gclab_snapshot::Error),
+    /// Another input cannot be read or used.
+    #[error("{file}: {problem}")]
+    Input {
+        /// Which file.
+        file: String,
+        /// What is wrong with it, and what would be right.
+        problem: String,
+    },
+    /// The collector has damaged the heap.
+    #[error("the heap is not as the program made it: {0}")]
+    Damaged(String),
 }

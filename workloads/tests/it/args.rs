@@ -1,7 +1,9 @@
 //! Arguments that are not what is declared are refused in one sentence; lists find what is in them.
 
+use gclab_core::World;
+use gclab_core::collector::Collector;
 use gclab_workloads::{
-    ArgSpec, Args, TestSize, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor,
+    ArgSpec, Args, RunError, TestSize, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor,
 };
 
 const SAMPLE: WorkloadDescription = WorkloadDescription {
@@ -31,10 +33,7 @@ fn what_is_given_is_taken() {
         (Some("Cargo.toml".as_ref()), 3, None)
     );
     let args = Args::parse(&SAMPLE, &["Cargo.toml", "-", "src/lib.rs"]).unwrap();
-    assert_eq!(
-        (args.number("N"), args.file("TEXT")),
-        (18, Some("src/lib.rs".as_ref()))
-    );
+    assert_eq!((args.number("N"), args.file("TEXT")), (18, Some("src/lib.rs".as_ref())));
     assert_eq!(SAMPLE.usage(), "sample INPUT [N] [TEXT]");
 }
 
@@ -53,18 +52,8 @@ fn too_few_and_too_many_are_refused() {
 
 #[test]
 fn numbers_out_of_range_are_refused() {
-    for given in [
-        "0",
-        "41",
-        "-1",
-        "+2",
-        "1.5",
-        "many",
-        "",
-        "99999999999999999999",
-    ] {
-        let expected =
-            format!("sample: N is `{given}`, expected a whole number from 1 to 40 (or - for 18)");
+    for given in ["0", "41", "-1", "+2", "1.5", "many", "", "99999999999999999999"] {
+        let expected = format!("sample: N is `{given}`, expected a whole number from 1 to 40 (or - for 18)");
         assert_eq!(error(&["Cargo.toml", given]), expected);
     }
 }
@@ -73,16 +62,12 @@ fn numbers_out_of_range_are_refused() {
 fn files_that_cannot_be_read_are_refused() {
     let message = error(&["no/such/file"]);
     assert!(
-        message.starts_with(
-            "sample: INPUT is `no/such/file`, expected a file that can be read: No such file"
-        ),
+        message.starts_with("sample: INPUT is `no/such/file`, expected a file that can be read: No such file"),
         "{message}"
     );
     let message = error(&["Cargo.toml", "1", "src"]);
     assert!(
-        message.starts_with(
-            "sample: TEXT is `src`, expected a file that can be read (or - for the built-in text): "
-        ),
+        message.starts_with("sample: TEXT is `src`, expected a file that can be read (or - for the built-in text): "),
         "{message}"
     );
 }
@@ -92,6 +77,10 @@ struct Mine;
 
 impl Workload for Mine {
     const DESCRIPTION: WorkloadDescription = SAMPLE;
+
+    fn run<C: Collector>(&self, _: &World<C>, _: &Args) -> Result<u64, RunError> {
+        Ok(0)
+    }
 }
 
 struct Name;

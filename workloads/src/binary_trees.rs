@@ -1,0 +1,73 @@
+//! `binary_trees N`: many short-lived trees beside one that lives on (from the Computer Language Benchmarks Game).
+//!
+//! With max = max(N, 6): build a tree of depth max + 1, count it, drop it; keep one of depth max; for every even depth d from 4 to max
+//! build, count and drop 2^(max - d + 4) trees of depth d. The checksum is the number of nodes counted, which is the number of
+//! nodes allocated; at 24 bytes a node that gives the bytes allocated. Live at the peak: two trees of depth max, or the first one.
+
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Gc, Mutator};
+use gclab_core::world::World;
+
+use crate::{ArgSpec, Args, RunError, TestSize, Workload, WorkloadDescription};
+
+/// A node; a leaf has no children.
+#[derive(Closure)]
+#[allow(dead_code, reason = "it never exists as a Rust value")]
+struct Tree {
+    left: Option<Ptr<Tree>>,
+    right: Option<Ptr<Tree>>,
+}
+
+/// The workload.
+#[derive(Debug, Default)]
+pub struct BinaryTrees;
+
+impl Workload for BinaryTrees {
+    const DESCRIPTION: WorkloadDescription = WorkloadDescription {
+        name: "binary_trees",
+        summary: "many short-lived trees beside one that lives on",
+        args: &[ArgSpec::number("N", "depth of the largest trees", 18, 0..=40)],
+        checksum: Some(68_332_206),
+        test: TestSize {
+            args: &["10"],
+            checksum: Some(135_854),
+        },
+    };
+
+    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+        let max = args.number("N").max(6) as u32;
+        Ok(world.enter(|m| run(m, max))?)
+    }
+}
+
+fn run<C: Collector>(m: &mut Mutator<'_, C>, max: u32) -> u64 {
+    let mut count = nodes(make(m, max + 1));
+    m.frame(|m, [long]| {
+        let long = long.put(make(m, max));
+        for depth in (4..=max).step_by(2) {
+            for _ in 0..1_u64 << (max - depth + 4) {
+                count += nodes(make(m, depth));
+            }
+        }
+        count + nodes(long.get(m))
+    })
+}
+
+fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u32) -> Gc<'m, 'h, Tree> {
+    if depth == 0 {
+        return m.alloc(|_| Tree::new(None, None));
+    }
+    m.frame(|m, [left, right]| {
+        let left = left.put(make(m, depth - 1));
+        let right = right.put(make(m, depth - 1));
+        m.alloc(|m| Tree::new(Some(left.get(m)), Some(right.get(m))))
+    })
+}
+
+fn nodes(tree: Gc<'_, '_, Tree>) -> u64 {
+    match (tree.left(), tree.right()) {
+        (Some(left), Some(right)) => 1 + nodes(left) + nodes(right),
+        _ => 1,
+    }
+}

@@ -1,0 +1,133 @@
+//! `gcbench STRETCH LONG ARRAY`: Boehm's GCBench, trees built bottom up and top down beside a large tree and an array that live on.
+//!
+//! Build a tree of depth STRETCH and drop it; keep a tree of depth LONG, built top down by storing into nodes that exist already, so
+//! that the write barrier runs; keep ARRAY unboxed numbers of which the first half is set to 1/(k+1). Then for every even
+//! depth d from 4 to LONG, 2 * size(STRETCH) / size(d) times top down and as often bottom up, with size(d) = 2^(d+1) - 1. The checksum is the
+//! number of nodes of the long-lived tree + numbers that are not 0 + trees built. A node has 40 bytes.
+
+use std::sync::atomic::Ordering;
+
+use gclab_core::closure::{Closure, Mut};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Gc, Mutator, Root};
+use gclab_core::world::World;
+
+use crate::{ArgSpec, Args, RunError, TestSize, Workload, WorkloadDescription};
+
+#[derive(Closure)]
+#[allow(dead_code, reason = "it never exists as a Rust value")]
+struct Node {
+    left: Mut<Node>,
+    right: Mut<Node>,
+    i: u64,
+    j: u64,
+}
+
+/// The workload.
+#[derive(Debug, Default)]
+pub struct GcBench;
+
+impl Workload for GcBench {
+    const DESCRIPTION: WorkloadDescription = WorkloadDescription {
+        name: "gcbench",
+        summary: "trees built bottom up and top down beside a tree and an array that live on (Boehm's GCBench)",
+        args: &[
+            ArgSpec::number(
+                "STRETCH",
+                "depth of the first tree, which sets how many follow",
+                18,
+                0..=40,
+            ),
+            ArgSpec::number(
+                "LONG",
+                "depth of the tree that lives on, and of the deepest that follow",
+                16,
+                0..=40,
+            ),
+            ArgSpec::number("ARRAY", "numbers in the array that lives on", 500_000, 0..=1 << 32),
+        ],
+        checksum: Some(470_695),
+        test: TestSize {
+            args: &["12", "10", "20000"],
+            checksum: Some(13_439),
+        },
+    };
+
+    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+        let (stretch, long) = (args.number("STRETCH") as u32, args.number("LONG") as u32);
+        let numbers = args.number("ARRAY") as usize;
+        Ok(world.enter(|m| run(m, stretch, long, numbers))?)
+    }
+}
+
+const fn size(depth: u32) -> u64 {
+    (1 << (depth + 1)) - 1
+}
+
+fn run<C: Collector>(m: &mut Mutator<'_, C>, stretch: u32, long: u32, numbers: usize) -> u64 {
+    bottom_up(m, stretch);
+    m.frame(|m, [kept, array]| {
+        let kept = kept.put(node(m));
+        populate(m, long, &kept);
+        let array = array.put(m.alloc_mut_bytes(numbers * 8));
+        for (k, number) in array.get(m).as_words()[..numbers / 2].iter().enumerate() {
+            number.store((1.0 / (k as f64 + 1.0)).to_bits(), Ordering::Relaxed);
+        }
+        let mut trees = 0;
+        for depth in (4..=long).step_by(2) {
+            let times = 2 * size(stretch) / size(depth);
+            for _ in 0..times {
+                m.frame(|m, [tree]| {
+                    let tree = tree.put(node(m));
+                    populate(m, depth, &tree);
+                });
+            }
+            for _ in 0..times {
+                bottom_up(m, depth);
+            }
+            trees += 2 * times;
+        }
+        let numbers = array.get(m).as_words().iter();
+        let set = numbers.filter(|number| f64::from_bits(number.load(Ordering::Relaxed)) != 0.0);
+        trees + set.count() as u64 + count(kept.get(m))
+    })
+}
+
+fn node<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Node> {
+    m.alloc(|_| Node::new(None, None, 0, 0))
+}
+
+fn bottom_up<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u32) -> Gc<'m, 'h, Node> {
+    if depth == 0 {
+        return node(m);
+    }
+    m.frame(|m, [left, right]| {
+        let left = left.put(bottom_up(m, depth - 1));
+        let right = right.put(bottom_up(m, depth - 1));
+        m.alloc(|m| Node::new(Some(left.get(m)), Some(right.get(m)), 0, 0))
+    })
+}
+
+/// Hangs a tree of `depth` levels under `top`.
+fn populate<'h, C: Collector>(m: &mut Mutator<'h, C>, depth: u32, top: &Root<'_, 'h, Node>) {
+    if depth == 0 {
+        return;
+    }
+    let (view, left) = m.alloc_with(|_| Node::new(None, None, 0, 0));
+    top.get(view).set_left(view, Some(left));
+    let (view, right) = m.alloc_with(|_| Node::new(None, None, 0, 0));
+    top.get(view).set_right(view, Some(right));
+    // The lowest level has nothing below it, so half of all frames are never opened.
+    if depth > 1 {
+        m.frame(|m, [child]| {
+            let child = child.put(top.get(m).left().expect("set above"));
+            populate(m, depth - 1, &child);
+            child.set(top.get(m).right().expect("set above"));
+            populate(m, depth - 1, &child);
+        });
+    }
+}
+
+fn count(tree: Gc<'_, '_, Node>) -> u64 {
+    1 + tree.left().map_or(0, count) + tree.right().map_or(0, count)
+}

@@ -1,0 +1,109 @@
+//! `hash_churn B K U`: a hash table whose chains are mutated at random places.
+//!
+//! U times: key = draw mod K (seed 3), bucket = mix(key) mod B. If the bucket's chain holds the key, its entry is unlinked, by a store into the entry before it
+//! or into the bucket; otherwise an entry {key, bytes, next} is put in front, whose array has 16 + (key mod 48) bytes, all key mod 256.
+//! The checksum is the sum over what remains of key + length of bytes + first byte. An entry has 32 bytes, its array 16 and its bytes rounded
+//! up to words.
+
+use gclab_core::closure::{Closure, Mut, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{ByteArray, Gc, MutArray, Mutator, NoGc, Root};
+use gclab_core::world::World;
+
+use crate::{ArgSpec, Args, RunError, SplitMix64, TestSize, Workload, WorkloadDescription, mix};
+
+/// Start of the generator of keys.
+const SEED: u64 = 3;
+
+/// Least length of an entry's array.
+const SHORTEST: u64 = 16;
+
+/// How many lengths there are.
+const LENGTHS: u64 = 48;
+
+#[derive(Closure)]
+#[allow(dead_code, reason = "it never exists as a Rust value")]
+struct Entry {
+    key: u64,
+    bytes: Ptr<ByteArray>,
+    next: Mut<Entry>,
+}
+
+/// The workload.
+#[derive(Debug, Default)]
+pub struct HashChurn;
+
+impl Workload for HashChurn {
+    const DESCRIPTION: WorkloadDescription = WorkloadDescription {
+        name: "hash_churn",
+        summary: "a hash table whose chains are mutated at random places",
+        args: &[
+            ArgSpec::number("B", "buckets", 262_144, 1..=1 << 36),
+            ArgSpec::number("K", "different keys", 1_048_576, 1..=1 << 40),
+            ArgSpec::number("U", "insertions and deletions", 10_000_000, 0..=1 << 40),
+        ],
+        checksum: Some(274_757_359_389),
+        test: TestSize {
+            args: &["1024", "4096", "50000"],
+            checksum: Some(4_607_432),
+        },
+    };
+
+    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+        let (buckets, keys, updates) = (args.number("B"), args.number("K"), args.number("U"));
+        Ok(world.enter(|m| run(m, buckets, keys, updates))?)
+    }
+}
+
+fn run<C: Collector>(m: &mut Mutator<'_, C>, buckets: u64, keys: u64, updates: u64) -> u64 {
+    m.frame(|m, [table]| {
+        let table = table.put(m.alloc_array::<Entry>(buckets as usize, |_| None));
+        let mut rng = SplitMix64::new(SEED);
+        for _ in 0..updates {
+            let key = rng.below(keys);
+            let bucket = (mix(key) % buckets) as usize;
+            if !unlink(m, table.get(m), bucket, key) {
+                prepend(m, &table, bucket, key);
+            }
+        }
+        sum(table.get(m))
+    })
+}
+
+/// Takes the entry of `key` out of its chain; false if there is none.
+fn unlink<'h, C: Collector>(m: &NoGc<'h, C>, table: Gc<'_, 'h, MutArray<Entry>>, bucket: usize, key: u64) -> bool {
+    let (mut before, mut at) = (None::<Gc<'_, 'h, Entry>>, table.get(bucket));
+    while let Some(entry) = at {
+        if entry.key() == key {
+            match before {
+                Some(before) => before.set_next(m, entry.next()),
+                None => table.set(m, bucket, entry.next()),
+            }
+            return true;
+        }
+        before = at;
+        at = entry.next();
+    }
+    false
+}
+
+fn prepend<'h, C: Collector>(m: &mut Mutator<'h, C>, table: &Root<'_, 'h, MutArray<Entry>>, bucket: usize, key: u64) {
+    m.frame(|m, [bytes]| {
+        let bytes = bytes.put(m.alloc_bytes_filled((SHORTEST + key % LENGTHS) as usize, key as u8));
+        let (m, entry) = m.alloc_with(|m| Entry::new(key, bytes.get(m), table.get(m).get(bucket)));
+        table.get(m).set(m, bucket, Some(entry));
+    });
+}
+
+fn sum(table: Gc<'_, '_, MutArray<Entry>>) -> u64 {
+    let mut total = 0_u64;
+    for bucket in 0..table.len() {
+        let mut at = table.get(bucket);
+        while let Some(entry) = at {
+            let bytes = entry.bytes().as_slice();
+            total = total.wrapping_add(entry.key() + bytes.len() as u64 + u64::from(bytes[0]));
+            at = entry.next();
+        }
+    }
+    total
+}

@@ -1,0 +1,259 @@
+//! The graph as records of a heap: building it, renewing regions of it, and holding it against the snapshot.
+
+use std::sync::atomic::Ordering;
+
+use gclab_core::closure::RecordShape;
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Gc, MutArray, Mutator, Record, Root};
+
+use super::graph::{Graph, ROOT};
+use super::region::{LARGEST, Region};
+use crate::{RunError, SplitMix64, mix};
+
+/// Start of the generator that chooses the regions.
+const SEED: u64 = 4;
+
+/// One node in so many is built anew in each round.
+const SHARE: u64 = 16;
+
+/// Bytes of a record before its pointers: the header, and the word with its counts.
+const FIXED: u64 = 16;
+
+/// Bytes of a word.
+const WORD: u64 = 8;
+
+/// A node's record: its pointers, and as many bytes as are left of the self size.
+fn shape(graph: &Graph, ordinal: u32) -> RecordShape {
+    let pointers = graph.pointers(ordinal).len() as u32;
+    let bytes = graph
+        .self_size(ordinal)
+        .saturating_sub(FIXED + WORD * u64::from(pointers));
+    RecordShape {
+        pointers,
+        bytes: u32::try_from(bytes).expect("`Graph::new` refuses larger nodes"),
+    }
+}
+
+/// What the last plain word of a record holds, unless weak edges take it.
+fn stamp(ordinal: u32, round: u64) -> u64 {
+    round << 32 | u64::from(ordinal)
+}
+
+/// Writes the plain words of a record that has just been made.
+fn fill(record: Gc<'_, '_, Record>, graph: &Graph, ordinal: u32, round: u64) {
+    let (words, weak) = (record.data(), graph.weak(ordinal));
+    for (word, &target) in words.iter().zip(weak) {
+        word.store(u64::from(target), Ordering::Relaxed);
+    }
+    if let Some(last) = words.get(weak.len()..).and_then(<[_]>::last) {
+        last.store(stamp(ordinal, round), Ordering::Relaxed);
+    }
+}
+
+/// Follows pointer `slot`, which leads to a record.
+fn follow<'m, 'h>(record: Gc<'m, 'h, Record>, slot: u32) -> Gc<'m, 'h, Record> {
+    let target = record.get(slot as usize).and_then(Gc::downcast);
+    target.expect("all pointers of a record are set, to records")
+}
+
+/// Records at hand, by place.
+type Records = MutArray<Record>;
+
+/// What entry `place` of `records` is, which is set.
+fn at<'m, 'h>(records: Gc<'m, 'h, Records>, place: usize) -> Gc<'m, 'h, Record> {
+    records.get(place).expect("entries are set before they are used")
+}
+
+/// The workload itself.
+pub(super) fn run<C: Collector>(m: &mut Mutator<'_, C>, graph: &Graph, rounds: u64) -> Result<u64, RunError> {
+    m.frame(|m, [root, records, fresh]| {
+        let root = root.put(build(m, graph));
+        let mut digest = 0_u64;
+        if rounds > 0 {
+            let records = records.put(m.alloc_array(LARGEST, |_| None));
+            let fresh = fresh.put(root.get(m));
+            let mut renewal = Renewal {
+                graph,
+                region: Region::new(graph),
+                way: Vec::new(),
+                root: &root,
+                records,
+                fresh,
+            };
+            let mut rng = SplitMix64::new(SEED);
+            for round in 1..=rounds {
+                digest = digest.wrapping_add(renewal.round(m, &mut rng, round));
+            }
+        }
+        m.collect(true);
+        Ok(count(graph, root.get(m))?.wrapping_add(digest))
+    })
+}
+
+/// Makes a record of every node and gives the root's.
+fn build<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, graph: &Graph) -> Gc<'m, 'h, Record> {
+    m.frame(|m, [all]| {
+        let all: Root<'_, '_, Records> = all.put(m.alloc_array(graph.node_count() as usize, |_| None));
+        m.frame(|m, [record]| {
+            let record = record.put_option(None);
+            for ordinal in 0..graph.node_count() {
+                record.set(Some(m.alloc_record(shape(graph, ordinal))));
+                let made = record.get(m).expect("set above");
+                fill(made, graph, ordinal, 0);
+                all.get(m).set(m, ordinal as usize, Some(made));
+            }
+        });
+        let records = all.get(m);
+        for ordinal in 0..graph.node_count() {
+            let record = at(records, ordinal as usize);
+            for (slot, &target) in graph.pointers(ordinal).iter().enumerate() {
+                record.set(m, slot, Some(at(records, target as usize).erase()));
+            }
+        }
+        at(all.get(m), ROOT as usize)
+    })
+}
+
+/// What renewing parts of the graph needs from round to round.
+struct Renewal<'g, 'f, 'h> {
+    graph: &'g Graph,
+    region: Region,
+    way: Vec<u32>,
+    root: &'g Root<'f, 'h, Record>,
+    /// The records of the region, by their place in it.
+    records: Root<'f, 'h, Records>,
+    /// The record that was made last.
+    fresh: Root<'f, 'h, Record>,
+}
+
+impl<'h> Renewal<'_, '_, 'h> {
+    /// Renews regions until there are enough new records, or a quarter of the graph was walked for them. Gives a digest of the
+    /// records that were replaced.
+    fn round<C: Collector>(&mut self, m: &mut Mutator<'h, C>, rng: &mut SplitMix64, round: u64) -> u64 {
+        let size = u64::from(self.graph.node_count()) + self.graph.pointer_count();
+        let enough = u64::from(self.graph.node_count()).div_ceil(SHARE);
+        let (mut renewed, mut walked, mut digest) = (0, 0, 0_u64);
+        while renewed < enough && walked < size.div_ceil(4) {
+            let reached = self.graph.reached();
+            let start = reached[rng.below(reached.len() as u64) as usize];
+            walked += self.region.grow(self.graph, start) + self.region.steps().len() as u64;
+            self.fetch(m, start);
+            let (count, part) = self.replace(m, round);
+            self.link(m);
+            renewed += count;
+            digest = digest.wrapping_add(part);
+        }
+        digest
+    }
+
+    /// Looks up the records of the region.
+    fn fetch<C: Collector>(&mut self, m: &Mutator<'h, C>, start: u32) {
+        let records = self.records.get(m);
+        self.graph.way(start, &mut self.way);
+        let first = self
+            .way
+            .iter()
+            .fold(self.root.get(m), |record, &slot| follow(record, slot));
+        records.set(m, 0, Some(first));
+        for (place, step) in self.region.steps().iter().enumerate().skip(1) {
+            records.set(m, place, Some(follow(at(records, step.from as usize), step.slot)));
+        }
+    }
+
+    /// Makes new records in the place of those that can be replaced, with the pointers of the old ones. How many, and a digest of what
+    /// the old ones said of themselves.
+    fn replace<C: Collector>(&self, m: &mut Mutator<'h, C>, round: u64) -> (u64, u64) {
+        let (mut count, mut digest) = (0, 0_u64);
+        for (place, step) in self.region.steps().iter().enumerate() {
+            if self.region.rebuilt(step.ordinal).is_none() {
+                continue;
+            }
+            self.fresh.set(m.alloc_record(shape(self.graph, step.ordinal)));
+            let (records, fresh) = (self.records.get(m), self.fresh.get(m));
+            let old = at(records, place);
+            for slot in 0..old.shape().pointers as usize {
+                fresh.set(m, slot, old.get(slot));
+            }
+            fill(fresh, self.graph, step.ordinal, round);
+            records.set(m, place, Some(fresh));
+            let last = old
+                .data()
+                .last()
+                .map_or(u64::from(step.ordinal), |word| word.load(Ordering::Relaxed));
+            digest = digest.wrapping_add(mix(last));
+            count += 1;
+        }
+        (count, digest)
+    }
+
+    /// Makes all pointers in the region to what was replaced lead to the new records, and lets the region go.
+    fn link<C: Collector>(&self, m: &Mutator<'h, C>) {
+        let records = self.records.get(m);
+        for (place, step) in self.region.steps().iter().enumerate() {
+            for (slot, &target) in self.graph.pointers(step.ordinal).iter().enumerate() {
+                if let Some(new) = self.region.rebuilt(target) {
+                    at(records, place).set(m, slot, Some(at(records, new).erase()));
+                }
+            }
+        }
+        for place in 0..self.region.steps().len() {
+            records.set(m, place, None);
+        }
+    }
+}
+
+/// Walks the heap from `root`, holds each record against its node, and gives records reached + pointers walked + self sizes.
+fn count(graph: &Graph, root: Gc<'_, '_, Record>) -> Result<u64, RunError> {
+    let mut found = vec![None; graph.node_count() as usize];
+    let (mut pending, mut total) = (vec![ROOT], 1_u64);
+    found[ROOT as usize] = Some(root);
+    while let Some(ordinal) = pending.pop() {
+        let record = found[ordinal as usize].expect("found before it is pending");
+        check(record, graph, ordinal)?;
+        total += graph.self_size(ordinal);
+        for (slot, &target) in graph.pointers(ordinal).iter().enumerate() {
+            let pointer = record.get(slot).and_then(Gc::downcast::<Record>);
+            let pointer = pointer.ok_or_else(|| damaged(ordinal, format!("pointer {slot} leads to no record")))?;
+            total += 1;
+            match &mut found[target as usize] {
+                Some(known) if *known == pointer => {}
+                Some(_) => {
+                    return Err(damaged(
+                        target,
+                        format!("there are two of it, one reached from node {ordinal}"),
+                    ));
+                }
+                unknown => {
+                    *unknown = Some(pointer);
+                    pending.push(target);
+                    total += 1;
+                }
+            }
+        }
+    }
+    Ok(total)
+}
+
+/// A record is of its node's shape, and its plain words are as they were written.
+fn check(record: Gc<'_, '_, Record>, graph: &Graph, ordinal: u32) -> Result<(), RunError> {
+    let (found, expected) = (record.shape(), shape(graph, ordinal));
+    if found != expected {
+        return Err(damaged(ordinal, format!("it has {found:?} instead of {expected:?}")));
+    }
+    let (words, weak) = (record.data(), graph.weak(ordinal));
+    let weak_kept = words
+        .iter()
+        .zip(weak)
+        .all(|(word, &target)| word.load(Ordering::Relaxed) == u64::from(target));
+    let last = words.get(weak.len()..).and_then(<[_]>::last);
+    let stamp_kept = last.is_none_or(|word| word.load(Ordering::Relaxed) as u32 == ordinal);
+    if weak_kept && stamp_kept {
+        Ok(())
+    } else {
+        Err(damaged(ordinal, "its plain words were changed".to_owned()))
+    }
+}
+
+fn damaged(ordinal: u32, how: String) -> RunError {
+    RunError::Damaged(format!("node {ordinal}: {how}"))
+}

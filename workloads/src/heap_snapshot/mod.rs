@@ -1,0 +1,74 @@
+//! `heap_snapshot [FILE] [ROUNDS]`: the heap of a real program, rebuilt as records, parts of which are renewed.
+//!
+//! Each node of a V8 heap snapshot becomes one record: a pointer for each strong edge, and plain words up to the size of the node, which is
+//! max(self size rounded up to 8, header + pointers). The first plain words hold the targets of weak edges (ordinals, no pointers; as many as
+//! there is room for), the last the node's own ordinal and the round in which it was built. Only node 0 is a root, so that collectors
+//! meet the graph as the program had it: its depth, its hubs, its order. In each round some regions of it ([`region`]), chosen by a seeded
+//! generator, are built anew, about 1/16 of the nodes; what they replace becomes garbage.
+//!
+//! At the end, after a collection, the graph is walked from the root and held against the snapshot, node by node. The checksum is
+//! nodes reached + pointers walked + sum of the reached nodes' self sizes, plus, if there are rounds, a digest of what was read from the records
+//! that were replaced.
+
+mod graph;
+mod heap;
+mod region;
+
+use gclab_core::collector::Collector;
+use gclab_core::world::World;
+use gclab_snapshot::{Error, Options, Snapshot};
+
+use crate::{ArgSpec, Args, RunError, TestSize, Workload, WorkloadDescription};
+use graph::Graph;
+
+/// The snapshot that is built in; `fixtures/README.md` says what it is.
+static POSTCSS: &[u8] = include_bytes!("../../fixtures/postcss.heapsnapshot.gz");
+
+/// What errors call it.
+const BUILT_IN: &str = "postcss.heapsnapshot.gz (built in)";
+
+pub(crate) fn postcss() -> Result<Snapshot, Error> {
+    Snapshot::read(POSTCSS, BUILT_IN, Options::shape())
+}
+
+/// The workload.
+#[derive(Debug, Default)]
+pub struct HeapSnapshot;
+
+impl Workload for HeapSnapshot {
+    const DESCRIPTION: WorkloadDescription = WorkloadDescription {
+        name: "heap_snapshot",
+        summary: "the heap of a real program from a V8 heap snapshot, parts of which are built anew in each round",
+        args: &[
+            ArgSpec::file(
+                "FILE",
+                "a .heapsnapshot file, plain or gzip",
+                Some("a snapshot of postcss that is built in"),
+            ),
+            ArgSpec::number(
+                "ROUNDS",
+                "how often a sixteenth of the nodes is built anew",
+                200,
+                0..=1 << 32,
+            ),
+        ],
+        checksum: None,
+        test: TestSize {
+            args: &["-", "3"],
+            checksum: None,
+        },
+    };
+
+    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+        let read = |path| Snapshot::open(path, Options::shape());
+        let snapshot = args.file("FILE").map_or_else(postcss, read)?;
+        let graph = Graph::new(&snapshot).map_err(|problem| RunError::Input {
+            file: args
+                .file("FILE")
+                .map_or(BUILT_IN.to_owned(), |file| file.display().to_string()),
+            problem,
+        })?;
+        drop(snapshot);
+        world.enter(|m| heap::run(m, &graph, args.number("ROUNDS")))?
+    }
+}

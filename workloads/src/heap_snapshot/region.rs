@@ -1,0 +1,151 @@
+//! Which nodes to rebuild together: a patch of the graph in which every referrer of what is rebuilt is at hand.
+//!
+//! A node can be replaced only by storing its replacement in every node that refers to it, and a heap has no way back from a node to
+//! its referrers. So a region is walked breadth first from some node, and what is rebuilt are those nodes of it that only nodes of the region
+//! refer to. That is how programs renew parts of their data, too: the tree is new, the classes and constants that it refers to
+//! are the old ones. The choice knows ordinals only, so it is the same under every collector; its cost is proportional to the region.
+
+use super::graph::{Graph, ROOT};
+
+/// Nodes of a region: a few thousand, so that the cache holds it and a heap has many.
+pub(super) const LARGEST: usize = 4096;
+
+/// A node with more referrers than this is shared by the whole program (a class, a constant): the walk does not enter it, since it
+/// could never be rebuilt and leads everywhere.
+const SHARED: u32 = 64;
+
+const OUTSIDE: u32 = u32::MAX;
+
+/// How the walk came to a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    /// The node.
+    pub(super) ordinal: u32,
+    /// Place in the region of the node that it was found from.
+    pub(super) from: u32,
+    /// Which pointer of that node.
+    pub(super) slot: u32,
+    /// Referrers found inside the region.
+    inside: u32,
+}
+
+/// A region; made once and grown again and again.
+#[derive(Debug)]
+pub(super) struct Region {
+    steps: Vec<Step>,
+    /// By ordinal: its place in `steps`, or `OUTSIDE`.
+    places: Vec<u32>,
+    in_degrees: Vec<u32>,
+}
+
+impl Region {
+    /// An empty one, for nodes of `graph`.
+    pub(super) fn new(graph: &Graph) -> Self {
+        let in_degrees = (0..graph.node_count()).map(|node| graph.in_degree(node)).collect();
+        Region {
+            steps: Vec::new(),
+            places: vec![OUTSIDE; graph.node_count() as usize],
+            in_degrees,
+        }
+    }
+
+    /// Walks the region around `start`; gives the number of edges looked at.
+    pub(super) fn grow(&mut self, graph: &Graph, start: u32) -> u64 {
+        for step in self.steps.drain(..) {
+            self.places[step.ordinal as usize] = OUTSIDE;
+        }
+        self.enter(Step {
+            ordinal: start,
+            from: 0,
+            slot: 0,
+            inside: 0,
+        });
+        let (mut next, mut edges) = (0, 0);
+        while next < self.steps.len() {
+            let pointers = graph.pointers(self.steps[next].ordinal);
+            edges += pointers.len() as u64;
+            for (slot, &ordinal) in pointers.iter().enumerate() {
+                let place = self.places[ordinal as usize];
+                if place != OUTSIDE {
+                    self.steps[place as usize].inside += 1;
+                } else if self.steps.len() < LARGEST && self.in_degrees[ordinal as usize] <= SHARED {
+                    self.enter(Step {
+                        ordinal,
+                        from: next as u32,
+                        slot: slot as u32,
+                        inside: 1,
+                    });
+                }
+            }
+            next += 1;
+        }
+        edges
+    }
+
+    fn enter(&mut self, step: Step) {
+        self.places[step.ordinal as usize] = self.steps.len() as u32;
+        self.steps.push(step);
+    }
+
+    /// The nodes in the order of the walk: each is found from one before it, except the first.
+    pub(super) fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The place of a node in the region, if it is to be rebuilt: all that refers to it is in the region.
+    pub(super) fn rebuilt(&self, ordinal: u32) -> Option<usize> {
+        let place = self.places[ordinal as usize] as usize;
+        let step = self.steps.get(place)?;
+        (step.inside == self.in_degrees[ordinal as usize] && ordinal != ROOT).then_some(place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Graph, Region};
+    use crate::heap_snapshot::postcss;
+
+    /// Checks the claim on which the workload rests, against all edges of a real heap.
+    #[test]
+    fn every_referrer_of_what_is_rebuilt_is_in_the_region() {
+        let graph = Graph::new(&postcss().unwrap()).unwrap();
+        let mut region = Region::new(&graph);
+        let mut rebuilt_in_all = 0;
+        for start in (0..graph.node_count()).step_by(1009) {
+            region.grow(&graph, start);
+            let steps = region.steps();
+            for (place, step) in steps.iter().enumerate().skip(1) {
+                let from = steps[step.from as usize].ordinal;
+                assert!((step.from as usize) < place);
+                assert_eq!(graph.pointers(from)[step.slot as usize], step.ordinal);
+            }
+            let inside: std::collections::HashSet<_> = steps.iter().map(|step| step.ordinal).collect();
+            assert_eq!(inside.len(), steps.len());
+            for node in 0..graph.node_count() {
+                if !inside.contains(&node) {
+                    assert!(
+                        graph
+                            .pointers(node)
+                            .iter()
+                            .all(|&target| region.rebuilt(target).is_none())
+                    );
+                    assert_eq!(region.rebuilt(node), None);
+                }
+            }
+            let rebuilt = steps.iter().filter(|step| region.rebuilt(step.ordinal).is_some());
+            rebuilt_in_all += rebuilt.count();
+        }
+        assert!(rebuilt_in_all > 1000, "{rebuilt_in_all}");
+    }
+
+    #[test]
+    fn ways_lead_where_they_should() {
+        let graph = Graph::new(&postcss().unwrap()).unwrap();
+        assert_eq!(graph.reached().len(), graph.node_count() as usize);
+        let mut way = Vec::new();
+        for node in 0..graph.node_count() {
+            graph.way(node, &mut way);
+            assert_eq!(way.iter().fold(0, |at, &slot| graph.pointers(at)[slot as usize]), node);
+        }
+    }
+}

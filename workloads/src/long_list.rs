@@ -1,0 +1,79 @@
+//! `long_list N M`: a list of N cells that lives on, beside M short ones; the deepest structure there is.
+//!
+//! Cells {next, value} of 24 bytes. The kept list's values are draws of a generator with seed 1, the last drawn in front. Then M times a
+//! list of 10 cells with the values 0 to 9 is built, summed and dropped. The checksum is the sum of all values that were summed,
+//! the kept list's among them, at the end. Live: 24 N bytes.
+
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Gc, Mutator};
+use gclab_core::world::World;
+
+use crate::{ArgSpec, Args, RunError, SplitMix64, TestSize, Workload, WorkloadDescription};
+
+/// Start of the generator of the kept values.
+const SEED: u64 = 1;
+
+/// Cells of a short list.
+const SHORT: u64 = 10;
+
+#[derive(Closure)]
+#[allow(dead_code, reason = "it never exists as a Rust value")]
+struct Cell {
+    next: Option<Ptr<Cell>>,
+    value: u64,
+}
+
+/// The workload.
+#[derive(Debug, Default)]
+pub struct LongList;
+
+impl Workload for LongList {
+    const DESCRIPTION: WorkloadDescription = WorkloadDescription {
+        name: "long_list",
+        summary: "a very long list that lives on, beside many short ones",
+        args: &[
+            ArgSpec::number("N", "cells of the list that lives on", 4_000_000, 0..=1 << 36),
+            ArgSpec::number("M", "short lists, of ten cells each", 6_000_000, 0..=1 << 40),
+        ],
+        checksum: Some(6_856_289_592_543_779_735),
+        test: TestSize {
+            args: &["20000", "30000"],
+            checksum: Some(9_484_503_266_807_111_472),
+        },
+    };
+
+    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+        let (cells, lists) = (args.number("N"), args.number("M"));
+        Ok(world.enter(|m| run(m, cells, lists))?)
+    }
+}
+
+fn run<C: Collector>(m: &mut Mutator<'_, C>, cells: u64, lists: u64) -> u64 {
+    m.frame(|m, [kept, short]| {
+        let (kept, short) = (kept.put_option(None), short.put_option(None));
+        let mut rng = SplitMix64::new(SEED);
+        for _ in 0..cells {
+            let value = rng.draw();
+            kept.set(Some(m.alloc(|m| Cell::new(kept.get(m), value))));
+        }
+        let mut total = 0_u64;
+        for _ in 0..lists {
+            short.set(None);
+            for value in 0..SHORT {
+                short.set(Some(m.alloc(|m| Cell::new(short.get(m), value))));
+            }
+            total = total.wrapping_add(sum(short.get(m)));
+        }
+        total.wrapping_add(sum(kept.get(m)))
+    })
+}
+
+fn sum(mut list: Option<Gc<'_, '_, Cell>>) -> u64 {
+    let mut total = 0_u64;
+    while let Some(cell) = list {
+        total = total.wrapping_add(cell.value());
+        list = cell.next();
+    }
+    total
+}

@@ -1,0 +1,214 @@
+//! `message_window W M P`: a persistent map that holds the last W messages of P bytes (a queue, as Haskell programs have it).
+//!
+//! A treap keyed by message number, never mutated: each change copies the path to it. The priority of a key is mix(key), the larger nearer the root. For
+//! i = 0 .. M-1: insert message i, P bytes that are all i mod 256; if there are more than W, delete the smallest key. The checksum is
+//! the sum over what remains of key + first byte of its message. A node has 48 bytes, a message 16 and P rounded up to words.
+//!
+//! Copying a path goes from its end upwards, so the nodes of the path must stay at hand over the allocations: they are rooted in frames of
+//! [`STRIDE`] levels each, so that a typical path takes one frame, and a deep one a few.
+
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{ByteArray, FrameSlot, Gc, Mutator, NoGc, OptionRoot, Root};
+use gclab_core::world::World;
+
+use crate::{ArgSpec, Args, RunError, TestSize, Workload, WorkloadDescription, mix};
+
+/// Levels of a path that one frame roots. Paths along the edge of a treap of n nodes have ln n nodes on average: 12 for 200,000.
+const STRIDE: usize = 16;
+
+#[derive(Closure)]
+#[allow(dead_code, reason = "it never exists as a Rust value")]
+struct Node {
+    left: Option<Ptr<Node>>,
+    right: Option<Ptr<Node>>,
+    message: Ptr<ByteArray>,
+    key: u64,
+    priority: u64,
+}
+
+/// The workload.
+#[derive(Debug, Default)]
+pub struct MessageWindow;
+
+impl Workload for MessageWindow {
+    const DESCRIPTION: WorkloadDescription = WorkloadDescription {
+        name: "message_window",
+        summary: "a persistent map of the last messages: steady growth at one end, decay at the other",
+        args: &[
+            ArgSpec::number("W", "messages that are kept", 200_000, 0..=1 << 36),
+            ArgSpec::number("M", "messages in all", 1_000_000, 0..=1 << 40),
+            ArgSpec::number("P", "bytes of a message", 1024, 1..=1 << 30),
+        ],
+        checksum: Some(180_025_393_856),
+        test: TestSize {
+            args: &["1000", "5000", "1024"],
+            checksum: Some(4_626_520),
+        },
+    };
+
+    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+        let (window, messages, bytes) = (args.number("W"), args.number("M"), args.number("P") as usize);
+        Ok(world.enter(|m| run(m, window, messages, bytes))?)
+    }
+}
+
+fn run<C: Collector>(m: &mut Mutator<'_, C>, window: u64, messages: u64, bytes: usize) -> u64 {
+    m.frame(|m, [map]| {
+        let map = map.put_option(None);
+        for key in 0..messages {
+            m.frame(|m, [message]| {
+                let message = message.put(m.alloc_bytes_filled(bytes, key as u8));
+                insert(m, &map, &message, key, mix(key));
+            });
+            if key >= window {
+                delete_min(m, &map);
+            }
+        }
+        map.get(m).map_or(0, sum)
+    })
+}
+
+impl<'m, 'h> Way<'m, 'h> for Gc<'m, 'h, Node> {}
+
+/// Where a key lies below a node.
+trait Way<'m, 'h>: NodeFields<'m, 'h> {
+    /// The subtree in which `key` belongs.
+    #[inline(always)]
+    fn towards(self, key: u64) -> Option<Gc<'m, 'h, Node>> {
+        if self.key() < key { self.right() } else { self.left() }
+    }
+
+    /// A copy of this node with another subtree where `key` belongs.
+    #[inline(always)]
+    fn with(self, key: u64, child: Option<Gc<'m, 'h, Node>>) -> NodeInit<'m, 'h> {
+        let (left, right) = if self.key() < key {
+            (self.left(), child)
+        } else {
+            (child, self.right())
+        };
+        Node::new(left, right, self.message(), self.key(), self.priority())
+    }
+}
+
+/// The nodes of a path, from above.
+struct Path<'f, 'h> {
+    nodes: [OptionRoot<'f, 'h, Node>; STRIDE],
+    length: usize,
+}
+
+impl<'f, 'h> Path<'f, 'h> {
+    fn new(slots: [FrameSlot<'f, 'h>; STRIDE]) -> Self {
+        Path {
+            nodes: slots.map(|slot| slot.put_option(None)),
+            length: 0,
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.length == STRIDE
+    }
+
+    fn push(&mut self, node: Gc<'_, 'h, Node>) {
+        self.nodes[self.length].set(Some(node));
+        self.length += 1;
+    }
+
+    /// The nodes from below.
+    fn upwards(&self) -> impl Iterator<Item = &OptionRoot<'f, 'h, Node>> {
+        self.nodes[..self.length].iter().rev()
+    }
+
+    /// Copies the path, with `tree` in the place of what lay below it towards `key`; `tree` becomes the copy.
+    fn copy<C: Collector>(&self, m: &mut Mutator<'h, C>, tree: &OptionRoot<'_, 'h, Node>, key: u64) {
+        for node in self.upwards() {
+            tree.set(Some(m.alloc(|m| at(node, m).with(key, tree.get(m)))));
+        }
+    }
+}
+
+fn at<'m, 'h, C: Collector>(node: &OptionRoot<'_, 'h, Node>, m: &'m NoGc<'h, C>) -> Gc<'m, 'h, Node> {
+    node.get(m).expect("the first `length` nodes of a path are set")
+}
+
+/// Puts `message` under `key` into `tree`.
+fn insert<'h, C: Collector>(
+    m: &mut Mutator<'h, C>,
+    tree: &OptionRoot<'_, 'h, Node>,
+    message: &Root<'_, 'h, ByteArray>,
+    key: u64,
+    priority: u64,
+) {
+    m.frame(|m, slots| {
+        let mut path = Path::new(slots);
+        let mut rest = tree.get(m);
+        while let Some(node) = rest.filter(|node| node.priority() >= priority && !path.is_full()) {
+            path.push(node);
+            rest = node.towards(key);
+        }
+        tree.set(rest);
+        if path.is_full() {
+            insert(m, tree, message, key, priority);
+        } else {
+            m.frame(|m, [above]| {
+                let above = above.put_option(None);
+                split(m, tree, &above, key);
+                tree.set(Some(m.alloc(|m| {
+                    Node::new(tree.get(m), above.get(m), message.get(m), key, priority)
+                })));
+            });
+        }
+        path.copy(m, tree, key);
+    });
+}
+
+/// Leaves what is smaller than `key` in `tree` and puts the others into `above`.
+fn split<'h, C: Collector>(
+    m: &mut Mutator<'h, C>,
+    tree: &OptionRoot<'_, 'h, Node>,
+    above: &OptionRoot<'_, 'h, Node>,
+    key: u64,
+) {
+    above.set(None);
+    if tree.get(m).is_none() {
+        return;
+    }
+    m.frame(|m, slots| {
+        let mut path = Path::new(slots);
+        let mut rest = tree.get(m);
+        while let Some(node) = rest.filter(|_| !path.is_full()) {
+            path.push(node);
+            rest = node.towards(key);
+        }
+        tree.set(rest);
+        split(m, tree, above, key);
+        for node in path.upwards() {
+            let half = if at(node, m).key() < key { tree } else { above };
+            half.set(Some(m.alloc(|m| at(node, m).with(key, half.get(m)))));
+        }
+    });
+}
+
+/// Takes the smallest key out of `tree`, which is not empty.
+fn delete_min<'h, C: Collector>(m: &mut Mutator<'h, C>, tree: &OptionRoot<'_, 'h, Node>) {
+    m.frame(|m, slots| {
+        let mut path = Path::new(slots);
+        let mut least = tree.get(m).expect("there is a key to take out");
+        while let Some(left) = least.left().filter(|_| !path.is_full()) {
+            path.push(least);
+            least = left;
+        }
+        if path.is_full() {
+            tree.set(Some(least));
+            delete_min(m, tree);
+        } else {
+            tree.set(least.right());
+        }
+        path.copy(m, tree, u64::MIN);
+    });
+}
+
+fn sum(tree: Gc<'_, '_, Node>) -> u64 {
+    let below = [tree.left(), tree.right()].into_iter().flatten().map(sum);
+    below.fold(tree.key() + u64::from(tree.message().as_slice()[0]), u64::wrapping_add)
+}

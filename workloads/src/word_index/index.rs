@@ -1,0 +1,183 @@
+//! The index itself: a hash table of terms with lists of places, and the search for a phrase in it.
+
+use gclab_core::closure::{Closure, Mut, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{ByteArray, Gc, MutArray, Mutator, NoGc, OptionRoot, Root};
+
+use super::PHRASE;
+use super::words::hash;
+
+/// Buckets of an empty index, a power of 2.
+const FIRST_BUCKETS: usize = 256;
+
+/// One place where a term stands, counted in words; the places of a term are listed from the last to the first.
+#[derive(Closure)]
+#[allow(dead_code, reason = "it never exists as a Rust value")]
+pub(super) struct Place {
+    next: Option<Ptr<Place>>,
+    place: u64,
+}
+
+/// One word, and where it stands.
+#[derive(Closure)]
+#[allow(dead_code, reason = "it never exists as a Rust value")]
+pub(super) struct Term {
+    next: Mut<Term>,
+    places: Mut<Place>,
+    spelling: Ptr<ByteArray>,
+    hash: u64,
+}
+
+/// The buckets of an index.
+pub(super) type Table = MutArray<Term>;
+
+/// An index: its table, and how much is in it.
+pub(super) struct Index<'f, 'h> {
+    table: Root<'f, 'h, Table>,
+    /// Different words.
+    pub(super) terms: u64,
+    /// Words entered.
+    pub(super) places: u64,
+}
+
+/// An empty table.
+pub(super) fn empty_table<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Table> {
+    m.alloc_array(FIRST_BUCKETS, |_| None)
+}
+
+/// The bucket for `hash` among `buckets`, a power of 2.
+fn bucket(hash: u64, buckets: usize) -> usize {
+    // The upper half: FNV mixes into it what the lower bits miss.
+    (hash >> 32 ^ hash) as usize & (buckets - 1)
+}
+
+impl<'f, 'h> Index<'f, 'h> {
+    /// An index whose table is empty.
+    pub(super) fn new(table: Root<'f, 'h, Table>) -> Self {
+        Index {
+            table,
+            terms: 0,
+            places: 0,
+        }
+    }
+
+    /// Enters `word` at the next place.
+    pub(super) fn enter<C: Collector>(&mut self, m: &mut Mutator<'h, C>, word: &[u8]) {
+        m.frame(|m, [term]| {
+            let term = term.put_option(self.find(m, word));
+            if term.get(m).is_none() {
+                self.add(m, word, &term);
+            }
+            let known = "found or added above";
+            let place = self.places;
+            let (m, place) = m.alloc_with(|m| Place::new(term.get(m).expect(known).places(), place));
+            term.get(m).expect(known).set_places(m, Some(place));
+        });
+        self.places += 1;
+    }
+
+    /// The term of `word`.
+    fn find<'m, C: Collector>(&self, m: &'m NoGc<'h, C>, word: &[u8]) -> Option<Gc<'m, 'h, Term>> {
+        let (hash, table) = (hash(word), self.table.get(m));
+        let mut at = table.get(bucket(hash, table.len()));
+        while let Some(term) = at {
+            if term.hash() == hash && term.spelling().as_slice() == word {
+                return at;
+            }
+            at = term.next();
+        }
+        None
+    }
+
+    /// Makes a term of `word`, which has none, and leaves it in `added`.
+    fn add<C: Collector>(&mut self, m: &mut Mutator<'h, C>, word: &[u8], added: &OptionRoot<'_, 'h, Term>) {
+        if self.terms >= self.table.get(m).len() as u64 {
+            self.grow(m);
+        }
+        m.frame(|m, [spelling]| {
+            let spelling = spelling.put(m.alloc_bytes(word));
+            let hash = hash(word);
+            let place = bucket(hash, self.table.get(m).len());
+            let (m, term) = m.alloc_with(|m| Term::new(self.table.get(m).get(place), None, spelling.get(m), hash));
+            self.table.get(m).set(m, place, Some(term));
+            added.set(Some(term));
+        });
+        self.terms += 1;
+    }
+
+    /// Doubles the table and hangs all terms into the new one.
+    fn grow<C: Collector>(&mut self, m: &mut Mutator<'h, C>) {
+        let buckets = self.table.get(m).len();
+        m.frame(|m, [old]| {
+            let old = old.put(self.table.get(m));
+            self.table.set(m.alloc_array(buckets * 2, |_| None));
+            let (old, table) = (old.get(m), self.table.get(m));
+            for place in 0..buckets {
+                let mut at = old.get(place);
+                while let Some(term) = at {
+                    at = term.next();
+                    let place = bucket(term.hash(), table.len());
+                    term.set_next(m, table.get(place));
+                    table.set(m, place, Some(term));
+                }
+            }
+        });
+    }
+
+    /// Leaves in `answer` the list of all places where `phrase` stands, of at most [`PHRASE`] words.
+    pub(super) fn search<C: Collector>(
+        &self,
+        m: &mut Mutator<'h, C>,
+        phrase: &[Vec<u8>],
+        answer: &OptionRoot<'_, 'h, Place>,
+    ) {
+        m.frame(|m, slots: [_; PHRASE]| {
+            let cursors = slots.map(|slot| slot.put_option(None));
+            let cursors = &cursors[..phrase.len()];
+            for (cursor, word) in cursors.iter().zip(phrase) {
+                cursor.set(self.find(m, word).and_then(|term| term.places()));
+            }
+            answer.set(None);
+            while let Some(place) = next_match(m, cursors) {
+                answer.set(Some(m.alloc(|m| Place::new(answer.get(m), place))));
+            }
+        });
+    }
+}
+
+/// The next place where the words stand one after the other. The cursors stand in their words' lists of places and move on, all of them downwards.
+fn next_match<'h, C: Collector>(m: &NoGc<'h, C>, cursors: &[OptionRoot<'_, 'h, Place>]) -> Option<u64> {
+    let (first, others) = cursors.split_first()?;
+    loop {
+        let at = first.get(m)?;
+        first.set(at.next());
+        let mut expected = at.place();
+        let mut stands = true;
+        for cursor in others {
+            expected += 1;
+            let mut at = cursor.get(m)?;
+            while at.place() > expected {
+                at = match at.next() {
+                    Some(next) => next,
+                    None => return None,
+                };
+            }
+            cursor.set(Some(at));
+            stands &= at.place() == expected;
+        }
+        if stands {
+            return Some(at.place());
+        }
+    }
+}
+
+/// How many places a list has, and their sum.
+pub(super) fn count_and_sum(mut list: Option<Gc<'_, '_, Place>>) -> (u64, u64) {
+    let (mut count, mut sum) = (0, 0_u64);
+    while let Some(at) = list {
+        count += 1;
+        sum = sum.wrapping_add(at.place());
+        list = at.next();
+    }
+    (count, sum)
+}

@@ -1,0 +1,115 @@
+//! `word_index [FILE] [COPIES] [QUERIES]`: an index of a text's words, and the answers to questions asked of it.
+//!
+//! The text is read COPIES times over, as if it were so many documents, and each word ([`words`]) is entered with its place, counted in words from 0.
+//! Then QUERIES times: a place in the text and a number of words from 1 to 3 are drawn, and the words that stand there (from the next beginning of a word; from
+//! the start of the text, if none follows; fewer, if the text ends) are looked for as a phrase. The answer is the list of all places where the phrase stands;
+//! the last [`KEPT`] answers are kept.
+//!
+//! In memory: a hash table that doubles, terms with their spelling, and for each term a list of its places, the last one first. So the
+//! index grows by small objects that old ones are made to point to, and answers are short-lived or of middling age.
+//!
+//! Checksum: with c = 0 at first, each answer makes c = mix(c + number of places) + sum of places; at the end c = mix(c + sum of the places in the
+//! answers kept) + number of different words + number of words entered.
+
+mod index;
+mod words;
+
+use gclab_core::collector::Collector;
+use gclab_core::mutator::Mutator;
+use gclab_core::world::World;
+
+use crate::{ArgSpec, Args, RunError, SplitMix64, TestSize, Workload, WorkloadDescription, mix};
+use index::Index;
+use words::Words;
+
+/// Start of the generator that draws the questions.
+const SEED: u64 = 5;
+
+/// Most words of a phrase.
+const PHRASE: usize = 3;
+
+/// Answers that are kept.
+const KEPT: usize = 64;
+
+/// The built-in text: the project's own documents.
+const TEXT: &[&[u8]] = &[include_bytes!("../../../docs/flags.md")];
+
+/// The workload.
+#[derive(Debug, Default)]
+pub struct WordIndex;
+
+impl Workload for WordIndex {
+    const DESCRIPTION: WorkloadDescription = WorkloadDescription {
+        name: "word_index",
+        summary: "an index of a text's words, and answers to questions asked of it",
+        args: &[
+            ArgSpec::file("FILE", "a text of any kind", Some("this project's documents")),
+            ArgSpec::number("COPIES", "how many times over the text is entered", 50, 0..=1 << 32),
+            ArgSpec::number("QUERIES", "questions asked", 2000, 0..=1 << 40),
+        ],
+        checksum: None,
+        test: TestSize {
+            args: &["-", "40", "300"],
+            checksum: None,
+        },
+    };
+
+    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+        let text = match args.file("FILE") {
+            None => TEXT.concat(),
+            Some(file) => std::fs::read(file).map_err(|error| RunError::Input {
+                file: file.display().to_string(),
+                problem: format!("cannot read: {error}"),
+            })?,
+        };
+        let (copies, queries) = (args.number("COPIES"), args.number("QUERIES"));
+        Ok(world.enter(|m| run(m, &text, copies, queries))?)
+    }
+}
+
+fn run<C: Collector>(m: &mut Mutator<'_, C>, text: &[u8], copies: u64, queries: u64) -> u64 {
+    m.frame(|m, [table, kept, answer]| {
+        let mut index = Index::new(table.put(index::empty_table(m)));
+        let mut word = Vec::new();
+        for _ in 0..copies {
+            let mut words = Words::new(text, 0);
+            while words.next_into(&mut word) {
+                index.enter(m, &word);
+            }
+        }
+        if index.places == 0 {
+            return 0;
+        }
+        let kept = kept.put(m.alloc_array(KEPT, |_| None));
+        let answer = answer.put_option(None);
+        let (mut rng, mut checksum) = (SplitMix64::new(SEED), 0_u64);
+        let mut phrase: [Vec<u8>; PHRASE] = Default::default();
+        for query in 0..queries {
+            let length = question(text, &mut rng, &mut phrase);
+            index.search(m, &phrase[..length], &answer);
+            let (count, sum) = index::count_and_sum(answer.get(m));
+            checksum = mix(checksum.wrapping_add(count)).wrapping_add(sum);
+            kept.get(m).set(m, (query % KEPT as u64) as usize, answer.get(m));
+        }
+        let kept = kept.get(m);
+        let sums = (0..KEPT).map(|place| index::count_and_sum(kept.get(place)).1);
+        let checksum = mix(checksum.wrapping_add(sums.fold(0, u64::wrapping_add)));
+        checksum.wrapping_add(index.terms).wrapping_add(index.places)
+    })
+}
+
+/// Draws a phrase of a text that has words; gives its length.
+fn question(text: &[u8], rng: &mut SplitMix64, phrase: &mut [Vec<u8>; PHRASE]) -> usize {
+    let offset = rng.below(text.len() as u64) as usize;
+    let wanted = 1 + rng.below(PHRASE as u64) as usize;
+    let mut words = Words::new(text, offset).skip_part();
+    if !words.clone().next_into(&mut phrase[0]) {
+        words = Words::new(text, 0);
+    }
+    let found = |word: &mut Vec<u8>| words.next_into(word);
+    phrase[..wanted]
+        .iter_mut()
+        .map(found)
+        .take_while(|found| *found)
+        .count()
+}

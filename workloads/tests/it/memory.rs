@@ -1,0 +1,139 @@
+//! A checksum is not enough: what is allocated and what stays live is what the definitions imply for our layout.
+//!
+//! Sizes are in bytes: a closure has a header of 8 and 8 a field; an array has another 8 for its length.
+
+use gclab_workloads::{SplitMix64, mix};
+
+use crate::run::Run;
+
+/// Allocated by the run; and the most that was live after a major collection.
+fn allocated_and_live(workload: &str, args: &[&str]) -> Vec<(&'static str, u64, u64)> {
+    let results = Run::new(workload, args).area(16 << 10).everywhere();
+    results
+        .into_iter()
+        .map(|(collector, _, statistics)| (collector, statistics.allocated, statistics.max_live))
+        .collect()
+}
+
+/// Exactly `allocated`, and at the most `live` (what is live at the peak; collections may miss the peak, by at most a quarter here).
+fn check(workload: &str, args: &[&str], allocated: u64, live: u64) {
+    for (collector, found, found_live) in allocated_and_live(workload, args) {
+        assert_eq!(found, allocated, "{workload} under {collector}: allocated");
+        assert!(
+            found_live <= live,
+            "{workload} under {collector}: {found_live} live, of {live} at the peak"
+        );
+        assert!(
+            found_live >= live / 4 * 3,
+            "{workload} under {collector}: only {found_live} live, of {live} at the peak"
+        );
+    }
+}
+
+fn bytes_array(len: u64) -> u64 {
+    16 + len.next_multiple_of(8)
+}
+
+fn pointers_array(len: u64) -> u64 {
+    16 + 8 * len
+}
+
+#[test]
+fn binary_trees() {
+    let tree = |depth: u64| ((1 << (depth + 1)) - 1) * 24;
+    // The checksum is the number of nodes. The first tree, of depth 11, is as large as the kept one and one more.
+    check("binary_trees", &["10"], 135_854 * 24, tree(11));
+}
+
+#[test]
+fn gcbench() {
+    let size = |depth: u64| (1 << (depth + 1)) - 1;
+    let trees = (4..=10)
+        .step_by(2)
+        .map(|depth| 2 * (2 * size(12) / size(depth)) * size(depth))
+        .sum::<u64>();
+    let array = bytes_array(20_000 * 8);
+    let nodes = size(12) + size(10) + trees;
+    // The most is live when the stretch tree stands, or when the last tree stands beside what is kept.
+    let live = (size(12) * 40).max(2 * size(10) * 40 + array);
+    check("gcbench", &["12", "10", "20000"], nodes * 40 + array, live);
+}
+
+#[test]
+fn long_list() {
+    check(
+        "long_list",
+        &["20000", "30000"],
+        (20_000 + 300_000) * 24,
+        20_000 * 24 + 240,
+    );
+}
+
+#[test]
+fn mut_array() {
+    check(
+        "mut_array",
+        &["5000", "100000"],
+        pointers_array(5000) + 105_000 * 16,
+        pointers_array(5000) + 5000 * 16,
+    );
+}
+
+#[test]
+fn hash_churn() {
+    // The same updates on a set of keys.
+    let (mut rng, mut keys) = (SplitMix64::new(3), std::collections::HashSet::new());
+    let entry = |key: u64| 32 + bytes_array(16 + key % 48);
+    let (mut allocated, mut live, mut peak) = (pointers_array(1024), pointers_array(1024), 0);
+    for _ in 0..50_000 {
+        let key = rng.below(4096);
+        if keys.remove(&key) {
+            live -= entry(key);
+        } else {
+            keys.insert(key);
+            allocated += entry(key);
+            live += entry(key);
+        }
+        peak = peak.max(live);
+    }
+    check("hash_churn", &["1024", "4096", "50000"], allocated, peak);
+}
+
+/// Nodes on the way down one edge of the treap of `keys`, by its definition.
+fn edge(keys: std::ops::Range<u64>, rightmost: bool) -> u64 {
+    let mut best = None;
+    let mut nodes = 0;
+    let mut step = |key: u64| {
+        if best.is_none_or(|best| mix(key) > best) {
+            best = Some(mix(key));
+            nodes += 1;
+        }
+    };
+    if rightmost {
+        keys.rev().for_each(&mut step)
+    } else {
+        keys.for_each(&mut step)
+    }
+    nodes
+}
+
+#[test]
+fn message_window() {
+    let (window, messages) = (1000, 5000);
+    let mut nodes = 0;
+    for key in 0..messages {
+        let first = if key > window { key - window } else { 0 };
+        // Inserting at the right end copies the whole right edge; deleting copies the left one without its end.
+        nodes += edge(first..key, true) + 1;
+        if key >= window {
+            nodes += edge(first..key + 1, false) - 1;
+        }
+    }
+    let allocated = messages * bytes_array(1024) + nodes * 48;
+    check(
+        "message_window",
+        &["1000", "5000", "1024"],
+        allocated,
+        1001 * (bytes_array(1024) + 48) + 40 * 48,
+    );
+}

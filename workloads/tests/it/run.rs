@@ -1,0 +1,95 @@
+//! Runs a workload by its name under a collector by its name.
+
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::flags::Flags;
+use gclab_core::stats::Statistics;
+use gclab_core::words::Bytes;
+use gclab_core::world::World;
+use gclab_workloads::{All, Args, RunError, Workload, WorkloadList, WorkloadVisitor};
+
+/// What is to be run.
+#[derive(Clone, Debug)]
+pub struct Run<'a> {
+    pub workload: &'a str,
+    pub args: Vec<&'a str>,
+    /// Bytes of the allocation area.
+    pub area: usize,
+    /// Collect at every so many allocations.
+    pub stress: Option<u64>,
+}
+
+impl<'a> Run<'a> {
+    pub fn new(workload: &'a str, args: &[&'a str]) -> Self {
+        Run {
+            workload,
+            args: args.to_vec(),
+            area: 256 << 10,
+            stress: None,
+        }
+    }
+
+    pub fn area(self, area: usize) -> Self {
+        Run { area, ..self }
+    }
+
+    pub fn stress(self, every: u64) -> Self {
+        Run {
+            stress: Some(every),
+            ..self
+        }
+    }
+
+    /// Under one collector: the checksum, and the statistics at the end.
+    pub fn under(&self, collector: &str) -> Result<(u64, Statistics), RunError> {
+        gclab_collectors::All::with(collector, self).unwrap_or_else(|| panic!("no collector {collector}"))
+    }
+
+    /// Under every collector, whose names come with the results.
+    pub fn everywhere(&self) -> Vec<(&'static str, u64, Statistics)> {
+        let under = |collector: &&'static gclab_core::collector::Description| {
+            let (checksum, statistics) = self.under(collector.name).unwrap();
+            (collector.name, checksum, statistics)
+        };
+        gclab_collectors::All::descriptions().iter().map(under).collect()
+    }
+}
+
+impl CollectorVisitor for &Run<'_> {
+    type Output = Result<(u64, Statistics), RunError>;
+    fn visit<C: Collector>(self) -> Self::Output {
+        let flags = Flags {
+            allocation_area: Bytes(self.area),
+            reserve: Bytes(8 << 30),
+            generations: if C::DESCRIPTION.name == "two-space" { 1 } else { 2 },
+            stress: self.stress,
+            // Major collections as often as may be, so that what they find live comes near the peak.
+            old_min: Bytes(4 << 10),
+            old_factor: 1.0,
+            sanity: true,
+            ..Flags::default()
+        };
+        let world = World::<C>::new(&flags).expect("a small heap");
+        let checksum = All::with(
+            self.workload,
+            Inside {
+                run: self,
+                world: &world,
+            },
+        )
+        .expect("a workload of the list")?;
+        Ok((checksum, world.finish()))
+    }
+}
+
+struct Inside<'a, C: Collector> {
+    run: &'a Run<'a>,
+    world: &'a World<C>,
+}
+
+impl<C: Collector> WorkloadVisitor for Inside<'_, C> {
+    type Output = Result<u64, RunError>;
+    fn visit<W: Workload>(self, workload: &W) -> Result<u64, RunError> {
+        let args = Args::parse(&W::DESCRIPTION, &self.run.args).unwrap();
+        workload.run(self.world, &args)
+    }
+}
