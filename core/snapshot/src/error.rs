@@ -87,9 +87,7 @@ pub enum Problem {
         found: u64,
     },
     /// An edge does not end at a node.
-    #[error(
-        "edge {edge} leads to {to}, which is not the place of a node: expected a multiple of {step} below {end}"
-    )]
+    #[error("edge {edge} leads to {to}, which is not the place of a node: expected a multiple of {step} below {end}")]
     NoSuchNode {
         /// The edge's place among the edges.
         edge: u64,

@@ -101,10 +101,7 @@ fn place(list: &str, fields: &[String], wanted: &str) -> Result<usize, String> {
 fn names(list: &str, types: Vec<Types>, place: usize) -> Result<Vec<String>, String> {
     match types.into_iter().nth(place) {
         Some(Types::Names(names)) if names.len() <= 256 => Ok(names),
-        Some(Types::Names(names)) => Err(format!(
-            "`{list}` names {} types, expected at most 256",
-            names.len()
-        )),
+        Some(Types::Names(names)) => Err(format!("`{list}` names {} types, expected at most 256", names.len())),
         _ => Err(format!(
             "`{list}` has no list of names at {place}, the place of \"type\""
         )),

@@ -28,10 +28,7 @@ impl<'r> Input<'r> {
     /// Looks at the first bytes to tell gzip from plain text; `file` is what errors call it.
     pub(crate) fn new(mut reader: impl Read + 'r, file: &str) -> Result<Self, Error> {
         let mut head = Vec::new();
-        let sniffed = reader
-            .by_ref()
-            .take(GZIP_MAGIC.len() as u64)
-            .read_to_end(&mut head);
+        let sniffed = reader.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut head);
         sniffed.map_err(|error| Error::new(file, false, 0, Problem::Io(error)))?;
         let gzip = head == GZIP_MAGIC;
         let whole = Cursor::new(head).chain(reader);

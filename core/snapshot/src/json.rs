@@ -86,14 +86,11 @@ impl Input<'_> {
                 Some(b'\\') => {
                     self.take(1);
                     match self.peek()? {
-                        Some(
-                            escaped @ (b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't'
-                            | b'u'),
-                        ) => sink(&[b'\\', escaped]),
+                        Some(escaped @ (b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' | b'u')) => {
+                            sink(&[b'\\', escaped])
+                        }
                         _ => {
-                            return Err(
-                                self.unexpected("one of \" \\ / b f n r t u after a backslash")
-                            );
+                            return Err(self.unexpected("one of \" \\ / b f n r t u after a backslash"));
                         }
                     }
                     self.take(1);
@@ -141,9 +138,7 @@ impl Input<'_> {
                     sink(&[byte]);
                     self.take(1);
                 }
-                Some(b'0'..=b'9' | b'-' | b'+' | b'.' | b'a'..=b'z' | b'E') => {
-                    self.word(&mut sink)?
-                }
+                Some(b'0'..=b'9' | b'-' | b'+' | b'.' | b'a'..=b'z' | b'E') => self.word(&mut sink)?,
                 _ => return Err(self.unexpected("a value")),
             }
             if depth == 0 {
@@ -156,12 +151,8 @@ impl Input<'_> {
     fn word(&mut self, sink: &mut impl FnMut(&[u8])) -> Result<(), Error> {
         loop {
             let rest = self.rest()?;
-            let inside =
-                |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'a'..=b'z' | b'E');
-            let length = rest
-                .iter()
-                .position(|byte| !inside(byte))
-                .unwrap_or(rest.len());
+            let inside = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'a'..=b'z' | b'E');
+            let length = rest.iter().position(|byte| !inside(byte)).unwrap_or(rest.len());
             if length == 0 {
                 return Ok(());
             }
@@ -171,10 +162,7 @@ impl Input<'_> {
     }
 
     /// Calls `item` for each item of an array.
-    pub(crate) fn array(
-        &mut self,
-        mut item: impl FnMut(&mut Self) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    pub(crate) fn array(&mut self, mut item: impl FnMut(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
         self.expect(b'[', "an array")?;
         if self.accept(b']')? {
             return Ok(());

@@ -54,8 +54,7 @@ impl Snapshot {
     /// If the file cannot be read, is damaged, or is no snapshot.
     pub fn open(path: &Path, options: Options) -> Result<Self, Error> {
         let name = path.display().to_string();
-        let file =
-            File::open(path).map_err(|error| Error::new(&name, false, 0, Problem::Io(error)))?;
+        let file = File::open(path).map_err(|error| Error::new(&name, false, 0, Problem::Io(error)))?;
         Snapshot::read(file, &name, options)
     }
 
@@ -163,36 +162,24 @@ impl Reader {
         snapshot.node_types.reserve_exact(room);
         snapshot.self_sizes.reserve_exact(room);
         snapshot.first_edge.reserve_exact(room + 1);
-        snapshot
-            .node_ids
-            .reserve_exact(if keep.ids { room } else { 0 });
-        snapshot
-            .node_names
-            .reserve_exact(if keep.names { room } else { 0 });
+        snapshot.node_ids.reserve_exact(if keep.ids { room } else { 0 });
+        snapshot.node_names.reserve_exact(if keep.names { room } else { 0 });
         snapshot.first_edge.push(0);
         let (mut count, mut edges) = (0_u64, 0_u64);
         records(input, fields.width, |row| {
             check_count("nodes", header.node_count, count + 1)?;
-            snapshot.node_types.push(type_of(
-                "a node's type",
-                row[fields.kind],
-                &header.node_types,
-            )?);
+            snapshot
+                .node_types
+                .push(type_of("a node's type", row[fields.kind], &header.node_types)?);
             snapshot.self_sizes.push(row[fields.self_size]);
             edges = edges.saturating_add(row[fields.edge_count]);
-            check_count(
-                "edges (by the nodes' edge counts)",
-                header.edge_count,
-                edges,
-            )?;
+            check_count("edges (by the nodes' edge counts)", header.edge_count, edges)?;
             snapshot.first_edge.push(edges as u32);
             if keep.ids {
                 snapshot.node_ids.push(row[fields.id]);
             }
             if keep.names {
-                snapshot
-                    .node_names
-                    .push(narrow("a node's name", row[fields.name])?);
+                snapshot.node_names.push(narrow("a node's name", row[fields.name])?);
             }
             count += 1;
             Ok(())
@@ -201,19 +188,11 @@ impl Reader {
             if declared == found {
                 Ok(())
             } else {
-                Err(input.error(Problem::Count {
-                    what,
-                    declared,
-                    found,
-                }))
+                Err(input.error(Problem::Count { what, declared, found }))
             }
         };
         short("nodes", header.node_count, count)?;
-        short(
-            "edges (by the nodes' edge counts)",
-            header.edge_count,
-            edges,
-        )
+        short("edges (by the nodes' edge counts)", header.edge_count, edges)
     }
 
     fn read_edges(&mut self, input: &mut Input<'_>, header: &Header) -> Result<(), Error> {
@@ -222,9 +201,7 @@ impl Reader {
         let room = header.edge_count.min(TRUSTED) as usize;
         snapshot.edge_types.reserve_exact(room);
         snapshot.targets.reserve_exact(room);
-        snapshot
-            .edge_names
-            .reserve_exact(if keep.names { room } else { 0 });
+        snapshot.edge_names.reserve_exact(if keep.names { room } else { 0 });
         let step = header.node.width as u64;
         let mut count = 0_u64;
         records(input, fields.width, |row| {
@@ -239,11 +216,9 @@ impl Reader {
                 });
             }
             snapshot.targets.push((to / step) as u32);
-            snapshot.edge_types.push(type_of(
-                "an edge's type",
-                row[fields.kind],
-                &header.edge_types,
-            )?);
+            snapshot
+                .edge_types
+                .push(type_of("an edge's type", row[fields.kind], &header.edge_types)?);
             if keep.names {
                 snapshot
                     .edge_names
@@ -319,16 +294,12 @@ fn read_header(input: &mut Input<'_>) -> Result<Header, Error> {
     let (start, mut text) = (input.offset(), Vec::new());
     // What is too long is cut, and then refused by serde as an end too early.
     input.value(|piece| text.extend(piece.iter().take(LONGEST_HEADER - text.len())))?;
-    let header = Header::parse(&text)
-        .map_err(|sentence| input.error_at(start, Problem::Header(sentence)))?;
+    let header = Header::parse(&text).map_err(|sentence| input.error_at(start, Problem::Header(sentence)))?;
     let counts = [
         ("the number of nodes", header.node_count),
         ("the number of edges", header.edge_count),
     ];
-    match counts
-        .into_iter()
-        .find(|(_, count)| *count >= u64::from(u32::MAX))
-    {
+    match counts.into_iter().find(|(_, count)| *count >= u64::from(u32::MAX)) {
         Some((what, value)) => Err(input.error_at(
             start,
             Problem::Range {

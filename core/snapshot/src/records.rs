@@ -27,11 +27,7 @@ pub(crate) fn records(
 /// More than declared is refused as soon as it is met, so that no damage makes a column grow without end.
 pub(crate) fn check_count(what: &'static str, declared: u64, found: u64) -> Result<(), Problem> {
     if found > declared {
-        Err(Problem::Count {
-            what,
-            declared,
-            found,
-        })
+        Err(Problem::Count { what, declared, found })
     } else {
         Ok(())
     }

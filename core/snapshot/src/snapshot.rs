@@ -44,11 +44,7 @@ impl Snapshot {
     /// # Panics
     /// If there is no such node.
     pub fn node(&self, ordinal: u32) -> Node<'_> {
-        assert!(
-            ordinal < self.node_count(),
-            "node {ordinal} of {}",
-            self.node_count()
-        );
+        assert!(ordinal < self.node_count(), "node {ordinal} of {}", self.node_count());
         Node {
             snapshot: self,
             ordinal,

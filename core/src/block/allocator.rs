@@ -13,8 +13,8 @@ use super::descriptor::{self, Descriptor};
 use super::free_list::FreeLists;
 use super::regions::Regions;
 use super::{
-    Accounting, BLOCKS_PER_MEGABLOCK, BlockId, BlockRun, BlockState, Exhausted, MAX_RESERVATION,
-    OutOfMemory, POISON, StateTable, StateView, bytes_of_blocks, megablocks_for,
+    Accounting, BLOCKS_PER_MEGABLOCK, BlockId, BlockRun, BlockState, Exhausted, MAX_RESERVATION, OutOfMemory, POISON,
+    StateTable, StateView, bytes_of_blocks, megablocks_for,
 };
 use crate::memory::{HUGE_PAGE, MemoryConfig, MemoryError, PAGE, Reservation, Table};
 use crate::words::{Addr, Bytes};
@@ -58,10 +58,7 @@ impl BlockAllocator {
         let (space, states, descriptors) = loop {
             let space = Reservation::new(size, config.huge_pages)?;
             let blocks = (space.size().0 / super::BLOCK.0) as u32;
-            match (
-                StateTable::new(space.base(), blocks),
-                Table::new(blocks as usize),
-            ) {
+            match (StateTable::new(space.base(), blocks), Table::new(blocks as usize)) {
                 (Ok(states), Ok(descriptors)) => break (space, states, descriptors),
                 (Err(error), _) | (_, Err(error)) if space.size() <= HUGE_PAGE => {
                     return Err(error);
@@ -118,10 +115,7 @@ impl BlockAllocator {
     /// # Panics
     /// If `least` is 0 or more than `most`.
     pub fn allocate_up_to(&mut self, least: u32, most: u32) -> Result<BlockRun, OutOfMemory> {
-        assert!(
-            0 < least && least <= most,
-            "a run of {least} to {most} blocks"
-        );
+        assert!(0 < least && least <= most, "a run of {least} to {most} blocks");
         if let Some(group) = self.groups.largest_between(least, most) {
             let blocks = self.descriptors[group as usize].blocks();
             return Ok(self.cut_group(group, blocks));
@@ -147,11 +141,7 @@ impl BlockAllocator {
         self.states.fill(run.first, run.blocks, BlockState::OUTSIDE);
         if cfg!(debug_assertions) {
             // SAFETY: the run is committed and was allocated until now; its owner gave it up.
-            unsafe {
-                run.start
-                    .as_mut_ptr::<u8>()
-                    .write_bytes(POISON, run.bytes().0)
-            };
+            unsafe { run.start.as_mut_ptr::<u8>().write_bytes(POISON, run.bytes().0) };
         }
         descriptor::retire_head(&mut self.descriptors, first);
         let mut at = first;
@@ -181,10 +171,7 @@ impl BlockAllocator {
         let (first, second) = (run.first.0, run.first.0 + blocks);
         descriptor::describe_run(&mut self.descriptors, first, blocks);
         descriptor::describe_run(&mut self.descriptors, second, run.blocks - blocks);
-        (
-            self.run(first, blocks),
-            self.run(second, run.blocks - blocks),
-        )
+        (self.run(first, blocks), self.run(second, run.blocks - blocks))
     }
 
     /// The allocated run that `address` lies in, `None` where it lies in none. O(1), three memory accesses: for checkers and large objects.
@@ -194,8 +181,7 @@ impl BlockAllocator {
             return None;
         }
         let block = BlockId((offset >> super::BLOCK_SHIFT) as u32);
-        descriptor::run_around(&self.descriptors, block)
-            .map(|(first, blocks)| self.run(first, blocks))
+        descriptor::run_around(&self.descriptors, block).map(|(first, blocks)| self.run(first, blocks))
     }
 
     /// The lowest address of the heap's reservation.
@@ -221,10 +207,8 @@ impl BlockAllocator {
 
     /// What the blocks cost now.
     pub fn accounting(&self) -> Accounting {
-        let states =
-            (self.top as usize * BLOCKS_PER_MEGABLOCK as usize).next_multiple_of(PAGE.0) + PAGE.0;
-        let descriptors =
-            self.top as usize * BLOCKS_PER_MEGABLOCK as usize * size_of::<Descriptor>();
+        let states = (self.top as usize * BLOCKS_PER_MEGABLOCK as usize).next_multiple_of(PAGE.0) + PAGE.0;
+        let descriptors = self.top as usize * BLOCKS_PER_MEGABLOCK as usize * size_of::<Descriptor>();
         Accounting {
             metadata_bytes: Bytes(states + descriptors),
             ..self.counts
@@ -293,15 +277,11 @@ impl BlockAllocator {
     /// Frees blocks `from..to` of one megablock, and joins them to the free groups on both sides.
     fn free_part(&mut self, from: u32, to: u32) {
         let (mut first, mut end) = (from, to);
-        if !end.is_multiple_of(BLOCKS_PER_MEGABLOCK)
-            && self.descriptors[end as usize].is_free_edge()
-        {
+        if !end.is_multiple_of(BLOCKS_PER_MEGABLOCK) && self.descriptors[end as usize].is_free_edge() {
             self.groups.remove(&mut self.descriptors, end);
             end += self.descriptors[end as usize].blocks();
         }
-        if !first.is_multiple_of(BLOCKS_PER_MEGABLOCK)
-            && self.descriptors[first as usize - 1].is_free_edge()
-        {
+        if !first.is_multiple_of(BLOCKS_PER_MEGABLOCK) && self.descriptors[first as usize - 1].is_free_edge() {
             first = self.descriptors[first as usize - 1].head;
             self.groups.remove(&mut self.descriptors, first);
         }
@@ -314,10 +294,7 @@ impl BlockAllocator {
 
     fn expect_allocated(&self, run: BlockRun) {
         let found = self.run_of(run.start);
-        assert!(
-            found == Some(run),
-            "{run:?} is not allocated here (found {found:?})"
-        );
+        assert!(found == Some(run), "{run:?} is not allocated here (found {found:?})");
     }
 
     #[cold]

@@ -1,9 +1,6 @@
 //! The one function that checks every invariant of the blocks.
 
-use super::{
-    BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockError, BlockId, BlockState, descriptor,
-    descriptor::NONE,
-};
+use super::{BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockError, BlockId, BlockState, descriptor, descriptor::NONE};
 
 fn fault<T>(block: u32, what: impl Into<String>) -> Result<T, BlockError> {
     Err(BlockError {
@@ -36,10 +33,7 @@ impl BlockAllocator {
         if self.check_lists()? != tally.groups {
             return fault(
                 0,
-                format!(
-                    "{} free groups, but not all of them in the lists",
-                    tally.groups
-                ),
+                format!("{} free groups, but not all of them in the lists", tally.groups),
             );
         }
         let counts = self.accounting();
@@ -62,16 +56,11 @@ impl BlockAllocator {
                 ),
             );
         }
-        if counts.peak_blocks < counts.blocks_in_use
-            || counts.peak_megablocks < counts.megablocks_in_use
-        {
+        if counts.peak_blocks < counts.blocks_in_use || counts.peak_megablocks < counts.megablocks_in_use {
             return fault(0, "a peak is less than the current count");
         }
         if self.top * BLOCKS_PER_MEGABLOCK > (self.space.size().0 >> super::BLOCK_SHIFT) as u32 {
-            return fault(
-                self.top * BLOCKS_PER_MEGABLOCK,
-                "top lies outside the reservation",
-            );
+            return fault(self.top * BLOCKS_PER_MEGABLOCK, "top lies outside the reservation");
         }
         if self.states.of(self.space.base() + self.space.size()) != BlockState::OUTSIDE {
             return fault(0, "the state of addresses outside the heap is not OUTSIDE");
@@ -126,24 +115,15 @@ impl BlockAllocator {
         }
         for block in first..next {
             let here = &self.descriptors[block as usize];
-            if here.head != first
-                || here.is_free_edge()
-                || (block != first && here.is_allocated_head())
-            {
-                return fault(
-                    block,
-                    format!("not described as a block of the run at {first}"),
-                );
+            if here.head != first || here.is_free_edge() || (block != first && here.is_allocated_head()) {
+                return fault(block, format!("not described as a block of the run at {first}"));
             }
         }
         Ok(())
     }
 
     fn check_group(&self, first: u32, next: u32) -> Result<(), BlockError> {
-        let (head, last) = (
-            &self.descriptors[first as usize],
-            &self.descriptors[next as usize - 1],
-        );
+        let (head, last) = (&self.descriptors[first as usize], &self.descriptors[next as usize - 1]);
         if !head.is_free_edge() || head.head != first {
             return fault(first, "neither allocated nor the first of a free group");
         }
@@ -153,15 +133,10 @@ impl BlockAllocator {
                 format!("not described as the last of the free group at {first}"),
             );
         }
-        if first / BLOCKS_PER_MEGABLOCK != (next - 1) / BLOCKS_PER_MEGABLOCK
-            || next - first == BLOCKS_PER_MEGABLOCK
-        {
+        if first / BLOCKS_PER_MEGABLOCK != (next - 1) / BLOCKS_PER_MEGABLOCK || next - first == BLOCKS_PER_MEGABLOCK {
             return fault(
                 first,
-                format!(
-                    "a free group of {} blocks is not part of one megablock",
-                    next - first
-                ),
+                format!("a free group of {} blocks is not part of one megablock", next - first),
             );
         }
         self.check_free(first, next)
@@ -225,8 +200,7 @@ mod tests {
             ..MemoryConfig::default()
         };
         let mut allocator = BlockAllocator::new(&config).unwrap();
-        let [first, gap, second, long] =
-            [3, 5, 4, 300].map(|blocks| allocator.allocate(blocks).unwrap());
+        let [first, gap, second, long] = [3, 5, 4, 300].map(|blocks| allocator.allocate(blocks).unwrap());
         allocator.free(gap);
         let unused = allocator.allocate(600).unwrap();
         allocator.free(unused);
@@ -239,10 +213,7 @@ mod tests {
         let (mut allocator, runs) = allocator();
         damage(&mut allocator, runs);
         let error = allocator.check().expect_err(message);
-        assert!(
-            error.to_string().contains(message),
-            "{error}, not {message}"
-        );
+        assert!(error.to_string().contains(message), "{error}, not {message}");
     }
 
     #[test]
@@ -322,10 +293,7 @@ mod tests {
 
     #[test]
     fn wrong_regions_are_found() {
-        finds(
-            |a, _| a.returned.take_low(a.returned.best_fit(1).unwrap(), 1),
-            "",
-        );
+        finds(|a, _| a.returned.take_low(a.returned.best_fit(1).unwrap(), 1), "");
         finds(|a, _| a.free.insert(0, 1), "");
     }
 }

@@ -87,10 +87,7 @@ impl FreeLists {
     /// The first group of list `size` and whether its bit is set, for the checker.
     pub(super) fn list(&self, size: u32) -> (u32, bool) {
         let size = size as usize;
-        (
-            self.heads[size],
-            self.filled[size / 64] & (1 << (size % 64)) != 0,
-        )
+        (self.heads[size], self.filled[size / 64] & (1 << (size % 64)) != 0)
     }
 }
 
@@ -118,8 +115,7 @@ mod tests {
 
     #[test]
     fn the_best_fit_is_found_across_words_and_the_latest_first() {
-        let (mut lists, mut descriptors) =
-            lists(&[(0, 63), (256, 64), (512, 200), (768, 200), (1024, 255)]);
+        let (mut lists, mut descriptors) = lists(&[(0, 63), (256, 64), (512, 200), (768, 200), (1024, 255)]);
         let found = [1, 63, 64, 65, 200, 201, 255].map(|n| lists.smallest_from(n));
         assert_eq!(
             found,
@@ -142,14 +138,7 @@ mod tests {
     #[test]
     fn the_largest_within_bounds_is_found() {
         let (lists, _) = lists(&[(0, 63), (256, 64), (512, 200)]);
-        let found = [
-            (1, 62),
-            (1, 63),
-            (1, 100),
-            (65, 199),
-            (65, 1000),
-            (201, 255),
-        ];
+        let found = [(1, 62), (1, 63), (1, 100), (65, 199), (65, 1000), (201, 255)];
         assert_eq!(
             found.map(|(least, most)| lists.largest_between(least, most)),
             [None, Some(0), Some(256), None, Some(512), None]

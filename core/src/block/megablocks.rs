@@ -12,10 +12,7 @@
 //! more than the collection itself. [`BlockAllocator::return_free_megablocks`] gives back when it is asked to.
 
 use super::regions::Regions;
-use super::{
-    BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockId, BlockState, Exhausted, MEGABLOCK,
-    bytes_of_megablocks,
-};
+use super::{BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockId, BlockState, Exhausted, MEGABLOCK, bytes_of_megablocks};
 use crate::words::Bytes;
 
 impl BlockAllocator {
@@ -87,19 +84,14 @@ impl BlockAllocator {
     /// Would `count` more megablocks be within the limit if all free ones were returned?
     fn fits_limit(&self, count: u32) -> bool {
         let in_use = self.counts.megablocks_in_use - self.free.total();
-        self.limit
-            .is_none_or(|limit| in_use.saturating_add(count) <= limit)
+        self.limit.is_none_or(|limit| in_use.saturating_add(count) <= limit)
     }
 
     /// Commits neighbouring megablocks: a returned region, or at top. Changes nothing when it fails.
     #[cold]
     fn grow(&mut self, count: u32) -> Result<u32, Exhausted> {
         let capacity = (self.space.size().0 / MEGABLOCK.0) as u32;
-        let ends_at_top = |regions: &Regions| {
-            regions
-                .highest()
-                .filter(|(first, length)| first + length == self.top)
-        };
+        let ends_at_top = |regions: &Regions| regions.highest().filter(|(first, length)| first + length == self.top);
         let tail = ends_at_top(&self.free).filter(|(first, _)| count <= capacity - first);
         // `first`: where the megablocks begin; `free`, `returned`: how many of them are so now.
         let (first, free, returned) = if let Some((first, length)) = tail {
@@ -122,10 +114,7 @@ impl BlockAllocator {
             return Err(Exhausted::Reservation);
         }
         self.space
-            .commit(
-                bytes_of_megablocks(first + free),
-                bytes_of_megablocks(fresh),
-            )
+            .commit(bytes_of_megablocks(first + free), bytes_of_megablocks(fresh))
             .map_err(Exhausted::System)?;
         if free > 0 {
             self.free.take_low(first, free);
@@ -135,11 +124,8 @@ impl BlockAllocator {
         }
         if first + count > self.top {
             let new = (first + count - self.top) * BLOCKS_PER_MEGABLOCK;
-            self.states.fill(
-                BlockId(self.top * BLOCKS_PER_MEGABLOCK),
-                new,
-                BlockState::OUTSIDE,
-            );
+            self.states
+                .fill(BlockId(self.top * BLOCKS_PER_MEGABLOCK), new, BlockState::OUTSIDE);
             self.top = first + count;
         }
         self.counts.add_megablocks(fresh);

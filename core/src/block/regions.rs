@@ -42,10 +42,7 @@ impl Regions {
 
     /// The smallest region that holds `length`, the lowest of those.
     pub(super) fn best_fit(&self, length: u32) -> Option<u32> {
-        self.by_size
-            .range((length, 0)..)
-            .next()
-            .map(|&(_, first)| first)
+        self.by_size.range((length, 0)..).next().map(|&(_, first)| first)
     }
 
     /// Removes the low `length` megablocks of the region that begins at `first`.
@@ -122,11 +119,7 @@ mod tests {
         regions.insert(0, 2);
         regions.insert(5, 1);
         assert_eq!(
-            (
-                regions.best_fit(1),
-                regions.best_fit(2),
-                regions.best_fit(3)
-            ),
+            (regions.best_fit(1), regions.best_fit(2), regions.best_fit(3)),
             (Some(5), Some(0), None)
         );
         regions.insert(2, 3);
@@ -147,9 +140,6 @@ mod tests {
             (Some((11, 3)), 3, None)
         );
         regions.take_low(11, 3);
-        assert_eq!(
-            (regions.highest(), regions.total(), regions.fault()),
-            (None, 0, None)
-        );
+        assert_eq!((regions.highest(), regions.total(), regions.fault()), (None, 0, None));
     }
 }

@@ -118,11 +118,7 @@ impl fmt::Debug for BlockState {
             BlockState::STEP_OUTSIDE => f.write_str("outside")?,
             step => write!(f, "step {step}")?,
         }
-        f.write_str(if self.is_condemned() {
-            ", condemned"
-        } else {
-            ""
-        })?;
+        f.write_str(if self.is_condemned() { ", condemned" } else { "" })?;
         f.write_str(if self.is_large() { ", large" } else { "" })
     }
 }
@@ -144,11 +140,7 @@ impl StateTable {
         let blocks = blocks as usize;
         let bytes: Table<AtomicU8> = Table::new(blocks + 1)?;
         bytes[blocks].store(BlockState::OUTSIDE.0, Relaxed);
-        Ok(StateTable {
-            base,
-            blocks,
-            bytes,
-        })
+        Ok(StateTable { base, blocks, bytes })
     }
 
     /// The state of the block that `address` lies in, [`BlockState::OUTSIDE`] where it lies in none.
@@ -247,13 +239,7 @@ mod tests {
         for address in foreign {
             assert_eq!(table.of(address), BlockState::OUTSIDE, "{address}");
         }
-        for (offset, step) in [
-            (0x2fff, 0),
-            (0x3000, 2),
-            (0x3fff, 2),
-            (0x4fff, 2),
-            (0x5000, 0),
-        ] {
+        for (offset, step) in [(0x2fff, 0), (0x3000, 2), (0x3fff, 2), (0x4fff, 2), (0x5000, 0)] {
             assert_eq!(table.of(Addr(base.0 + offset)).step(), step, "{offset:#x}");
         }
         assert!(table.of_block(BlockId(4)).is_large());

@@ -55,10 +55,17 @@ impl Description {
         }
         let (least, most) = self.generations;
         if flags.given.contains("G") && !(least..=most).contains(&flags.generations) {
-            let takes = if least == most { format!("{least}") } else { format!("{least} to {most}") };
+            let takes = if least == most {
+                format!("{least}")
+            } else {
+                format!("{least} to {most}")
+            };
             return Err(FlagError::Conflict {
                 flag: format!("-G{}", flags.generations),
-                why: format!("not for the {} collector: its number of generations is {takes}", self.name),
+                why: format!(
+                    "not for the {} collector: its number of generations is {takes}",
+                    self.name
+                ),
             });
         }
         flags.generations = flags.generations.clamp(least, most);

@@ -6,10 +6,7 @@ use super::nearest::list;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FlagError {
     /// Nobody knows this flag.
-    #[error(
-        "{word}: no such flag{}; `gclab list flags` lists all",
-        did_you_mean(suggestion)
-    )]
+    #[error("{word}: no such flag{}; `gclab list flags` lists all", did_you_mean(suggestion))]
     Unknown {
         /// The word at fault.
         word: String,
@@ -73,10 +70,7 @@ pub enum FlagError {
         suggestion: Option<String>,
     },
     /// A word between `+RTS` and `-RTS` that is no flag.
-    #[error(
-        "{word}: flags between +RTS and -RTS begin with a dash{}",
-        did_you_mean(suggestion)
-    )]
+    #[error("{word}: flags between +RTS and -RTS begin with a dash{}", did_you_mean(suggestion))]
     NotAFlag {
         /// The word at fault.
         word: String,
@@ -92,10 +86,7 @@ pub enum FlagError {
         flag: String,
     },
     /// The chosen collector cannot do what the flag asks.
-    #[error(
-        "{flag}: the {collector} collector does not honour this flag; {}",
-        who(others)
-    )]
+    #[error("{flag}: the {collector} collector does not honour this flag; {}", who(others))]
     NotHonoured {
         /// The flag.
         flag: String,

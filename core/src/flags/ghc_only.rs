@@ -43,10 +43,7 @@ pub(super) const GHC_ONLY: &[(&str, &str)] = &[
     ("-install-seh-handlers", "exception handlers of Windows"),
     ("-generate-crash-dumps", "crash dumps of Windows"),
     ("-generate-stack-traces", "stack traces of Windows"),
-    (
-        "-disable-delayed-os-memory-return",
-        "memory returned at once",
-    ),
+    ("-disable-delayed-os-memory-return", "memory returned at once"),
     ("-internal-counters", "internal counters"),
     ("-io-manager", "I/O manager"),
     ("-long-gc-sync", "hook for long synchronisations"),

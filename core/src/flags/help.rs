@@ -4,7 +4,9 @@ use super::{FLAGS, Scope};
 
 /// All flags with their meanings, defaults and ranges, and where they differ from GHC's: what `-?` prints.
 pub fn help() -> String {
-    let mut text = "Flags, between +RTS and -RTS, or in GCLABRTS (sizes: k, m, g, t are powers of 1024, w is words of 8 bytes):\n".to_owned();
+    let mut text =
+        "Flags, between +RTS and -RTS, or in GCLABRTS (sizes: k, m, g, t are powers of 1024, w is words of 8 bytes):\n"
+            .to_owned();
     for spec in FLAGS {
         text += &format!("\n  {:<20} {}", spec.form(), spec.meaning);
         let mut notes = vec![format!("default: {}", spec.default)];

@@ -205,9 +205,8 @@ impl Flags {
 
     /// From which generation on parallel collections balance their load: `-qb` as given, or else 1, or 0 if `-A` is at least 32 MiB.
     pub fn balance_from(&self) -> FromGeneration {
-        self.load_balance.unwrap_or(FromGeneration::From(u32::from(
-            self.allocation_area < BALANCED_FROM,
-        )))
+        self.load_balance
+            .unwrap_or(FromGeneration::From(u32::from(self.allocation_area < BALANCED_FROM)))
     }
 
     /// Which collector the flags ask for, if none is named: its name, whether or not it exists in this program. `-G1` asks for

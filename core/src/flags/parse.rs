@@ -50,9 +50,7 @@ impl Flags {
     pub fn parse<S: AsRef<str>>(environment: Option<&str>, words: &[S]) -> Result<Self, FlagError> {
         let mut flags = Self::default();
         for word in environment.unwrap_or_default().split_whitespace() {
-            flags
-                .take_word(word)
-                .map_err(|e| FlagError::Environment(Box::new(e)))?;
+            flags.take_word(word).map_err(|e| FlagError::Environment(Box::new(e)))?;
         }
         for word in words {
             flags.take_word(word.as_ref())?;
@@ -78,9 +76,7 @@ impl Flags {
         let Some(spec) = FLAGS.iter().find(|spec| spec.toml == Some(key)) else {
             return Err(unknown_key(key));
         };
-        let value = spec
-            .kind
-            .read_key(&Called::Key(key), value, spec.optional)?;
+        let value = spec.kind.read_key(&Called::Key(key), value, spec.optional)?;
         self.enter(spec, value);
         Ok(())
     }
@@ -90,8 +86,7 @@ impl Flags {
         let default = Flags::default();
         let word = |spec: &FlagSpec| {
             let value = (spec.get)(self)?;
-            (Some(&value) != (spec.get)(&default).as_ref())
-                .then(|| format!("-{}{}", spec.name, value.text(&spec.kind)))
+            (Some(&value) != (spec.get)(&default).as_ref()).then(|| format!("-{}{}", spec.name, value.text(&spec.kind)))
         };
         FLAGS.iter().filter_map(word).collect()
     }
@@ -109,10 +104,7 @@ impl Flags {
     ) -> Result<(), FlagError> {
         let refused = FLAGS.iter().find(|spec| {
             let asks = !matches!((spec.get)(self), None | Some(Value::Off));
-            spec.scope == Scope::Collector
-                && self.given.contains(spec.name)
-                && asks
-                && !honours.contains(&spec.name)
+            spec.scope == Scope::Collector && self.given.contains(spec.name) && asks && !honours.contains(&spec.name)
         });
         let Some(spec) = refused else { return Ok(()) };
         let others = others(spec.name)
@@ -150,8 +142,7 @@ impl Flags {
             }
             // Long names are whole words: `--info-x` is not `--info`.
             (_, Some((name, meaning)))
-                if !name.starts_with('-')
-                    || matches!(rest[name.len()..].chars().next(), None | Some('=')) =>
+                if !name.starts_with('-') || matches!(rest[name.len()..].chars().next(), None | Some('=')) =>
             {
                 Err(FlagError::NotYet {
                     word: word.to_owned(),
@@ -166,12 +157,7 @@ impl Flags {
         }
     }
 
-    fn take_value(
-        &mut self,
-        spec: &'static FlagSpec,
-        word: &str,
-        text: &str,
-    ) -> Result<(), FlagError> {
+    fn take_value(&mut self, spec: &'static FlagSpec, word: &str, text: &str) -> Result<(), FlagError> {
         let value = spec
             .kind
             .read_word(&Called::Word(spec.name), text)
@@ -209,10 +195,7 @@ impl Flags {
         {
             return Err(FlagError::Conflict {
                 flag: format!("-H{}", size_text(hint)),
-                why: format!(
-                    "more than -M{} allows: lower -H or raise -M",
-                    size_text(max)
-                ),
+                why: format!("more than -M{} allows: lower -H or raise -M", size_text(max)),
             });
         }
         self.allocation_area = self.allocation_area.min(max);
@@ -242,9 +225,7 @@ fn unknown_key(key: &str) -> FlagError {
         };
     }
     // `hT` and `ki` are the flags -h and -k with a letter that says which.
-    let is_ghc = |name: &str| {
-        plain(name) == dashed || (key.len() == 2 && name.len() == 1 && key.starts_with(name))
-    };
+    let is_ghc = |name: &str| plain(name) == dashed || (key.len() == 2 && name.len() == 1 && key.starts_with(name));
     if let Some((name, meaning)) = GHC_ONLY.iter().find(|(name, _)| is_ghc(name)) {
         return FlagError::NotYet {
             word: key.to_owned(),

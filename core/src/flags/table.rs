@@ -145,10 +145,7 @@ pub const FLAGS: &[FlagSpec] = &[
     FlagSpec {
         name: "F",
         toml: Some("F"),
-        kind: Kind::Number {
-            min: 1.0,
-            max: 1000.0,
-        },
+        kind: Kind::Number { min: 1.0, max: 1000.0 },
         default: "2",
         meaning: "old generations may grow to this factor of their live data before they are collected",
         ghc: Some("GHC takes factors below 1, under which every collection is a major one"),
@@ -404,13 +401,7 @@ pub const FLAGS: &[FlagSpec] = &[
         ghc: Some("gclab's own: in GHC -DZ is something else"),
         scope: Scope::Heap,
         optional: true,
-        set: |f, v| {
-            f.stress = if let Value::Count(n) = v {
-                Some(n)
-            } else {
-                None
-            }
-        },
+        set: |f, v| f.stress = if let Value::Count(n) = v { Some(n) } else { None },
         get: |f| f.stress.map(Value::Count),
     },
     FlagSpec {

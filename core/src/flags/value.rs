@@ -125,10 +125,7 @@ impl Kind {
     pub fn range(&self) -> Option<(String, String)> {
         match *self {
             Kind::Size {
-                zero: true,
-                min,
-                max,
-                ..
+                zero: true, min, max, ..
             } => Some((format!("0 or {}", size_text(min)), size_text(max))),
             Kind::Size { min, max, .. } => Some((size_text(min), size_text(max))),
             Kind::Number { min, max } => Some((min.to_string(), max.to_string())),
@@ -151,9 +148,7 @@ impl Kind {
         match self {
             Kind::Size { bare: true, .. } => "[<size>]",
             Kind::Size { .. } => "<size>",
-            Kind::Percent { bare: true }
-            | Kind::Count { bare: true, .. }
-            | Kind::GenerationOrOff(_) => "[<n>]",
+            Kind::Percent { bare: true } | Kind::Count { bare: true, .. } | Kind::GenerationOrOff(_) => "[<n>]",
             Kind::Number { .. } | Kind::Percent { .. } | Kind::Count { .. } => "<n>",
             Kind::Switch | Kind::SwitchOff => "",
             Kind::Output => "[<file>]",
@@ -172,9 +167,7 @@ impl Kind {
                 suggestion: None,
             }),
             Kind::GenerationOrOff(_) if text.is_empty() => Ok(Value::Off),
-            Kind::Size { bare: true, .. }
-            | Kind::Percent { bare: true }
-            | Kind::Count { bare: true, .. }
+            Kind::Size { bare: true, .. } | Kind::Percent { bare: true } | Kind::Count { bare: true, .. }
                 if text.is_empty() =>
             {
                 Ok(Value::On)
@@ -192,17 +185,10 @@ impl Kind {
     }
 
     /// Reads a value of an experiment file: as in a word, or `true`, or `false`, `none` or `off`.
-    pub(super) fn read_key(
-        &self,
-        called: &Called<'_>,
-        text: &str,
-        optional: bool,
-    ) -> Result<Value, FlagError> {
+    pub(super) fn read_key(&self, called: &Called<'_>, text: &str, optional: bool) -> Result<Value, FlagError> {
         let bare = matches!(
             self,
-            Kind::Size { bare: true, .. }
-                | Kind::Percent { bare: true }
-                | Kind::Count { bare: true, .. }
+            Kind::Size { bare: true, .. } | Kind::Percent { bare: true } | Kind::Count { bare: true, .. }
         );
         match (self, text) {
             (Kind::Switch, "true") => Ok(Value::On),
@@ -302,12 +288,7 @@ impl Value {
 }
 
 /// Units of sizes, largest first. Powers of 1024, as GHC's parser has them (its guide says powers of 1000).
-const UNITS: [(char, usize); 4] = [
-    ('t', 1 << 40),
-    ('g', 1 << 30),
-    ('m', 1 << 20),
-    ('k', 1 << 10),
-];
+const UNITS: [(char, usize); 4] = [('t', 1 << 40), ('g', 1 << 30), ('m', 1 << 20), ('k', 1 << 10)];
 
 /// Bytes of a word (`w`).
 const WORD: usize = 8;
@@ -335,8 +316,7 @@ pub fn read_size(text: &str) -> Option<Bytes> {
 
 /// Digits with at most one point among them; no sign, no exponent, no infinity.
 fn read_decimal(text: &str) -> Option<f64> {
-    let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.')
-        && text.bytes().any(|b| b.is_ascii_digit());
+    let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.') && text.bytes().any(|b| b.is_ascii_digit());
     if plain { text.parse().ok() } else { None }
 }
 

@@ -252,9 +252,7 @@ mod tests {
         let starts = maps
             .lines()
             .filter_map(|line| usize::from_str_radix(line.split('-').next()?, 16).ok());
-        let inside = starts
-            .filter(|start| (from.0..to.0).contains(start))
-            .count();
+        let inside = starts.filter(|start| (from.0..to.0).contains(start)).count();
         // The lowest part may have merged with a neighbour's mapping, the accessible part may not fall into pieces.
         assert!(inside <= 2, "{inside} mappings");
     }
@@ -294,10 +292,7 @@ mod tests {
     #[test]
     fn an_absurd_reservation_shrinks_until_it_fits() {
         let space = Reservation::new(Bytes(usize::MAX / 2), false).unwrap();
-        assert!(
-            space.size() < Bytes(1 << 47),
-            "no process has more than 47 bits"
-        );
+        assert!(space.size() < Bytes(1 << 47), "no process has more than 47 bits");
         assert!(space.size() >= Bytes::gib(1024));
     }
 

@@ -46,7 +46,11 @@ impl Nursery {
         let large_limit = flags.large_limit().to_words_up().0;
         let chunk = flags.chunk_size().map_or(BLOCKS_PER_MEGABLOCK, blocks_for);
         let chunk = chunk.clamp(1, BLOCKS_PER_MEGABLOCK);
-        let mut nursery = Nursery { large_limit, chunk, ..Nursery::default() };
+        let mut nursery = Nursery {
+            large_limit,
+            chunk,
+            ..Nursery::default()
+        };
         nursery.resize(heap, size)?;
         Ok(nursery)
     }

@@ -26,9 +26,7 @@ pub struct ProcessUsage {
 impl Clock {
     /// A clock that reads 0 now.
     pub fn start() -> Self {
-        Self {
-            origin: Instant::now(),
-        }
+        Self { origin: Instant::now() }
     }
 
     /// Nanoseconds since this clock was started.
@@ -66,10 +64,7 @@ impl Clock {
 }
 
 fn read(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a valid place for the one `timespec` that the call writes; both clocks exist on every Linux.
     unsafe { libc::clock_gettime(clock, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
@@ -82,11 +77,7 @@ mod tests {
     #[test]
     fn clocks_go_forward_and_work_costs_cpu_time() {
         let clock = Clock::start();
-        let (thread, process, usage) = (
-            Clock::thread_cpu_ns(),
-            Clock::process_cpu_ns(),
-            Clock::process_usage(),
-        );
+        let (thread, process, usage) = (Clock::thread_cpu_ns(), Clock::process_cpu_ns(), Clock::process_usage());
         let mut pages = vec![0u8; 64 * 4096];
         while Clock::thread_cpu_ns() - thread < 5_000_000 {
             pages
@@ -97,10 +88,7 @@ mod tests {
         assert!(clock.elapsed_ns() >= 5_000_000);
         assert!(Clock::process_cpu_ns() - process >= 5_000_000);
         let after = Clock::process_usage();
-        assert!(
-            after.cpu_ns - usage.cpu_ns >= 4_000_000,
-            "{usage:?} {after:?}"
-        );
+        assert!(after.cpu_ns - usage.cpu_ns >= 4_000_000, "{usage:?} {after:?}");
         assert!(after.faults >= usage.faults);
     }
 }

@@ -214,9 +214,7 @@ impl Statistics {
 
     /// Mean residency: `live` after major collections, rounded down; 0 without any.
     pub fn average_live(&self) -> u64 {
-        self.cumulative_live
-            .checked_div(self.major_gcs)
-            .unwrap_or(0)
+        self.cumulative_live.checked_div(self.major_gcs).unwrap_or(0)
     }
 
     /// Bytes allocated per second of mutator CPU time, rounded down; 0 if no time was measured.
@@ -229,10 +227,7 @@ impl Statistics {
 
     /// Number of collections.
     pub fn collections_count(&self) -> u64 {
-        self.generations
-            .iter()
-            .map(|generation| generation.collections)
-            .sum()
+        self.generations.iter().map(|generation| generation.collections).sum()
     }
 
     /// Share of the CPU time that was the program's own: (total - gc - init - exit) / total, 0 to 1.
@@ -260,11 +255,7 @@ impl GenerationStats {
 }
 
 fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 {
-        0.0
-    } else {
-        part as f64 / whole as f64
-    }
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// Bytes copied in balance by one collection, from the bytes that each of its GC threads copied:

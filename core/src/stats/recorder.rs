@@ -6,9 +6,7 @@
 //! Cost: about one microsecond a collection, and some 180 bytes that [`Statistics::collections`] keeps for it.
 
 use super::render::Printer;
-use super::{
-    Clock, Collection, FinalCounts, GcCounts, GenerationStats, ProcessUsage, Statistics, Times,
-};
+use super::{Clock, Collection, FinalCounts, GcCounts, GenerationStats, ProcessUsage, Statistics, Times};
 
 /// All clocks of the process at one moment.
 #[derive(Clone, Copy, Debug, Default)]
@@ -118,13 +116,7 @@ impl Recorder {
         self.gc_ended(counts, self.clock.elapsed_ns(), thread_cpu_ns, usage)
     }
 
-    fn gc_ended(
-        &mut self,
-        counts: &GcCounts,
-        elapsed_ns: u64,
-        thread_cpu_ns: u64,
-        usage: ProcessUsage,
-    ) -> &Collection {
+    fn gc_ended(&mut self, counts: &GcCounts, elapsed_ns: u64, thread_cpu_ns: u64, usage: ProcessUsage) -> &Collection {
         let started = self.gc_started;
         let collection = Collection {
             generation: counts.generation,
@@ -223,11 +215,7 @@ fn part(from: Stamp, to: Stamp, gc_from: Times, gc_to: Times) -> Times {
     let less = |from: u64, to: u64, gc: u64| to.saturating_sub(from).saturating_sub(gc);
     Times {
         cpu_ns: less(from.cpu_ns, to.cpu_ns, gc_to.cpu_ns - gc_from.cpu_ns),
-        elapsed_ns: less(
-            from.elapsed_ns,
-            to.elapsed_ns,
-            gc_to.elapsed_ns - gc_from.elapsed_ns,
-        ),
+        elapsed_ns: less(from.elapsed_ns, to.elapsed_ns, gc_to.elapsed_ns - gc_from.elapsed_ns),
     }
 }
 

@@ -14,8 +14,8 @@
 //! slots are scavenged from where they are.
 
 use super::copy::copy_words;
-use super::lane::OpenLane;
-use super::queue::{Entry, Queue, prefetch, prefetch_line};
+use super::lane::{Cursor, OpenLane};
+use super::queue::{Entry, MAX_LANES, Queue, Routes, entry, prefetch, prefetch_line};
 use crate::block::{BlockRun, BlockState, StateView};
 use crate::closure::{ClosureRef, Slot, VARIABLE};
 use crate::heap::Heap;
@@ -34,8 +34,8 @@ pub struct Evacuator<'h> {
     queue: Queue,
     /// Two lanes a step, from step 1: closures with pointers, closures without.
     lanes: Vec<OpenLane>,
-    /// Where survivors of each step go.
-    next: [u8; 16],
+    cursors: [Cursor; MAX_LANES],
+    routes: Routes,
     /// Slots in old closures that point to young ones after this collection.
     remembered: RememberedSet,
     /// Large objects that were reached and wait to be scavenged, with their steps.
@@ -65,6 +65,7 @@ impl<'h> Evacuator<'h> {
         let oldest = steps.oldest();
         let (mut from_space, mut from_large) = (Vec::new(), nursery.reset());
         let mut lanes = Vec::with_capacity(2 * usize::from(oldest));
+        let mut cursors = [Cursor::NONE; MAX_LANES];
         for number in 1..=oldest {
             let step = steps.step_mut(number);
             if number <= last {
@@ -87,16 +88,19 @@ impl<'h> Evacuator<'h> {
             }
             let step = steps.step_mut(number);
             let state = BlockState::of_step(number);
-            lanes.push(OpenLane::new(state, std::mem::take(&mut step.scanned)));
-            lanes.push(OpenLane::new(state, std::mem::take(&mut step.flat)));
+            for lane in [&mut step.scanned, &mut step.flat] {
+                let (open, cursor) = OpenLane::new(state, std::mem::take(lane));
+                cursors[lanes.len()] = cursor;
+                lanes.push(open);
+            }
         }
-        let next = std::array::from_fn(|step| (step as u8 + 1).min(oldest));
         Evacuator {
             heap,
             states,
             queue: Queue::new(),
             lanes,
-            next,
+            cursors,
+            routes: Routes::new(oldest),
             remembered: RememberedSet::default(),
             large: Vec::new(),
             from_space,
@@ -167,16 +171,17 @@ impl<'h> Evacuator<'h> {
         };
         for (index, lane) in self.lanes.into_iter().enumerate() {
             let number = index as u8 / 2 + 1;
-            done.copied.0 += lane.copied().0;
+            let (lane, copied) = lane.finish(self.cursors[index]);
+            done.copied.0 += copied.0;
             if number > self.last_condemned && number >= FIRST_OLD_STEP {
-                done.promoted.0 += lane.copied().0;
+                done.promoted.0 += copied.0;
             }
             let step = steps.step_mut(number);
             *(if index % 2 == 0 {
                 &mut step.scanned
             } else {
                 &mut step.flat
-            }) = lane.finish();
+            }) = lane;
         }
         for large in self.from_large {
             let state = self.states.of(large.run.start());
@@ -218,30 +223,23 @@ impl<'h> Evacuator<'h> {
     fn scavenge_lane(&mut self, index: usize) -> bool {
         let holder = index as u8 / 2 + 1;
         let mut worked = false;
-        loop {
-            let lane = &mut self.lanes[index];
-            // What is claimed here is not scanned again, even if the chunk is replaced while it is scanned.
-            let (from, to) = if let Some(range) = lane.pending.pop() {
-                range
-            } else if lane.scan < lane.free {
-                (std::mem::replace(&mut lane.scan, lane.free), lane.free)
-            } else {
-                return worked;
-            };
+        while let Some((from, to)) = self.lanes[index].claim(self.cursors[index]) {
             worked = true;
             self.scavenge_range(from, to, holder);
         }
+        worked
     }
 
     /// Visit every slot of the closures from `from` to `to`.
     #[inline]
     fn scavenge_range(&mut self, from: *mut u64, to: *mut u64, holder: u8) {
+        let states = self.states;
         let mut at = from;
         while at < to {
             // SAFETY: ranges of to-space hold closures one behind the other, whole, with their headers.
             let extent = unsafe { ClosureRef(at).extent() };
             for slot in extent.slots() {
-                self.visit(slot, holder);
+                self.visit(states, slot, holder);
             }
             at = at.wrapping_add(extent.words.0);
         }
@@ -252,21 +250,21 @@ impl<'h> Evacuator<'h> {
     fn scavenge_large(&mut self, closure: ClosureRef, step: u8) {
         // SAFETY: large objects that were reached are whole closures.
         let extent = unsafe { closure.extent() };
+        let states = self.states;
         for slot in extent.slots() {
-            self.visit(slot, step);
+            self.visit(states, slot, step);
         }
     }
 
     /// A slot of a closure that lives in step `holder`: queue it if its referent must be evacuated.
     #[inline(always)]
-    fn visit(&mut self, slot: Slot, holder: u8) {
+    fn visit(&mut self, states: StateView, slot: Slot, holder: u8) {
         // SAFETY: a slot of a live closure; the mutators are stopped.
         let word = unsafe { slot.load() };
-        let state = self.states.of(Addr(word as usize));
+        let state = states.of(Addr(word as usize));
         if state.is_condemned() {
             prefetch(word);
-            let dest = self.next[usize::from(state.step())].max(holder);
-            if let Some(oldest) = self.queue.push(Entry::new(slot, holder, dest, state.is_large())) {
+            if let Some(oldest) = self.queue.push(entry(self.routes.from(holder), slot, state)) {
                 self.evacuate(oldest);
             }
         }
@@ -279,8 +277,7 @@ impl<'h> Evacuator<'h> {
         let word = unsafe { slot.load() };
         let state = self.states.of(Addr(word as usize));
         if state.is_condemned() {
-            let dest = self.next[usize::from(state.step())].max(holder);
-            self.evacuate(Entry::new(slot, holder, dest, state.is_large()));
+            self.evacuate(entry(self.routes.from(holder), slot, state));
         } else {
             self.remember_if_younger(slot, word, holder);
         }
@@ -309,12 +306,13 @@ impl<'h> Evacuator<'h> {
             } else {
                 closure.extent_from(header).words.0
             };
-            let lane = &mut self.lanes[usize::from(entry.dest() - 1) * 2 + usize::from(header.ptrs() == 0)];
-            if (lane.limit as usize - lane.free as usize) / 8 < words {
-                lane.refill(self.heap, words);
+            let lane = (entry.first_lane() + usize::from(header.ptrs() == 0)) % MAX_LANES;
+            let mut to = self.cursors[lane].free;
+            if !self.cursors[lane].has_room(words) {
+                self.cursors[lane] = self.lanes[lane].refill(self.cursors[lane], self.heap, words);
+                to = self.cursors[lane].free;
             }
-            let to = lane.free;
-            lane.free = to.add(words);
+            self.cursors[lane].free = to.add(words);
             copy_words(closure.0, to, words);
             *closure.0 = to as u64;
             slot.store(to as u64);

@@ -12,13 +12,33 @@ const CHUNK_BLOCKS: u32 = 8;
 /// A chunk with less room than this is not filled further (GHC's limit for its `part_list`).
 const WORTH_FILLING: Words = Words(128);
 
-/// A lane that closures are copied into.
-#[derive(Debug)]
-pub(super) struct OpenLane {
+/// Where the next closure of a lane goes: all that evacuation needs of it. Kept apart from the rest, so that those of all
+/// lanes lie side by side.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cursor {
     /// Where the next closure goes.
     pub free: *mut u64,
     /// Behind the open chunk.
     pub limit: *mut u64,
+}
+
+impl Cursor {
+    /// No open chunk: there is room for nothing.
+    pub const NONE: Cursor = Cursor {
+        free: std::ptr::null_mut(),
+        limit: std::ptr::null_mut(),
+    };
+
+    /// Whether a closure of `words` words fits.
+    #[inline(always)]
+    pub fn has_room(self, words: usize) -> bool {
+        self.free as usize + words * 8 <= self.limit as usize
+    }
+}
+
+/// A lane that closures are copied into, without its [`Cursor`].
+#[derive(Debug)]
+pub(super) struct OpenLane {
     /// Up to where the open chunk has been scanned, or is being scanned.
     pub scan: *mut u64,
     /// Ranges of earlier chunks that have not been scanned.
@@ -32,38 +52,37 @@ pub(super) struct OpenLane {
 }
 
 impl OpenLane {
-    pub fn new(state: BlockState, mut lane: Lane) -> Self {
-        let null = std::ptr::null_mut();
+    /// Go on with what a lane holds.
+    pub fn new(state: BlockState, mut lane: Lane) -> (Self, Cursor) {
         let before = lane.words;
         let room = |chunk: &Chunk| chunk.run.bytes().0 / 8 - chunk.words().0;
         let open = lane.chunks.pop_if(|chunk| room(chunk) >= WORTH_FILLING.0);
+        let scan = std::ptr::null_mut();
         let mut this = OpenLane {
-            free: null,
-            limit: null,
-            scan: null,
+            scan,
             pending: Vec::new(),
             lane,
             open: None,
             state,
             before,
         };
-        if let Some(chunk) = open {
-            this.open(chunk);
-        }
-        this
+        let cursor = open.map_or(Cursor::NONE, |chunk| this.open(chunk));
+        (this, cursor)
     }
 
-    fn open(&mut self, chunk: Chunk) {
+    fn open(&mut self, chunk: Chunk) -> Cursor {
         self.lane.words -= chunk.words().0;
-        self.free = chunk.end.0 as *mut u64;
-        self.scan = self.free;
-        self.limit = chunk.run.end().as_mut_ptr();
+        self.scan = chunk.end.as_mut_ptr();
         self.open = Some(chunk);
+        Cursor {
+            free: self.scan,
+            limit: chunk.run.end().as_mut_ptr(),
+        }
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, cursor: Cursor) {
         if let Some(mut chunk) = self.open.take() {
-            chunk.end = Addr(self.free as usize);
+            chunk.end = Addr(cursor.free as usize);
             self.lane.words += chunk.words().0;
             self.lane.chunks.push(chunk);
         }
@@ -72,28 +91,31 @@ impl OpenLane {
     /// Open a chunk with room for `words` words.
     #[cold]
     #[inline(never)]
-    pub fn refill(&mut self, heap: &mut Heap, words: usize) {
-        if self.scan < self.free {
-            self.pending.push((self.scan, self.free));
+    pub fn refill(&mut self, cursor: Cursor, heap: &mut Heap, words: usize) -> Cursor {
+        if self.scan < cursor.free {
+            self.pending.push((self.scan, cursor.free));
         }
-        self.close();
+        self.close(cursor);
         let needed = blocks_for(Words(words).to_bytes());
         let run = heap.allocate_in_collection(needed, CHUNK_BLOCKS.max(needed));
         heap.set_state(run, self.state);
-        self.open(Chunk { run, end: run.start() });
+        self.open(Chunk { run, end: run.start() })
     }
 
-    /// Words copied into the lane since it was opened.
-    pub fn copied(&self) -> Words {
-        let open = self
-            .open
-            .map_or(0, |chunk| (self.free as usize - chunk.run.start().0) / 8);
-        Words(self.lane.words + open - self.before)
+    /// What waits to be scanned next, if anything. It is claimed: it is not given again, even if the chunk is replaced
+    /// while it is scanned.
+    #[inline(always)]
+    pub fn claim(&mut self, cursor: Cursor) -> Option<(*mut u64, *mut u64)> {
+        if self.scan < cursor.free {
+            return Some((std::mem::replace(&mut self.scan, cursor.free), cursor.free));
+        }
+        self.pending.pop()
     }
 
-    /// The lane as it is now.
-    pub fn finish(mut self) -> Lane {
-        self.close();
-        self.lane
+    /// The lane as it is now, and the words copied into it since it was opened.
+    pub fn finish(mut self, cursor: Cursor) -> (Lane, Words) {
+        self.close(cursor);
+        let copied = Words(self.lane.words - self.before);
+        (self.lane, copied)
     }
 }

@@ -27,11 +27,7 @@ fn message(text: &str) -> String {
 #[test]
 fn command_lines_are_split_as_ghc_does() {
     let cases = [
-        (
-            "-f +RTS -H32m -S -RTS -h foo bar",
-            "-f -h foo bar",
-            "-H32m -S",
-        ),
+        ("-f +RTS -H32m -S -RTS -h foo bar", "-f -h foo bar", "-H32m -S"),
         ("hls -ltr /usr/etc +RTS -A5m", "hls -ltr /usr/etc", "-A5m"),
         ("a +RTS -A1m -RTS b +RTS -s -RTS c", "a b c", "-A1m -s"),
         ("a +RTS -A1m --RTS +RTS -s -RTS", "a +RTS -s -RTS", "-A1m"),
@@ -42,11 +38,7 @@ fn command_lines_are_split_as_ghc_does() {
     ];
     for (all, program, rts) in cases {
         let split = split(line(all));
-        assert_eq!(
-            (split.program, split.rts),
-            (line(program), line(rts)),
-            "{all}"
-        );
+        assert_eq!((split.program, split.rts), (line(program), line(rts)), "{all}");
     }
 }
 
@@ -57,22 +49,13 @@ fn values_reach_their_fields() {
     );
     assert_eq!(f.allocation_area, Bytes(64 * MIB));
     assert_eq!(f.chunk, Some(Bytes(MIB / 2)));
-    assert_eq!(
-        (f.large_area, f.large_limit()),
-        (Some(Bytes(2 * MIB)), Bytes(2 * MIB))
-    );
-    assert_eq!(
-        (f.old_factor, f.old_min, f.generations),
-        (1.5, Bytes(MIB / 2), 3)
-    );
+    assert_eq!((f.large_area, f.large_limit()), (Some(Bytes(2 * MIB)), Bytes(2 * MIB)));
+    assert_eq!((f.old_factor, f.old_min, f.generations), (1.5, Bytes(MIB / 2), 3));
     assert_eq!(
         (f.heap_hint, f.max_heap, f.min_free),
         (HeapHint::Size(Bytes(100 * MIB)), Some(Bytes(1 << 30)), 5.0)
     );
-    assert_eq!(
-        (f.compact, f.capabilities, f.gc_threads),
-        (Compact::Above(40.0), 4, 2)
-    );
+    assert_eq!((f.compact, f.capabilities, f.gc_threads), (Compact::Above(40.0), 4, 2));
     assert_eq!(
         (f.parallel_gc, f.load_balance),
         (FromGeneration::From(1), Some(FromGeneration::Off))
@@ -119,10 +102,7 @@ fn the_last_of_the_statistics_flags_wins() {
     let f = parse("-sa.txt -S -t");
     assert_eq!((f.stats.level, f.stats.file), (StatsLevel::OneLine, None));
     let f = parse("-T -Sdir/out.txt --machine-readable");
-    assert_eq!(
-        (f.stats.level, f.machine_readable),
-        (StatsLevel::Each, true)
-    );
+    assert_eq!((f.stats.level, f.machine_readable), (StatsLevel::Each, true));
     assert_eq!(f.stats.file.as_deref(), Some("dir/out.txt".as_ref()));
 }
 
@@ -130,9 +110,7 @@ fn the_last_of_the_statistics_flags_wins() {
 fn the_command_line_overrides_the_environment() {
     let f = Flags::parse(Some("  -A1m -G3 "), &["-A2m"]).unwrap();
     assert_eq!((f.allocation_area, f.generations), (Bytes(2 * MIB), 3));
-    let error = Flags::parse(Some("-Aq"), &["-A2m"])
-        .unwrap_err()
-        .to_string();
+    let error = Flags::parse(Some("-Aq"), &["-A2m"]).unwrap_err().to_string();
     assert_eq!(
         error,
         "GCLABRTS: -A: q is not a size: write a number with k, m, g, t or w, as in -A4m"
@@ -202,8 +180,7 @@ fn words_written_for_flags_give_the_same_flags() {
             "{word} became {words:?}"
         );
     }
-    let all =
-        "-A64m -n0 -F1.5 -G3 -H -M1g -c40 -N4 -qg -qb0 -qn2 -sout.txt -DS -DZ7 --no-huge-pages";
+    let all = "-A64m -n0 -F1.5 -G3 -H -M1g -c40 -N4 -qg -qb0 -qn2 -sout.txt -DS -DZ7 --no-huge-pages";
     assert_eq!(parse(all).to_words().join(" "), all);
 }
 
@@ -223,16 +200,14 @@ fn keys_of_experiment_files() {
         ("huge_pages", "false"),
         ("M", "1g"),
     ] {
-        f.set(key, value)
-            .unwrap_or_else(|e| panic!("{key} = {value}: {e}"));
+        f.set(key, value).unwrap_or_else(|e| panic!("{key} = {value}: {e}"));
     }
     assert_eq!(
         f.to_words().join(" "),
         "-A64m -n0 -F1.5 -G3 -H -M1g -c -qg -qb0 -DS --no-huge-pages"
     );
     for key in ["n", "qg", "qb", "c", "H", "DS", "M", "AL", "DZ"] {
-        f.set(key, "false")
-            .unwrap_or_else(|e| panic!("{key} = false: {e}"));
+        f.set(key, "false").unwrap_or_else(|e| panic!("{key} = false: {e}"));
     }
     f.set("huge_pages", "true").unwrap();
     assert_eq!(f.to_words().join(" "), "-A64m -n0 -F1.5 -G3 -qg -qb");
@@ -244,12 +219,8 @@ fn keys_of_experiment_files() {
 
 #[test]
 fn messages_of_keys() {
-    let of = |(key, value): (&str, &str)| {
-        format!(
-            "{key} = {value}: {}\n",
-            Flags::default().set(key, value).unwrap_err()
-        )
-    };
+    let of =
+        |(key, value): (&str, &str)| format!("{key} = {value}: {}\n", Flags::default().set(key, value).unwrap_err());
     let cases = [
         ("A", "12q"),
         ("A", "true"),
@@ -342,14 +313,7 @@ fn flags_that_a_collector_does_not_honour_are_refused() {
             .map_err(|e| e.to_string())
     };
     // What is not given, what the heap honours, what turns something off.
-    for fine in [
-        "",
-        "-A1m -F3",
-        "-M1g -N2 -DS -s --no-huge-pages",
-        "-qg",
-        "-qb",
-        "-n0",
-    ] {
+    for fine in ["", "-A1m -F3", "-M1g -N2 -DS -s --no-huge-pages", "-qg", "-qb", "-n0"] {
         assert_eq!(check(fine), Ok(()), "{fine}");
     }
     assert_eq!(
@@ -358,24 +322,14 @@ fn flags_that_a_collector_does_not_honour_are_refused() {
     );
     assert_eq!(
         check("-H"),
-        Err(
-            "-H: the copying collector does not honour this flag; compacting and parallel do"
-                .to_owned()
-        )
+        Err("-H: the copying collector does not honour this flag; compacting and parallel do".to_owned())
     );
     assert_eq!(
         check("-qg1"),
-        Err(
-            "-qg: the copying collector does not honour this flag; no collector here does"
-                .to_owned()
-        )
+        Err("-qg: the copying collector does not honour this flag; no collector here does".to_owned())
     );
     // Given, though it is what holds anyway.
-    assert!(
-        parse("-m3")
-            .check_honoured("copying", honours, others)
-            .is_err()
-    );
+    assert!(parse("-m3").check_honoured("copying", honours, others).is_err());
 }
 
 #[test]
@@ -383,16 +337,9 @@ fn the_table_is_consistent() {
     let names: BTreeSet<_> = FLAGS.iter().map(|s| s.name).collect();
     let keys: BTreeSet<_> = FLAGS.iter().filter_map(|s| s.toml).collect();
     assert_eq!(names.len(), FLAGS.len());
-    assert_eq!(
-        keys.len(),
-        FLAGS.iter().filter(|s| s.toml.is_some()).count()
-    );
+    assert_eq!(keys.len(), FLAGS.iter().filter(|s| s.toml.is_some()).count());
     // Every flag that decides anything in the heap can be swept.
-    assert!(
-        FLAGS
-            .iter()
-            .all(|s| s.toml.is_some() == (s.scope != Scope::Program))
-    );
+    assert!(FLAGS.iter().all(|s| s.toml.is_some() == (s.scope != Scope::Program)));
 }
 
 #[test]

@@ -17,13 +17,7 @@ fn times(cpu_us: u64, elapsed_us: u64) -> Times {
     }
 }
 
-fn generation(
-    collections: u64,
-    par: u64,
-    cpu_us: u64,
-    elapsed_us: u64,
-    max_us: u64,
-) -> GenerationStats {
+fn generation(collections: u64, par: u64, cpu_us: u64, elapsed_us: u64, max_us: u64) -> GenerationStats {
     GenerationStats {
         collections,
         par_collections: par,
@@ -49,10 +43,7 @@ fn as_ghc_n1() -> Statistics {
             workers: 3,
             peak_workers: 3,
         },
-        generations: vec![
-            generation(105, 0, 440, 450, 40),
-            generation(2, 0, 200, 200, 110),
-        ],
+        generations: vec![generation(105, 0, 440, 450, 40), generation(2, 0, 200, 200, 110)],
         init: times(800, 1100),
         // Bytes over GHC's rate: it truncates, as we do.
         mutator: Times {
@@ -174,16 +165,10 @@ fn read_list(text: &str) -> Vec<(String, String)> {
         .and_then(|t| t.strip_suffix("\n ]\n"))
         .expect("a list");
     let pair = |line: &str| {
-        let (key, value) = line
-            .strip_prefix("(\"")?
-            .strip_suffix("\")")?
-            .split_once("\", \"")?;
+        let (key, value) = line.strip_prefix("(\"")?.strip_suffix("\")")?.split_once("\", \"")?;
         Some((key.to_owned(), value.to_owned()))
     };
-    inner
-        .split("\n ,")
-        .map(|line| pair(line).expect("a pair"))
-        .collect()
+    inner.split("\n ,").map(|line| pair(line).expect("a pair")).collect()
 }
 
 #[test]
@@ -214,17 +199,8 @@ fn the_machine_readable_list_has_ghcs_keys_and_values_in_its_order() {
     ghc.retain(|(key, _)| !spins(key));
     let mut ours = read_list(&machine_readable(&as_ghc_machine()));
     // The last digits of what GHC divides before it rounds.
-    for (key, value) in ours
-        .iter_mut()
-        .filter(|(key, _)| key.starts_with("productivity"))
-    {
-        let theirs: f64 = ghc
-            .iter()
-            .find(|(k, _)| k == key)
-            .unwrap()
-            .1
-            .parse()
-            .unwrap();
+    for (key, value) in ours.iter_mut().filter(|(key, _)| key.starts_with("productivity")) {
+        let theirs: f64 = ghc.iter().find(|(k, _)| k == key).unwrap().1.parse().unwrap();
         assert!(
             (value.parse::<f64>().unwrap() - theirs).abs() < 2e-5,
             "{key}: {value}, GHC {theirs}"
@@ -253,22 +229,14 @@ fn without_a_major_collection_there_is_no_residency_and_no_division_by_zero() {
 fn what_is_printed_reads_back_as_the_same_numbers() {
     let stats = as_ghc_machine();
     let list = read_list(&machine_readable(&stats));
-    let value = |key: &str| {
-        list.iter()
-            .find(|(k, _)| k == key)
-            .map(|(_, v)| v.as_str())
-            .unwrap()
-    };
+    let value = |key: &str| list.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str()).unwrap();
     let ns = |key: &str| (value(key).parse::<f64>().unwrap() * 1e9).round() as u64;
     assert_eq!(value("allocated_bytes").parse(), Ok(stats.allocated));
     assert_eq!(value("num_GCs").parse(), Ok(51));
     assert_eq!(value("average_bytes_used").parse(), Ok(8_892_992 / 6));
     assert_eq!(ns("GC_wall_seconds"), stats.gc.elapsed_ns);
     assert_eq!(ns("total_cpu_seconds"), stats.total.cpu_ns);
-    assert_eq!(
-        ns("gen_1_max_pause_seconds"),
-        stats.generations[1].max_pause_ns
-    );
+    assert_eq!(ns("gen_1_max_pause_seconds"), stats.generations[1].max_pause_ns);
     assert_eq!(value("sparks_dud "), "0");
 
     assert_eq!(
@@ -305,12 +273,7 @@ fn each_flag_prints_what_it_prints_in_ghc() {
     assert_eq!(printed("-s --machine-readable"), summary(&stats));
     assert_eq!(
         printed("-S"),
-        format!(
-            "{HEADER}{}{}{}",
-            row(&collection),
-            closing_row(&stats),
-            summary(&stats)
-        )
+        format!("{HEADER}{}{}{}", row(&collection), closing_row(&stats), summary(&stats))
     );
 }
 
@@ -322,10 +285,7 @@ fn a_file_begins_with_the_command_line() {
     printer.finish(&as_ghc_n1());
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
-    assert_eq!(
-        text,
-        format!("'gclab' 'exec' +RTS '-A1m' '{word}' \n{GHC_SUMMARY}")
-    );
+    assert_eq!(text, format!("'gclab' 'exec' +RTS '-A1m' '{word}' \n{GHC_SUMMARY}"));
     assert_eq!(
         command_line(&["../bin/p"], &["-N2", "-l", "-sx.txt"]),
         "'../bin/p' +RTS '-N2' '-l' '-sx.txt' \n"
@@ -351,8 +311,5 @@ fn info_says_what_this_program_is() {
     let text = info(&[("Collectors", "two-space, \"quoted\"".to_owned())]);
     let arch = std::env::consts::ARCH;
     let text = text.replace("\"NO\")\n ,(\"Coll", "\"YES\")\n ,(\"Coll");
-    insta::assert_snapshot!(
-        text.replace(arch, "ARCH")
-            .replace(env!("CARGO_PKG_VERSION"), "VERSION")
-    );
+    insta::assert_snapshot!(text.replace(arch, "ARCH").replace(env!("CARGO_PKG_VERSION"), "VERSION"));
 }

@@ -26,17 +26,11 @@ pub const EDGE_FIELDS: &[&str] = &["type", "name_or_index", "to_node"];
 
 /// The graph of most tests: a root, two objects that refer to each other, one weak edge, one element.
 pub fn example() -> Graph {
-    let strings = ["<dummy>", "", "Point", "origin"]
-        .map(str::to_owned)
-        .to_vec();
+    let strings = ["<dummy>", "", "Point", "origin"].map(str::to_owned).to_vec();
     let root = (0, 1, 1, 0, vec![(1, 0, 1), (2, 3, 2)]);
     let point = (1, 2, 3, 24, vec![(0, 3, 2), (0, 3, 1)]);
     Graph {
-        nodes: vec![
-            root,
-            point,
-            (1, 2, 3_884_423_744, 5_000_000_000, vec![(2, 2, 1)]),
-        ],
+        nodes: vec![root, point, (1, 2, 3_884_423_744, 5_000_000_000, vec![(2, 2, 1)])],
         strings,
     }
 }

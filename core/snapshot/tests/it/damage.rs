@@ -34,10 +34,7 @@ fn every_truncation_of_gzip_is_an_error() {
     let zipped = gzip(example_text().as_bytes());
     for length in 2..zipped.len() {
         let error = error(&zipped[..length]);
-        assert!(
-            matches!(error.problem(), Problem::Gzip(_)),
-            "cut at {length}: {error}"
-        );
+        assert!(matches!(error.problem(), Problem::Gzip(_)), "cut at {length}: {error}");
     }
 }
 
@@ -48,9 +45,7 @@ fn damaged_gzip_is_an_error() {
     zipped[crc] ^= 1;
     let error = error(&zipped);
     assert!(
-        error
-            .to_string()
-            .contains("(decompressed): damaged gzip data"),
+        error.to_string().contains("(decompressed): damaged gzip data"),
         "{error}"
     );
 }
@@ -111,20 +106,13 @@ fn counts_that_disagree_are_refused() {
 
 #[test]
 fn numbers_out_of_range_are_refused() {
-    assert!(
-        edited("\n,1,2,3,24", "\n,2,2,3,24").contains("a node's type is 2, expected less than 2")
-    );
-    assert!(
-        edited("\n,1,2,3,24", "\n,1,4,3,24").contains("a node's name is 4, expected less than 4")
-    );
+    assert!(edited("\n,1,2,3,24", "\n,2,2,3,24").contains("a node's type is 2, expected less than 2"));
+    assert!(edited("\n,1,2,3,24", "\n,1,4,3,24").contains("a node's name is 4, expected less than 4"));
     assert!(edited("\n,2,2,7", "\n,3,2,7").contains("an edge's type is 3, expected less than 3"));
     assert!(edited("\n,2,2,7", "\n,2,9,7").contains("an edge's name is 9, expected less than 4"));
     assert!(edited("\n,1,2,3,24", "\n,1,2,3,-24").contains("expected a whole number, found `-`"));
     assert!(edited("\n,1,2,3,24", "\n,1,2,3,24.5").contains("expected a whole number, found `.`"));
-    assert!(
-        edited("\n,1,2,3,24", "\n,1,2,3,99999999999999999999")
-            .contains("expected a number below 2^64")
-    );
+    assert!(edited("\n,1,2,3,24", "\n,1,2,3,99999999999999999999").contains("expected a number below 2^64"));
 }
 
 #[test]
@@ -147,10 +135,7 @@ fn a_description_without_a_needed_field_is_refused() {
 fn missing_and_doubled_arrays_are_refused() {
     assert!(edited("\"edges\"", "\"edge\"").contains("no `edges` array"));
     assert!(edited("\"strings\"", "\"string\"").contains("no `strings` array"));
-    assert!(
-        edited("\"edges\":", "\"nodes\":[],\"edges\":")
-            .contains("expected each key once, found \"nodes\" again")
-    );
+    assert!(edited("\"edges\":", "\"nodes\":[],\"edges\":").contains("expected each key once, found \"nodes\" again"));
 }
 
 #[test]

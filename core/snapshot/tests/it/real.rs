@@ -6,8 +6,7 @@ use std::path::Path;
 use gclab_snapshot::{Options, Snapshot};
 
 fn postcss(options: Options) -> Snapshot {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../workloads/fixtures/postcss.heapsnapshot.gz");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads/fixtures/postcss.heapsnapshot.gz");
     Snapshot::open(&path, options).unwrap()
 }
 
@@ -15,21 +14,11 @@ fn postcss(options: Options) -> Snapshot {
 fn counts_are_those_of_the_facts() {
     let snapshot = postcss(Options::all());
     assert_eq!(
-        (
-            snapshot.node_count(),
-            snapshot.edge_count(),
-            snapshot.strings().len()
-        ),
+        (snapshot.node_count(), snapshot.edge_count(), snapshot.strings().len()),
         (76_142, 321_259, 26_099)
     );
-    assert_eq!(
-        snapshot.nodes().map(|node| node.self_size()).sum::<u64>(),
-        5_683_202
-    );
-    assert_eq!(
-        snapshot.nodes().filter_map(|node| node.id()).max(),
-        Some(795_747_936)
-    );
+    assert_eq!(snapshot.nodes().map(|node| node.self_size()).sum::<u64>(), 5_683_202);
+    assert_eq!(snapshot.nodes().filter_map(|node| node.id()).max(), Some(795_747_936));
 
     let mut edges = HashMap::new();
     for edge in snapshot.nodes().flat_map(|node| node.edges()) {
@@ -54,15 +43,9 @@ fn counts_are_those_of_the_facts() {
         7038
     );
 
-    let strings: Vec<_> = snapshot
-        .nodes()
-        .filter(|node| node.type_name() == "string")
-        .collect();
+    let strings: Vec<_> = snapshot.nodes().filter(|node| node.type_name() == "string").collect();
     assert_eq!(
-        (
-            strings.len(),
-            strings.iter().map(|node| node.self_size()).sum::<u64>()
-        ),
+        (strings.len(), strings.iter().map(|node| node.self_size()).sum::<u64>()),
         (16_109, 1_027_784)
     );
 }
@@ -72,12 +55,7 @@ fn single_nodes_are_those_of_the_facts() {
     let snapshot = postcss(Options::all());
     let map = snapshot.node(48);
     assert_eq!(
-        (
-            map.id(),
-            map.type_name(),
-            map.self_size(),
-            map.edges().len()
-        ),
+        (map.id(), map.type_name(), map.self_size(), map.edges().len()),
         (Some(97), "hidden", 72, 2)
     );
     assert_eq!(map.name(), "system / Map (OneByteInternalizedString)");
@@ -107,8 +85,7 @@ fn the_shape_alone_is_the_same_shape() {
         assert!(
             one.edges()
                 .zip(other.edges())
-                .all(|(a, b)| a.target().ordinal() == b.target().ordinal()
-                    && a.is_strong() == b.is_strong())
+                .all(|(a, b)| a.target().ordinal() == b.target().ordinal() && a.is_strong() == b.is_strong())
         );
     }
 }

@@ -24,20 +24,11 @@ pub fn graph_of(snapshot: &Snapshot) -> Graph {
         node.edges().map(edge).collect()
     };
     let node = |node: gclab_snapshot::Node<'_>| {
-        let (kind, name) = (
-            u64::from(node.type_index()),
-            u64::from(node.name_index().unwrap()),
-        );
-        (
-            kind,
-            name,
-            node.id().unwrap(),
-            node.self_size(),
-            edges(node),
-        )
+        let (kind, name) = (u64::from(node.type_index()), u64::from(node.name_index().unwrap()));
+        (kind, name, node.id().unwrap(), node.self_size(), edges(node))
     };
-    let strings = (0..snapshot.strings().len() as u32)
-        .map(|index| String::from_utf8(snapshot.strings().raw(index).to_vec()));
+    let strings =
+        (0..snapshot.strings().len() as u32).map(|index| String::from_utf8(snapshot.strings().raw(index).to_vec()));
     Graph {
         nodes: snapshot.nodes().map(node).collect(),
         strings: strings.map(Result::unwrap).collect(),
@@ -47,33 +38,18 @@ pub fn graph_of(snapshot: &Snapshot) -> Graph {
 #[test]
 fn reads_what_was_written() {
     let snapshot = read(&example_text());
-    assert_eq!(
-        format!("{:?}", graph_of(&snapshot)),
-        format!("{:?}", example())
-    );
+    assert_eq!(format!("{:?}", graph_of(&snapshot)), format!("{:?}", example()));
     let point = snapshot.node(1);
-    assert_eq!(
-        (point.type_name(), point.name().as_ref()),
-        ("object", "Point")
-    );
+    assert_eq!((point.type_name(), point.name().as_ref()), ("object", "Point"));
     assert_eq!(snapshot.node(2).id(), Some(3_884_423_744));
     let edges: Vec<_> = snapshot
         .node(0)
         .edges()
-        .map(|edge| {
-            (
-                edge.type_name(),
-                edge.name_text().into_owned(),
-                edge.is_strong(),
-            )
-        })
+        .map(|edge| (edge.type_name(), edge.name_text().into_owned(), edge.is_strong()))
         .collect();
     assert_eq!(
         edges,
-        [
-            ("element", "0".to_owned(), true),
-            ("weak", "origin".to_owned(), false)
-        ]
+        [("element", "0".to_owned(), true), ("weak", "origin".to_owned(), false)]
     );
 }
 
@@ -84,32 +60,22 @@ fn fields_are_found_by_name() {
         &["edge_count", "self_size", "id", "name", "type"],
         &["to_node", "type", "new_field", "name_or_index"],
     );
-    assert_eq!(
-        format!("{:?}", graph_of(&read(&few))),
-        format!("{:?}", example())
-    );
+    assert_eq!(format!("{:?}", graph_of(&read(&few))), format!("{:?}", example()));
 }
 
 #[test]
 fn unknown_keys_are_passed_over() {
-    let unknown =
-        r#""extra":{"a":[1,-2.5e3,"}]\"",{"b":null}],"c":{}},"flag":true,"text":"\\","nodes""#;
+    let unknown = r#""extra":{"a":[1,-2.5e3,"}]\"",{"b":null}],"c":{}},"flag":true,"text":"\\","nodes""#;
     let more = example_text()
         .replace("\"nodes\"", unknown)
         .replace("\"node_count\"", "\"extra_native_bytes\":12,\"node_count\"");
-    assert_eq!(
-        format!("{:?}", graph_of(&read(&more))),
-        format!("{:?}", example())
-    );
+    assert_eq!(format!("{:?}", graph_of(&read(&more))), format!("{:?}", example()));
 }
 
 #[test]
 fn edges_may_come_before_nodes() {
     let text = example_text();
-    let (nodes, edges) = (
-        text.find("\"nodes\":").unwrap(),
-        text.find("\"edges\":").unwrap(),
-    );
+    let (nodes, edges) = (text.find("\"nodes\":").unwrap(), text.find("\"edges\":").unwrap());
     let strings = text.find("\"strings\":").unwrap();
     let swapped = format!(
         "{}{}{}{}",
@@ -118,10 +84,7 @@ fn edges_may_come_before_nodes() {
         &text[nodes..edges],
         &text[strings..]
     );
-    assert_eq!(
-        format!("{:?}", graph_of(&read(&swapped))),
-        format!("{:?}", example())
-    );
+    assert_eq!(format!("{:?}", graph_of(&read(&swapped))), format!("{:?}", example()));
 }
 
 #[test]
@@ -147,12 +110,7 @@ fn what_is_left_out_is_absent() {
     let snapshot = Snapshot::read(text.as_bytes(), "test", Options::shape()).unwrap();
     let point = snapshot.node(1);
     assert_eq!(
-        (
-            point.id(),
-            point.name_index(),
-            point.name().as_ref(),
-            point.self_size()
-        ),
+        (point.id(), point.name_index(), point.name().as_ref(), point.self_size()),
         (None, None, "", 24)
     );
     assert_eq!(
@@ -170,9 +128,7 @@ fn what_is_left_out_is_absent() {
 #[test]
 fn halves_of_surrogate_pairs_do_not_fail() {
     let mut graph = example();
-    graph
-        .strings
-        .push("half \\ud83d, quote \\\", end \\\\".to_owned());
+    graph.strings.push("half \\ud83d, quote \\\", end \\\\".to_owned());
     let snapshot = read(&text(&graph, NODE_FIELDS, EDGE_FIELDS));
     assert_eq!(snapshot.strings().get(4), "half \u{fffd}, quote \", end \\");
     assert_eq!(snapshot.strings().raw(4), graph.strings[4].as_bytes());

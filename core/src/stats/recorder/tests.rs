@@ -26,12 +26,7 @@ impl Driven {
         };
         let (elapsed_ns, thread_cpu_ns, cpu_ns, faults) = end;
         self.0
-            .gc_ended(
-                &counts,
-                elapsed_ns,
-                thread_cpu_ns,
-                ProcessUsage { cpu_ns, faults },
-            )
+            .gc_ended(&counts, elapsed_ns, thread_cpu_ns, ProcessUsage { cpu_ns, faults })
             .clone()
     }
 }
@@ -81,10 +76,7 @@ fn a_run_adds_up() {
         ),
         (1000, 10, 210, 50, 40)
     );
-    assert_eq!(
-        (first.faults_before, first.faults, first.total_cpu_ns),
-        (20, 5, 300)
-    );
+    assert_eq!((first.faults_before, first.faults, first.total_cpu_ns), (20, 5, 300));
     let parallel = GcCounts {
         threads: 2,
         workers_cpu_ns: 30,
@@ -105,12 +97,7 @@ fn a_run_adds_up() {
     );
     run.0.exit_start = Some(at((1000, 2000, 90)));
     run.0.gc_at_exit = run.0.gc;
-    let third = run.collection(
-        1010,
-        (1010, 200, 90),
-        (1020, 210, 2100, 90),
-        major(1600, 200),
-    );
+    let third = run.collection(1010, (1010, 200, 90), (1020, 210, 2100, 90), major(1600, 200));
     let counts = FinalCounts {
         allocated_total: 1650,
         peak_in_use: 9,
@@ -177,10 +164,7 @@ fn a_run_adds_up() {
             elapsed_ns: 1100
         }
     );
-    assert_eq!(
-        (stats.sync_ns, stats.page_faults, stats.peak_in_use),
-        (10, 95, 9)
-    );
+    assert_eq!((stats.sync_ns, stats.page_faults, stats.peak_in_use), (10, 95, 9));
     let old = &stats.generations[1];
     assert_eq!(
         (
@@ -237,14 +221,8 @@ fn with_real_clocks_the_parts_add_up_to_the_total() {
         ..FinalCounts::default()
     });
     let parts = [stats.init, stats.mutator, stats.gc, stats.exit];
-    assert_eq!(
-        parts.iter().map(|t| t.elapsed_ns).sum::<u64>(),
-        stats.total.elapsed_ns
-    );
-    assert_eq!(
-        parts.iter().map(|t| t.cpu_ns).sum::<u64>(),
-        stats.total.cpu_ns
-    );
+    assert_eq!(parts.iter().map(|t| t.elapsed_ns).sum::<u64>(), stats.total.elapsed_ns);
+    assert_eq!(parts.iter().map(|t| t.cpu_ns).sum::<u64>(), stats.total.cpu_ns);
     assert_eq!(stats.collections.len(), 10);
     assert!(
         stats

@@ -16,18 +16,8 @@ pub fn info(more: &[(&str, String)]) -> String {
         ("RTS way", "rts_thr".to_owned()),
     ];
     for [platform, architecture, os, of] in [
-        [
-            "Host platform",
-            "Host architecture",
-            "Host OS",
-            "Host vendor",
-        ],
-        [
-            "Target platform",
-            "Target architecture",
-            "Target OS",
-            "Target vendor",
-        ],
+        ["Host platform", "Host architecture", "Host OS", "Host vendor"],
+        ["Target platform", "Target architecture", "Target OS", "Target vendor"],
     ] {
         pairs.push((platform, format!("{ARCH}-{vendor}-{OS}")));
         pairs.push((architecture, ARCH.to_owned()));

@@ -38,10 +38,7 @@ fn pairs(stats: &Statistics) -> Vec<(String, String)> {
     put("average_bytes_used", stats.average_live().to_string());
     put("max_bytes_used", stats.max_live.to_string());
     put("num_byte_usage_samples", stats.major_gcs.to_string());
-    put(
-        "peak_megabytes_allocated",
-        mib(stats.peak_in_use).to_string(),
-    );
+    put("peak_megabytes_allocated", mib(stats.peak_in_use).to_string());
     for (name, Times { cpu_ns, elapsed_ns }) in [
         ("init", stats.init),
         ("mut", stats.mutator),
@@ -56,10 +53,7 @@ fn pairs(stats: &Statistics) -> Vec<(String, String)> {
         put(key, value.to_string());
     }
     put("productivity_cpu_percent", six(stats.productivity_cpu()));
-    put(
-        "productivity_wall_percent",
-        six(stats.productivity_elapsed()),
-    );
+    put("productivity_wall_percent", six(stats.productivity_elapsed()));
     put("bound_task_count", stats.tasks.bound.to_string());
     for key in [
         "sparks_count",
@@ -80,18 +74,12 @@ fn pairs(stats: &Statistics) -> Vec<(String, String)> {
     put("no_work", stats.search.no_work.to_string());
     put("scav_find_work", stats.search.scav_find_work.to_string());
     for (number, generation) in stats.generations.iter().enumerate() {
-        put(
-            &format!("gen_{number}_collections"),
-            generation.collections.to_string(),
-        );
+        put(&format!("gen_{number}_collections"), generation.collections.to_string());
         put(
             &format!("gen_{number}_par_collections"),
             generation.par_collections.to_string(),
         );
-        put(
-            &format!("gen_{number}_cpu_seconds"),
-            six(seconds(generation.cpu_ns)),
-        );
+        put(&format!("gen_{number}_cpu_seconds"), six(seconds(generation.cpu_ns)));
         put(
             &format!("gen_{number}_wall_seconds"),
             six(seconds(generation.elapsed_ns)),
@@ -121,10 +109,7 @@ fn whole_numbers(stats: &Statistics) -> [(&'static str, u64); 14] {
         ("copied_bytes", stats.copied),
         ("par_copied_bytes", stats.par_copied),
         ("cumulative_par_max_copied_bytes", stats.cumulative_par_max),
-        (
-            "cumulative_par_balanced_copied_bytes",
-            stats.cumulative_par_balanced,
-        ),
+        ("cumulative_par_balanced_copied_bytes", stats.cumulative_par_balanced),
         ("fragmentation_bytes", stats.peak_fragmentation),
         ("alloc_rate", stats.alloc_rate()),
     ]

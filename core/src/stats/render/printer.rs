@@ -55,9 +55,7 @@ impl Printer {
     pub fn finish(&self, stats: &Statistics) {
         match self.level {
             StatsLevel::None | StatsLevel::Collect => {}
-            StatsLevel::OneLine if self.machine_readable => {
-                self.sink.write(&machine_readable(stats))
-            }
+            StatsLevel::OneLine if self.machine_readable => self.sink.write(&machine_readable(stats)),
             StatsLevel::OneLine => self.sink.write(&one_line(stats)),
             StatsLevel::Summary => self.sink.write(&summary(stats)),
             StatsLevel::Each => self.sink.write(&(closing_row(stats) + &summary(stats))),

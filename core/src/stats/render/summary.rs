@@ -16,11 +16,7 @@ pub fn summary(stats: &Statistics) -> String {
 }
 
 fn write_memory(out: &mut String, stats: &Statistics) -> std::fmt::Result {
-    writeln!(
-        out,
-        "{:>16} bytes allocated in the heap",
-        commas(stats.allocated)
-    )?;
+    writeln!(out, "{:>16} bytes allocated in the heap", commas(stats.allocated))?;
     writeln!(out, "{:>16} bytes copied during GC", commas(stats.copied))?;
     if stats.major_gcs > 0 {
         writeln!(

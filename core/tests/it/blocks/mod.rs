@@ -3,8 +3,8 @@
 mod random;
 
 use gclab_core::block::{
-    Accounting, BLOCK, BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockRun, BlockState, Exhausted,
-    MEGABLOCK, blocks_for, megablocks_for,
+    Accounting, BLOCK, BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockRun, BlockState, Exhausted, MEGABLOCK, blocks_for,
+    megablocks_for,
 };
 use gclab_core::memory::MemoryConfig;
 use gclab_core::words::Bytes;
@@ -40,11 +40,7 @@ fn groups_of_whole_megablocks_have_these_sizes() {
         assert_eq!(megablocks_for(blocks), megablocks, "{blocks} blocks");
         let mut allocator = allocator(None);
         allocator.allocate(blocks).unwrap();
-        assert_eq!(
-            allocator.accounting().megablocks_in_use,
-            megablocks,
-            "{blocks} blocks"
-        );
+        assert_eq!(allocator.accounting().megablocks_in_use, megablocks, "{blocks} blocks");
     }
     // A byte array of 1 MiB with two words of header: GHC takes two megablocks and counts 504 blocks; we count the 257 and leave 255 to others.
     let (mut allocator, array) = (allocator(None), blocks_for(MEGABLOCK + Bytes(16)));
@@ -53,11 +49,7 @@ fn groups_of_whole_megablocks_have_these_sizes() {
     allocator.allocate(255).unwrap();
     let counts = allocator.accounting();
     assert_eq!(
-        (
-            counts.megablocks_in_use,
-            counts.blocks_in_use,
-            counts.fragmentation()
-        ),
+        (counts.megablocks_in_use, counts.blocks_in_use, counts.fragmentation()),
         (2, 512, Bytes::ZERO)
     );
     assert_eq!(blocks_for(Bytes(usize::MAX)), u32::MAX);
@@ -90,20 +82,13 @@ fn freed_memory_stays_committed_until_it_is_returned() {
     let runs: Vec<BlockRun> = (0..10).map(|_| allocator.allocate(256).unwrap()).collect();
     runs.iter().for_each(|&run| allocator.free(run));
     assert_eq!(allocator.accounting().megablocks_in_use, 10);
-    assert_eq!(
-        allocator.return_free_megablocks(Bytes::mib(3)),
-        Bytes::mib(7)
-    );
+    assert_eq!(allocator.return_free_megablocks(Bytes::mib(3)), Bytes::mib(7));
     assert_eq!(allocator.return_free_megablocks(Bytes::mib(3)), Bytes::ZERO);
     // The low ones were kept, and are used before returned ones.
     assert_eq!(allocator.allocate(256).unwrap(), runs[0]);
     let counts = allocator.accounting();
     assert_eq!(
-        (
-            counts.megablocks_in_use,
-            counts.peak_megablocks,
-            counts.returned_bytes
-        ),
+        (counts.megablocks_in_use, counts.peak_megablocks, counts.returned_bytes),
         (3, 10, Bytes::mib(7))
     );
 }
@@ -161,13 +146,8 @@ fn a_full_reservation_is_a_clean_error() {
     let mut allocator = allocator(None);
     let error = allocator.allocate(u32::MAX).unwrap_err();
     assert_eq!(error.cause, Exhausted::Reservation);
-    let all = allocator
-        .allocate(MEGABLOCKS * BLOCKS_PER_MEGABLOCK)
-        .unwrap();
-    assert_eq!(
-        allocator.allocate(1).unwrap_err().cause,
-        Exhausted::Reservation
-    );
+    let all = allocator.allocate(MEGABLOCKS * BLOCKS_PER_MEGABLOCK).unwrap();
+    assert_eq!(allocator.allocate(1).unwrap_err().cause, Exhausted::Reservation);
     allocator.free(all);
     allocator.allocate(1).unwrap();
 }
@@ -206,9 +186,7 @@ fn three_heaps_and_a_thread() {
         heap.allocate(1000).unwrap();
         heap.check().unwrap();
     }
-    std::thread::spawn(|| vec![1u8; 1 << 20].len())
-        .join()
-        .unwrap();
+    std::thread::spawn(|| vec![1u8; 1 << 20].len()).join().unwrap();
 }
 
 #[test]
@@ -254,9 +232,7 @@ fn an_allocator_may_move_to_another_thread() {
     let run = allocator.allocate(3).unwrap();
     let states = allocator.states().clone();
     states.set_run(run, BlockState::AGED);
-    std::thread::spawn(move || allocator.free(run))
-        .join()
-        .unwrap();
+    std::thread::spawn(move || allocator.free(run)).join().unwrap();
     // The allocator is gone; its table of states is not.
     assert_eq!(states.of(run.start()), BlockState::OUTSIDE);
 }

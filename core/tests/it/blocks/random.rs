@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gclab_core::block::{
-    BLOCK, BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockRun, BlockState, megablocks_for,
-};
+use gclab_core::block::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockRun, BlockState, megablocks_for};
 use gclab_core::words::{Addr, Bytes};
 use proptest::prelude::*;
 
@@ -82,8 +80,7 @@ impl Naive {
     /// Must a run of `blocks` be had? Either there is room in a megablock in use, or there are contiguous unused ones within the limit.
     fn has_room(&self, blocks: u32) -> bool {
         let megablocks = self.megablocks();
-        let fits =
-            |free: &[bool], n: u32| free.split(|&used| used).any(|gap| gap.len() >= n as usize);
+        let fits = |free: &[bool], n: u32| free.split(|&used| used).any(|gap| gap.len() >= n as usize);
         let in_use = megablocks.iter().filter(|&&used| used).count() as u32;
         let mut in_some = self
             .used()
@@ -92,9 +89,7 @@ impl Naive {
             .any(|(part, &in_use)| in_use && fits(part, blocks));
         in_some &= blocks < BLOCKS_PER_MEGABLOCK;
         let wanted = megablocks_for(blocks);
-        in_some
-            || (self.limit.is_none_or(|limit| in_use + wanted <= limit)
-                && fits(&megablocks, wanted))
+        in_some || (self.limit.is_none_or(|limit| in_use + wanted <= limit) && fits(&megablocks, wanted))
     }
 
     fn add(&mut self, run: BlockRun, allocator: &BlockAllocator) {
@@ -106,9 +101,7 @@ impl Naive {
             run.start().as_mut_ptr::<u64>().write(1);
             (run.end() - Bytes(8)).as_mut_ptr::<u64>().write(2);
         }
-        allocator
-            .states()
-            .set_run(run, BlockState::of_generation(1));
+        allocator.states().set_run(run, BlockState::of_generation(1));
         self.runs.insert(run.start(), run);
         self.peak_blocks = self.peak_blocks.max(self.blocks());
     }
@@ -133,12 +126,7 @@ impl Naive {
         );
         for (block, used) in self.used().into_iter().enumerate() {
             let address = allocator.base() + Bytes(block * BLOCK.0 + 8);
-            assert_eq!(
-                allocator
-                    .run_of(address)
-                    .is_some_and(|run| run.contains(address)),
-                used
-            );
+            assert_eq!(allocator.run_of(address).is_some_and(|run| run.contains(address)), used);
             if used {
                 assert_eq!(allocator.states().of(address), BlockState::of_generation(1));
             }
@@ -155,10 +143,7 @@ fn step(allocator: &mut BlockAllocator, naive: &mut Naive, step: Step) {
                 naive.add(run, allocator);
             }
             Err(error) => {
-                assert!(
-                    !naive.has_room(blocks),
-                    "{blocks} blocks could be had, but {error}"
-                );
+                assert!(!naive.has_room(blocks), "{blocks} blocks could be had, but {error}");
                 assert_eq!(error.requested, Bytes(blocks as usize * BLOCK.0));
                 assert_eq!(error.in_use, Bytes(naive.blocks() as usize * BLOCK.0));
             }
