@@ -121,30 +121,16 @@ impl Chart {
             })
         };
         let (x_low, x_high) = ends(
-            &mut self.x_ticks.iter().map(|t| t.0).chain(
-                self.series
-                    .iter()
-                    .flat_map(|s| s.points.iter().map(|p| p.x)),
-            ),
+            &mut self
+                .x_ticks
+                .iter()
+                .map(|t| t.0)
+                .chain(self.series.iter().flat_map(|s| s.points.iter().map(|p| p.x))),
         );
-        let (x_low, x_high) = if x_low.is_finite() {
-            (x_low, x_high)
-        } else {
-            (0.0, 1.0)
-        };
+        let (x_low, x_high) = if x_low.is_finite() { (x_low, x_high) } else { (0.0, 1.0) };
         // A margin, so that bars at the ends do not lie on the axis.
-        let margin = if self.series.iter().any(|s| s.marks) {
-            18.0
-        } else {
-            2.0
-        };
-        let x = Scale::new(
-            x_low,
-            x_high,
-            self.x_log,
-            LEFT + margin,
-            WIDTH - RIGHT - margin,
-        );
+        let margin = if self.series.iter().any(|s| s.marks) { 18.0 } else { 2.0 };
+        let x = Scale::new(x_low, x_high, self.x_log, LEFT + margin, WIDTH - RIGHT - margin);
         let y_ticks = if self.y_log {
             let (low, high) = ends(&mut self.values().map(|(v, ..)| v).filter(|v| *v > 0.0));
             if low.is_finite() {
@@ -156,11 +142,7 @@ impl Chart {
             linear_ticks(self.y_max.max(self.highest()), TICKS)
         };
         let (bottom, top) = (y_ticks[0], y_ticks[y_ticks.len() - 1]);
-        (
-            x,
-            Scale::new(bottom, top, self.y_log, HEIGHT - BOTTOM, TOP),
-            y_ticks,
-        )
+        (x, Scale::new(bottom, top, self.y_log, HEIGHT - BOTTOM, TOP), y_ticks)
     }
 
     fn axes(&self, svg: &mut String, x: &Scale, y: &Scale, y_ticks: &[f64]) {
@@ -271,10 +253,7 @@ fn mark(style: usize, x: f64, y: f64) -> String {
             .iter()
             .map(|(dx, dy)| format!("{:.1},{:.1}", x + dx, y + dy))
             .collect();
-        format!(
-            r#"<polygon points="{}" style="fill:{colour}"/>"#,
-            corners.join(" ")
-        )
+        format!(r#"<polygon points="{}" style="fill:{colour}"/>"#, corners.join(" "))
     };
     match style % 4 {
         0 => format!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="3.4" style="fill:{colour}"/>"#),

@@ -82,9 +82,7 @@ pub struct Figure {
 impl Comparison {
     /// Whether anything got worse: exit status 1.
     pub fn regressed(&self) -> bool {
-        self.rows
-            .iter()
-            .any(|row| row.verdict == Verdict::Regression)
+        self.rows.iter().any(|row| row.verdict == Verdict::Regression)
     }
 }
 
@@ -94,14 +92,9 @@ pub fn compare(base: &ResultsDir, new: &ResultsDir, threshold: f64) -> Compariso
     let by_configuration = |summary: &Summary<'_>| -> BTreeSet<Configuration> {
         summary.groups().map(|g| g.configuration.clone()).collect()
     };
-    let (in_base, in_new) = (
-        by_configuration(&base_summary),
-        by_configuration(&new_summary),
-    );
-    let new_groups: BTreeMap<&Configuration, &Group<'_>> = new_summary
-        .groups()
-        .map(|g| (&g.configuration, g))
-        .collect();
+    let (in_base, in_new) = (by_configuration(&base_summary), by_configuration(&new_summary));
+    let new_groups: BTreeMap<&Configuration, &Group<'_>> =
+        new_summary.groups().map(|g| (&g.configuration, g)).collect();
     let rows = base_summary
         .groups()
         .filter_map(|group| {
@@ -174,9 +167,7 @@ pub fn judge(ratio: &Ratio, threshold: f64) -> Verdict {
 /// A change in how runs end, or in what they compute, overrules every figure.
 fn outcome_change(base: &Group<'_>, new: &Group<'_>) -> (Option<String>, Option<Verdict>) {
     let (failed_base, failed_new) = (base.failures_text(), new.failures_text());
-    let checksums = |group: &Group<'_>| -> BTreeSet<String> {
-        group.ok().filter_map(|r| r.checksum.clone()).collect()
-    };
+    let checksums = |group: &Group<'_>| -> BTreeSet<String> { group.ok().filter_map(|r| r.checksum.clone()).collect() };
     let (sum_base, sum_new) = (checksums(base), checksums(new));
     if !sum_base.is_empty() && !sum_new.is_empty() && sum_base != sum_new {
         let list = |set: &BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(", ");
@@ -195,13 +186,8 @@ fn outcome_change(base: &Group<'_>, new: &Group<'_>) -> (Option<String>, Option<
             format!("{text} of {}", group.runs.len())
         }
     };
-    let note = (share_base > 0.0 || share_new > 0.0).then(|| {
-        format!(
-            "was {}, is {}",
-            of(&failed_base, base),
-            of(&failed_new, new)
-        )
-    });
+    let note = (share_base > 0.0 || share_new > 0.0)
+        .then(|| format!("was {}, is {}", of(&failed_base, base), of(&failed_new, new)));
     let verdict = if share_new > share_base {
         Some(Verdict::Regression)
     } else if share_new < share_base && share_new == 0.0 {
@@ -218,26 +204,14 @@ fn cautions(base: &ResultsDir, new: &ResultsDir) -> Vec<String> {
     let (a, b) = (base.manifest(), new.manifest());
     let or_unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
     let pairs = [
-        (
-            "processor",
-            or_unknown(&a.machine.cpu),
-            or_unknown(&b.machine.cpu),
-        ),
-        (
-            "kernel",
-            or_unknown(&a.machine.kernel),
-            or_unknown(&b.machine.kernel),
-        ),
+        ("processor", or_unknown(&a.machine.cpu), or_unknown(&b.machine.cpu)),
+        ("kernel", or_unknown(&a.machine.kernel), or_unknown(&b.machine.kernel)),
         (
             "build profile",
             or_unknown(&a.build.profile),
             or_unknown(&b.build.profile),
         ),
-        (
-            "rustc",
-            or_unknown(&a.build.rustc),
-            or_unknown(&b.build.rustc),
-        ),
+        ("rustc", or_unknown(&a.build.rustc), or_unknown(&b.build.rustc)),
     ];
     let differ = pairs.iter().filter(|(_, a, b)| a != b);
     differ

@@ -9,7 +9,7 @@
 use crate::manifest::Manifest;
 use crate::record::{RunRecord, SCHEMA};
 use serde::Deserialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -25,11 +25,14 @@ pub struct ResultsDir {
     path: PathBuf,
     manifest: Manifest,
     runs: Vec<RunRecord>,
+    done: HashSet<String>,
     torn: Option<Torn>,
     /// Bytes of `runs.jsonl` that hold whole records.
     good_bytes: u64,
     /// Whether the last of them still lacks its line end.
     unterminated: bool,
+    /// Whether there is something behind them that the next append must cut off.
+    leftover: bool,
 }
 
 /// A last line of `runs.jsonl` that was not written to its end.
@@ -98,31 +101,20 @@ impl ResultsDir {
     ///
     /// # Errors
     /// When the folder already has a plan, or cannot be written.
-    pub fn create(
-        path: impl Into<PathBuf>,
-        manifest: Manifest,
-    ) -> Result<ResultsDir, ResultsError> {
+    pub fn create(path: impl Into<PathBuf>, manifest: Manifest) -> Result<ResultsDir, ResultsError> {
         let path = path.into();
         let plan = path.join(PLAN_FILE);
         if plan.exists() {
             return Err(ResultsError::Exists { path });
         }
         fs::create_dir_all(&path).map_err(|e| io_error("make the folder", &path, e))?;
-        let mut text =
-            serde_json::to_string_pretty(&manifest).expect("a manifest has only string keys");
+        let mut text = serde_json::to_string_pretty(&manifest).expect("a manifest has only string keys");
         text.push('\n');
         // A plan that exists is whole: it gets its name only when all of it is on disk.
         let draft = path.join("plan.json.new");
         write_synced(&draft, text.as_bytes()).map_err(|e| io_error("write", &draft, e))?;
         fs::rename(&draft, &plan).map_err(|e| io_error("rename to plan.json", &draft, e))?;
-        Ok(ResultsDir {
-            path,
-            manifest,
-            runs: Vec::new(),
-            torn: None,
-            good_bytes: 0,
-            unterminated: false,
-        })
+        Ok(ResultsDir::without_runs(path, manifest))
     }
 
     /// Reads a folder: its plan, and all runs done so far (none is fine).
@@ -140,16 +132,23 @@ impl ResultsDir {
             other => other.map_err(|e| io_error("read", &plan, e))?,
         };
         let manifest = parse::<Manifest>(&text, &plan, 1)?;
-        let mut dir = ResultsDir {
+        let mut dir = ResultsDir::without_runs(path, manifest);
+        dir.load_runs()?;
+        Ok(dir)
+    }
+
+    fn without_runs(path: PathBuf, manifest: Manifest) -> ResultsDir {
+        let (runs, done) = (Vec::new(), HashSet::new());
+        ResultsDir {
             path,
             manifest,
-            runs: Vec::new(),
+            runs,
+            done,
             torn: None,
             good_bytes: 0,
             unterminated: false,
-        };
-        dir.load_runs()?;
-        Ok(dir)
+            leftover: false,
+        }
     }
 
     fn load_runs(&mut self) -> Result<(), ResultsError> {
@@ -170,15 +169,13 @@ impl ResultsDir {
                 Ok(run) => match line_of.get(&run.id) {
                     None => {
                         line_of.insert(run.id.clone(), (number, self.runs.len()));
+                        self.done.insert(run.id.clone());
                         self.runs.push(run);
                     }
                     // Copied twice, as when folders of several machines are put together.
                     Some(&(_, earlier)) if self.runs[earlier] == run => {}
                     Some(&(earlier, _)) => {
-                        let problem = format!(
-                            "run {} is already on line {earlier}, with other figures",
-                            run.id
-                        );
+                        let problem = format!("run {} is already on line {earlier}, with other figures", run.id);
                         return Err(malformed(&file, number, problem));
                     }
                 },
@@ -187,6 +184,7 @@ impl ResultsDir {
                         line: number,
                         bytes: line.len(),
                     });
+                    self.leftover = true;
                     return Ok(());
                 }
                 Err(error) => return Err(error),
@@ -200,7 +198,7 @@ impl ResultsDir {
     /// Adds one run: the line is on disk when this returns. Cuts off a torn last line first.
     ///
     /// # Errors
-    /// When `runs.jsonl` cannot be written; the folder is then as it was, but for a torn last line.
+    /// When `runs.jsonl` cannot be written; no run is lost, and what is left of the line is cut off next time.
     pub fn append_run(&mut self, run: &RunRecord) -> Result<(), ResultsError> {
         let path = self.runs_file();
         let mut line = Vec::with_capacity(4096);
@@ -210,19 +208,22 @@ impl ResultsDir {
         serde_json::to_writer(&mut line, run).expect("a record has only string keys");
         line.push(b'\n');
         // One write of a whole line in append mode: two processes that share a folder do not mix their lines.
-        let append = |good_bytes: u64, torn: bool| -> io::Result<()> {
+        let append = |good_bytes: u64, leftover: bool| -> io::Result<()> {
             let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
-            if torn {
+            if leftover {
                 file.set_len(good_bytes)?;
             }
             file.write_all(&line)?;
             file.sync_all()
         };
-        append(self.good_bytes, self.torn.is_some())
-            .map_err(|e| io_error("add a line to", &path, e))?;
+        let written = append(self.good_bytes, self.leftover);
+        // After a failure (a full disk) part of the line may be there.
+        self.leftover = written.is_err();
+        written.map_err(|e| io_error("add a line to", &path, e))?;
         self.good_bytes += line.len() as u64;
         self.unterminated = false;
         self.torn = None;
+        self.done.insert(run.id.clone());
         self.runs.push(run.clone());
         Ok(())
     }
@@ -249,7 +250,7 @@ impl ResultsDir {
 
     /// Whether the planned run of this id is done, however it ended.
     pub fn is_done(&self, id: &str) -> bool {
-        self.runs.iter().any(|run| run.id == id)
+        self.done.contains(id)
     }
 
     /// The path of `runs.jsonl`.
@@ -259,11 +260,7 @@ impl ResultsDir {
 }
 
 /// Reads one JSON text; checks the schema first, so that a newer one is told apart from a broken one.
-fn parse<T: for<'de> Deserialize<'de>>(
-    text: &str,
-    path: &Path,
-    line: usize,
-) -> Result<T, ResultsError> {
+fn parse<T: for<'de> Deserialize<'de>>(text: &str, path: &Path, line: usize) -> Result<T, ResultsError> {
     #[derive(Deserialize)]
     struct Head {
         schema: u32,
@@ -273,9 +270,7 @@ fn parse<T: for<'de> Deserialize<'de>>(
         // A plan spans lines; a record is one line, and then the line in the file is what counts.
         let line = line + e.line().saturating_sub(1);
         let text = e.to_string();
-        let what = text
-            .rsplit_once(" at line ")
-            .map_or(&*text, |(what, _)| what);
+        let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
         malformed(
             path,
             line,

@@ -86,8 +86,7 @@ impl Spread {
 
     /// How far the farthest run lies from the median, as a share of the median; `None` when the median is 0.
     pub fn largest_deviation(&self) -> Option<f64> {
-        (self.median != 0.0)
-            .then(|| (self.max - self.median).max(self.median - self.min) / self.median.abs())
+        (self.median != 0.0).then(|| (self.max - self.median).max(self.median - self.min) / self.median.abs())
     }
 }
 
@@ -160,7 +159,6 @@ pub fn ratio_of_means(base: &Spread, new: &Spread) -> Option<Ratio> {
 
 /// The p-quantile of Student's t.
 fn t_quantile(p: f64, degrees_of_freedom: usize) -> f64 {
-    let t = StudentsT::new(0.0, 1.0, degrees_of_freedom as f64)
-        .expect("at least one degree of freedom");
+    let t = StudentsT::new(0.0, 1.0, degrees_of_freedom as f64).expect("at least one degree of freedom");
     t.inverse_cdf(p)
 }

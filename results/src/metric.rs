@@ -56,9 +56,7 @@ impl Unit {
 
     /// The figure as text with its unit.
     pub fn text_with_unit(self, value: f64) -> String {
-        format!("{} {}", self.text(value), self.name())
-            .trim_end()
-            .to_owned()
+        format!("{} {}", self.text(value), self.name()).trim_end().to_owned()
     }
 }
 
@@ -84,9 +82,7 @@ impl PartialEq for Metric {
 impl Metric {
     /// The title with the unit, for a column or an axis.
     pub fn heading(&self) -> String {
-        format!("{} {}", self.title, self.unit.name())
-            .trim_end()
-            .to_owned()
+        format!("{} {}", self.title, self.unit.name()).trim_end().to_owned()
     }
 }
 
@@ -117,9 +113,7 @@ fn longest_pause(run: &RunRecord) -> Option<f64> {
         .iter()
         .map(|p| (p.sync_ns.unwrap_or(0) + p.elapsed_ns) as f64 * 1e-9);
     let by_generation = stats.generations.iter().filter_map(|g| g.max_pause_seconds);
-    single
-        .reduce(f64::max)
-        .or_else(|| by_generation.reduce(f64::max))
+    single.reduce(f64::max).or_else(|| by_generation.reduce(f64::max))
 }
 
 metrics! {

@@ -125,12 +125,10 @@ impl std::fmt::Display for Status {
         f.write_str(self.kind())?;
         match self {
             Status::Crash {
-                signal: Some(signal),
-                ..
+                signal: Some(signal), ..
             } => write!(f, " (signal {signal})"),
             Status::Crash {
-                exit_code: Some(code),
-                ..
+                exit_code: Some(code), ..
             } => write!(f, " (exit status {code})"),
             _ => Ok(()),
         }

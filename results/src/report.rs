@@ -39,12 +39,7 @@ fn time_metric(summary: &Summary<'_>) -> &'static Metric {
 fn with_range(metric: &Metric, spread: &Spread) -> String {
     let text = |value| metric.unit.text(value);
     if spread.n > 1 && text(spread.min) != text(spread.max) {
-        format!(
-            "{} ({}–{})",
-            text(spread.median),
-            text(spread.min),
-            text(spread.max)
-        )
+        format!("{} ({}–{})", text(spread.median), text(spread.min), text(spread.max))
     } else {
         text(spread.median)
     }
@@ -62,10 +57,7 @@ fn cautions(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<String> {
             ));
         }
     }
-    let failed: usize = summary
-        .groups()
-        .map(|g| g.failures().values().sum::<usize>())
-        .sum();
+    let failed: usize = summary.groups().map(|g| g.failures().values().sum::<usize>()).sum();
     if failed > 0 {
         cautions.push(format!(
             "{failed} of {} runs did not end well. They enter no statistic and are listed under Failed runs.",
@@ -87,12 +79,13 @@ fn cautions(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<String> {
     }
     let most = summary.most_runs();
     if (1..RUNS_FOR_INTERVAL).contains(&most) {
-        cautions.push(format!("{most} run{} of each configuration: too few for any interval. Differences may be noise.", if most == 1 { "" } else { "s" }));
+        cautions.push(format!(
+            "{most} run{} of each configuration: too few for any interval. Differences may be noise.",
+            if most == 1 { "" } else { "s" }
+        ));
     }
     if manifest.build.profile.as_deref() == Some("debug") {
-        cautions.push(
-            "This gclab was a debug build: its times say nothing about a release build.".to_owned(),
-        );
+        cautions.push("This gclab was a debug build: its times say nothing about a release build.".to_owned());
     }
     cautions.extend(manifest.machine.warnings.iter().cloned());
     cautions
@@ -100,28 +93,16 @@ fn cautions(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<String> {
 
 /// The machine, build and time of an experiment as pairs; what is not known is not there.
 fn environment(dir: &ResultsDir) -> Vec<(&'static str, String)> {
-    let (manifest, machine, build) = (
-        dir.manifest(),
-        &dir.manifest().machine,
-        &dir.manifest().build,
-    );
+    let (manifest, machine, build) = (dir.manifest(), &dir.manifest().machine, &dir.manifest().build);
     let mut pairs: Vec<(&'static str, String)> = Vec::new();
-    let mut put = |name, value: Option<String>| {
-        pairs.extend(value.filter(|v| !v.is_empty()).map(|v| (name, v)))
-    };
+    let mut put = |name, value: Option<String>| pairs.extend(value.filter(|v| !v.is_empty()).map(|v| (name, v)));
     put("Host", machine.host.clone());
     put("Processor", machine.cpu.clone());
     let logical = machine.logical_cpus.map(|n| format!("{n} logical"));
     let cores = machine.cores.map(|n| format!("{n} physical"));
     put(
         "Cores",
-        Some(
-            [cores, logical]
-                .into_iter()
-                .flatten()
-                .collect::<Vec<_>>()
-                .join(", "),
-        ),
+        Some([cores, logical].into_iter().flatten().collect::<Vec<_>>().join(", ")),
     );
     put("Caches", Some(machine.caches.join(", ")));
     put(
@@ -131,10 +112,7 @@ fn environment(dir: &ResultsDir) -> Vec<(&'static str, String)> {
             .map(|b| format!("{:.1} GiB", b as f64 / f64::from(1 << 30))),
     );
     put("Kernel", machine.kernel.clone());
-    put(
-        "Transparent huge pages",
-        machine.transparent_huge_pages.clone(),
-    );
+    put("Transparent huge pages", machine.transparent_huge_pages.clone());
     put("Governor", machine.governor.clone());
     put("Virtualisation", machine.virtualisation.clone());
     put("Mitigations", Some(machine.mitigations.join("; ")));
@@ -146,10 +124,7 @@ fn environment(dir: &ResultsDir) -> Vec<(&'static str, String)> {
     };
     put(
         "Commit",
-        build
-            .git_commit
-            .as_ref()
-            .map(|commit| format!("{commit}{dirty}")),
+        build.git_commit.as_ref().map(|commit| format!("{commit}{dirty}")),
     );
     put("Compiler", build.rustc.clone());
     put("Build", build.profile.clone());

@@ -62,10 +62,7 @@ impl<'a> Summary<'a> {
         let mut works: Vec<Work<'a>> = Vec::new();
         for (configuration, runs) in groups {
             let title = configuration.work();
-            let group = Group {
-                configuration,
-                runs,
-            };
+            let group = Group { configuration, runs };
             match works.iter_mut().find(|work| work.title == title) {
                 Some(work) => work.groups.push(group),
                 None => works.push(Work {
@@ -80,10 +77,7 @@ impl<'a> Summary<'a> {
                 (places, group.configuration.collector.clone())
             });
         }
-        let fixed = runs
-            .first()
-            .map(|run| run.flags.clone())
-            .unwrap_or_default();
+        let fixed = runs.first().map(|run| run.flags.clone()).unwrap_or_default();
         let fixed = fixed
             .into_iter()
             .filter(|(name, _)| axes.iter().all(|axis| axis.flag != *name))
@@ -104,10 +98,7 @@ impl<'a> Summary<'a> {
 
     /// The greatest number of runs that ended well in any configuration.
     pub fn most_runs(&self) -> usize {
-        self.groups()
-            .map(|group| group.ok().count())
-            .max()
-            .unwrap_or(0)
+        self.groups().map(|group| group.ok().count()).max().unwrap_or(0)
     }
 }
 
@@ -141,11 +132,7 @@ impl<'a> Group<'a> {
 
     /// The failures in words, e.g. `2 heap exhausted, 1 timeout`; empty when there are none.
     pub fn failures_text(&self) -> String {
-        let parts: Vec<String> = self
-            .failures()
-            .iter()
-            .map(|(kind, n)| format!("{n} {kind}"))
-            .collect();
+        let parts: Vec<String> = self.failures().iter().map(|(kind, n)| format!("{n} {kind}")).collect();
         parts.join(", ")
     }
 
@@ -156,10 +143,7 @@ impl<'a> Group<'a> {
 
     /// The value of a flag here, or [`UNSET`].
     pub fn flag(&self, name: &str) -> &str {
-        self.configuration
-            .flags
-            .get(name)
-            .map_or(UNSET, String::as_str)
+        self.configuration.flags.get(name).map_or(UNSET, String::as_str)
     }
 
     /// The collector and the axes' values, e.g. `copying A=1m n=0`.
@@ -196,12 +180,7 @@ fn axes(runs: &[RunRecord], sweep: &[Axis]) -> Vec<Axis> {
     let names: BTreeSet<&String> = runs.iter().flat_map(|run| run.flags.keys()).collect();
     let mut axes: Vec<Axis> = Vec::new();
     for name in names {
-        let value_of = |run: &RunRecord| {
-            run.flags
-                .get(name)
-                .cloned()
-                .unwrap_or_else(|| UNSET.to_owned())
-        };
+        let value_of = |run: &RunRecord| run.flags.get(name).cloned().unwrap_or_else(|| UNSET.to_owned());
         let values: BTreeSet<String> = runs.iter().map(value_of).collect();
         if values.len() > 1 {
             let swept = sweep.iter().find(|axis| axis.flag == *name);
@@ -225,12 +204,7 @@ fn axes(runs: &[RunRecord], sweep: &[Axis]) -> Vec<Axis> {
             });
         }
     }
-    axes.sort_by_key(|axis| {
-        sweep
-            .iter()
-            .position(|s| s.flag == axis.flag)
-            .unwrap_or(sweep.len())
-    });
+    axes.sort_by_key(|axis| sweep.iter().position(|s| s.flag == axis.flag).unwrap_or(sweep.len()));
     axes
 }
 
@@ -245,11 +219,7 @@ pub fn number(text: &str) -> Option<f64> {
         'w' => 8.0,
         _ => 1.0,
     };
-    let digits = if scale == 1.0 {
-        text
-    } else {
-        &text[..text.len() - 1]
-    };
+    let digits = if scale == 1.0 { text } else { &text[..text.len() - 1] };
     let value = digits.parse::<f64>().ok()? * scale;
     value.is_finite().then_some(value)
 }

@@ -90,11 +90,7 @@ fn work_table(summary: &Summary<'_>, work: &Work<'_>, width: Option<u16>) -> (St
     let mut left_out = Vec::new();
     loop {
         let text = work_table_of(summary, work, &metrics);
-        let widest = text
-            .lines()
-            .map(|line| line.chars().count())
-            .max()
-            .unwrap_or(0);
+        let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
         match width {
             Some(width) if widest > usize::from(width) && !metrics.is_empty() => {
                 left_out.extend(metrics.pop().map(|metric| metric.title.to_owned()));
@@ -105,11 +101,7 @@ fn work_table(summary: &Summary<'_>, work: &Work<'_>, width: Option<u16>) -> (St
 }
 
 fn work_table_of(summary: &Summary<'_>, work: &Work<'_>, metrics: &[&Metric]) -> String {
-    let mut header: Vec<String> = summary
-        .axes
-        .iter()
-        .map(|axis: &Axis| axis.flag.clone())
-        .collect();
+    let mut header: Vec<String> = summary.axes.iter().map(|axis: &Axis| axis.flag.clone()).collect();
     header.extend(["collector".to_owned(), "runs".to_owned()]);
     let first_figure = header.len();
     // The unit has a line of its own: narrower columns.
@@ -202,21 +194,12 @@ pub fn comparison(comparison: &Comparison) -> String {
             let _ = writeln!(text, "{}: {note}", row.configuration);
         }
     }
-    for (which, list) in [
-        ("base", &comparison.only_base),
-        ("new one", &comparison.only_new),
-    ] {
+    for (which, list) in [("base", &comparison.only_base), ("new one", &comparison.only_new)] {
         for configuration in list {
             let _ = writeln!(text, "only in the {which}: {configuration}");
         }
     }
-    let count = |verdict| {
-        comparison
-            .rows
-            .iter()
-            .filter(|row| row.verdict == verdict)
-            .count()
-    };
+    let count = |verdict| comparison.rows.iter().filter(|row| row.verdict == verdict).count();
     let _ = writeln!(
         text,
         "{} configurations: {} regressions, {} improvements, {} same, {} unclear (threshold {} %)",
@@ -254,9 +237,7 @@ fn comparison_rows(table: &mut Table, row: &Row) {
 
 fn figure_cells(name: String, figure: &Figure) -> [String; 7] {
     let unit = figure.metric.unit;
-    let ratio = figure
-        .ratio
-        .map_or("–".to_owned(), |r| format!("{:.3}", r.estimate));
+    let ratio = figure.ratio.map_or("–".to_owned(), |r| format!("{:.3}", r.estimate));
     let interval = figure.ratio.and_then(|r| r.ci95);
     let interval = interval.map_or("not enough data".to_owned(), |i| {
         format!("{:.3} to {:.3}", i.low, i.high)
@@ -288,9 +269,6 @@ fn align_right(table: &mut Table, from: usize) {
 
 /// The table without blanks at the ends of its lines.
 fn lines_trimmed(table: &Table) -> String {
-    let lines: Vec<String> = table
-        .lines()
-        .map(|line| line.trim_end().to_owned())
-        .collect();
+    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
     lines.join("\n")
 }

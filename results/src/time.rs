@@ -2,9 +2,7 @@
 
 /// A moment as text: UTC, RFC 3339, whole seconds, e.g. `2026-01-31T12:00:00Z`. Moments before 1970 are shown as 1970.
 pub fn rfc3339(moment: std::time::SystemTime) -> String {
-    let seconds = moment
-        .duration_since(std::time::UNIX_EPOCH)
-        .map_or(0, |d| d.as_secs());
+    let seconds = moment.duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_secs());
     let (days, of_day) = (seconds / 86_400, seconds % 86_400);
     let (year, month, day) = civil_from_days(days);
     format!(

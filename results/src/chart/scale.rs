@@ -65,10 +65,7 @@ pub fn log_ticks(low: f64, high: f64) -> Vec<f64> {
         let all: Vec<f64> = exponents
             .flat_map(|e| steps.iter().map(move |s| s * 10f64.powi(e)))
             .collect();
-        let first = all
-            .iter()
-            .rposition(|&t| t <= low * (1.0 + 1e-9))
-            .unwrap_or(0);
+        let first = all.iter().rposition(|&t| t <= low * (1.0 + 1e-9)).unwrap_or(0);
         let last = all
             .iter()
             .position(|&t| t >= high * (1.0 - 1e-9))
@@ -76,11 +73,7 @@ pub fn log_ticks(low: f64, high: f64) -> Vec<f64> {
         all[first..=last.max(first)].to_vec()
     };
     let fine = inside(&[1.0, 2.0, 5.0]);
-    if fine.len() <= 7 {
-        fine
-    } else {
-        inside(&[1.0])
-    }
+    if fine.len() <= 7 { fine } else { inside(&[1.0]) }
 }
 
 /// A tick as text: no more digits than it needs.
@@ -100,10 +93,7 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_enclose() {
-        assert_eq!(
-            linear_ticks(0.83, 5),
-            [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]
-        );
+        assert_eq!(linear_ticks(0.83, 5), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
         assert_eq!(linear_ticks(1.0, 5).last(), Some(&1.0));
         assert_eq!(linear_ticks(7.0, 5), [0.0, 2.0, 4.0, 6.0, 8.0]);
         assert_eq!(linear_ticks(f64::NAN, 5), [0.0, 1.0]);

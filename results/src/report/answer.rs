@@ -2,7 +2,7 @@
 //!
 //! "Fastest" is by median; whether the difference means anything is said by the interval of the ratio of means to each other
 //! collector at *its* best setting. Choosing the best of many settings flatters the winner a little; with few runs and
-//! many settings the interval is rather too narrow, which the report says.
+//! many settings the interval is rather too narrow, which the report says. A configuration of which a run failed cannot be best.
 
 use super::time_metric;
 use crate::maths::{Ratio, Spread, ratio_of_means};
@@ -54,7 +54,7 @@ impl Rival<'_> {
     }
 }
 
-/// The answers for all workloads that have at least one good run.
+/// The answers for all workloads that have a configuration without failures.
 pub fn answers<'a>(summary: &'a Summary<'a>) -> Vec<Answer<'a>> {
     summary
         .works
@@ -68,9 +68,7 @@ fn answer<'a>(work: &'a Work<'a>, time: &'static Metric) -> Option<Answer<'a>> {
     let fastest = least(all.iter().copied())?;
     let mut by_collector: BTreeMap<&str, Best<'a>> = BTreeMap::new();
     for &best in &all {
-        let entry = by_collector
-            .entry(&best.group.configuration.collector)
-            .or_insert(best);
+        let entry = by_collector.entry(&best.group.configuration.collector).or_insert(best);
         if best.spread.median < entry.spread.median {
             *entry = best;
         }
@@ -89,12 +87,9 @@ fn answer<'a>(work: &'a Work<'a>, time: &'static Metric) -> Option<Answer<'a>> {
         .copied()
         .max_by(|a, b| a.spread.median.total_cmp(&b.spread.median));
     let slowest = slowest
-        .filter(|s| {
-            s.group.configuration != fastest.group.configuration && fastest.spread.median > 0.0
-        })
+        .filter(|s| s.group.configuration != fastest.group.configuration && fastest.spread.median > 0.0)
         .map(|s| (s, s.spread.median / fastest.spread.median));
-    let leanest = least(measured(work, &metric::PEAK_IN_USE))
-        .or_else(|| least(measured(work, &metric::MAX_RSS)));
+    let leanest = least(measured(work, &metric::PEAK_IN_USE)).or_else(|| least(measured(work, &metric::MAX_RSS)));
     Some(Answer {
         work,
         fastest,
@@ -106,7 +101,7 @@ fn answer<'a>(work: &'a Work<'a>, time: &'static Metric) -> Option<Answer<'a>> {
 }
 
 fn measured<'a>(work: &'a Work<'a>, metric: &'static Metric) -> Vec<Best<'a>> {
-    let groups = work.groups.iter();
+    let groups = work.groups.iter().filter(|group| group.failures().is_empty());
     groups
         .filter_map(|group| {
             Some(Best {
@@ -127,20 +122,15 @@ fn least<'a>(all: impl IntoIterator<Item = Best<'a>>) -> Option<Best<'a>> {
 /// One sentence over all workloads; empty when there is nothing to say.
 pub fn headline(answers: &[Answer<'_>]) -> String {
     if answers.is_empty() {
-        return "No run has ended well yet, so there is no answer.".to_owned();
+        return "No configuration has ended well yet, so there is no answer.".to_owned();
     }
     let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
     for answer in answers {
-        *wins
-            .entry(&answer.fastest.group.configuration.collector)
-            .or_default() += 1;
+        *wins.entry(&answer.fastest.group.configuration.collector).or_default() += 1;
     }
     let mut wins: Vec<(&str, usize)> = wins.into_iter().collect();
     wins.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-    let parts: Vec<String> = wins
-        .iter()
-        .map(|(name, n)| format!("{name} on {n}"))
-        .collect();
+    let parts: Vec<String> = wins.iter().map(|(name, n)| format!("{name} on {n}")).collect();
     let workloads = if answers.len() == 1 {
         "1 workload"
     } else {
@@ -153,10 +143,7 @@ pub fn headline(answers: &[Answer<'_>]) -> String {
             parts[0].split(" on ").next().unwrap_or_default()
         );
     }
-    let sure = contested
-        .iter()
-        .filter(|rival| rival.differs() == Some(true))
-        .count();
+    let sure = contested.iter().filter(|rival| rival.differs() == Some(true)).count();
     format!(
         "Fastest of {workloads}, each collector at its best setting: {}. The lead over the next collector can be told from noise on {sure} of {}.",
         parts.join(", "),

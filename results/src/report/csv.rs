@@ -7,10 +7,7 @@ use std::collections::BTreeSet;
 /// The runs of these folders. Columns: the folder's name, what was asked, one `flag_` column for each flag given anywhere, how
 /// the run ended, and every figure under its key; an empty cell is a figure that the run does not have.
 pub fn csv(dirs: &[ResultsDir]) -> String {
-    let runs = || {
-        dirs.iter()
-            .flat_map(|dir| dir.runs().iter().map(move |run| (dir, run)))
-    };
+    let runs = || dirs.iter().flat_map(|dir| dir.runs().iter().map(move |run| (dir, run)));
     let flags: BTreeSet<&String> = runs().flat_map(|(_, run)| run.flags.keys()).collect();
     let mut writer = csv::Writer::from_writer(Vec::new());
     let head = [
@@ -36,26 +33,15 @@ pub fn csv(dirs: &[ResultsDir]) -> String {
         };
         let or_empty = |number: Option<i32>| number.map_or(String::new(), |n| n.to_string());
         row.clear();
-        row.extend([
-            dir.manifest().name.clone(),
-            run.id.clone(),
-            run.cell.clone(),
-        ]);
+        row.extend([dir.manifest().name.clone(), run.id.clone(), run.cell.clone()]);
         row.extend([run.position.to_string(), run.round.to_string()]);
-        row.extend([
-            run.workload.clone(),
-            run.args.join(" "),
-            run.collector.clone(),
-        ]);
+        row.extend([run.workload.clone(), run.args.join(" "), run.collector.clone()]);
         row.extend(
             flags
                 .iter()
                 .map(|flag| run.flags.get(*flag).cloned().unwrap_or_default()),
         );
-        row.extend([
-            run.started.clone().unwrap_or_default(),
-            run.outcome.kind().to_owned(),
-        ]);
+        row.extend([run.started.clone().unwrap_or_default(), run.outcome.kind().to_owned()]);
         row.extend([
             or_empty(exit_code),
             or_empty(signal),

@@ -43,19 +43,12 @@ pub(super) fn split_axes<'s>(summary: &'s Summary<'_>) -> (Option<&'s Axis>, Vec
         .iter()
         .rev()
         .max_by_key(|axis| (numeric(axis), axis.values.len()));
-    let others = summary
-        .axes
-        .iter()
-        .filter(|axis| Some(*axis) != main)
-        .collect();
+    let others = summary.axes.iter().filter(|axis| Some(*axis) != main).collect();
     (main, others)
 }
 
 /// The values of the other axes that occur, in order, with the groups that have them.
-pub(super) fn by_other_axes<'w, 'a>(
-    work: &'w Work<'a>,
-    others: &[&Axis],
-) -> Vec<(String, Vec<&'w Group<'a>>)> {
+pub(super) fn by_other_axes<'w, 'a>(work: &'w Work<'a>, others: &[&Axis]) -> Vec<(String, Vec<&'w Group<'a>>)> {
     let mut parts: Vec<(String, Vec<&Group<'a>>)> = Vec::new();
     for group in &work.groups {
         let words: Vec<String> = others
@@ -92,48 +85,33 @@ pub(super) fn panels(summary: &Summary<'_>, work: &Work<'_>) -> (Vec<Panel>, usi
             .iter()
             .map(|panel| panel.charts[figure].highest())
             .fold(0.0, f64::max);
-        panels
-            .iter_mut()
-            .for_each(|panel| panel.charts[figure].y_max = highest);
+        panels.iter_mut().for_each(|panel| panel.charts[figure].y_max = highest);
     }
     for panel in &mut panels {
-        panel.charts.retain(|chart| {
-            chart
-                .series
-                .iter()
-                .any(|s| s.points.iter().any(|p| p.y.is_some()))
-        });
+        panel
+            .charts
+            .retain(|chart| chart.series.iter().any(|s| s.points.iter().any(|p| p.y.is_some())));
     }
     panels.retain(|panel| !panel.charts.is_empty());
     (panels, all)
 }
 
-fn chart(
-    summary: &Summary<'_>,
-    main: Option<&Axis>,
-    metric: &Metric,
-    title: &str,
-    groups: &[&Group<'_>],
-) -> Chart {
+fn chart(summary: &Summary<'_>, main: Option<&Axis>, metric: &Metric, title: &str, groups: &[&Group<'_>]) -> Chart {
     let places = Places::new(summary, main);
-    let series = summary
-        .collectors
-        .iter()
-        .enumerate()
-        .map(|(style, collector)| {
-            let mine = groups
-                .iter()
-                .filter(|group| group.configuration.collector == *collector);
-            let points = mine
-                .map(|group| point(summary, metric, group, places.of(group)))
-                .collect();
-            Series {
-                style,
-                points,
-                marks: true,
-                joined: places.joined,
-            }
-        });
+    let series = summary.collectors.iter().enumerate().map(|(style, collector)| {
+        let mine = groups
+            .iter()
+            .filter(|group| group.configuration.collector == *collector);
+        let points = mine
+            .map(|group| point(summary, metric, group, places.of(group)))
+            .collect();
+        Series {
+            style,
+            points,
+            marks: true,
+            joined: places.joined,
+        }
+    });
     Chart {
         title: title.to_owned(),
         x_label: places.label.clone(),
@@ -158,11 +136,7 @@ fn point(summary: &Summary<'_>, metric: &Metric, group: &Group<'_>, x: f64) -> P
         }
         None => {
             let why = group.failures_text();
-            let why = if why.is_empty() {
-                "not recorded".to_owned()
-            } else {
-                why
-            };
+            let why = if why.is_empty() { "not recorded".to_owned() } else { why };
             Point {
                 x,
                 y: None,

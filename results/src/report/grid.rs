@@ -156,11 +156,11 @@ pub(super) fn configuration_table(summary: &Summary<'_>) -> Value {
             let mut cells = vec![Cell::word(&work.title)];
             cells.extend(word_cells(summary, group));
             cells.push(runs_cell(group));
-            cells.extend(columns.iter().map(|m| {
-                group
-                    .spread(m)
-                    .map_or_else(Cell::missing, |s| Cell::spread(m, &s))
-            }));
+            cells.extend(
+                columns
+                    .iter()
+                    .map(|m| group.spread(m).map_or_else(Cell::missing, |s| Cell::spread(m, &s))),
+            );
             let interval = group.spread(time).and_then(|s| Some((s.mean, s.ci95?)));
             cells.push(interval.map_or_else(Cell::missing, |(mean, ci)| {
                 let text = |value| time.unit.text(value);
@@ -191,10 +191,7 @@ fn runs_cell(group: &Group<'_>) -> Cell {
 }
 
 fn run_words(summary: &Summary<'_>, run: &RunRecord) -> Vec<Cell> {
-    let mut cells = vec![
-        Cell::word(run.position.to_string()),
-        Cell::word(run.round.to_string()),
-    ];
+    let mut cells = vec![Cell::word(run.position.to_string()), Cell::word(run.round.to_string())];
     let configuration = run.configuration();
     cells.push(Cell::word(configuration.work()));
     let group = Group {
@@ -225,14 +222,10 @@ pub(super) fn raw_table(dir: &ResultsDir, summary: &Summary<'_>) -> Value {
             failed: !run.outcome.is_ok(),
             ..Cell::word(run.outcome.to_string())
         });
-        cells.push(Cell::word(
-            run.checksum.clone().unwrap_or_else(|| "–".to_owned()),
-        ));
+        cells.push(Cell::word(run.checksum.clone().unwrap_or_else(|| "–".to_owned())));
         cells.extend(columns.iter().map(|m| {
             let value = (m.of)(run).filter(|v| v.is_finite());
-            value.map_or_else(Cell::missing, |value| {
-                Cell::number(m.unit.text(value), value)
-            })
+            value.map_or_else(Cell::missing, |value| Cell::number(m.unit.text(value), value))
         }));
         cells
     });

@@ -51,11 +51,7 @@ fn work_table(summary: &Summary<'_>, work: &Work<'_>) -> String {
         .filter(|m| work.groups.iter().any(|g| g.spread(m).is_some()))
         .collect();
     let pauses = pause_rows(work);
-    let mut header: Vec<String> = summary
-        .axes
-        .iter()
-        .map(|axis: &Axis| axis.flag.clone())
-        .collect();
+    let mut header: Vec<String> = summary.axes.iter().map(|axis: &Axis| axis.flag.clone()).collect();
     let words = header.len() + 2;
     header.extend(["collector".to_owned(), "runs".to_owned()]);
     header.extend(columns.iter().map(|m| m.heading()));
@@ -72,21 +68,16 @@ fn work_table(summary: &Summary<'_>, work: &Work<'_>) -> String {
             .iter()
             .map(|axis| group.flag(&axis.flag).to_owned())
             .collect();
-        cells.extend([
-            group.configuration.collector.clone(),
-            table::runs_text(group),
-        ]);
-        cells.extend(columns.iter().map(|m| {
-            group
-                .spread(m)
-                .map_or("–".to_owned(), |s| with_range(m, &s))
-        }));
+        cells.extend([group.configuration.collector.clone(), table::runs_text(group)]);
+        cells.extend(
+            columns
+                .iter()
+                .map(|m| group.spread(m).map_or("–".to_owned(), |s| with_range(m, &s))),
+        );
         if !pauses.is_empty() {
             let row = pauses.iter().find(|row| std::ptr::eq(row.group, group));
             let median = row.and_then(|row| row.percentiles[0]);
-            cells.push(median.map_or("–".to_owned(), |ns| {
-                metric::Unit::Milliseconds.text(ns as f64 * 1e-9)
-            }));
+            cells.push(median.map_or("–".to_owned(), |ns| metric::Unit::Milliseconds.text(ns as f64 * 1e-9)));
         }
         text.push_str(&line(&cells));
     }

@@ -3,8 +3,7 @@
 use super::figures::{MOST_PANELS, by_other_axes, panels, split_axes, style_of};
 use super::grid::{configuration_table, pause_table, plan_table, raw_table};
 use super::{
-    Answer, Best, answers, cautions, environment, headline, pause_rows, pauses, shell_line,
-    time_metric, with_range,
+    Answer, Best, answers, cautions, environment, headline, pause_rows, pauses, shell_line, time_metric, with_range,
 };
 use crate::chart::swatch;
 use crate::folder::ResultsDir;
@@ -27,17 +26,10 @@ pub fn html(dirs: &[ResultsDir]) -> String {
     environment
         .add_template("report.html", TEMPLATE)
         .expect("the template parses");
-    let template = environment
-        .get_template("report.html")
-        .expect("it was just added");
+    let template = environment.get_template("report.html").expect("it was just added");
     let folders: Vec<Value> = dirs.iter().map(folder).collect();
-    let names: Vec<&str> = dirs
-        .iter()
-        .map(|dir| dir.manifest().name.as_str())
-        .collect();
-    let page = template.render(
-        context! { title => names.join(", "), folders, version => env!("CARGO_PKG_VERSION") },
-    );
+    let names: Vec<&str> = dirs.iter().map(|dir| dir.manifest().name.as_str()).collect();
+    let page = template.render(context! { title => names.join(", "), folders, version => env!("CARGO_PKG_VERSION") });
     page.unwrap_or_else(|e| panic!("the template does not render: {e:#}"))
 }
 
@@ -47,10 +39,7 @@ fn folder(dir: &ResultsDir) -> Value {
     let answers = answers(&summary);
     let configurations = summary.groups().count();
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let mut facts = vec![
-        count(dir.runs().len(), "run"),
-        count(configurations, "configuration"),
-    ];
+    let mut facts = vec![count(dir.runs().len(), "run"), count(configurations, "configuration")];
     facts.push(format!("seed {}", manifest.seed));
     facts.extend(Some(manifest.started.clone()).filter(|s| !s.is_empty()));
     let fixed: Vec<String> = summary
@@ -63,11 +52,7 @@ fn folder(dir: &ResultsDir) -> Value {
         .iter()
         .map(|&name| context! { name, swatch => Value::from_safe_string(swatch(style_of(&summary, name))) })
         .collect();
-    let works: Vec<Value> = summary
-        .works
-        .iter()
-        .map(|work| work_view(&summary, work))
-        .collect();
+    let works: Vec<Value> = summary.works.iter().map(|work| work_view(&summary, work)).collect();
     context! {
         name => manifest.name.as_str(),
         question => manifest.question.as_deref(),
@@ -136,10 +121,7 @@ fn work_view(summary: &Summary<'_>, work: &Work<'_>) -> Value {
     let rows: Vec<Value> = rows
         .iter()
         .map(|panel| {
-            let charts = panel
-                .charts
-                .iter()
-                .map(|chart| Value::from_safe_string(chart.svg()));
+            let charts = panel.charts.iter().map(|chart| Value::from_safe_string(chart.svg()));
             context! { heading => panel.heading.as_str(), charts => charts.collect::<Vec<_>>() }
         })
         .collect();
@@ -156,11 +138,7 @@ fn work_view(summary: &Summary<'_>, work: &Work<'_>) -> Value {
 }
 
 /// A chart of pauses for each value of the main axis, at the first values of the others; and how many settings are left out.
-fn distributions(
-    summary: &Summary<'_>,
-    work: &Work<'_>,
-    rows: &[pauses::PauseRow<'_>],
-) -> (Vec<Value>, usize) {
+fn distributions(summary: &Summary<'_>, work: &Work<'_>, rows: &[pauses::PauseRow<'_>]) -> (Vec<Value>, usize) {
     let axes: Vec<&Axis> = summary.axes.iter().collect();
     let (_, others) = split_axes(summary);
     let first = by_other_axes(work, &others)
@@ -178,8 +156,7 @@ fn distributions(
         .filter(|(_, rows)| !rows.is_empty())
         .collect();
     let all = settings.len();
-    let in_first =
-        |row: &&pauses::PauseRow<'_>| first.iter().any(|group| std::ptr::eq(*group, row.group));
+    let in_first = |row: &&pauses::PauseRow<'_>| first.iter().any(|group| std::ptr::eq(*group, row.group));
     let settings: Vec<_> = settings
         .into_iter()
         .filter(|(_, rows)| rows.iter().any(in_first))
@@ -211,7 +188,10 @@ fn failed_runs(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<Value> {
     let failed = dir.runs().iter().filter(|run| !run.outcome.is_ok());
     failed
         .map(|run| {
-            let group = Group { configuration: run.configuration(), runs: Vec::new() };
+            let group = Group {
+                configuration: run.configuration(),
+                runs: Vec::new(),
+            };
             context! {
                 work => run.configuration().work(),
                 label => group.label(&summary.axes),

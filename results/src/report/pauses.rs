@@ -35,10 +35,7 @@ pub struct PauseRow<'a> {
 pub fn pause_rows<'a>(work: &'a Work<'a>) -> Vec<PauseRow<'a>> {
     let rows = work.groups.iter().map(|group| {
         let sorted = group.pauses();
-        let percentiles = PERCENTILES
-            .iter()
-            .map(|&p| nearest_rank(&sorted, p))
-            .collect();
+        let percentiles = PERCENTILES.iter().map(|&p| nearest_rank(&sorted, p)).collect();
         PauseRow {
             group,
             count: sorted.len(),

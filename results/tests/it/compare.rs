@@ -85,10 +85,7 @@ fn verdicts_on_ratios() {
 fn the_same_runs_are_the_same() {
     let comparison = compared(&steady(), &slower(&steady(), 1.0));
     assert!(
-        comparison
-            .rows
-            .iter()
-            .all(|row| row.verdict == Verdict::Same),
+        comparison.rows.iter().all(|row| row.verdict == Verdict::Same),
         "{comparison}"
     );
     assert_eq!(comparison.rows.len(), 12);
@@ -100,20 +97,12 @@ fn ten_percent_slower_is_a_regression_and_the_other_way_an_improvement() {
     let (base, new) = (steady(), slower(&steady(), 1.1));
     let worse = compared(&base, &new);
     assert!(
-        worse.regressed()
-            && worse
-                .rows
-                .iter()
-                .all(|row| row.verdict == Verdict::Regression),
+        worse.regressed() && worse.rows.iter().all(|row| row.verdict == Verdict::Regression),
         "{worse}"
     );
     let better = compared(&new, &base);
     assert!(
-        !better.regressed()
-            && better
-                .rows
-                .iter()
-                .all(|row| row.verdict == Verdict::Improvement),
+        !better.regressed() && better.rows.iter().all(|row| row.verdict == Verdict::Improvement),
         "{better}"
     );
 }
@@ -123,10 +112,7 @@ fn two_runs_of_each_say_nothing() {
     let two: Vec<RunRecord> = steady().into_iter().filter(|run| run.round < 2).collect();
     let comparison = compared(&two, &slower(&two, 1.5));
     assert!(
-        comparison
-            .rows
-            .iter()
-            .all(|row| row.verdict == Verdict::Unclear),
+        comparison.rows.iter().all(|row| row.verdict == Verdict::Unclear),
         "{comparison}"
     );
 }
@@ -142,20 +128,10 @@ fn new_failures_and_new_checksums_are_regressions() {
         .expect("another configuration");
     new[changed].checksum = Some("1".to_owned());
     let comparison = compared(&base, &new);
-    let notes: Vec<&str> = comparison
-        .rows
-        .iter()
-        .filter_map(|row| row.note.as_deref())
-        .collect();
+    let notes: Vec<&str> = comparison.rows.iter().filter_map(|row| row.note.as_deref()).collect();
     assert_eq!(notes.len(), 2, "{notes:?}");
-    assert!(
-        notes.contains(&"was no failures, is 1 timeout of 3"),
-        "{notes:?}"
-    );
-    assert!(
-        notes.iter().any(|n| n.starts_with("checksum was")),
-        "{notes:?}"
-    );
+    assert!(notes.contains(&"was no failures, is 1 timeout of 3"), "{notes:?}");
+    assert!(notes.iter().any(|n| n.starts_with("checksum was")), "{notes:?}");
     assert!(comparison.regressed());
     assert!(
         !compared(&new[..0], &new).regressed(),
@@ -185,16 +161,12 @@ fn times_of_zero_are_the_same() {
     let mut base = steady();
     for run in &mut base {
         if let Some(s) = &mut run.stats {
-            (s.total_elapsed_seconds, s.gc_cpu_seconds, s.mut_cpu_seconds) =
-                (Some(0.0), Some(0.0), Some(f64::NAN));
+            (s.total_elapsed_seconds, s.gc_cpu_seconds, s.mut_cpu_seconds) = (Some(0.0), Some(0.0), Some(f64::NAN));
         }
     }
     let comparison = compared(&base, &base);
     assert!(
-        comparison
-            .rows
-            .iter()
-            .all(|row| row.verdict == Verdict::Same),
+        comparison.rows.iter().all(|row| row.verdict == Verdict::Same),
         "{comparison}"
     );
 }

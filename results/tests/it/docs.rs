@@ -2,9 +2,7 @@
 
 use crate::synthetic;
 use gclab_results::schema::{Documented, Field};
-use gclab_results::{
-    Axis, Build, Generation, Machine, Manifest, Pause, PlannedRun, RunRecord, RunStats, Status,
-};
+use gclab_results::{Axis, Build, Generation, Machine, Manifest, Pause, PlannedRun, RunRecord, RunStats, Status};
 use std::path::Path;
 
 #[test]
@@ -27,9 +25,7 @@ fn filled_in(page: &str) -> String {
     let mut made = String::new();
     let mut skipping = false;
     for line in page.lines() {
-        let mark = line
-            .strip_prefix("<!-- ")
-            .and_then(|rest| rest.strip_suffix(" -->"));
+        let mark = line.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
         if mark == Some("end") {
             assert!(skipping, "an end without a beginning");
             skipping = false;
@@ -79,11 +75,7 @@ fn table(fields: &[Field]) -> String {
 
 /// A Rust type as a reader of JSON knows it.
 fn json_type(rust: &str) -> String {
-    let inner = |wrapper: &str| {
-        rust.strip_prefix(wrapper)?
-            .strip_prefix('<')?
-            .strip_suffix('>')
-    };
+    let inner = |wrapper: &str| rust.strip_prefix(wrapper)?.strip_prefix('<')?.strip_suffix('>');
     if let Some(inner) = inner("Option") {
         return format!("{}, may be absent", json_type(inner));
     }
@@ -105,10 +97,7 @@ fn outcomes() -> String {
     let crash = |exit_code, signal| Status::Crash { exit_code, signal };
     let all = [
         (Status::Ok, "exit status 0 and a checksum"),
-        (
-            Status::HeapExhausted,
-            "the heap ran out under `-M`: exit status 251",
-        ),
+        (Status::HeapExhausted, "the heap ran out under `-M`: exit status 251"),
         (Status::Usage, "the command line was refused: exit status 2"),
         (crash(Some(101), None), "any other exit status"),
         (crash(None, Some(11)), "killed by a signal"),
@@ -123,10 +112,7 @@ fn outcomes() -> String {
             serde_json::to_string(status).expect("a status is JSON")
         )
     });
-    format!(
-        "| outcome | meaning |\n|---|---|\n{}",
-        rows.collect::<String>()
-    )
+    format!("| outcome | meaning |\n|---|---|\n{}", rows.collect::<String>())
 }
 
 fn example() -> String {

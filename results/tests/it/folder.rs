@@ -1,9 +1,7 @@
 //! Results folders: round trips, and every way in which one can be damaged.
 
 use crate::synthetic::{self, small, small_runs, write};
-use gclab_results::{
-    Generation, Manifest, Pause, ResultsDir, ResultsError, RunRecord, RunStats, Status,
-};
+use gclab_results::{Generation, Manifest, Pause, ResultsDir, ResultsError, RunRecord, RunStats, Status};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -25,9 +23,7 @@ fn append_raw(dir: &ResultsDir, bytes: &[u8]) {
 }
 
 fn message(path: &Path) -> String {
-    let error = ResultsDir::open(path)
-        .expect_err("this folder is damaged")
-        .to_string();
+    let error = ResultsDir::open(path).expect_err("this folder is damaged").to_string();
     error.replace(&path.display().to_string(), "DIR")
 }
 
@@ -99,10 +95,7 @@ fn every_field_survives() {
     run.host = Some("näme \"with\" \u{1} oddities\n".to_owned());
     run.seed = u64::MAX;
     let (_parent, dir) = written(std::slice::from_ref(&run));
-    assert_eq!(
-        ResultsDir::open(dir.path()).expect("it reads").runs(),
-        [run]
-    );
+    assert_eq!(ResultsDir::open(dir.path()).expect("it reads").runs(), [run]);
 }
 
 #[test]
@@ -125,13 +118,7 @@ fn times_that_are_not_numbers_come_back_as_absent() {
     let (_parent, dir) = written(&[run]);
     let again = ResultsDir::open(dir.path()).expect("it reads");
     assert_eq!(again.runs()[0].wall_seconds, None);
-    assert_eq!(
-        again.runs()[0]
-            .stats
-            .as_ref()
-            .and_then(|s| s.gc_cpu_seconds),
-        None
-    );
+    assert_eq!(again.runs()[0].stats.as_ref().and_then(|s| s.gc_cpu_seconds), None);
 }
 
 #[test]
@@ -148,11 +135,7 @@ fn every_outcome_survives() {
     ];
     for outcome in outcomes {
         let text = serde_json::to_string(&outcome).expect("JSON");
-        assert_eq!(
-            serde_json::from_str::<Status>(&text).expect("reads"),
-            outcome,
-            "{text}"
-        );
+        assert_eq!(serde_json::from_str::<Status>(&text).expect("reads"), outcome, "{text}");
     }
 }
 
@@ -165,8 +148,7 @@ fn a_torn_last_line_costs_only_itself() {
     let first = line.iter().position(|&b| b == b'\n').expect("a line end") + 1;
     for cut in first + 1..line.len() - 1 {
         fs::write(dir.runs_file(), &line[..cut]).expect("can be written");
-        let mut again =
-            ResultsDir::open(dir.path()).unwrap_or_else(|e| panic!("cut at {cut}: {e}"));
+        let mut again = ResultsDir::open(dir.path()).unwrap_or_else(|e| panic!("cut at {cut}: {e}"));
         assert_eq!(again.runs(), &runs[..1], "cut at {cut}");
         assert_eq!(
             again.torn().map(|t| (t.line, t.bytes)),
@@ -176,11 +158,7 @@ fn a_torn_last_line_costs_only_itself() {
         if cut % 97 == 0 || cut == first + 1 {
             again.append_run(&runs[1]).expect("it goes on");
             assert_eq!(again.torn(), None);
-            assert_eq!(
-                fs::read(dir.runs_file()).expect("two lines"),
-                line,
-                "cut at {cut}"
-            );
+            assert_eq!(fs::read(dir.runs_file()).expect("two lines"), line, "cut at {cut}");
         }
     }
 }
@@ -195,10 +173,27 @@ fn a_whole_line_without_its_end_counts() {
     let mut again = ResultsDir::open(dir.path()).expect("it reads");
     assert_eq!((again.runs().len(), again.torn()), (2, None));
     again.append_run(&runs[2]).expect("it goes on");
-    assert_eq!(
-        ResultsDir::open(dir.path()).expect("it reads").runs(),
-        &runs[..3]
+    assert_eq!(ResultsDir::open(dir.path()).expect("it reads").runs(), &runs[..3]);
+}
+
+/// A disk that is full while a line is written: the error says so, and going on later loses nothing.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_costs_only_the_line() {
+    let runs = small_runs();
+    let (_parent, mut dir) = written(&[]);
+    std::os::unix::fs::symlink("/dev/full", dir.runs_file()).expect("a link");
+    let error = dir.append_run(&runs[0]).expect_err("/dev/full is full").to_string();
+    assert!(
+        error.contains("runs.jsonl: cannot add a line to: No space left"),
+        "{error}"
     );
+    assert!(dir.runs().is_empty() && !dir.is_done(&runs[0].id));
+    fs::remove_file(dir.runs_file()).expect("the link goes");
+    // Half of the line had been written before the disk was full.
+    fs::write(dir.runs_file(), "{\"schema\": 1, \"gcl").expect("can be written");
+    dir.append_run(&runs[0]).expect("there is room again");
+    assert_eq!(ResultsDir::open(dir.path()).expect("it reads").runs(), &runs[..1]);
 }
 
 #[test]
@@ -207,10 +202,7 @@ fn a_power_cut_leaves_zeros() {
     let (_parent, dir) = written(&runs[..1]);
     append_raw(&dir, &[0; 100]);
     let again = ResultsDir::open(dir.path()).expect("it reads");
-    assert_eq!(
-        (again.runs().len(), again.torn().map(|t| t.bytes)),
-        (1, Some(100))
-    );
+    assert_eq!((again.runs().len(), again.torn().map(|t| t.bytes)), (1, Some(100)));
 }
 
 #[test]
@@ -225,11 +217,7 @@ fn damage_elsewhere_names_file_and_line() {
     insta::assert_snapshot!(message(dir.path()), @"DIR/runs.jsonl:3: not UTF-8 text: invalid utf-8 sequence of 1 bytes from index 0");
 
     let (_parent, dir) = written(&[]);
-    fs::write(
-        dir.path().join("plan.json"),
-        "{\n  \"schema\": 1,\n  \"gclab\": 7\n}\n",
-    )
-    .expect("can be written");
+    fs::write(dir.path().join("plan.json"), "{\n  \"schema\": 1,\n  \"gclab\": 7\n}\n").expect("can be written");
     insta::assert_snapshot!(message(dir.path()), @"DIR/plan.json:3: column 12: not what gclab writes: invalid type: integer `7`, expected a string");
 }
 
@@ -237,20 +225,11 @@ fn damage_elsewhere_names_file_and_line() {
 fn one_run_with_two_results_is_an_error_and_a_copy_is_none() {
     let mut runs = small_runs();
     let (_parent, dir) = written(&runs[..2]);
-    append_raw(
-        &dir,
-        serde_json::to_string(&runs[1]).expect("JSON").as_bytes(),
-    );
+    append_raw(&dir, serde_json::to_string(&runs[1]).expect("JSON").as_bytes());
     append_raw(&dir, b"\n");
-    assert_eq!(
-        ResultsDir::open(dir.path()).expect("it reads").runs().len(),
-        2
-    );
+    assert_eq!(ResultsDir::open(dir.path()).expect("it reads").runs().len(), 2);
     runs[1].wall_seconds = Some(9.0);
-    append_raw(
-        &dir,
-        serde_json::to_string(&runs[1]).expect("JSON").as_bytes(),
-    );
+    append_raw(&dir, serde_json::to_string(&runs[1]).expect("JSON").as_bytes());
     append_raw(&dir, b"\n");
     let text = message(dir.path()).replace(&runs[1].id, "ID");
     insta::assert_snapshot!(text, @"DIR/runs.jsonl:4: run ID is already on line 2, with other figures");
@@ -273,11 +252,7 @@ fn a_newer_schema_says_who_wrote_it() {
     let dir = ResultsDir::create(parent.path().join("later"), manifest).expect("made");
     assert!(matches!(
         ResultsDir::open(dir.path()),
-        Err(ResultsError::Newer {
-            found: 9,
-            line: 1,
-            ..
-        })
+        Err(ResultsError::Newer { found: 9, line: 1, .. })
     ));
 }
 
@@ -285,38 +260,26 @@ fn a_newer_schema_says_who_wrote_it() {
 fn keys_of_later_versions_are_passed_over() {
     let runs = small_runs();
     let (_parent, dir) = written(&[]);
-    let line =
-        serde_json::to_string(&runs[0])
-            .expect("JSON")
-            .replacen('{', "{\"energy_joules\":12.5,", 1);
+    let line = serde_json::to_string(&runs[0])
+        .expect("JSON")
+        .replacen('{', "{\"energy_joules\":12.5,", 1);
     append_raw(&dir, format!("{line}\n").as_bytes());
-    assert_eq!(
-        ResultsDir::open(dir.path()).expect("it reads").runs(),
-        &runs[..1]
-    );
+    assert_eq!(ResultsDir::open(dir.path()).expect("it reads").runs(), &runs[..1]);
 }
 
 #[test]
 fn folders_that_are_none_and_folders_that_are_taken() {
     let parent = tempdir().expect("a temporary folder");
     insta::assert_snapshot!(message(parent.path()), @"DIR: not a results folder: it has no plan.json");
-    let dir = ResultsDir::create(parent.path().join("a/b"), Manifest::new("b"))
-        .expect("made with those above it");
+    let dir = ResultsDir::create(parent.path().join("a/b"), Manifest::new("b")).expect("made with those above it");
     assert!(matches!(
         ResultsDir::create(dir.path(), Manifest::new("b")),
         Err(ResultsError::Exists { .. })
     ));
-    assert_eq!(
-        ResultsDir::open(dir.path()).expect("empty is fine").runs(),
-        []
-    );
+    assert_eq!(ResultsDir::open(dir.path()).expect("empty is fine").runs(), []);
     fs::write(parent.path().join("file"), "").expect("a file");
-    let error = ResultsDir::create(parent.path().join("file"), Manifest::new("x"))
-        .expect_err("a file is in the way");
-    assert!(
-        error.to_string().contains("cannot make the folder"),
-        "{error}"
-    );
+    let error = ResultsDir::create(parent.path().join("file"), Manifest::new("x")).expect_err("a file is in the way");
+    assert!(error.to_string().contains("cannot make the folder"), "{error}");
 }
 
 #[test]

@@ -37,13 +37,7 @@ fn few_values_claim_little() {
     );
     let two = spread(&[1.0, 2.0]);
     assert!(two.deviation.is_some() && two.ci95.is_none());
-    assert!(
-        spread(&[1.0, 1.0, 1.0]).ci95
-            == Some(Interval {
-                low: 1.0,
-                high: 1.0
-            })
-    );
+    assert!(spread(&[1.0, 1.0, 1.0]).ci95 == Some(Interval { low: 1.0, high: 1.0 }));
 }
 
 #[test]
@@ -86,8 +80,7 @@ fn percentiles_are_observed_values() {
 #[test]
 fn fieller_by_hand() {
     // Means 11 and 15, both s = 1, n = 3; t(0.975, 2) = 0.95 / √0.04875 = 4.302652729749464.
-    let ratio = ratio_of_means(&spread(&[10.0, 11.0, 12.0]), &spread(&[14.0, 15.0, 16.0]))
-        .expect("a ratio");
+    let ratio = ratio_of_means(&spread(&[10.0, 11.0, 12.0]), &spread(&[14.0, 15.0, 16.0])).expect("a ratio");
     close(ratio.estimate, 15.0 / 11.0);
     let ci = ratio.ci95.expect("an interval");
     close(ci.low, 1.038119445736328);
@@ -104,26 +97,18 @@ fn fieller_by_hand() {
 #[test]
 fn fieller_ends_solve_their_equation() {
     let (base, new) = (spread(&[4.0, 5.0, 4.5, 4.4]), spread(&[6.0, 6.5, 5.8, 6.3]));
-    let ci = ratio_of_means(&base, &new)
-        .and_then(|r| r.ci95)
-        .expect("an interval");
+    let ci = ratio_of_means(&base, &new).and_then(|r| r.ci95).expect("an interval");
     let t2 = 3.182_446_305_284_263_f64.powi(2);
     let h2 = |s: &Spread| t2 * s.deviation.expect("runs").powi(2) / s.n as f64;
     for end in [ci.low, ci.high] {
-        close(
-            (new.mean - end * base.mean).powi(2),
-            h2(&new) + end * end * h2(&base),
-        );
+        close((new.mean - end * base.mean).powi(2), h2(&new) + end * end * h2(&base));
     }
 }
 
 #[test]
 fn no_ratio_without_a_base_and_no_interval_without_runs() {
     let runs = [1.0, 1.1, 0.9];
-    assert_eq!(
-        ratio_of_means(&spread(&[0.0, 0.0, 0.0]), &spread(&runs)),
-        None
-    );
+    assert_eq!(ratio_of_means(&spread(&[0.0, 0.0, 0.0]), &spread(&runs)), None);
     assert_eq!(
         ratio_of_means(&spread(&runs[..2]), &spread(&runs))
             .expect("a ratio")
@@ -138,13 +123,7 @@ fn no_ratio_without_a_base_and_no_interval_without_runs() {
         None
     );
     let equal = ratio_of_means(&spread(&[2.0; 3]), &spread(&[3.0; 3])).expect("a ratio");
-    assert_eq!(
-        equal.ci95,
-        Some(Interval {
-            low: 1.5,
-            high: 1.5
-        })
-    );
+    assert_eq!(equal.ci95, Some(Interval { low: 1.5, high: 1.5 }));
 }
 
 /// Ten runs against ten, 4 % noise, true ratio 1.03: about 95 of 100 intervals must contain it.
@@ -158,17 +137,9 @@ fn fieller_covers_what_it_promises() {
     let trials = 4000;
     let mut covered = 0;
     for _ in 0..trials {
-        let mut sample = |mean: f64| {
-            spread(
-                &(0..10)
-                    .map(|_| mean * (1.0 + 0.04 * normal()))
-                    .collect::<Vec<_>>(),
-            )
-        };
+        let mut sample = |mean: f64| spread(&(0..10).map(|_| mean * (1.0 + 0.04 * normal())).collect::<Vec<_>>());
         let (base, new) = (sample(1.0), sample(1.03));
-        let ci = ratio_of_means(&base, &new)
-            .and_then(|r| r.ci95)
-            .expect("ten runs");
+        let ci = ratio_of_means(&base, &new).and_then(|r| r.ci95).expect("ten runs");
         covered += usize::from(ci.contains(1.03));
     }
     let share = covered as f64 / trials as f64;

@@ -6,10 +6,7 @@ use gclab_results::{Axis, Configuration, PlannedRun, RunRecord, Status, Summary,
 use std::collections::BTreeMap;
 
 fn with_flags(flags: &[(&str, &str)]) -> RunRecord {
-    let flags: BTreeMap<String, String> = flags
-        .iter()
-        .map(|(n, v)| ((*n).to_owned(), (*v).to_owned()))
-        .collect();
+    let flags: BTreeMap<String, String> = flags.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
     let configuration = Configuration {
         workload: "w".to_owned(),
         collector: "c".to_owned(),
@@ -43,18 +40,12 @@ fn sizes_are_ordered_as_sizes_and_words_as_in_the_file() {
         BTreeMap::from([("F".to_owned(), "2".to_owned())])
     );
 
-    let runs: Vec<RunRecord> = ["1", "false", "0"]
-        .iter()
-        .map(|v| with_flags(&[("qg", v)]))
-        .collect();
+    let runs: Vec<RunRecord> = ["1", "false", "0"].iter().map(|v| with_flags(&[("qg", v)])).collect();
     let sweep = [Axis {
         flag: "qg".to_owned(),
         values: values(&["false", "0", "1"]),
     }];
-    assert_eq!(
-        axes(&runs, &sweep),
-        [("qg".to_owned(), values(&["false", "0", "1"]))]
-    );
+    assert_eq!(axes(&runs, &sweep), [("qg".to_owned(), values(&["false", "0", "1"]))]);
 }
 
 #[test]
@@ -87,18 +78,10 @@ fn groups_count_failures_and_leave_them_out_of_figures() {
     let dir = fixture();
     let summary = Summary::of(&dir);
     assert_eq!(
-        summary
-            .works
-            .iter()
-            .map(|w| w.title.as_str())
-            .collect::<Vec<_>>(),
+        summary.works.iter().map(|w| w.title.as_str()).collect::<Vec<_>>(),
         ["binary_trees 14", "hash_churn 4096 8192"]
     );
-    let labels: Vec<String> = summary.works[1]
-        .groups
-        .iter()
-        .map(|g| g.label(&summary.axes))
-        .collect();
+    let labels: Vec<String> = summary.works[1].groups.iter().map(|g| g.label(&summary.axes)).collect();
     let expected = [
         "copying A=1m",
         "two-space A=1m",
@@ -117,10 +100,7 @@ fn groups_count_failures_and_leave_them_out_of_figures() {
     // The wall clock of a failed run is in its record, but in no statistic.
     assert_eq!(crashed.spread(&metric::WALL).map(|s| s.n), Some(2));
     let exhausted = &summary.works[1].groups[5];
-    assert_eq!(
-        exhausted.failures(),
-        BTreeMap::from([("heap exhausted", 3)])
-    );
+    assert_eq!(exhausted.failures(), BTreeMap::from([("heap exhausted", 3)]));
     assert_eq!(exhausted.spread(&metric::WALL), None);
     assert!(exhausted.pauses().is_empty());
 }
@@ -148,8 +128,7 @@ fn checksums_that_differ_are_found() {
         );
     }
     // A failed run has no checksum to disagree with.
-    runs.iter_mut()
-        .for_each(|run| fail(run, Status::Timeout, ""));
+    runs.iter_mut().for_each(|run| fail(run, Status::Timeout, ""));
     assert!(
         Summary::of_runs(&runs, &[])
             .works
@@ -163,14 +142,8 @@ fn the_longest_pause_includes_stopping_the_threads() {
     let mut run = synthetic::runs(&small()).swap_remove(0);
     let stats = run.stats.as_mut().expect("a good run");
     stats.collections.truncate(2);
-    (
-        stats.collections[0].elapsed_ns,
-        stats.collections[0].sync_ns,
-    ) = (1_000_000, Some(4_000_000));
-    (
-        stats.collections[1].elapsed_ns,
-        stats.collections[1].sync_ns,
-    ) = (3_000_000, None);
+    (stats.collections[0].elapsed_ns, stats.collections[0].sync_ns) = (1_000_000, Some(4_000_000));
+    (stats.collections[1].elapsed_ns, stats.collections[1].sync_ns) = (3_000_000, None);
     let longest = (metric::MAX_PAUSE.of)(&run).expect("two pauses");
     assert!((longest - 0.005).abs() < 1e-12, "{longest}");
     // Without single pauses, what the generations say.

@@ -2,8 +2,7 @@
 //! records on every machine, so that `fixtures/small` can be checked against it.
 
 use gclab_results::{
-    Axis, Configuration, Generation, Manifest, Pause, PlannedRun, ResultsDir, RunRecord, RunStats,
-    Status,
+    Axis, Configuration, Generation, Manifest, Pause, PlannedRun, ResultsDir, RunRecord, RunStats, Status,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -187,12 +186,8 @@ pub fn run(experiment: &Experiment, planned: &PlannedRun) -> RunRecord {
     run.command.extend(planned.args.iter().cloned());
     run.command
         .extend(strings(&["--collector", &planned.collector, "+RTS"]));
-    run.command.extend(
-        planned
-            .flags
-            .iter()
-            .map(|(flag, value)| format!("-{flag}{value}")),
-    );
+    run.command
+        .extend(planned.flags.iter().map(|(flag, value)| format!("-{flag}{value}")));
     run.started = Some(format!(
         "2026-01-31T12:{:02}:{:02}Z",
         planned.position / 60 % 60,
@@ -203,10 +198,7 @@ pub fn run(experiment: &Experiment, planned: &PlannedRun) -> RunRecord {
     run.involuntary_context_switches = Some((noise.next() * 9.0) as u64);
     run.minor_page_faults = Some(stats.peak_in_use_bytes.unwrap_or(0) / 4096 + 311);
     run.major_page_faults = Some(0);
-    run.checksum = Some(format!(
-        "{}",
-        1_000_003 * planned.workload.len() + planned.args.len()
-    ));
+    run.checksum = Some(format!("{}", 1_000_003 * planned.workload.len() + planned.args.len()));
     run.wall_seconds = Some(rounded(total + 0.004 * noise.factor(0.3)));
     run.user_seconds = Some(rounded(total * 0.96));
     run.system_seconds = Some(rounded(total * 0.05));
@@ -230,11 +222,7 @@ fn stats(allocated: f64, live: f64, area: f64, two_space: bool, noise: &mut Nois
     for k in 0..collections {
         // As under -F2: the old generation may double before it is collected.
         let major = two_space || promoted > live;
-        let survivors = if major {
-            live
-        } else {
-            (0.12 * area).min(live * 0.5)
-        };
+        let survivors = if major { live } else { (0.12 * area).min(live * 0.5) };
         let copied = survivors * noise.factor(0.5).max(0.2);
         now += mut_seconds * 1e9 / collections as f64;
         let elapsed = (12_000.0 + copied / 1.07) * disturbance;
@@ -257,10 +245,7 @@ fn stats(allocated: f64, live: f64, area: f64, two_space: bool, noise: &mut Nois
         });
         now += elapsed;
     }
-    let gc: f64 = pauses
-        .iter()
-        .map(|p| (p.elapsed_ns + 900) as f64 * 1e-9)
-        .sum();
+    let gc: f64 = pauses.iter().map(|p| (p.elapsed_ns + 900) as f64 * 1e-9).sum();
     let peak = if two_space {
         2.0 * live.max(area) + live
     } else {
@@ -325,9 +310,7 @@ pub fn small_runs() -> Vec<RunRecord> {
     for run in &mut runs {
         let a = run.flags["A"].as_str();
         match (run.workload.as_str(), run.collector.as_str(), a, run.round) {
-            ("hash_churn", "two-space", "16m", _) => {
-                fail(run, Status::HeapExhausted, "gclab: heap exhausted: -M32m")
-            }
+            ("hash_churn", "two-space", "16m", _) => fail(run, Status::HeapExhausted, "gclab: heap exhausted: -M32m"),
             ("binary_trees", "copying", "1m", 1) => {
                 let crash = Status::Crash {
                     exit_code: None,
@@ -345,8 +328,7 @@ pub fn small_runs() -> Vec<RunRecord> {
 pub fn write(parent: &Path, manifest: Manifest, runs: &[RunRecord]) -> ResultsDir {
     let path: PathBuf = parent.join(&manifest.name);
     let mut dir = ResultsDir::create(path, manifest).expect("a new folder");
-    runs.iter()
-        .for_each(|run| dir.append_run(run).expect("a line"));
+    runs.iter().for_each(|run| dir.append_run(run).expect("a line"));
     dir
 }
 
@@ -367,23 +349,10 @@ pub fn large() -> Experiment {
         collectors: vec!["copying", "two-space", "compacting"],
         workloads: vec![
             ("binary_trees", vec!["18"], 900.0, 30.0),
-            (
-                "hash_churn",
-                vec!["262144", "1048576", "2000000"],
-                400.0,
-                60.0,
-            ),
-            (
-                "heap_snapshot",
-                vec!["fixtures/app.heapsnapshot.gz", "8"],
-                250.0,
-                45.0,
-            ),
+            ("hash_churn", vec!["262144", "1048576", "2000000"], 400.0, 60.0),
+            ("heap_snapshot", vec!["fixtures/app.heapsnapshot.gz", "8"], 250.0, 45.0),
         ],
-        sweep: vec![
-            ("A", vec!["256k", "1m", "4m", "16m", "64m"]),
-            ("n", vec!["0", "1m"]),
-        ],
+        sweep: vec![("A", vec!["256k", "1m", "4m", "16m", "64m"]), ("n", vec!["0", "1m"])],
         repeat: 10,
         seed: 1,
     }

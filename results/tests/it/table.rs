@@ -6,10 +6,7 @@ use tempfile::tempdir;
 
 fn render(runs: &[RunRecord]) -> String {
     let parent = tempdir().expect("a temporary folder");
-    table::render_within(
-        &write(parent.path(), synthetic::manifest(&small()), runs),
-        None,
-    )
+    table::render_within(&write(parent.path(), synthetic::manifest(&small()), runs), None)
 }
 
 #[test]
@@ -20,10 +17,7 @@ fn the_small_experiment() {
 #[test]
 fn a_narrow_terminal_gets_fewer_columns() {
     let text = table::render_within(&fixture(), Some(80));
-    assert!(
-        text.lines().all(|line| line.chars().count() <= 80),
-        "{text}"
-    );
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     insta::assert_snapshot!(text);
 }
 
@@ -39,8 +33,7 @@ fn nothing_is_printed_but_text() {
 #[test]
 fn no_runs_one_run_and_only_failures() {
     let parent = tempdir().expect("a temporary folder");
-    let empty =
-        ResultsDir::create(parent.path().join("empty"), Manifest::new("empty")).expect("made");
+    let empty = ResultsDir::create(parent.path().join("empty"), Manifest::new("empty")).expect("made");
     insta::assert_snapshot!(table::render_within(&empty, None), @"empty: no runs yet (0 planned)");
 
     let one = small_runs()
@@ -54,13 +47,9 @@ fn no_runs_one_run_and_only_failures() {
     );
 
     let mut runs = small_runs();
-    runs.iter_mut()
-        .for_each(|run| fail(run, Status::Timeout, "slow"));
+    runs.iter_mut().for_each(|run| fail(run, Status::Timeout, "slow"));
     let text = render(&runs);
-    assert!(
-        text.contains("0/3: timeout") && !text.contains("GC"),
-        "{text}"
-    );
+    assert!(text.contains("0/3: timeout") && !text.contains("GC"), "{text}");
 }
 
 #[test]
