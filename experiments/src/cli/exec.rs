@@ -1,0 +1,264 @@
+//! `gclab exec`: one run in this process.
+//!
+//! Everything is checked before a heap exists: flags, workload, arguments, collector, and that the record can be written. Then the run's checksum
+//! goes to standard output and statistics go where the flags say. Exit status: 0; 2 when something was refused; 251 when the heap was
+//! exhausted; a panic (101) or a signal is a crash.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args as ClapArgs;
+use gclab_core::collector::Description;
+use gclab_core::flags::{ENVIRONMENT, FLAGS, Flags, help};
+use gclab_core::stats::{Statistics, render};
+use gclab_core::words::Bytes;
+use gclab_results::{Configuration, PlannedRun, RunRecord, Status};
+use gclab_workloads::{Args, WorkloadDescription};
+
+use super::usage as refuse;
+use crate::record::run_stats;
+use crate::registry::{Registry, usage};
+use crate::runner::outcome::EXIT_HEAP_EXHAUSTED;
+use crate::suggest::suggest;
+
+/// Run one workload under one collector, in this process
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Flags stand between +RTS and -RTS: `gclab exec +RTS -?` explains them, `+RTS --info` says what this program is."
+)]
+pub struct Arguments {
+    /// The workload; `gclab list workloads` shows them
+    workload: Option<String>,
+    /// Its arguments; `-`, or leaving out the last ones, takes the default
+    #[arg(allow_hyphen_values = false)]
+    args: Vec<String>,
+    /// The collector; without it the flags decide, as with GHC
+    #[arg(long, value_name = "NAME")]
+    collector: Option<String>,
+    /// Write the run's record, one line of JSON, to this file
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+}
+
+/// A run that was checked and can begin.
+#[derive(Debug)]
+pub struct Request<'r> {
+    /// The workload's name; it is in the list.
+    pub workload: &'static str,
+    /// Its arguments, checked.
+    pub args: &'r Args,
+    /// The collector's name; it is in the list, and honours the flags.
+    pub collector: &'static str,
+    /// The flags.
+    pub flags: &'r Flags,
+    /// The command line's words without flags, for the first line of a statistics file.
+    pub program: &'r [String],
+    /// The words of the flags.
+    pub words: &'r [String],
+}
+
+/// How a run ended that did not crash.
+#[derive(Debug)]
+pub enum Ended {
+    /// With this checksum.
+    Checksum(u64),
+    /// For want of memory; the most that was allowed.
+    Exhausted(Bytes),
+    /// Refused before or while it ran: a file that cannot be read, say.
+    Refused(String),
+    /// The collector has damaged the heap.
+    Broken(String),
+}
+
+/// Makes a heap and runs a program in it: the one place where collectors and workloads are types.
+pub trait Executor {
+    /// Runs; prints statistics as the flags ask. The figures are absent when no heap came to be.
+    fn execute(&self, request: &Request<'_>) -> (Ended, Option<Statistics>);
+}
+
+pub fn exec(arguments: Arguments, words: &[String], registry: &Registry, executor: &dyn Executor) -> ExitCode {
+    let flags = match Flags::parse(std::env::var(ENVIRONMENT).ok().as_deref(), words) {
+        Ok(flags) => flags,
+        Err(error) => return refuse(error),
+    };
+    if flags.help {
+        return super::print(&help());
+    }
+    if flags.info {
+        let more = [
+            ("Collectors", registry.collector_names().join(" ")),
+            ("Workloads", registry.workload_names().join(" ")),
+        ];
+        return super::print(&render::info(&more));
+    }
+    match checked(&arguments, &flags, registry) {
+        Ok(checked) => run(&arguments, &checked, words, &given(&flags), executor),
+        Err(message) => refuse(message),
+    }
+}
+
+/// A command that can be done.
+struct Checked {
+    workload: &'static WorkloadDescription,
+    args: Args,
+    collector: &'static Description,
+    /// As they hold for this collector.
+    flags: Flags,
+}
+
+fn checked(arguments: &Arguments, flags: &Flags, registry: &Registry) -> Result<Checked, String> {
+    let names = registry.workload_names();
+    let name = arguments
+        .workload
+        .as_deref()
+        .ok_or_else(|| format!("exec: which workload? {}", suggest("", "workloads", &names)))?;
+    let workload = registry
+        .workload(name)
+        .ok_or_else(|| format!("unknown workload `{name}`; {}", suggest(name, "workloads", &names)))?;
+    let args = Args::parse(workload, &arguments.args).map_err(|error| format!("{error}\n\n{}", usage(workload)))?;
+    let collector = collector(arguments.collector.as_deref(), flags, registry)?;
+    let flags = registry.fit(collector, flags).map_err(|error| error.to_string())?;
+    Ok(Checked {
+        workload,
+        args,
+        collector,
+        flags,
+    })
+}
+
+/// The collector that is named, or else the one that the flags ask for. `-M` alone asks for compacting, and is content with copying where that is
+/// not to be had: both keep within the limit.
+fn collector(named: Option<&str>, flags: &Flags, registry: &Registry) -> Result<&'static Description, String> {
+    let names = registry.collector_names();
+    if let Some(name) = named {
+        return registry
+            .collector(name)
+            .ok_or_else(|| format!("unknown collector `{name}`; {}", suggest(name, "collectors", &names)));
+    }
+    let wanted = flags.wanted_collector();
+    let content = if wanted == "compacting" && !flags.given.contains("c") {
+        registry.collector("copying")
+    } else {
+        None
+    };
+    registry.collector(wanted).or(content).ok_or_else(|| {
+        format!(
+            "these flags ask for the {wanted} collector, which this gclab does not have; --collector names another: {}",
+            names.join(", ")
+        )
+    })
+}
+
+fn run(
+    arguments: &Arguments,
+    checked: &Checked,
+    words: &[String],
+    given: &BTreeMap<String, String>,
+    executor: &dyn Executor,
+) -> ExitCode {
+    // Made before the run: what cannot be recorded need not be run.
+    let record = match arguments.record.as_deref().map(File::create).transpose() {
+        Ok(record) => record,
+        Err(error) => return refuse(format!("--record {}: {error}", shown(arguments.record.as_deref()))),
+    };
+    let name = checked.workload.name;
+    let mut program = vec!["gclab".to_owned(), "exec".to_owned(), name.to_owned()];
+    program.extend(arguments.args.iter().cloned());
+    program.extend(["--collector".to_owned(), checked.collector.name.to_owned()]);
+    let request = Request {
+        workload: name,
+        args: &checked.args,
+        collector: checked.collector.name,
+        flags: &checked.flags,
+        program: &program,
+        words,
+    };
+    let (ended, statistics) = executor.execute(&request);
+    let (code, outcome, checksum) = match ended {
+        Ended::Checksum(checksum) => (0, Status::Ok, Some(checksum.to_string())),
+        Ended::Exhausted(limit) => {
+            eprint!("{}", exhausted(limit));
+            (EXIT_HEAP_EXHAUSTED, Status::HeapExhausted, None)
+        }
+        Ended::Refused(problem) => return refuse(problem),
+        Ended::Broken(problem) => {
+            eprintln!("gclab: {name} under {}: {problem}", checked.collector.name);
+            return ExitCode::from(EXIT_PANIC);
+        }
+    };
+    if let Some(checksum) = &checksum
+        && super::print(&format!("{name} checksum={checksum}\n")) != ExitCode::SUCCESS
+    {
+        return ExitCode::FAILURE;
+    }
+    if let Some(file) = record {
+        let configuration = Configuration {
+            workload: name.to_owned(),
+            args: arguments.args.clone(),
+            collector: checked.collector.name.to_owned(),
+            flags: given.clone(),
+        };
+        let stats = statistics.as_ref().map(run_stats);
+        let rts = if words.is_empty() {
+            None
+        } else {
+            Some("+RTS".to_owned())
+        };
+        let command = program.into_iter().chain(rts).chain(words.iter().cloned()).collect();
+        let line = RunRecord {
+            outcome,
+            checksum,
+            stats,
+            command,
+            ..RunRecord::planned(&PlannedRun::new(configuration, 0, 0), 0)
+        };
+        if let Err(error) = write_line(file, &line) {
+            eprintln!("gclab: --record {}: {error}", shown(arguments.record.as_deref()));
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
+}
+
+fn shown(path: Option<&Path>) -> String {
+    path.map_or_else(String::new, |path| path.display().to_string())
+}
+
+/// As a panic: a collector that damages the heap is a crash, whoever notices.
+const EXIT_PANIC: u8 = 101;
+
+/// GHC's message.
+fn exhausted(limit: Bytes) -> String {
+    format!(
+        "gclab: Heap exhausted;\ngclab: Current maximum heap size is {} bytes ({} MB).\ngclab: Use `+RTS -M<size>' to increase it.\n",
+        limit.0,
+        limit.0 >> 20
+    )
+}
+
+/// The flags that are not as by default, by their names in experiment files, with their values as words have them.
+fn given(flags: &Flags) -> BTreeMap<String, String> {
+    let entry = |word: String| {
+        let word = word.strip_prefix('-')?;
+        // The longest name, since -AL4m begins with -A too.
+        let spec = FLAGS
+            .iter()
+            .filter(|spec| word.starts_with(spec.name))
+            .max_by_key(|spec| spec.name.len())?;
+        let value = &word[spec.name.len()..];
+        Some((
+            spec.toml?.to_owned(),
+            if value.is_empty() { "true" } else { value }.to_owned(),
+        ))
+    };
+    flags.to_words().into_iter().filter_map(entry).collect()
+}
+
+fn write_line(mut file: File, line: &RunRecord) -> io::Result<()> {
+    let mut text = serde_json::to_vec(line)?;
+    text.push(b'\n');
+    file.write_all(&text)
+}

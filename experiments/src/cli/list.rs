@@ -1,0 +1,82 @@
+//! `gclab list`: what there is, as a table for people or as JSON for programs.
+
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use gclab_core::flags::FLAGS;
+use serde_json::{Value, json};
+
+use crate::registry::{Registry, usage};
+
+/// List the collectors, workloads or flags of this program
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// What to list
+    what: What,
+    /// An array of objects with `name`
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum What {
+    Collectors,
+    Workloads,
+    Flags,
+}
+
+pub fn list(arguments: &Arguments, registry: &Registry) -> ExitCode {
+    let text = match (arguments.what, arguments.json) {
+        (What::Collectors, true) => pretty(registry.collectors.iter().map(|collector| {
+            json!({
+                "name": collector.name, "summary": collector.summary, "moves": collector.moves,
+                "parallel": collector.parallel, "honours": collector.honours, "generations": [collector.generations.0, collector.generations.1],
+            })
+        })),
+        (What::Workloads, true) => pretty(registry.workloads.iter().map(|workload| {
+            let arguments = workload.args.iter().map(|arg| json!({ "name": arg.name, "expected": arg.expected(), "default": arg.default_text(), "meaning": arg.meaning }));
+            json!({ "name": workload.name, "summary": workload.summary, "arguments": arguments.collect::<Vec<_>>(), "test": workload.test.args })
+        })),
+        (What::Flags, true) => pretty(FLAGS.iter().map(|flag| {
+            json!({
+                "name": flag.name, "form": flag.form(), "key": flag.toml, "kind": flag.kind.name(), "default": flag.default,
+                "range": flag.kind.range().map(|(least, most)| [least, most]), "meaning": flag.meaning, "differs_from_ghc": flag.ghc,
+                "collectors": registry.who_honours(flag.name),
+            })
+        })),
+        (What::Collectors, false) => columns(registry.collectors.iter().map(|collector| {
+            let honours: Vec<String> = collector.honours.iter().map(|flag| format!("-{flag}")).collect();
+            (collector.name.to_owned(), format!("{}\nhonours {}", collector.summary, honours.join(" ")))
+        })),
+        (What::Workloads, false) => columns(registry.workloads.iter().map(|workload| {
+            let usage = usage(workload);
+            let arguments = usage.split_once('\n').map_or("", |(_, lines)| lines);
+            (workload.name.to_owned(), format!("{}\n{arguments}", workload.summary).trim_end().to_owned())
+        })),
+        (What::Flags, false) => columns(FLAGS.iter().map(|flag| {
+            let ghc = flag.ghc.map_or_else(String::new, |differs| format!("\nGHC: {differs}"));
+            (flag.form(), format!("{} (default: {}){ghc}", flag.meaning, flag.default))
+        })),
+    };
+    super::print(&text)
+}
+
+fn pretty(objects: impl Iterator<Item = Value>) -> String {
+    let array = Value::Array(objects.collect());
+    format!("{array:#}\n")
+}
+
+/// Names in one column, lines of text in the next.
+fn columns(rows: impl Iterator<Item = (String, String)>) -> String {
+    let rows: Vec<_> = rows.collect();
+    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (name, lines) in rows {
+        for (index, line) in lines.lines().enumerate() {
+            let name = if index == 0 { name.as_str() } else { "" };
+            text.push_str(format!("{name:width$}  {line}").trim_end());
+            text.push('\n');
+        }
+    }
+    text
+}

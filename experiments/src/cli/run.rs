@@ -1,0 +1,202 @@
+//! `gclab run`: a sweep, from an experiment file to a table and a report. Goes on where it stopped.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use gclab_results::{Manifest, ResultsDir};
+
+use super::{USAGE, show, usage};
+use crate::command_line::{quoted, shown};
+use crate::folder::{self, Folder};
+use crate::plan::Shard;
+use crate::registry::Registry;
+use crate::runner::progress::{Estimator, human};
+use crate::runner::stop::Stop;
+use crate::runner::{Sweep, Swept, sweep};
+use crate::spec::{self, Spec};
+use crate::verdict::verdict;
+
+/// Do the runs of an experiment file, or those that are still missing, and report
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The experiment file
+    experiment: PathBuf,
+    /// Folder for the results [default: the newest one under results/runs with the same plan, or a new one]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Begin another folder even if there is one with the same plan
+    #[arg(long)]
+    fresh: bool,
+    /// Print the plan and how long it may take, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Do part I of N (1/4, 2/4, ...); `gclab report` puts the parts' folders together
+    #[arg(long, value_name = "I/N", default_value = "1/1", hide_default_value = true)]
+    shard: Shard,
+}
+
+pub fn run(arguments: &Arguments, registry: &Registry) -> ExitCode {
+    let spec = match spec::load(&arguments.experiment, registry) {
+        Ok(spec) => spec,
+        Err(error) => return show(&*error),
+    };
+    let manifest = folder::manifest(&spec, arguments.shard, command(arguments));
+    if manifest.plan.is_empty() {
+        return usage(format!(
+            "shard {} has no runs: the plan has only {} groups of block and workload",
+            arguments.shard,
+            spec.repeat as usize * spec.workloads.len()
+        ));
+    }
+    if arguments.dry_run {
+        return dry_run(&spec, &manifest);
+    }
+    // From here on Ctrl-C is a request, not the end: a run that has just been written down is not lost.
+    let stop = match Stop::listen() {
+        Ok(stop) => stop,
+        Err(error) => return usage(format!("cannot listen for signals: {error}")),
+    };
+    match folder::choose(manifest, arguments.shard, arguments.out.as_deref(), arguments.fresh) {
+        Ok(folder) => go(folder, &spec, arguments, &stop),
+        Err(error) => usage(error),
+    }
+}
+
+/// The command that repeats the experiment.
+fn command(arguments: &Arguments) -> Vec<String> {
+    let mut words = vec![
+        "gclab".to_owned(),
+        "run".to_owned(),
+        arguments.experiment.display().to_string(),
+    ];
+    if !arguments.shard.is_all() {
+        words.extend(["--shard".to_owned(), arguments.shard.to_string()]);
+    }
+    words.push("--fresh".to_owned());
+    words
+}
+
+fn go(mut folder: Folder, spec: &Spec, arguments: &Arguments, stop: &Stop) -> ExitCode {
+    for note in &folder.notes {
+        eprintln!("gclab: note: {note}");
+    }
+    let path = folder.results.path().to_owned();
+    let (done, all) = (folder.results.runs().len(), folder.results.manifest().plan.len());
+    match (done, all) {
+        _ if done == all => eprintln!("{}: all {all} runs are done; --fresh measures again", path.display()),
+        (0, _) => eprintln!("{}: {all} runs", path.display()),
+        _ => eprintln!("{}: going on, {done} of {all} runs are done", path.display()),
+    }
+    if done < all {
+        let program = match std::env::current_exe() {
+            Ok(program) => program,
+            Err(error) => {
+                return failed(format!(
+                    "cannot find this program itself, which is to be started for each run: {error}"
+                ));
+            }
+        };
+        let swept = sweep(
+            &mut folder.results,
+            &Sweep {
+                program: &program,
+                timeout: spec.timeout,
+                stop,
+            },
+        );
+        match swept {
+            Ok(Swept::Complete) => {}
+            Ok(Swept::Stopped(signal)) => return stopped(signal, &folder.results, arguments),
+            Err(error) => return failed(format!("{error}\n{}", go_on(&folder.results, arguments))),
+        }
+    }
+    finish(&folder.results, &path)
+}
+
+/// The table, the report, and whether all is well.
+fn finish(results: &ResultsDir, path: &Path) -> ExitCode {
+    let printed = super::print(&gclab_results::table::render(results));
+    match super::report::write_html(results, path) {
+        Ok(report) => eprintln!("\n{}", report.display()),
+        Err(error) => return failed(error),
+    }
+    let complaints = verdict(results);
+    for complaint in &complaints {
+        eprintln!("gclab: {complaint}");
+    }
+    if complaints.is_empty() {
+        printed
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn failed(message: impl std::fmt::Display) -> ExitCode {
+    eprintln!("gclab: {message}");
+    ExitCode::FAILURE
+}
+
+fn stopped(signal: i32, results: &ResultsDir, arguments: &Arguments) -> ExitCode {
+    eprintln!("\ngclab: stopped by signal {signal}; {}", go_on(results, arguments));
+    // The shell's convention for a program that a signal ended.
+    ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX))
+}
+
+fn go_on(results: &ResultsDir, arguments: &Arguments) -> String {
+    let mut words = vec![
+        "gclab".to_owned(),
+        "run".to_owned(),
+        arguments.experiment.display().to_string(),
+    ];
+    if let Some(out) = &arguments.out {
+        words.extend(["--out".to_owned(), out.display().to_string()]);
+    }
+    if !arguments.shard.is_all() {
+        words.extend(["--shard".to_owned(), arguments.shard.to_string()]);
+    }
+    format!(
+        "{} of {} runs are done and kept. To go on:\n  {}",
+        results.runs().len(),
+        results.manifest().plan.len(),
+        quoted(&words)
+    )
+}
+
+fn dry_run(spec: &Spec, manifest: &Manifest) -> ExitCode {
+    let mut text = String::new();
+    for run in &manifest.plan {
+        match shown(run) {
+            Ok(words) => text.push_str(&format!("{}\n", quoted(&words))),
+            // The file was checked, so this is not reached; were it, the message is right.
+            Err(error) => return usage(error),
+        }
+    }
+    let mut estimator = Estimator::default();
+    folder::earlier_runs(&manifest.plan)
+        .iter()
+        .for_each(|run| estimator.learn(run));
+    let runs = manifest.plan.len();
+    let estimate = match estimator.estimate(&manifest.plan) {
+        Some(time) => format!("about {} by earlier runs", human(time)),
+        None => "no earlier runs to estimate by".to_owned(),
+    };
+    let most = spec
+        .timeout
+        .checked_mul(u32::try_from(runs).unwrap_or(u32::MAX))
+        .unwrap_or(Duration::MAX);
+    let printed = super::print(&text);
+    eprintln!(
+        "{runs} runs in {} blocks ({}): {estimate}; at most {} by the time limit of {}",
+        spec.repeat,
+        crate::plan::ORDER,
+        human(most),
+        human(spec.timeout)
+    );
+    if printed == ExitCode::from(USAGE) {
+        ExitCode::FAILURE
+    } else {
+        printed
+    }
+}

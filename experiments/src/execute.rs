@@ -1,0 +1,119 @@
+//! One run: a heap, a collector, a workload. Here the names of the command line become types.
+
+use std::marker::PhantomData;
+
+use gclab_core::World;
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::heap::OutOfMemory;
+use gclab_core::stats::Statistics;
+use gclab_core::stats::render::Printer;
+use gclab_core::words::Bytes;
+use gclab_core::world::{EnterError, StartError};
+use gclab_heap_traverse::Checker;
+use gclab_workloads::{RunError, Workload, WorkloadList, WorkloadVisitor};
+
+use crate::cli::{Ended, Executor, Request};
+
+/// An executor over two lists of types: every workload is compiled for every collector.
+#[derive(Debug)]
+pub struct Lists<Collectors, Workloads>(PhantomData<(Collectors, Workloads)>);
+
+impl<Collectors, Workloads> Default for Lists<Collectors, Workloads> {
+    fn default() -> Self {
+        Lists(PhantomData)
+    }
+}
+
+impl<Collectors: CollectorList, Workloads: WorkloadList> Executor for Lists<Collectors, Workloads> {
+    fn execute(&self, request: &Request<'_>) -> (Ended, Option<Statistics>) {
+        let none = || {
+            (
+                Ended::Refused(format!(
+                    "{} under {} is not to be had",
+                    request.workload, request.collector
+                )),
+                None,
+            )
+        };
+        Collectors::with(
+            request.collector,
+            ByCollector::<Workloads> {
+                request,
+                workloads: PhantomData,
+            },
+        )
+        .flatten()
+        .unwrap_or_else(none)
+    }
+}
+
+struct ByCollector<'r, Workloads> {
+    request: &'r Request<'r>,
+    workloads: PhantomData<Workloads>,
+}
+
+impl<Workloads: WorkloadList> CollectorVisitor for ByCollector<'_, Workloads> {
+    type Output = Option<(Ended, Option<Statistics>)>;
+
+    fn visit<C: Collector>(self) -> Self::Output {
+        Workloads::with(
+            self.request.workload,
+            ByWorkload::<C> {
+                request: self.request,
+                collector: PhantomData,
+            },
+        )
+    }
+}
+
+struct ByWorkload<'r, C> {
+    request: &'r Request<'r>,
+    collector: PhantomData<C>,
+}
+
+impl<C: Collector> WorkloadVisitor for ByWorkload<'_, C> {
+    type Output = (Ended, Option<Statistics>);
+
+    fn visit<W: Workload>(self, workload: &W) -> Self::Output {
+        run::<C, W>(workload, self.request)
+    }
+}
+
+fn run<C: Collector, W: Workload>(workload: &W, request: &Request<'_>) -> (Ended, Option<Statistics>) {
+    // Opened first: a file that cannot be written is found out before the work is done.
+    let printer = match Printer::open(request.flags, request.program, request.words) {
+        Ok(printer) => printer,
+        Err(error) => {
+            let file = request
+                .flags
+                .stats
+                .file
+                .as_deref()
+                .map_or_else(String::new, |file| file.display().to_string());
+            return (Ended::Refused(format!("statistics file {file}: {error}")), None);
+        }
+    };
+    let mut world = match World::<C>::new(request.flags) {
+        Ok(world) => world,
+        Err(StartError::OutOfMemory(cause)) => return (exhausted(&cause), None),
+        Err(error) => return (Ended::Refused(error.to_string()), None),
+    };
+    world.print_with(printer.clone());
+    if request.flags.sanity {
+        Checker::install(&mut world);
+    }
+    let ended = match workload.run(&world, request.args) {
+        Ok(checksum) => Ended::Checksum(checksum),
+        Err(RunError::Heap(EnterError::Exhausted(exhaustion))) => exhausted(&exhaustion.cause),
+        Err(error @ RunError::Damaged(_)) => Ended::Broken(error.to_string()),
+        Err(error) => Ended::Refused(error.to_string()),
+    };
+    let statistics = world.finish();
+    printer.finish(&statistics);
+    (ended, Some(statistics))
+}
+
+/// `-M` as it was, or else the memory of the machine.
+fn exhausted(cause: &OutOfMemory) -> Ended {
+    Ended::Exhausted(cause.limit.unwrap_or(Bytes(0)))
+}

@@ -1,0 +1,301 @@
+//! The plan: every run of an experiment, in the order in which it is to be done.
+//!
+//! Terms: a *cell* is a configuration (collector, workload, arguments, flags); a *block* is one pass over all cells. There are `repeat`
+//! blocks, each in a random order of its own, so that drift of the machine falls on all cells alike and an experiment that is cut short
+//! still has whole blocks.
+//!
+//! The order is a function of the seed alone, on every machine and in every version: PCG XSL RR 128/64 (`rand_pcg::Pcg64`, O'Neill 2014)
+//! with the seed as state and the block as stream, and a Fisher-Yates shuffle written out here, because rand's own may change.
+//! [`ORDER`] names both and goes into `plan.json`; a unit test pins an order.
+//!
+//! A shard takes whole groups, one for each block and workload, so that whatever is compared (collectors, flags) is measured by one
+//! machine.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use gclab_results::{Configuration, PlannedRun};
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::Rng;
+
+use crate::spec::Spec;
+
+/// How the order came about, for `plan.json`.
+pub const ORDER: &str = "blocks shuffled by pcg64(seed, block) and fisher-yates";
+
+/// Which part of a plan to do: part `index` of `count`, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    index: u32,
+    count: u32,
+}
+
+impl Default for Shard {
+    /// All of it.
+    fn default() -> Self {
+        Shard { index: 1, count: 1 }
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Shard, String> {
+        let numbers = text
+            .split_once('/')
+            .and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+        match numbers {
+            Some((index, count)) if (1..=count).contains(&index) => Ok(Shard { index, count }),
+            _ => Err("a shard is I/N, with I from 1 to N: 1/4, 2/4, 3/4 and 4/4 share the work among four".into()),
+        }
+    }
+}
+
+impl std::fmt::Display for Shard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.index, self.count)
+    }
+}
+
+impl Shard {
+    /// Whether this is the whole plan.
+    pub fn is_all(self) -> bool {
+        self.count == 1
+    }
+
+    /// A word for file names.
+    pub fn suffix(self) -> String {
+        if self.is_all() {
+            String::new()
+        } else {
+            format!("-shard{}of{}", self.index, self.count)
+        }
+    }
+
+    fn takes(self, group: usize) -> bool {
+        group % self.count as usize == self.index as usize - 1
+    }
+}
+
+/// All settings of the flags: the fixed ones with the cross product of the swept ones, the last axis running fastest.
+pub fn settings(spec: &Spec) -> Vec<BTreeMap<String, String>> {
+    spec.sweep.iter().fold(vec![spec.flags.clone()], |settings, axis| {
+        settings
+            .iter()
+            .flat_map(|flags| axis.values.iter().map(|value| with(flags, &axis.flag, value)))
+            .collect()
+    })
+}
+
+/// All cells of an experiment: workloads × collectors × settings.
+pub fn cells(spec: &Spec) -> Vec<Configuration> {
+    let settings = settings(spec);
+    let mut cells = Vec::new();
+    for (workload, args) in &spec.workloads {
+        for collector in &spec.collectors {
+            cells.extend(settings.iter().map(|flags| Configuration {
+                workload: workload.clone(),
+                args: args.clone(),
+                collector: collector.clone(),
+                flags: flags.clone(),
+            }));
+        }
+    }
+    cells
+}
+
+fn with(flags: &BTreeMap<String, String>, name: &str, value: &str) -> BTreeMap<String, String> {
+    let mut flags = flags.clone();
+    flags.insert(name.to_owned(), value.to_owned());
+    flags
+}
+
+/// The runs of `shard`, in order. Positions are those in the whole plan, so that the shards' runs can be put together again.
+pub fn plan(spec: &Spec, shard: Shard) -> Vec<PlannedRun> {
+    let cells = cells(spec);
+    // Works in the order of the file; a group's number tells which shard takes it.
+    let work_of = |cell: &Configuration| {
+        spec.workloads
+            .iter()
+            .position(|(name, args)| (name, args) == (&cell.workload, &cell.args))
+    };
+    let mut runs = Vec::new();
+    let mut position = 0;
+    for block in 0..spec.repeat {
+        let mut order: Vec<usize> = (0..cells.len()).collect();
+        shuffle(&mut order, &mut Pcg64::new(u128::from(spec.seed), u128::from(block)));
+        for cell in order.into_iter().map(|index| &cells[index]) {
+            let group = block as usize * spec.workloads.len() + work_of(cell).unwrap_or(0);
+            if shard.takes(group) {
+                runs.push(PlannedRun::new(cell.clone(), block, position));
+            }
+            position += 1;
+        }
+    }
+    runs
+}
+
+/// Fisher-Yates, from the last place down.
+fn shuffle(items: &mut [usize], random: &mut Pcg64) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, below(last as u64 + 1, random) as usize);
+    }
+}
+
+/// A number below `bound`, each equally likely: draws from the incomplete last span of the 64-bit range are thrown away.
+fn below(bound: u64, random: &mut Pcg64) -> u64 {
+    let whole = u64::MAX - u64::MAX % bound;
+    loop {
+        let draw = random.next_u64();
+        if draw < whole {
+            return draw % bound;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeSet, HashMap};
+
+    use super::*;
+    use crate::spec::Axis;
+
+    fn spec(repeat: u32, seed: u64) -> Spec {
+        let values = |values: &[&str]| values.iter().map(|v| v.to_string()).collect();
+        Spec {
+            collectors: values(&["two-space", "copying"]),
+            workloads: vec![
+                ("binary_trees".into(), values(&["8"])),
+                ("binary_trees".into(), values(&["9"])),
+                ("gcbench".into(), vec![]),
+            ],
+            repeat,
+            seed,
+            flags: [("F".to_owned(), "2".to_owned())].into(),
+            sweep: vec![
+                Axis {
+                    flag: "A".into(),
+                    values: values(&["1m", "4m"]),
+                },
+                Axis {
+                    flag: "n".into(),
+                    values: values(&["0", "256k", "512k"]),
+                },
+            ],
+            ..Spec::default()
+        }
+    }
+
+    fn ids(runs: &[PlannedRun]) -> Vec<String> {
+        runs.iter().map(|run| run.id.clone()).collect()
+    }
+
+    #[test]
+    fn the_cross_product_has_each_cell_once() {
+        let cells = cells(&spec(1, 1));
+        assert_eq!(cells.len(), 2 * 3 * 2 * 3);
+        assert_eq!(
+            cells.iter().map(Configuration::id).collect::<BTreeSet<_>>().len(),
+            cells.len()
+        );
+        assert!(
+            cells
+                .iter()
+                .all(|cell| cell.flags.keys().map(String::as_str).eq(["A", "F", "n"]))
+        );
+    }
+
+    #[test]
+    fn each_block_is_one_pass_over_all_cells() {
+        let spec = spec(4, 1);
+        let runs = plan(&spec, Shard::default());
+        for (number, block) in runs.chunks(36).enumerate() {
+            assert!(block.iter().all(|run| run.round as usize == number));
+            assert_eq!(block.iter().map(|run| &run.cell).collect::<BTreeSet<_>>().len(), 36);
+        }
+        assert!(
+            runs.iter()
+                .enumerate()
+                .all(|(place, run)| run.position as usize == place)
+        );
+        let cells = |block: usize| {
+            runs[block * 36..][..36]
+                .iter()
+                .map(|run| run.cell.clone())
+                .collect::<Vec<_>>()
+        };
+        assert_ne!(cells(0), cells(1), "each block has an order of its own");
+    }
+
+    #[test]
+    fn the_order_is_a_function_of_the_seed() {
+        assert_eq!(plan(&spec(3, 7), Shard::default()), plan(&spec(3, 7), Shard::default()));
+        assert_ne!(
+            ids(&plan(&spec(3, 7), Shard::default())),
+            ids(&plan(&spec(3, 8), Shard::default()))
+        );
+        // Blocks draw from streams of their own: more rounds leave the earlier ones as they were.
+        assert_eq!(
+            plan(&spec(5, 7), Shard::default())[..36 * 3],
+            plan(&spec(3, 7), Shard::default())[..]
+        );
+    }
+
+    #[test]
+    fn a_seed_gives_this_order_for_ever() {
+        let order = |seed, block| {
+            let mut order: Vec<usize> = (0..10).collect();
+            shuffle(&mut order, &mut Pcg64::new(seed, block));
+            order
+        };
+        // Computed apart, in Python, from the definition of PCG XSL RR 128/64.
+        assert_eq!(order(1, 0), [4, 2, 5, 8, 3, 0, 6, 1, 7, 9]);
+        assert_eq!(order(1, 1), [0, 2, 9, 5, 4, 6, 7, 1, 3, 8]);
+        assert_eq!(order(2, 0), [7, 2, 8, 4, 0, 6, 1, 5, 3, 9]);
+    }
+
+    #[test]
+    fn every_place_of_a_shuffle_is_equally_likely() {
+        let mut counts: HashMap<(usize, usize), u32> = HashMap::new();
+        let mut random = Pcg64::new(1, 1);
+        for _ in 0..6000 {
+            let mut order: Vec<usize> = (0..6).collect();
+            shuffle(&mut order, &mut random);
+            for (place, item) in order.into_iter().enumerate() {
+                *counts.entry((place, item)).or_default() += 1;
+            }
+        }
+        // Each of 36 counts is binomial with mean 1000 and standard deviation 29; five of these are 145.
+        assert!(
+            counts.len() == 36 && counts.values().all(|n| n.abs_diff(1000) < 145),
+            "{counts:?}"
+        );
+    }
+
+    #[test]
+    fn shards_share_the_plan_by_whole_groups() {
+        let spec = spec(5, 3);
+        let whole = plan(&spec, Shard::default());
+        for count in [2, 3, 4, 7] {
+            let parts: Vec<_> = (1..=count).map(|index| plan(&spec, Shard { index, count })).collect();
+            let mut together = parts.concat();
+            together.sort_by_key(|run| run.position);
+            assert_eq!(together, whole, "nothing lost, nothing twice");
+            let mut owner = HashMap::new();
+            for (part, runs) in parts.iter().enumerate() {
+                for run in runs {
+                    let group = (run.round, run.workload.clone(), run.args.clone());
+                    assert_eq!(*owner.entry(group).or_insert(part), part, "a group is not split");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_shard_is_from_one_to_n() {
+        assert_eq!("2/3".parse(), Ok(Shard { index: 2, count: 3 }));
+        for wrong in ["0/2", "3/2", "1", "1/0", "a/b", "1/2/3", "-1/2", ""] {
+            assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
+        }
+    }
+}

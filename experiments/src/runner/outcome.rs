@@ -1,0 +1,211 @@
+//! From how a child ended to the run's record. The outcomes (ok, heap exhausted, usage, crash, timeout) are never confused: that a run
+//! ended well is not believed on its status alone, its own record and its checksum must agree.
+
+use gclab_results::{PlannedRun, RunRecord, Status};
+
+use super::child::{End, Finished};
+
+/// Exit status of a run that was refused: usage.
+pub const EXIT_USAGE: i32 = 2;
+/// Exit status of a run whose heap was exhausted: GHC's `EXIT_HEAPOVERFLOW`.
+pub const EXIT_HEAP_EXHAUSTED: i32 = 251;
+
+/// What is known of a run before it starts.
+#[derive(Clone, Debug)]
+pub struct Before {
+    /// When: UTC, RFC 3339.
+    pub started: String,
+    /// Load average over one minute.
+    pub load_average: Option<f64>,
+    /// The machine's name.
+    pub host: Option<String>,
+    /// The command that repeats the run.
+    pub command: Vec<String>,
+    /// The seed of the plan.
+    pub seed: u64,
+}
+
+/// The record of `run`. `line` is what the child wrote to its record file, if there is one.
+pub fn record(run: &PlannedRun, before: Before, finished: Finished, line: Option<&str>) -> RunRecord {
+    let own = line.and_then(|line| serde_json::from_str::<RunRecord>(line).ok());
+    let (outcome, complaint) = classify(run, &finished, own.as_ref());
+    let mut stderr = finished.stderr_tail.trim_end().to_owned();
+    if let Some(complaint) = complaint {
+        stderr = format!("{stderr}\n(gclab run: {complaint})").trim_start().to_owned();
+    }
+    let (minor, major) = finished.faults;
+    let (voluntary, involuntary) = finished.switches;
+    let ok = outcome.is_ok();
+    RunRecord {
+        command: before.command,
+        started: Some(before.started),
+        host: before.host,
+        load_average: before.load_average,
+        voluntary_context_switches: Some(voluntary),
+        involuntary_context_switches: Some(involuntary),
+        minor_page_faults: Some(minor),
+        major_page_faults: Some(major),
+        checksum: own.as_ref().and_then(|own| own.checksum.clone()).filter(|_| ok),
+        stderr_tail: (!ok && !stderr.is_empty()).then_some(stderr),
+        outcome,
+        wall_seconds: Some(finished.wall.as_secs_f64()),
+        user_seconds: Some(finished.user.as_secs_f64()),
+        system_seconds: Some(finished.system.as_secs_f64()),
+        max_rss_bytes: Some(finished.max_rss),
+        stats: own.and_then(|own| own.stats),
+        ..RunRecord::planned(run, before.seed)
+    }
+}
+
+/// The outcome, and what is wrong with a child that claims to have ended well.
+fn classify(run: &PlannedRun, finished: &Finished, own: Option<&RunRecord>) -> (Status, Option<String>) {
+    let crash = |exit_code| Status::Crash {
+        exit_code: Some(exit_code),
+        signal: None,
+    };
+    match finished.end {
+        End::Timeout | End::Interrupted => (Status::Timeout, None),
+        End::Signal(signal) => (
+            Status::Crash {
+                exit_code: None,
+                signal: Some(signal),
+            },
+            None,
+        ),
+        End::Exit(0) => match agrees(run, finished, own) {
+            Ok(()) => (Status::Ok, None),
+            Err(complaint) => (crash(0), Some(complaint)),
+        },
+        End::Exit(EXIT_USAGE) => (Status::Usage, None),
+        // Without a record too: when the system refuses memory in the middle of a collection there is no way back to write one.
+        End::Exit(EXIT_HEAP_EXHAUSTED) => (Status::HeapExhausted, None),
+        End::Exit(code) => (crash(code), None),
+    }
+}
+
+/// Whether a child with exit status 0 printed a checksum and recorded the same one for the run that was asked for.
+fn agrees(run: &PlannedRun, finished: &Finished, own: Option<&RunRecord>) -> Result<(), String> {
+    let own = own.ok_or("exit status 0, but no record was written")?;
+    let recorded = own
+        .checksum
+        .as_deref()
+        .ok_or("exit status 0, but the record has no checksum")?;
+    let expected = format!("{} checksum={recorded}", run.workload);
+    if !finished.stdout.lines().any(|line| line == expected) {
+        return Err(format!("exit status 0, but standard output has no line `{expected}`"));
+    }
+    if !own.outcome.is_ok() {
+        return Err(format!("exit status 0, but the record says {}", own.outcome));
+    }
+    if (&own.collector, &own.workload, &own.args) != (&run.collector, &run.workload, &run.args) {
+        return Err(format!(
+            "the record is of {} under {}, not of {} under {}",
+            own.workload, own.collector, run.workload, run.collector
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use gclab_results::Configuration;
+
+    use super::*;
+
+    fn planned() -> PlannedRun {
+        PlannedRun::new(
+            Configuration {
+                workload: "gcbench".into(),
+                collector: "copying".into(),
+                ..Configuration::default()
+            },
+            0,
+            0,
+        )
+    }
+
+    fn outcome(end: End, stdout: &str, own: Option<RunRecord>) -> RunRecord {
+        let finished = Finished {
+            end,
+            wall: Duration::from_millis(1500),
+            user: Duration::ZERO,
+            system: Duration::ZERO,
+            max_rss: 1,
+            faults: (0, 0),
+            switches: (0, 0),
+            stdout: stdout.into(),
+            stderr_tail: "last words\n".into(),
+        };
+        let before = Before {
+            started: String::new(),
+            load_average: None,
+            host: None,
+            command: vec![],
+            seed: 1,
+        };
+        let line = own.map(|own| serde_json::to_string(&own).unwrap());
+        record(&planned(), before, finished, line.as_deref())
+    }
+
+    fn own(status: Status) -> RunRecord {
+        RunRecord {
+            outcome: status,
+            checksum: Some("42".into()),
+            ..RunRecord::planned(&planned(), 1)
+        }
+    }
+
+    #[test]
+    fn ok_needs_status_record_and_checksum() {
+        let good = outcome(End::Exit(0), "gcbench checksum=42\n", Some(own(Status::Ok)));
+        assert_eq!(
+            (good.outcome, good.checksum.as_deref(), good.stderr_tail),
+            (Status::Ok, Some("42"), None)
+        );
+        let crash = Status::Crash {
+            exit_code: Some(0),
+            signal: None,
+        };
+        let other_collector = RunRecord {
+            collector: "two-space".into(),
+            ..own(Status::Ok)
+        };
+        let silent = RunRecord {
+            checksum: None,
+            ..own(Status::Ok)
+        };
+        for (stdout, own) in [
+            ("gcbench checksum=42\n", None),
+            ("gcbench checksum=43\n", Some(own(Status::Ok))),
+            ("", Some(own(Status::Ok))),
+            ("gcbench checksum=42\n", Some(silent)),
+            ("gcbench checksum=42\n", Some(own(Status::HeapExhausted))),
+            ("gcbench checksum=42\n", Some(other_collector)),
+        ] {
+            let bad = outcome(End::Exit(0), stdout, own.clone());
+            assert_eq!((&bad.outcome, &bad.checksum), (&crash, &None), "{stdout:?} {own:?}");
+            assert!(bad.stderr_tail.unwrap().contains("gclab run: "));
+        }
+    }
+
+    #[test]
+    fn failures_are_told_apart() {
+        let crash = |exit_code, signal| Status::Crash { exit_code, signal };
+        for (end, own_status, expected) in [
+            (End::Exit(251), Some(Status::HeapExhausted), Status::HeapExhausted),
+            (End::Exit(251), None, Status::HeapExhausted),
+            (End::Exit(2), None, Status::Usage),
+            (End::Exit(101), None, crash(Some(101), None)),
+            (End::Signal(11), None, crash(None, Some(11))),
+            (End::Signal(9), Some(Status::Ok), crash(None, Some(9))),
+            (End::Timeout, None, Status::Timeout),
+        ] {
+            let record = outcome(end, "", own_status.map(own));
+            assert_eq!(record.outcome, expected, "{end:?}");
+            assert!(record.stderr_tail.unwrap().starts_with("last words"));
+            assert_eq!(record.wall_seconds, Some(1.5));
+        }
+    }
+}

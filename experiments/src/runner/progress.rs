@@ -1,0 +1,196 @@
+//! How far a sweep is and how long it will still take: a bar on a terminal, one line a run elsewhere (logs of batch jobs).
+//!
+//! The estimate takes for each run still to do the mean time of its configuration so far, or else of its workload's runs, or else of all.
+
+use std::collections::HashMap;
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use gclab_results::{PlannedRun, RunRecord};
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Mean wall times, by configuration, by workload and over all.
+#[derive(Debug, Default)]
+pub struct Estimator {
+    sums: HashMap<String, (f64, u32)>,
+}
+
+impl Estimator {
+    /// Learns from a run that was done.
+    pub fn learn(&mut self, run: &RunRecord) {
+        let Some(seconds) = run.wall_seconds else {
+            return;
+        };
+        for key in [
+            format!("cell {}", run.cell),
+            work_key(&run.workload, &run.args),
+            String::new(),
+        ] {
+            let (sum, count) = self.sums.entry(key).or_default();
+            *sum += seconds;
+            *count += 1;
+        }
+    }
+
+    /// Seconds that `runs` will take; nothing if no run was ever done.
+    pub fn estimate<'r>(&self, runs: impl IntoIterator<Item = &'r PlannedRun>) -> Option<Duration> {
+        let mean = |key: &str| self.sums.get(key).map(|(sum, count)| sum / f64::from(*count));
+        let seconds = |run: &PlannedRun| {
+            mean(&format!("cell {}", run.cell))
+                .or_else(|| mean(&work_key(&run.workload, &run.args)))
+                .or_else(|| mean(""))
+        };
+        runs.into_iter()
+            .map(seconds)
+            .sum::<Option<f64>>()
+            .map(Duration::from_secs_f64)
+    }
+}
+
+fn work_key(workload: &str, args: &[String]) -> String {
+    format!("work {workload} {}", args.join(" "))
+}
+
+/// What the user sees while the runs are done.
+#[derive(Debug)]
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    done: usize,
+    total: usize,
+}
+
+impl Progress {
+    /// Begins with `done` of `total` runs.
+    pub fn begin(done: usize, total: usize) -> Progress {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let style =
+                ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {msg}").expect("a template of known keys");
+            ProgressBar::new(total as u64)
+                .with_position(done as u64)
+                .with_style(style)
+        });
+        if let Some(bar) = &bar {
+            bar.enable_steady_tick(TICK);
+        }
+        Progress { bar, done, total }
+    }
+
+    /// `run` begins; `left` is the estimate for it and all after it.
+    pub fn start(&self, run: &PlannedRun, left: Option<Duration>) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!("{}{}", about(left), describe(run)));
+        }
+    }
+
+    /// A run has ended.
+    pub fn finish(&mut self, run: &PlannedRun, record: &RunRecord, left: Option<Duration>) {
+        self.done += 1;
+        let seconds = record.wall_seconds.unwrap_or(0.0);
+        let line = format!(
+            "[{}/{}] {}: {} {seconds:.2} s",
+            self.done,
+            self.total,
+            describe(run),
+            record.outcome
+        );
+        match &self.bar {
+            None => eprintln!("{line}{}", about(left).trim_end_matches(": ")),
+            Some(bar) => {
+                bar.inc(1);
+                if !record.outcome.is_ok() {
+                    bar.println(line);
+                }
+            }
+        }
+    }
+
+    /// The bar goes away; what was printed stays.
+    pub fn end(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// The clock on the bar moves once a second: often enough to see that it lives, too seldom to disturb a measurement.
+const TICK: Duration = Duration::from_secs(1);
+
+fn about(left: Option<Duration>) -> String {
+    left.filter(|left| !left.is_zero())
+        .map_or_else(|| ": ".into(), |left| format!(", about {} left: ", human(left)))
+}
+
+/// `two-space binary_trees 12 A=1m`.
+pub fn describe(run: &PlannedRun) -> String {
+    let mut words = vec![run.collector.clone(), run.workload.clone()];
+    words.extend(run.args.iter().cloned());
+    words.extend(run.flags.iter().map(|(name, value)| format!("{name}={value}")));
+    words.join(" ")
+}
+
+/// A duration as one would say it: `8 s`, `3 min 20 s`, `2 h 5 min`.
+pub fn human(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64().round() as u64;
+    match seconds {
+        0 => "1 s".into(),
+        1..=119 => format!("{seconds} s"),
+        120..=7199 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gclab_results::Configuration;
+
+    use super::*;
+
+    fn run(workload: &str, collector: &str) -> PlannedRun {
+        PlannedRun::new(
+            Configuration {
+                workload: workload.into(),
+                collector: collector.into(),
+                ..Configuration::default()
+            },
+            0,
+            0,
+        )
+    }
+
+    #[test]
+    fn the_nearest_knowledge_counts() {
+        let mut estimator = Estimator::default();
+        assert_eq!(estimator.estimate([&run("a", "x")]), None, "nothing is known yet");
+        assert_eq!(estimator.estimate([]), Some(Duration::ZERO));
+        for (workload, collector, seconds) in [("a", "x", 1.0), ("a", "y", 3.0), ("b", "x", 11.0)] {
+            estimator.learn(&RunRecord {
+                wall_seconds: Some(seconds),
+                ..RunRecord::planned(&run(workload, collector), 1)
+            });
+        }
+        let estimate = |workload, collector| estimator.estimate([&run(workload, collector)]).unwrap().as_secs_f64();
+        assert_eq!(estimate("a", "x"), 1.0, "the configuration's own");
+        assert_eq!(estimate("a", "z"), 2.0, "the workload's");
+        assert_eq!(estimate("c", "z"), 5.0, "all");
+    }
+
+    #[test]
+    fn durations_as_one_says_them() {
+        let said: Vec<_> = [0, 1, 119, 120, 200, 7199, 7500]
+            .into_iter()
+            .map(|s| human(Duration::from_secs(s)))
+            .collect();
+        assert_eq!(
+            said,
+            [
+                "1 s",
+                "1 s",
+                "119 s",
+                "2 min 0 s",
+                "3 min 20 s",
+                "119 min 59 s",
+                "2 h 5 min"
+            ]
+        );
+    }
+}

@@ -1,0 +1,178 @@
+//! The runner against children that are shell scripts, so that each way of ending is sure to happen.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use gclab_results::{Configuration, Manifest, RunRecord, Status};
+
+use super::*;
+
+/// A folder with a plan, and a program that does as each workload's name says.
+struct Bench {
+    folder: tempfile::TempDir,
+    program: PathBuf,
+}
+
+/// Stands for `gclab exec WORKLOAD --collector NAME --record FILE`. Appends a line to `started` in its folder for each call.
+const SCRIPT: &str = r#"#!/bin/sh
+workload=$2; collector=$4; record=$6
+echo "$workload" >> "$(dirname "$0")/started"
+sum=42
+[ "$collector" = wrong ] && sum=43
+line() { echo "{\"schema\":1,\"gclab\":\"x\",\"id\":\"x\",\"cell\":\"x\",\"collector\":\"$collector\",\"workload\":\"$workload\",\"args\":[],\"flags\":{},\"command\":[],\"round\":0,\"position\":0,\"seed\":0,\"outcome\":{\"status\":\"$1\"},\"checksum\":\"$sum\"}" > "$record"; }
+case $workload in
+  good) line ok; echo "good checksum=$sum";;
+  full) line heap-exhausted; echo "Heap exhausted" >&2; exit 251;;
+  mute) exit 0;;
+  panic) echo "thread panicked" >&2; exit 101;;
+  segfault) kill -SEGV $$;;
+  refused) exit 2;;
+  slow) sleep 600;;
+esac
+"#;
+
+impl Bench {
+    fn new(collectors: &[&str], workloads: &[&str], repeat: u32) -> Bench {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("gclab");
+        fs::write(&program, SCRIPT).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut manifest = Manifest::new("fake");
+        for round in 0..repeat {
+            for workload in workloads {
+                for collector in collectors {
+                    let cell = Configuration {
+                        workload: workload.to_string(),
+                        collector: collector.to_string(),
+                        args: vec![],
+                        flags: BTreeMap::new(),
+                    };
+                    let position = manifest.plan.len() as u32;
+                    manifest.plan.push(PlannedRun::new(cell, round, position));
+                }
+            }
+        }
+        ResultsDir::create(folder.path().join("results"), manifest).unwrap();
+        Bench { folder, program }
+    }
+
+    fn open(&self) -> ResultsDir {
+        ResultsDir::open(self.folder.path().join("results")).unwrap()
+    }
+
+    fn sweep(&self, timeout: Duration) -> Vec<RunRecord> {
+        let stop = Stop::listen().unwrap();
+        let mut dir = self.open();
+        let swept = sweep(
+            &mut dir,
+            &Sweep {
+                program: &self.program,
+                timeout,
+                stop: &stop,
+            },
+        )
+        .unwrap();
+        assert_eq!(swept, Swept::Complete);
+        // What is on disk, not what is in memory.
+        self.open().runs().to_vec()
+    }
+
+    fn started(&self) -> usize {
+        fs::read_to_string(self.folder.path().join("started"))
+            .unwrap_or_default()
+            .lines()
+            .count()
+    }
+}
+
+const LONG: Duration = Duration::from_secs(60);
+
+#[test]
+fn each_end_is_told_from_the_others() {
+    let bench = Bench::new(&["any"], &["good", "full", "mute", "panic", "segfault", "refused"], 1);
+    let runs = bench.sweep(LONG);
+    let crash = |exit_code, signal| Status::Crash { exit_code, signal };
+    let expected = [
+        ("good", Status::Ok),
+        ("full", Status::HeapExhausted),
+        ("mute", crash(Some(0), None)),
+        ("panic", crash(Some(101), None)),
+        ("segfault", crash(None, Some(libc::SIGSEGV))),
+        ("refused", Status::Usage),
+    ];
+    assert_eq!(runs.len(), expected.len());
+    for (run, (workload, status)) in runs.iter().zip(expected) {
+        assert_eq!((run.workload.as_str(), &run.outcome), (workload, &status));
+    }
+    assert!(runs[3].stderr_tail.as_deref().unwrap().contains("thread panicked"));
+    assert!(
+        runs.iter().all(|run| run.max_rss_bytes.is_some_and(|bytes| bytes > 0)
+            && run.wall_seconds.is_some_and(|seconds| seconds > 0.0))
+    );
+}
+
+#[test]
+fn a_run_past_its_time_is_killed_and_the_rest_goes_on() {
+    let bench = Bench::new(&["any"], &["slow", "good"], 1);
+    let runs = bench.sweep(Duration::from_millis(400));
+    let outcomes: Vec<_> = runs.iter().map(|run| run.outcome.clone()).collect();
+    assert_eq!(outcomes, [Status::Timeout, Status::Ok]);
+}
+
+#[test]
+fn what_is_done_is_not_done_again() {
+    let bench = Bench::new(&["one", "two"], &["good"], 3);
+    let first = bench.sweep(LONG);
+    assert_eq!((first.len(), bench.started()), (6, 6));
+    assert_eq!(bench.sweep(LONG), first);
+    assert_eq!(bench.started(), 6);
+    // As after a crash of the machine: one line gone, one cut short.
+    let file = bench.open().runs_file();
+    let text = fs::read_to_string(&file).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    fs::write(&file, format!("{}\n{}", lines[..4].join("\n"), &lines[4][..20])).unwrap();
+    let again = bench.sweep(LONG);
+    assert_eq!((again.len(), bench.started()), (6, 8));
+    assert_eq!(again[..4], first[..4], "what was there is as it was");
+}
+
+#[test]
+fn wrong_results_are_found() {
+    let bench = Bench::new(&["right", "wrong"], &["good"], 1);
+    bench.sweep(LONG);
+    let complaints = crate::verdict::verdict(&bench.open());
+    assert_eq!(complaints.len(), 1);
+    assert!(
+        complaints[0].contains("checksum 42 under right; checksum 43 under wrong"),
+        "{complaints:?}"
+    );
+}
+
+#[test]
+fn a_sweep_that_went_well_has_no_complaints_and_a_crash_is_one() {
+    let bench = Bench::new(&["one", "two"], &["good", "full"], 1);
+    bench.sweep(LONG);
+    assert_eq!(crate::verdict::verdict(&bench.open()), Vec::<String>::new());
+    let bench = Bench::new(&["one"], &["good", "segfault"], 2);
+    bench.sweep(LONG);
+    let complaints = crate::verdict::verdict(&bench.open());
+    assert!(
+        complaints.len() == 1
+            && complaints[0].starts_with("crash: 2 of 4 runs; the first, crash (signal 11): gclab exec segfault"),
+        "{complaints:?}"
+    );
+}
+
+#[test]
+fn nothing_is_left_behind_but_the_results() {
+    let bench = Bench::new(&["one"], &["good", "panic"], 1);
+    bench.sweep(LONG);
+    let mut names: Vec<_> = fs::read_dir(bench.folder.path().join("results"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["plan.json", "runs.jsonl"]);
+}

@@ -1,0 +1,74 @@
+//! An experiment file, from text to a specification in which every name exists and every value is legal.
+//!
+//! Four steps: `read` (bytes to text), `parse` (TOML, keys, types), `validate` (names, flags, arguments), each with errors that point into the
+//! file (`errors`). Nothing runs before all of it is right.
+
+mod errors;
+mod parse;
+mod read;
+#[cfg(test)]
+mod tests;
+mod validate;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+pub use errors::{Source, SpecError};
+
+use crate::registry::Registry;
+
+/// A swept flag and its values.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Axis {
+    /// The flag's name in experiment files.
+    pub flag: String,
+    /// Its values as text, in the order of the file.
+    pub values: Vec<String>,
+}
+
+/// An experiment, checked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// The file's name without `.toml`.
+    pub name: String,
+    /// The file, word for word.
+    pub text: String,
+    /// What the experiment is to answer; empty if the file does not say.
+    pub question: String,
+    /// Names of collectors.
+    pub collectors: Vec<String>,
+    /// Names of workloads with their arguments.
+    pub workloads: Vec<(String, Vec<String>)>,
+    /// Runs of each configuration.
+    pub repeat: u32,
+    /// Seed of the order of runs.
+    pub seed: u64,
+    /// Longest time for one run.
+    pub timeout: Duration,
+    /// Flags of every run.
+    pub flags: BTreeMap<String, String>,
+    /// Swept flags, in the order of the file.
+    pub sweep: Vec<Axis>,
+}
+
+/// Reads and checks the experiment file at `path`.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub fn load(path: &Path, registry: &Registry) -> Result<Spec, Box<SpecError>> {
+    let source = read::read(path)?;
+    let name = path
+        .file_stem()
+        .map_or_else(|| "experiment".into(), |stem| stem.to_string_lossy().into_owned());
+    from_source(name, source, registry)
+}
+
+/// Checks the text of an experiment file.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub fn from_source(name: String, source: Source, registry: &Registry) -> Result<Spec, Box<SpecError>> {
+    let raw = parse::parse(&source)?;
+    validate::validate(name, &source, raw, registry)
+}

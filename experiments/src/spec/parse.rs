@@ -1,0 +1,388 @@
+//! An experiment file's shape: which keys there are and of which type their values. Names are looked up later (`validate`).
+//!
+//! The tree is walked by hand rather than by serde so that every message can name the key, underline the value and offer the nearest key.
+
+use std::time::Duration;
+
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+use super::errors::{Source, SpecError};
+use crate::suggest::suggest;
+
+/// A result whose error points into the file.
+pub type Parsed<T> = Result<T, Box<SpecError>>;
+
+/// A flag's value as the file has it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A string: sizes (`"256k"`), mostly.
+    Text(String),
+    /// An integer, decimal, as text.
+    Integer(String),
+    /// A float as it was written.
+    Float(String),
+    /// On or off.
+    Boolean(bool),
+}
+
+impl std::fmt::Display for Value {
+    /// As a flag's value is written: a string without its quotes.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Text(text) | Value::Integer(text) | Value::Float(text) => f.write_str(text),
+            Value::Boolean(on) => write!(f, "{on}"),
+        }
+    }
+}
+
+/// A workload and its arguments as the file has them.
+#[derive(Debug)]
+pub struct RawWorkload {
+    pub name: Spanned<String>,
+    pub args: Vec<Spanned<String>>,
+}
+
+/// An experiment file whose keys and types are right.
+#[derive(Debug)]
+pub struct Raw {
+    pub question: String,
+    pub collectors: Vec<Spanned<String>>,
+    pub workloads: Vec<RawWorkload>,
+    pub repeat: u32,
+    pub seed: u64,
+    pub timeout: Duration,
+    /// `[flags]`, in the order of the file.
+    pub flags: Vec<(Spanned<String>, Spanned<Value>)>,
+    /// `[sweep]`, in the order of the file.
+    pub sweep: Vec<(Spanned<String>, Vec<Spanned<Value>>)>,
+}
+
+/// Rounds, when the file does not say.
+const DEFAULT_REPEAT: u32 = 10;
+/// More rounds than anybody has time for: a slip of the finger.
+const MAX_REPEAT: u64 = 100_000;
+/// The seed of the run order, when the file does not say.
+const DEFAULT_SEED: u64 = 1;
+/// Longest time a run may take, when the file does not say.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
+const KEYS: [&str; 8] = [
+    "question",
+    "collectors",
+    "workloads",
+    "repeat",
+    "seed",
+    "timeout",
+    "flags",
+    "sweep",
+];
+
+/// Parses `source`; the first mistake is the error.
+pub fn parse(source: &Source) -> Parsed<Raw> {
+    let document = DeTable::parse(&source.text).map_err(|error| {
+        let span = error.span().unwrap_or(0..0);
+        SpecError::at(
+            source,
+            span,
+            format!("{} is not TOML", source.name),
+            error.message().lines().collect::<Vec<_>>().join("; "),
+        )
+    })?;
+    Walk { source }.document(document.get_ref())
+}
+
+struct Walk<'s> {
+    source: &'s Source,
+}
+
+impl Walk<'_> {
+    fn document(&self, table: &DeTable<'_>) -> Parsed<Raw> {
+        for key in in_order(table).map(|(key, _)| key) {
+            if !KEYS.contains(&key.get_ref().as_ref()) {
+                return Err(self.unknown_key(key, &KEYS, ""));
+            }
+        }
+        let get = |key: &str| table.get(key);
+        Ok(Raw {
+            question: get("question")
+                .map(|value| self.text("question", value))
+                .transpose()?
+                .unwrap_or_default(),
+            collectors: self.names("collectors", self.required("collectors", table)?)?,
+            workloads: self.workloads(self.required("workloads", table)?)?,
+            repeat: get("repeat")
+                .map(|value| self.integer("repeat", value, 1, MAX_REPEAT))
+                .transpose()?
+                .map_or(DEFAULT_REPEAT, |n| n as u32),
+            seed: get("seed")
+                .map(|value| self.integer("seed", value, 0, i64::MAX as u64))
+                .transpose()?
+                .unwrap_or(DEFAULT_SEED),
+            timeout: get("timeout")
+                .map(|value| self.duration("timeout", value))
+                .transpose()?
+                .unwrap_or(DEFAULT_TIMEOUT),
+            flags: get("flags")
+                .map(|value| self.flags(value))
+                .transpose()?
+                .unwrap_or_default(),
+            sweep: get("sweep")
+                .map(|value| self.sweep(value))
+                .transpose()?
+                .unwrap_or_default(),
+        })
+    }
+
+    fn required<'t, 'i>(&self, key: &str, table: &'t DeTable<'i>) -> Parsed<&'t Spanned<DeValue<'i>>> {
+        table.get(key).ok_or_else(|| {
+            SpecError::at(
+                self.source,
+                0..0,
+                format!("the key `{key}` is missing"),
+                "nowhere in this file",
+            )
+            .help(format!("{key} = [\"...\"]; `gclab list {key}` shows the names"))
+        })
+    }
+
+    fn unknown_key(&self, key: &Spanned<impl AsRef<str>>, known: &[&str], place: &str) -> Box<SpecError> {
+        let name = key.get_ref().as_ref();
+        SpecError::at(
+            self.source,
+            key.span(),
+            format!("unknown key `{name}`{place}"),
+            "no such key",
+        )
+        .help(suggest(name, "known keys", known))
+    }
+
+    fn wrong_type(&self, key: &str, value: &Spanned<DeValue<'_>>, wanted: &str) -> Box<SpecError> {
+        let found = value.get_ref().type_str();
+        SpecError::at(
+            self.source,
+            value.span(),
+            format!("`{key}` must be {wanted}, not {}", article(found)),
+            format!("{} here", article(found)),
+        )
+    }
+
+    fn text(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Parsed<String> {
+        value
+            .get_ref()
+            .as_str()
+            .map(str::to_owned)
+            .ok_or_else(|| self.wrong_type(key, value, "a string"))
+    }
+
+    fn integer(&self, key: &str, value: &Spanned<DeValue<'_>>, least: u64, most: u64) -> Parsed<u64> {
+        let digits = value
+            .get_ref()
+            .as_integer()
+            .ok_or_else(|| self.wrong_type(key, value, "an integer"))?;
+        let number = i64::from_str_radix(digits.as_str(), digits.radix())
+            .ok()
+            .and_then(|n| u64::try_from(n).ok());
+        number.filter(|n| (least..=most).contains(n)).ok_or_else(|| {
+            SpecError::at(
+                self.source,
+                value.span(),
+                format!("`{key} = {digits}` is out of range"),
+                format!("must be {least} to {most}"),
+            )
+        })
+    }
+
+    fn duration(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Parsed<Duration> {
+        if value.get_ref().is_integer() {
+            return Ok(Duration::from_secs(self.integer(key, value, 1, MAX_SECONDS)?));
+        }
+        let text = self.text(key, value)?;
+        parse_duration(&text).ok_or_else(|| {
+            SpecError::at(
+                self.source,
+                value.span(),
+                format!("`{key} = \"{text}\"` is no duration"),
+                "a number and ms, s, m or h",
+            )
+            .help(format!(
+                "for example {key} = \"300s\"; at most 1000h, more than nothing"
+            ))
+        })
+    }
+
+    fn array<'t, 'i>(&self, key: &str, value: &'t Spanned<DeValue<'i>>, what: &str) -> Parsed<&'t DeArray<'i>> {
+        let array = value
+            .get_ref()
+            .as_array()
+            .ok_or_else(|| self.wrong_type(key, value, &format!("an array of {what}")))?;
+        if array.is_empty() {
+            return Err(SpecError::at(
+                self.source,
+                value.span(),
+                format!("`{key}` is empty: there would be nothing to run"),
+                "at least one value is needed",
+            ));
+        }
+        Ok(array)
+    }
+
+    fn names(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Parsed<Vec<Spanned<String>>> {
+        let array = self.array(key, value, "names")?;
+        array
+            .iter()
+            .map(|name| Ok(Spanned::new(name.span(), self.text(key, name)?)))
+            .collect()
+    }
+
+    fn workloads(&self, value: &Spanned<DeValue<'_>>) -> Parsed<Vec<RawWorkload>> {
+        self.array("workloads", value, "workloads")?
+            .iter()
+            .map(|item| self.workload(item))
+            .collect()
+    }
+
+    /// `"name"`, or `{ name = "name", args = [1, "file"] }`.
+    fn workload(&self, item: &Spanned<DeValue<'_>>) -> Parsed<RawWorkload> {
+        let Some(table) = item.get_ref().as_table() else {
+            let wanted = "a list of names or tables such as { name = \"binary_trees\", args = [16] }";
+            let name = item
+                .get_ref()
+                .as_str()
+                .ok_or_else(|| self.wrong_type("workloads", item, wanted))?;
+            return Ok(RawWorkload {
+                name: Spanned::new(item.span(), name.to_owned()),
+                args: Vec::new(),
+            });
+        };
+        for (key, _) in in_order(table) {
+            if !["name", "args"].contains(&key.get_ref().as_ref()) {
+                return Err(self.unknown_key(key, &["name", "args"], " of a workload"));
+            }
+        }
+        let name = table.get("name").ok_or_else(|| {
+            SpecError::at(self.source, item.span(), "a workload without `name`", "which one?")
+                .help("write { name = \"binary_trees\", args = [16] }")
+        })?;
+        let args = match table.get("args") {
+            None => Vec::new(),
+            Some(args) => {
+                let list = args
+                    .get_ref()
+                    .as_array()
+                    .ok_or_else(|| self.wrong_type("args", args, "an array of numbers and strings"))?;
+                list.iter()
+                    .map(|arg| Ok(Spanned::new(arg.span(), self.argument(arg)?)))
+                    .collect::<Parsed<_>>()?
+            }
+        };
+        Ok(RawWorkload {
+            name: Spanned::new(name.span(), self.text("name", name)?),
+            args,
+        })
+    }
+
+    fn argument(&self, value: &Spanned<DeValue<'_>>) -> Parsed<String> {
+        match self.value("args", value)?.into_inner() {
+            Value::Text(text) | Value::Integer(text) | Value::Float(text) => Ok(text),
+            Value::Boolean(_) => Err(self.wrong_type("args", value, "an array of numbers and strings")),
+        }
+    }
+
+    fn table<'t, 'i>(&self, key: &str, value: &'t Spanned<DeValue<'i>>, example: &str) -> Parsed<&'t DeTable<'i>> {
+        value.get_ref().as_table().ok_or_else(|| {
+            self.wrong_type(
+                key,
+                value,
+                &format!("a table: [{key}] and then lines such as {example}"),
+            )
+        })
+    }
+
+    fn flags(&self, value: &Spanned<DeValue<'_>>) -> Parsed<Vec<(Spanned<String>, Spanned<Value>)>> {
+        in_order(self.table("flags", value, "A = \"1m\"")?)
+            .map(|(key, value)| Ok((owned(key), self.value(key.get_ref(), value)?)))
+            .collect()
+    }
+
+    fn sweep(&self, value: &Spanned<DeValue<'_>>) -> Parsed<Vec<(Spanned<String>, Vec<Spanned<Value>>)>> {
+        in_order(self.table("sweep", value, "A = [\"1m\", \"4m\"]")?)
+            .map(|(key, values)| {
+                let array = self.array(key.get_ref(), values, "values")?;
+                let values = array
+                    .iter()
+                    .map(|value| self.value(key.get_ref(), value))
+                    .collect::<Parsed<_>>()?;
+                Ok((owned(key), values))
+            })
+            .collect()
+    }
+
+    fn value(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Parsed<Spanned<Value>> {
+        let scalar = match value.get_ref() {
+            DeValue::String(text) => Value::Text(text.to_string()),
+            DeValue::Integer(_) => Value::Integer(self.signed(key, value)?),
+            DeValue::Float(float) => Value::Float(float.as_str().to_owned()),
+            DeValue::Boolean(on) => Value::Boolean(*on),
+            _ => return Err(self.wrong_type(key, value, "a string, a number or true/false")),
+        };
+        Ok(Spanned::new(value.span(), scalar))
+    }
+
+    /// Any integer, rewritten as decimal.
+    fn signed(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Parsed<String> {
+        let digits = value
+            .get_ref()
+            .as_integer()
+            .ok_or_else(|| self.wrong_type(key, value, "an integer"))?;
+        i128::from_str_radix(digits.as_str(), digits.radix())
+            .map(|number| number.to_string())
+            .map_err(|_| {
+                SpecError::at(
+                    self.source,
+                    value.span(),
+                    format!("`{key} = {digits}` is out of range"),
+                    "too large a number",
+                )
+            })
+    }
+}
+
+/// Longest time limit: anything above is taken for a mistake, and it keeps sums of deadlines far from overflow.
+const MAX_SECONDS: u64 = 1000 * 3600;
+
+/// `"500ms"`, `"300s"`, `"5m"`, `"1h"`, `"1.5h"`; seconds without a unit. More than zero, at most 1000 hours.
+pub fn parse_duration(text: &str) -> Option<Duration> {
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let number: f64 = text[..split].trim().parse().ok()?;
+    let unit = match &text[split..] {
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return None,
+    };
+    let seconds = number * unit;
+    (seconds > 0.0 && seconds <= MAX_SECONDS as f64).then(|| Duration::from_secs_f64(seconds))
+}
+
+/// A table's entries as they stand in the file (the table itself is sorted by key).
+fn in_order<'t, 'i>(
+    table: &'t DeTable<'i>,
+) -> impl Iterator<Item = (&'t Spanned<std::borrow::Cow<'i, str>>, &'t Spanned<DeValue<'i>>)> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries.into_iter()
+}
+
+fn owned(key: &Spanned<std::borrow::Cow<'_, str>>) -> Spanned<String> {
+    Spanned::new(key.span(), key.get_ref().to_string())
+}
+
+fn article(kind: &str) -> String {
+    let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "an"
+    } else {
+        "a"
+    };
+    format!("{article} {kind}")
+}

@@ -1,0 +1,57 @@
+//! An experiment file from the disk, as text.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use super::errors::{Source, SpecError};
+
+/// Reads the whole file. A folder, a missing file and bytes that are no UTF-8 are errors of their own, since each is mended differently.
+pub fn read(path: &Path) -> Result<Source, Box<SpecError>> {
+    if path.is_dir() {
+        return Err(SpecError::file(path, "is a folder").help(toml_files_in(path)));
+    }
+    let bytes = std::fs::read(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            SpecError::file(path, "does not exist").help(toml_files_in(path.parent().unwrap_or(path)))
+        }
+        _ => SpecError::file(path, format!("cannot be read: {error}")),
+    })?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..valid].iter().filter(|&&b| b == b'\n').count() + 1;
+        let byte = error.as_bytes()[valid];
+        SpecError::file(
+            path,
+            format!("is not UTF-8: byte {valid} (line {line}) is 0x{byte:02x}"),
+        )
+        .help("save the file as UTF-8; TOML allows nothing else")
+    })?;
+    Ok(Source {
+        name: path.display().to_string(),
+        text,
+    })
+}
+
+fn toml_files_in(folder: &Path) -> String {
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| {
+            path.extension().is_some_and(|extension| extension == "toml")
+                && path.file_name().is_some_and(|name| name != "Cargo.toml")
+        })
+        .map(|path| path.display().to_string())
+        .collect();
+    names.sort();
+    match names.len() {
+        0 => "name an experiment file, for example experiments/quick.toml".into(),
+        _ => format!("experiment files there: {}", names.join(", ")),
+    }
+}

@@ -1,0 +1,272 @@
+//! Right and wrong experiment files: what is read from the right ones, and what is said of each kind of wrong one.
+
+use gclab_core::collector::Description;
+use gclab_workloads::{ArgSpec, TestSize, WorkloadDescription};
+
+use super::*;
+use crate::cli::rendered;
+
+static TWO_SPACE: Description = Description {
+    name: "two-space",
+    summary: "",
+    moves: true,
+    parallel: false,
+    honours: &["A", "F", "G"],
+    generations: (1, 1),
+};
+static COPYING: Description = Description {
+    name: "copying",
+    summary: "",
+    moves: true,
+    parallel: false,
+    honours: &["A", "F", "G", "O", "n"],
+    generations: (2, 12),
+};
+static TREES: WorkloadDescription = workload(
+    "binary_trees",
+    &[ArgSpec::number("N", "depth of the largest trees", 18, 0..=40)],
+);
+static CHURN: WorkloadDescription = workload(
+    "hash_churn",
+    &[
+        ArgSpec::number("B", "buckets", 64, 1..=1024),
+        ArgSpec::number("K", "different keys", 128, 1..=1024),
+    ],
+);
+
+const fn workload(name: &'static str, args: &'static [ArgSpec]) -> WorkloadDescription {
+    WorkloadDescription {
+        name,
+        summary: "",
+        args,
+        checksum: None,
+        test: TestSize {
+            args: &[],
+            checksum: None,
+        },
+    }
+}
+
+fn registry() -> Registry {
+    Registry {
+        collectors: vec![&TWO_SPACE, &COPYING],
+        workloads: vec![&TREES, &CHURN],
+    }
+}
+
+fn spec(text: &str) -> Result<Spec, Box<SpecError>> {
+    from_source(
+        "x".into(),
+        Source {
+            name: "x.toml".into(),
+            text: text.into(),
+        },
+        &registry(),
+    )
+}
+
+/// What a user would see; lists of all flags, which grow, are cut short.
+fn complaint(text: &str) -> String {
+    let error = spec(text).expect_err(text);
+    let text = rendered(&*error, false);
+    let end = text.find(" flags: ").map_or(text.len(), |at| at + " flags:".len());
+    text[..end].trim_end().to_owned()
+}
+
+const HEAD: &str = "collectors = [\"two-space\", \"copying\"]\nworkloads = [\"binary_trees\"]\n";
+
+#[test]
+fn everything_that_a_file_can_say() {
+    let spec = spec(
+        r#"
+        question   = "Why?"
+        collectors = ["copying"]
+        workloads  = ["binary_trees", { name = "hash_churn", args = [64, "-"] }]
+        repeat     = 3
+        seed       = 0x10
+        timeout    = "1.5m"
+        [flags]
+        F = 2.5
+        [sweep]
+        n = ["0", 65536]
+        A = ["256k", "1m"]
+        "#,
+    )
+    .unwrap();
+    assert_eq!(spec.question, "Why?");
+    assert_eq!(spec.collectors, ["copying"]);
+    assert_eq!(
+        spec.workloads,
+        [
+            ("binary_trees".into(), vec![]),
+            ("hash_churn".into(), vec!["64".into(), "-".into()])
+        ]
+    );
+    assert_eq!((spec.repeat, spec.seed, spec.timeout), (3, 16, Duration::from_secs(90)));
+    assert_eq!(spec.flags, [("F".into(), "2.5".into())].into());
+    let axes: Vec<_> = spec
+        .sweep
+        .iter()
+        .map(|axis| (axis.flag.as_str(), axis.values.join(" ")))
+        .collect();
+    assert_eq!(
+        axes,
+        [("n", "0 65536".into()), ("A", "256k 1m".into())],
+        "in the order of the file"
+    );
+}
+
+#[test]
+fn what_a_file_need_not_say() {
+    let spec = spec(HEAD).unwrap();
+    assert_eq!(
+        (spec.repeat, spec.seed, spec.timeout, spec.question.as_str()),
+        (10, 1, Duration::from_secs(300), "")
+    );
+    assert!(spec.flags.is_empty() && spec.sweep.is_empty());
+}
+
+#[test]
+fn flags_in_one_line_and_quoted_keys() {
+    let spec = spec(&format!("{HEAD}flags = {{ \"F\" = 3 }}\nsweep.A = [\"1m\"]\n")).unwrap();
+    assert_eq!((spec.flags["F"].as_str(), spec.sweep[0].flag.as_str()), ("3", "A"));
+}
+
+#[test]
+fn wrong_shapes() {
+    let cases = [
+        (
+            "not TOML",
+            "collectors = [\"copying\"\nworkloads = [\"binary_trees\"]\n".to_owned(),
+        ),
+        ("a key twice", format!("{HEAD}repeat = 1\nrepeat = 2\n")),
+        ("an empty file", String::new()),
+        ("no workloads", "collectors = [\"copying\"]\n".to_owned()),
+        ("an unknown key", format!("{HEAD}repeats = 3\n")),
+        (
+            "an unknown key of a workload",
+            "collectors = [\"copying\"]\nworkloads = [{ name = \"hash_churn\", arg = [1] }]\n".to_owned(),
+        ),
+        (
+            "a workload without a name",
+            "collectors = [\"copying\"]\nworkloads = [{ args = [1] }]\n".to_owned(),
+        ),
+        (
+            "a string for an array",
+            "collectors = \"copying\"\nworkloads = [\"binary_trees\"]\n".to_owned(),
+        ),
+        (
+            "a number for a name",
+            "collectors = [1]\nworkloads = [\"binary_trees\"]\n".to_owned(),
+        ),
+        (
+            "an empty list",
+            "collectors = []\nworkloads = [\"binary_trees\"]\n".to_owned(),
+        ),
+        ("no rounds", format!("{HEAD}repeat = 0\n")),
+        ("a fraction of a round", format!("{HEAD}repeat = 1.5\n")),
+        ("a negative seed", format!("{HEAD}seed = -1\n")),
+        ("a wrong duration", format!("{HEAD}timeout = \"soon\"\n")),
+        ("no time at all", format!("{HEAD}timeout = \"0s\"\n")),
+        ("flags that are no table", format!("{HEAD}flags = [\"-A1m\"]\n")),
+        ("an empty axis", format!("{HEAD}[sweep]\nA = []\n")),
+        ("an axis that is no array", format!("{HEAD}[sweep]\nA = \"1m\"\n")),
+        ("a list as a value", format!("{HEAD}[flags]\nA = [\"1m\"]\n")),
+    ];
+    insta::assert_snapshot!(all(&cases));
+}
+
+#[test]
+fn wrong_meanings() {
+    let cases = [
+        (
+            "an unknown collector",
+            "collectors = [\"copying\", \"coyping\"]\nworkloads = [\"binary_trees\"]\n".to_owned(),
+        ),
+        (
+            "a collector twice",
+            "collectors = [\"copying\", \"copying\"]\nworkloads = [\"binary_trees\"]\n".to_owned(),
+        ),
+        (
+            "an unknown workload",
+            "collectors = [\"copying\"]\nworkloads = [\"binary-tree\"]\n".to_owned(),
+        ),
+        (
+            "a workload twice",
+            "collectors = [\"copying\"]\nworkloads = [\"binary_trees\", { name = \"binary_trees\" }]\n".to_owned(),
+        ),
+        (
+            "an argument out of range",
+            "collectors = [\"copying\"]\nworkloads = [{ name = \"hash_churn\", args = [64, 4096] }]\n".to_owned(),
+        ),
+        (
+            "an argument too many",
+            "collectors = [\"copying\"]\nworkloads = [{ name = \"binary_trees\", args = [8, 9] }]\n".to_owned(),
+        ),
+        ("an unknown flag", format!("{HEAD}[flags]\nB = \"1m\"\n")),
+        ("a flag by its dash", format!("{HEAD}[flags]\n-A = \"1m\"\n")),
+        ("a flag of GHC's", format!("{HEAD}[flags]\nxn = true\n")),
+        ("a flag of the command line", format!("{HEAD}[flags]\ns = true\n")),
+        ("a bad size", format!("{HEAD}[sweep]\nA = [\"1m\", \"1 megabyte\"]\n")),
+        ("a size out of range", format!("{HEAD}[flags]\nA = \"1\"\n")),
+        ("a factor below one", format!("{HEAD}[sweep]\nF = [0.5, 2]\n")),
+        (
+            "a value twice",
+            format!("{HEAD}[sweep]\nA = [\"1m\", \"2m\", \"1024k\"]\n"),
+        ),
+        (
+            "fixed and swept",
+            format!("{HEAD}[flags]\nA = \"1m\"\n\n[sweep]\nA = [\"2m\"]\n"),
+        ),
+        (
+            "a flag that one collector does not honour",
+            format!("{HEAD}[sweep]\nA = [\"1m\"]\nO = [\"1m\", \"2m\"]\n"),
+        ),
+        (
+            "generations that one collector cannot have",
+            format!("{HEAD}[flags]\nG = 2\n"),
+        ),
+        ("a contradiction", format!("{HEAD}[flags]\nM = \"10m\"\nH = \"20m\"\n")),
+        (
+            "too many runs",
+            format!("{HEAD}repeat = 99999\n[sweep]\nF = [1.5, 2, 2.5, 3, 3.5, 4, 4.5]\n"),
+        ),
+    ];
+    insta::assert_snapshot!(all(&cases));
+}
+
+fn all(cases: &[(&str, String)]) -> String {
+    cases
+        .iter()
+        .map(|(name, text)| format!("== {name}\n{}\n\n", complaint(text)))
+        .collect()
+}
+
+#[test]
+fn files_that_cannot_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let complaint = |name: &str| {
+        let path = folder.path().join(name);
+        let text = rendered(&*load(&path, &registry()).unwrap_err(), false);
+        // Long paths are broken over lines.
+        let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        text.replace(&folder.path().display().to_string(), "FOLDER")
+    };
+    std::fs::write(
+        folder.path().join("latin1.toml"),
+        b"question = \"wozu?\"\ncollectors = [\"k\xf6pierend\"]\n",
+    )
+    .unwrap();
+    assert_eq!(
+        complaint("latin1.toml"),
+        "× experiment file FOLDER/latin1.toml: is not UTF-8: byte 35 (line 2) is 0xf6 help: save the file as UTF-8; TOML allows nothing else"
+    );
+    assert_eq!(
+        complaint("latin.toml"),
+        "× experiment file FOLDER/latin.toml: does not exist help: experiment files there: FOLDER/latin1.toml"
+    );
+    assert_eq!(
+        complaint(""),
+        "× experiment file FOLDER/: is a folder help: experiment files there: FOLDER/latin1.toml"
+    );
+}

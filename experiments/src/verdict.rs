@@ -1,0 +1,43 @@
+//! What makes a finished sweep not well: runs that failed, and checksums that do not agree.
+
+use gclab_results::summary::Summary;
+use gclab_results::{ResultsDir, RunRecord, Status, table};
+
+/// One text for each thing that is wrong; none if all is well. An exhausted heap is a result, not a fault: sweeps over `-M` are made to
+/// find it.
+pub fn verdict(results: &ResultsDir) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for work in &Summary::of(results).works {
+        if let Some(disagreement) = table::disagreement(work) {
+            complaints.push(format!("WRONG RESULTS: {}: {disagreement}: a collector loses or changes data, or the workload is not deterministic", work.title));
+        }
+    }
+    for kind in ["crash", "timeout", "usage error"] {
+        let failed: Vec<&RunRecord> = results.runs().iter().filter(|run| run.outcome.kind() == kind).collect();
+        if let Some(first) = failed.first() {
+            complaints.push(tell(kind, failed.len(), results.runs().len(), first));
+        }
+    }
+    complaints
+}
+
+fn tell(kind: &str, count: usize, all: usize, first: &RunRecord) -> String {
+    let what = match &first.outcome {
+        Status::Crash { .. } => format!("{kind}: {count} of {all} runs; the first, {}", first.outcome),
+        _ => format!("{kind}: {count} of {all} runs; the first"),
+    };
+    let last_words = first
+        .stderr_tail
+        .as_deref()
+        .unwrap_or("")
+        .lines()
+        .rev()
+        .take(8)
+        .collect::<Vec<_>>();
+    let indented: String = last_words
+        .into_iter()
+        .rev()
+        .map(|line| format!("\n    {line}"))
+        .collect();
+    format!("{what}: {}{indented}", crate::command_line::quoted(&first.command))
+}
