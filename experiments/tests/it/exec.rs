@@ -1,0 +1,240 @@
+//! `gclab exec`: one run, its output, its record, and what it refuses.
+
+use std::fs;
+
+use gclab_results::{RunRecord, Status};
+
+use crate::support::Bench;
+
+/// The checksum of `binary_trees 10` in every language and under every collector.
+const TREES_10: &str = "binary_trees checksum=135854\n";
+
+#[test]
+fn prints_the_checksum_and_nothing_else() {
+    let bench = Bench::new();
+    for collector in ["two-space", "copying"] {
+        let done = bench
+            .gclab(&["exec", "binary_trees", "10", "--collector", collector])
+            .exits(0);
+        assert_eq!((done.stdout.as_str(), done.stderr.as_str()), (TREES_10, ""));
+    }
+}
+
+#[test]
+fn options_stand_before_or_after_and_flags_anywhere() {
+    let bench = Bench::new();
+    for words in [
+        "exec --collector copying binary_trees 10",
+        "exec binary_trees --collector=copying 10",
+        "exec binary_trees 10 --collector copying +RTS -A64k",
+        "exec +RTS -A64k -RTS binary_trees 10",
+        "+RTS -A64k -RTS exec binary_trees 10 +RTS -F3 -RTS",
+        "exec -- binary_trees 10",
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        assert_eq!(bench.gclab(&words).exits(0).stdout, TREES_10, "{words:?}");
+    }
+}
+
+#[test]
+fn flags_choose_the_collector_unless_one_is_named() {
+    let bench = Bench::new();
+    let collector = |words: &[&str]| {
+        let words = [&["exec", "binary_trees", "6", "--record", "r.json"], words].concat();
+        bench.gclab(&words).exits(0);
+        let record: RunRecord =
+            serde_json::from_str(&fs::read_to_string(bench.path().join("r.json")).unwrap()).unwrap();
+        record.collector
+    };
+    assert_eq!(collector(&[]), "copying");
+    assert_eq!(collector(&["+RTS", "-G1"]), "two-space");
+    assert_eq!(collector(&["+RTS", "-G3"]), "copying");
+    assert_eq!(collector(&["--collector", "two-space"]), "two-space");
+}
+
+#[test]
+fn statistics_go_where_the_flags_say() {
+    let bench = Bench::new();
+    let done = bench.gclab(&["exec", "binary_trees", "10", "+RTS", "-s"]).exits(0);
+    assert!(
+        done.stdout == TREES_10 && done.stderr.contains("bytes allocated in the heap"),
+        "{}",
+        done.all()
+    );
+    let done = bench
+        .gclab(&["exec", "binary_trees", "10", "+RTS", "-t", "--machine-readable"])
+        .exits(0);
+    assert!(done.stderr.starts_with(" [(\"bytes allocated\", \""), "{}", done.all());
+    let done = bench
+        .gclab(&["exec", "binary_trees", "10", "+RTS", "-S", "-A64k"])
+        .exits(0);
+    assert!(
+        done.stderr.lines().filter(|line| line.ends_with("(Gen:  0)")).count() > 10,
+        "{}",
+        done.all()
+    );
+    let done = bench
+        .gclab(&["exec", "binary_trees", "10", "+RTS", "-sout.txt"])
+        .exits(0);
+    let text = fs::read_to_string(bench.path().join("out.txt")).unwrap();
+    assert!(
+        done.stderr.is_empty() && text.starts_with("'gclab' 'exec' 'binary_trees' '10' "),
+        "{text}"
+    );
+    let output = bench
+        .command(&["exec", "binary_trees", "10"])
+        .env("GCLABRTS", "-s")
+        .output()
+        .unwrap();
+    assert!(String::from_utf8(output.stderr).unwrap().contains("MUT     time"));
+}
+
+#[test]
+fn the_record_has_what_was_asked_and_what_was_counted() {
+    let bench = Bench::new();
+    bench
+        .gclab(&[
+            "exec",
+            "binary_trees",
+            "10",
+            "--record",
+            "r.json",
+            "+RTS",
+            "-A64k",
+            "-AL1m",
+            "-G3",
+        ])
+        .exits(0);
+    let text = fs::read_to_string(bench.path().join("r.json")).unwrap();
+    assert_eq!(text.lines().count(), 1);
+    let record: RunRecord = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        (
+            record.workload.as_str(),
+            record.args.join(" "),
+            record.collector.as_str()
+        ),
+        ("binary_trees", "10".into(), "copying")
+    );
+    assert_eq!(
+        record.flags,
+        [("A", "64k"), ("AL", "1m"), ("G", "3")]
+            .map(|(name, value)| (name.into(), value.into()))
+            .into()
+    );
+    assert_eq!(
+        (record.outcome, record.checksum.as_deref()),
+        (Status::Ok, Some("135854"))
+    );
+    let stats = record.stats.unwrap();
+    // 135,854 nodes of 24 bytes.
+    assert_eq!(stats.allocated_bytes, Some(135_854 * 24));
+    assert_eq!(stats.generations.len(), 3);
+    assert_eq!(stats.gcs, Some(stats.collections.len() as u64));
+    let sum =
+        |of: fn(&gclab_results::record::Pause) -> Option<u64>| stats.collections.iter().filter_map(of).sum::<u64>();
+    assert_eq!(stats.copied_bytes, Some(sum(|pause| pause.copied_bytes)));
+    assert!(sum(|pause| Some(pause.elapsed_ns)) as f64 <= stats.gc_elapsed_seconds.unwrap() * 1e9 * 1.01 + 1e3);
+}
+
+#[test]
+fn an_exhausted_heap_is_a_clean_end() {
+    let bench = Bench::new();
+    let done = bench
+        .gclab(&[
+            "exec",
+            "long_list",
+            "1000000",
+            "0",
+            "--record",
+            "r.json",
+            "+RTS",
+            "-M8m",
+            "-A1m",
+            "-s",
+        ])
+        .exits(251);
+    assert_eq!(done.stdout, "");
+    for line in [
+        "gclab: Heap exhausted;",
+        "gclab: Current maximum heap size is 8388608 bytes (8 MB).",
+        "gclab: Use `+RTS -M<size>' to increase it.",
+        "bytes maximum residency",
+    ] {
+        assert!(done.stderr.contains(line), "{line}\n{}", done.all());
+    }
+    let record: RunRecord = serde_json::from_str(&fs::read_to_string(bench.path().join("r.json")).unwrap()).unwrap();
+    assert_eq!((record.outcome, record.checksum), (Status::HeapExhausted, None));
+    assert!(record.stats.unwrap().gcs.unwrap() > 0);
+}
+
+#[test]
+fn what_is_wrong_is_said_before_anything_runs() {
+    let bench = Bench::new();
+    let mut text = String::new();
+    for words in [
+        "exec binary_tree 10",
+        "exec binary_trees ten",
+        "exec binary_trees 99",
+        "exec binary_trees 10 11",
+        "exec binary_trees 10 --collector coppying",
+        "exec binary_trees 10 --colector copying",
+        "exec binary_trees 10 --record",
+        "exec binary_trees 10 --record no/such/folder/r.json",
+        "exec binary_trees 10 +RTS -A",
+        "exec binary_trees 10 +RTS -A1",
+        "exec binary_trees 10 +RTS -A1q",
+        "exec binary_trees 10 +RTS --machine-readible",
+        "exec binary_trees 10 --collector two-space +RTS -O2m",
+        "exec binary_trees 10 --collector two-space +RTS -G2",
+        "exec binary_trees 10 --collector copying +RTS -G1",
+        "exec heap_snapshot no-such-file.heapsnapshot",
+        "run",
+        "run x.toml --shard 3/2",
+        "run x.toml +RTS -A1m",
+        "rum x.toml",
+        "compare a b --threshold wide",
+        "list colectors",
+        "",
+    ] {
+        let words_list: Vec<&str> = words.split(' ').filter(|word| !word.is_empty()).collect();
+        let done = bench.gclab(&words_list).exits(2);
+        assert_eq!(done.stdout, "", "{words}");
+        text.push_str(&format!("$ gclab {words}\n{}\n", shortened(&done.stderr)));
+    }
+    insta::assert_snapshot!(text);
+}
+
+/// Lists of names grow with every collector, workload and flag: what follows `workloads:` and the like is cut, and so is clap's help.
+fn shortened(text: &str) -> String {
+    let cut = |line: &str| {
+        let ends = ["workloads: ", "collectors: ", "Usage: "]
+            .into_iter()
+            .filter_map(|word| Some(line.find(word)? + word.len() - 1));
+        ends.min()
+            .map_or_else(|| line.to_owned(), |end| format!("{} ...", &line[..end]))
+    };
+    text.lines()
+        .take(6)
+        .map(cut)
+        .collect::<Vec<_>>()
+        .join("\n")
+        .trim_end()
+        .to_owned()
+}
+
+#[test]
+fn help_and_info_need_no_workload() {
+    let bench = Bench::new();
+    for words in [&["exec", "+RTS", "-?"][..], &["+RTS", "-?"]] {
+        assert!(bench.gclab(words).exits(0).stdout.contains("-A<size>"));
+    }
+    let info = bench.gclab(&["exec", "+RTS", "--info"]).exits(0).stdout;
+    assert!(
+        info.starts_with(" [(\"GHC RTS\", \"NO\")\n") && info.contains("copying"),
+        "{info}"
+    );
+    for words in [&["--help"][..], &["exec", "--help"], &["run", "--help"], &["--version"]] {
+        assert!(!bench.gclab(words).exits(0).stdout.is_empty());
+    }
+}

@@ -1,0 +1,9 @@
+//! The built `gclab` as its users meet it: the command line, sweeps, resuming, reports.
+
+mod exec;
+mod list;
+mod report;
+mod resume;
+mod run;
+mod shipped;
+mod support;

@@ -1,0 +1,90 @@
+//! `gclab report` and `gclab compare`.
+
+use std::fs;
+
+use crate::support::{Bench, tiny};
+
+/// A bench with results in the folder `base`.
+fn measured() -> Bench {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &tiny(3));
+    bench.gclab(&["run", "tiny.toml", "--out", "base"]).exits(0);
+    bench
+}
+
+#[test]
+fn every_format() {
+    let bench = measured();
+    let csv = bench.gclab(&["report", "base", "--format", "csv"]).exits(0).stdout;
+    assert_eq!(csv.lines().count(), 1 + 24);
+    let markdown = bench.gclab(&["report", "--format", "markdown", "base"]).exits(0).stdout;
+    assert!(
+        markdown.contains("| copying |") && markdown.contains("Does it work?"),
+        "{markdown}"
+    );
+    fs::remove_file(bench.path().join("base/report.html")).unwrap();
+    let page = bench.gclab(&["report", "base", "--format", "html"]).exits(0).stdout;
+    assert_eq!(page, fs::read_to_string(bench.path().join("base/report.html")).unwrap());
+    assert!(page.starts_with("<!"), "{}", &page[..40]);
+    let table = bench.gclab(&["report", "base"]).exits(0);
+    assert!(
+        table.stdout.contains("two-space") && table.stderr.contains("base/report.html"),
+        "{}",
+        table.all()
+    );
+}
+
+#[test]
+fn no_results_no_report() {
+    let bench = measured();
+    for words in [
+        &["report", "nowhere"][..],
+        &["report", "."],
+        &["report"],
+        &["report", "base", "--format", "pdf"],
+        &["compare", "base", "nowhere"],
+        &["compare", "base"],
+    ] {
+        let done = bench.gclab(words).exits(2);
+        assert_eq!(done.stdout, "", "{words:?}");
+    }
+    fs::write(bench.path().join("base/runs.jsonl"), "{\"what\": 1}\n{}\n").unwrap();
+    let done = bench.gclab(&["report", "base"]).exits(2);
+    assert!(done.stderr.contains("runs.jsonl:1:"), "{}", done.all());
+}
+
+#[test]
+fn compare_tells_worse_from_same() {
+    let bench = measured();
+    let same = bench.gclab(&["compare", "base", "base", "--threshold", "3%"]).exits(0);
+    assert!(same.stdout.contains("same"), "{}", same.all());
+    // The same runs, each a hundred times as slow: every figure of time in the records is raised.
+    fs::create_dir(bench.path().join("slow")).unwrap();
+    fs::copy(bench.path().join("base/plan.json"), bench.path().join("slow/plan.json")).unwrap();
+    let mut text = String::new();
+    for line in fs::read_to_string(bench.path().join("base/runs.jsonl"))
+        .unwrap()
+        .lines()
+    {
+        let mut run: gclab_results::RunRecord = serde_json::from_str(line).unwrap();
+        let slower = |seconds: &mut Option<f64>| *seconds = seconds.map(|seconds| seconds * 100.0);
+        slower(&mut run.wall_seconds);
+        let stats = run.stats.as_mut().unwrap();
+        [
+            &mut stats.total_elapsed_seconds,
+            &mut stats.total_cpu_seconds,
+            &mut stats.gc_elapsed_seconds,
+            &mut stats.gc_cpu_seconds,
+            &mut stats.mut_elapsed_seconds,
+            &mut stats.mut_cpu_seconds,
+        ]
+        .into_iter()
+        .for_each(slower);
+        text.push_str(&serde_json::to_string(&run).unwrap());
+        text.push('\n');
+    }
+    fs::write(bench.path().join("slow/runs.jsonl"), text).unwrap();
+    let worse = bench.gclab(&["compare", "base", "slow"]).exits(1);
+    assert!(worse.stdout.contains("REGRESSION"), "{}", worse.all());
+    bench.gclab(&["compare", "slow", "base"]).exits(0);
+}

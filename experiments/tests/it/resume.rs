@@ -1,0 +1,206 @@
+//! Interrupted sweeps: nothing is lost, nothing is run twice, whatever stops the runner and whenever.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use gclab_results::ResultsDir;
+
+use crate::support::{Bench, tiny};
+
+fn kill(child: &Child, signal: &str) {
+    let sent = Command::new("kill")
+        .args([signal, &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(sent.success());
+}
+
+/// Waits until something holds, for a minute at most.
+#[track_caller]
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}: not within a minute");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn lines(bench: &Bench) -> usize {
+    let text = |folder: &std::path::PathBuf| fs::read_to_string(folder.join("runs.jsonl")).unwrap_or_default();
+    bench.folders().first().map_or(0, |folder| text(folder).lines().count())
+}
+
+/// All runs of the plan, each once, in order; and lines that were there before are as they were.
+#[track_caller]
+fn complete(bench: &Bench, runs: usize) {
+    let results = bench.results();
+    let done: Vec<_> = results.runs().iter().map(|run| &run.id).collect();
+    let planned: Vec<_> = results.manifest().plan.iter().map(|run| &run.id).collect();
+    assert_eq!(done, planned);
+    assert_eq!(done.len(), runs);
+    assert!(results.runs().iter().all(|run| run.outcome.is_ok()));
+    assert!(!results.path().join(".scratch").exists());
+}
+
+#[test]
+fn killed_at_random_moments_it_goes_on_each_time() {
+    let bench = Bench::new();
+    let repeat = 12;
+    bench.write("tiny.toml", &tiny(repeat));
+    // Moments from a fixed congruential sequence: odd ones, but the same in every test run.
+    let mut moment = 17_u64;
+    let mut kept = String::new();
+    for round in 0..12 {
+        let mut runner = bench.start(&["run", "tiny.toml"]);
+        moment = (moment * 137 + 59) % 211;
+        std::thread::sleep(Duration::from_millis(moment));
+        kill(&runner, if round % 3 == 2 { "-TERM" } else { "-KILL" });
+        runner.wait().unwrap();
+        let now = bench
+            .folders()
+            .first()
+            .map(|folder| fs::read_to_string(folder.join("runs.jsonl")).unwrap_or_default())
+            .unwrap_or_default();
+        // A kill may leave half a line at the end, which the next runner cuts off; whole lines stay.
+        let whole = &kept[..kept.rfind('\n').map_or(0, |end| end + 1)];
+        assert!(now.starts_with(whole), "what was written stays written");
+        kept = now;
+    }
+    bench.gclab(&["run", "tiny.toml"]).exits(0);
+    complete(&bench, 8 * repeat as usize);
+}
+
+#[test]
+fn a_stop_by_signal_says_how_to_go_on() {
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let bench = Bench::new();
+        bench.write("tiny.toml", &tiny(20));
+        let runner = bench
+            .command(&["run", "tiny.toml"])
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        until("three runs", || lines(&bench) >= 3);
+        kill(&runner, signal);
+        let output = runner.wait_with_output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{stderr}");
+        assert!(
+            stderr.contains("of 160 runs are done and kept. To go on:\n  gclab run tiny.toml\n"),
+            "{stderr}"
+        );
+        let done = lines(&bench);
+        assert!((3..160).contains(&done));
+        let again = bench.gclab(&["run", "tiny.toml"]).exits(0);
+        assert!(
+            again.stderr.contains(&format!("going on, {done} of 160 runs are done")),
+            "{}",
+            again.all()
+        );
+        complete(&bench, 160);
+    }
+}
+
+#[test]
+fn a_killed_runner_takes_its_child_with_it() {
+    let bench = Bench::new();
+    // Minutes of work, so that the child is there to be found.
+    bench.write(
+        "long.toml",
+        "collectors = [\"copying\"]\nworkloads = [{ name = \"binary_trees\", args = [30] }]\nrepeat = 1\n",
+    );
+    let mut runner = bench.start(&["run", "long.toml"]);
+    let children = || {
+        let list = fs::read_to_string(format!("/proc/{0}/task/{0}/children", runner.id())).unwrap_or_default();
+        list.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let is_exec =
+        |pid: &String| fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.contains("exec\0"));
+    until("a child", || children().iter().any(is_exec));
+    let child = children().into_iter().find(is_exec).unwrap();
+    kill(&runner, "-KILL");
+    assert_eq!(runner.wait().unwrap().signal(), Some(9));
+    until("the child's end", || {
+        fs::read_to_string(format!("/proc/{child}/stat")).map_or(true, |stat| stat.contains(") Z"))
+    });
+    assert_eq!(lines(&bench), 0, "a run that was not finished is not recorded");
+}
+
+#[test]
+fn one_runner_at_a_time() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &tiny(20));
+    let mut first = bench.start(&["run", "tiny.toml"]);
+    until("a run", || lines(&bench) >= 1);
+    let second = bench.gclab(&["run", "tiny.toml"]);
+    kill(&first, "-TERM");
+    first.wait().unwrap();
+    assert_eq!(second.code, Some(2), "{}", second.all());
+    assert!(
+        second
+            .stderr
+            .contains(&format!("process {} is writing to this folder", first.id())),
+        "{}",
+        second.all()
+    );
+}
+
+#[test]
+fn another_build_does_not_go_on() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &tiny(1));
+    bench.gclab(&["run", "tiny.toml"]).exits(0);
+    let path = bench.results().path().to_owned();
+    let plan = fs::read_to_string(path.join("plan.json")).unwrap();
+    let executable = ResultsDir::open(&path)
+        .unwrap()
+        .manifest()
+        .build
+        .executable
+        .clone()
+        .unwrap();
+    fs::write(path.join("plan.json"), plan.replace(&executable, "0123456789abcdef")).unwrap();
+    // Complete: shown, with a word of warning.
+    let shown = bench.gclab(&["run", "tiny.toml"]).exits(0);
+    assert!(
+        shown
+            .stderr
+            .contains("these results are of the debug build 0123456789abcdef")
+            && shown.stderr.contains("--fresh measures again"),
+        "{}",
+        shown.all()
+    );
+    // Unfinished: refused.
+    let runs = fs::read_to_string(path.join("runs.jsonl")).unwrap();
+    let half: Vec<&str> = runs.split_inclusive('\n').take(4).collect();
+    fs::write(path.join("runs.jsonl"), half.concat()).unwrap();
+    let refused = bench.gclab(&["run", "tiny.toml"]).exits(2);
+    assert!(
+        refused.stderr.contains("results of the two cannot be compared"),
+        "{}",
+        refused.all()
+    );
+    assert_eq!(lines(&bench), 4);
+    bench.gclab(&["run", "tiny.toml", "--fresh"]).exits(0);
+    assert_eq!(bench.folders().len(), 2);
+}
+
+#[test]
+fn a_torn_line_is_cut_off_and_its_run_done_again() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &tiny(1));
+    bench.gclab(&["run", "tiny.toml"]).exits(0);
+    let file = bench.results().runs_file();
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, &text[..text.len() - 40]).unwrap();
+    let done = bench.gclab(&["run", "tiny.toml"]).exits(0);
+    assert!(
+        done.stderr.contains("line 8 of runs.jsonl was cut short"),
+        "{}",
+        done.all()
+    );
+    complete(&bench, 8);
+}

@@ -1,0 +1,224 @@
+//! `gclab run`: a sweep from its file to its report.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use gclab_results::{ResultsDir, Status};
+
+use crate::support::{Bench, tiny};
+
+#[test]
+fn a_sweep_does_each_run_of_its_plan_once_and_reports() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &tiny(2));
+    let done = bench.gclab(&["run", "tiny.toml"]).exits(0);
+    assert!(
+        done.stdout.contains("binary_trees 6") && done.stdout.contains("two-space"),
+        "{}",
+        done.all()
+    );
+    let results = bench.results();
+    let name = results.path().file_name().unwrap().to_str().unwrap();
+    assert!(name.starts_with("tiny-20"), "{name}");
+    let ids: Vec<_> = results.runs().iter().map(|run| run.id.clone()).collect();
+    let planned: Vec<_> = results.manifest().plan.iter().map(|run| run.id.clone()).collect();
+    assert_eq!((ids.len(), &ids), (16, &planned), "in the plan's order");
+    for run in results.runs() {
+        assert_eq!(run.outcome, Status::Ok);
+        assert!(
+            run.checksum.is_some()
+                && run.stats.is_some()
+                && run.max_rss_bytes > Some(1 << 20)
+                && run.wall_seconds > Some(0.0)
+        );
+        assert_eq!(run.flags.keys().collect::<Vec<_>>(), ["A", "F"]);
+    }
+    let page = fs::read_to_string(results.path().join("report.html")).unwrap();
+    assert!(page.contains("Does it work?") && page.contains("</html>"));
+    assert!(
+        !page.contains("src=\"http") && !page.contains("href=\"http"),
+        "nothing is loaded"
+    );
+}
+
+#[test]
+fn a_run_can_be_repeated_by_its_recorded_command() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &tiny(1));
+    bench.gclab(&["run", "tiny.toml"]).exits(0);
+    for run in bench.results().runs() {
+        let words: Vec<&str> = run.command[1..].iter().map(String::as_str).collect();
+        let line = format!("{} checksum={}\n", run.workload, run.checksum.as_ref().unwrap());
+        assert_eq!(bench.gclab(&words).exits(0).stdout, line);
+    }
+}
+
+#[test]
+fn a_complete_sweep_is_shown_and_not_added_to() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &tiny(1));
+    let first = bench.gclab(&["run", "tiny.toml"]).exits(0);
+    let file = bench.results().runs_file();
+    let before = fs::read(&file).unwrap();
+    let again = bench.gclab(&["run", "tiny.toml"]).exits(0);
+    assert_eq!(fs::read(&file).unwrap(), before);
+    assert_eq!(again.stdout, first.stdout);
+    assert_eq!(bench.folders().len(), 1);
+    // The question is not what makes a plan another.
+    bench.write("tiny.toml", &tiny(1).replace("Does it work?", "Does it still?"));
+    bench.gclab(&["run", "tiny.toml"]).exits(0);
+    assert_eq!(bench.folders().len(), 1);
+}
+
+#[test]
+fn fresh_and_other_plans_have_other_folders() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &tiny(1));
+    bench.gclab(&["run", "tiny.toml"]).exits(0);
+    bench.gclab(&["run", "tiny.toml", "--fresh"]).exits(0);
+    assert_eq!(bench.folders().len(), 2);
+    for change in [
+        ("seed = 7", "seed = 8"),
+        ("F = 1.5", "F = 2"),
+        ("repeat = 1", "repeat = 1\ntimeout = \"9s\""),
+    ] {
+        bench.write("tiny.toml", &tiny(1).replace(change.0, change.1));
+        let before = bench.folders().len();
+        bench.gclab(&["run", "tiny.toml"]).exits(0);
+        assert_eq!(bench.folders().len(), before + 1, "{change:?}");
+    }
+    // Back to the first plan: the newest folder that has it, and nothing new.
+    bench.write("tiny.toml", &tiny(1));
+    let newest = bench.gclab(&["run", "tiny.toml"]).exits(0);
+    assert!(
+        newest
+            .stderr
+            .contains(bench.folders()[1].file_name().unwrap().to_str().unwrap()),
+        "{}",
+        newest.all()
+    );
+    assert_eq!(bench.folders().len(), 5);
+}
+
+#[test]
+fn out_names_the_folder() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &tiny(1));
+    bench.gclab(&["run", "tiny.toml", "--out", "here/x"]).exits(0);
+    assert_eq!(ResultsDir::open(bench.path().join("here/x")).unwrap().runs().len(), 8);
+    assert!(bench.folders().is_empty());
+    bench.gclab(&["run", "tiny.toml", "--out", "here/x"]).exits(0);
+    let taken = bench
+        .gclab(&["run", "tiny.toml", "--out", "here/x", "--fresh"])
+        .exits(2);
+    assert!(taken.stderr.contains("already holds results"), "{}", taken.all());
+    bench.write("tiny.toml", &tiny(2));
+    let other = bench.gclab(&["run", "tiny.toml", "--out", "here/x"]).exits(2);
+    assert!(other.stderr.contains("holds another plan"), "{}", other.all());
+    let foreign = bench.gclab(&["run", "tiny.toml", "--out", "here"]).exits(2);
+    assert!(foreign.stderr.contains("is not empty"), "{}", foreign.all());
+}
+
+#[test]
+fn a_dry_run_prints_commands_and_does_nothing() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &tiny(2));
+    let done = bench.gclab(&["run", "tiny.toml", "--dry-run"]).exits(0);
+    assert!(bench.folders().is_empty());
+    assert!(done.stderr.contains("16 runs in 2 blocks"), "{}", done.all());
+    let commands: BTreeSet<&str> = done.stdout.lines().collect();
+    assert_eq!((done.stdout.lines().count(), commands.len()), (16, 8));
+    assert!(
+        commands.contains("gclab exec binary_trees 6 --collector two-space +RTS -A64k -F1.5"),
+        "{}",
+        done.all()
+    );
+    // With runs to go by there is an estimate.
+    bench.gclab(&["run", "tiny.toml"]).exits(0);
+    let done = bench.gclab(&["run", "tiny.toml", "--dry-run", "--fresh"]).exits(0);
+    assert!(done.stderr.contains("by earlier runs"), "{}", done.all());
+}
+
+#[test]
+fn shards_together_are_the_whole() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &tiny(3));
+    bench.gclab(&["run", "tiny.toml", "--out", "whole"]).exits(0);
+    for part in ["1/3", "2/3", "3/3"] {
+        bench
+            .gclab(&["run", "tiny.toml", "--shard", part, "--out", &part.replace('/', "of")])
+            .exits(0);
+    }
+    let open = |name: &str| ResultsDir::open(bench.path().join(name)).unwrap();
+    let whole: BTreeMap<_, _> = open("whole")
+        .runs()
+        .iter()
+        .map(|run| (run.id.clone(), run.position))
+        .collect();
+    let mut parts = BTreeMap::new();
+    for name in ["1of3", "2of3", "3of3"] {
+        let dir = open(name);
+        assert_eq!(dir.runs().len(), 8, "two of six groups of four");
+        parts.extend(dir.runs().iter().map(|run| (run.id.clone(), run.position)));
+    }
+    assert_eq!(parts, whole);
+    let all = bench
+        .gclab(&["report", "1of3", "2of3", "3of3", "--format", "csv"])
+        .exits(0)
+        .stdout;
+    assert_eq!(all.lines().count(), 1 + 24);
+    let none = bench.gclab(&["run", "tiny.toml", "--shard", "7/7"]).exits(2);
+    assert!(none.stderr.contains("only 6 groups"), "{}", none.all());
+}
+
+#[test]
+fn exhausted_heaps_are_results_and_crashes_are_not() {
+    let bench = Bench::new();
+    let file = |args: &str, m: &str| {
+        format!(
+            "collectors = [\"copying\"]\nworkloads = [{{ name = \"long_list\", args = [{args}] }}]\nrepeat = 2\n[sweep]\nM = [{m}]\n"
+        )
+    };
+    bench.write("m.toml", &file("200000, 0", "\"2m\", \"64m\""));
+    let done = bench.gclab(&["run", "m.toml"]).exits(0);
+    assert!(done.stdout.contains("heap exhausted"), "{}", done.all());
+    let results = bench.results();
+    let ends: Vec<_> = results
+        .runs()
+        .iter()
+        .map(|run| (run.flags["M"].as_str(), run.outcome.clone(), run.checksum.is_some()))
+        .collect();
+    for (limit, outcome, checksum) in ends {
+        let expected = if limit == "2m" {
+            (Status::HeapExhausted, false)
+        } else {
+            (Status::Ok, true)
+        };
+        assert_eq!((outcome, checksum), expected, "{limit}");
+    }
+    // A run that takes longer than it may is killed, told of, and makes the sweep fail.
+    bench.write(
+        "slow.toml",
+        "collectors = [\"copying\"]\nworkloads = [\"binary_trees\"]\nrepeat = 1\ntimeout = \"50ms\"\n",
+    );
+    let slow = bench.gclab(&["run", "slow.toml"]).exits(1);
+    assert!(slow.stderr.contains("timeout: 1 of 1 runs"), "{}", slow.all());
+}
+
+#[test]
+fn a_wrong_file_is_shown_with_its_line() {
+    let bench = Bench::new();
+    bench.write("wrong.toml", &tiny(1).replace("\"copying\"", "\"coyping\""));
+    let done = bench.gclab(&["run", "wrong.toml"]).exits(2);
+    for part in [
+        "wrong.toml:2:28",
+        "collectors = [\"two-space\", \"coyping\"]",
+        "did you mean `copying`?",
+    ] {
+        assert!(done.stderr.contains(part), "{part}\n{}", done.all());
+    }
+    assert_eq!(done.stdout, "");
+    assert!(bench.folders().is_empty());
+    bench.gclab(&["run", "missing.toml"]).exits(2);
+    bench.gclab(&["run", "."]).exits(2);
+}

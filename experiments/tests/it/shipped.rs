@@ -1,0 +1,62 @@
+//! The experiment files that come with gclab: each is right, has a question, and is of a size that its name promises.
+
+use std::path::{Path, PathBuf};
+
+use crate::support::Bench;
+
+fn shipped() -> Vec<PathBuf> {
+    let folder = std::fs::read_dir(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let mut files: Vec<_> = folder
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|kind| kind == "toml"))
+        .collect();
+    files.retain(|path| path.file_name().is_some_and(|name| name != "Cargo.toml"));
+    files.sort();
+    files
+}
+
+#[test]
+fn all_are_there() {
+    let files = shipped();
+    let names: Vec<_> = files.iter().filter_map(|path| path.file_stem()?.to_str()).collect();
+    for name in ["collectors", "factor", "nursery", "quick", "real-heap"] {
+        assert!(names.contains(&name), "{name} in {names:?}");
+    }
+}
+
+#[test]
+fn each_can_be_planned_and_asks_something() {
+    let bench = Bench::new();
+    for file in shipped() {
+        let done = bench.gclab(&["run", file.to_str().unwrap(), "--dry-run"]).exits(0);
+        assert!(
+            done.stdout.lines().all(|line| line.starts_with("gclab exec ")),
+            "{}",
+            done.all()
+        );
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.contains("question") && text.contains('?'), "{}", file.display());
+    }
+}
+
+#[test]
+fn quick_has_two_collectors_three_workloads_one_of_them_a_real_heap_and_three_rounds() {
+    let bench = Bench::new();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("quick.toml");
+    let plan = bench.gclab(&["run", file.to_str().unwrap(), "--dry-run"]).exits(0);
+    assert!(plan.stderr.contains(" in 3 blocks "), "{}", plan.all());
+    let words: Vec<Vec<&str>> = plan.stdout.lines().map(|line| line.split(' ').collect()).collect();
+    let distinct = |at: fn(&[&str]) -> String| {
+        words
+            .iter()
+            .map(|line| at(line))
+            .collect::<std::collections::BTreeSet<_>>()
+    };
+    let workloads = distinct(|line| line[2].to_owned());
+    assert!(
+        workloads.len() == 3 && workloads.contains("heap_snapshot"),
+        "{workloads:?}"
+    );
+    let collectors = distinct(|line| line[line.iter().position(|word| *word == "--collector").unwrap() + 1].to_owned());
+    assert_eq!(collectors.into_iter().collect::<Vec<_>>(), ["copying", "two-space"]);
+}

@@ -1,0 +1,116 @@
+//! A folder of its own for each test, and `gclab` run in it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use gclab_results::ResultsDir;
+use tempfile::TempDir;
+
+/// An empty working folder.
+pub struct Bench {
+    folder: TempDir,
+}
+
+/// What a command did.
+#[derive(Debug)]
+pub struct Done {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Done {
+    /// Both streams, for failure messages.
+    pub fn all(&self) -> String {
+        format!(
+            "exit {:?}\n-- stdout\n{}\n-- stderr\n{}",
+            self.code, self.stdout, self.stderr
+        )
+    }
+
+    /// Checks the exit status.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Done {
+        assert_eq!(self.code, Some(code), "{}", self.all());
+        self
+    }
+}
+
+impl Bench {
+    pub fn new() -> Bench {
+        Bench {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a file.
+    pub fn write(&self, name: &str, text: &str) {
+        fs::write(self.path().join(name), text).unwrap();
+    }
+
+    pub fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gclab"));
+        command
+            .args(words)
+            .current_dir(self.path())
+            .env_remove("GCLABRTS")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs `gclab` with these words to its end.
+    pub fn gclab(&self, words: &[&str]) -> Done {
+        let output = self.command(words).output().unwrap();
+        Done {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Starts `gclab` with these words and lets it run.
+    pub fn start(&self, words: &[&str]) -> Child {
+        self.command(words)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap()
+    }
+
+    /// The folders under `results/runs`, by name.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.path().join("results/runs")).into_iter().flatten();
+        let mut folders: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        folders.sort();
+        folders
+    }
+
+    /// The one results folder.
+    #[track_caller]
+    pub fn results(&self) -> ResultsDir {
+        let folders = self.folders();
+        assert_eq!(folders.len(), 1, "{folders:?}");
+        ResultsDir::open(&folders[0]).unwrap()
+    }
+}
+
+/// Two collectors, two works, two settings, `repeat` times: 8 x `repeat` runs of a few milliseconds.
+pub fn tiny(repeat: u32) -> String {
+    format!(
+        r#"question = "Does it work?"
+collectors = ["two-space", "copying"]
+workloads = [{{ name = "binary_trees", args = [6] }}, {{ name = "long_list", args = [100, 1000] }}]
+repeat = {repeat}
+seed = 7
+[flags]
+F = 1.5
+[sweep]
+A = ["64k", "1m"]
+"#
+    )
+}
