@@ -93,6 +93,7 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, stretch: u32, long: u32, numbers: u
     })
 }
 
+#[inline(always)]
 fn node<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Node> {
     m.alloc(|_| Node::new(None, None, 0, 0))
 }
@@ -102,8 +103,12 @@ fn bottom_up<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u32) -> Gc<
         return node(m);
     }
     m.frame(|m, [left, right]| {
-        let left = left.put(bottom_up(m, depth - 1));
-        let right = right.put(bottom_up(m, depth - 1));
+        // Leaves are made in place, as in `binary_trees`.
+        let (left, right) = if depth == 1 {
+            (left.put(node(m)), right.put(node(m)))
+        } else {
+            (left.put(bottom_up(m, depth - 1)), right.put(bottom_up(m, depth - 1)))
+        };
         m.alloc(|m| Node::new(Some(left.get(m)), Some(right.get(m)), 0, 0))
     })
 }

@@ -157,10 +157,7 @@ fn next_match<'h, C: Collector>(m: &NoGc<'h, C>, cursors: &[OptionRoot<'_, 'h, P
             expected += 1;
             let mut at = cursor.get(m)?;
             while at.place() > expected {
-                at = match at.next() {
-                    Some(next) => next,
-                    None => return None,
-                };
+                at = at.next()?;
             }
             cursor.set(Some(at));
             stands &= at.place() == expected;

@@ -122,7 +122,7 @@ fn message_window() {
     let (window, messages) = (1000, 5000);
     let mut nodes = 0;
     for key in 0..messages {
-        let first = if key > window { key - window } else { 0 };
+        let first = key.saturating_sub(window);
         // Inserting at the right end copies the whole right edge; deleting copies the left one without its end.
         nodes += edge(first..key, true) + 1;
         if key >= window {
