@@ -119,10 +119,10 @@ fn edge(keys: std::ops::Range<u64>, rightmost: bool) -> u64 {
 
 #[test]
 fn message_window() {
-    let (window, messages) = (1000, 5000);
+    let (window, messages) = (1000_u64, 5000);
     let mut nodes = 0;
     for key in 0..messages {
-        let first = key.saturating_sub(window);
+        let first = u64::saturating_sub(key, window);
         // Inserting at the right end copies the whole right edge; deleting copies the left one without its end.
         nodes += edge(first..key, true) + 1;
         if key >= window {

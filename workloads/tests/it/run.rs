@@ -5,6 +5,7 @@ use gclab_core::flags::Flags;
 use gclab_core::stats::Statistics;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
+use gclab_heap_traverse::Checker;
 use gclab_workloads::{All, Args, RunError, Workload, WorkloadList, WorkloadVisitor};
 
 /// What is to be run.
@@ -16,6 +17,8 @@ pub struct Run<'a> {
     pub area: usize,
     /// Collect at every so many allocations.
     pub stress: Option<u64>,
+    /// Check the whole heap after each collection.
+    pub checked: bool,
 }
 
 impl<'a> Run<'a> {
@@ -25,6 +28,7 @@ impl<'a> Run<'a> {
             args: args.to_vec(),
             area: 256 << 10,
             stress: None,
+            checked: true,
         }
     }
 
@@ -37,6 +41,11 @@ impl<'a> Run<'a> {
             stress: Some(every),
             ..self
         }
+    }
+
+    /// Without checks of the whole heap, for heaps that are large and collections that are many.
+    pub fn unchecked(self) -> Self {
+        Run { checked: false, ..self }
     }
 
     /// Under one collector: the checksum, and the statistics at the end.
@@ -57,18 +66,21 @@ impl<'a> Run<'a> {
 impl CollectorVisitor for &Run<'_> {
     type Output = Result<(u64, Statistics), RunError>;
     fn visit<C: Collector>(self) -> Self::Output {
+        let (least, most) = C::DESCRIPTION.generations;
         let flags = Flags {
             allocation_area: Bytes(self.area),
             reserve: Bytes(8 << 30),
-            generations: if C::DESCRIPTION.name == "two-space" { 1 } else { 2 },
+            generations: Flags::default().generations.clamp(least, most),
             stress: self.stress,
             // Major collections as often as may be, so that what they find live comes near the peak.
             old_min: Bytes(4 << 10),
             old_factor: 1.0,
-            sanity: true,
             ..Flags::default()
         };
-        let world = World::<C>::new(&flags).expect("a small heap");
+        let mut world = World::<C>::new(&flags).expect("a small heap");
+        if self.checked {
+            Checker::install(&mut world);
+        }
         let checksum = All::with(
             self.workload,
             Inside {
