@@ -32,7 +32,11 @@ const PHRASE: usize = 3;
 const KEPT: usize = 64;
 
 /// The built-in text: the project's own documents.
-const TEXT: &[&[u8]] = &[include_bytes!("../../../docs/flags.md")];
+const TEXT: &[&[u8]] = &[
+    include_bytes!("../../../README.md"),
+    include_bytes!("../../../docs/flags.md"),
+    include_bytes!("../../../docs/results.md"),
+];
 
 /// The workload.
 #[derive(Debug, Default)]
@@ -45,11 +49,11 @@ impl Workload for WordIndex {
         args: &[
             ArgSpec::file("FILE", "a text of any kind", Some("this project's documents")),
             ArgSpec::number("COPIES", "how many times over the text is entered", 50, 0..=1 << 32),
-            ArgSpec::number("QUERIES", "questions asked", 2000, 0..=1 << 40),
+            ArgSpec::number("QUERIES", "questions asked", 1000, 0..=1 << 40),
         ],
         checksum: None,
         test: TestSize {
-            args: &["-", "40", "300"],
+            args: &["-", "20", "300"],
             checksum: None,
         },
     };
