@@ -6,8 +6,20 @@ use gclab_workloads::{SplitMix64, mix};
 
 use crate::run::Run;
 
-/// The definition again, without an index in a heap.
-fn reference(text: &[u8], copies: usize, queries: u64) -> u64 {
+/// A text with so many words that the table doubles.
+const LONGER: &str = concat!(
+    include_str!("../../src/heap_snapshot/heap.rs"),
+    include_str!("../../src/message_window.rs"),
+    include_str!("../../src/args.rs")
+);
+
+/// Bytes of an array of pointers.
+fn table(len: u64) -> u64 {
+    16 + 8 * len
+}
+
+/// The definition again, without an index in a heap: the checksum, and the bytes that are allocated.
+fn reference(text: &[u8], copies: usize, queries: u64) -> (u64, u64) {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80;
     let mut words: Vec<(usize, Vec<u8>)> = Vec::new();
     for (at, &byte) in text.iter().enumerate().filter(|(_, byte)| is_word(**byte)) {
@@ -18,7 +30,7 @@ fn reference(text: &[u8], copies: usize, queries: u64) -> u64 {
         }
     }
     if words.is_empty() {
-        return 0;
+        return (0, table(256));
     }
     let mut places: HashMap<&[u8], Vec<u64>> = HashMap::new();
     let all: Vec<&[u8]> = (0..copies)
@@ -28,6 +40,7 @@ fn reference(text: &[u8], copies: usize, queries: u64) -> u64 {
         places.entry(word).or_default().push(place as u64);
     }
     let (mut rng, mut checksum, mut kept) = (SplitMix64::new(5), 0_u64, vec![0_u64; 64]);
+    let mut answered = 0;
     for query in 0..queries {
         let offset = rng.below(text.len() as u64) as usize;
         let length = 1 + rng.below(3) as usize;
@@ -35,14 +48,23 @@ fn reference(text: &[u8], copies: usize, queries: u64) -> u64 {
         let phrase: Vec<&[u8]> = words[first..].iter().take(length).map(|(_, word)| &word[..]).collect();
         let stands = |place: &&u64| all[**place as usize..].starts_with(&phrase);
         let answer: Vec<u64> = places[phrase[0]].iter().filter(stands).copied().collect();
+        answered += answer.len() as u64;
         let sum = answer.iter().sum::<u64>();
         checksum = mix(checksum.wrapping_add(answer.len() as u64)).wrapping_add(sum);
         kept[(query % 64) as usize] = sum;
     }
     let kept = kept.iter().fold(0, |sum: u64, answer| sum.wrapping_add(*answer));
-    mix(checksum.wrapping_add(kept))
-        .wrapping_add(places.len() as u64)
-        .wrapping_add(all.len() as u64)
+    let (terms, entered) = (places.len() as u64, all.len() as u64);
+    let checksum = mix(checksum.wrapping_add(kept))
+        .wrapping_add(terms)
+        .wrapping_add(entered);
+    // A term is made when there are no more terms than buckets; the table doubles before.
+    let tables = (8..)
+        .map(|power| 1 << power)
+        .take_while(|buckets| *buckets == 256 || *buckets < terms * 2);
+    let spellings = places.keys().map(|word| 16 + (word.len() as u64).next_multiple_of(8));
+    let allocated = tables.map(table).sum::<u64>() + spellings.sum::<u64>() + 40 * terms + 24 * (entered + answered);
+    (checksum, allocated + table(64))
 }
 
 #[test]
@@ -62,12 +84,10 @@ fn answers_are_those_of_the_definition() {
             "word_index",
             &[file.path().to_str().unwrap(), &copies_arg, &queries_arg],
         );
-        for (collector, checksum, _) in run.everywhere() {
-            assert_eq!(
-                checksum,
-                reference(text.as_bytes(), copies, queries),
-                "{text:?} under {collector}"
-            );
+        let (expected, allocated) = reference(text.as_bytes(), copies, queries);
+        for (collector, checksum, statistics) in run.everywhere() {
+            assert_eq!(checksum, expected, "{text:?} under {collector}");
+            assert_eq!(statistics.allocated, allocated, "{text:?} under {collector}");
         }
     }
 }
