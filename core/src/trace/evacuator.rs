@@ -6,7 +6,7 @@
 //!
 //! Where a closure goes: one step up, or to the step of the closure that points to it if that is older (eager
 //! promotion, for mutable holders too), so that tracing makes a pointer from old to young only where the referent had
-//! been copied to a younger step before. Those slots are remembered; everything else that was remembered is dropped,
+//! gone to a younger step before, or lies in an old one that is not collected. Those slots are remembered; everything else that was remembered is dropped,
 //! since remembered slots are evacuated first and promote their referents.
 //!
 //! Order: slots found by scavenging go through the prefetch queue ([`super::queue`]), roots and remembered slots do
@@ -267,7 +267,17 @@ impl<'h> Evacuator<'h> {
             if let Some(oldest) = self.queue.push(entry(self.routes.from(holder), slot, state)) {
                 self.evacuate(oldest);
             }
+        } else if state.step() < holder {
+            self.settled(slot);
         }
+    }
+
+    /// A slot of a closure that was promoted past its referent, which this collection does not move: eager promotion may
+    /// skip a generation that is not collected, and a large object settles in the step of whoever reached it first.
+    #[cold]
+    #[inline(never)]
+    fn settled(&mut self, slot: Slot) {
+        self.remembered.push(slot);
     }
 
     /// Evacuate a slot that may have been evacuated already.
