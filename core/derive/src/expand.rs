@@ -57,9 +57,9 @@ impl Struct<'_> {
             };
             #[doc(hidden)]
             impl #name {
-                const __POINTER: [bool; #count] = [#(<#types as ::gclab_core::closure::Field>::POINTER),*];
-                const __POINTERS: usize = ::gclab_core::closure::layout::pointers(&Self::__POINTER);
-                const __PLACE: [usize; #count] = ::gclab_core::closure::layout::places(&Self::__POINTER);
+                const __POINTER: [::core::primitive::bool; #count] = [#(<#types as ::gclab_core::closure::Field>::POINTER),*];
+                const __POINTERS: ::core::primitive::usize = ::gclab_core::closure::layout::pointers(&Self::__POINTER);
+                const __PLACE: [::core::primitive::usize; #count] = ::gclab_core::closure::layout::places(&Self::__POINTER);
             }
         }
     }
@@ -100,11 +100,11 @@ impl Struct<'_> {
                 }
             }
             // SAFETY: writes each field to its place, and there are as many places as words of payload.
-            unsafe impl<'m, 'h> ::gclab_core::mutator::Init for #init<'m, 'h> {
+            unsafe impl<'m, 'h> ::gclab_core::mutator::Init<'h> for #init<'m, 'h> {
                 type Object = #name;
-                const WORDS: usize = #words;
+                const WORDS: ::core::primitive::usize = #words;
                 #[inline(always)]
-                unsafe fn write(self, payload: *mut u64) {
+                unsafe fn write(self, payload: *mut ::core::primitive::u64) {
                     #(
                         // SAFETY: the caller gives room for all fields.
                         unsafe {
@@ -138,7 +138,7 @@ impl Struct<'_> {
         quote! {
             #[doc = #doc]
             #[allow(dead_code)]
-            #visibility trait #fields<'m, 'h>: Copy {
+            #visibility trait #fields<'m, 'h>: ::core::marker::Copy {
                 #(
                     #[doc = #docs]
                     fn #idents(self) -> <#types as ::gclab_core::closure::Field>::View<'m, 'h>;
@@ -176,7 +176,7 @@ impl Struct<'_> {
             fn #set<C: ::gclab_core::collector::Collector>(
                 self,
                 m: &::gclab_core::mutator::NoGc<'h, C>,
-                value: Option<::gclab_core::mutator::Gc<'_, 'h, <#ty as ::gclab_core::closure::MutField>::Target>>,
+                value: ::core::option::Option<::gclab_core::mutator::Gc<'_, 'h, <#ty as ::gclab_core::closure::MutField>::Target>>,
             )
         };
         let body = quote! {
@@ -202,7 +202,7 @@ fn named_fields(input: &DeriveInput) -> Result<Vec<&Field>> {
     }
     match &input.data {
         Data::Struct(data) => match &data.fields {
-            Fields::Named(fields) => Ok(fields.named.iter().collect()),
+            Fields::Named(fields) => fields.named.iter().map(readable).collect(),
             Fields::Unit => Ok(Vec::new()),
             Fields::Unnamed(fields) => Err(Error::new_spanned(
                 fields,
@@ -214,6 +214,28 @@ fn named_fields(input: &DeriveInput) -> Result<Vec<&Field>> {
             "only structs are closures; use a struct per constructor and `Any` for their sum",
         )),
     }
+}
+
+/// The methods of every `Gc`, which come before those of the traits that derives write.
+const METHODS_OF_GC: [&str; 5] = ["info", "erase", "to_word", "read_word", "write_pointer"];
+
+/// A field whose accessor can be called, and that says nothing the derive would ignore.
+fn readable(field: &Field) -> Result<&Field> {
+    if let Some(attribute) = field
+        .attrs
+        .iter()
+        .find(|attribute| attribute.path().is_ident("closure"))
+    {
+        return Err(Error::new_spanned(attribute, "`#[closure(...)]` belongs on the struct"));
+    }
+    let ident = field.ident.as_ref().expect("named");
+    if METHODS_OF_GC.iter().any(|method| ident == method) {
+        return Err(Error::new_spanned(
+            ident,
+            format!("every `Gc` has a method `{ident}`: the field could not be read; give it another name"),
+        ));
+    }
+    Ok(field)
 }
 
 /// The name that profiles show: `#[closure(name = "...")]`, or the struct's.

@@ -21,6 +21,10 @@ pub struct Mut<T>(PhantomData<fn() -> T>);
 /// # Safety
 /// `POINTER` is true exactly if `encode` gives null or the address of a closure of type `T` of the heap `'h`;
 /// `decode` must accept every word that `encode` gives (and null, if the field is a mutable pointer).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a field of a closure",
+    note = "fields are `Ptr<T>`, `Option<Ptr<T>>`, `Mut<T>` of a closure type `T`, or plain data of a word at most"
+)]
 pub unsafe trait Field: 'static {
     /// Whether the word is a pointer that collectors follow.
     const POINTER: bool;
@@ -40,7 +44,10 @@ pub unsafe trait Field: 'static {
 }
 
 /// A field that the mutator may overwrite with a pointer to a `Target`.
-pub trait MutField: Field {
+///
+/// # Safety
+/// `POINTER` and `MUTABLE` are true, and `decode` reads the address of a `Target` (or null) as what it is.
+pub unsafe trait MutField: Field {
     /// What it points to.
     type Target: Closure;
 }
@@ -94,7 +101,8 @@ unsafe impl<T: Closure> Field for Mut<T> {
     }
 }
 
-impl<T: Closure> MutField for Mut<T> {
+// SAFETY: `Mut<T>` decodes pointers to `T`s.
+unsafe impl<T: Closure> MutField for Mut<T> {
     type Target = T;
 }
 

@@ -30,6 +30,10 @@ use crate::words::{Addr, Words};
 /// # Safety
 /// `INFO` must describe exactly the layout that the type's initialisers write and its accessors read. The derive
 /// guarantees it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no type of closures",
+    note = "`#[derive(Closure)]` makes a struct one"
+)]
 pub unsafe trait Closure: 'static {
     /// The info table.
     const INFO: &'static TypeInfo;

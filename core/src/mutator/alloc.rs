@@ -10,11 +10,12 @@ use crate::closure::{Closure, Header};
 use crate::collector::{Alloc, Collector};
 use crate::words::{Addr, Words};
 
-/// The initial value of a closure of fixed layout. Written by the derive.
+/// The initial value of a closure of fixed layout in heap `'h`. Written by the derive.
 ///
 /// # Safety
-/// `write` fills exactly the payload that `Object::INFO` describes, and `WORDS` is the closure's size with its header.
-pub unsafe trait Init {
+/// `write` fills exactly the payload that `Object::INFO` describes, with pointers into heap `'h` only, and `WORDS` is the
+/// closure's size with its header.
+pub unsafe trait Init<'h> {
     /// What it initialises.
     type Object: Closure;
     /// Size of the closure in words, header included.
@@ -29,13 +30,13 @@ pub unsafe trait Init {
 impl<'h, C: Collector> Mutator<'h, C> {
     /// Allocate the closure that `init` describes. May collect before `init` runs, not after.
     #[inline(always)]
-    pub fn alloc<'m, I: Init>(&'m mut self, init: impl FnOnce(&'m NoGc<'h, C>) -> I) -> Gc<'m, 'h, I::Object> {
+    pub fn alloc<'m, I: Init<'h>>(&'m mut self, init: impl FnOnce(&'m NoGc<'h, C>) -> I) -> Gc<'m, 'h, I::Object> {
         self.alloc_with(init).1
     }
 
     /// Allocate, and also give a view of the mutator, so that the new closure can be stored somewhere at once.
     #[inline(always)]
-    pub fn alloc_with<'m, I: Init>(
+    pub fn alloc_with<'m, I: Init<'h>>(
         &'m mut self,
         init: impl FnOnce(&'m NoGc<'h, C>) -> I,
     ) -> (&'m NoGc<'h, C>, Gc<'m, 'h, I::Object>) {

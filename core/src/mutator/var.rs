@@ -30,7 +30,7 @@ impl<T: Closure> MutVar<T> {
 }
 
 // SAFETY: writes the one word of payload.
-unsafe impl<T: Closure> Init for MutVarInit<'_, '_, T> {
+unsafe impl<'h, T: Closure> Init<'h> for MutVarInit<'_, 'h, T> {
     type Object = MutVar<T>;
     const WORDS: usize = 2;
     #[inline(always)]
