@@ -3,3 +3,4 @@
 mod blocks;
 mod flags;
 mod stats;
+mod ui;

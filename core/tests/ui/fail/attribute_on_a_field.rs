@@ -1,0 +1,11 @@
+//! The attribute has a meaning on the struct only, and must not be ignored elsewhere.
+
+use gclab_core::closure::Closure;
+
+#[derive(Closure)]
+struct Tree {
+    #[closure(name = "v")]
+    value: u64,
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! The slot lies on the stack of `frame`, which is gone: a store would overwrite somebody else's variables.
+
+use gclab_core::collector::Collector;
+use gclab_core::mutator::Mutator;
+
+fn misuse<C: Collector>(m: &mut Mutator<'_, C>) {
+    let _ = m.frame(|_, [slot]| slot);
+}
+
+fn main() {}

@@ -1,0 +1,24 @@
+//! Frames are on the stack of the thread that entered, and allocation is not atomic.
+
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Gc, Mutator};
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Tree {
+    left: Option<Ptr<Tree>>,
+    right: Option<Ptr<Tree>>,
+}
+
+fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
+    m.alloc(|_| Tree::new(None, None))
+}
+
+fn misuse<C: Collector<Alloc: Send>>(m: &mut Mutator<'_, C>) {
+    std::thread::scope(|s| {
+        s.spawn(move || make(m).left().is_none());
+    });
+}
+
+fn main() {}

@@ -1,0 +1,28 @@
+//! A frame may give a pointer back; it is unrooted from then on.
+
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Gc, Mutator};
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Tree {
+    left: Option<Ptr<Tree>>,
+    right: Option<Ptr<Tree>>,
+}
+
+fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
+    m.alloc(|_| Tree::new(None, None))
+}
+
+fn misuse<C: Collector>(m: &mut Mutator<'_, C>) {
+    let tree = m.frame(|m, [slot]| {
+        let root = slot.put(make(m));
+        m.collect(true);
+        root.get(m)
+    });
+    make(m);
+    let _ = tree.left();
+}
+
+fn main() {}

@@ -1,0 +1,24 @@
+//! As if it were returned: nothing keeps it valid after the stay.
+
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Gc, Mutator};
+use gclab_core::world::World;
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Tree {
+    left: Option<Ptr<Tree>>,
+    right: Option<Ptr<Tree>>,
+}
+
+fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
+    m.alloc(|_| Tree::new(None, None))
+}
+
+fn misuse<C: Collector>(world: &World<C>) {
+    let mut kept = None;
+    let _ = world.enter(|m| kept = Some(make(m)));
+}
+
+fn main() {}

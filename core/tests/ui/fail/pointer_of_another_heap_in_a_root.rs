@@ -1,0 +1,17 @@
+//! No collection of heap `'b` would update the root: it would dangle, and a collection of `'a` would follow a foreign pointer.
+
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::mutator::{Gc, Root};
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Tree {
+    left: Option<Ptr<Tree>>,
+    right: Option<Ptr<Tree>>,
+}
+
+fn misuse<'a, 'b: 'a>(root: &Root<'_, 'a, Tree>, foreign: Gc<'_, 'b, Tree>) {
+    root.set(foreign);
+}
+
+fn main() {}

@@ -1,0 +1,28 @@
+//! The new closure of heap `'a` would hold a pointer that no collection of heap `'b` knows of.
+
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Gc, Mutator};
+use gclab_core::world::World;
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Tree {
+    left: Option<Ptr<Tree>>,
+    right: Option<Ptr<Tree>>,
+}
+
+fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
+    m.alloc(|_| Tree::new(None, None))
+}
+
+fn misuse<C: Collector>(a: &World<C>, b: &World<C>) {
+    let _ = a.enter(|a| {
+        let _ = b.enter(|b| {
+            let foreign = make(b);
+            a.alloc(|_| Tree::new(Some(foreign), None));
+        });
+    });
+}
+
+fn main() {}

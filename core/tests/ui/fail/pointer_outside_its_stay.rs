@@ -1,0 +1,23 @@
+//! After the stay nothing keeps its pointers valid: the next stay may collect, the heap may be dropped.
+
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Gc, Mutator};
+use gclab_core::world::World;
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Tree {
+    left: Option<Ptr<Tree>>,
+    right: Option<Ptr<Tree>>,
+}
+
+fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
+    m.alloc(|_| Tree::new(None, None))
+}
+
+fn misuse<C: Collector>(world: &World<C>) {
+    let _ = world.enter(|m| make(m));
+}
+
+fn main() {}

@@ -1,0 +1,22 @@
+//! The root would read a byte array as a tree.
+
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Gc, Mutator, Root};
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Tree {
+    left: Option<Ptr<Tree>>,
+    right: Option<Ptr<Tree>>,
+}
+
+fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
+    m.alloc(|_| Tree::new(None, None))
+}
+
+fn misuse<'h, C: Collector>(m: &mut Mutator<'h, C>, root: &Root<'_, 'h, Tree>) {
+    root.set(m.alloc_bytes(b"no tree"));
+}
+
+fn main() {}

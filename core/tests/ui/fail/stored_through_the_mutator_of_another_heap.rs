@@ -1,0 +1,18 @@
+//! The barrier of heap `'b` would remember the store, and heap `'a` would not: a young closure is lost.
+
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Gc, MutArray, NoGc};
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Tree {
+    left: Option<Ptr<Tree>>,
+    right: Option<Ptr<Tree>>,
+}
+
+fn misuse<'m, 'a, 'b: 'a, C: Collector>(b: &NoGc<'b, C>, array: Gc<'m, 'a, MutArray<Tree>>, tree: Gc<'m, 'a, Tree>) {
+    array.set(b, 0, Some(tree));
+}
+
+fn main() {}

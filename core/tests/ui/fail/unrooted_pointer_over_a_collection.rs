@@ -1,0 +1,24 @@
+//! `collect` moves closures: `tree` would point to where the closure was.
+
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Gc, Mutator};
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Tree {
+    left: Option<Ptr<Tree>>,
+    right: Option<Ptr<Tree>>,
+}
+
+fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
+    m.alloc(|_| Tree::new(None, None))
+}
+
+fn misuse<C: Collector>(m: &mut Mutator<'_, C>) {
+    let tree = make(m);
+    m.collect(true);
+    let _ = tree.left();
+}
+
+fn main() {}

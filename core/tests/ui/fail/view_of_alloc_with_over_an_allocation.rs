@@ -1,0 +1,24 @@
+//! The view of a new closure lives as long as the closure may not move.
+
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Gc, Mutator};
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Tree {
+    left: Option<Ptr<Tree>>,
+    right: Option<Ptr<Tree>>,
+}
+
+fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
+    m.alloc(|_| Tree::new(None, None))
+}
+
+fn misuse<C: Collector>(m: &mut Mutator<'_, C>) {
+    let (view, tree) = m.alloc_with(|_| Tree::new(None, None));
+    make(m);
+    let _ = (view, tree);
+}
+
+fn main() {}

@@ -1,0 +1,43 @@
+//! Of a stay nothing is `Send` or `Sync`; handles are both. (`check` is ambiguous for a type that has the property.)
+
+use gclab_core::Closure;
+use gclab_core::closure::Ptr;
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{FrameSlot, Gc, Handle, MutVar, Mutator, NoGc, OptionRoot, Root, WeakHandle};
+
+trait NotSend<A> {
+    fn check() {}
+}
+impl<T: ?Sized> NotSend<()> for T {}
+impl<T: ?Sized + Send> NotSend<u8> for T {}
+
+trait NotSync<A> {
+    fn check() {}
+}
+impl<T: ?Sized> NotSync<()> for T {}
+impl<T: ?Sized + Sync> NotSync<u8> for T {}
+
+fn both<T: Send + Sync>() {}
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Tree {
+    left: Option<Ptr<Tree>>,
+}
+
+macro_rules! stays {
+    ($($t:ty),*) => {$( <$t as NotSend<_>>::check(); <$t as NotSync<_>>::check(); )*};
+}
+
+#[allow(dead_code)]
+fn of_a_stay<C: Collector>() {
+    stays! {
+        Mutator<'_, C>, NoGc<'_, C>, Gc<'_, '_, Tree>, FrameSlot<'_, '_>, Root<'_, '_, Tree>,
+        OptionRoot<'_, '_, Tree>, TreeInit<'_, '_>, Gc<'_, '_, MutVar<Tree>>
+    }
+}
+
+fn main() {
+    both::<Handle<Tree>>();
+    both::<WeakHandle<Tree>>();
+}

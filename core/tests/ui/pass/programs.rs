@@ -1,0 +1,112 @@
+//! What must compile: the shapes that programs are made of.
+
+use gclab_core::closure::{Closure, Mut, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Any, ByteArray, Gc, Handle, MutArray, MutVar, Mutator, NoGc, Root};
+use gclab_core::world::{EnterError, World};
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Tree {
+    left: Option<Ptr<Tree>>,
+    right: Option<Ptr<Tree>>,
+}
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Boxed {
+    value: u64,
+    next: Mut<Boxed>,
+    what: Ptr<Any>,
+}
+
+/// Recursion with roots; a pointer is returned from a frame.
+fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u32) -> Gc<'m, 'h, Tree> {
+    if depth == 0 {
+        return m.alloc(|_| Tree::new(None, None));
+    }
+    m.frame(|m, [l, r]| {
+        let (left, right) = (l.put(make(m, depth - 1)), r.put(make(m, depth - 1)));
+        m.alloc(|m| Tree::new(Some(left.get(m)), Some(right.get(m))))
+    })
+}
+
+/// Reading needs no mutator.
+fn check(tree: Gc<'_, '_, Tree>) -> u64 {
+    1 + tree.left().map_or(0, check) + tree.right().map_or(0, check)
+}
+
+/// A new closure is stored at once, through the view that comes with it.
+fn fill<'h, C: Collector>(m: &mut Mutator<'h, C>, array: &Root<'_, 'h, MutArray<Boxed>>) {
+    for i in 0..9 {
+        let (m, boxed) = m.alloc_with(|m| Boxed::new(7, None, array.get(m).erase()));
+        boxed.set_next(m, array.get(m).get(i));
+        array.get(m).set(m, i, Some(boxed));
+    }
+}
+
+/// Roots of different types in one frame.
+fn two_types<C: Collector>(m: &mut Mutator<'_, C>) -> u64 {
+    m.frame(|m, [a, b]| {
+        let a = a.put(make(m, 1));
+        let b = b.put(m.alloc_bytes(b"bytes"));
+        check(a.get(m)) + b.get(m).len() as u64
+    })
+}
+
+/// A view is enough to read and store; a pointer may live shorter than it could.
+fn push<'m, 'h, C: Collector>(m: &'m NoGc<'h, C>, var: Gc<'m, 'h, MutVar<Tree>>, tree: Gc<'_, 'h, Tree>) -> Gc<'m, 'h, Tree> {
+    let old = var.read();
+    var.write(m, Some(tree));
+    old.unwrap_or_else(|| var.read().expect("just written"))
+}
+
+/// What a closure of unknown type is can be asked.
+fn sum(any: Gc<'_, '_, Any>) -> usize {
+    any.downcast::<ByteArray>().map_or(0, |bytes| bytes.as_slice().iter().map(|&b| usize::from(b)).sum())
+}
+
+/// Handles go through `enter` and to other threads; so do worlds.
+fn stays<C: Collector>(world: &World<C>) -> Result<u64, EnterError>
+where
+    World<C>: Sync,
+{
+    let handle: Handle<Tree> = world.enter(|m| {
+        let (m, tree) = m.alloc_with(|_| Tree::new(None, None));
+        m.handle(tree)
+    })?;
+    std::thread::scope(|s| {
+        s.spawn(|| world.enter(|m| check(handle.open(m)))).join().expect("no panic")
+    })
+}
+
+fn all<C: Collector>(m: &mut Mutator<'_, C>) -> u64 {
+    m.frame(|m, [array, var]| {
+        let array = array.put(m.alloc_array(9, |_| None));
+        fill(m, &array);
+        let var = var.put(m.alloc(|_| MutVar::new(None)));
+        let (view, tree) = m.alloc_with(|_| Tree::new(None, None));
+        let _ = push(view, var.get(view), tree);
+        two_types(m) + sum(array.get(m).erase()) as u64
+    })
+}
+
+#[allow(dead_code)]
+fn run<C: Collector>(world: &World<C>) -> Result<u64, EnterError>
+where
+    World<C>: Sync,
+{
+    Ok(world.enter(|m| all(m) + check(make(m, 3)))? + stays(world)?)
+}
+
+/// These programs are type-checked for any collector; the collectors' own tests run such ones.
+#[allow(dead_code)]
+struct ForAll;
+impl gclab_core::collector::CollectorVisitor for ForAll {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        let _ = |world: &World<C>| world.enter(|m| all(m));
+    }
+}
+
+fn main() {}
