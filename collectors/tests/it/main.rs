@@ -1,3 +1,4 @@
 //! Tests of every collector of the registry.
 
 mod basics;
+mod random;

@@ -1,0 +1,116 @@
+//! Compares everything that is reachable in a heap with its reference: structure, data, and identity (which is which, and
+//! what is shared).
+
+use super::heap::{GLOBALS, Heap, LOCALS, Locals};
+use super::model::{Id, Model};
+use super::shapes::Real;
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Any, Gc, NoGc};
+use std::collections::HashMap;
+
+/// Closures and objects that have been found to be the same.
+struct Pairs<'a, 'm, 'h> {
+    model: &'a Model,
+    object_at: HashMap<u64, Id>,
+    closure_of: HashMap<Id, u64>,
+    open: Vec<(Real<'m, 'h>, Id)>,
+}
+
+impl<'m, 'h> Pairs<'_, 'm, 'h> {
+    fn same(&mut self, what: impl Fn() -> String, real: Option<Real<'m, 'h>>, id: Option<Id>) -> Result<(), String> {
+        let (real, id) = match (real, id) {
+            (Some(real), Some(id)) => (real, id),
+            (None, None) => return Ok(()),
+            (Some(_), None) => return Err(format!("{} is not null, and should be", what())),
+            (None, Some(id)) => return Err(format!("{} is null, and should be {id:?}", what())),
+        };
+        match (
+            self.object_at.insert(real.word(), id),
+            self.closure_of.insert(id, real.word()),
+        ) {
+            (None, None) => self.open.push((real, id)),
+            (Some(object), Some(closure)) if object == id && closure == real.word() => {}
+            (object, closure) => {
+                return Err(format!(
+                    "{} is {:#x} and should be {id:?}; the closure was {object:?} before, the object at {closure:x?}",
+                    what(),
+                    real.word()
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Compare what follows from the pairs there are.
+    fn close(&mut self) -> Result<(), String> {
+        while let Some((real, id)) = self.open.pop() {
+            let object = self.model.get(id);
+            let of = |what: String| format!("{id:?}, a {:?}: {what}", object.shape);
+            real.check_data(object.shape, object.seed, &object.bytes).map_err(of)?;
+            if object.shape.inner().is_some() {
+                let inner = real.unboxed(object.shape).map_err(of)?;
+                self.same(|| of("what lies in it".to_owned()), Some(inner), object.slots[0])?;
+                continue;
+            }
+            for (index, (real, object)) in real
+                .slots(object.shape)
+                .map_err(of)?
+                .into_iter()
+                .zip(&object.slots)
+                .enumerate()
+            {
+                self.same(|| of(format!("slot {index}")), real.map(Real::Any), *object)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn any<'m, 'h>(gc: Option<Gc<'m, 'h, Any>>) -> Option<Real<'m, 'h>> {
+    gc.map(Real::Any)
+}
+
+/// Compares a heap with its reference. `locals` are the variables of open frames, if any are; with `major` the heap has just
+/// been collected whole, so that weak handles to what is unreachable must be empty.
+pub fn heaps<'h, C: Collector>(
+    m: &NoGc<'h, C>,
+    locals: Option<&Locals<'_, '_, 'h>>,
+    heap: &Heap,
+    major: bool,
+) -> Result<(), String> {
+    let mut pairs = Pairs {
+        model: &heap.model,
+        object_at: HashMap::new(),
+        closure_of: HashMap::new(),
+        open: Vec::new(),
+    };
+    if let Some(locals) = locals {
+        for index in 0..(locals.depth + 1) * LOCALS {
+            let object = heap.locals[index / LOCALS][index % LOCALS];
+            pairs.same(|| format!("l{index}"), any(locals.root(index).get(m)), object)?;
+        }
+    }
+    if let Some((globals, id)) = &heap.globals {
+        debug_assert_eq!(globals.open(m).len(), GLOBALS);
+        pairs.same(
+            || "the globals".to_owned(),
+            Some(Real::Array(globals.open(m))),
+            Some(*id),
+        )?;
+    }
+    for (index, (handle, id)) in heap.handles.iter().flatten().enumerate() {
+        pairs.same(|| format!("handle {index}"), any(Some(handle.open(m))), Some(*id))?;
+    }
+    pairs.close()?;
+    let reachable = heap.model.reachable(heap.roots(locals.is_some()));
+    for (index, (handle, id)) in heap.weak.iter().flatten().enumerate() {
+        let opened = handle.open(m);
+        if opened.is_some() && major && !reachable[id.0] {
+            return Err(format!("weak handle {index} is open, and {id:?} was unreachable"));
+        }
+        if opened.is_some() || reachable[id.0] {
+            pairs.same(|| format!("weak handle {index}"), any(opened), Some(*id))?;
+        }
+    }
+    pairs.close()
+}

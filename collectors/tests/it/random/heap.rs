@@ -1,0 +1,320 @@
+//! One of a program's heaps, beside its reference, and what operations do to both.
+
+use super::model::{Id, Model};
+use super::program::{Op, Var};
+use super::shapes::{Real, Shape, alloc};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Any, Gc, Handle, MutArray, Mutator, NoGc, OptionRoot, WeakHandle};
+use std::panic::resume_unwind;
+
+/// Global variables of a heap.
+pub const GLOBALS: usize = 8;
+
+/// Variables of a frame.
+pub const LOCALS: usize = 4;
+
+/// A difference between heap and reference. A payload of its own, so that no panic hook prints it while shrinking.
+pub struct Difference(pub String);
+
+pub fn differ(what: impl Into<String>) -> ! {
+    resume_unwind(Box::new(Difference(what.into())))
+}
+
+/// `result`, or a difference.
+pub fn agreed<T>(result: Result<T, String>) -> T {
+    result.unwrap_or_else(|what| differ(what))
+}
+
+/// One of the heaps, beside its reference.
+pub struct Heap {
+    pub model: Model,
+    /// The variables of the open frames, the innermost last.
+    pub locals: Vec<[Option<Id>; LOCALS]>,
+    pub globals: Option<(Handle<MutArray<Any>>, Id)>,
+    pub handles: [Option<(Handle<Any>, Id)>; 6],
+    pub weak: [Option<(WeakHandle<Any>, Id)>; 6],
+    pub named: Vec<Id>,
+    /// Operations done: each allocation, load and store is one.
+    pub ops: u64,
+    /// Words allocated.
+    pub words: u64,
+    pub seed: u64,
+}
+
+/// The variables of the frames that are open, as roots.
+pub struct Locals<'a, 'f, 'h> {
+    pub own: &'a [OptionRoot<'f, 'h, Any>; LOCALS],
+    /// Holds a new closure until it has its place.
+    pub scratch: &'a OptionRoot<'f, 'h, Any>,
+    pub outer: Option<&'a Locals<'a, 'a, 'h>>,
+    pub depth: usize,
+}
+
+impl<'h> Locals<'_, '_, 'h> {
+    pub fn root(&self, index: usize) -> &OptionRoot<'_, 'h, Any> {
+        match self.outer {
+            Some(outer) if index / LOCALS < self.depth => outer.root(index),
+            _ => &self.own[index % LOCALS],
+        }
+    }
+}
+
+impl Heap {
+    pub fn new() -> Self {
+        Heap {
+            model: Model::default(),
+            locals: Vec::new(),
+            globals: None,
+            handles: Default::default(),
+            weak: Default::default(),
+            named: Vec::new(),
+            ops: 0,
+            words: 0,
+            seed: 0,
+        }
+    }
+
+    pub fn make_globals<C: Collector>(&mut self, m: &mut Mutator<'_, C>) {
+        if self.globals.is_none() {
+            let shape = Shape::Array(GLOBALS as u32);
+            let array = m.frame(|m, [array]| {
+                let array = array.put(m.alloc_array::<Any>(GLOBALS, |_| None));
+                m.handle(array.get(m))
+            });
+            self.words += shape.words();
+            self.globals = Some((array, self.model.alloc(shape, 0, [None; 3])));
+        }
+    }
+
+    /// An operation that allocates nothing.
+    pub fn access<'h, C: Collector>(&mut self, m: &NoGc<'h, C>, locals: &Locals<'_, '_, 'h>, op: Op) {
+        match op {
+            Op::Load { to, from, slot } => {
+                let Some((id, real, shape)) = self.checked(m, locals, from) else {
+                    return;
+                };
+                if let Some(slot) = slot.checked_rem(self.model.slots(id)) {
+                    let value = agreed(real.slot(shape, slot));
+                    self.set_var(m, locals, to, value, self.model.slot(id, slot));
+                }
+            }
+            Op::Store { into, slot, value } => {
+                let (value_id, value) = value.map_or((None, None), |var| self.both(m, locals, var));
+                self.store(m, locals, into, slot, (value_id, value));
+            }
+            Op::Poke { into, at, byte } => {
+                let Some((id, real, shape)) = self.checked(m, locals, into) else {
+                    return;
+                };
+                if let Some(at) = at.checked_rem(shape.mutable_bytes()) {
+                    agreed(real.set_byte(shape, at, byte));
+                    self.model.set_byte(id, at, byte);
+                }
+            }
+            Op::Copy { to, from } => {
+                let (id, value) = self.both(m, locals, from);
+                self.set_var(m, locals, to, value, id);
+            }
+            Op::Clear { var } => self.set_var(m, locals, var, None, None),
+            Op::Hold { handle, var } => {
+                let (id, value) = self.both(m, locals, var);
+                self.handles[handle] = id.zip(value).map(|(id, gc)| (m.handle(gc), id));
+            }
+            Op::Open { to, handle } => {
+                let opened = self.handles[handle].as_ref().map(|(handle, id)| (handle.open(m), *id));
+                self.set_var(m, locals, to, opened.map(|o| o.0), opened.map(|o| o.1));
+            }
+            Op::HoldWeak { handle, var } => {
+                let (id, value) = self.both(m, locals, var);
+                self.weak[handle] = id.zip(value).map(|(id, gc)| (m.weak_handle(gc), id));
+            }
+            Op::OpenWeak { to, handle } => self.open_weak(m, locals, to, handle),
+            op => unreachable!("{op:?} is done elsewhere"),
+        }
+    }
+
+    fn count(&mut self, shape: Shape) {
+        self.ops += 1;
+        self.words += shape.words();
+    }
+
+    /// Allocate garbage.
+    pub fn churn<C: Collector>(&mut self, m: &mut Mutator<'_, C>, shape: Shape) {
+        let shape = if shape == Shape::Strict { Shape::Nil } else { shape };
+        self.seed += 1;
+        alloc(m, shape, self.seed, |_| [None; 3]);
+        self.count(shape);
+    }
+
+    /// Allocate, and give `to` the new closure.
+    pub fn make<'h, C: Collector>(
+        &mut self,
+        m: &mut Mutator<'h, C>,
+        locals: &Locals<'_, '_, 'h>,
+        (to, shape, args): (Var, Shape, [Var; 3]),
+    ) {
+        let id = self.make_scratch(m, locals, shape, args);
+        let new = locals.scratch.get(m);
+        self.set_var(m, locals, to, new, Some(id));
+        locals.scratch.set(None);
+    }
+
+    /// Allocate, and keep the new closure in the scratch slot.
+    fn make_scratch<'h, C: Collector>(
+        &mut self,
+        m: &mut Mutator<'h, C>,
+        locals: &Locals<'_, '_, 'h>,
+        shape: Shape,
+        args: [Var; 3],
+    ) -> Id {
+        let ids = args.map(|var| self.var_id(locals, var));
+        let shape = match ids[0] {
+            None if shape == Shape::Strict => Shape::Nil,
+            _ => shape,
+        };
+        self.seed += 1;
+        let new = alloc(m, shape, self.seed, |m| args.map(|var| self.var(m, locals, var)));
+        locals.scratch.set(Some(new));
+        self.count(shape);
+        self.model.alloc(shape, self.seed, ids)
+    }
+
+    /// `count` stores to `into`, every other one of a new closure.
+    pub fn storm<'h, C: Collector>(
+        &mut self,
+        m: &mut Mutator<'h, C>,
+        locals: &Locals<'_, '_, 'h>,
+        (into, value, count): (Var, Var, usize),
+    ) {
+        for i in 0..count {
+            let id = if i % 2 == 0 {
+                let id = self.make_scratch(m, locals, Shape::Int, [value; 3]);
+                Some(id)
+            } else {
+                let (id, gc) = self.both(m, locals, value);
+                locals.scratch.set(gc);
+                id
+            };
+            let new = locals.scratch.get(m);
+            self.store(m, locals, into, i.wrapping_mul(7919), (id, new));
+            self.ops += 1;
+        }
+        locals.scratch.set(None);
+    }
+
+    fn store<'h, C: Collector>(
+        &mut self,
+        m: &NoGc<'h, C>,
+        locals: &Locals<'_, '_, 'h>,
+        into: Var,
+        slot: usize,
+        (id, value): (Option<Id>, Option<Gc<'_, 'h, Any>>),
+    ) {
+        let Some((holder, real, shape)) = self.checked(m, locals, into) else {
+            return;
+        };
+        if let Some(slot) = shape.mutable_slot(slot) {
+            agreed(real.set_slot(m, shape, slot, value));
+            self.model.set_slot(holder, slot, id);
+        }
+    }
+
+    fn open_weak<'h, C: Collector>(&mut self, m: &NoGc<'h, C>, locals: &Locals<'_, '_, 'h>, to: Var, weak: usize) {
+        let Some((handle, id)) = &self.weak[weak] else { return };
+        let (opened, id) = (handle.open(m), *id);
+        if opened.is_none() {
+            if self.model.reachable(self.roots(true))[id.0] {
+                differ(format!("weak handle {weak} is empty, and what it led to is reachable"));
+            }
+            self.weak[weak] = None;
+        }
+        self.set_var(m, locals, to, opened, opened.map(|_| id));
+    }
+
+    /// The objects that are roots; those of frames only if `frames`.
+    pub fn roots(&self, frames: bool) -> impl Iterator<Item = Id> + '_ {
+        let locals = self.locals.iter().filter(move |_| frames).flatten().flatten();
+        let handles = self.handles.iter().flatten().map(|(_, id)| id);
+        let globals = self.globals.iter().map(|(_, id)| id);
+        locals.chain(handles).chain(globals).chain(&self.named).copied()
+    }
+
+    /// The closure in a variable, with a glance at its data.
+    fn checked<'m, 'h, C: Collector>(
+        &self,
+        m: &'m NoGc<'h, C>,
+        locals: &Locals<'_, '_, 'h>,
+        var: Var,
+    ) -> Option<(Id, Real<'m, 'h>, Shape)> {
+        let (id, real) = match self.both(m, locals, var) {
+            (Some(id), Some(gc)) => (id, Real::Any(gc)),
+            (None, None) => return None,
+            (id, _) => differ(format!("{var:?} should be {id:?}, and is (or is not) null")),
+        };
+        let object = self.model.get(id);
+        // Data of large arrays are compared after collections only.
+        if object.shape.words() < 64 {
+            agreed(real.check_data(object.shape, object.seed, &object.bytes));
+        }
+        Some((id, real, object.shape))
+    }
+
+    pub fn both<'m, 'h, C: Collector>(
+        &self,
+        m: &'m NoGc<'h, C>,
+        locals: &Locals<'_, '_, 'h>,
+        var: Var,
+    ) -> (Option<Id>, Option<Gc<'m, 'h, Any>>) {
+        (self.var_id(locals, var), self.var(m, locals, var))
+    }
+
+    fn local(locals: &Locals<'_, '_, '_>, var: Var) -> usize {
+        var.index() % ((locals.depth + 1) * LOCALS)
+    }
+
+    fn var<'m, 'h, C: Collector>(
+        &self,
+        m: &'m NoGc<'h, C>,
+        locals: &Locals<'_, '_, 'h>,
+        var: Var,
+    ) -> Option<Gc<'m, 'h, Any>> {
+        match &self.globals {
+            Some((globals, _)) if var.is_global() => globals.open(m).get(var.index() % GLOBALS),
+            _ => locals.root(Self::local(locals, var)).get(m),
+        }
+    }
+
+    fn var_id(&self, locals: &Locals<'_, '_, '_>, var: Var) -> Option<Id> {
+        match &self.globals {
+            Some((_, globals)) if var.is_global() => self.model.slot(*globals, var.index() % GLOBALS),
+            _ => {
+                let local = Self::local(locals, var);
+                self.locals[local / LOCALS][local % LOCALS]
+            }
+        }
+    }
+
+    fn set_var<'h, C: Collector>(
+        &mut self,
+        m: &NoGc<'h, C>,
+        locals: &Locals<'_, '_, 'h>,
+        var: Var,
+        value: Option<Gc<'_, 'h, Any>>,
+        id: Option<Id>,
+    ) {
+        if value.is_some() != id.is_some() {
+            differ(format!("{var:?} becomes {id:?}, and is (or is not) null"));
+        }
+        match &self.globals {
+            Some((globals, globals_id)) if var.is_global() => {
+                globals.open(m).set(m, var.index() % GLOBALS, value);
+                self.model.set_slot(*globals_id, var.index() % GLOBALS, id);
+            }
+            _ => {
+                let local = Self::local(locals, var);
+                locals.root(local).set(value);
+                self.locals[local / LOCALS][local % LOCALS] = id;
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Runs a program on a heap and on its reference, step by step.
+//!
+//! The reference changes only after the real heap did, so that both agree wherever a step ends early: by a panic, or
+//! because the heap is exhausted.
+
+use super::compare;
+use super::heap::{Heap, LOCALS, Locals, agreed, differ};
+use super::program::{Op, Program, Setting};
+use super::shapes::{NilInit, Shape};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Any, Mutator};
+use gclab_core::world::{EnterError, World};
+use gclab_heap_traverse::Checker;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// Frames that may be open in one stay.
+const MAX_DEPTH: usize = 12;
+
+/// What `Op::Unwind` and `Op::PanicInside` throw.
+struct OnPurpose;
+
+/// How a run of operations ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Leave,
+    Stay(usize),
+    Program,
+}
+
+/// The operations that are left.
+struct Todo<'a> {
+    ops: &'a [Op],
+}
+
+impl Todo<'_> {
+    fn next(&mut self) -> Option<Op> {
+        let (first, rest) = self.ops.split_first()?;
+        self.ops = rest;
+        Some(*first)
+    }
+}
+
+type Other<'a, C> = Option<(&'a World<C>, &'a mut Heap)>;
+
+/// Runs `program` under `C`; gives the number of operations done.
+pub fn run<C: Collector>(program: &Program) -> u64 {
+    let worlds = program.settings.map(|setting| world::<C>(&setting));
+    let mut heaps = [Heap::new(), Heap::new()];
+    let mut todo = Todo { ops: &program.ops };
+    let mut current = 0;
+    while !todo.ops.is_empty() {
+        let [first, second] = &mut heaps;
+        let (mine, other) = if current == 0 { (first, second) } else { (second, first) };
+        let (world, limited) = (&worlds[current], program.settings[current].is_limited());
+        let end = stay(world, limited, mine, Some((&worlds[1 - current], other)), &mut todo);
+        current = if let End::Stay(heap) = end { heap } else { current };
+    }
+    for ((world, heap), setting) in worlds.into_iter().zip(&mut heaps).zip(program.settings) {
+        if stay(&world, setting.is_limited(), heap, None, &mut Todo { ops: &[] }) == End::Program {
+            let allocated = world.finish().allocated;
+            if allocated != heap.words * 8 && !setting.is_limited() {
+                differ(format!("{allocated} bytes counted, {} allocated", heap.words * 8));
+            }
+        }
+    }
+    heaps.iter().map(|heap| heap.ops).sum()
+}
+
+fn world<C: Collector>(setting: &Setting) -> World<C> {
+    let mut world = World::<C>::new(&setting.flags::<C>()).unwrap_or_else(|error| differ(error.to_string()));
+    world.listen(Box::new(Checker::new::<C>().exact()));
+    world
+}
+
+/// One stay in a heap, until the program leaves it, or unwinds, or the heap is exhausted.
+fn stay<C: Collector>(world: &World<C>, limited: bool, heap: &mut Heap, other: Other<'_, C>, todo: &mut Todo) -> End {
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        world.enter(|m| {
+            heap.make_globals(m);
+            let end = heap.frame(m, None, other, todo);
+            heap.locals.clear();
+            agreed(compare::heaps(m, None, heap, false));
+            end
+        })
+    }));
+    heap.locals.clear();
+    match result {
+        Ok(Ok(end)) => end,
+        Ok(Err(EnterError::Exhausted(_))) if limited => End::Stay(0),
+        Ok(Err(error)) => differ(error.to_string()),
+        Err(payload) if payload.is::<OnPurpose>() => End::Stay(0),
+        Err(payload) => resume_unwind(payload),
+    }
+}
+
+impl Heap {
+    /// Opens a frame and runs operations in it until it is left.
+    fn frame<'h, C: Collector>(
+        &mut self,
+        m: &mut Mutator<'h, C>,
+        outer: Option<&Locals<'_, '_, 'h>>,
+        other: Other<'_, C>,
+        todo: &mut Todo,
+    ) -> End {
+        let depth = self.locals.len();
+        self.locals.push([None; LOCALS]);
+        let end = m.frame(|m, [a, b, c, d, scratch]| {
+            let own = [a, b, c, d].map(|slot| slot.put_option(None));
+            let scratch = scratch.put_option(None);
+            let locals = Locals {
+                own: &own,
+                scratch: &scratch,
+                outer,
+                depth,
+            };
+            self.operations(m, &locals, other, todo)
+        });
+        self.locals.truncate(depth);
+        end
+    }
+
+    fn operations<'h, C: Collector>(
+        &mut self,
+        m: &mut Mutator<'h, C>,
+        locals: &Locals<'_, '_, 'h>,
+        mut other: Other<'_, C>,
+        todo: &mut Todo,
+    ) -> End {
+        while let Some(op) = todo.next() {
+            self.ops += 1;
+            match op {
+                Op::Stay { heap } => return End::Stay(heap),
+                Op::Leave if locals.depth > 0 => return End::Leave,
+                Op::Enter if locals.depth < MAX_DEPTH => {
+                    let other = other.as_mut().map(|(world, heap)| (*world, &mut **heap));
+                    let end = self.caught(m, |heap, m| heap.frame(m, Some(locals), other, todo));
+                    self.locals.truncate(locals.depth + 1);
+                    match end {
+                        Some(End::Leave) | None => {}
+                        Some(end) => return end,
+                    }
+                }
+                Op::Unwind => resume_unwind(Box::new(OnPurpose)),
+                Op::Other { count } => {
+                    let (now, later) = todo.ops.split_at(count.min(todo.ops.len()));
+                    if let Some((world, heap)) = &mut other {
+                        let mut now = Todo { ops: now };
+                        while !now.ops.is_empty() {
+                            stay(world, true, heap, None, &mut now);
+                        }
+                        todo.ops = later;
+                    }
+                }
+                Op::Leave | Op::Enter => {}
+                op => self.operation(m, locals, op),
+            }
+        }
+        End::Program
+    }
+
+    /// `work`, unless it panics on purpose.
+    fn caught<'h, C: Collector, R>(
+        &mut self,
+        m: &mut Mutator<'h, C>,
+        work: impl FnOnce(&mut Self, &mut Mutator<'h, C>) -> R,
+    ) -> Option<R> {
+        match catch_unwind(AssertUnwindSafe(|| work(self, m))) {
+            Ok(result) => Some(result),
+            Err(payload) if payload.is::<OnPurpose>() => None,
+            Err(payload) => resume_unwind(payload),
+        }
+    }
+
+    fn operation<'h, C: Collector>(&mut self, m: &mut Mutator<'h, C>, locals: &Locals<'_, '_, 'h>, op: Op) {
+        match op {
+            Op::New { to, shape, args } => {
+                self.make(m, locals, (to, shape, args));
+            }
+            Op::List { onto, length } => {
+                for _ in 0..length {
+                    self.make(m, locals, (onto, Shape::Cons, [onto; 3]));
+                }
+            }
+            Op::Churn { shape, count } => {
+                (0..count).for_each(|_| self.churn(m, shape));
+            }
+            Op::Storm { into, value, count } => self.storm(m, locals, (into, value, count)),
+            Op::Collect { major } => {
+                m.collect(major);
+                agreed(compare::heaps(m, Some(locals), self, major));
+            }
+            Op::PanicInside => {
+                let _: Option<()> = self.caught(m, |_, m| {
+                    m.alloc(|_| -> NilInit<'_, '_> { resume_unwind(Box::new(OnPurpose)) });
+                });
+                let _: Option<()> = self.caught(m, |_, m| {
+                    m.alloc_array::<Any>(10, |_| resume_unwind(Box::new(OnPurpose)));
+                });
+            }
+            Op::Name { roots } => {
+                let both = roots.map(|var| self.both(m, locals, var));
+                let names = ["first", "second", "third"];
+                m.set_heap_roots(
+                    names
+                        .into_iter()
+                        .zip(both)
+                        .filter_map(|(name, both)| Some((name, both.1?))),
+                );
+                self.named = both.into_iter().filter_map(|both| both.0).collect();
+            }
+            op => self.access(m, locals, op),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Random programs under every collector, against a plain Rust heap.
+//!
+//! Each program runs on two heaps under a collector, with flags drawn at random and the checker on, and on a reference
+//! ([`model`]) that never frees anything. After each collection that the program asks for, and at the end of each stay,
+//! everything reachable is compared ([`compare`]). A failure is shrunk and printed as a short program.
+//!
+//! `cargo test` runs the same bounded share each time. `.ci/long-random` runs for as long as told: it sets
+//! `GCLAB_RANDOM_SECONDS` (for each collector) and `GCLAB_RANDOM_SEED`.
+
+mod compare;
+mod heap;
+mod interpret;
+mod model;
+mod program;
+mod regressions;
+mod shapes;
+
+use gclab_collectors::All;
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use heap::Difference;
+use program::{Program, programs};
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+/// Programs of the bounded share, for each collector: some seconds in the dev profile.
+const CASES: u32 = 400;
+
+/// Most operations of a program.
+const LENGTH: usize = 400;
+
+/// Programs between two looks at the clock.
+const BATCH: u32 = 64;
+
+/// Runs `program` under `C`; gives the number of operations, or says what went wrong.
+pub fn outcome<C: Collector>(program: &Program) -> Result<u64, String> {
+    catch_unwind(AssertUnwindSafe(|| interpret::run::<C>(program))).map_err(|payload| message(&*payload))
+}
+
+fn message(payload: &(dyn Any + Send)) -> String {
+    let difference = payload.downcast_ref::<Difference>().map(|difference| &difference.0);
+    let text = difference.or(payload.downcast_ref::<String>()).map(String::as_str);
+    text.or(payload.downcast_ref::<&str>().copied())
+        .unwrap_or("a panic without a message")
+        .to_owned()
+}
+
+/// Runs `cases` programs that follow from `seed`; gives the operations done, or the shrunk program that fails.
+pub fn search<C: Collector>(seed: u64, cases: u32) -> Result<u64, String> {
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: 20_000,
+        ..Config::default()
+    };
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let ops = Cell::new(0);
+    let result = TestRunner::new_with_rng(config, rng).run(&programs(LENGTH), |program| {
+        let done = outcome::<C>(&program).map_err(TestCaseError::fail)?;
+        ops.set(ops.get() + done);
+        Ok(())
+    });
+    match result {
+        Ok(()) => Ok(ops.get()),
+        Err(TestError::Fail(why, program)) => Err(format!("seed {seed}: {why}{program:?}")),
+        Err(TestError::Abort(why)) => Err(format!("seed {seed}: {why}")),
+    }
+}
+
+/// While it lives, panics of this process print nothing: shrinking makes hundreds of them, and the last one is reported.
+struct Quiet;
+
+impl Quiet {
+    fn new() -> Self {
+        std::panic::set_hook(Box::new(|info| {
+            if std::thread::current()
+                .name()
+                .is_none_or(|name| !name.contains("random"))
+            {
+                eprintln!("{info}");
+            }
+        }));
+        Quiet
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let _ = std::panic::take_hook();
+        }
+    }
+}
+
+fn environment(name: &str) -> Option<u64> {
+    let value = std::env::var(name).ok()?;
+    Some(
+        value
+            .parse()
+            .unwrap_or_else(|_| panic!("{name}={value} is not a number")),
+    )
+}
+
+struct Hunt;
+impl CollectorVisitor for Hunt {
+    type Output = Result<(), String>;
+    fn visit<C: Collector>(self) -> Result<(), String> {
+        let name = C::DESCRIPTION.name;
+        let seed = environment("GCLAB_RANDOM_SEED").unwrap_or(1);
+        let Some(seconds) = environment("GCLAB_RANDOM_SECONDS") else {
+            let ops = search::<C>(seed, CASES).map_err(|why| format!("{name}: {why}"))?;
+            eprintln!("{name}: {CASES} programs, {ops} operations");
+            return Ok(());
+        };
+        let (start, mut ops, mut batches) = (Instant::now(), 0, 0u64);
+        while start.elapsed() < Duration::from_secs(seconds) {
+            ops += search::<C>(seed + batches, BATCH).map_err(|why| format!("{name}: {why}"))?;
+            batches += 1;
+            if batches.is_multiple_of(64) {
+                println!("{name}: {} programs, {ops} operations", batches * u64::from(BATCH));
+            }
+        }
+        println!(
+            "{name}: {} programs, {ops} operations, seeds {seed} to {}",
+            batches * u64::from(BATCH),
+            seed + batches - 1
+        );
+        Ok(())
+    }
+}
+
+#[test]
+fn random_programs_agree_with_a_plain_heap() {
+    let quiet = Quiet::new();
+    let only = std::env::var("GCLAB_RANDOM_COLLECTOR").ok();
+    let failures: Vec<String> = All::descriptions()
+        .into_iter()
+        .filter(|description| only.as_ref().is_none_or(|only| only == description.name))
+        .filter_map(|description| All::with(description.name, Hunt).expect("listed").err())
+        .collect();
+    drop(quiet);
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}

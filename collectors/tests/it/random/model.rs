@@ -1,0 +1,92 @@
+//! The reference heap: a vector of objects that are never freed. What is reachable is what roots lead to.
+
+use super::shapes::Shape;
+
+/// An object of the reference heap.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Id(pub usize);
+
+/// What an object is.
+#[derive(Debug)]
+pub struct Object {
+    pub shape: Shape,
+    /// What its immutable data follow from.
+    pub seed: u64,
+    /// What its slots point to; those of a box lead to what lies in it.
+    pub slots: Vec<Option<Id>>,
+    /// Its mutable data.
+    pub bytes: Vec<u8>,
+}
+
+/// A reference heap.
+#[derive(Debug, Default)]
+pub struct Model {
+    objects: Vec<Object>,
+}
+
+impl Model {
+    /// A new object, with what lies in it if it is a box.
+    pub fn alloc(&mut self, shape: Shape, seed: u64, args: [Option<Id>; 3]) -> Id {
+        let slots = match shape.inner() {
+            Some(inner) => vec![Some(self.alloc(inner, seed, args))],
+            None => shape
+                .initial_slots()
+                .into_iter()
+                .map(|arg| arg.and_then(|arg| args[arg]))
+                .collect(),
+        };
+        self.objects.push(Object {
+            shape,
+            seed,
+            slots,
+            bytes: vec![0; shape.mutable_bytes()],
+        });
+        Id(self.objects.len() - 1)
+    }
+
+    pub fn get(&self, id: Id) -> &Object {
+        &self.objects[id.0]
+    }
+
+    /// The object whose slots programs see: that in the box, or the object itself.
+    fn seen(&self, id: Id) -> Id {
+        match self.get(id).shape.inner() {
+            Some(_) => self.get(id).slots[0].expect("a box is never empty"),
+            None => id,
+        }
+    }
+
+    /// How many slots programs see.
+    pub fn slots(&self, id: Id) -> usize {
+        self.get(self.seen(id)).slots.len()
+    }
+
+    pub fn slot(&self, id: Id, index: usize) -> Option<Id> {
+        self.get(self.seen(id)).slots[index]
+    }
+
+    pub fn set_slot(&mut self, id: Id, index: usize, value: Option<Id>) {
+        let seen = self.seen(id);
+        self.objects[seen.0].slots[index] = value;
+    }
+
+    pub fn set_byte(&mut self, id: Id, at: usize, byte: u8) {
+        let object = &mut self.objects[id.0];
+        match object.shape {
+            Shape::Record { .. } => object.bytes[at / 8 * 8..][..8].fill(byte),
+            _ => object.bytes[at] = byte,
+        }
+    }
+
+    /// Which objects are reachable, by number.
+    pub fn reachable(&self, roots: impl IntoIterator<Item = Id>) -> Vec<bool> {
+        let mut reached = vec![false; self.objects.len()];
+        let mut open: Vec<Id> = roots.into_iter().collect();
+        while let Some(id) = open.pop() {
+            if !std::mem::replace(&mut reached[id.0], true) {
+                open.extend(self.get(id).slots.iter().flatten());
+            }
+        }
+        reached
+    }
+}

@@ -1,0 +1,320 @@
+//! Random programs: what they are, how they are drawn, how they are printed.
+//!
+//! A program is a list of operations on places (`l` slots of frames, `g` global variables) of two heaps. Any sublist is a
+//! program too, so that shrinking is dropping operations: what an operation names is taken modulo what there is.
+
+use super::shapes::Shape;
+use gclab_core::collector::Collector;
+use gclab_core::flags::{Flags, HeapHint};
+use gclab_core::words::Bytes;
+use proptest::prelude::*;
+use std::fmt;
+
+/// A variable: of the open frames if the lowest two bits are not 3, of the globals otherwise.
+#[derive(Clone, Copy)]
+pub struct Var(pub u8);
+
+impl fmt::Debug for Var {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.is_global() { 'g' } else { 'l' };
+        write!(f, "{kind}{}", self.index())
+    }
+}
+
+impl Var {
+    /// Slot `index` of the open frames.
+    pub const fn local(index: u8) -> Var {
+        Var(index * 4)
+    }
+
+    /// Global variable `index`.
+    pub const fn global(index: u8) -> Var {
+        Var(index * 4 + 3)
+    }
+
+    pub fn is_global(self) -> bool {
+        self.0 % 4 == 3
+    }
+
+    pub fn index(self) -> usize {
+        usize::from(self.0 / 4)
+    }
+}
+
+/// One operation.
+#[derive(Clone, Copy, Debug)]
+pub enum Op {
+    /// `to` = a new closure with these pointers.
+    New {
+        to: Var,
+        shape: Shape,
+        args: [Var; 3],
+    },
+    /// `to` = slot `slot` of `from`.
+    Load {
+        to: Var,
+        from: Var,
+        slot: usize,
+    },
+    /// A mutable slot of `into`, chosen by `slot`, = `value` (null if there is none).
+    Store {
+        into: Var,
+        slot: usize,
+        value: Option<Var>,
+    },
+    /// A mutable byte of `into` = `byte`.
+    Poke {
+        into: Var,
+        at: usize,
+        byte: u8,
+    },
+    Copy {
+        to: Var,
+        from: Var,
+    },
+    Clear {
+        var: Var,
+    },
+    /// `length` conses in front of `onto`.
+    List {
+        onto: Var,
+        length: usize,
+    },
+    /// `count` closures that nobody keeps.
+    Churn {
+        shape: Shape,
+        count: usize,
+    },
+    /// `count` stores to slots all over `into`; every other value is a new closure, the rest are `value`.
+    Storm {
+        into: Var,
+        value: Var,
+        count: usize,
+    },
+    Collect {
+        major: bool,
+    },
+    /// A handle for `var` (dropped, if `var` is null).
+    Hold {
+        handle: usize,
+        var: Var,
+    },
+    Open {
+        to: Var,
+        handle: usize,
+    },
+    /// A weak handle for `var`.
+    HoldWeak {
+        handle: usize,
+        var: Var,
+    },
+    OpenWeak {
+        to: Var,
+        handle: usize,
+    },
+    /// Name these as heap roots.
+    Name {
+        roots: [Var; 3],
+    },
+    /// Open a frame.
+    Enter,
+    /// Close the innermost frame.
+    Leave,
+    /// Panic in the innermost frame; caught outside of it.
+    Unwind,
+    /// Allocate, and panic in the initialiser.
+    PanicInside,
+    /// The next `count` operations are for the other heap, while this one is entered.
+    Other {
+        count: usize,
+    },
+    /// Leave this heap; go on in heap `heap`.
+    Stay {
+        heap: usize,
+    },
+}
+
+/// The flags of one heap.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    pub area_blocks: usize,
+    pub chunked: bool,
+    pub large_kib: Option<usize>,
+    pub factor: f64,
+    pub old_min_kib: usize,
+    pub generations: u32,
+    pub hint: bool,
+    pub stress: Option<u64>,
+    pub limit_mib: Option<usize>,
+}
+
+impl Default for Setting {
+    /// The smallest heap there is.
+    fn default() -> Self {
+        Setting {
+            area_blocks: 1,
+            chunked: false,
+            large_kib: None,
+            factor: 1.0,
+            old_min_kib: 0,
+            generations: 2,
+            hint: false,
+            stress: None,
+            limit_mib: None,
+        }
+    }
+}
+
+impl Setting {
+    /// Whether the heap may be exhausted.
+    pub fn is_limited(&self) -> bool {
+        self.limit_mib.is_some()
+    }
+
+    /// As flags for collector `C`.
+    pub fn flags<C: Collector>(&self) -> Flags {
+        let (least, most) = C::DESCRIPTION.generations;
+        Flags {
+            allocation_area: Bytes(self.area_blocks * 4096),
+            chunk: self.chunked.then_some(Bytes(8192)),
+            large_area: self.large_kib.map(|kib| Bytes(kib << 10)),
+            old_factor: self.factor,
+            old_min: Bytes(self.old_min_kib << 10),
+            generations: self.generations.clamp(least, most),
+            heap_hint: if self.hint { HeapHint::Auto } else { HeapHint::None },
+            stress: self.stress,
+            max_heap: self.limit_mib.map(|mib| Bytes(mib << 20)),
+            reserve: Bytes(1 << 30),
+            huge_pages: false,
+            ..Flags::default()
+        }
+    }
+}
+
+/// A program for two heaps.
+#[derive(Clone)]
+pub struct Program {
+    pub settings: [Setting; 2],
+    pub ops: Vec<Op>,
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (heap, setting) in self.settings.iter().enumerate() {
+            writeln!(f, "\nheap {heap}: {setting:?}")?;
+        }
+        self.ops.iter().try_for_each(|op| writeln!(f, "  {op:?}"))
+    }
+}
+
+fn setting() -> impl Strategy<Value = Setting> {
+    let area = (1usize..64, any::<bool>(), proptest::option::of(1usize..256));
+    let old = (10u32..40, prop_oneof![Just(0usize), 4usize..256, Just(1024)], 1u32..5);
+    let odd = (proptest::bool::weighted(0.1), proptest::option::weighted(0.3, 1u64..60));
+    (area, old, odd, proptest::option::weighted(0.15, 1usize..6)).prop_map(
+        |((area_blocks, chunked, large_kib), (tenths, old_min_kib, generations), (hint, stress), limit_mib)| Setting {
+            area_blocks,
+            chunked,
+            large_kib,
+            factor: f64::from(tenths) / 10.0,
+            old_min_kib,
+            generations,
+            hint,
+            stress,
+            limit_mib,
+        },
+    )
+}
+
+/// Programs of up to `length` operations.
+pub fn programs(length: usize) -> impl Strategy<Value = Program> {
+    let op = (0u8..=255, any::<u8>(), any::<u8>(), any::<u8>(), any::<u16>());
+    let ops = proptest::collection::vec(op.prop_map(decode), 1..=length);
+    (setting(), setting(), ops).prop_map(|(first, second, ops)| Program {
+        settings: [first, second],
+        ops,
+    })
+}
+
+/// Mostly small, sometimes of the size of a block, now and then of several.
+fn size(n: u16) -> u32 {
+    let n = u32::from(n);
+    match n % 16 {
+        0..=10 => n / 16 % 24,
+        11..=13 => n / 16 % 600,
+        // Around the size from which objects are large.
+        14 => 395 + n / 16 % 24,
+        _ => n / 16,
+    }
+}
+
+fn shape(kind: u8, n: u16) -> Shape {
+    let size = size(n);
+    match kind % 16 {
+        0 => Shape::Nil,
+        1 => Shape::Int,
+        2 | 3 => Shape::Cons,
+        4 | 5 => Shape::Cell,
+        6 => Shape::Strict,
+        7 => Shape::Mixed,
+        8 => Shape::VarBox,
+        9 | 10 => Shape::ArrayBox(size),
+        11 => Shape::Bytes(size * 4),
+        12 => Shape::MutBytes(size * 3),
+        13 | 14 => Shape::Record {
+            pointers: size / 2,
+            bytes: u32::from(n) % 61,
+        },
+        _ if n % 2 == 0 => Shape::Wide,
+        _ => Shape::Pointers,
+    }
+}
+
+/// The operation that these numbers stand for.
+fn decode((kind, a, b, c, n): (u8, u8, u8, u8, u16)) -> Op {
+    let (x, y, z) = (Var(a), Var(b), Var(c));
+    let (at, count) = (usize::from(n), size(n) as usize);
+    match kind {
+        0..70 => Op::New {
+            to: x,
+            shape: shape(c, n),
+            args: [y, Var(b.rotate_left(3)), z],
+        },
+        70..100 => Op::Load {
+            to: x,
+            from: y,
+            slot: at,
+        },
+        100..140 => Op::Store {
+            into: x,
+            slot: at,
+            value: (c > 30).then_some(y),
+        },
+        140..148 => Op::Poke { into: x, at, byte: b },
+        148..158 => Op::Copy { to: x, from: y },
+        158..170 => Op::Clear { var: x },
+        170..178 => Op::List { onto: x, length: count },
+        178..186 => Op::Churn {
+            shape: shape(c, u16::from(a)),
+            count,
+        },
+        186..198 => Op::Storm {
+            into: x,
+            value: y,
+            count,
+        },
+        198..207 => Op::Collect { major: false },
+        207..213 => Op::Collect { major: true },
+        213..217 => Op::Hold { handle: at % 6, var: x },
+        217..221 => Op::Open { to: x, handle: at % 6 },
+        221..226 => Op::HoldWeak { handle: at % 6, var: x },
+        226..231 => Op::OpenWeak { to: x, handle: at % 6 },
+        231..233 => Op::Name { roots: [x, y, z] },
+        233..241 => Op::Enter,
+        241..246 => Op::Leave,
+        246..248 => Op::Unwind,
+        248..250 => Op::PanicInside,
+        250..253 => Op::Other { count: at % 16 },
+        253.. => Op::Stay { heap: at % 2 },
+    }
+}

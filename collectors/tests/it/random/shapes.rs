@@ -1,0 +1,406 @@
+//! The closures that random programs are made of: every kind, every odd size; how to make, read and write them.
+//!
+//! Boxed arrays and variables cannot be told apart at run time (one info table serves all element types), so each lies in a
+//! box of a type that can, which knows its type statically.
+
+use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Any, ByteArray, Distinct, Gc, MutArray, MutByteArray, MutVar, Mutator, NoGc, Record};
+use std::sync::atomic::Ordering::Relaxed;
+
+#[derive(Closure)]
+pub struct Nil;
+
+#[derive(Closure)]
+#[allow(dead_code)]
+pub struct Int {
+    value: u64,
+}
+
+#[derive(Closure)]
+#[allow(dead_code)]
+pub struct Cons {
+    head: Option<Ptr<Any>>,
+    value: u64,
+    tail: Option<Ptr<Any>>,
+}
+
+#[derive(Closure)]
+#[allow(dead_code)]
+pub struct Cell {
+    value: u64,
+    next: Mut<Any>,
+}
+
+#[derive(Closure)]
+#[allow(dead_code)]
+pub struct Strict {
+    to: Ptr<Any>,
+}
+
+#[derive(Closure)]
+#[allow(dead_code)]
+pub struct Mixed {
+    real: f64,
+    first: Option<Ptr<Any>>,
+    letter: char,
+    second: Mut<Any>,
+    sign: i32,
+    third: Option<Ptr<Any>>,
+    truth: bool,
+}
+
+#[derive(Closure)]
+#[allow(dead_code)]
+pub struct VarBox {
+    value: u64,
+    inner: Ptr<MutVar<Any>>,
+}
+
+#[derive(Closure)]
+#[allow(dead_code)]
+pub struct ArrayBox {
+    value: u64,
+    inner: Ptr<MutArray<Any>>,
+}
+
+/// `Wide`: 251 words and three pointers; `Pointers`: 254 pointers. The largest closures of fixed layout.
+macro_rules! wide {
+    ($($w:ident)*; $($p:ident)*) => {
+        #[derive(Closure)]
+        #[allow(dead_code)]
+        pub struct Wide { first: Option<Ptr<Any>>, $($w: u64,)* second: Option<Ptr<Any>>, third: Mut<Any> }
+
+        #[derive(Closure)]
+        #[allow(dead_code)]
+        pub struct Pointers { $($w: Option<Ptr<Any>>,)* $($p: Option<Ptr<Any>>),* }
+
+        fn wide<'m, 'h>(seed: u64, args: Args<'m, 'h>) -> WideInit<'m, 'h> {
+            Wide::new(args[0], $({ let _ = stringify!($w); seed },)* args[1], args[2])
+        }
+        fn wide_words(gc: Gc<'_, '_, Wide>) -> [u64; 251] {
+            [$(WideFields::$w(gc)),*]
+        }
+        fn pointers<'m, 'h>(args: Args<'m, 'h>) -> PointersInit<'m, 'h> {
+            Pointers::new($({ let _ = stringify!($w); args[0] },)* $({ let _ = stringify!($p); args[1] }),*)
+        }
+        fn all_pointers<'m, 'h>(gc: Gc<'m, 'h, Pointers>) -> [Option<Gc<'m, 'h, Any>>; 254] {
+            [$(PointersFields::$w(gc),)* $(gc.$p()),*]
+        }
+    };
+}
+
+wide! {
+    a0 a1 a2 a3 a4 a5 a6 a7 a8 a9 b0 b1 b2 b3 b4 b5 b6 b7 b8 b9 c0 c1 c2 c3 c4 c5 c6 c7 c8 c9
+    d0 d1 d2 d3 d4 d5 d6 d7 d8 d9 e0 e1 e2 e3 e4 e5 e6 e7 e8 e9 f0 f1 f2 f3 f4 f5 f6 f7 f8 f9
+    g0 g1 g2 g3 g4 g5 g6 g7 g8 g9 h0 h1 h2 h3 h4 h5 h6 h7 h8 h9 i0 i1 i2 i3 i4 i5 i6 i7 i8 i9
+    j0 j1 j2 j3 j4 j5 j6 j7 j8 j9 k0 k1 k2 k3 k4 k5 k6 k7 k8 k9 l0 l1 l2 l3 l4 l5 l6 l7 l8 l9
+    m0 m1 m2 m3 m4 m5 m6 m7 m8 m9 n0 n1 n2 n3 n4 n5 n6 n7 n8 n9 o0 o1 o2 o3 o4 o5 o6 o7 o8 o9
+    p0 p1 p2 p3 p4 p5 p6 p7 p8 p9 q0 q1 q2 q3 q4 q5 q6 q7 q8 q9 r0 r1 r2 r3 r4 r5 r6 r7 r8 r9
+    s0 s1 s2 s3 s4 s5 s6 s7 s8 s9 t0 t1 t2 t3 t4 t5 t6 t7 t8 t9 u0 u1 u2 u3 u4 u5 u6 u7 u8 u9
+    v0 v1 v2 v3 v4 v5 v6 v7 v8 v9 w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 x0 x1 x2 x3 x4 x5 x6 x7 x8 x9
+    y0 y1 y2 y3 y4 y5 y6 y7 y8 y9 z0; z1 z2 z3
+}
+
+/// What a closure looks like, with its size where that varies. `Var` and `Array` are what lies in the boxes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    Nil,
+    Int,
+    Cons,
+    Cell,
+    Strict,
+    Mixed,
+    Wide,
+    Pointers,
+    VarBox,
+    ArrayBox(u32),
+    Bytes(u32),
+    MutBytes(u32),
+    Record { pointers: u32, bytes: u32 },
+    Var,
+    Array(u32),
+}
+
+/// The pointers that a new closure starts with.
+pub type Args<'m, 'h> = [Option<Gc<'m, 'h, Any>>; 3];
+
+impl Shape {
+    /// Size in words; that of a box with what lies in it.
+    pub fn words(self) -> u64 {
+        match self {
+            Shape::Nil => 1,
+            Shape::Int | Shape::Strict | Shape::Var => 2,
+            Shape::Cell => 3,
+            Shape::Cons => 4,
+            Shape::Mixed => 8,
+            Shape::Wide | Shape::Pointers => 255,
+            Shape::VarBox => 3 + Shape::Var.words(),
+            Shape::ArrayBox(len) => 3 + Shape::Array(len).words(),
+            Shape::Array(len) => 2 + u64::from(len),
+            Shape::Bytes(len) | Shape::MutBytes(len) => 2 + u64::from(len).div_ceil(8),
+            Shape::Record { pointers, bytes } => 2 + u64::from(pointers) + u64::from(bytes).div_ceil(8),
+        }
+    }
+
+    /// What its slots first hold, as indices of the arguments: the same rule in [`alloc`].
+    pub fn initial_slots(self) -> Vec<Option<usize>> {
+        match self {
+            Shape::Nil | Shape::Int | Shape::Bytes(_) | Shape::MutBytes(_) => vec![],
+            Shape::Cons => vec![Some(0), Some(1)],
+            Shape::Cell | Shape::Strict | Shape::Var => vec![Some(0)],
+            Shape::Mixed | Shape::Wide => vec![Some(0), Some(1), Some(2)],
+            Shape::Pointers => (0..254).map(|i| Some(usize::from(i >= 251))).collect(),
+            Shape::Array(len) => vec![Some(0); len as usize],
+            Shape::Record { pointers, .. } => vec![None; pointers as usize],
+            Shape::VarBox | Shape::ArrayBox(_) => unreachable!("a box holds what lies in it"),
+        }
+    }
+
+    /// What lies in it, if it is a box.
+    pub fn inner(self) -> Option<Shape> {
+        match self {
+            Shape::VarBox => Some(Shape::Var),
+            Shape::ArrayBox(len) => Some(Shape::Array(len)),
+            _ => None,
+        }
+    }
+
+    /// A slot of it (or of what lies in it) that can be overwritten, chosen by `n`.
+    pub fn mutable_slot(self, n: usize) -> Option<usize> {
+        match self.inner().unwrap_or(self) {
+            Shape::Cell | Shape::Var => Some(0),
+            Shape::Mixed => Some(1),
+            Shape::Wide => Some(2),
+            Shape::Array(slots) | Shape::Record { pointers: slots, .. } => n.checked_rem(slots as usize),
+            _ => None,
+        }
+    }
+
+    /// Bytes of data that can be overwritten.
+    pub fn mutable_bytes(self) -> usize {
+        match self {
+            Shape::MutBytes(len) => len as usize,
+            Shape::Record { bytes, .. } => bytes as usize / 8 * 8,
+            _ => 0,
+        }
+    }
+}
+
+/// Byte `i` of an immutable byte array.
+fn pattern(seed: u64, i: usize) -> u8 {
+    (seed as usize).wrapping_mul(31).wrapping_add(i) as u8
+}
+
+fn letter(seed: u64) -> char {
+    char::from_u32(0x61 + seed as u32 % 26).expect("a letter")
+}
+
+/// Allocates a closure of `shape`. `args` gives the pointers it starts with, once there is room for it.
+pub fn alloc<'m, 'h, C: Collector>(
+    m: &'m mut Mutator<'h, C>,
+    shape: Shape,
+    seed: u64,
+    args: impl for<'x> Fn(&'x NoGc<'h, C>) -> Args<'x, 'h>,
+) -> Gc<'m, 'h, Any> {
+    match shape {
+        Shape::Nil => m.alloc(|_| Nil::new()).erase(),
+        Shape::Int => m.alloc(|_| Int::new(seed)).erase(),
+        Shape::Cons => m.alloc(|m| Cons::new(args(m)[0], seed, args(m)[1])).erase(),
+        Shape::Cell => m.alloc(|m| Cell::new(seed, args(m)[0])).erase(),
+        Shape::Strict => m.alloc(|m| Strict::new(args(m)[0].expect("not null"))).erase(),
+        Shape::Mixed => {
+            let (real, letter, sign, truth) = (seed as f64, letter(seed), seed as i32, seed.is_multiple_of(2));
+            m.alloc(|m| Mixed::new(real, args(m)[0], letter, args(m)[1], sign, args(m)[2], truth))
+                .erase()
+        }
+        Shape::Wide => m.alloc(|m| wide(seed, args(m))).erase(),
+        Shape::Pointers => m.alloc(|m| pointers(args(m))).erase(),
+        Shape::VarBox => m.frame(|m, [var]| {
+            let var = var.put(m.alloc(|m| MutVar::new(args(m)[0])));
+            m.alloc(|m| VarBox::new(seed, var.get(m))).erase()
+        }),
+        Shape::ArrayBox(len) => m.frame(|m, [array]| {
+            let array = array.put(m.alloc_array(len as usize, |m| args(m)[0]));
+            m.alloc(|m| ArrayBox::new(seed, array.get(m))).erase()
+        }),
+        Shape::Bytes(len) if seed.is_multiple_of(2) => {
+            let bytes: Vec<u8> = (0..len as usize).map(|i| pattern(seed, i)).collect();
+            m.alloc_bytes(&bytes).erase()
+        }
+        Shape::Bytes(len) => m
+            .alloc_bytes_with(len as usize, |_, bytes| {
+                (0..).zip(bytes).for_each(|(i, byte)| *byte = pattern(seed, i))
+            })
+            .erase(),
+        Shape::MutBytes(len) => m.alloc_mut_bytes(len as usize).erase(),
+        Shape::Record { pointers, bytes } => m.alloc_record(RecordShape { pointers, bytes }).erase(),
+        Shape::Var | Shape::Array(_) => unreachable!("these lie in boxes"),
+    }
+}
+
+/// A closure, and what is known of its type beyond [`Any`].
+#[derive(Clone, Copy)]
+pub enum Real<'m, 'h> {
+    Any(Gc<'m, 'h, Any>),
+    Var(Gc<'m, 'h, MutVar<Any>>),
+    Array(Gc<'m, 'h, MutArray<Any>>),
+}
+
+fn cast<'m, 'h, T: Distinct>(gc: Gc<'m, 'h, Any>) -> Result<Gc<'m, 'h, T>, String> {
+    gc.downcast::<T>()
+        .ok_or_else(|| format!("a {} is a {}", T::INFO.name, gc.info().name))
+}
+
+impl<'m, 'h> Real<'m, 'h> {
+    /// The word that slots hold for it.
+    pub fn word(self) -> u64 {
+        match self {
+            Real::Any(gc) => gc.to_word(),
+            Real::Var(gc) => gc.to_word(),
+            Real::Array(gc) => gc.to_word(),
+        }
+    }
+
+    fn any(self) -> Result<Gc<'m, 'h, Any>, String> {
+        match self {
+            Real::Any(gc) => Ok(gc),
+            _ => Err("what lies in a box is no box".to_owned()),
+        }
+    }
+
+    /// What lies in the box that this should be.
+    pub fn unboxed(self, shape: Shape) -> Result<Real<'m, 'h>, String> {
+        Ok(match shape {
+            Shape::VarBox => Real::Var(cast::<VarBox>(self.any()?)?.inner()),
+            Shape::ArrayBox(_) => Real::Array(cast::<ArrayBox>(self.any()?)?.inner()),
+            _ => self,
+        })
+    }
+
+    /// What slot `index` points to.
+    pub fn slot(self, shape: Shape, index: usize) -> Result<Option<Gc<'m, 'h, Any>>, String> {
+        Ok(match self.unboxed(shape)? {
+            Real::Var(gc) => gc.read(),
+            Real::Array(gc) => gc.get(index),
+            Real::Any(gc) => match shape {
+                Shape::Record { .. } => cast::<Record>(gc)?.get(index),
+                _ => self.fixed_slots(shape)?[index],
+            },
+        })
+    }
+
+    /// All slots, in order.
+    pub fn slots(self, shape: Shape) -> Result<Vec<Option<Gc<'m, 'h, Any>>>, String> {
+        Ok(match self {
+            Real::Var(gc) => vec![gc.read()],
+            Real::Array(gc) => (0..gc.len()).map(|i| gc.get(i)).collect(),
+            Real::Any(gc) => match shape {
+                Shape::Record { pointers, .. } => {
+                    let gc = cast::<Record>(gc)?;
+                    (0..pointers as usize).map(|i| gc.get(i)).collect()
+                }
+                _ => self.fixed_slots(shape)?,
+            },
+        })
+    }
+
+    fn fixed_slots(self, shape: Shape) -> Result<Vec<Option<Gc<'m, 'h, Any>>>, String> {
+        let gc = self.any()?;
+        Ok(match shape {
+            Shape::Cons => {
+                let gc = cast::<Cons>(gc)?;
+                vec![gc.head(), gc.tail()]
+            }
+            Shape::Cell => vec![cast::<Cell>(gc)?.next()],
+            Shape::Strict => vec![Some(cast::<Strict>(gc)?.to())],
+            Shape::Mixed => {
+                let gc = cast::<Mixed>(gc)?;
+                vec![gc.first(), gc.second(), gc.third()]
+            }
+            Shape::Wide => {
+                let gc = cast::<Wide>(gc)?;
+                vec![gc.first(), gc.second(), gc.third()]
+            }
+            Shape::Pointers => all_pointers(cast::<Pointers>(gc)?).to_vec(),
+            _ => vec![],
+        })
+    }
+
+    /// Overwrites slot `index`, which is mutable.
+    pub fn set_slot<C: Collector>(
+        self,
+        m: &NoGc<'h, C>,
+        shape: Shape,
+        index: usize,
+        value: Option<Gc<'_, 'h, Any>>,
+    ) -> Result<(), String> {
+        match self.unboxed(shape)? {
+            Real::Var(gc) => gc.write(m, value),
+            Real::Array(gc) => gc.set(m, index, value),
+            Real::Any(gc) => match shape {
+                Shape::Cell => cast::<Cell>(gc)?.set_next(m, value),
+                Shape::Mixed => cast::<Mixed>(gc)?.set_second(m, value),
+                Shape::Wide => cast::<Wide>(gc)?.set_third(m, value),
+                _ => cast::<Record>(gc)?.set(m, index, value),
+            },
+        }
+        Ok(())
+    }
+
+    /// Overwrites byte `at` (of a record: the word that it is in, with eight times the byte).
+    pub fn set_byte(self, shape: Shape, at: usize, byte: u8) -> Result<(), String> {
+        match shape {
+            Shape::MutBytes(_) => cast::<MutByteArray>(self.any()?)?.bytes()[at].store(byte, Relaxed),
+            _ => cast::<Record>(self.any()?)?.data()[at / 8].store(u64::from_ne_bytes([byte; 8]), Relaxed),
+        }
+        Ok(())
+    }
+
+    /// Whether it is of this shape and its data are those that `seed` and `bytes` say.
+    pub fn check_data(self, shape: Shape, seed: u64, bytes: &[u8]) -> Result<(), String> {
+        let right = match (self, shape) {
+            (Real::Var(_), Shape::Var) => true,
+            (Real::Array(gc), Shape::Array(len)) => gc.len() == len as usize,
+            (Real::Any(gc), _) => data_is_right(gc, shape, seed, bytes)?,
+            _ => false,
+        };
+        if right {
+            Ok(())
+        } else {
+            Err(format!("the data of a {shape:?} changed"))
+        }
+    }
+}
+
+fn data_is_right(gc: Gc<'_, '_, Any>, shape: Shape, seed: u64, expected: &[u8]) -> Result<bool, String> {
+    Ok(match shape {
+        Shape::Nil => cast::<Nil>(gc).is_ok(),
+        Shape::Int => cast::<Int>(gc)?.value() == seed,
+        Shape::Cons => cast::<Cons>(gc)?.value() == seed,
+        Shape::Cell => cast::<Cell>(gc)?.value() == seed,
+        Shape::Strict => cast::<Strict>(gc).is_ok(),
+        Shape::Mixed => {
+            let gc = cast::<Mixed>(gc)?;
+            (gc.real(), gc.letter(), gc.sign(), gc.truth()) == (seed as f64, letter(seed), seed as i32, seed.is_multiple_of(2))
+        }
+        Shape::Wide => wide_words(cast::<Wide>(gc)?).iter().all(|&word| word == seed),
+        Shape::Pointers => cast::<Pointers>(gc).is_ok(),
+        Shape::VarBox => cast::<VarBox>(gc)?.value() == seed,
+        Shape::ArrayBox(_) => cast::<ArrayBox>(gc)?.value() == seed,
+        Shape::Bytes(len) => {
+            let bytes = cast::<ByteArray>(gc)?.as_slice();
+            bytes.len() == len as usize && (0..).zip(bytes).all(|(i, &byte)| byte == pattern(seed, i))
+        }
+        Shape::MutBytes(_) => {
+            let bytes = cast::<MutByteArray>(gc)?.bytes();
+            bytes.iter().map(|byte| byte.load(Relaxed)).eq(expected.iter().copied())
+        }
+        Shape::Record { pointers, bytes } => {
+            let gc = cast::<Record>(gc)?;
+            let data = gc.data().iter().flat_map(|word| word.load(Relaxed).to_ne_bytes());
+            gc.shape() == (RecordShape { pointers, bytes }) && data.eq(expected.iter().copied())
+        }
+        Shape::Var | Shape::Array(_) => false,
+    })
+}
