@@ -5,7 +5,7 @@
 //! everything reachable is compared ([`compare`]). A failure is shrunk and printed as a short program.
 //!
 //! `cargo test` runs the same bounded share each time. `.ci/long-random` runs for as long as told: it sets
-//! `GCLAB_RANDOM_SECONDS` (for each collector) and `GCLAB_RANDOM_SEED`.
+//! `GCLAB_RANDOM_SECONDS` (for all collectors), `GCLAB_RANDOM_SEED` and `GCLAB_RANDOM_COLLECTOR` (one alone).
 
 mod compare;
 mod heap;
@@ -105,30 +105,28 @@ fn environment(name: &str) -> Option<u64> {
     )
 }
 
-struct Hunt;
+/// Searches for failures under one collector: for so long, or through the bounded share.
+struct Hunt(Option<Duration>);
 impl CollectorVisitor for Hunt {
     type Output = Result<(), String>;
     fn visit<C: Collector>(self) -> Result<(), String> {
         let name = C::DESCRIPTION.name;
         let seed = environment("GCLAB_RANDOM_SEED").unwrap_or(1);
-        let Some(seconds) = environment("GCLAB_RANDOM_SECONDS") else {
-            let ops = search::<C>(seed, CASES).map_err(|why| format!("{name}: {why}"))?;
-            eprintln!("{name}: {CASES} programs, {ops} operations");
+        let search = |seed, cases| search::<C>(seed, cases).map_err(|why| format!("{name}: {why}"));
+        let Some(time) = self.0 else {
+            println!("{name}: {CASES} programs, {} operations", search(seed, CASES)?);
             return Ok(());
         };
         let (start, mut ops, mut batches) = (Instant::now(), 0, 0u64);
-        while start.elapsed() < Duration::from_secs(seconds) {
-            ops += search::<C>(seed + batches, BATCH).map_err(|why| format!("{name}: {why}"))?;
+        while start.elapsed() < time {
+            ops += search(seed + batches, BATCH)?;
             batches += 1;
-            if batches.is_multiple_of(64) {
+            if batches.is_multiple_of(100) {
                 println!("{name}: {} programs, {ops} operations", batches * u64::from(BATCH));
             }
         }
-        println!(
-            "{name}: {} programs, {ops} operations, seeds {seed} to {}",
-            batches * u64::from(BATCH),
-            seed + batches - 1
-        );
+        let (programs, last) = (batches * u64::from(BATCH), seed + batches - 1);
+        println!("{name}: {programs} programs, {ops} operations without a difference (seeds {seed} to {last})");
         Ok(())
     }
 }
@@ -136,11 +134,13 @@ impl CollectorVisitor for Hunt {
 #[test]
 fn random_programs_agree_with_a_plain_heap() {
     let quiet = Quiet::new();
-    let only = std::env::var("GCLAB_RANDOM_COLLECTOR").ok();
-    let failures: Vec<String> = All::descriptions()
+    let only = std::env::var("GCLAB_RANDOM_COLLECTOR").unwrap_or_default();
+    let mut names: Vec<&str> = All::descriptions().iter().map(|description| description.name).collect();
+    names.retain(|name| only.is_empty() || only == *name);
+    let time = environment("GCLAB_RANDOM_SECONDS").map(|all| Duration::from_secs(all) / names.len().max(1) as u32);
+    let failures: Vec<String> = names
         .into_iter()
-        .filter(|description| only.as_ref().is_none_or(|only| only == description.name))
-        .filter_map(|description| All::with(description.name, Hunt).expect("listed").err())
+        .filter_map(|name| All::with(name, Hunt(time)).expect("listed").err())
         .collect();
     drop(quiet);
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));

@@ -265,7 +265,7 @@ fn shape(kind: u8, n: u16) -> Shape {
             pointers: size / 2,
             bytes: u32::from(n) % 61,
         },
-        _ if n % 2 == 0 => Shape::Wide,
+        _ if n.is_multiple_of(2) => Shape::Wide,
         _ => Shape::Pointers,
     }
 }

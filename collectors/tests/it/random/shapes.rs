@@ -382,7 +382,8 @@ fn data_is_right(gc: Gc<'_, '_, Any>, shape: Shape, seed: u64, expected: &[u8]) 
         Shape::Strict => cast::<Strict>(gc).is_ok(),
         Shape::Mixed => {
             let gc = cast::<Mixed>(gc)?;
-            (gc.real(), gc.letter(), gc.sign(), gc.truth()) == (seed as f64, letter(seed), seed as i32, seed.is_multiple_of(2))
+            (gc.real(), gc.letter(), gc.sign(), gc.truth())
+                == (seed as f64, letter(seed), seed as i32, seed.is_multiple_of(2))
         }
         Shape::Wide => wide_words(cast::<Wide>(gc)?).iter().all(|&word| word == seed),
         Shape::Pointers => cast::<Pointers>(gc).is_ok(),
