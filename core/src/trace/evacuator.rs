@@ -137,8 +137,14 @@ impl<'h> Evacuator<'h> {
     /// Scavenge until nothing is left.
     pub fn scavenge(&mut self) {
         loop {
-            if self.scavenge_lanes() {
-                continue;
+            let mut lane = self.lanes.len();
+            while lane > 0 {
+                // Lanes of closures without pointers, the odd ones, are never scavenged.
+                lane -= 2;
+                if self.scavenge_lane(lane) {
+                    // Back to the oldest: what it points to must not be copied to a younger step first.
+                    lane = self.lanes.len();
+                }
             }
             if let Some((closure, step)) = self.large.pop() {
                 self.scavenge_large(closure, step);
@@ -203,31 +209,25 @@ impl<'h> Evacuator<'h> {
         done
     }
 
-    /// Scavenge lanes, older ones first, until none has work; says whether any had.
-    #[inline]
-    fn scavenge_lanes(&mut self) -> bool {
-        let mut worked = false;
-        let mut lane = self.lanes.len();
-        while lane > 0 {
-            // Lanes of closures without pointers, the odd ones, are never scavenged.
-            lane -= 2;
-            if self.scavenge_lane(lane) {
-                worked = true;
-                lane = self.lanes.len();
-            }
-        }
-        worked
-    }
-
+    /// Scavenge a lane until it has no work and the queue is empty; says whether it had any work.
+    ///
+    /// The queue is emptied here, not by the caller, for the sake of lists: there every closure found is the only one, and
+    /// goes round this loop.
     #[inline]
     fn scavenge_lane(&mut self, index: usize) -> bool {
         let holder = index as u8 / 2 + 1;
         let mut worked = false;
-        while let Some((from, to)) = self.lanes[index].claim(self.cursors[index]) {
-            worked = true;
-            self.scavenge_range(from, to, holder);
+        loop {
+            while let Some((from, to)) = self.lanes[index].claim(self.cursors[index]) {
+                worked = true;
+                self.scavenge_range(from, to, holder);
+            }
+            if !worked {
+                return false;
+            }
+            let Some(entry) = self.queue.pop() else { return true };
+            self.evacuate(entry);
         }
-        worked
     }
 
     /// Visit every slot of the closures from `from` to `to`.
