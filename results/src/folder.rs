@@ -151,6 +151,11 @@ impl ResultsDir {
         }
     }
 
+    /// Plan and runs that were put together from several folders; there is no folder to append to.
+    pub(crate) fn assembled(path: PathBuf, manifest: Manifest, runs: Vec<RunRecord>) -> ResultsDir {
+        ResultsDir { runs, ..ResultsDir::without_runs(path, manifest) }
+    }
+
     fn load_runs(&mut self) -> Result<(), ResultsError> {
         let file = self.runs_file();
         let bytes = match fs::read(&file) {

@@ -31,6 +31,7 @@ pub mod folder;
 pub mod manifest;
 pub mod maths;
 pub mod metric;
+pub mod parts;
 pub mod plan;
 pub mod record;
 pub mod report;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use gclab_results::parts::put_together;
 use gclab_results::{ResultsDir, compare as compare_folders, report, table};
 
 use super::usage;
@@ -33,7 +34,7 @@ enum Format {
 
 pub fn report(arguments: &ReportArguments) -> ExitCode {
     let folders = match open(&arguments.folders) {
-        Ok(folders) => folders,
+        Ok(folders) => put_together(folders),
         Err(message) => return usage(message),
     };
     match arguments.format {

@@ -46,9 +46,9 @@ pub struct Finished {
     pub faults: (u64, u64),
     /// Context switches, voluntary and not.
     pub switches: (u64, u64),
-    /// All of standard output, as far as it is text; at most [`MOST_STDOUT`] bytes.
+    /// All of standard output, as far as it is text; at most 64 KiB.
     pub stdout: String,
-    /// The end of standard error, at most [`STDERR_TAIL`] bytes.
+    /// The end of standard error, at most 4 KiB.
     pub stderr_tail: String,
 }
 

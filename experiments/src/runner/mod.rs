@@ -124,6 +124,8 @@ fn one(run: &PlannedRun, seed: u64, sweep: &Sweep<'_>, scratch: &Path) -> io::Re
     command.args(command_line::exec(run, Some(&line)).map_err(illegal)?);
     // Flags come from the plan alone.
     command.env_remove("GCLABRTS");
+    // A backtrace would push the panic's message out of the tail that is kept; repeating the run's command shows one.
+    command.env("RUST_BACKTRACE", "0");
     let before = Before {
         started: rfc3339(SystemTime::now()),
         load_average: machine::load_average(),

@@ -43,6 +43,9 @@ pub struct RawWorkload {
     pub args: Vec<Spanned<String>>,
 }
 
+/// A swept flag's key and its values.
+pub type RawAxis = (Spanned<String>, Vec<Spanned<Value>>);
+
 /// An experiment file whose keys and types are right.
 #[derive(Debug)]
 pub struct Raw {
@@ -55,7 +58,7 @@ pub struct Raw {
     /// `[flags]`, in the order of the file.
     pub flags: Vec<(Spanned<String>, Spanned<Value>)>,
     /// `[sweep]`, in the order of the file.
-    pub sweep: Vec<(Spanned<String>, Vec<Spanned<Value>>)>,
+    pub sweep: Vec<RawAxis>,
 }
 
 /// Rounds, when the file does not say.
@@ -304,7 +307,7 @@ impl Walk<'_> {
             .collect()
     }
 
-    fn sweep(&self, value: &Spanned<DeValue<'_>>) -> Parsed<Vec<(Spanned<String>, Vec<Spanned<Value>>)>> {
+    fn sweep(&self, value: &Spanned<DeValue<'_>>) -> Parsed<Vec<RawAxis>> {
         in_order(self.table("sweep", value, "A = [\"1m\", \"4m\"]")?)
             .map(|(key, values)| {
                 let array = self.array(key.get_ref(), values, "values")?;

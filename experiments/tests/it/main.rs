@@ -2,6 +2,7 @@
 
 mod exec;
 mod list;
+mod own;
 mod report;
 mod resume;
 mod run;

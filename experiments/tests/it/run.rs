@@ -167,6 +167,16 @@ fn shards_together_are_the_whole() {
         .exits(0)
         .stdout;
     assert_eq!(all.lines().count(), 1 + 24);
+    // Put together, each configuration has its three runs in one table.
+    let table = bench.gclab(&["report", "1of3", "2of3", "3of3"]).exits(0).stdout;
+    let rows = table
+        .lines()
+        .filter(|line| line.contains("two-space") || line.contains("copying"));
+    assert_eq!(
+        rows.map(|row| row.split_whitespace().nth(2)).collect::<Vec<_>>(),
+        [Some("3"); 8],
+        "{table}"
+    );
     let none = bench.gclab(&["run", "tiny.toml", "--shard", "7/7"]).exits(2);
     assert!(none.stderr.contains("only 6 groups"), "{}", none.all());
 }

@@ -1,0 +1,67 @@
+//! A `gclab` with a workload of one's own: all that a `main` outside this workspace needs.
+//!
+//!     cargo run --example own_workload -- exec rings 1000 --collector two-space
+//!
+//! Collectors are added in the same way: `gclab::main::<(MyCollector, gclab_collectors::All), ...>()`.
+
+use std::process::ExitCode;
+
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::world::World;
+use gclab_workloads::{ArgSpec, Args, RunError, TestSize, Workload, WorkloadDescription};
+
+/// A link of a chain.
+#[derive(Closure)]
+#[allow(dead_code, reason = "it never exists as a Rust value")]
+struct Link {
+    next: Option<Ptr<Link>>,
+    number: u64,
+}
+
+/// Builds a chain and adds up its numbers.
+#[derive(Default)]
+struct Rings;
+
+impl Workload for Rings {
+    const DESCRIPTION: WorkloadDescription = WorkloadDescription {
+        name: "rings",
+        summary: "a chain, built and added up",
+        args: &[ArgSpec::number(
+            "N",
+            "links; 13 is too unlucky a number to go on with",
+            100_000,
+            0..=1 << 32,
+        )],
+        checksum: Some(4_999_950_000),
+        test: TestSize {
+            args: &["100"],
+            checksum: Some(4950),
+        },
+    };
+
+    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+        let links = args.number("N");
+        assert_ne!(links, 13, "unlucky");
+        Ok(world.enter(|m| {
+            m.frame(|m, [slot]| {
+                let chain = slot.put_option(None);
+                for number in 0..links {
+                    let link = m.alloc(|m| Link::new(chain.get(m), number));
+                    chain.set(Some(link));
+                }
+                let mut sum = 0;
+                let mut at = chain.get(m);
+                while let Some(link) = at {
+                    sum += link.number();
+                    at = link.next();
+                }
+                sum
+            })
+        })?)
+    }
+}
+
+fn main() -> ExitCode {
+    gclab::main::<gclab_collectors::All, (Rings, gclab_workloads::All)>()
+}

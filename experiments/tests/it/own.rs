@@ -1,0 +1,72 @@
+//! A program outside this workspace with a workload of its own (`examples/own_workload.rs`): everything `gclab` does, it does too.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use gclab_results::Status;
+
+use crate::support::Bench;
+
+/// The example, which cargo builds with the tests and puts beside them.
+fn program() -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    let program = tests.ancestors().nth(2).unwrap().join("examples/own_workload");
+    assert!(
+        program.exists(),
+        "{}: run the tests with cargo test, which builds examples",
+        program.display()
+    );
+    program
+}
+
+fn own(bench: &Bench, words: &[&str]) -> std::process::Output {
+    Command::new(program())
+        .args(words)
+        .current_dir(bench.path())
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn its_workload_is_listed_run_and_swept_beside_the_others() {
+    let bench = Bench::new();
+    let list = own(&bench, &["list", "workloads"]);
+    let list = String::from_utf8(list.stdout).unwrap();
+    assert!(list.starts_with("rings ") && list.contains("binary_trees"), "{list}");
+    let ran = own(&bench, &["exec", "rings", "1000", "--collector", "two-space"]);
+    assert_eq!(String::from_utf8(ran.stdout).unwrap(), "rings checksum=499500\n");
+    bench.write(
+        "own.toml",
+        "collectors = [\"two-space\", \"copying\"]\nworkloads = [{ name = \"rings\", args = [5000] }, { name = \"binary_trees\", args = [6] }]\nrepeat = 2\n[flags]\nA = \"64k\"\n",
+    );
+    // The runs of a sweep are of the program that sweeps, or `rings` would not be known.
+    let swept = own(&bench, &["run", "own.toml"]);
+    assert!(swept.status.success(), "{swept:?}");
+    let results = bench.results();
+    assert_eq!(results.runs().len(), 8);
+    assert!(results.runs().iter().all(|run| run.outcome == Status::Ok));
+    bench.gclab(&["run", "own.toml"]).exits(2);
+}
+
+#[test]
+fn a_panic_is_a_crash_and_never_a_result() {
+    let bench = Bench::new();
+    let ran = own(&bench, &["exec", "rings", "13", "--record", "r.json"]);
+    assert_eq!((ran.status.code(), ran.stdout.as_slice()), (Some(101), &b""[..]));
+    assert!(String::from_utf8(ran.stderr).unwrap().contains("unlucky"));
+    assert_eq!(std::fs::read_to_string(bench.path().join("r.json")).unwrap(), "");
+    bench.write("own.toml", "collectors = [\"copying\"]\nworkloads = [{ name = \"rings\", args = [13] }, { name = \"rings\", args = [14] }]\nrepeat = 1\n");
+    let swept = own(&bench, &["run", "own.toml"]);
+    let stderr = String::from_utf8(swept.stderr).unwrap();
+    assert_eq!(swept.status.code(), Some(1), "{stderr}");
+    assert!(
+        stderr.contains("crash: 1 of 2 runs; the first, crash (exit status 101): gclab exec rings 13")
+            && stderr.contains("unlucky"),
+        "{stderr}"
+    );
+    assert_eq!(
+        bench.results().runs().iter().filter(|run| run.outcome.is_ok()).count(),
+        1,
+        "the other run was done"
+    );
+}
