@@ -1,4 +1,5 @@
 //! Tests of every collector of the registry.
 
 mod basics;
+mod mutants;
 mod random;

@@ -23,6 +23,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, Test
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
 use std::time::{Duration, Instant};
 
 /// Programs of the bounded share, for each collector: some seconds in the dev profile.
@@ -36,7 +37,7 @@ const BATCH: u32 = 64;
 
 /// Runs `program` under `C`; gives the number of operations, or says what went wrong.
 pub fn outcome<C: Collector>(program: &Program) -> Result<u64, String> {
-    catch_unwind(AssertUnwindSafe(|| interpret::run::<C>(program))).map_err(|payload| message(&*payload))
+    quietly(|| catch_unwind(AssertUnwindSafe(|| interpret::run::<C>(program)))).map_err(|payload| message(&*payload))
 }
 
 fn message(payload: &(dyn Any + Send)) -> String {
@@ -47,12 +48,13 @@ fn message(payload: &(dyn Any + Send)) -> String {
         .to_owned()
 }
 
-/// Runs `cases` programs that follow from `seed`; gives the operations done, or the shrunk program that fails.
-pub fn search<C: Collector>(seed: u64, cases: u32) -> Result<u64, String> {
+/// Runs `cases` programs that follow from `seed`; gives the operations done, or the first program that fails, shrunk if
+/// `shrink`.
+pub fn search_for<C: Collector>(seed: u64, cases: u32, shrink: bool) -> Result<u64, String> {
     let config = Config {
         cases,
         failure_persistence: None,
-        max_shrink_iters: 20_000,
+        max_shrink_iters: if shrink { 20_000 } else { 0 },
         ..Config::default()
     };
     let mut bytes = [0; 32];
@@ -71,29 +73,26 @@ pub fn search<C: Collector>(seed: u64, cases: u32) -> Result<u64, String> {
     }
 }
 
-/// While it lives, panics of this process print nothing: shrinking makes hundreds of them, and the last one is reported.
-struct Quiet;
-
-impl Quiet {
-    fn new() -> Self {
-        std::panic::set_hook(Box::new(|info| {
-            if std::thread::current()
-                .name()
-                .is_none_or(|name| !name.contains("random"))
-            {
-                eprintln!("{info}");
-            }
-        }));
-        Quiet
-    }
+thread_local! {
+    /// Whether panics of this thread are printed: shrinking makes hundreds, of which the last is reported.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-impl Drop for Quiet {
-    fn drop(&mut self) {
-        if !std::thread::panicking() {
-            let _ = std::panic::take_hook();
-        }
-    }
+/// `work`, of whose panics nothing is printed.
+fn quietly<R>(work: impl FnOnce() -> R) -> R {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let loud = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                loud(info);
+            }
+        }));
+    });
+    QUIET.set(true);
+    let result = work();
+    QUIET.set(false);
+    result
 }
 
 fn environment(name: &str) -> Option<u64> {
@@ -112,7 +111,7 @@ impl CollectorVisitor for Hunt {
     fn visit<C: Collector>(self) -> Result<(), String> {
         let name = C::DESCRIPTION.name;
         let seed = environment("GCLAB_RANDOM_SEED").unwrap_or(1);
-        let search = |seed, cases| search::<C>(seed, cases).map_err(|why| format!("{name}: {why}"));
+        let search = |seed, cases| search_for::<C>(seed, cases, true).map_err(|why| format!("{name}: {why}"));
         let Some(time) = self.0 else {
             println!("{name}: {CASES} programs, {} operations", search(seed, CASES)?);
             return Ok(());
@@ -133,7 +132,6 @@ impl CollectorVisitor for Hunt {
 
 #[test]
 fn random_programs_agree_with_a_plain_heap() {
-    let quiet = Quiet::new();
     let only = std::env::var("GCLAB_RANDOM_COLLECTOR").unwrap_or_default();
     let mut names: Vec<&str> = All::descriptions().iter().map(|description| description.name).collect();
     names.retain(|name| only.is_empty() || only == *name);
@@ -142,6 +140,5 @@ fn random_programs_agree_with_a_plain_heap() {
         .into_iter()
         .filter_map(|name| All::with(name, Hunt(time)).expect("listed").err())
         .collect();
-    drop(quiet);
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }

@@ -1,0 +1,283 @@
+//! Collectors with one fault each: the checker and the random programs must catch every one, and the test says how.
+//!
+//! All are the same small generational collector, right unless its [`Sin`] says otherwise. A mutant that survives means
+//! that a test is missing.
+
+use crate::random::search_for;
+use gclab_core::closure::{ClosureRef, Slot};
+use gclab_core::collector::{
+    Barrier, Bump, Capability, Collector, Description, GenerationalBarrier, NoBarrier, Outcome, Pause, Refill,
+};
+use gclab_core::flags::Flags;
+use gclab_core::heap::{Heap, OutOfMemory};
+use gclab_core::space::{Nursery, Region, Steps};
+use gclab_core::trace::Evacuator;
+use gclab_core::words::{Addr, Bytes, Words};
+use std::marker::PhantomData;
+
+/// What a mutant does wrong.
+trait Sin: Send + 'static {
+    type Barrier: Barrier;
+    /// Whether root number `index` is traced.
+    fn traces_root(_index: usize) -> bool {
+        true
+    }
+    const TRACES_REMEMBERED: bool = true;
+    const SCAVENGES: bool = true;
+    const CLEARS_WEAK: bool = true;
+    const TRACES_WEAK: bool = false;
+    /// Whether a collection of generation `g` condemns what is in `g`, too.
+    const CONDEMNS_ALL: bool = true;
+    const SHOWS_LARGE: bool = true;
+    const COUNTS_LARGE: bool = true;
+}
+
+/// No sin: it must pass where the mutants fail.
+struct Innocent;
+impl Sin for Innocent {
+    type Barrier = GenerationalBarrier;
+}
+
+struct Mutant<S> {
+    nursery: Nursery,
+    steps: Steps,
+    generations: u32,
+    collections: u32,
+    _sin: PhantomData<S>,
+}
+
+// SAFETY: not sound, which is the point; the checker stops a program before it reads what was damaged.
+unsafe impl<S: Sin> Collector for Mutant<S> {
+    const DESCRIPTION: Description = Description {
+        name: "mutant",
+        summary: "generational copying with one fault",
+        moves: true,
+        parallel: false,
+        honours: &["A", "G"],
+        generations: (2, 4),
+    };
+    type Alloc = Bump;
+    type Barrier = S::Barrier;
+
+    fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
+        Ok(Mutant {
+            nursery: Nursery::new(heap, flags.allocation_area, flags)?,
+            steps: Steps::new(flags.generations),
+            generations: flags.generations,
+            collections: 0,
+            _sin: PhantomData,
+        })
+    }
+
+    fn refill(&mut self, _: &mut Heap, alloc: &Bump, _: Words) -> Result<Refill, OutOfMemory> {
+        Ok(self.nursery.refill(alloc))
+    }
+
+    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
+        self.nursery.allocate_large(heap, words)
+    }
+
+    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, (Outcome, OutOfMemory)> {
+        self.nursery.leave(pause.alloc);
+        self.collections += 1;
+        // Generation 0 each time, generation 1 every third time, generation 2 every ninth time.
+        let turn = (1..self.generations)
+            .rev()
+            .find(|&g| self.collections.is_multiple_of(3u32.pow(g)));
+        let generation = match turn {
+            _ if pause.cause.forces_major() => self.generations - 1,
+            turn => turn.unwrap_or(0),
+        };
+        let last = self.steps.last_of(generation) - u8::from(!S::CONDEMNS_ALL);
+        let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last);
+        if S::TRACES_REMEMBERED {
+            evacuator.remembered(pause.remembered);
+        }
+        let mut index = 0;
+        pause.roots.for_each(|slot| {
+            if S::traces_root(index) {
+                evacuator.root(slot);
+            }
+            index += 1;
+        });
+        if S::TRACES_WEAK {
+            pause.roots.for_each_weak(|slot| evacuator.root(slot));
+        }
+        if S::SCAVENGES {
+            evacuator.scavenge();
+        }
+        if S::CLEARS_WEAK {
+            pause.roots.for_each_weak(|slot| evacuator.weak(slot));
+        }
+        let done = evacuator.finish(&mut self.steps, pause.remembered);
+        let figures = Outcome::of(&done, &self.steps);
+        Ok(Outcome {
+            generation,
+            major: generation + 1 == self.generations,
+            large: if S::COUNTS_LARGE { figures.large } else { Bytes(0) },
+            ..figures
+        })
+    }
+
+    fn for_each_region(&self, alloc: &Bump, visit: &mut dyn FnMut(Region)) {
+        let mut visit = |region: Region| {
+            if S::SHOWS_LARGE || !region.large {
+                visit(region);
+            }
+        };
+        self.nursery.for_each_region(alloc, &mut visit);
+        self.steps.for_each_region(&mut visit);
+    }
+}
+
+/// Random programs find the fault of `S`, each time by one of these checks.
+fn is_caught<S: Sin>(by: &[&str]) {
+    for seed in 1..=3 {
+        match search_for::<Mutant<S>>(seed, 200, false) {
+            Ok(ops) => panic!("a mutant survived {ops} operations"),
+            Err(why) => assert!(
+                by.iter()
+                    .any(|check| why.contains(&format!("the check of {check} failed"))),
+                "caught, but not by the check of {by:?}: {why}"
+            ),
+        }
+    }
+}
+
+#[test]
+fn without_a_sin_nothing_is_caught() {
+    if let Err(why) = search_for::<Mutant<Innocent>>(1, 100, true) {
+        panic!("{why}");
+    }
+}
+
+/// Makes a mutant and the test that it is caught.
+macro_rules! mutant {
+    ($test:ident, $name:ident, $barrier:ty, { $($sin:tt)* }, $($by:literal)|+) => {
+        struct $name;
+        impl Sin for $name {
+            type Barrier = $barrier;
+            $($sin)*
+        }
+        #[test]
+        fn $test() {
+            is_caught::<$name>(&[$($by),+]);
+        }
+    };
+}
+
+/// Remembers stores into the aged step, not those into old generations.
+struct BackwardBarrier;
+impl Barrier for BackwardBarrier {
+    fn write<A>(
+        capability: &Capability<A>,
+        object: ClosureRef,
+        slot: Slot,
+        old: impl FnOnce() -> u64,
+        new: ClosureRef,
+    ) {
+        // The closure stored and the one stored into, changed over.
+        GenerationalBarrier::write(capability, new, slot, old, object);
+    }
+}
+
+mutant!(
+    no_write_barrier,
+    Forgetful,
+    NoBarrier,
+    {},
+    "pointers" | "remembered set"
+);
+mutant!(
+    a_write_barrier_changed_over,
+    Backward,
+    BackwardBarrier,
+    {},
+    "pointers" | "remembered set"
+);
+mutant!(
+    remembered_slots_are_not_traced,
+    Careless,
+    GenerationalBarrier,
+    {
+        const TRACES_REMEMBERED: bool = false;
+    },
+    "pointers" | "remembered set"
+);
+mutant!(
+    the_first_root_is_skipped,
+    SkipsFirst,
+    GenerationalBarrier,
+    {
+        fn traces_root(index: usize) -> bool {
+            index != 0
+        }
+    },
+    "roots"
+);
+mutant!(
+    handles_are_skipped,
+    SkipsLast,
+    GenerationalBarrier,
+    // Frames come first: those of the globals' handle and the rest follow.
+    {
+        fn traces_root(index: usize) -> bool {
+            index < 5
+        }
+    },
+    "roots"
+);
+mutant!(
+    survivors_are_not_scavenged,
+    Shallow,
+    GenerationalBarrier,
+    {
+        const SCAVENGES: bool = false;
+    },
+    "pointers" | "remembered set"
+);
+mutant!(
+    weak_handles_are_forgotten,
+    Dangling,
+    GenerationalBarrier,
+    {
+        const CLEARS_WEAK: bool = false;
+    },
+    "weak handles"
+);
+mutant!(
+    weak_handles_keep_alive,
+    Clinging,
+    GenerationalBarrier,
+    {
+        const TRACES_WEAK: bool = true;
+    },
+    "floating garbage"
+);
+mutant!(
+    the_oldest_condemned_step_is_left_out,
+    Timid,
+    GenerationalBarrier,
+    {
+        const CONDEMNS_ALL: bool = false;
+    },
+    "floating garbage" | "remembered set" | "pointers"
+);
+mutant!(
+    large_objects_are_not_shown,
+    Secretive,
+    GenerationalBarrier,
+    {
+        const SHOWS_LARGE: bool = false;
+    },
+    "blocks"
+);
+mutant!(
+    large_objects_are_not_counted,
+    Miscounting,
+    GenerationalBarrier,
+    {
+        const COUNTS_LARGE: bool = false;
+    },
+    "statistics"
+);
