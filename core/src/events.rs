@@ -3,11 +3,14 @@
 //! Statistics, `-S` rows, the sanity checker and the profilers are listeners; none is code inside a collector. A
 //! collection announces, in this order: [`Event::Start`], the [`Phase`]s it goes through, [`Event::End`] with its record and a view of
 //! the stopped heap. Listeners are called on the thread that collects, between phases, never from within a loop over
-//! closures; what they do after `End` is not counted as the collection's time.
+//! closures; what they do after `End` is not counted as the collection's time. One that panics does so after the collection:
+//! in its middle the heap is not whole, and a program that catches the panic would go on with it.
 
 use crate::collector::Cause;
 use crate::stats::Collection;
 use crate::world::Stopped;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// A part of a collection. Announced when it is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +60,8 @@ pub trait Listener: Send {
 #[derive(Default)]
 pub struct Events {
     listeners: Vec<Box<dyn Listener>>,
+    /// The first panic of a listener since the last collection.
+    panic: Option<Box<dyn Any + Send>>,
 }
 
 impl std::fmt::Debug for Events {
@@ -71,7 +76,19 @@ impl Events {
     }
 
     pub(crate) fn announce(&mut self, event: &Event<'_>) {
-        self.listeners.iter_mut().for_each(|listener| listener.event(event));
+        for listener in &mut self.listeners {
+            // Unwind safe: a listener that panicked is the program's own, and is told what happens next as before.
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| listener.event(event))) {
+                self.panic.get_or_insert(panic);
+            }
+        }
+    }
+
+    /// The heap is whole: go on with a listener's panic.
+    pub(crate) fn resume_panic(&mut self) {
+        if let Some(panic) = self.panic.take() {
+            resume_unwind(panic);
+        }
     }
 
     /// Announce that a phase is over.

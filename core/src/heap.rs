@@ -28,7 +28,8 @@ impl Heap {
             limit: Some(limit),
         };
         let blocks = BlockAllocator::new(&config)?;
-        // SAFETY: the view is used by this heap and its stays, which end before the allocator does.
+        // SAFETY: only the core gets the view, for this heap, its collections and its stays, which end before the
+        // allocator does.
         let states = unsafe { blocks.states().view() };
         Ok(Heap { blocks, states, limit })
     }
@@ -39,7 +40,7 @@ impl Heap {
     }
 
     /// The states of blocks, to read.
-    pub fn states(&self) -> StateView {
+    pub(crate) fn states(&self) -> StateView {
         self.states
     }
 
@@ -49,7 +50,7 @@ impl Heap {
     }
 
     pub(crate) fn set_state(&mut self, run: BlockRun, state: BlockState) {
-        self.blocks.states().set_run(run, state);
+        self.blocks.set_state(run, state);
     }
 
     /// Blocks for one closure of `words` words.

@@ -14,11 +14,11 @@ use crate::stats::render::Printer;
 use crate::stats::{FinalCounts, GcCounts, Recorder, Statistics, Tasks};
 use crate::words::{Addr, Bytes, Words};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 mod stopped;
 
-pub use stopped::{Children, ClosureView, RootOrigin, Stopped};
+pub use stopped::{Children, ClosureView, RootOrigin, Stopped, StoppedRegion};
 
 /// One heap with its collector.
 pub struct World<C: Collector> {
@@ -72,10 +72,36 @@ pub struct Exhausted {
     pub cause: OutOfMemory,
 }
 
+/// What unwinds a stay whose heap is exhausted. Stays in several worlds may be nested: each takes only its own.
+struct Leave {
+    /// Address of the world's inside.
+    world: usize,
+    exhausted: Exhausted,
+}
+
 impl Exhausted {
-    /// Leave the stay: unwinds to [`World::enter`].
-    pub(crate) fn unwind(self) -> ! {
-        resume_unwind(Box::new(self))
+    /// Leave the stay in the world behind `inside`: unwinds to its [`World::enter`].
+    pub(crate) fn unwind<C: Collector>(self, inside: *const Inside<C>) -> ! {
+        resume_unwind(Box::new(Leave {
+            world: inside.addr(),
+            exhausted: self,
+        }))
+    }
+}
+
+/// Ends the process when it is dropped: unwinding must not get out of a collection under way.
+struct AbortOnUnwind(&'static str);
+
+impl Drop for AbortOnUnwind {
+    #[cold]
+    fn drop(&mut self) {
+        // Written directly, since the test harness keeps what `eprintln` prints.
+        let message = format!(
+            "gclab: the {} collector panicked in the middle of a collection, which leaves no heap to go on with\n",
+            self.0
+        );
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), message.as_bytes());
+        std::process::abort();
     }
 }
 
@@ -135,28 +161,27 @@ impl<C: Collector> World<C> {
     /// # Errors
     /// [`EnterError::Exhausted`] if the heap was exhausted, [`EnterError::Entered`] if somebody is inside already.
     pub fn enter<R>(&self, stay: impl for<'h> FnOnce(&mut Mutator<'h, C>) -> R) -> Result<R, EnterError> {
-        let mut inside = match self.inside.try_lock() {
-            Ok(inside) => inside,
-            Err(TryLockError::WouldBlock) => return Err(EnterError::Entered),
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-        };
+        let mut inside = self.lock()?;
         let capability = inside
             .capability
             .take()
             .expect("a stay puts the capability back when it ends");
+        let world = &raw mut *inside;
         // SAFETY: the lock is held until the mutator is gone, and `inside` is used again only after that.
-        let mut mutator = unsafe { Mutator::new(capability, &raw mut *inside) };
+        let mut mutator = unsafe { Mutator::new(capability, world) };
         let result = catch_unwind(AssertUnwindSafe(|| stay(&mut mutator)));
         inside.capability = Some(mutator.into_capability());
         match result {
             Ok(result) => Ok(result),
-            Err(payload) => match payload.downcast::<Exhausted>() {
-                Ok(exhausted) => Err((*exhausted).into()),
-                Err(payload) => {
-                    drop(inside);
-                    resume_unwind(payload)
-                }
-            },
+            Err(payload) => {
+                let payload = match payload.downcast::<Leave>() {
+                    Ok(leave) if leave.world == world.addr() => return Err(leave.exhausted.into()),
+                    Ok(another) => another,
+                    Err(payload) => payload,
+                };
+                drop(inside);
+                resume_unwind(payload)
+            }
         }
     }
 
@@ -165,7 +190,7 @@ impl<C: Collector> World<C> {
     /// # Errors
     /// [`EnterError::Entered`] if somebody is inside.
     pub fn statistics(&self) -> Result<Statistics, EnterError> {
-        let inside = self.inside.try_lock().map_err(|_| EnterError::Entered)?;
+        let inside = self.lock()?;
         Ok(inside.recorder.so_far(&inside.final_counts()))
     }
 
@@ -174,7 +199,7 @@ impl<C: Collector> World<C> {
     /// # Errors
     /// [`EnterError::Entered`] if somebody is inside.
     pub fn inspect<R>(&self, look: impl FnOnce(&Stopped<'_>) -> R) -> Result<R, EnterError> {
-        let inside = self.inside.try_lock().map_err(|_| EnterError::Entered)?;
+        let inside = self.lock()?;
         let capability = inside
             .capability
             .as_ref()
@@ -196,6 +221,15 @@ impl<C: Collector> World<C> {
             .unwrap_or_else(PoisonError::into_inner)
             .recorder
             .finish(&counts)
+    }
+
+    fn lock(&self) -> Result<MutexGuard<'_, Inside<C>>, EnterError> {
+        match self.inside.try_lock() {
+            Ok(inside) => Ok(inside),
+            Err(TryLockError::WouldBlock) => Err(EnterError::Entered),
+            // Somebody who looked panicked; the heap is whole.
+            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+        }
     }
 
     fn inside_mut(&mut self) -> &mut Inside<C> {
@@ -295,7 +329,9 @@ impl<C: Collector> Inside<C> {
         } = self;
         // SAFETY: the mutator is the one that asks, and waits here.
         let mut pause = unsafe { Pause::new(heap, handles, capability, events, cause) };
+        let whole = AbortOnUnwind(C::DESCRIPTION.name);
         let collected = collector.collect(&mut pause);
+        std::mem::forget(whole);
         self.heap.end_collection();
         let (outcome, result) = match collected {
             Ok(outcome) => (outcome, Ok(())),
@@ -308,6 +344,7 @@ impl<C: Collector> Inside<C> {
             ),
         };
         self.record(capability, cause, &outcome);
+        self.events.resume_panic();
         result
     }
 

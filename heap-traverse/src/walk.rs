@@ -2,7 +2,7 @@
 
 use gclab_core::space::Region;
 use gclab_core::words::Addr;
-use gclab_core::world::{ClosureView, Stopped};
+use gclab_core::world::{ClosureView, Stopped, StoppedRegion};
 
 /// A walk came to a word where a closure should start, and none does, or it does not end inside its region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Unparsable {
 }
 
 /// All regions that hold closures, or may, in the order of their addresses.
-pub fn regions(stopped: &Stopped<'_>) -> Vec<Region> {
+pub fn regions<'a>(stopped: &Stopped<'a>) -> Vec<StoppedRegion<'a>> {
     let mut regions = Vec::new();
     stopped.for_each_region(&mut |region| regions.push(region));
     regions.sort_unstable_by_key(|region| (region.run.start(), region.start));
@@ -27,12 +27,12 @@ pub fn regions(stopped: &Stopped<'_>) -> Vec<Region> {
 /// At the first region whose words are not closures one behind the other.
 pub fn for_each_closure<'a>(
     stopped: &Stopped<'a>,
-    regions: &[Region],
+    regions: &[StoppedRegion<'a>],
     mut visit: impl FnMut(&Region, ClosureView<'a>),
 ) -> Result<(), Unparsable> {
     for region in regions {
         for closure in stopped.closures(*region) {
-            visit(region, closure.map_err(|at| Unparsable { at, region: *region })?);
+            visit(region, closure.map_err(|at| Unparsable { at, region: **region })?);
         }
     }
     Ok(())

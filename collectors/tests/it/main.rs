@@ -2,4 +2,5 @@
 
 mod basics;
 mod mutants;
+mod misuse;
 mod random;

@@ -195,6 +195,12 @@ impl BlockAllocator {
         &self.states
     }
 
+    /// Sets the state of every block of a run. Takes the allocator exclusively: whoever only looks at a heap must not be able
+    /// to change what collections believe of it.
+    pub fn set_state(&mut self, run: BlockRun, state: BlockState) {
+        self.states.set_run(run, state);
+    }
+
     /// The table of states as three words for hot loops.
     ///
     /// # Safety

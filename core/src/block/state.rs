@@ -158,7 +158,7 @@ impl StateTable {
     }
 
     /// Sets the state of every block of a run.
-    pub fn set_run(&self, run: BlockRun, state: BlockState) {
+    pub(crate) fn set_run(&self, run: BlockRun, state: BlockState) {
         assert_eq!(
             run.start,
             self.base + super::bytes_of_blocks(run.first.0),

@@ -14,7 +14,7 @@ pub struct Ptr<T>(PhantomData<fn() -> T>);
 
 /// A mutable pointer to a `T`, or null.
 #[derive(Debug)]
-pub struct Mut<T>(PhantomData<fn() -> T>);
+pub struct Mut<T>(PhantomData<fn(T) -> T>);
 
 /// A field of a closure: one word of payload.
 ///

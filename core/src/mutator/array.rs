@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 /// A mutable array of pointers to `T`s; each may be null.
 #[derive(Debug)]
-pub struct MutArray<T>(PhantomData<fn() -> T>);
+pub struct MutArray<T>(PhantomData<fn(T) -> T>);
 
 static MUT_ARRAY: TypeInfo = TypeInfo::variable(Kind::MutArrPtrs, "MutArray");
 

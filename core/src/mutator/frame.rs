@@ -35,14 +35,14 @@ pub struct FrameSlot<'f, 'h> {
 /// A root: a slot of a frame that holds a pointer to a `T` and that collections update.
 pub struct Root<'f, 'h, T> {
     slot: &'f Cell<u64>,
-    _type: PhantomData<T>,
+    _type: PhantomData<fn(T) -> T>,
     _brand: Brand<'h>,
 }
 
 /// A root that may be empty.
 pub struct OptionRoot<'f, 'h, T> {
     slot: &'f Cell<u64>,
-    _type: PhantomData<T>,
+    _type: PhantomData<fn(T) -> T>,
     _brand: Brand<'h>,
 }
 

@@ -107,7 +107,7 @@ impl<'h, C: Collector> Mutator<'h, C> {
         // goes through a method that has the mutator borrowed and does not call back.
         match work(unsafe { &mut *inside }, &mut self.view.capability) {
             Ok(result) => result,
-            Err(exhausted) => exhausted.unwind(),
+            Err(exhausted) => exhausted.unwind(inside),
         }
     }
 }

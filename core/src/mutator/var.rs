@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 /// One mutable pointer to a `T`, or null.
 #[derive(Debug)]
-pub struct MutVar<T>(PhantomData<fn() -> T>);
+pub struct MutVar<T>(PhantomData<fn(T) -> T>);
 
 static MUT_VAR: TypeInfo = TypeInfo::fixed(Kind::MutVar, "MutVar", "gclab_core", 1, 1);
 

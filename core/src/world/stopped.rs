@@ -48,6 +48,20 @@ pub struct ClosureView<'a> {
     _stopped: PhantomData<&'a ()>,
 }
 
+/// A region of a stopped heap. Only [`Stopped::for_each_region`] makes one: what is read through it are closures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoppedRegion<'a> {
+    region: Region,
+    _stopped: PhantomData<&'a ()>,
+}
+
+impl std::ops::Deref for StoppedRegion<'_> {
+    type Target = Region;
+    fn deref(&self) -> &Region {
+        &self.region
+    }
+}
+
 impl<'a> Stopped<'a> {
     pub(crate) fn new(
         heap: &'a Heap,
@@ -74,21 +88,26 @@ impl<'a> Stopped<'a> {
     }
 
     /// Calls `visit` for every region that holds closures.
-    pub fn for_each_region(&self, visit: &mut dyn FnMut(Region)) {
-        (self.regions)(visit);
+    pub fn for_each_region(&self, visit: &mut dyn FnMut(StoppedRegion<'a>)) {
+        (self.regions)(&mut |region| {
+            visit(StoppedRegion {
+                region,
+                _stopped: PhantomData,
+            })
+        });
     }
 
     /// The closures of a region, first to last. Stops early, with the address as the error, at a word that is no header
     /// (or one whose layout is not that of its info table) or a closure that does not end inside.
-    pub fn closures(&self, region: Region) -> impl Iterator<Item = Result<ClosureView<'a>, Addr>> + use<'a> {
+    pub fn closures(&self, region: StoppedRegion<'a>) -> impl Iterator<Item = Result<ClosureView<'a>, Addr>> + use<'a> {
         let mut at = region.start.0;
         std::iter::from_fn(move || {
             if at >= region.end.0 {
                 return None;
             }
             let closure = ClosureRef(at as *mut u64);
-            // SAFETY: the collector vouches for its regions: closures, one behind the other. A word that is no header
-            // is not believed.
+            // SAFETY: the collector vouches for its regions, of which this is one, of a heap that is stopped for `'a`:
+            // closures, one behind the other. A word that is no header is not believed.
             let end = unsafe {
                 if !closure.header().is_sane() {
                     at = region.end.0;
@@ -111,11 +130,13 @@ impl<'a> Stopped<'a> {
 
     /// Calls `visit` for every root that is not null, weak ones included, with the address that it holds.
     pub fn for_each_root(&self, mut visit: impl FnMut(RootOrigin, Addr)) {
+        // Taken down first: `visit` may drop handles, which needs the table that is walked here.
+        let mut roots = Vec::new();
         let mut each = |origin, slot: Slot| {
             // SAFETY: roots are readable while the world is stopped.
             let word = unsafe { slot.load() };
             if word != 0 {
-                visit(origin, Addr(word as usize));
+                roots.push((origin, Addr(word as usize)));
             }
         };
         self.roots.for_each_frame_slot(|slot| each(RootOrigin::Frame, slot));
@@ -123,6 +144,7 @@ impl<'a> Stopped<'a> {
             .handles()
             .for_each_strong(|slot| each(RootOrigin::Handle, slot));
         self.roots.handles().for_each_weak(|slot| each(RootOrigin::Weak, slot));
+        roots.into_iter().for_each(|(origin, addr)| visit(origin, addr));
     }
 
     /// The named heap roots and the addresses they hold.

@@ -20,7 +20,7 @@ use gclab_core::events::{Event, Listener};
 use gclab_core::space::Region;
 use gclab_core::stats::Collection;
 use gclab_core::words::{Bytes, Words};
-use gclab_core::world::{Stopped, World};
+use gclab_core::world::{Stopped, StoppedRegion, World};
 
 /// Checks the whole heap after each collection, and panics at the first fault.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ impl Listener for Checker {
 }
 
 /// Bytes of closures in regions that `take` accepts.
-fn bytes(regions: &[Region], take: impl Fn(&Region) -> bool) -> Bytes {
+fn bytes(regions: &[StoppedRegion<'_>], take: impl Fn(&Region) -> bool) -> Bytes {
     regions
         .iter()
         .filter(|region| take(region))
@@ -116,7 +116,7 @@ fn bytes(regions: &[Region], take: impl Fn(&Region) -> bool) -> Bytes {
 }
 
 /// The collection's figures are those of the heap.
-fn statistics(collection: &Collection, regions: &[Region]) -> Result<(), Fault> {
+fn statistics(collection: &Collection, regions: &[StoppedRegion<'_>]) -> Result<(), Fault> {
     let live = bytes(regions, |region| region.step > 0);
     let large = bytes(regions, |region| region.step > 0 && region.large);
     for (name, reported, found) in [("live", collection.live, live), ("large", collection.large, large)] {
@@ -134,7 +134,7 @@ fn statistics(collection: &Collection, regions: &[Region]) -> Result<(), Fault> 
 }
 
 /// Everything in the heap is reachable.
-fn nothing_floats(regions: &[Region], reached: Words) -> Result<(), Fault> {
+fn nothing_floats(regions: &[StoppedRegion<'_>], reached: Words) -> Result<(), Fault> {
     let (all, reached) = (bytes(regions, |_| true), reached.to_bytes());
     if all == reached {
         return Ok(());

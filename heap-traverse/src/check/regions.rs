@@ -5,11 +5,11 @@ use crate::{AddrSet, walk};
 use gclab_core::block::{BLOCK, BlockRun};
 use gclab_core::space::Region;
 use gclab_core::words::Addr;
-use gclab_core::world::Stopped;
+use gclab_core::world::{Stopped, StoppedRegion};
 
 /// The block allocator is in order, and what it has allocated is exactly what the regions (in the order of their addresses)
 /// lie in. Several regions may share a run, if they do not overlap and are of one step.
-pub(super) fn blocks(stopped: &Stopped<'_>, regions: &[Region]) -> Result<(), Fault> {
+pub(super) fn blocks<'a>(stopped: &Stopped<'a>, regions: &[StoppedRegion<'a>]) -> Result<(), Fault> {
     stopped
         .blocks()
         .check()
@@ -65,7 +65,7 @@ fn inside(stopped: &Stopped<'_>, region: &Region) -> Result<(), Fault> {
 
 /// The state of each block is that of its region: its step, large or not, condemned only in the nursery (which, if the collector
 /// moves closures, always is).
-pub(super) fn states(stopped: &Stopped<'_>, regions: &[Region], moves: bool) -> Result<(), Fault> {
+pub(super) fn states<'a>(stopped: &Stopped<'a>, regions: &[StoppedRegion<'a>], moves: bool) -> Result<(), Fault> {
     for region in regions {
         for block in 0..region.run.blocks() as usize {
             let at = Addr(region.run.start().0 + block * BLOCK.0);
@@ -87,7 +87,11 @@ pub(super) fn states(stopped: &Stopped<'_>, regions: &[Region], moves: bool) -> 
 }
 
 /// Regions hold closures, one behind the other, a large one only one. Puts their addresses into `starts`.
-pub(super) fn closures(stopped: &Stopped<'_>, regions: &[Region], starts: &mut AddrSet) -> Result<(), Fault> {
+pub(super) fn closures<'a>(
+    stopped: &Stopped<'a>,
+    regions: &[StoppedRegion<'a>],
+    starts: &mut AddrSet,
+) -> Result<(), Fault> {
     starts.clear();
     let mut many = None;
     walk::for_each_closure(stopped, regions, |region, closure| {

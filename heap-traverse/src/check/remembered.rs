@@ -3,12 +3,16 @@
 
 use super::fault::{self, Check, Fault};
 use crate::{AddrSet, walk};
-use gclab_core::space::{FIRST_OLD_STEP, Region};
+use gclab_core::space::FIRST_OLD_STEP;
 use gclab_core::words::Addr;
-use gclab_core::world::{ClosureView, Stopped};
+use gclab_core::world::{ClosureView, Stopped, StoppedRegion};
 
 /// Checks it for all of `regions`, the closures of which have been found to parse. `remembered` is used to look slots up.
-pub(super) fn complete(stopped: &Stopped<'_>, regions: &[Region], remembered: &mut AddrSet) -> Result<(), Fault> {
+pub(super) fn complete<'a>(
+    stopped: &Stopped<'a>,
+    regions: &[StoppedRegion<'a>],
+    remembered: &mut AddrSet,
+) -> Result<(), Fault> {
     remembered.clear();
     let mut distinct = 0usize;
     for slot in stopped.remembered_slots() {
@@ -20,7 +24,7 @@ pub(super) fn complete(stopped: &Stopped<'_>, regions: &[Region], remembered: &m
         }
         distinct += usize::from(remembered.insert(slot));
     }
-    let old: Vec<Region> = regions
+    let old: Vec<StoppedRegion<'a>> = regions
         .iter()
         .filter(|region| region.step >= FIRST_OLD_STEP)
         .copied()

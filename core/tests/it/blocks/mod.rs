@@ -231,7 +231,7 @@ fn an_allocator_may_move_to_another_thread() {
     let mut allocator = allocator(None);
     let run = allocator.allocate(3).unwrap();
     let states = allocator.states().clone();
-    states.set_run(run, BlockState::AGED);
+    allocator.set_state(run, BlockState::AGED);
     std::thread::spawn(move || allocator.free(run)).join().unwrap();
     // The allocator is gone; its table of states is not.
     assert_eq!(states.of(run.start()), BlockState::OUTSIDE);

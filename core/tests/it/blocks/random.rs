@@ -92,7 +92,7 @@ impl Naive {
         in_some || (self.limit.is_none_or(|limit| in_use + wanted <= limit) && fits(&megablocks, wanted))
     }
 
-    fn add(&mut self, run: BlockRun, allocator: &BlockAllocator) {
+    fn add(&mut self, run: BlockRun, allocator: &mut BlockAllocator) {
         assert!(run.start().is_aligned(BLOCK) && run.start() >= allocator.base());
         assert!(run.end() <= allocator.base() + SPACE);
         // Memory can be written at both ends, without disturbing anybody (the checker and the walk do not look at it).
@@ -101,7 +101,7 @@ impl Naive {
             run.start().as_mut_ptr::<u64>().write(1);
             (run.end() - Bytes(8)).as_mut_ptr::<u64>().write(2);
         }
-        allocator.states().set_run(run, BlockState::of_generation(1));
+        allocator.set_state(run, BlockState::of_generation(1));
         self.runs.insert(run.start(), run);
         self.peak_blocks = self.peak_blocks.max(self.blocks());
     }

@@ -1,0 +1,370 @@
+//! Misuse of the safe API at run time: it ends in an error or a panic, and the heap is whole afterwards.
+
+use crate::basics::flags;
+use gclab_collectors::{All, Copying};
+use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::events::{Event, Listener, Phase};
+use gclab_core::flags::Flags;
+use gclab_core::mutator::{Any, ByteArray, Gc, Handle, MutArray, Mutator, OptionRoot};
+use gclab_core::words::Bytes;
+use gclab_core::world::{EnterError, World};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct List {
+    value: u64,
+    next: Mut<List>,
+}
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Tagged {
+    what: Ptr<Any>,
+}
+
+#[derive(Closure)]
+struct Empty;
+
+/// Makes a test of `program`, which runs under every collector.
+macro_rules! under_every_collector {
+    ($($(#[$meta:meta])* fn $name:ident<$c:ident>() $body:block)*) => {$(
+        $(#[$meta])*
+        #[test]
+        fn $name() {
+            #[derive(Clone, Copy)]
+            struct Program;
+            impl CollectorVisitor for Program {
+                type Output = ();
+                fn visit<$c: Collector>(self) $body
+            }
+            for description in All::descriptions() {
+                All::with(description.name, Program).expect("listed");
+            }
+        }
+    )*};
+}
+
+fn world<C: Collector>() -> World<C> {
+    World::new(&flags::<C>(32 << 10)).expect("a small heap")
+}
+
+fn panics<R>(run: impl FnOnce() -> R) {
+    assert!(catch_unwind(AssertUnwindSafe(run)).is_err(), "it should have panicked");
+}
+
+fn ignore<T>(_: T) {}
+
+/// Puts a list of `len` into `root`.
+fn grow<'h, C: Collector>(m: &mut Mutator<'h, C>, root: &OptionRoot<'_, 'h, List>, len: u64) {
+    root.set(None);
+    for value in 0..len {
+        let (_, list) = m.alloc_with(|m| List::new(value, root.get(m)));
+        root.set(Some(list));
+    }
+}
+
+fn sum(mut list: Option<Gc<'_, '_, List>>) -> u64 {
+    let mut sum = 0;
+    while let Some(cell) = list {
+        sum += cell.value();
+        list = cell.next();
+    }
+    sum
+}
+
+/// Lists that live and die, and a check of what lived.
+fn exercise<C: Collector>(m: &mut Mutator<'_, C>) {
+    m.frame(|m, [kept, other]| {
+        let (kept, other) = (kept.put_option(None), other.put_option(None));
+        grow(m, &kept, 100);
+        (0..50).for_each(|_| grow(m, &other, 200));
+        m.collect(true);
+        assert_eq!((sum(kept.get(m)), sum(other.get(m))), (4950, 19900));
+    });
+}
+
+/// Panics at the first event of a sort.
+struct PanicsAt(fn(&Event<'_>) -> bool, bool);
+
+impl Listener for PanicsAt {
+    fn event(&mut self, event: &Event<'_>) {
+        if !self.1 && self.0(event) {
+            self.1 = true;
+            panic!("on purpose");
+        }
+    }
+}
+
+under_every_collector! {
+    fn a_panic_of_a_listener_waits_until_the_heap_is_whole<C>() {
+        let moments: [fn(&Event<'_>) -> bool; 6] = [
+            |event| matches!(event, Event::Start { .. }),
+            |event| matches!(event, Event::Phase(Phase::Condemned)),
+            |event| matches!(event, Event::Phase(Phase::RootsTraced)),
+            |event| matches!(event, Event::Phase(Phase::HeapTraced)),
+            |event| matches!(event, Event::Phase(Phase::Released)),
+            |event| matches!(event, Event::End { .. }),
+        ];
+        for moment in moments {
+            let mut world = world::<C>();
+            world.listen(Box::new(PanicsAt(moment, false)));
+            world.enter(|m| m.frame(|m, [kept]| {
+                let kept = kept.put_option(None);
+                // Caught inside the stay, in whose frames the roots are.
+                panics(|| (1..).for_each(|len| grow(m, &kept, len % 100)));
+                grow(m, &kept, 100);
+                m.collect(true);
+                assert_eq!(sum(kept.get(m)), 4950);
+                exercise(m);
+            })).expect("room enough");
+            world.finish();
+        }
+    }
+
+    fn panics_in_initialisers_leave_the_heap_as_it_was<C>() {
+        let world = world::<C>();
+        world.enter(|m| m.frame(|m, [kept]| {
+            let kept = kept.put_option(None);
+            for round in 0..200 {
+                grow(m, &kept, 50);
+                panics(|| ignore(m.alloc(|_| -> ListInit { panic!("small") })));
+                panics(|| ignore(m.alloc_array::<List>(10, |_| panic!("small"))));
+                panics(|| ignore(m.alloc_array::<List>(5000, |_| panic!("large"))));
+                panics(|| ignore(m.alloc_bytes_with(100, |_, bytes| { bytes.fill(0xff); panic!("small") })));
+                panics(|| ignore(m.alloc_bytes_with(5000 + round, |_, bytes| { bytes.fill(0xff); panic!("large") })));
+                panics(|| m.frame(|m, [slot]| { slot.put(m.alloc_bytes(b"rooted")); panic!("frame") }));
+                assert_eq!(sum(kept.get(m)), 1225);
+            }
+            m.collect(true);
+            assert_eq!(sum(kept.get(m)), 1225);
+            exercise(m);
+        })).expect("room enough");
+        world.inspect(|stopped| stopped.for_each_region(&mut |region| {
+            assert!(stopped.closures(region).all(|closure| closure.is_ok()), "{region:?}");
+        })).expect("nobody inside");
+    }
+
+    fn frames_close_when_they_unwind_and_roots_below_stay<C>() {
+        fn deep<C: Collector>(m: &mut Mutator<'_, C>, depth: u64) -> u64 {
+            m.frame(|m, [list]| {
+                let list = list.put_option(None);
+                grow(m, &list, depth);
+                if depth == 200 {
+                    panic!("at the bottom");
+                }
+                // Every third level catches what comes from below, and goes on with its own roots.
+                if depth % 3 == 0 {
+                    let below = catch_unwind(AssertUnwindSafe(|| deep(m, depth + 1)));
+                    m.collect(depth % 2 == 0);
+                    assert_eq!(sum(list.get(m)), depth * (depth - 1) / 2);
+                    return below.unwrap_or(0) + 1;
+                }
+                deep(m, depth + 1)
+            })
+        }
+        world::<C>().enter(|m| {
+            assert!(deep(m, 1) > 0);
+            exercise(m);
+        }).expect("room enough");
+    }
+
+    fn huge_lengths_are_exhaustion<C>() {
+        let flags = Flags { max_heap: Some(Bytes(16 << 20)), ..flags::<C>(32 << 10) };
+        let world = World::<C>::new(&flags).expect("a small heap");
+        let exhausted = |result: Result<(), EnterError>| {
+            assert!(matches!(result, Err(EnterError::Exhausted(_))), "{result:?}");
+        };
+        for len in [usize::MAX, usize::MAX - 1, usize::MAX / 8, usize::MAX / 8 - 1, 1 << 61, (1 << 61) - 2, 1 << 44, 1 << 32, 17 << 20] {
+            exhausted(world.enter(|m| ignore(m.alloc_array::<Any>(len, |_| unreachable!("no room")))));
+            exhausted(world.enter(|m| ignore(m.alloc_bytes_filled(len, 1))));
+            exhausted(world.enter(|m| ignore(m.alloc_mut_bytes(len))));
+            exhausted(world.enter(|m| ignore(m.alloc_bytes_with(len, |_, _| unreachable!("no room")))));
+        }
+        for (pointers, bytes) in [(u32::MAX, u32::MAX), (u32::MAX, 0), (0, u32::MAX)] {
+            exhausted(world.enter(|m| ignore(m.alloc_record(RecordShape { pointers, bytes }))));
+        }
+        world.enter(exercise).expect("the world is still good");
+    }
+
+    fn nothing_in_a_closure_is_allowed_too<C>() {
+        world::<C>().enter(|m| m.frame(|m, [array, bytes, record, empty, tagged]| {
+            let array = array.put(m.alloc_array::<List>(0, |_| None));
+            let bytes = bytes.put(m.alloc_bytes(b""));
+            let record = record.put(m.alloc_record(RecordShape { pointers: 0, bytes: 0 }));
+            let empty = empty.put(m.alloc(|_| Empty::new()));
+            let tagged = tagged.put(m.alloc(|m| Tagged::new(empty.get(m).erase())));
+            for major in [false, false, false, true, true] {
+                exercise(m);
+                m.collect(major);
+            }
+            assert!(array.get(m).is_empty() && bytes.get(m).as_slice().is_empty() && record.get(m).data().is_empty());
+            panics(|| array.get(m).get(0));
+            panics(|| array.get(m).set(m, 0, None));
+            panics(|| record.get(m).get(0));
+            let what = tagged.get(m).what();
+            assert!(what == empty.get(m).erase() && what.downcast::<Empty>().is_some());
+            assert!(what.downcast::<List>().is_none() && what.downcast::<ByteArray>().is_none());
+        })).expect("room enough");
+    }
+
+    fn exhaustion_is_of_the_world_that_is_exhausted<C>() {
+        let small = Flags { max_heap: Some(Bytes(4 << 20)), ..flags::<C>(32 << 10) };
+        let (outer, inner) = (World::<C>::new(&small).expect("a heap"), world::<C>());
+        let mut inner_went_on = false;
+        let result = outer.enter(|outer| {
+            // Inside a stay of another heap, whose `enter` must not take it for its own.
+            let _ = inner.enter(|_| ignore(outer.alloc_mut_bytes(1 << 40)));
+            inner_went_on = true;
+        });
+        assert!(matches!(result, Err(EnterError::Exhausted(_))), "{result:?}");
+        assert!(!inner_went_on);
+        outer.enter(exercise).expect("usable");
+        inner.enter(exercise).expect("usable");
+    }
+
+    fn exhaustion_may_be_caught_inside_the_stay<C>() {
+        let small = Flags { max_heap: Some(Bytes(8 << 20)), ..flags::<C>(32 << 10) };
+        World::<C>::new(&small).expect("a heap").enter(|m| m.frame(|m, [kept]| {
+            let kept = kept.put_option(None);
+            for _ in 0..3 {
+                panics(|| grow(m, &kept, u64::MAX));
+                grow(m, &kept, 100);
+                m.collect(true);
+                assert_eq!(sum(kept.get(m)), 4950);
+            }
+        })).expect("went on");
+    }
+
+    fn a_world_is_entered_by_one_at_a_time<C>() {
+        let world = world::<C>();
+        world.enter(|m| {
+            m.alloc(|_| {
+                // From inside an initialiser, for which space is reserved.
+                assert!(matches!(world.enter(|m| m.collect(true)), Err(EnterError::Entered)));
+                assert!(matches!(world.statistics(), Err(EnterError::Entered)));
+                assert!(matches!(world.inspect(|_| ()), Err(EnterError::Entered)));
+                List::new(1, None)
+            });
+        }).expect("entered once");
+    }
+
+    fn a_stay_of_another_world_fits_into_an_initialiser<C>() {
+        let (a, b) = (world::<C>(), world::<C>());
+        a.enter(|m| m.frame(|m, [list]| {
+            let list = list.put_option(None);
+            for i in 0..1000 {
+                let (_, cell) = m.alloc_with(|m| {
+                    let value = if i % 50 == 0 { b.enter(|m| { exercise(m); i }).expect("another heap") } else { i };
+                    List::new(value, list.get(m))
+                });
+                list.set(Some(cell));
+            }
+            assert_eq!(sum(list.get(m)), 499_500);
+        })).expect("room enough");
+    }
+
+    fn a_panic_of_who_looks_leaves_the_world_usable<C>() {
+        let world = world::<C>();
+        panics(|| world.inspect(|_| panic!("on purpose")));
+        world.inspect(|_| ()).expect("nobody is inside");
+        world.statistics().expect("nobody is inside");
+        world.enter(exercise).expect("usable");
+    }
+
+    fn handles_are_dropped_and_leaked_at_odd_times<C>() {
+        static KEPT: Mutex<Vec<Handle<List>>> = Mutex::new(Vec::new());
+        struct Drops;
+        impl Listener for Drops {
+            fn event(&mut self, event: &Event<'_>) {
+                let drop_one = || drop(KEPT.lock().expect("not poisoned").pop());
+                if let Event::End { stopped, .. } = event {
+                    // While the table of handles is walked.
+                    stopped.for_each_root(|_, _| drop_one());
+                }
+                drop_one();
+            }
+        }
+        let mut world = world::<C>();
+        world.listen(Box::new(Drops));
+        let leaked = world.enter(|m| {
+            for i in 0..1000 {
+                let (m, list) = m.alloc_with(|_| List::new(i, None));
+                KEPT.lock().expect("not poisoned").push(m.handle(list));
+                if i % 7 == 0 {
+                    std::mem::forget(m.handle(list));
+                    std::mem::forget(m.weak_handle(list));
+                }
+            }
+            exercise(m);
+            let (m, list) = m.alloc_with(|_| List::new(42, None));
+            m.handle(list)
+        }).expect("room enough");
+        // In the wrong heap, while unwinding, on another thread, after the heap is gone.
+        let other = self::world::<C>();
+        panics(|| other.enter(|m| leaked.open(m).value()));
+        other.enter(exercise).expect("usable");
+        assert_eq!(world.enter(|m| leaked.open(m).value()), Ok(42));
+        drop(world);
+        std::thread::spawn(move || drop(leaked)).join().expect("no panic");
+        KEPT.lock().expect("not poisoned").clear();
+    }
+
+    fn roots_may_be_swapped<C>() {
+        world::<C>().enter(|m| m.frame(|m, [a, b, c]| {
+            let (mut a, mut b) = (a.put_option(None), b.put_option(None));
+            let c = c.put(m.alloc_array::<List>(1, |_| None));
+            grow(m, &a, 10);
+            grow(m, &b, 20);
+            std::mem::swap(&mut a, &mut b);
+            let array: Gc<'_, '_, MutArray<List>> = c.get(m);
+            array.set(m, 0, b.get(m));
+            std::mem::forget(b);
+            exercise(m);
+            assert_eq!((sum(a.get(m)), sum(c.get(m).get(0))), (190, 45));
+        })).expect("room enough");
+    }
+}
+
+/// A world of one collector, which is known to be `Sync`.
+type CopyingWorld = World<Copying>;
+
+#[test]
+fn threads_take_turns_in_a_world() {
+    let world = CopyingWorld::new(&flags::<Copying>(32 << 10)).expect("a heap");
+    let handle = world
+        .enter(|m| {
+            let (m, list) = m.alloc_with(|_| List::new(0, None));
+            m.handle(list)
+        })
+        .expect("room enough");
+    std::thread::scope(|s| {
+        for _ in 0..4 {
+            s.spawn(|| {
+                let mut turns = 0;
+                while turns < 50 {
+                    match world.enter(|m| {
+                        exercise(m);
+                        let (m, list) = m.alloc_with(|m| List::new(1, handle.open(m).next()));
+                        handle.open(m).set_next(m, Some(list));
+                    }) {
+                        Ok(()) => turns += 1,
+                        Err(error) => {
+                            assert_eq!(error, EnterError::Entered);
+                            std::thread::yield_now();
+                        }
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(world.enter(|m| sum(Some(handle.open(m)))), Ok(200));
+    // Moved to a thread between stays, and dropped there, before its handle.
+    std::thread::spawn(move || world.enter(exercise))
+        .join()
+        .expect("no panic")
+        .expect("room enough");
+    drop(handle);
+}

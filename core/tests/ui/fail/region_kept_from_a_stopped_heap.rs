@@ -1,0 +1,11 @@
+//! After the next collection other closures lie there, or none.
+
+use gclab_core::collector::Collector;
+use gclab_core::world::World;
+
+fn misuse<C: Collector>(world: &World<C>) {
+    let mut kept = None;
+    let _ = world.inspect(|stopped| stopped.for_each_region(&mut |region| kept = Some(region)));
+}
+
+fn main() {}

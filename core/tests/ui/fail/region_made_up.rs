@@ -1,0 +1,10 @@
+//! The words of a made-up region, or of one of another time, are no closures: their headers would be followed.
+
+use gclab_core::space::Region;
+use gclab_core::world::Stopped;
+
+fn misuse(stopped: &Stopped<'_>, region: Region) {
+    let _ = stopped.closures(region);
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+//! What can be written is invariant in its type: a supertype's closure could be rooted, and read back as the subtype's.
+
+use gclab_core::mutator::Root;
+
+fn misuse<'r, 'f, 'h, 'a>(root: &'r Root<'f, 'h, &'static str>) -> &'r Root<'f, 'h, &'a str> {
+    root
+}
+
+fn main() {}
