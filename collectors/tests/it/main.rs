@@ -1,6 +1,6 @@
 //! Tests of every collector of the registry.
 
 mod basics;
-mod mutants;
 mod misuse;
+mod mutants;
 mod random;
