@@ -9,6 +9,20 @@ use std::process::ExitCode;
 use gclab_core::collector::CollectorList;
 use gclab_workloads::WorkloadList;
 
+/// A line on standard error, written at once. Where nobody listens any more (`2>&1 | head`) that is no reason to panic, as
+/// `eprintln!` would.
+macro_rules! tell {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        if cfg!(test) {
+            // The test harness keeps what is printed in this way, and shows it when a test fails.
+            eprintln!($($text)*);
+        } else {
+            let _ = std::io::stderr().write_all((format!($($text)*) + "\n").as_bytes());
+        }
+    }};
+}
+
 pub mod cli;
 pub mod command_line;
 pub mod execute;
@@ -35,7 +49,7 @@ pub fn main<Collectors: CollectorList, Workloads: WorkloadList>() -> ExitCode {
     {
         Ok(words) => words,
         Err(word) => {
-            eprintln!("gclab: {} is not UTF-8", word.display());
+            tell!("gclab: {} is not UTF-8", word.display());
             return ExitCode::from(2);
         }
     };

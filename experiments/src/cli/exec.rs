@@ -180,12 +180,12 @@ fn run(
     let (code, outcome, checksum) = match ended {
         Ended::Checksum(checksum) => (0, Status::Ok, Some(checksum.to_string())),
         Ended::Exhausted(limit) => {
-            eprint!("{}", exhausted(limit));
+            tell!("{}", exhausted(limit).trim_end());
             (EXIT_HEAP_EXHAUSTED, Status::HeapExhausted, None)
         }
         Ended::Refused(problem) => return refuse(problem),
         Ended::Broken(problem) => {
-            eprintln!("gclab: {name} under {}: {problem}", checked.collector.name);
+            tell!("gclab: {name} under {}: {problem}", checked.collector.name);
             return ExitCode::from(EXIT_PANIC);
         }
     };
@@ -216,7 +216,7 @@ fn run(
             ..RunRecord::planned(&PlannedRun::new(configuration, 0, 0), 0)
         };
         if let Err(error) = write_line(file, &line) {
-            eprintln!("gclab: --record {}: {error}", shown(arguments.record.as_deref()));
+            tell!("gclab: --record {}: {error}", shown(arguments.record.as_deref()));
             return ExitCode::FAILURE;
         }
     }

@@ -78,7 +78,7 @@ fn print(text: &str) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("gclab: standard output: {error}");
+            tell!("gclab: standard output: {error}");
             ExitCode::FAILURE
         }
     }
@@ -86,14 +86,14 @@ fn print(text: &str) -> ExitCode {
 
 /// One message and exit status 2.
 fn usage(message: impl std::fmt::Display) -> ExitCode {
-    eprintln!("gclab: {message}");
+    tell!("gclab: {message}");
     ExitCode::from(USAGE)
 }
 
 /// One message with the place it is about, and exit status 2.
 fn show(error: &dyn Diagnostic) -> ExitCode {
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    eprint!("{}", rendered(error, colours));
+    tell!("{}", rendered(error, colours).trim_end());
     ExitCode::from(USAGE)
 }
 

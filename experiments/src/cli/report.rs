@@ -55,7 +55,7 @@ pub fn report(arguments: &ReportArguments) -> ExitCode {
                 .map(|folder| format!("{}\n\n{}", folder.path().display(), table::render(folder)))
                 .collect();
             let printed = super::print(&tables.join("\n"));
-            eprintln!("\n{}", path.display());
+            tell!("\n{}", path.display());
             printed
         }
     }

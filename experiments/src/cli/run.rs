@@ -80,14 +80,14 @@ fn command(arguments: &Arguments) -> Vec<String> {
 
 fn go(mut folder: Folder, spec: &Spec, arguments: &Arguments, stop: &Stop) -> ExitCode {
     for note in &folder.notes {
-        eprintln!("gclab: note: {note}");
+        tell!("gclab: note: {note}");
     }
     let path = folder.results.path().to_owned();
     let (done, all) = (folder.results.runs().len(), folder.results.manifest().plan.len());
     match (done, all) {
-        _ if done == all => eprintln!("{}: all {all} runs are done; --fresh measures again", path.display()),
-        (0, _) => eprintln!("{}: {all} runs", path.display()),
-        _ => eprintln!("{}: going on, {done} of {all} runs are done", path.display()),
+        _ if done == all => tell!("{}: all {all} runs are done; --fresh measures again", path.display()),
+        (0, _) => tell!("{}: {}", path.display(), several(all, "run")),
+        _ => tell!("{}: going on, {done} of {all} runs are done", path.display()),
     }
     if done < all {
         let program = match std::env::current_exe() {
@@ -119,12 +119,12 @@ fn go(mut folder: Folder, spec: &Spec, arguments: &Arguments, stop: &Stop) -> Ex
 fn finish(results: &ResultsDir, path: &Path) -> ExitCode {
     let printed = super::print(&gclab_results::table::render(results));
     match super::report::write_html(results, path) {
-        Ok(report) => eprintln!("\n{}", report.display()),
+        Ok(report) => tell!("\n{}", report.display()),
         Err(error) => return failed(error),
     }
     let complaints = verdict(results);
     for complaint in &complaints {
-        eprintln!("gclab: {complaint}");
+        tell!("gclab: {complaint}");
     }
     if complaints.is_empty() {
         printed
@@ -134,12 +134,12 @@ fn finish(results: &ResultsDir, path: &Path) -> ExitCode {
 }
 
 fn failed(message: impl std::fmt::Display) -> ExitCode {
-    eprintln!("gclab: {message}");
+    tell!("gclab: {message}");
     ExitCode::FAILURE
 }
 
 fn stopped(signal: i32, results: &ResultsDir, arguments: &Arguments) -> ExitCode {
-    eprintln!("\ngclab: stopped by signal {signal}; {}", go_on(results, arguments));
+    tell!("\ngclab: stopped by signal {signal}; {}", go_on(results, arguments));
     // The shell's convention for a program that a signal ended.
     ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX))
 }
@@ -187,9 +187,10 @@ fn dry_run(spec: &Spec, manifest: &Manifest) -> ExitCode {
         .checked_mul(u32::try_from(runs).unwrap_or(u32::MAX))
         .unwrap_or(Duration::MAX);
     let printed = super::print(&text);
-    eprintln!(
-        "{runs} runs in {} blocks ({}): {estimate}; at most {} by the time limit of {}",
-        spec.repeat,
+    tell!(
+        "{} in {} ({}): {estimate}; at most {} by the time limit of {}",
+        several(runs, "run"),
+        several(spec.repeat as usize, "block"),
         crate::plan::ORDER,
         human(most),
         human(spec.timeout)
@@ -199,4 +200,9 @@ fn dry_run(spec: &Spec, manifest: &Manifest) -> ExitCode {
     } else {
         printed
     }
+}
+
+/// `1 run`, `2 runs`.
+fn several(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

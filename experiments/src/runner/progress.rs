@@ -94,7 +94,7 @@ impl Progress {
             record.outcome
         );
         match &self.bar {
-            None => eprintln!("{line}{}", about(left).trim_end_matches(": ")),
+            None => tell!("{line}{}", about(left).trim_end_matches(": ")),
             Some(bar) => {
                 bar.inc(1);
                 if !record.outcome.is_ok() {

@@ -83,12 +83,12 @@ const KEYS: [&str; 8] = [
 /// Parses `source`; the first mistake is the error.
 pub fn parse(source: &Source) -> Parsed<Raw> {
     let document = DeTable::parse(&source.text).map_err(|error| {
-        let span = error.span().unwrap_or(0..0);
+        let reason = error.message().lines().collect::<Vec<_>>().join("; ");
         SpecError::at(
             source,
-            span,
-            format!("{} is not TOML", source.name),
-            error.message().lines().collect::<Vec<_>>().join("; "),
+            error.span().unwrap_or(0..0),
+            format!("{} is not TOML: {reason}", source.name),
+            "here",
         )
     })?;
     Walk { source }.document(document.get_ref())

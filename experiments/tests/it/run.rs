@@ -232,3 +232,18 @@ fn a_wrong_file_is_shown_with_its_line() {
     bench.gclab(&["run", "missing.toml"]).exits(2);
     bench.gclab(&["run", "."]).exits(2);
 }
+
+#[test]
+fn a_reader_who_has_gone_away_does_not_stop_a_sweep() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &tiny(1));
+    let mut runner = bench
+        .command(&["run", "tiny.toml"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop((runner.stdout.take(), runner.stderr.take()));
+    assert_eq!(runner.wait().unwrap().code(), Some(0));
+    assert_eq!(bench.results().runs().len(), 8);
+}

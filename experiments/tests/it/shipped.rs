@@ -60,3 +60,28 @@ fn quick_has_two_collectors_three_workloads_one_of_them_a_real_heap_and_three_ro
     let collectors = distinct(|line| line[line.iter().position(|word| *word == "--collector").unwrap() + 1].to_owned());
     assert_eq!(collectors.into_iter().collect::<Vec<_>>(), ["copying", "two-space"]);
 }
+
+#[test]
+fn the_file_in_the_documentation_is_right() {
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/experiments.md")).unwrap();
+    let file = page
+        .split("```toml\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .unwrap();
+    let bench = Bench::new();
+    bench.write("documented.toml", file);
+    let plan = bench.gclab(&["run", "documented.toml", "--dry-run"]).exits(0);
+    assert!(plan.stderr.starts_with("160 runs in 10 blocks"), "{}", plan.all());
+    // What the comments say of defaults.
+    let shorter: String = file
+        .lines()
+        .filter(|line| !["repeat", "seed", "timeout"].iter().any(|key| line.starts_with(key)))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    bench.write("documented.toml", &shorter);
+    assert_eq!(
+        bench.gclab(&["run", "documented.toml", "--dry-run"]).exits(0).all(),
+        plan.all()
+    );
+}
