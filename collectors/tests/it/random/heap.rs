@@ -1,10 +1,12 @@
 //! One of a program's heaps, beside its reference, and what operations do to both.
 
 use super::model::{Id, Model};
-use super::program::{Op, Var};
+use super::program::{Op, Setting, Var};
 use super::shapes::{Real, Shape, alloc};
 use gclab_core::collector::Collector;
+use gclab_core::heap::OutOfMemory;
 use gclab_core::mutator::{Any, Gc, Handle, MutArray, Mutator, NoGc, OptionRoot, WeakHandle};
+use gclab_heap_traverse::Checker;
 use std::panic::resume_unwind;
 
 /// Global variables of a heap.
@@ -12,6 +14,9 @@ pub const GLOBALS: usize = 8;
 
 /// Variables of a frame.
 pub const LOCALS: usize = 4;
+
+/// No heap of a MiB and more is exhausted as long as this many times as much as is live would fit.
+const LEAST_USE: usize = 10;
 
 /// A difference between heap and reference. A payload of its own, so that no panic hook prints it while shrinking.
 pub struct Difference(pub String);
@@ -28,6 +33,10 @@ pub fn agreed<T>(result: Result<T, String>) -> T {
 /// One of the heaps, beside its reference.
 pub struct Heap {
     pub model: Model,
+    /// `-M`, in bytes.
+    pub limit: Option<usize>,
+    /// Looks at the heap between stays.
+    pub checker: Checker,
     /// The variables of the open frames, the innermost last.
     pub locals: Vec<[Option<Id>; LOCALS]>,
     pub globals: Option<(Handle<MutArray<Any>>, Id)>,
@@ -60,9 +69,11 @@ impl<'h> Locals<'_, '_, 'h> {
 }
 
 impl Heap {
-    pub fn new() -> Self {
+    pub fn new<C: Collector>(setting: &Setting) -> Self {
         Heap {
             model: Model::default(),
+            limit: setting.limit_mib.map(|mib| mib << 20),
+            checker: Checker::new::<C>(),
             locals: Vec::new(),
             globals: None,
             handles: Default::default(),
@@ -71,6 +82,17 @@ impl Heap {
             ops: 0,
             words: 0,
             seed: 0,
+        }
+    }
+
+    /// The heap is exhausted: it may be, if it has a limit and what is live, or was asked for, comes near it.
+    pub fn may_be_exhausted(&self, cause: &OutOfMemory) {
+        let Some(limit) = self.limit else {
+            differ(format!("without a limit: {cause}"));
+        };
+        let live = self.model.bytes(self.roots(true));
+        if (live + cause.requested.0) * LEAST_USE < limit {
+            differ(format!("{live} bytes are live: {cause}"));
         }
     }
 

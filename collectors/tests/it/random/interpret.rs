@@ -16,6 +16,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 /// Frames that may be open in one stay.
 const MAX_DEPTH: usize = 12;
 
+/// Slots of the arrays of `Op::Hoard`: as many as fit in a small closure, nearly.
+const HOARDED: u32 = 400;
+
 /// What `Op::Unwind` and `Op::PanicInside` throw.
 struct OnPurpose;
 
@@ -45,20 +48,20 @@ type Other<'a, C> = Option<(&'a World<C>, &'a mut Heap)>;
 /// Runs `program` under `C`; gives the number of operations done.
 pub fn run<C: Collector>(program: &Program) -> u64 {
     let worlds = program.settings.map(|setting| world::<C>(&setting));
-    let mut heaps = [Heap::new(), Heap::new()];
+    let mut heaps = program.settings.map(|setting| Heap::new::<C>(&setting));
     let mut todo = Todo { ops: &program.ops };
     let mut current = 0;
     while !todo.ops.is_empty() {
         let [first, second] = &mut heaps;
         let (mine, other) = if current == 0 { (first, second) } else { (second, first) };
-        let (world, limited) = (&worlds[current], program.settings[current].is_limited());
-        let end = stay(world, limited, mine, Some((&worlds[1 - current], other)), &mut todo);
+        let end = stay(&worlds[current], mine, Some((&worlds[1 - current], other)), &mut todo);
         current = if let End::Stay(heap) = end { heap } else { current };
     }
-    for ((world, heap), setting) in worlds.into_iter().zip(&mut heaps).zip(program.settings) {
-        if stay(&world, setting.is_limited(), heap, None, &mut Todo { ops: &[] }) == End::Program {
+    for (world, heap) in worlds.into_iter().zip(&mut heaps) {
+        if stay(&world, heap, None, &mut Todo { ops: &[] }) == End::Program {
             let allocated = world.finish().allocated;
-            if allocated != heap.words * 8 && !setting.is_limited() {
+            // An allocation that ends in exhaustion may have got half of what it needs.
+            if allocated != heap.words * 8 && heap.limit.is_none() {
                 differ(format!("{allocated} bytes counted, {} allocated", heap.words * 8));
             }
         }
@@ -73,7 +76,7 @@ fn world<C: Collector>(setting: &Setting) -> World<C> {
 }
 
 /// One stay in a heap, until the program leaves it, or unwinds, or the heap is exhausted.
-fn stay<C: Collector>(world: &World<C>, limited: bool, heap: &mut Heap, other: Other<'_, C>, todo: &mut Todo) -> End {
+fn stay<C: Collector>(world: &World<C>, heap: &mut Heap, other: Other<'_, C>, todo: &mut Todo) -> End {
     let result = catch_unwind(AssertUnwindSafe(|| {
         world.enter(|m| {
             heap.make_globals(m);
@@ -83,14 +86,23 @@ fn stay<C: Collector>(world: &World<C>, limited: bool, heap: &mut Heap, other: O
             end
         })
     }));
-    heap.locals.clear();
-    match result {
+    let end = match result {
         Ok(Ok(end)) => end,
-        Ok(Err(EnterError::Exhausted(_))) if limited => End::Stay(0),
+        Ok(Err(EnterError::Exhausted(exhausted))) => {
+            heap.may_be_exhausted(&exhausted.cause);
+            End::Stay(0)
+        }
         Ok(Err(error)) => differ(error.to_string()),
         Err(payload) if payload.is::<OnPurpose>() => End::Stay(0),
         Err(payload) => resume_unwind(payload),
-    }
+    };
+    heap.locals.clear();
+    // Between stays, too: what the mutator did since the last collection, the remembered set for one, must be in order.
+    let checked = world.inspect(|stopped| heap.checker.check(stopped, None));
+    checked
+        .unwrap_or_else(|error| differ(error.to_string()))
+        .unwrap_or_else(|fault| differ(format!("after a stay, {fault}")));
+    end
 }
 
 impl Heap {
@@ -146,7 +158,7 @@ impl Heap {
                     if let Some((world, heap)) = &mut other {
                         let mut now = Todo { ops: now };
                         while !now.ops.is_empty() {
-                            stay(world, true, heap, None, &mut now);
+                            stay(world, heap, None, &mut now);
                         }
                         todo.ops = later;
                     }
@@ -181,6 +193,11 @@ impl Heap {
                     self.make(m, locals, (onto, Shape::Cons, [onto; 3]));
                 }
             }
+            Op::Hoard { onto, count } => {
+                for _ in 0..count {
+                    self.make(m, locals, (onto, Shape::ArrayBox(HOARDED), [onto; 3]));
+                }
+            }
             Op::Churn { shape, count } => {
                 (0..count).for_each(|_| self.churn(m, shape));
             }
@@ -193,9 +210,13 @@ impl Heap {
                 let _: Option<()> = self.caught(m, |_, m| {
                     m.alloc(|_| -> NilInit<'_, '_> { resume_unwind(Box::new(OnPurpose)) });
                 });
-                let _: Option<()> = self.caught(m, |_, m| {
-                    m.alloc_array::<Any>(10, |_| resume_unwind(Box::new(OnPurpose)));
-                });
+                for len in [10, 1000] {
+                    let _: Option<()> = self.caught(m, |_, m| {
+                        m.alloc_array::<Any>(len, |_| resume_unwind(Box::new(OnPurpose)));
+                    });
+                }
+                // A large one has its space, and counts, before the initialiser runs.
+                self.words += Shape::Array(1000).words();
             }
             Op::Name { roots } => {
                 let both = roots.map(|var| self.both(m, locals, var));

@@ -89,4 +89,15 @@ impl Model {
         }
         reached
     }
+
+    /// Bytes of what is reachable.
+    pub fn bytes(&self, roots: impl IntoIterator<Item = Id>) -> usize {
+        let reached = self.reachable(roots);
+        let live = self.objects.iter().zip(reached).filter(|(_, reached)| *reached);
+        // A box counts what lies in it.
+        let is_seen = |object: &Object| !matches!(object.shape, Shape::Var | Shape::Array(_));
+        live.filter(|(object, _)| is_seen(object))
+            .map(|(object, _)| object.shape.words() as usize * 8)
+            .sum()
+    }
 }

@@ -80,6 +80,11 @@ pub enum Op {
         onto: Var,
         length: usize,
     },
+    /// `count` arrays of pointers to the one before, in front of `onto`: much memory.
+    Hoard {
+        onto: Var,
+        count: usize,
+    },
     /// `count` closures that nobody keeps.
     Churn {
         shape: Shape,
@@ -166,11 +171,6 @@ impl Default for Setting {
 }
 
 impl Setting {
-    /// Whether the heap may be exhausted.
-    pub fn is_limited(&self) -> bool {
-        self.limit_mib.is_some()
-    }
-
     /// As flags for collector `C`.
     pub fn flags<C: Collector>(&self) -> Flags {
         let (least, most) = C::DESCRIPTION.generations;
@@ -211,7 +211,7 @@ fn setting() -> impl Strategy<Value = Setting> {
     let area = (1usize..64, any::<bool>(), proptest::option::of(1usize..256));
     let old = (10u32..40, prop_oneof![Just(0usize), 4usize..256, Just(1024)], 1u32..5);
     let odd = (proptest::bool::weighted(0.1), proptest::option::weighted(0.3, 1u64..60));
-    (area, old, odd, proptest::option::weighted(0.15, 1usize..6)).prop_map(
+    (area, old, odd, proptest::option::weighted(0.25, 1usize..5)).prop_map(
         |((area_blocks, chunked, large_kib), (tenths, old_min_kib, generations), (hint, stress), limit_mib)| Setting {
             area_blocks,
             chunked,
@@ -259,6 +259,8 @@ fn shape(kind: u8, n: u16) -> Shape {
         7 => Shape::Mixed,
         8 => Shape::VarBox,
         9 | 10 => Shape::ArrayBox(size),
+        // Now and then of a megablock.
+        11 if n % 128 == 127 => Shape::Bytes(size * 256),
         11 => Shape::Bytes(size * 4),
         12 => Shape::MutBytes(size * 3),
         13 | 14 => Shape::Record {
@@ -293,7 +295,11 @@ fn decode((kind, a, b, c, n): (u8, u8, u8, u8, u16)) -> Op {
         140..148 => Op::Poke { into: x, at, byte: b },
         148..158 => Op::Copy { to: x, from: y },
         158..170 => Op::Clear { var: x },
-        170..178 => Op::List { onto: x, length: count },
+        170..172 => Op::Hoard {
+            onto: x,
+            count: at % 256,
+        },
+        172..178 => Op::List { onto: x, length: count },
         178..186 => Op::Churn {
             shape: shape(c, u16::from(a)),
             count,
