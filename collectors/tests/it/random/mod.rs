@@ -27,7 +27,7 @@ use std::sync::Once;
 use std::time::{Duration, Instant};
 
 /// Programs of the bounded share, for each collector: some seconds in the dev profile.
-const CASES: u32 = 400;
+const CASES: u32 = 250;
 
 /// Most operations of a program.
 const LENGTH: usize = 400;
