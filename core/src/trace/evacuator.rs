@@ -161,7 +161,8 @@ impl<'h> Evacuator<'h> {
         // SAFETY: weak slots are roots' memory, and what they hold is null or a closure, perhaps forwarded.
         unsafe {
             let word = slot.load();
-            if self.states.of(Addr(word as usize)).is_condemned() {
+            let state = self.states.of(Addr(word as usize));
+            if state.is_condemned() && !state.is_reached() {
                 let header = ClosureRef(word as *mut u64).header();
                 slot.store(if header.is_header() { 0 } else { header.0 });
             }
@@ -191,12 +192,14 @@ impl<'h> Evacuator<'h> {
         }
         for large in self.from_large {
             let state = self.states.of(large.run.start());
-            if state.is_condemned() {
-                self.heap.blocks.free(large.run);
-            } else {
+            if state.is_reached() {
+                self.heap
+                    .set_state(large.run, BlockState::of_step(state.step()).large());
                 let step = steps.step_mut(state.step());
                 step.large_words += large.words.0;
                 step.large.push(large);
+            } else {
+                self.heap.blocks.free(large.run);
             }
         }
         // Freed last to first, so that the next collection's to-space gets them in the order they were filled.
@@ -340,8 +343,7 @@ impl<'h> Evacuator<'h> {
     #[cold]
     #[inline(never)]
     fn evacuate_large(&mut self, closure: ClosureRef, entry: Entry) {
-        let state = self.states.of(closure.addr());
-        if state.is_condemned() {
+        if !self.states.of(closure.addr()).is_reached() {
             // SAFETY: large objects are never forwarded, so this is a whole closure.
             let extent = unsafe { closure.extent() };
             let run = self
@@ -349,7 +351,9 @@ impl<'h> Evacuator<'h> {
                 .blocks
                 .run_of(closure.addr())
                 .expect("a large object has a block run of its own");
-            self.heap.set_state(run, BlockState::of_step(entry.dest()).large());
+            // It stays condemned, so that an older closure that points to it, too, comes by and has its slot remembered.
+            self.heap
+                .set_state(run, BlockState::of_step(entry.dest()).condemned(true).large().reached());
             if extent.slots > 0 {
                 self.large.push((closure, entry.dest()));
             }

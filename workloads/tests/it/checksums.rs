@@ -42,7 +42,6 @@ fn a_tiny_allocation_area_changes_nothing() {
 }
 
 #[test]
-#[ignore = "copying forgets an old object's pointer to a large one that was evacuated to a younger step before"]
 fn a_tiny_allocation_area_changes_no_graph_with_large_objects() {
     with_a_tiny_allocation_area("heap_snapshot");
 }
