@@ -35,15 +35,9 @@ fn with_a_tiny_allocation_area(workload: &str) {
 
 #[test]
 fn a_tiny_allocation_area_changes_nothing() {
-    let names = All::descriptions().into_iter().map(|description| description.name);
-    names
-        .filter(|name| *name != "heap_snapshot")
-        .for_each(with_a_tiny_allocation_area);
-}
-
-#[test]
-fn a_tiny_allocation_area_changes_no_graph_with_large_objects() {
-    with_a_tiny_allocation_area("heap_snapshot");
+    for description in All::descriptions() {
+        with_a_tiny_allocation_area(description.name);
+    }
 }
 
 /// At every allocation, or at every so many where there are too many.
