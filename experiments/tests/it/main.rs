@@ -1,5 +1,6 @@
 //! The built `gclab` as its users meet it: the command line, sweeps, resuming, reports.
 
+mod docs;
 mod exec;
 mod list;
 mod own;

@@ -1,0 +1,100 @@
+//! `clockwork`: every eighth collection is a major one, however large the heap is.
+//!
+//! Two generations, as `copying` has by default, without its limits: no `-F`, no `-O`. Whether a clock is a worse judge than a size is
+//! what the experiment is to find out.
+
+use gclab_core::collector::{Bump, Collector, Description, GenerationalBarrier, Outcome, Pause, Refill};
+use gclab_core::events::Phase;
+use gclab_core::flags::Flags;
+use gclab_core::heap::{Heap, OutOfMemory};
+use gclab_core::sizing::{FactorSizing, Live};
+use gclab_core::space::{Nursery, Region, Steps};
+use gclab_core::trace::Evacuator;
+use gclab_core::words::{Addr, Bytes, Words};
+
+/// Collections from one major collection to the next.
+const PERIOD: u32 = 8;
+
+/// Two generations and a clock.
+#[derive(Debug)]
+pub struct Clockwork {
+    nursery: Nursery,
+    steps: Steps,
+    sizing: FactorSizing,
+    /// Collections since the last major one.
+    ticks: u32,
+}
+
+// SAFETY: made of core's spaces and evacuator; `collect` traces the remembered set, the roots and the weak handles.
+unsafe impl Collector for Clockwork {
+    const DESCRIPTION: Description = Description {
+        name: "clockwork",
+        summary: "two generations; every eighth collection is a major one",
+        moves: true,
+        parallel: false,
+        generations: (2, 2),
+        honours: &["A", "n", "AL", "m"],
+    };
+    type Alloc = Bump;
+    type Barrier = GenerationalBarrier;
+
+    fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
+        let sizing = FactorSizing::new(flags, heap);
+        let area = sizing.area(Live::default(), Bytes::ZERO)?;
+        Ok(Clockwork {
+            nursery: Nursery::new(heap, area, flags)?,
+            steps: Steps::new(2),
+            sizing,
+            ticks: 0,
+        })
+    }
+
+    fn refill(&mut self, _: &mut Heap, alloc: &Bump, _: Words) -> Result<Refill, OutOfMemory> {
+        Ok(self.nursery.refill(alloc))
+    }
+
+    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
+        self.nursery.allocate_large(heap, words)
+    }
+
+    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, (Outcome, OutOfMemory)> {
+        self.nursery.leave(pause.alloc);
+        self.ticks += 1;
+        let urgent = self.sizing.major_is_urgent(Live::of(&self.steps), self.nursery.size());
+        let major = self.ticks >= PERIOD || urgent || pause.cause.forces_major();
+        let generation = u32::from(major);
+
+        let condemned = self.steps.last_of(generation);
+        let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, condemned);
+        pause.events.phase(Phase::Condemned);
+        evacuator.remembered(pause.remembered);
+        pause.events.phase(Phase::RememberedTraced);
+        pause.roots.for_each(|slot| evacuator.root(slot));
+        pause.events.phase(Phase::RootsTraced);
+        evacuator.scavenge();
+        pause.events.phase(Phase::HeapTraced);
+        pause.roots.for_each_weak(|slot| evacuator.weak(slot));
+        pause.events.phase(Phase::WeakProcessed);
+        let done = evacuator.finish(&mut self.steps, pause.remembered);
+        pause.events.phase(Phase::Released);
+
+        if major {
+            self.ticks = 0;
+        }
+        let outcome = Outcome {
+            generation,
+            major,
+            ..Outcome::of(&done, &self.steps)
+        };
+        let area = self.sizing.area(Live::of(&self.steps), Bytes::ZERO);
+        match area.and_then(|area| self.nursery.resize(pause.heap, area)) {
+            Ok(()) => Ok(outcome),
+            Err(exhausted) => Err((outcome, exhausted)),
+        }
+    }
+
+    fn for_each_region(&self, alloc: &Bump, visit: &mut dyn FnMut(Region)) {
+        self.nursery.for_each_region(alloc, visit);
+        self.steps.for_each_region(visit);
+    }
+}

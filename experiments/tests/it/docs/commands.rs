@@ -1,0 +1,120 @@
+//! Commands and experiment files that documents show.
+
+use std::fs;
+
+use super::{Block, files, pages, root};
+use crate::support::Bench;
+
+fn blocks(language: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = pages().iter().flat_map(super::Page::blocks).collect();
+    blocks.retain(|block| block.language == language);
+    assert!(!blocks.is_empty(), "no {language} anywhere");
+    blocks
+}
+
+/// A bench with the experiment files, and results wherever the words name some.
+fn bench(words: &[&str]) -> Bench {
+    let bench = Bench::new();
+    fs::create_dir_all(bench.path().join("experiments")).unwrap();
+    for file in files(&root().join("experiments"), "toml") {
+        fs::copy(&file, bench.path().join("experiments").join(file.file_name().unwrap())).unwrap();
+    }
+    for folder in words.iter().filter(|word| word.starts_with("results/runs/")) {
+        fs::create_dir_all(bench.path().join(folder)).unwrap();
+        for name in ["plan.json", "runs.jsonl"] {
+            let fixture = root().join("results/tests/it/fixtures/small").join(name);
+            fs::copy(fixture, bench.path().join(folder).join(name)).unwrap();
+        }
+    }
+    bench
+}
+
+/// Runs a command that a document shows (a sweep is only planned), and gives what it prints.
+fn run(words: &[&str], place: &str) -> String {
+    let bench = bench(words);
+    let mut words = words.to_vec();
+    if words[0] == "run" && !words.contains(&"--dry-run") {
+        words.push("--dry-run");
+    }
+    let done = bench.gclab(&words);
+    assert_eq!(done.code, Some(0), "{place}: gclab {}\n{}", words.join(" "), done.all());
+    done.stdout
+}
+
+#[test]
+fn commands_print_what_is_shown() {
+    for block in blocks("console") {
+        let mut shown = block.text.split("$ gclab ").map(str::trim_end);
+        assert_eq!(
+            shown.next(),
+            Some(""),
+            "{}: a console begins with `$ gclab`",
+            block.place
+        );
+        for command in shown {
+            let (command, output) = command.split_once('\n').unwrap_or((command, ""));
+            let words: Vec<&str> = command.split_whitespace().collect();
+            let printed = run(&words, &block.place);
+            if !output.is_empty() {
+                assert_eq!(printed.trim_end(), output, "{}: gclab {command}", block.place);
+            }
+        }
+    }
+}
+
+/// The README's two commands themselves are run by `.ci/quick` and `.ci/test`.
+#[test]
+fn the_two_commands_are_for_what_is_there() {
+    let shell = blocks("sh");
+    let mut lines: Vec<&str> = shell.iter().flat_map(|block| block.text.lines()).collect();
+    lines.retain(|line| *line != "cargo test --workspace");
+    for line in &lines {
+        let file = line
+            .strip_prefix("cargo run --release -- run ")
+            .expect("the README runs a sweep");
+        assert!(root().join(file).is_file(), "{line}");
+    }
+    assert_eq!((shell.len(), lines.len()), (2, 1));
+}
+
+#[test]
+fn experiment_files_are_right() {
+    let examples: Vec<String> = files(&root().join("docs/examples"), "toml")
+        .iter()
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    for block in blocks("toml") {
+        // Those of an example name its own collectors: the example's check runs them.
+        if !examples.contains(&block.text) {
+            let bench = Bench::new();
+            bench.write("shown.toml", &block.text);
+            let done = bench.gclab(&["run", "shown.toml", "--dry-run"]);
+            assert_eq!(done.code, Some(0), "{}\n{}", block.place, done.all());
+        }
+    }
+}
+
+#[test]
+fn every_key_of_experiment_files_is_explained() {
+    let bench = Bench::new();
+    bench.write("wrong.toml", "wrong = 1\n");
+    let message = bench.gclab(&["run", "wrong.toml"]).exits(2).stderr;
+    let (_, keys) = message.split_once("known keys: ").expect("a list of keys");
+    let page = fs::read_to_string(root().join("docs/experiments.md")).unwrap();
+    let keys: Vec<&str> = keys.split([',', '\n', ' ']).filter(|key| !key.is_empty()).collect();
+    assert!(keys.len() >= 8, "{message}");
+    for key in keys {
+        let explained = page.contains(&format!("| `{key}` |")) || page.contains(&format!("| `[{key}]` |"));
+        assert!(explained, "docs/experiments.md does not explain `{key}`");
+    }
+}
+
+#[test]
+fn every_experiment_file_is_listed() {
+    let page = fs::read_to_string(root().join("docs/experiments.md")).unwrap();
+    for file in files(&root().join("experiments"), "toml") {
+        let name = file.file_name().unwrap().to_string_lossy();
+        let listed = page.contains(&format!("(../experiments/{name})"));
+        assert!(listed || name == "Cargo.toml", "docs/experiments.md does not list {name}");
+    }
+}

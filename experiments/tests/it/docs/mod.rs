@@ -1,0 +1,106 @@
+//! README and `docs/` say what is there: commands are run, experiment files are read, links, paths and names are looked up, the tutorials' code is
+//! compiled and run.
+
+mod commands;
+mod links;
+mod names;
+mod outside;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A document.
+pub struct Page {
+    pub path: PathBuf,
+    pub text: String,
+}
+
+/// What stands between two fences.
+pub struct Block {
+    pub language: String,
+    pub text: String,
+    /// Page and line, for messages.
+    pub place: String,
+}
+
+/// The root of the workspace.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the crate lies in the workspace")
+        .to_owned()
+}
+
+/// All files below `folder` with this extension; build folders are left out.
+pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if path.is_dir() && name != "target" && !name.starts_with('.') {
+            found.extend(files(&path, extension));
+        } else if path.extension().is_some_and(|found| found == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// README and everything in `docs/`.
+pub fn pages() -> Vec<Page> {
+    let mut paths = files(&root().join("docs"), "md");
+    paths.push(root().join("README.md"));
+    let page = |path: PathBuf| Page {
+        text: fs::read_to_string(&path).unwrap(),
+        path,
+    };
+    paths.into_iter().map(page).collect()
+}
+
+impl Page {
+    /// The path from the root.
+    pub fn name(&self) -> String {
+        let path = self.path.strip_prefix(root()).unwrap_or(&self.path);
+        path.display().to_string()
+    }
+
+    /// What stands between fences.
+    pub fn blocks(&self) -> Vec<Block> {
+        let mut blocks: Vec<Block> = Vec::new();
+        let mut inside = false;
+        for (number, line) in self.text.lines().enumerate() {
+            if let Some(language) = line.strip_prefix("```") {
+                inside = !inside;
+                if inside {
+                    blocks.push(Block {
+                        language: language.to_owned(),
+                        text: String::new(),
+                        place: format!("{}:{}", self.name(), number + 1),
+                    });
+                }
+            } else if inside {
+                let block = blocks.last_mut().expect("a fence opened a block");
+                block.text.push_str(line);
+                block.text.push('\n');
+            }
+        }
+        assert!(!inside, "{}: a fence is not closed", self.name());
+        blocks
+    }
+
+    /// The lines outside of fences.
+    pub fn prose(&self) -> impl Iterator<Item = &str> {
+        let mut inside = false;
+        self.text.lines().filter(move |line| {
+            let fence = line.starts_with("```");
+            inside ^= fence;
+            !fence && !inside
+        })
+    }
+
+    /// What stands in backticks, outside of fences.
+    pub fn code(&self) -> Vec<&str> {
+        self.prose().flat_map(|line| line.split('`').skip(1).step_by(2)).collect()
+    }
+}
