@@ -4,7 +4,7 @@ use crate::block::BlockState;
 use crate::closure::Slot;
 
 /// Slots between discovery and evacuation. Sixteen cover a memory latency; deeper queues gain on closures of one fixed
-/// size and lose on mixed ones (`docs/performance.md`).
+/// size and lose on mixed ones (`docs/heap.md`).
 const DEPTH: usize = 16;
 
 /// Where the second cache line of a small closure that straddles two is looked for: this many bytes behind its start.

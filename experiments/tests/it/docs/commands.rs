@@ -115,6 +115,9 @@ fn every_experiment_file_is_listed() {
     for file in files(&root().join("experiments"), "toml") {
         let name = file.file_name().unwrap().to_string_lossy();
         let listed = page.contains(&format!("(../experiments/{name})"));
-        assert!(listed || name == "Cargo.toml", "docs/experiments.md does not list {name}");
+        assert!(
+            listed || name == "Cargo.toml",
+            "docs/experiments.md does not list {name}"
+        );
     }
 }

@@ -101,6 +101,8 @@ impl Page {
 
     /// What stands in backticks, outside of fences.
     pub fn code(&self) -> Vec<&str> {
-        self.prose().flat_map(|line| line.split('`').skip(1).step_by(2)).collect()
+        self.prose()
+            .flat_map(|line| line.split('`').skip(1).step_by(2))
+            .collect()
     }
 }

@@ -74,7 +74,8 @@ fn identifiers_exist() {
 #[test]
 fn flags_exist() {
     let known: Vec<&str> = FLAGS.iter().map(|flag| flag.name).collect();
-    for page in pages() {
+    // A test of core's keeps the page of flags itself.
+    for page in pages().iter().filter(|page| page.name() != "docs/flags.md") {
         for code in page.code() {
             let Some(flag) = code.strip_prefix('-').filter(|flag| !flag.starts_with('-')) else {
                 continue;
