@@ -6,7 +6,7 @@
 //! in which they lie in the nursery: this is what makes the buffer faster than cards on large arrays.
 //!
 //! Memory is bounded: when the buffer has grown to twice what it was after the last time, duplicates are removed from it,
-//! so it never holds more than twice as many entries as there are distinct slots (and [`COMPACT_FROM`] at least).
+//! so it never holds more than twice as many entries as there are distinct slots (and `COMPACT_FROM` at least).
 
 use crate::closure::Slot;
 use crate::words::Bytes;

@@ -111,14 +111,14 @@ under_every_collector! {
         for moment in moments {
             let mut world = world::<C>();
             world.listen(Box::new(PanicsAt(moment, false)));
-            world.enter(|m| m.frame(|m, [kept]| {
-                let kept = kept.put_option(None);
+            world.enter(|m| m.frame(|m, [kept, before]| {
+                let (kept, before) = (kept.put_option(None), before.put_option(None));
+                grow(m, &before, 300);
                 // Caught inside the stay, in whose frames the roots are.
-                panics(|| (1..).for_each(|len| grow(m, &kept, len % 100)));
+                panics(|| (0..100_000).for_each(|len| grow(m, &kept, len % 100)));
                 grow(m, &kept, 100);
-                m.collect(true);
-                assert_eq!(sum(kept.get(m)), 4950);
                 exercise(m);
+                assert_eq!((sum(kept.get(m)), sum(before.get(m))), (4950, 44850));
             })).expect("room enough");
             world.finish();
         }
@@ -156,9 +156,9 @@ under_every_collector! {
                     panic!("at the bottom");
                 }
                 // Every third level catches what comes from below, and goes on with its own roots.
-                if depth % 3 == 0 {
+                if depth.is_multiple_of(3) {
                     let below = catch_unwind(AssertUnwindSafe(|| deep(m, depth + 1)));
-                    m.collect(depth % 2 == 0);
+                    m.collect(depth.is_multiple_of(2));
                     assert_eq!(sum(list.get(m)), depth * (depth - 1) / 2);
                     return below.unwrap_or(0) + 1;
                 }
@@ -321,7 +321,6 @@ under_every_collector! {
             std::mem::swap(&mut a, &mut b);
             let array: Gc<'_, '_, MutArray<List>> = c.get(m);
             array.set(m, 0, b.get(m));
-            std::mem::forget(b);
             exercise(m);
             assert_eq!((sum(a.get(m)), sum(c.get(m).get(0))), (190, 45));
         })).expect("room enough");

@@ -2,7 +2,7 @@
 //!
 //! A closure is one header word ([`Header`]) and a payload: pointers first, then everything else. What varies in size
 //! carries its length in the first word of the payload. Therefore the pointers of *every* closure are one contiguous
-//! run of slots, and there is ONE function that finds it, [`ClosureRef::extent`]; copying, marking, checking,
+//! run of slots, and there is ONE function that finds it, `ClosureRef::extent`; copying, marking, checking,
 //! traversing and profiling all use it.
 //!
 //! Terms: a *slot* is the address of a word that holds a pointer to a closure or null; the *payload* is what follows

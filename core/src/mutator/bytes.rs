@@ -140,15 +140,17 @@ impl<'m> Gc<'m, '_, MutByteArray> {
         self.len() == 0
     }
 
-    /// The bytes, as memory that several threads may read and write.
+    /// The bytes, as memory that several threads may read and write. Not by bytes in one thread and by
+    /// [words](Self::as_words) in another at the same time: the memory model knows no such races.
     #[inline(always)]
     pub fn bytes(self) -> &'m [AtomicU8] {
         let first = self.closure().0.wrapping_add(2).cast::<AtomicU8>();
-        // SAFETY: as many bytes follow the length and stay where they are for `'m`; all accesses are atomic.
+        // SAFETY: as many bytes follow the length and stay where they are for `'m`; all accesses are atomic, and no
+        // collection reads them while the mutator is borrowed.
         unsafe { std::slice::from_raw_parts(first, self.len()) }
     }
 
-    /// The whole words of the array, as memory that several threads may read and write.
+    /// The whole words of the array, as memory that several threads may read and write; see [`bytes`](Self::bytes).
     #[inline(always)]
     pub fn as_words(self) -> &'m [AtomicU64] {
         let first = self.closure().0.wrapping_add(2).cast::<AtomicU64>();

@@ -136,7 +136,9 @@ impl<'h, C: Collector> Mutator<'h, C> {
         body: impl for<'f> FnOnce(&'m mut Mutator<'h, C>, [FrameSlot<'f, 'h>; N]) -> R,
     ) -> R {
         let top: *const Cell<*const FrameHeader> = &self.capability().frames;
-        // SAFETY: the capability outlives every stay in the heap, and this cell is only used by the thread that stays.
+        // SAFETY: the cell lies in the mutator, which stays where it is while it is borrowed for `'m`, and only its thread
+        // uses it. `body` has the mutator exclusively while it runs; `top` is used before and after, never meanwhile, and
+        // what `body` gives back reaches the cell through the mutator only, again after that.
         let top = unsafe { &*top };
         let below = top.get();
         let frame: Frame<N> = Frame {

@@ -103,8 +103,9 @@ impl<'h, C: Collector> Mutator<'h, C> {
         work: impl FnOnce(&mut Inside<C>, &mut Capability<C::Alloc>) -> Result<R, crate::world::Exhausted>,
     ) -> R {
         let inside = self.view.inside;
-        // SAFETY: `new`'s caller vouches that this stay has `inside` for itself, and nothing else borrows it: every use
-        // goes through a method that has the mutator borrowed and does not call back.
+        // SAFETY: `new`'s caller vouches that this stay has `inside` for itself. Nothing else borrows it meanwhile: the other
+        // use, `handles`, needs the mutator, which is borrowed here. Listeners, which `work` calls back, do not get to it:
+        // the world refuses to be entered or inspected, and handles have their own way to their table.
         match work(unsafe { &mut *inside }, &mut self.view.capability) {
             Ok(result) => result,
             Err(exhausted) => exhausted.unwind(inside),
