@@ -4,3 +4,4 @@ mod basics;
 mod misuse;
 mod mutants;
 mod random;
+mod stress;

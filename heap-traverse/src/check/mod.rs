@@ -119,7 +119,18 @@ fn bytes(regions: &[StoppedRegion<'_>], take: impl Fn(&Region) -> bool) -> Bytes
 fn statistics(collection: &Collection, regions: &[StoppedRegion<'_>]) -> Result<(), Fault> {
     let live = bytes(regions, |region| region.step > 0);
     let large = bytes(regions, |region| region.step > 0 && region.large);
-    for (name, reported, found) in [("live", collection.live, live), ("large", collection.large, large)] {
+    let mut runs: Vec<_> = regions
+        .iter()
+        .filter(|region| region.step > 0)
+        .map(|region| region.run)
+        .collect();
+    runs.dedup();
+    let slop = runs.into_iter().map(|run| run.bytes()).sum::<Bytes>() - live;
+    for (name, reported, found) in [
+        ("live", collection.live, live),
+        ("large", collection.large, large),
+        ("slop", collection.slop, slop),
+    ] {
         if reported != found.0 as u64 {
             return Err(Fault::new(
                 Check::Statistics,

@@ -148,7 +148,8 @@ pub struct Setting {
     pub factor: f64,
     pub old_min_kib: usize,
     pub generations: u32,
-    pub hint: bool,
+    /// `-H`: 0 bare, or a size.
+    pub hint_kib: Option<usize>,
     pub stress: Option<u64>,
     pub limit_mib: Option<usize>,
 }
@@ -163,7 +164,7 @@ impl Default for Setting {
             factor: 1.0,
             old_min_kib: 0,
             generations: 2,
-            hint: false,
+            hint_kib: None,
             stress: None,
             limit_mib: None,
         }
@@ -181,7 +182,11 @@ impl Setting {
             old_factor: self.factor,
             old_min: Bytes(self.old_min_kib << 10),
             generations: self.generations.clamp(least, most),
-            heap_hint: if self.hint { HeapHint::Auto } else { HeapHint::None },
+            heap_hint: match self.hint_kib {
+                None => HeapHint::None,
+                Some(0) => HeapHint::Auto,
+                Some(kib) => HeapHint::Size(Bytes(kib << 10)),
+            },
             stress: self.stress,
             max_heap: self.limit_mib.map(|mib| Bytes(mib << 20)),
             reserve: Bytes(1 << 30),
@@ -210,18 +215,23 @@ impl fmt::Debug for Program {
 fn setting() -> impl Strategy<Value = Setting> {
     let area = (1usize..64, any::<bool>(), proptest::option::of(1usize..256));
     let old = (10u32..40, prop_oneof![Just(0usize), 4usize..256, Just(1024)], 1u32..5);
-    let odd = (proptest::bool::weighted(0.1), proptest::option::weighted(0.3, 1u64..60));
+    let odd = (
+        proptest::option::weighted(0.2, prop_oneof![Just(0usize), 1usize..2000]),
+        proptest::option::weighted(0.3, 1u64..60),
+    );
     (area, old, odd, proptest::option::weighted(0.25, 1usize..5)).prop_map(
-        |((area_blocks, chunked, large_kib), (tenths, old_min_kib, generations), (hint, stress), limit_mib)| Setting {
-            area_blocks,
-            chunked,
-            large_kib,
-            factor: f64::from(tenths) / 10.0,
-            old_min_kib,
-            generations,
-            hint,
-            stress,
-            limit_mib,
+        |((area_blocks, chunked, large_kib), (tenths, old_min_kib, generations), (hint_kib, stress), limit_mib)| {
+            Setting {
+                area_blocks,
+                chunked,
+                large_kib,
+                factor: f64::from(tenths) / 10.0,
+                old_min_kib,
+                generations,
+                hint_kib,
+                stress,
+                limit_mib,
+            }
         },
     )
 }

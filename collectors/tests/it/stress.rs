@@ -1,0 +1,105 @@
+//! What random programs are too short for, under every collector and the checker.
+
+use crate::basics::flags;
+use gclab_collectors::All;
+use gclab_core::closure::{Closure, Mut};
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::flags::Flags;
+use gclab_core::words::Bytes;
+use gclab_core::world::World;
+use gclab_heap_traverse::Checker;
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Node {
+    value: u64,
+    next: Mut<Node>,
+}
+
+/// Slots of the array: more than the entries at which remembered sets drop duplicates for the first time (2^18).
+const SLOTS: usize = 300_000;
+
+#[derive(Clone, Copy)]
+struct ManyStores;
+impl CollectorVisitor for ManyStores {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        let flags = Flags {
+            allocation_area: Bytes(32 << 20),
+            ..flags::<C>(0)
+        };
+        let mut world = World::<C>::new(&flags).expect("a heap");
+        Checker::install(&mut world);
+        let stored = |index: usize| (index * 7919 % SLOTS, (index / 100) as u64);
+        world
+            .enter(|m| {
+                m.frame(|m, [array, node]| {
+                    let array = array.put(m.alloc_array::<Node>(SLOTS, |_| None));
+                    (0..2).for_each(|_| m.collect(true));
+                    let node = node.put(m.alloc(|_| Node::new(0, None)));
+                    // Each slot twice, so that the set is full of duplicates, and a new closure now and then.
+                    for index in (0..SLOTS).chain(0..SLOTS) {
+                        let (slot, value) = stored(index);
+                        if node.get(m).value() != value {
+                            node.set(m.alloc(|_| Node::new(value, None)));
+                        }
+                        array.get(m).set(m, slot, Some(node.get(m)));
+                    }
+                    for major in [false, false, true] {
+                        m.collect(major);
+                        for index in 0..SLOTS {
+                            let (slot, value) = stored(index);
+                            assert_eq!(array.get(m).get(slot).expect("stored").value(), value);
+                        }
+                    }
+                })
+            })
+            .expect("room enough");
+    }
+}
+
+#[test]
+fn more_stores_between_two_collections_than_are_kept_with_duplicates() {
+    for description in All::descriptions() {
+        All::with(description.name, ManyStores).expect("listed");
+    }
+}
+
+#[derive(Clone, Copy)]
+struct LongList;
+impl CollectorVisitor for LongList {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        const LENGTH: u64 = 400_000;
+        let mut world = World::<C>::new(&flags::<C>(1 << 20)).expect("a heap");
+        Checker::install(&mut world);
+        let last = world
+            .enter(|m| {
+                m.frame(|m, [first, last]| {
+                    let first = first.put(m.alloc(|_| Node::new(0, None)));
+                    let last = last.put(first.get(m));
+                    // At its end: each store is into an older closure, often one in an older step.
+                    for value in 1..LENGTH {
+                        let (m, node) = m.alloc_with(|_| Node::new(value, None));
+                        last.get(m).set_next(m, Some(node));
+                        last.set(node);
+                    }
+                    let mut node = first.get(m);
+                    while let Some(next) = node.next() {
+                        assert_eq!(next.value(), node.value() + 1);
+                        node = next;
+                    }
+                    node.value()
+                })
+            })
+            .expect("room enough");
+        assert_eq!(last, LENGTH - 1);
+    }
+}
+
+#[test]
+fn a_list_grows_at_its_old_end() {
+    for description in All::descriptions() {
+        All::with(description.name, LongList).expect("listed");
+    }
+}
