@@ -153,7 +153,10 @@ impl ResultsDir {
 
     /// Plan and runs that were put together from several folders; there is no folder to append to.
     pub(crate) fn assembled(path: PathBuf, manifest: Manifest, runs: Vec<RunRecord>) -> ResultsDir {
-        ResultsDir { runs, ..ResultsDir::without_runs(path, manifest) }
+        ResultsDir {
+            runs,
+            ..ResultsDir::without_runs(path, manifest)
+        }
     }
 
     fn load_runs(&mut self) -> Result<(), ResultsError> {
