@@ -12,7 +12,8 @@ use std::collections::HashMap;
 struct Pairs<'a, 'm, 'h> {
     model: &'a Model,
     object_at: HashMap<u64, Id>,
-    closure_of: HashMap<Id, u64>,
+    /// By the object's number; 0 for those that have not been met.
+    closure_of: Vec<u64>,
     open: Vec<(Real<'m, 'h>, Id)>,
 }
 
@@ -24,15 +25,13 @@ impl<'m, 'h> Pairs<'_, 'm, 'h> {
             (Some(_), None) => return Err(format!("{} is not null, and should be", what())),
             (None, Some(id)) => return Err(format!("{} is null, and should be {id:?}", what())),
         };
-        match (
-            self.object_at.insert(real.word(), id),
-            self.closure_of.insert(id, real.word()),
-        ) {
-            (None, None) => self.open.push((real, id)),
-            (Some(object), Some(closure)) if object == id && closure == real.word() => {}
+        let closure = std::mem::replace(&mut self.closure_of[id.0], real.word());
+        match (self.object_at.insert(real.word(), id), closure) {
+            (None, 0) => self.open.push((real, id)),
+            (Some(object), closure) if object == id && closure == real.word() => {}
             (object, closure) => {
                 return Err(format!(
-                    "{} is {:#x} and should be {id:?}; the closure was {object:?} before, the object at {closure:x?}",
+                    "{} is {:#x} and should be {id:?}; the closure was {object:?} before, the object at {closure:#x}",
                     what(),
                     real.word()
                 ));
@@ -81,7 +80,7 @@ pub fn heaps<'h, C: Collector>(
     let mut pairs = Pairs {
         model: &heap.model,
         object_at: HashMap::new(),
-        closure_of: HashMap::new(),
+        closure_of: vec![0; heap.model.len()],
         open: Vec::new(),
     };
     if let Some(locals) = locals {
@@ -102,6 +101,9 @@ pub fn heaps<'h, C: Collector>(
         pairs.same(|| format!("handle {index}"), any(Some(handle.open(m))), Some(*id))?;
     }
     pairs.close()?;
+    if heap.weak.iter().all(Option::is_none) {
+        return Ok(());
+    }
     let reachable = heap.model.reachable(heap.roots(locals.is_some()));
     for (index, (handle, id)) in heap.weak.iter().flatten().enumerate() {
         let opened = handle.open(m);

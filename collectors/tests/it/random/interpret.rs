@@ -16,8 +16,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 /// Frames that may be open in one stay.
 const MAX_DEPTH: usize = 12;
 
-/// Slots of the arrays of `Op::Hoard`: as many as fit in a small closure, nearly.
-const HOARDED: u32 = 400;
+/// Bytes of the arrays of `Op::Hoard`: as many as fit in a small closure, nearly.
+const HOARDED: u32 = 3200;
 
 /// What `Op::Unwind` and `Op::PanicInside` throw.
 struct OnPurpose;
@@ -193,9 +193,10 @@ impl Heap {
                     self.make(m, locals, (onto, Shape::Cons, [onto; 3]));
                 }
             }
-            Op::Hoard { onto, count } => {
+            Op::Hoard { onto, via, count } => {
                 for _ in 0..count {
-                    self.make(m, locals, (onto, Shape::ArrayBox(HOARDED), [onto; 3]));
+                    self.make(m, locals, (via, Shape::Bytes(HOARDED), [via; 3]));
+                    self.make(m, locals, (onto, Shape::Cons, [via, onto, via]));
                 }
             }
             Op::Churn { shape, count } => {

@@ -27,10 +27,10 @@ use std::sync::Once;
 use std::time::{Duration, Instant};
 
 /// Programs of the bounded share, for each collector: some seconds in the dev profile.
-const CASES: u32 = 250;
+const CASES: u32 = 400;
 
-/// Most operations of a program.
-const LENGTH: usize = 400;
+/// Most operations of a program, by the seed modulo as many lengths.
+const LENGTHS: [usize; 3] = [2000, 400, 100];
 
 /// Programs between two looks at the clock.
 const BATCH: u32 = 64;
@@ -60,8 +60,9 @@ pub fn search_for<C: Collector>(seed: u64, cases: u32, shrink: bool) -> Result<u
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let length = LENGTHS[seed as usize % LENGTHS.len()];
     let ops = Cell::new(0);
-    let result = TestRunner::new_with_rng(config, rng).run(&programs(LENGTH), |program| {
+    let result = TestRunner::new_with_rng(config, rng).run(&programs(length), |program| {
         let done = outcome::<C>(&program).map_err(TestCaseError::fail)?;
         ops.set(ops.get() + done);
         Ok(())

@@ -44,6 +44,11 @@ impl Model {
         Id(self.objects.len() - 1)
     }
 
+    /// How many objects there ever were.
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
     pub fn get(&self, id: Id) -> &Object {
         &self.objects[id.0]
     }

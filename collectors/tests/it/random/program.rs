@@ -80,9 +80,10 @@ pub enum Op {
         onto: Var,
         length: usize,
     },
-    /// `count` arrays of pointers to the one before, in front of `onto`: much memory.
+    /// `count` conses with a byte array each in front of `onto` (`via` is overwritten): much memory, few pointers.
     Hoard {
         onto: Var,
+        via: Var,
         count: usize,
     },
     /// `count` closures that nobody keeps.
@@ -307,6 +308,7 @@ fn decode((kind, a, b, c, n): (u8, u8, u8, u8, u16)) -> Op {
         158..170 => Op::Clear { var: x },
         170..172 => Op::Hoard {
             onto: x,
+            via: y,
             count: at % 256,
         },
         172..178 => Op::List { onto: x, length: count },
