@@ -183,6 +183,10 @@ pub unsafe trait Collector: Sized + Send + 'static {
     ///
     /// # Errors
     /// If what is live leaves no room to go on: the heap is intact and the collection counts, but the heap is exhausted.
+    #[expect(
+        clippy::result_large_err,
+        reason = "returned once a collection: a box would save nothing"
+    )]
     fn collect(&mut self, pause: &mut Pause<'_, Self::Alloc>) -> Result<Outcome, (Outcome, OutOfMemory)>;
 
     /// Every region that holds closures, in no particular order, for who walks the heap while it is stopped. `alloc` is
