@@ -257,7 +257,7 @@ mod tests {
         let scratch = tempfile::tempdir().unwrap();
         let file = scratch.path().join("pid");
         let finished = sh(
-            &format!("sleep 600 & echo $! > {}; wait", file.display()),
+            &format!("sleep 20 & echo $! > {}; wait", file.display()),
             Duration::from_millis(300),
         );
         assert_eq!(finished.end, End::Timeout);

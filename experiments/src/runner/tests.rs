@@ -29,7 +29,7 @@ case $workload in
   panic) echo "thread panicked" >&2; exit 101;;
   segfault) kill -SEGV $$;;
   refused) exit 2;;
-  slow) sleep 600;;
+  slow) sleep 20;;
 esac
 "#;
 
