@@ -72,8 +72,7 @@ fn the_file_in_the_documentation_is_right() {
     let bench = Bench::new();
     bench.write("documented.toml", file);
     let plan = bench.gclab(&["run", "documented.toml", "--dry-run"]).exits(0);
-    assert!(plan.stderr.starts_with("160 runs in 10 blocks"), "{}", plan.all());
-    // What the comments say of defaults.
+    // `repeat` and `seed` are those that hold when the file does not say.
     let shorter: String = file
         .lines()
         .filter(|line| !["repeat", "seed", "timeout"].iter().any(|key| line.starts_with(key)))
