@@ -330,19 +330,13 @@ impl<C: Collector> Inside<C> {
         // SAFETY: the mutator is the one that asks, and waits here.
         let mut pause = unsafe { Pause::new(heap, handles, capability, events, cause) };
         let whole = AbortOnUnwind(C::DESCRIPTION.name);
-        let collected = collector.collect(&mut pause);
+        let (outcome, room) = collector.collect(&mut pause);
         std::mem::forget(whole);
         self.heap.end_collection();
-        let (outcome, result) = match collected {
-            Ok(outcome) => (outcome, Ok(())),
-            Err((outcome, cause)) => (
-                outcome,
-                Err(Exhausted {
-                    collector: C::DESCRIPTION.name,
-                    cause,
-                }),
-            ),
-        };
+        let result = room.map_err(|cause| Exhausted {
+            collector: C::DESCRIPTION.name,
+            cause,
+        });
         self.record(capability, cause, &outcome);
         self.events.resume_panic();
         result

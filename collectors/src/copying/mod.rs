@@ -62,7 +62,7 @@ unsafe impl Collector for Copying {
         self.nursery.allocate_large(heap, words)
     }
 
-    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, (Outcome, OutOfMemory)> {
+    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> (Outcome, Result<(), OutOfMemory>) {
         self.nursery.leave(pause.alloc);
         let generation = if pause.cause.forces_major() {
             self.generations - 1
@@ -98,14 +98,8 @@ unsafe impl Collector for Copying {
             major,
             ..Outcome::of(&done, &self.steps)
         };
-        match self
-            .sizing
-            .area(live, self.old_limit)
-            .and_then(|area| self.nursery.resize(pause.heap, area))
-        {
-            Ok(()) => Ok(outcome),
-            Err(exhausted) => Err((outcome, exhausted)),
-        }
+        let area = self.sizing.area(live, self.old_limit);
+        (outcome, area.and_then(|area| self.nursery.resize(pause.heap, area)))
     }
 
     fn for_each_region(&self, alloc: &Bump, visit: &mut dyn FnMut(Region)) {

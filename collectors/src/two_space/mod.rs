@@ -55,7 +55,7 @@ unsafe impl Collector for TwoSpace {
         self.nursery.allocate_large(heap, words)
     }
 
-    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, (Outcome, OutOfMemory)> {
+    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> (Outcome, Result<(), OutOfMemory>) {
         self.nursery.leave(pause.alloc);
         let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.survivors, 1);
         pause.events.phase(Phase::Condemned);
@@ -73,14 +73,8 @@ unsafe impl Collector for TwoSpace {
             major: true,
             ..Outcome::of(&done, &self.survivors)
         };
-        match self
-            .sizing
-            .area_of_one_generation(live)
-            .and_then(|area| self.nursery.resize(pause.heap, area))
-        {
-            Ok(()) => Ok(outcome),
-            Err(exhausted) => Err((outcome, exhausted)),
-        }
+        let area = self.sizing.area_of_one_generation(live);
+        (outcome, area.and_then(|area| self.nursery.resize(pause.heap, area)))
     }
 
     fn for_each_region(&self, alloc: &Bump, visit: &mut dyn FnMut(Region)) {

@@ -77,7 +77,7 @@ unsafe impl<S: Sin> Collector for Mutant<S> {
         self.nursery.allocate_large(heap, words)
     }
 
-    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, (Outcome, OutOfMemory)> {
+    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> (Outcome, Result<(), OutOfMemory>) {
         self.nursery.leave(pause.alloc);
         self.collections += 1;
         // Generation 0 each time, generation 1 every third time, generation 2 every ninth time.
@@ -111,12 +111,13 @@ unsafe impl<S: Sin> Collector for Mutant<S> {
         }
         let done = evacuator.finish(&mut self.steps, pause.remembered);
         let figures = Outcome::of(&done, &self.steps);
-        Ok(Outcome {
+        let outcome = Outcome {
             generation,
             major: generation + 1 == self.generations,
             large: if S::COUNTS_LARGE { figures.large } else { Bytes(0) },
             ..figures
-        })
+        };
+        (outcome, Ok(()))
     }
 
     fn for_each_region(&self, alloc: &Bump, visit: &mut dyn FnMut(Region)) {

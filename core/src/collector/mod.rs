@@ -179,15 +179,11 @@ pub unsafe trait Collector: Sized + Send + 'static {
     /// If there is no memory and a collection would not help.
     fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory>;
 
-    /// Collect. All mutators are stopped; `pause` has their roots, allocators and remembered sets.
+    /// Collect. All mutators are stopped; `pause` has their roots, allocators and remembered sets. Gives what the collection
+    /// did, and whether there is room to go on: an error says that the heap, though intact, is exhausted.
     ///
-    /// # Errors
-    /// If what is live leaves no room to go on: the heap is intact and the collection counts, but the heap is exhausted.
-    #[expect(
-        clippy::result_large_err,
-        reason = "returned once a collection: a box would save nothing"
-    )]
-    fn collect(&mut self, pause: &mut Pause<'_, Self::Alloc>) -> Result<Outcome, (Outcome, OutOfMemory)>;
+    /// It must not unwind once anything has moved (the process is aborted if it does).
+    fn collect(&mut self, pause: &mut Pause<'_, Self::Alloc>) -> (Outcome, Result<(), OutOfMemory>);
 
     /// Every region that holds closures, in no particular order, for who walks the heap while it is stopped. `alloc` is
     /// the mutator's.

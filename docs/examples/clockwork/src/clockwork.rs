@@ -57,7 +57,7 @@ unsafe impl Collector for Clockwork {
         self.nursery.allocate_large(heap, words)
     }
 
-    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, (Outcome, OutOfMemory)> {
+    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> (Outcome, Result<(), OutOfMemory>) {
         self.nursery.leave(pause.alloc);
         self.ticks += 1;
         let urgent = self.sizing.major_is_urgent(Live::of(&self.steps), self.nursery.size());
@@ -87,10 +87,7 @@ unsafe impl Collector for Clockwork {
             ..Outcome::of(&done, &self.steps)
         };
         let area = self.sizing.area(Live::of(&self.steps), Bytes::ZERO);
-        match area.and_then(|area| self.nursery.resize(pause.heap, area)) {
-            Ok(()) => Ok(outcome),
-            Err(exhausted) => Err((outcome, exhausted)),
-        }
+        (outcome, area.and_then(|area| self.nursery.resize(pause.heap, area)))
     }
 
     fn for_each_region(&self, alloc: &Bump, visit: &mut dyn FnMut(Region)) {
