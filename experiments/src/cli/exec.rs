@@ -230,10 +230,13 @@ fn shown(path: Option<&Path>) -> String {
 /// As a panic: a collector that damages the heap is a crash, whoever notices.
 const EXIT_PANIC: u8 = 101;
 
-/// GHC's message.
+/// GHC's message, and what would need less memory.
 fn exhausted(limit: Bytes) -> String {
     format!(
-        "gclab: Heap exhausted;\ngclab: Current maximum heap size is {} bytes ({} MB).\ngclab: Use `+RTS -M<size>' to increase it.\n",
+        "gclab: Heap exhausted;\n\
+         gclab: Current maximum heap size is {} bytes ({} MB).\n\
+         gclab: Use `+RTS -M<size>' to increase it.\n\
+         gclab: A collector that copies needs room for the copies; a compacting one would go on for longer.\n",
         limit.0,
         limit.0 >> 20
     )
