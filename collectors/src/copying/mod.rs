@@ -109,21 +109,24 @@ unsafe impl Collector for Copying {
 }
 
 impl Copying {
-    /// The oldest generation that has outgrown its limit. What a collection of the one below would promote into it counts
-    /// already, as far as it is known: this keeps the peak of memory below that of a limit that is noticed afterwards.
+    /// The oldest generation that has outgrown its limit.
+    ///
+    /// What the collection of generation 0 would promote into generation 1 counts already, if generation 1 is half full: this
+    /// keeps the peak of memory below that of a limit that is noticed afterwards. (If it is not, there is little to collect
+    /// in it, and a major collection would be one in name only.)
     fn generation_due(&self) -> u32 {
-        let live = Live::of(&self.steps);
-        if self.sizing.major_is_urgent(live, self.nursery.size()) {
+        if self.sizing.major_is_urgent(Live::of(&self.steps), self.nursery.size()) {
             return self.generations - 1;
         }
+        let limit = self.old_limit.to_words_up().0;
         let outgrown = |generation: &u32| {
             let step = self.steps.last_of(*generation);
-            let arriving = if *generation == 1 {
-                self.steps.step(step - 1).words()
-            } else {
-                Words(0)
+            let old = self.steps.step(step).words().0;
+            let arriving = match generation {
+                1 if old > limit / 2 => self.steps.step(step - 1).words().0,
+                _ => 0,
             };
-            self.steps.step(step).words().to_bytes().0 + arriving.to_bytes().0 > self.old_limit.0
+            old + arriving > limit
         };
         (1..self.generations).rev().find(outgrown).unwrap_or(0)
     }

@@ -24,8 +24,7 @@ use crate::words::Addr;
 /// | 0–3 | step: 0 nursery, 1 aged survivors in generation 0, g+1 generation g (up to 14); 15 outside the heap, or free |
 /// | 4 | condemned: being collected now, what lives in it is moved or marked |
 /// | 5 | large: the run holds one large object, which is never copied |
-/// | 6 | reached: a condemned large object that the collection under way found live; its step is already the new one |
-/// | 7 | spare, zero |
+/// | 6–7 | spare, zero |
 ///
 /// Steps order by age: a store needs remembering where the object's step is greater than the value's.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,8 +38,6 @@ impl BlockState {
     pub const CONDEMNED: u8 = 1 << 4;
     /// The bit of large objects' blocks.
     pub const LARGE: u8 = 1 << 5;
-    /// The bit of condemned large objects that were found live.
-    pub const REACHED: u8 = 1 << 6;
     /// The step of addresses outside the heap and of free blocks.
     pub const STEP_OUTSIDE: u8 = 15;
     /// The highest step a block of the heap may have.
@@ -94,19 +91,6 @@ impl BlockState {
     #[inline(always)]
     pub const fn is_large(self) -> bool {
         self.0 & BlockState::LARGE != 0
-    }
-
-    /// Is it a condemned large object that was found live?
-    #[inline(always)]
-    pub const fn is_reached(self) -> bool {
-        self.0 & BlockState::REACHED != 0
-    }
-
-    /// The same, found live by the collection under way.
-    #[inline(always)]
-    #[must_use]
-    pub const fn reached(self) -> BlockState {
-        BlockState(self.0 | BlockState::REACHED)
     }
 
     /// The same, condemned or not.

@@ -162,7 +162,7 @@ impl<'h> Evacuator<'h> {
         unsafe {
             let word = slot.load();
             let state = self.states.of(Addr(word as usize));
-            if state.is_condemned() && !state.is_reached() {
+            if state.is_condemned() {
                 let header = ClosureRef(word as *mut u64).header();
                 slot.store(if header.is_header() { 0 } else { header.0 });
             }
@@ -192,14 +192,12 @@ impl<'h> Evacuator<'h> {
         }
         for large in self.from_large {
             let state = self.states.of(large.run.start());
-            if state.is_reached() {
-                self.heap
-                    .set_state(large.run, BlockState::of_step(state.step()).large());
+            if state.is_condemned() {
+                self.heap.blocks.free(large.run);
+            } else {
                 let step = steps.step_mut(state.step());
                 step.large_words += large.words.0;
                 step.large.push(large);
-            } else {
-                self.heap.blocks.free(large.run);
             }
         }
         // Freed last to first, so that the next collection's to-space gets them in the order they were filled.
@@ -343,7 +341,7 @@ impl<'h> Evacuator<'h> {
     #[cold]
     #[inline(never)]
     fn evacuate_large(&mut self, closure: ClosureRef, entry: Entry) {
-        if !self.states.of(closure.addr()).is_reached() {
+        if self.states.of(closure.addr()).is_condemned() {
             // SAFETY: large objects are never forwarded, so this is a whole closure.
             let extent = unsafe { closure.extent() };
             let run = self
@@ -351,9 +349,7 @@ impl<'h> Evacuator<'h> {
                 .blocks
                 .run_of(closure.addr())
                 .expect("a large object has a block run of its own");
-            // It stays condemned, so that an older closure that points to it, too, comes by and has its slot remembered.
-            self.heap
-                .set_state(run, BlockState::of_step(entry.dest()).condemned(true).large().reached());
+            self.heap.set_state(run, BlockState::of_step(entry.dest()).large());
             if extent.slots > 0 {
                 self.large.push((closure, entry.dest()));
             }
