@@ -17,7 +17,7 @@ use super::copy::copy_words;
 use super::lane::{Cursor, OpenLane};
 use super::queue::{Entry, MAX_LANES, Queue, Routes, entry, prefetch, prefetch_line};
 use crate::block::{BlockRun, BlockState, StateView};
-use crate::closure::{ClosureRef, Slot, VARIABLE};
+use crate::closure::{ClosureRef, Header, Slot, VARIABLE};
 use crate::heap::Heap;
 use crate::remembered::RememberedSet;
 use crate::space::{FIRST_OLD_STEP, LargeObject, Nursery, Steps};
@@ -146,13 +146,10 @@ impl<'h> Evacuator<'h> {
                     lane = self.lanes.len();
                 }
             }
-            if let Some((closure, step)) = self.large.pop() {
-                self.scavenge_large(closure, step);
-            } else if let Some(entry) = self.queue.pop() {
-                self.evacuate(entry);
-            } else {
+            let Some((closure, step)) = self.large.pop() else {
                 return;
-            }
+            };
+            self.scavenge_large(closure, step);
         }
     }
 
@@ -219,15 +216,17 @@ impl<'h> Evacuator<'h> {
         let holder = index as u8 / 2 + 1;
         let mut worked = false;
         loop {
-            while let Some((from, to)) = self.lanes[index].claim(self.cursors[index]) {
+            if let Some((from, to)) = self.cursors[index % MAX_LANES].claim() {
                 worked = true;
                 self.scavenge_range(from, to, holder);
+            } else if let Some(entry) = self.queue.pop() {
+                self.evacuate(entry);
+            } else if let Some((from, to)) = self.lanes[index].pending.pop() {
+                worked = true;
+                self.scavenge_range(from, to, holder);
+            } else {
+                return worked;
             }
-            if !worked {
-                return false;
-            }
-            let Some(entry) = self.queue.pop() else { return true };
-            self.evacuate(entry);
         }
     }
 
@@ -312,22 +311,53 @@ impl<'h> Evacuator<'h> {
             if entry.is_large() {
                 return self.evacuate_large(closure, entry);
             }
-            let words = if header.words() != VARIABLE {
-                1 + usize::from(header.words())
+            // Two branches, not a computed lane: predicted, they free the address of the copy from the header's load.
+            let to = if header.ptrs() == 0 {
+                self.copy(closure, header, entry.first_lane() + 1)
             } else {
-                closure.extent_from(header).words.0
+                self.copy(closure, header, entry.first_lane())
             };
-            let lane = (entry.first_lane() + usize::from(header.ptrs() == 0)) % MAX_LANES;
-            let mut to = self.cursors[lane].free;
-            if !self.cursors[lane].has_room(words) {
-                self.cursors[lane] = self.lanes[lane].refill(self.cursors[lane], self.heap, words);
-                to = self.cursors[lane].free;
-            }
-            self.cursors[lane].free = to.add(words);
-            copy_words(closure.0, to, words);
             *closure.0 = to as u64;
             slot.store(to as u64);
         }
+    }
+
+    /// Copy a closure into a lane. Sizes that nearly all closures have are copied by code of their own, for the same reason.
+    ///
+    /// # Safety
+    /// `closure` is a closure with this header.
+    #[inline(always)]
+    unsafe fn copy(&mut self, closure: ClosureRef, header: Header, lane: usize) -> *mut u64 {
+        // SAFETY: passed on; a closure of fixed layout has one word more than its payload.
+        unsafe {
+            match header.words() {
+                1 => self.copy_words(closure, 2, lane),
+                2 => self.copy_words(closure, 3, lane),
+                3 => self.copy_words(closure, 4, lane),
+                4 => self.copy_words(closure, 5, lane),
+                5 => self.copy_words(closure, 6, lane),
+                VARIABLE => self.copy_words(closure, closure.extent_from(header).words.0, lane),
+                words => self.copy_words(closure, 1 + usize::from(words), lane),
+            }
+        }
+    }
+
+    /// Copy `words` words into a lane.
+    ///
+    /// # Safety
+    /// A closure of so many words starts at `closure`.
+    #[inline(always)]
+    unsafe fn copy_words(&mut self, closure: ClosureRef, words: usize, lane: usize) -> *mut u64 {
+        let lane = lane % MAX_LANES;
+        let cursor = &mut self.cursors[lane];
+        if !cursor.has_room(words) {
+            *cursor = self.lanes[lane].refill(*cursor, self.heap, words);
+        }
+        let to = cursor.free;
+        cursor.free = to.wrapping_add(words);
+        // SAFETY: the caller vouches for the closure; to-space has room for it, and is not from-space.
+        unsafe { copy_words(closure.0, to, words) };
+        to
     }
 
     /// A slot of a closure in step `holder` points to `word` after this collection.

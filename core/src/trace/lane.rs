@@ -12,14 +12,17 @@ const CHUNK_BLOCKS: u32 = 8;
 /// A chunk with less room than this is not filled further (GHC's limit for its `part_list`).
 const WORTH_FILLING: Words = Words(128);
 
-/// Where the next closure of a lane goes: all that evacuation needs of it. Kept apart from the rest, so that those of all
-/// lanes lie side by side.
+/// The open chunk of a lane: all that the loops need of it. Kept apart from the rest, so that those of all lanes lie side by
+/// side.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub(super) struct Cursor {
     /// Where the next closure goes.
     pub free: *mut u64,
     /// Behind the open chunk.
     pub limit: *mut u64,
+    /// Up to where it has been scanned, or is being scanned.
+    pub scan: *mut u64,
 }
 
 impl Cursor {
@@ -27,6 +30,7 @@ impl Cursor {
     pub const NONE: Cursor = Cursor {
         free: std::ptr::null_mut(),
         limit: std::ptr::null_mut(),
+        scan: std::ptr::null_mut(),
     };
 
     /// Whether a closure of `words` words fits.
@@ -34,13 +38,19 @@ impl Cursor {
     pub fn has_room(self, words: usize) -> bool {
         self.free as usize + words * 8 <= self.limit as usize
     }
+
+    /// What of the open chunk waits to be scanned, if anything. It is claimed: it is not given again, even if the chunk is
+    /// replaced while it is scanned.
+    #[inline(always)]
+    pub fn claim(&mut self) -> Option<(*mut u64, *mut u64)> {
+        let from = std::mem::replace(&mut self.scan, self.free);
+        (from < self.free).then_some((from, self.free))
+    }
 }
 
 /// A lane that closures are copied into, without its [`Cursor`].
 #[derive(Debug)]
 pub(super) struct OpenLane {
-    /// Up to where the open chunk has been scanned, or is being scanned.
-    pub scan: *mut u64,
     /// Ranges of earlier chunks that have not been scanned.
     pub pending: Vec<(*mut u64, *mut u64)>,
     /// The lane, without the open chunk.
@@ -57,9 +67,7 @@ impl OpenLane {
         let before = lane.words;
         let room = |chunk: &Chunk| chunk.run.bytes().0 / 8 - chunk.words().0;
         let open = lane.chunks.pop_if(|chunk| room(chunk) >= WORTH_FILLING.0);
-        let scan = std::ptr::null_mut();
         let mut this = OpenLane {
-            scan,
             pending: Vec::new(),
             lane,
             open: None,
@@ -72,11 +80,12 @@ impl OpenLane {
 
     fn open(&mut self, chunk: Chunk) -> Cursor {
         self.lane.words -= chunk.words().0;
-        self.scan = chunk.end.as_mut_ptr();
         self.open = Some(chunk);
+        let free = chunk.end.as_mut_ptr();
         Cursor {
-            free: self.scan,
+            free,
             limit: chunk.run.end().as_mut_ptr(),
+            scan: free,
         }
     }
 
@@ -92,24 +101,14 @@ impl OpenLane {
     #[cold]
     #[inline(never)]
     pub fn refill(&mut self, cursor: Cursor, heap: &mut Heap, words: usize) -> Cursor {
-        if self.scan < cursor.free {
-            self.pending.push((self.scan, cursor.free));
+        if cursor.scan < cursor.free {
+            self.pending.push((cursor.scan, cursor.free));
         }
         self.close(cursor);
         let needed = blocks_for(Words(words).to_bytes());
         let run = heap.allocate_in_collection(needed, CHUNK_BLOCKS.max(needed));
         heap.set_state(run, self.state);
         self.open(Chunk { run, end: run.start() })
-    }
-
-    /// What waits to be scanned next, if anything. It is claimed: it is not given again, even if the chunk is replaced
-    /// while it is scanned.
-    #[inline(always)]
-    pub fn claim(&mut self, cursor: Cursor) -> Option<(*mut u64, *mut u64)> {
-        if self.scan < cursor.free {
-            return Some((std::mem::replace(&mut self.scan, cursor.free), cursor.free));
-        }
-        self.pending.pop()
     }
 
     /// The lane as it is now, and the words copied into it since it was opened.
