@@ -44,7 +44,6 @@ pub(crate) struct Inside<C: Collector> {
     allocated: u64,
     /// Collect at every n-th allocation.
     stress: Option<u64>,
-    peak_fragmentation: usize,
 }
 
 /// A world that could not be made.
@@ -139,7 +138,6 @@ impl<C: Collector> World<C> {
             recorder,
             allocated: 0,
             stress: flags.stress,
-            peak_fragmentation: 0,
         };
         Ok(World {
             inside: Mutex::new(inside),
@@ -344,7 +342,6 @@ impl<C: Collector> Inside<C> {
 
     fn record(&mut self, capability: &Capability<C::Alloc>, cause: Cause, outcome: &Outcome) {
         let blocks = self.heap.blocks().accounting();
-        self.peak_fragmentation = self.peak_fragmentation.max(blocks.fragmentation().0);
         let counts = GcCounts {
             generation: outcome.generation,
             major: outcome.major,
@@ -390,7 +387,7 @@ impl<C: Collector> Inside<C> {
             allocated_total: self.allocated + running.0 as u64,
             peak_in_use: blocks.peak_megablocks as u64 * MEGABLOCK.0 as u64,
             peak_blocks: blocks.peak_blocks as u64 * BLOCK.0 as u64,
-            peak_fragmentation: self.peak_fragmentation.max(blocks.fragmentation().0) as u64,
+            peak_fragmentation: blocks.peak_fragmentation().0 as u64,
             metadata: blocks.metadata_bytes.0 as u64,
             tasks: Tasks {
                 total: 1,

@@ -14,6 +14,8 @@ pub struct Accounting {
     pub megablocks_in_use: u32,
     /// The most there ever were (GHC's `peak_mblocks_allocated`).
     pub peak_megablocks: u32,
+    /// The most blocks that were in use while the megablocks were at their peak.
+    pub blocks_at_peak: u32,
     /// Address space of the heap; no memory by itself.
     pub reserved: Bytes,
     /// All that was ever given back to the system.
@@ -29,9 +31,10 @@ impl Accounting {
         bytes_of_blocks(self.megablocks_in_use * BLOCKS_PER_MEGABLOCK - self.blocks_in_use)
     }
 
-    /// "Lost due to fragmentation" of GHC's `-s`: the same of the two peaks, which need not be of the same moment. An indication only.
+    /// "Lost due to fragmentation" of `-s`: of the megablocks at their peak, what was in no run when the most of them was. One moment, where
+    /// GHC's two peaks need not be of the same. What a collection has just freed does not count: the next one fills it again.
     pub fn peak_fragmentation(&self) -> Bytes {
-        bytes_of_blocks(self.peak_megablocks * BLOCKS_PER_MEGABLOCK - self.peak_blocks)
+        bytes_of_blocks(self.peak_megablocks * BLOCKS_PER_MEGABLOCK - self.blocks_at_peak)
     }
 
     /// The bytes of all committed megablocks.
@@ -42,10 +45,16 @@ impl Accounting {
     pub(super) fn add_blocks(&mut self, blocks: u32) {
         self.blocks_in_use += blocks;
         self.peak_blocks = self.peak_blocks.max(self.blocks_in_use);
+        if self.megablocks_in_use == self.peak_megablocks {
+            self.blocks_at_peak = self.blocks_at_peak.max(self.blocks_in_use);
+        }
     }
 
     pub(super) fn add_megablocks(&mut self, megablocks: u32) {
         self.megablocks_in_use += megablocks;
-        self.peak_megablocks = self.peak_megablocks.max(self.megablocks_in_use);
+        if self.megablocks_in_use > self.peak_megablocks {
+            self.peak_megablocks = self.megablocks_in_use;
+            self.blocks_at_peak = self.blocks_in_use;
+        }
     }
 }

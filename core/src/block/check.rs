@@ -56,7 +56,12 @@ impl BlockAllocator {
                 ),
             );
         }
-        if counts.peak_blocks < counts.blocks_in_use || counts.peak_megablocks < counts.megablocks_in_use {
+        let at_peak = counts.megablocks_in_use == counts.peak_megablocks;
+        if counts.peak_blocks < counts.blocks_in_use
+            || counts.peak_megablocks < counts.megablocks_in_use
+            || counts.peak_blocks < counts.blocks_at_peak
+            || at_peak && counts.blocks_at_peak < counts.blocks_in_use
+        {
             return fault(0, "a peak is less than the current count");
         }
         if self.top * BLOCKS_PER_MEGABLOCK > (self.space.size().0 >> super::BLOCK_SHIFT) as u32 {
@@ -239,6 +244,7 @@ mod tests {
             "3 megablocks counted as committed, found 4",
         );
         finds(|a, _| a.counts.peak_blocks = 5, "a peak is less");
+        finds(|a, _| a.counts.blocks_at_peak += 1000, "a peak is less");
     }
 
     #[test]

@@ -50,7 +50,7 @@ pub struct FinalCounts {
     pub peak_in_use: u64,
     /// Most blocks allocated at any moment.
     pub peak_blocks: u64,
-    /// Most mapped and unused at any one moment.
+    /// Of the peak of megablocks, what blocks never filled.
     pub peak_fragmentation: u64,
     /// Tables beside the heap.
     pub metadata: u64,

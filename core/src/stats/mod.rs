@@ -150,7 +150,7 @@ pub struct Statistics {
     pub peak_in_use: u64,
     /// Most bytes of blocks allocated at any moment.
     pub peak_blocks: u64,
-    /// Most bytes of mapped, unused blocks at any one moment. (GHC subtracts one peak from another that may belong to a different
+    /// Of `peak_in_use`, bytes that blocks never filled. (GHC subtracts one peak from another that may belong to a different
     /// moment.)
     pub peak_fragmentation: u64,
     /// Bytes of tables beside the heap (block descriptors, side tables, mark bits) at their largest.

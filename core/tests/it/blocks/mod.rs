@@ -167,6 +167,23 @@ fn a_refusal_of_the_system_is_a_clean_error() {
 }
 
 #[test]
+fn what_was_filled_at_the_peak_is_not_lost_to_fragmentation() {
+    let mut allocator = BlockAllocator::new(&MemoryConfig::default()).unwrap();
+    let runs = [200, 200].map(|blocks| allocator.allocate(blocks).unwrap());
+    let lost = Bytes(112 * BLOCK.0);
+    assert_eq!(allocator.accounting().peak_fragmentation(), lost);
+    runs.into_iter().for_each(|run| allocator.free(run));
+    // Two megablocks are kept for the next collection; they were nearly full once.
+    assert_eq!(allocator.accounting().fragmentation(), Bytes::mib(2));
+    assert_eq!(allocator.accounting().peak_fragmentation(), lost);
+    allocator.allocate(500).unwrap();
+    assert_eq!(allocator.accounting().peak_fragmentation(), Bytes(12 * BLOCK.0));
+    // A new peak is another moment.
+    allocator.allocate(300).unwrap();
+    assert_eq!(allocator.accounting().peak_fragmentation(), Bytes(224 * BLOCK.0));
+}
+
+#[test]
 fn a_terabyte_is_reserved_and_costs_next_to_nothing() {
     let mut allocator = BlockAllocator::new(&MemoryConfig::default()).unwrap();
     let counts = allocator.accounting();
