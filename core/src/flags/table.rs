@@ -3,6 +3,7 @@
 use super::spec::{FlagSpec, Scope};
 use super::value::{Kind, Value};
 use super::{Compact, Flags, FromGeneration, HeapHint, StatsLevel, StatsOption};
+use crate::block::MAX_RESERVATION;
 use crate::words::Bytes;
 
 /// A block: 4 KiB.
@@ -12,8 +13,6 @@ const TWO_BLOCKS: Bytes = Bytes(8 << 10);
 const MIB: Bytes = Bytes(1 << 20);
 /// The largest size: a sixteenth of the 47 bits of a process's addresses, so that sums of a few do not pass 64 bits by far.
 const MOST: Bytes = Bytes(8 << 40);
-/// The largest reservation: half of the 47 bits of a process's addresses.
-const MOST_RESERVE: Bytes = Bytes(64 << 40);
 /// The most generations of any heap.
 pub const MAX_GENERATIONS: u32 = 12;
 /// The largest generation number.
@@ -409,7 +408,7 @@ pub const FLAGS: &[FlagSpec] = &[
         toml: Some("xr"),
         kind: Kind::Size {
             min: MIB,
-            max: MOST_RESERVE,
+            max: MAX_RESERVATION,
             zero: false,
             bare: false,
         },
