@@ -3,7 +3,7 @@
 pub use crate::block::OutOfMemory;
 use crate::block::{BlockAllocator, BlockRun, BlockState, StateView};
 use crate::flags::Flags;
-use crate::memory::{MemoryConfig, MemoryError};
+use crate::memory::{MemoryConfig, MemoryError, physical_memory};
 use crate::words::{Bytes, Words};
 
 /// The memory of one heap. A value: a process may have many.
@@ -11,7 +11,7 @@ use crate::words::{Bytes, Words};
 pub struct Heap {
     pub(crate) blocks: BlockAllocator,
     states: StateView,
-    /// Most memory that mutators may take: `-M`, or else what the machine has.
+    /// Most memory that mutators may take: `-M`, or else what the machine has; no more than the reservation holds.
     limit: Bytes,
 }
 
@@ -28,6 +28,8 @@ impl Heap {
             limit: Some(limit),
         };
         let blocks = BlockAllocator::new(&config)?;
+        // A collector that thought it had more would find out in the middle of a collection.
+        let limit = Bytes(limit.0.min(blocks.accounting().reserved.0));
         // SAFETY: only the core gets the view, for this heap, its collections and its stays, which end before the
         // allocator does.
         let states = unsafe { blocks.states().view() };
@@ -93,17 +95,3 @@ impl Heap {
 
 /// The exit status of a program whose heap is exhausted: GHC's `EXIT_HEAPOVERFLOW`.
 pub const EXIT_HEAP_EXHAUSTED: i32 = 251;
-
-/// Memory of the machine, or of the control group that the process runs in if that is less.
-fn physical_memory() -> Bytes {
-    // SAFETY: no preconditions; both give -1 for what they do not know.
-    let (pages, size) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
-    let machine = usize::try_from(pages)
-        .ok()
-        .zip(usize::try_from(size).ok())
-        .map(|(pages, size)| pages * size);
-    let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max")
-        .ok()
-        .and_then(|text| text.trim().parse().ok());
-    Bytes(machine.unwrap_or(usize::MAX).min(group.unwrap_or(usize::MAX)))
-}

@@ -10,9 +10,11 @@
 //! Every request for heap memory goes through [`Reservation::commit`]; a test that wants the n-th request refused asks there
 //! ([`Reservation::refuse_request`]). Failures are values, [`MemoryError`].
 
+mod physical;
 mod reservation;
 mod table;
 
+pub(crate) use physical::physical_memory;
 pub use reservation::Reservation;
 pub use table::{Table, ZeroValid};
 

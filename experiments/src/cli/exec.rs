@@ -13,6 +13,7 @@ use std::process::ExitCode;
 use clap::Args as ClapArgs;
 use gclab_core::collector::Description;
 use gclab_core::flags::{ENVIRONMENT, FLAGS, Flags, help};
+use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
 use gclab_core::stats::{Statistics, render};
 use gclab_core::words::Bytes;
 use gclab_results::{Configuration, PlannedRun, RunRecord, Status};
@@ -21,7 +22,6 @@ use gclab_workloads::{Args, WorkloadDescription};
 use super::usage as refuse;
 use crate::record::run_stats;
 use crate::registry::{Registry, usage};
-use crate::runner::outcome::EXIT_HEAP_EXHAUSTED;
 use crate::suggest::suggest;
 
 /// Run one workload under one collector, in this process
@@ -180,7 +180,7 @@ fn run(
     let (code, outcome, checksum) = match ended {
         Ended::Checksum(checksum) => (0, Status::Ok, Some(checksum.to_string())),
         Ended::Exhausted(limit) => {
-            tell!("{}", exhausted(limit).trim_end());
+            tell!("{}", exhausted(limit, checked.flags.reserve).trim_end());
             (EXIT_HEAP_EXHAUSTED, Status::HeapExhausted, None)
         }
         Ended::Refused(problem) => return refuse(problem),
@@ -231,11 +231,12 @@ fn shown(path: Option<&Path>) -> String {
 const EXIT_PANIC: u8 = 101;
 
 /// GHC's message, and what would need less memory.
-fn exhausted(limit: Bytes) -> String {
+fn exhausted(limit: Bytes, reserve: Bytes) -> String {
+    let flag = if limit < reserve { "-M" } else { "-xr" };
     format!(
         "gclab: Heap exhausted;\n\
          gclab: Current maximum heap size is {} bytes ({} MB).\n\
-         gclab: Use `+RTS -M<size>' to increase it.\n\
+         gclab: Use `+RTS {flag}<size>' to increase it.\n\
          gclab: A collector that copies needs room for the copies; a compacting one would go on for longer.\n",
         limit.0,
         limit.0 >> 20

@@ -1,14 +1,13 @@
 //! From how a child ended to the run's record. The outcomes (ok, heap exhausted, usage, crash, timeout) are never confused: that a run
 //! ended well is not believed on its status alone, its own record and its checksum must agree.
 
+use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
 use gclab_results::{PlannedRun, RunRecord, Status};
 
 use super::child::{End, Finished};
 
 /// Exit status of a run that was refused: usage.
 pub const EXIT_USAGE: i32 = 2;
-/// Exit status of a run whose heap was exhausted: GHC's `EXIT_HEAPOVERFLOW`.
-pub const EXIT_HEAP_EXHAUSTED: i32 = 251;
 
 /// What is known of a run before it starts.
 #[derive(Clone, Debug)]

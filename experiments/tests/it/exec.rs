@@ -170,6 +170,31 @@ fn an_exhausted_heap_is_a_clean_end() {
 }
 
 #[test]
+fn a_reservation_that_is_too_small_is_found_out_as_a_limit_is() {
+    let bench = Bench::new();
+    let done = bench
+        .gclab(&["exec", "binary_trees", "16", "+RTS", "-xr8m", "-s"])
+        .exits(251);
+    for line in [
+        "gclab: Current maximum heap size is 8388608 bytes (8 MB).",
+        "gclab: Use `+RTS -xr<size>' to increase it.",
+        "bytes maximum residency",
+    ] {
+        assert!(done.stderr.contains(line), "{line}\n{}", done.all());
+    }
+}
+
+#[test]
+fn the_largest_reservation_can_be_asked_for() {
+    let bench = Bench::new();
+    bench.gclab(&["exec", "binary_trees", "10", "+RTS", "-xr1t"]).exits(0);
+    let done = bench
+        .gclab(&["exec", "binary_trees", "10", "+RTS", "-xr1025g"])
+        .exits(2);
+    assert!(done.stderr.contains("-xr: 1025g is out of range"), "{}", done.all());
+}
+
+#[test]
 fn what_is_wrong_is_said_before_anything_runs() {
     let bench = Bench::new();
     let mut text = String::new();
