@@ -49,7 +49,7 @@ impl SpecError {
         })
     }
 
-    /// There is no line to show: the file is missing, a folder, not UTF-8.
+    /// There is no line to show: the file is missing, or a folder.
     pub fn file(path: &Path, problem: impl AsRef<str>) -> Box<SpecError> {
         Box::new(SpecError {
             message: format!("experiment file {}: {}", path.display(), problem.as_ref()),

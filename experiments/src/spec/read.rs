@@ -18,11 +18,17 @@ pub fn read(path: &Path) -> Result<Source, Box<SpecError>> {
     })?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
-        let line = error.as_bytes()[..valid].iter().filter(|&&b| b == b'\n').count() + 1;
         let byte = error.as_bytes()[valid];
-        SpecError::file(
-            path,
-            format!("is not UTF-8: byte {valid} (line {line}) is 0x{byte:02x}"),
+        // Up to there the text with replacements is the file's own, so the place is the same.
+        let shown = Source {
+            name: path.display().to_string(),
+            text: String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        };
+        SpecError::at(
+            &shown,
+            valid..valid + char::REPLACEMENT_CHARACTER.len_utf8(),
+            format!("{} is not UTF-8", shown.name),
+            format!("byte 0x{byte:02x}"),
         )
         .help("save the file as UTF-8; TOML allows nothing else")
     })?;
