@@ -169,7 +169,7 @@ impl ResultsDir {
         for (index, line) in bytes.split_inclusive(|&b| b == b'\n').enumerate() {
             let number = index + 1;
             let whole = line.ends_with(b"\n");
-            let parsed = std::str::from_utf8(line)
+            let parsed = std::str::from_utf8(line.trim_ascii_end())
                 .map_err(|e| malformed(&file, number, format!("not UTF-8 text: {e}")))
                 .and_then(|text| parse::<RunRecord>(text, &file, number));
             match parsed {

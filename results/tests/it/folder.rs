@@ -213,6 +213,10 @@ fn damage_elsewhere_names_file_and_line() {
     insta::assert_snapshot!(message(dir.path()), @"DIR/runs.jsonl:2: column 31: not what gclab writes: missing field `id`");
 
     let (_parent, dir) = written(&runs[..1]);
+    append_raw(&dir, b"{\"schema\n");
+    insta::assert_snapshot!(message(dir.path()), @"DIR/runs.jsonl:2: column 8: not what gclab writes: EOF while parsing a string");
+
+    let (_parent, dir) = written(&runs[..1]);
     append_raw(&dir, b"\n\xff\xfe\n");
     insta::assert_snapshot!(message(dir.path()), @"DIR/runs.jsonl:3: not UTF-8 text: invalid utf-8 sequence of 1 bytes from index 0");
 
