@@ -66,12 +66,6 @@ impl Addr {
     pub const fn align_up(self, alignment: Bytes) -> Addr {
         Addr((self.0 + alignment.0 - 1) & !(alignment.0 - 1))
     }
-
-    /// The last multiple of `alignment` (a power of two, in bytes) at or below this address.
-    #[inline(always)]
-    pub const fn align_down(self, alignment: Bytes) -> Addr {
-        Addr(self.0 & !(alignment.0 - 1))
-    }
 }
 
 impl Bytes {
@@ -237,7 +231,6 @@ mod tests {
         assert_eq!(a + Bytes(8), a + Words(1));
         assert_eq!((a + Words(3)) - a, Bytes(24));
         assert_eq!((a + Bytes(1)).align_up(Bytes::kib(4)), Addr(0x2000));
-        assert_eq!((a + Bytes(1)).align_down(Bytes::kib(4)), a);
         assert!(a.is_aligned(Bytes::kib(4)) && !(a + Bytes(8)).is_aligned(Bytes(16)));
     }
 

@@ -14,7 +14,7 @@ use super::free_list::FreeLists;
 use super::regions::Regions;
 use super::{
     Accounting, BLOCKS_PER_MEGABLOCK, BlockId, BlockRun, BlockState, Exhausted, MAX_RESERVATION, OutOfMemory, POISON,
-    StateTable, StateView, bytes_of_blocks, megablocks_for,
+    StateTable, bytes_of_blocks, megablocks_for,
 };
 use crate::memory::{HUGE_PAGE, MemoryConfig, MemoryError, PAGE, Reservation, Table};
 use crate::words::{Addr, Bytes};
@@ -199,16 +199,6 @@ impl BlockAllocator {
     /// to change what collections believe of it.
     pub fn set_state(&mut self, run: BlockRun, state: BlockState) {
         self.states.set_run(run, state);
-    }
-
-    /// The table of states as three words for hot loops.
-    ///
-    /// # Safety
-    /// As [`StateTable::view`]: not to be used after the allocator is gone.
-    #[inline(always)]
-    pub unsafe fn state_view(&self) -> StateView {
-        // SAFETY: the caller's promise.
-        unsafe { self.states.view() }
     }
 
     /// What the blocks cost now.

@@ -37,11 +37,6 @@ impl Kind {
             Kind::Record => "RECORD",
         }
     }
-
-    /// Whether the mutator may overwrite pointers of such a closure.
-    pub const fn is_mutable(self) -> bool {
-        !matches!(self, Kind::Constr | Kind::ArrWords)
-    }
 }
 
 /// The info table of a closure type.

@@ -70,11 +70,6 @@ impl Step {
         Words(self.scanned.words + self.flat.words + self.large_words)
     }
 
-    /// Words of closures that collections copy.
-    pub fn small_words(&self) -> Words {
-        Words(self.scanned.words + self.flat.words)
-    }
-
     /// Bytes of blocks beyond the closures in them.
     pub fn slop(&self) -> Bytes {
         let runs = self
