@@ -1,5 +1,7 @@
 //! The memory of one heap: blocks, their states, and the limit on them.
 
+use std::io::Write;
+
 pub use crate::block::OutOfMemory;
 use crate::block::{BlockAllocator, BlockRun, BlockState, StateView};
 use crate::flags::Flags;
@@ -74,7 +76,8 @@ impl Heap {
         match self.blocks.allocate_up_to(least, most) {
             Ok(run) => run,
             Err(error) => {
-                eprintln!("gclab: {error} (in the middle of a collection)");
+                // Whether anybody can read it or not, the process has to end.
+                let _ = writeln!(std::io::stderr(), "gclab: {error} (in the middle of a collection)");
                 std::process::exit(EXIT_HEAP_EXHAUSTED)
             }
         }

@@ -76,8 +76,8 @@ impl Header {
         if !self.is_header() || address.abs_diff(&raw const HERE as usize) >= STATICS {
             return false;
         }
-        // SAFETY: it lies among the statics, which are mapped and hold plain data. A damaged header that leads to another
-        // static is likely to disagree with what it finds there.
+        // SAFETY: in an intact heap it is an info table. In a damaged one this is a guess: another static, which is likely to
+        // disagree, or, seldom, an address between the statics that is not mapped, and then the process ends here.
         let (ptrs, words) = unsafe { ((*self.info_ptr()).ptrs, (*self.info_ptr()).words) };
         (self.ptrs(), self.words()) == (ptrs, words)
     }
