@@ -3,7 +3,7 @@
 //! An append-only buffer of slot addresses in the order of the stores. The write barrier does not look for duplicates;
 //! a collection visits a duplicate as a slot that is already up to date, and keeps of the set only what still points
 //! from old to young. Order of recording is order of allocation, mostly, so the young closures are visited in the order
-//! in which they lie in the nursery: this is what makes the buffer faster than cards on large arrays.
+//! in which they lie in the nursery; cards would give them in the order of the slots (`docs/heap.md`).
 //!
 //! Memory is bounded: when the buffer has grown to twice what it was after the last time, duplicates are removed from it,
 //! so it never holds more than twice as many entries as there are distinct slots (and `COMPACT_FROM` at least).

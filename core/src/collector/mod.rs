@@ -118,7 +118,7 @@ pub struct Outcome {
     pub major: bool,
     /// Bytes that closures were copied (or moved) to.
     pub copied: Bytes,
-    /// Of these, bytes copied into an older generation than before.
+    /// Of these, bytes copied into a generation that was not itself collected; none in a major collection.
     pub promoted: Bytes,
     /// What is live, as far as it is known: uncollected generations count whole.
     pub live: Bytes,

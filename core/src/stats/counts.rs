@@ -31,7 +31,7 @@ pub struct GcCounts {
     pub par_max: u64,
     /// Copied in balance (0 when sequential).
     pub par_balanced: u64,
-    /// Moved to an older generation.
+    /// Copied into a generation that was not itself collected.
     pub promoted: u64,
     /// Remembered entries scanned.
     pub remembered: u64,

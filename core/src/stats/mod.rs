@@ -37,7 +37,7 @@ pub struct Collection {
     pub threads: u32,
     /// Bytes allocated since the previous collection (or since the start), by all capabilities.
     pub allocated: u64,
-    /// Bytes copied, remembered-set entries that were kept included (GHC counts its mutable lists as copied).
+    /// Bytes that closures were copied to. (GHC adds its mutable lists, which it rebuilds at every collection.)
     pub copied: u64,
     /// Bytes live after the collection; generations that were not collected count as live.
     pub live: u64,
@@ -53,7 +53,7 @@ pub struct Collection {
     pub par_max: u64,
     /// Bytes that count as copied in balance, see [`par_balanced`]; 0 when sequential.
     pub par_balanced: u64,
-    /// Bytes moved to an older generation.
+    /// Bytes copied into a generation that was not itself collected; none in a major collection.
     pub promoted: u64,
     /// Entries of the remembered set that were scanned as roots.
     pub remembered: u64,

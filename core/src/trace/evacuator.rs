@@ -6,8 +6,8 @@
 //!
 //! Where a closure goes: one step up, or to the step of the closure that points to it if that is older (eager
 //! promotion, for mutable holders too), so that tracing makes a pointer from old to young only where the referent had
-//! gone to a younger step before, or lies in an old one that is not collected. Those slots are remembered; everything else that was remembered is dropped,
-//! since remembered slots are evacuated first and promote their referents.
+//! gone to a younger step before, or lies in an old one that is not collected. Those slots are remembered; everything else
+//! that was remembered is dropped, since remembered slots are evacuated first and promote their referents.
 //!
 //! Order: slots found by scavenging go through the prefetch queue ([`super::queue`]), roots and remembered slots do
 //! not. Older steps are scavenged before younger ones. Large objects are not copied: their blocks change state, and their

@@ -3,8 +3,7 @@
 use crate::block::BlockState;
 use crate::closure::Slot;
 
-/// Slots between discovery and evacuation. Sixteen cover a memory latency; deeper queues gain on closures of one fixed
-/// size and lose on mixed ones (`docs/heap.md`).
+/// Slots between discovery and evacuation: enough for the time that a line takes to come from memory (`docs/heap.md`).
 const DEPTH: usize = 16;
 
 /// Where the second cache line of a small closure that straddles two is looked for: this many bytes behind its start.
