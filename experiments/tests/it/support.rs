@@ -82,10 +82,12 @@ impl Bench {
             .unwrap()
     }
 
-    /// The folders under `results/runs`, by name.
+    /// The folders under `results/runs` that have a plan, by name. A runner that is killed before it has written its plan leaves
+    /// a folder without one, which is nobody's: the next runner makes another.
     pub fn folders(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.path().join("results/runs")).into_iter().flatten();
-        let mut folders: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        let mut folders: Vec<_> = paths.filter(|path| path.join("plan.json").is_file()).collect();
         folders.sort();
         folders
     }
