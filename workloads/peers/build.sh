@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Builds the peers for which there is a compiler, into target/peers of the workspace, and says what is missing and where it comes from.
+# Words name the ones to build: ghc ocaml java mmtk (default: all). Ends with status 1 if one that is wanted was not built.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+out=$(cd ../.. && pwd)/target/peers
+mkdir -p "$out"/{ghc,ocaml,java}
+missing=0
+
+# $1: the compiler; $2: what to build; $3: where the compiler comes from. The rest of the words build it.
+build() {
+    if command -v "$1" > /dev/null; then
+        echo "$2: building" >&2
+        "${@:4}"
+    else
+        echo "$2: not built, there is no $1 (Debian: apt-get install $3)" >&2
+        missing=1
+    fi
+}
+
+ocaml() {
+    # The compiler writes beside its source.
+    cp ocaml/peers.ml "$out/ocaml/main.ml"
+    (cd "$out/ocaml" && ocamlopt -O3 -unsafe -inline 200 -o peers main.ml 2> warnings)
+}
+
+for peer in "${@:-ghc ocaml java mmtk}"; do
+    for peer in $peer; do
+        case $peer in
+            ghc) build ghc ghc ghc ghc -v0 -O2 -rtsopts -threaded -outputdir "$out/ghc/objects" -o "$out/ghc/peers" haskell/Main.hs ;;
+            ocaml) build ocamlopt ocaml ocaml-nox ocaml ;;
+            java) build javac java openjdk-17-jdk-headless javac -d "$out/java" java/Peers.java ;;
+            mmtk) build cargo mmtk "cargo, or better by rustup" cargo build --quiet --release --manifest-path mmtk/Cargo.toml --target-dir "$out/mmtk" ;;
+            *) echo "build.sh: no peer is called $peer; there are ghc, ocaml, java and mmtk" >&2; exit 2 ;;
+        esac
+    done
+done
+exit $missing

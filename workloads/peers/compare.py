@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""gclab beside the same programs in other languages: builds what can be built, runs all of it interleaved, prints tables in Markdown.
+
+Each round of a comparison runs every contestant once, in an order that is shuffled from a seed; every run is a process of its own. Before each,
+memory is touched (see `touch` in programs.py). While a process is timed, a lock on `gclab-measure.lock` in the system's temporary folder
+keeps away whoever keeps to it as well. Every checksum is checked. Ends with status 1 if one of gclab's runs failed.
+"""
+
+import argparse
+import datetime
+import json
+import platform
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import programs
+import tables
+
+PEERS = ("ghc", "mmtk", "ocaml", "java")
+SETTINGS = ("-A4m", "-A1m", "-A64m", "-G1")
+PLANS = ("GenImmix", "StickyImmix")
+# So much that no workload fills it.
+NO_COLLECTION = "-A4g"
+
+
+def comparisons(peers, settings, size):
+    """Title, what it shows, and a function from workload and arguments to contestants; the first one is ours."""
+    # At the size for tests all heaps are small.
+    heap = lambda workload: 3 * programs.LIVE[workload] if size == "std" else 32 << 20
+    if "ghc" in peers:
+        for flags in settings:
+            yield (
+                f"GHC {flags}",
+                f"Both with `+RTS {flags}`.",
+                lambda workload, args, flags=flags: [programs.gclab(workload, args, flags), programs.ghc(workload, args, flags)],
+            )
+    if "mmtk" in peers:
+        yield (
+            "MMTk",
+            "MMTk with a heap of three times what is live at most (`FixedHeapSize`) and one GC thread; gclab with that as its limit, `-M`. "
+            "MMTk's peak heap is what it was given.",
+            lambda workload, args: [
+                programs.gclab(workload, args, f"{OURS_IN_A_FIXED_HEAP} -M{heap(workload) >> 10}k", "copying"),
+                *(programs.mmtk(workload, args, plan, heap(workload)) for plan in PLANS),
+            ],
+        )
+    if "ocaml" in peers or "java" in peers:
+        yield (
+            "OCaml and Java",
+            "OCaml with a minor heap of 4 MiB, as gclab's `-A4m`; Java with its serial collector in a heap of three times what is live at most.",
+            lambda workload, args: [
+                programs.gclab(workload, args, "-A4m"),
+                *([programs.ocaml(workload, args)] if "ocaml" in peers else []),
+                *([programs.java(workload, args, heap(workload))] if "java" in peers else []),
+            ],
+        )
+    yield (
+        "The write barrier's test",
+        f"`copying`, which has a barrier, and `two-space`, which has none, with `{NO_COLLECTION}`: nothing is collected before the end, so every store is to a "
+        "young object, and the difference in user CPU is what the barrier's test costs.",
+        lambda workload, args: [
+            programs.gclab(workload, args, NO_COLLECTION, "copying", "copying"),
+            programs.gclab(workload, args, NO_COLLECTION, "two-space", "two-space"),
+        ],
+    )
+
+
+# gclab's flags where MMTk's heap is the limit.
+OURS_IN_A_FIXED_HEAP = "-A4m"
+
+
+def measure(options, peers):
+    """Runs everything; the data that tables are made from."""
+    order = random.Random(options.seed)
+    done = []
+    for title, about, contestants in comparisons(peers, options.settings, options.size):
+        if options.comparison and not any(title.startswith(wanted) for wanted in options.comparison):
+            continue
+        comparison = {"title": title, "about": about, "ours": None, "workloads": {}, "failures": []}
+        for workload in options.workloads:
+            args, checksum = programs.WORKLOADS[workload][options.size == "test"]
+            entrants = contestants(workload, args)
+            comparison["ours"] = entrants[0].name
+            rows = {entrant.name: [] for entrant in entrants}
+            for round_number in range(options.rounds):
+                print(f"{title}: {workload}, round {round_number + 1} of {options.rounds}", file=sys.stderr)
+                for entrant in order.sample(entrants, len(entrants)):
+                    if rows[entrant.name] is None:
+                        continue
+                    try:
+                        rows[entrant.name].append(programs.run(entrant, checksum, options.size == "std", options.touch))
+                    except programs.Failed as failure:
+                        print(f"compare.py: {failure}", file=sys.stderr)
+                        comparison["failures"].append({"contestant": entrant.name, "workload": workload})
+                        rows[entrant.name] = None
+            comparison["workloads"][workload] = {name: runs for name, runs in rows.items() if runs}
+        done.append(comparison)
+    return {"setting": setting(options, peers), "comparisons": done}
+
+
+def setting(options, peers):
+    """Where and how this was measured."""
+    versions = {
+        "rustc": ["rustc", "--version"],
+        "ghc": ["ghc", "--version"],
+        "ocaml": ["ocamlopt", "-version"],
+        "java": ["java", "--version"],
+    }
+    said = {name: first_line(command) for name, command in versions.items() if name == "rustc" or name in peers}
+    return {
+        "date": datetime.date.today().isoformat(),
+        "gclab": first_line(["git", "-C", str(programs.ROOT), "describe", "--always", "--dirty"]),
+        "machine": f"{processor()}, {platform.system()} {platform.release()}",
+        **{name: version for name, version in said.items() if version},
+        "runs of each": f"{options.rounds}, interleaved, seed {options.seed}, size {options.size}",
+    }
+
+
+def first_line(command):
+    """What a program says of itself, or nothing."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    except (OSError, subprocess.CalledProcessError, IndexError):
+        return None
+
+
+def processor():
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
+    return f"{len(names)} x {names[0]}" if names else platform.machine()
+
+
+def build(peers):
+    """Builds gclab and the peers; those that can be run."""
+    subprocess.run(["cargo", "build", "--quiet", "--release", "--manifest-path", programs.ROOT / "Cargo.toml"], check=True)
+    if peers:
+        # It says itself what is missing; what there is can be compared.
+        subprocess.run([Path(__file__).with_name("build.sh"), *peers], check=False)
+    return [peer for peer in peers if programs.is_built(peer)]
+
+
+def words(legal):
+    """A parser of words that are separated by commas, of which only some are legal."""
+
+    def parse(text):
+        given = text.split(",") if text else []
+        unknown = [word for word in given if word not in legal]
+        if unknown:
+            raise argparse.ArgumentTypeError(f"{unknown[0]!r} is none of {', '.join(legal)}")
+        return given
+
+    return parse
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("--peers", type=words(PEERS), default=list(PEERS), help=f"of {','.join(PEERS)}; empty for none (default: all)")
+    add("--settings", type=lambda text: text.split(","), default=list(SETTINGS), help="flags for gclab and GHC, by commas")
+    add("--workloads", type=words(programs.WORKLOADS), default=list(programs.WORKLOADS), help="names by commas (default: all)")
+    add("--comparison", action="append", help="only those whose title begins so (may be given more than once)")
+    add("--size", choices=("std", "test"), default="std", help="test: a moment each, takes no lock, tells nothing of speed")
+    add("--rounds", type=int, default=5, help="runs of each contestant (default: 5)")
+    add("--seed", type=int, default=1, help="of the order within a round (default: 1)")
+    add("--touch", type=int, default=1200, help="MB of memory to touch before each run (default: 1200)")
+    add("--json", type=Path, help="also write all runs to this file")
+    add("--from", type=Path, dest="source", help="run nothing, print the tables of such a file")
+    options = parser.parse_args()
+    if options.source:
+        print(tables.document(json.loads(options.source.read_text())), end="")
+        return 0
+    data = measure(options, build(options.peers))
+    if options.json:
+        options.json.write_text(json.dumps(data, indent=1) + "\n")
+    print(tables.document(data), end="")
+    failed = [comparison for comparison in data["comparisons"] for failure in comparison["failures"] if failure["contestant"] == comparison["ours"]]
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

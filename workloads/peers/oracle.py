@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""The checksums of the workloads, computed without an object graph: `oracle.py WORKLOAD ARGS...`, printed as the programs print them.
+
+What the programs build on a heap is here a formula, a list or a set, so that a mistake that all of them share would still be seen.
+"""
+
+import sys
+
+WORD = (1 << 64) - 1
+
+
+def mix(key):
+    """One draw of SplitMix64 from the state `key`."""
+    z = (key + 0x9E3779B97F4A7C15) & WORD
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & WORD
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & WORD
+    return z ^ (z >> 31)
+
+
+def draws(seed):
+    """The draws of SplitMix64, one after the other."""
+    while True:
+        yield mix(seed)
+        seed = (seed + 0x9E3779B97F4A7C15) & WORD
+
+
+def tree(depth):
+    """Nodes of a complete tree."""
+    return (1 << (depth + 1)) - 1
+
+
+def binary_trees(n):
+    deepest = max(n, 6)
+    short = sum((1 << (deepest - depth + 4)) * tree(depth) for depth in range(4, deepest + 1, 2))
+    return tree(deepest + 1) + short + tree(deepest)
+
+
+def gcbench(stretch, long_lived, array):
+    trees = sum(2 * (2 * tree(stretch) // tree(depth)) for depth in range(4, long_lived + 1, 2))
+    return tree(long_lived) + array // 2 + trees
+
+
+def long_list(n, m):
+    numbers = draws(1)
+    return 45 * m + sum(next(numbers) for _ in range(n))
+
+
+def mut_array(n, updates):
+    slots, numbers = list(range(n)), draws(2)
+    for _ in range(updates):
+        index = next(numbers) % n
+        slots[index] = next(numbers)
+    return sum(slots)
+
+
+def hash_churn(_buckets, keys, updates):
+    present, numbers = set(), draws(3)
+    for _ in range(updates):
+        present ^= {next(numbers) % keys}
+    return sum(key + 16 + key % 48 + key % 256 for key in present)
+
+
+def message_window(window, messages, _bytes):
+    return sum(key + key % 256 for key in range(max(0, messages - window), messages))
+
+
+def par_trees(threads, n):
+    return sum(binary_trees(n - thread) for thread in range(threads))
+
+
+def checksum(workload, args):
+    """The checksum of a workload at these arguments."""
+    return globals()[workload](*map(int, args)) & WORD
+
+
+if __name__ == "__main__":
+    print(f"{sys.argv[1]} checksum={checksum(sys.argv[1], sys.argv[2:])}")

@@ -1,0 +1,165 @@
+"""The programs that are compared: their sizes and checksums, how each is called, and what each says of its run.
+
+A *contestant* is a program with its settings. One run of it gives a row of figures: seconds, bytes, and `None` for what it does not say.
+CPU time and resident memory are the system's own account of the process; the rest is what the program prints.
+"""
+
+import fcntl
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILT = ROOT / "target" / "peers"
+GCLAB = ROOT / "target" / "release" / "gclab"
+
+# Arguments and checksum at full size, and at a size for tests of the script itself.
+WORKLOADS = {
+    "binary_trees": (("18", 68332206), ("10", 135854)),
+    "gcbench": (("18 16 500000", 470695), ("12 10 20000", 13439)),
+    "long_list": (("4000000 6000000", 6856289592543779735), ("20000 30000", 9484503266807111472)),
+    "mut_array": (("1000000 20000000", 3789214647665240810), ("5000 100000", 10073571938625227491)),
+    "hash_churn": (("262144 1048576 10000000", 274757359389), ("1024 4096 50000", 4607432)),
+    "message_window": (("200000 1000000 1024", 180025393856), ("1000 5000 1024", 4626520)),
+}
+
+# Bytes that are live at most, by each definition at full size: objects x their size with a header of one word. gcbench: its first tree.
+# hash_churn: half of the keys are present, each an entry of four words and 39.5 bytes in the mean, and the table.
+LIVE = {
+    "binary_trees": (2**20 - 1) * 24,
+    "gcbench": (2**19 - 1) * 40,
+    "long_list": 4_000_000 * 24,
+    "mut_array": 1_000_000 * (8 + 16),
+    "hash_churn": 2**19 * (32 + 51) + 2**18 * 8,
+    "message_window": 200_000 * (48 + 1032),
+}
+
+# What a row holds, in the order of the tables.
+FIGURES = ("user", "system", "cpu", "gc", "mutator", "heap", "resident", "pause", "copied")
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A program with its settings, ready to be run on one workload."""
+
+    name: str
+    command: list
+    environment: dict = field(default_factory=dict)
+    # From standard error to figures.
+    says: object = staticmethod(lambda stderr: {})
+
+
+class Failed(Exception):
+    """A run that did not end with the right checksum."""
+
+
+def runtime_figures(stderr):
+    """GHC's `-t --machine-readable`, which gclab prints as well."""
+    pairs = dict(re.findall(r'\("([^"]+)"\s*,\s*"([^"]*)"\)', stderr))
+    pauses = [float(value) for key, value in pairs.items() if re.fullmatch(r"gen_\d+_max_pause_seconds", key)]
+    return {
+        "gc": float(pairs["GC_cpu_seconds"]),
+        "mutator": float(pairs["mut_cpu_seconds"]),
+        "heap": float(pairs["max_mem_in_use_bytes"]),
+        "pause": max(pauses),
+        "copied": float(pairs["copied_bytes"]),
+    }
+
+
+def mmtk_figures(stderr):
+    """The line that the binding prints under GCSTAT: CPU of the GC threads, all else is the mutator's."""
+    pairs = dict(re.findall(r"(\w+)=([\d.]+)", stderr[stderr.index("GCSTAT") :]))
+    gc = float(pairs["gc_cpu"])
+    return {
+        "gc": gc,
+        "mutator": float(pairs["user"]) + float(pairs["sys"]) - gc,
+        "pause": float(pairs["max_ms"]) / 1e3,
+    }
+
+
+def ocaml_figures(stderr):
+    """OCAMLRUNPARAM=v=0x400, in words of 8 bytes."""
+    return {"heap": 8 * float(re.search(r"top_heap_words: (\d+)", stderr).group(1))}
+
+
+def gclab(workload, args, flags, collector=None, name="gclab"):
+    chosen = ["--collector", collector] if collector else []
+    command = [str(GCLAB), "exec", workload, *args.split(), *chosen]
+    return Contestant(name, [*command, *rts(flags)], says=runtime_figures)
+
+
+def ghc(workload, args, flags):
+    return Contestant("GHC", [str(BUILT / "ghc/peers"), workload, *args.split(), *rts(flags)], says=runtime_figures)
+
+
+def rts(flags):
+    return ["+RTS", *flags.split(), "-t", "--machine-readable", "-RTS"]
+
+
+def mmtk(workload, args, plan, heap):
+    environment = {
+        "MMTK_PLAN": plan,
+        "MMTK_THREADS": "1",
+        "MMTK_GC_TRIGGER": f"FixedHeapSize:{heap}",
+        "GCSTAT": "1",
+    }
+    program = str(BUILT / "mmtk/release/mmtk-peer")
+    says = lambda stderr: mmtk_figures(stderr) | {"heap": float(heap)}
+    return Contestant(f"MMTk {plan}", [program, workload, *args.split()], environment, says)
+
+
+def ocaml(workload, args):
+    # A minor heap of 512 k words is 4 MiB.
+    return Contestant(
+        "OCaml", [str(BUILT / "ocaml/peers"), workload, *args.split()], {"OCAMLRUNPARAM": "s=512k,v=0x400"}, ocaml_figures
+    )
+
+
+def java(workload, args, heap):
+    sizes = ["-Xss512m", f"-Xmx{max(heap >> 20, 16)}m"]
+    command = ["java", "-XX:+UseSerialGC", *sizes, "-cp", str(BUILT / "java"), "Peers"]
+    return Contestant("Java (serial)", [*command, workload, *args.split()])
+
+
+def is_built(peer):
+    """Whether a peer can be run."""
+    program = {"ghc": "ghc/peers", "mmtk": "mmtk/release/mmtk-peer", "ocaml": "ocaml/peers", "java": "java/Peers.class"}
+    return (BUILT / program[peer]).exists()
+
+
+def touch(megabytes):
+    """Writes to memory, and gives it back. Some virtual machines hand free memory to their host; the first to touch it again pays for
+    that with system time, whoever that happens to be. In a process of its own: the system counts the most that this one ever held as
+    held by its children, too."""
+    subprocess.run([sys.executable, "-c", f"bytearray(b'1') * ({megabytes} << 20)"], check=True)
+
+
+def run(contestant, checksum, quiet, megabytes):
+    """One run. If `quiet`, no other process that keeps to the lock measures meanwhile."""
+    with open(Path(tempfile.gettempdir()) / "gclab-measure.lock", "a") as lock:
+        if quiet:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        touch(megabytes)
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+            environment = os.environ | contestant.environment
+            child = subprocess.Popen(contestant.command, stdout=out, stderr=err, env=environment)
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+            out.seek(0)
+            err.seek(0)
+            stdout, stderr = out.read(), err.read()
+    if child.returncode != 0 or not stdout.strip().endswith(f"checksum={checksum}"):
+        command = " ".join([f"{key}={value}" for key, value in contestant.environment.items()] + contestant.command)
+        raise Failed(
+            f"{command}\n  ended with {child.returncode}, expected 0 and checksum={checksum}\n"
+            f"  stdout: {stdout.strip()[-200:]}\n  stderr: {stderr.strip()[-300:]}"
+        )
+    row = dict.fromkeys(FIGURES)
+    row.update(user=usage.ru_utime, system=usage.ru_stime, cpu=usage.ru_utime + usage.ru_stime)
+    row.update(resident=usage.ru_maxrss * 1024)
+    row.update(contestant.says(stderr))
+    return row

@@ -1,0 +1,114 @@
+"""From the rows of all runs to Markdown: medians with the least and the greatest, ratios of medians, geometric means of the ratios.
+
+The data are what `compare.py --json` writes: `comparisons`, each with a `title`, what it shows (`about`), the name of the contestant that the others
+are held against (`ours`), and by workload and contestant the rows of its runs.
+"""
+
+import math
+import statistics
+
+# Figure, heading, factor from seconds and bytes, digits.
+COLUMNS = (
+    ("gc", "GC CPU, s", 1, 3),
+    ("mutator", "mutator CPU, s", 1, 3),
+    ("cpu", "total CPU, s", 1, 3),
+    ("system", "of it system, s", 1, 3),
+    ("heap", "peak heap, MiB", 1 / 2**20, 0),
+    ("resident", "resident, MiB", 1 / 2**20, 0),
+    ("pause", "longest pause, ms", 1e3, 1),
+    ("copied", "copied, MB", 1e-6, 0),
+)
+
+# Ratios that have a mean over all workloads.
+MEANS = ("gc", "mutator", "user", "cpu", "heap", "resident")
+
+
+def median(rows, figure):
+    """The median of a figure over runs, or `None` if the program does not say."""
+    values = [row[figure] for row in rows if row[figure] is not None]
+    return statistics.median(values) if values else None
+
+
+def ratio(ours, theirs, figure):
+    """Ours by theirs, of medians; `None` where there is no such thing."""
+    a, b = median(ours, figure), median(theirs, figure)
+    return a / b if a is not None and b else None
+
+
+def geometric_mean(values):
+    """Of positive numbers; 0 if one of them is 0."""
+    return math.exp(statistics.fmean(map(math.log, values))) if min(values) > 0 else 0.0
+
+
+def cell(rows, figure, factor, digits):
+    """Median, and the least and the greatest where they differ."""
+    values = [row[figure] * factor for row in rows if row[figure] is not None]
+    if not values:
+        return ""
+    middle, least, most = (f"{value:.{digits}f}" for value in (statistics.median(values), min(values), max(values)))
+    return middle if least == most else f"{middle} ({least}–{most})"
+
+
+def table(header, lines):
+    """A Markdown table."""
+    rows = [header, ["---"] * len(header), *lines]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def show(value):
+    return "" if value is None else f"{value:.2f}"
+
+
+def others(comparison):
+    """The names of the contestants that ours is compared with."""
+    names = {name: None for by_name in comparison["workloads"].values() for name in by_name}
+    return [name for name in names if name != comparison["ours"]]
+
+
+def details(comparison):
+    """A row for each contestant on each workload, and the ratios below."""
+    ours, lines = comparison["ours"], []
+    for workload, by_name in comparison["workloads"].items():
+        for name, rows in by_name.items():
+            lines.append([workload, name, *(cell(rows, *column[:1], *column[2:]) for column in COLUMNS)])
+        for name in others(comparison):
+            if ours in by_name and name in by_name:
+                ratios = (show(ratio(by_name[ours], by_name[name], column[0])) for column in COLUMNS)
+                lines.append([workload, f"{ours} / {name}", *ratios])
+    return table(["workload", "", *(heading for _, heading, _, _ in COLUMNS)], lines)
+
+
+def summary(comparisons):
+    """Geometric mean of each ratio over all workloads, and the worst with its workload."""
+    lines = []
+    for comparison in comparisons:
+        ours = comparison["ours"]
+        for name in others(comparison):
+            cells = []
+            for figure in MEANS:
+                ratios = {
+                    workload: ratio(by_name[ours], by_name[name], figure)
+                    for workload, by_name in comparison["workloads"].items()
+                    if ours in by_name and name in by_name
+                }
+                ratios = {workload: value for workload, value in ratios.items() if value is not None}
+                if ratios:
+                    worst = max(ratios, key=ratios.get)
+                    cells.append(f"{geometric_mean(ratios.values()):.2f} ({ratios[worst]:.2f} {worst})")
+                else:
+                    cells.append("")
+            lines.append([comparison["title"], f"{ours} / {name}", *cells])
+    heads = {"gc": "GC CPU", "mutator": "mutator CPU", "user": "user CPU", "cpu": "total CPU", "heap": "peak heap"}
+    return table(["comparison", "", *(heads.get(figure, figure) for figure in MEANS)], lines)
+
+
+def document(data):
+    """All tables."""
+    setting = "; ".join(f"{key}: {value}" for key, value in data["setting"].items())
+    parts = [setting, "Geometric means of the ratios of medians over the workloads, and in brackets the worst:"]
+    parts.append(summary(data["comparisons"]))
+    for comparison in data["comparisons"]:
+        parts += [f"### {comparison['title']}", comparison["about"], details(comparison)]
+        failures = comparison["failures"]
+        parts += [f"{failure['contestant']} did not finish {failure['workload']}." for failure in failures]
+    return "\n\n".join(parts) + "\n"

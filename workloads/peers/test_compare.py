@@ -1,0 +1,102 @@
+"""Tests of the comparison: `python3 -m unittest discover workloads/peers` from the root."""
+
+import json
+import sys
+import unittest
+
+import compare
+import oracle
+import programs
+import tables
+
+RUNTIME = """ [("bytes allocated", "3341880")
+ ,("mut_cpu_seconds", "0.5")
+ ,("GC_cpu_seconds", "0.25")
+ ,("max_mem_in_use_bytes", "2097152")
+ ,("copied_bytes", "243936")
+ ,("gen_0_max_pause_seconds", "0.001")
+ ,("gen_1_max_pause_seconds", "0.004")
+ ]
+"""
+
+
+def row(**figures):
+    return dict.fromkeys(programs.FIGURES) | figures
+
+
+def printing(text, status=0):
+    return programs.Contestant("it", [sys.executable, "-c", f"print({text!r}); exit({status})"])
+
+
+class Programs(unittest.TestCase):
+    def test_checksums_are_the_oracles(self):
+        for workload, (_, (args, checksum)) in programs.WORKLOADS.items():
+            self.assertEqual(oracle.checksum(workload, args.split()), checksum, workload)
+
+    def test_full_size_checksums_that_are_formulas(self):
+        for workload in ("binary_trees", "gcbench", "long_list", "message_window"):
+            args, checksum = programs.WORKLOADS[workload][0]
+            self.assertEqual(oracle.checksum(workload, args.split()), checksum, workload)
+
+    def test_what_programs_say(self):
+        figures = programs.runtime_figures(RUNTIME)
+        self.assertEqual(figures, {"gc": 0.25, "mutator": 0.5, "heap": 2097152.0, "pause": 0.004, "copied": 243936.0})
+        figures = programs.mmtk_figures("GCSTAT wall=0.6 user=0.5 sys=0.25 gcs=58 max_ms=43.4 gc_cpu=0.25 rss_mb=98.3\n")
+        self.assertEqual(figures, {"gc": 0.25, "mutator": 0.5, "pause": 0.0434})
+        self.assertEqual(programs.ocaml_figures("heap_words: 1\ntop_heap_words: 126976\n"), {"heap": 1015808.0})
+
+    def test_a_wrong_checksum_and_a_crash_are_failures(self):
+        self.assertGreaterEqual(programs.run(printing("x checksum=12"), 12, False, 0)["cpu"], 0)
+        for contestant in (printing("x checksum=112"), printing("x checksum=12", status=3), printing("")):
+            with self.assertRaises(programs.Failed):
+                programs.run(contestant, 12, False, 0)
+
+    def test_resident_memory_is_the_programs_own(self):
+        # The system counts what a process held before it became the program, and that is a copy of this one.
+        resident = programs.run(printing("x checksum=12"), 12, False, 300)["resident"]
+        self.assertLess(resident, 100 << 20)
+
+
+class Tables(unittest.TestCase):
+    def test_medians_spread_and_ratios(self):
+        ours = [row(gc=value) for value in (0.1, 0.4, 0.2)]
+        theirs = [row(gc=value) for value in (0.8, 0.4, 0.3)]
+        self.assertEqual(tables.cell(ours, "gc", 1, 3), "0.200 (0.100–0.400)")
+        self.assertEqual(tables.cell([row(gc=1.0)], "gc", 1e3, 0), "1000")
+        self.assertEqual(tables.cell(ours, "pause", 1, 3), "")
+        self.assertAlmostEqual(tables.ratio(ours, theirs, "gc"), 0.5)
+        self.assertIsNone(tables.ratio(ours, theirs, "heap"))
+        self.assertAlmostEqual(tables.geometric_mean([0.25, 4.0, 8.0]), 2.0)
+
+    def test_the_document(self):
+        workloads = {
+            "a": {"gclab": [row(gc=1.0, cpu=2.0)], "GHC": [row(gc=4.0, cpu=4.0)]},
+            "b": {"gclab": [row(gc=1.0, cpu=2.0)], "GHC": [row(gc=1.0, cpu=4.0)]},
+            "c": {"gclab": [row(gc=1.0, cpu=2.0)]},
+        }
+        failures = [{"contestant": "GHC", "workload": "c"}]
+        comparison = {"title": "T", "about": "A.", "ours": "gclab", "workloads": workloads, "failures": failures}
+        text = tables.document(json.loads(json.dumps({"setting": {"date": "today"}, "comparisons": [comparison]})))
+        self.assertIn("| T | gclab / GHC | 0.50 (1.00 b) |", text)
+        self.assertIn("| a | gclab / GHC | 0.25 |", text)
+        self.assertIn("GHC did not finish c.", text)
+        widths = {line.count("|") for line in text.splitlines() if line.startswith("| a") or line.startswith("| workload")}
+        self.assertEqual(len(widths), 1, text)
+
+
+class Comparisons(unittest.TestCase):
+    def test_ours_is_first_and_names_differ(self):
+        for title, about, contestants in compare.comparisons(compare.PEERS, compare.SETTINGS, "std"):
+            self.assertTrue(about.endswith("."), title)
+            for workload in programs.WORKLOADS:
+                names = [contestant.name for contestant in contestants(workload, "1")]
+                self.assertIn(names[0], ("gclab", "copying"))
+                self.assertEqual(len(names), len(set(names)))
+
+    def test_words_are_checked(self):
+        with self.assertRaisesRegex(Exception, "'ghx' is none of ghc, mmtk"):
+            compare.words(compare.PEERS)("ghc,ghx")
+
+
+if __name__ == "__main__":
+    unittest.main()
