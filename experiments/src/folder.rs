@@ -3,12 +3,16 @@
 //! Two plans are the same if they have the same runs in the same order under the same time limit; the question and comments may change.
 //! Results of two builds, or of two kinds of processor, are never mixed in one folder: an unfinished folder of another build is refused, a
 //! finished one is only shown.
+//!
+//! A new folder under [`RUNS`] is made under a hidden name, and gets its own when its plan is on disk: whatever kills a runner, a folder that
+//! can be seen has a plan. What such a runner leaves is removed by the next one.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use gclab_results::folder::PLAN_DRAFT;
 use gclab_results::{Axis, Manifest, PlannedRun, ResultsDir, ResultsError, rfc3339};
 use thiserror::Error;
 
@@ -19,6 +23,13 @@ use crate::spec::Spec;
 
 /// Where results are written, from the current folder.
 pub const RUNS: &str = "results/runs";
+
+/// How the names of folders begin whose plan is not on disk yet; the number of their process follows.
+const BEGUN: &str = ".begun-";
+
+/// Most folders of one name, which holds the second it was made in: more are not to be expected, and would never end if the system refused for
+/// another reason.
+const MOST_OF_A_NAME: u32 = 1000;
 
 /// A results folder that nobody else writes to.
 #[derive(Debug)]
@@ -108,7 +119,7 @@ pub fn choose(manifest: Manifest, shard: Shard, out: Option<&Path>, fresh: bool)
             if fresh {
                 return Err(taken(
                     out,
-                    "already holds results: --fresh needs a folder that does not exist yet",
+                    "already holds results: --fresh needs a folder that does not exist yet: give --out another name",
                 ));
             }
             Some(out.to_owned())
@@ -118,7 +129,7 @@ pub fn choose(manifest: Manifest, shard: Shard, out: Option<&Path>, fresh: bool)
                 .into_iter()
                 .flatten()
                 .flatten()
-                .any(|entry| entry.file_name() != LOCK_FILE);
+                .any(|entry| entry.file_name() != LOCK_FILE && entry.file_name() != PLAN_DRAFT);
             if leftover {
                 return Err(taken(out, "is not empty and holds no results: choose another folder"));
             }
@@ -154,12 +165,19 @@ fn plan_of(path: &Path) -> Option<Manifest> {
 }
 
 fn newest(root: &Path, wanted: &Manifest) -> Option<PathBuf> {
-    let folders = fs::read_dir(root).ok()?.flatten().map(|entry| entry.path());
-    folders
+    folders(root)
         .filter_map(|path| Some((plan_of(&path)?, path)))
         .filter(|(manifest, _)| manifest.name == wanted.name && same_plan(manifest, wanted))
         .max_by(|(one, one_path), (other, other_path)| (&one.started, one_path).cmp(&(&other.started, other_path)))
         .map(|(_, path)| path)
+}
+
+/// The folders of runs under `root`.
+fn folders(root: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(root).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| !entry.file_name().to_string_lossy().starts_with(BEGUN))
+        .map(|entry| entry.path())
 }
 
 fn take_lock(path: &Path) -> Result<Lock, FolderError> {
@@ -238,23 +256,27 @@ fn describe(manifest: &Manifest) -> String {
     )
 }
 
+fn io_failed(path: &Path, source: io::Error) -> FolderError {
+    FolderError::Io {
+        path: path.to_owned(),
+        source,
+    }
+}
+
 fn begin(out: Option<&Path>, manifest: Manifest, shard: Shard) -> Result<Folder, FolderError> {
-    let path = match out {
+    let (results, _lock) = match out {
         Some(out) => {
-            fs::create_dir_all(out).map_err(|source| FolderError::Io {
-                path: out.to_owned(),
-                source,
-            })?;
-            out.to_owned()
+            fs::create_dir_all(out).map_err(|source| io_failed(out, source))?;
+            let lock = take_lock(out)?;
+            (ResultsDir::create(out, manifest)?, lock)
         }
-        None => new_folder(
-            Path::new(RUNS),
-            &format!("{}-{}{}", manifest.name, stamp(&manifest.started), shard.suffix()),
-        )?,
+        None => {
+            let name = format!("{}-{}{}", manifest.name, stamp(&manifest.started), shard.suffix());
+            new_folder(Path::new(RUNS), &name, manifest)?
+        }
     };
-    let _lock = take_lock(&path)?;
     Ok(Folder {
-        results: ResultsDir::create(&path, manifest)?,
+        results,
         notes: Vec::new(),
         _lock,
     })
@@ -269,32 +291,47 @@ fn stamp(started: &str) -> String {
         .to_owned()
 }
 
-/// Makes `root/name`, or `root/name-2` and so on: a folder that nobody had before.
-fn new_folder(root: &Path, name: &str) -> Result<PathBuf, FolderError> {
-    let failed = |path: &Path, source| FolderError::Io {
-        path: path.to_owned(),
-        source,
-    };
-    fs::create_dir_all(root).map_err(|source| failed(root, source))?;
+/// Makes `root/name`, or `root/name-2` and so on: a folder that nobody had before, whole and locked when it gets that name.
+fn new_folder(root: &Path, name: &str, manifest: Manifest) -> Result<(ResultsDir, Lock), FolderError> {
+    fs::create_dir_all(root).map_err(|source| io_failed(root, source))?;
+    remove_begun(root);
+    let draft = root.join(format!("{BEGUN}{}", std::process::id()));
+    fs::create_dir(&draft).map_err(|source| io_failed(&draft, source))?;
+    let lock = take_lock(&draft)?;
+    ResultsDir::create(&draft, manifest)?;
     let mut path = root.join(name);
     for number in 2.. {
-        match fs::create_dir(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => path = root.join(format!("{name}-{number}")),
-            Err(source) => return Err(failed(&path, source)),
+        match fs::rename(&draft, &path) {
             Ok(()) => break,
+            // A folder that is not empty, or a file.
+            Err(error) if path.exists() => {
+                if number > MOST_OF_A_NAME {
+                    return Err(io_failed(&path, error));
+                }
+                path = root.join(format!("{name}-{number}"));
+            }
+            Err(source) => return Err(io_failed(&path, source)),
         }
     }
-    Ok(path)
+    Ok((ResultsDir::open(path)?, lock))
+}
+
+/// Removes what runners left that were killed before their plan was on disk. A folder whose runner lives is locked, and stays. One that has
+/// no lock yet is empty, and may be removed under its runner, which says so and can be started again; it takes two that start in the same millisecond.
+fn remove_begun(root: &Path) {
+    let entries = fs::read_dir(root).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(BEGUN)) {
+        let path = entry.path();
+        if matches!(lock(&path), Ok(Ok(_))) {
+            // Whatever stands in the way: it is in nobody's way.
+            let _ = fs::remove_dir_all(&path);
+        }
+    }
 }
 
 /// Earlier runs under [`RUNS`], for estimates: all that can be read, of any build.
 pub fn earlier_runs(plan: &[PlannedRun]) -> Vec<gclab_results::RunRecord> {
-    let folders = fs::read_dir(RUNS)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path());
-    let runs = folders
+    let runs = folders(Path::new(RUNS))
         .filter(|path| is_results(path))
         .filter_map(|path| ResultsDir::open(path).ok());
     runs.flat_map(|dir| dir.runs().to_vec())

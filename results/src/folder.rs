@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 
 /// The file that holds the [`Manifest`].
 pub const PLAN_FILE: &str = "plan.json";
+/// What [`PLAN_FILE`] is called until all of it is on disk.
+pub const PLAN_DRAFT: &str = "plan.json.new";
 /// The file that holds one [`RunRecord`] a line.
 pub const RUNS_FILE: &str = "runs.jsonl";
 
@@ -111,7 +113,7 @@ impl ResultsDir {
         let mut text = serde_json::to_string_pretty(&manifest).expect("a manifest has only string keys");
         text.push('\n');
         // A plan that exists is whole: it gets its name only when all of it is on disk.
-        let draft = path.join("plan.json.new");
+        let draft = path.join(PLAN_DRAFT);
         write_synced(&draft, text.as_bytes()).map_err(|e| io_error("write", &draft, e))?;
         fs::rename(&draft, &plan).map_err(|e| io_error("rename to plan.json", &draft, e))?;
         Ok(ResultsDir::without_runs(path, manifest))

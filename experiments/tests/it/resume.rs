@@ -73,6 +73,50 @@ fn killed_at_random_moments_it_goes_on_each_time() {
 }
 
 #[test]
+fn what_a_runner_killed_before_its_plan_was_written_leaves_is_removed() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &tiny(1));
+    let runs = bench.path().join("results/runs");
+    // As killed: before the lock, before the plan, before the plan had its name, before the folder had its own.
+    for (process, files) in [
+        ("1", &[][..]),
+        ("2", &[".lock"]),
+        ("3", &[".lock", "plan.json.new"]),
+        ("4", &[".lock", "plan.json"]),
+    ] {
+        let folder = runs.join(format!(".begun-{process}"));
+        fs::create_dir_all(&folder).unwrap();
+        for file in files {
+            fs::write(folder.join(file), "{").unwrap();
+        }
+    }
+    let alive = runs.join(".begun-5");
+    fs::create_dir(&alive).unwrap();
+    let lock = fs::File::create(alive.join(".lock")).unwrap();
+    lock.lock().unwrap();
+    bench.gclab(&["run", "tiny.toml"]).exits(0);
+    complete(&bench, 8);
+    let hidden = |entry: std::io::Result<fs::DirEntry>| {
+        let path = entry.unwrap().path();
+        (path != bench.folders()[0]).then_some(path)
+    };
+    let left: Vec<_> = fs::read_dir(&runs).unwrap().filter_map(hidden).collect();
+    assert_eq!(left, [alive], "what is locked is somebody's");
+}
+
+#[test]
+fn a_folder_that_was_given_is_taken_over_from_a_runner_killed_before_its_plan_was_written() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &tiny(1));
+    fs::create_dir(bench.path().join("out")).unwrap();
+    bench.write("out/.lock", "process 1");
+    bench.write("out/plan.json.new", "{ \"schema\"");
+    bench.gclab(&["run", "tiny.toml", "--out", "out"]).exits(0);
+    assert_eq!(ResultsDir::open(bench.path().join("out")).unwrap().runs().len(), 8);
+    assert!(!bench.path().join("out/plan.json.new").exists());
+}
+
+#[test]
 fn a_stop_by_signal_says_how_to_go_on() {
     for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
         let bench = Bench::new();

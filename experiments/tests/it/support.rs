@@ -82,13 +82,17 @@ impl Bench {
             .unwrap()
     }
 
-    /// The folders under `results/runs` that have a plan, by name. A runner that is killed before it has written its plan leaves
-    /// a folder without one, which is nobody's: the next runner makes another.
+    /// The folders under `results/runs`, by name. One that can be seen has a plan, whatever killed its runner.
     pub fn folders(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.path().join("results/runs")).into_iter().flatten();
-        let paths = entries.map(|entry| entry.unwrap().path());
-        let mut folders: Vec<_> = paths.filter(|path| path.join("plan.json").is_file()).collect();
+        let visible = entries
+            .map(|entry| entry.unwrap())
+            .filter(|entry| !entry.file_name().to_str().unwrap().starts_with('.'));
+        let mut folders: Vec<_> = visible.map(|entry| entry.path()).collect();
         folders.sort();
+        for folder in &folders {
+            assert!(folder.join("plan.json").is_file(), "{} has no plan", folder.display());
+        }
         folders
     }
 
