@@ -51,6 +51,7 @@ impl Description {
                 flag: format!("-N{}", flags.capabilities),
                 collector: self.name.to_owned(),
                 others: Vec::new(),
+                honours: self.honours.iter().map(|name| format!("-{name}")).collect(),
             });
         }
         let (least, most) = self.generations;

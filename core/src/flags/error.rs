@@ -86,7 +86,10 @@ pub enum FlagError {
         flag: String,
     },
     /// The chosen collector cannot do what the flag asks.
-    #[error("{flag}: the {collector} collector does not honour this flag; {}", who(others))]
+    #[error(
+        "{flag}: the {collector} collector does not honour this flag; {}",
+        who(collector, others, honours)
+    )]
     NotHonoured {
         /// The flag.
         flag: String,
@@ -94,6 +97,8 @@ pub enum FlagError {
         collector: String,
         /// Collectors that would honour it.
         others: Vec<String>,
+        /// The flags that the chosen one honours.
+        honours: Vec<String>,
     },
     /// Two flags contradict each other.
     #[error("{flag} is {why}")]
@@ -114,9 +119,16 @@ fn did_you_mean(suggestion: &Option<String>) -> String {
         .map_or(String::new(), |s| format!("; did you mean {s}?"))
 }
 
-fn who(others: &[String]) -> String {
+fn who(collector: &str, others: &[String], honours: &[String]) -> String {
     match others {
-        [] => "no collector here does".to_owned(),
+        [] => format!(
+            "nor does any other yet; of the flags for collectors, {collector} honours {}",
+            if honours.is_empty() {
+                "none".to_owned()
+            } else {
+                list(honours)
+            }
+        ),
         [one] => format!("{one} does"),
         many => format!("{} do", list(many)),
     }

@@ -116,6 +116,7 @@ impl Flags {
             flag: format!("-{}", spec.name),
             collector: collector.to_owned(),
             others,
+            honours: honours.iter().map(|name| format!("-{name}")).collect(),
         })
     }
 

@@ -234,6 +234,9 @@ impl Check<'_> {
         let label = collector.map_or_else(|| "contradicts another flag".into(), |name| format!("not with {name}"));
         let report = self.at(span, error.to_string(), label);
         match collector {
+            Some(_) if matches!(error, FlagError::NotHonoured { others, .. } if others.is_empty()) => {
+                report.help("take the flag out of this file; `gclab list collectors` shows which flags each collector honours")
+            }
             Some(name) => report.help(format!("take {name} out of `collectors`, or the flag out of this file: one file sweeps what all its collectors honour")),
             None => report,
         }
