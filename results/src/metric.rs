@@ -111,7 +111,7 @@ fn longest_pause(run: &RunRecord) -> Option<f64> {
     let single = stats
         .collections
         .iter()
-        .map(|p| (p.sync_ns.unwrap_or(0) + p.elapsed_ns) as f64 * 1e-9);
+        .map(|p| (p.sync_ns.unwrap_or(0) + p.elapsed_ns) as f64 / 1e9);
     let by_generation = stats.generations.iter().filter_map(|g| g.max_pause_seconds);
     single.reduce(f64::max).or_else(|| by_generation.reduce(f64::max))
 }
