@@ -59,22 +59,9 @@ pub fn shown(run: &PlannedRun) -> Result<Vec<String>, FlagError> {
     Ok(words)
 }
 
-/// Words as one would type them to a shell: quoted where they must be.
-pub fn quoted(words: &[String]) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+%@".contains(c);
-    let quote = |word: &String| {
-        if !word.is_empty() && word.chars().all(plain) {
-            word.clone()
-        } else {
-            format!("'{}'", word.replace('\'', "'\\''"))
-        }
-    };
-    words.iter().map(quote).collect::<Vec<_>>().join(" ")
-}
-
 #[cfg(test)]
 mod tests {
-    use gclab_results::Configuration;
+    use gclab_results::{Configuration, shell_line};
 
     use super::*;
 
@@ -95,12 +82,12 @@ mod tests {
     fn says_all_that_was_planned() {
         let planned = run(&["10", "20"], &[("A", "1m"), ("F", "1.5")]);
         assert_eq!(
-            quoted(&shown(&planned).unwrap()),
+            shell_line(&shown(&planned).unwrap()),
             "gclab exec mut_array 10 20 --collector copying +RTS -A1m -F1.5"
         );
         let words = exec(&planned, Some(Path::new("/tmp/a b"))).unwrap();
         assert_eq!(
-            quoted(&words),
+            shell_line(&words),
             "exec mut_array 10 20 --collector copying --record '/tmp/a b' +RTS -A1m -F1.5 -RTS"
         );
     }
@@ -108,7 +95,7 @@ mod tests {
     #[test]
     fn arguments_that_look_like_options_stay_arguments() {
         assert_eq!(
-            quoted(&shown(&run(&["-5"], &[("A", "1m")])).unwrap()),
+            shell_line(&shown(&run(&["-5"], &[("A", "1m")])).unwrap()),
             "gclab exec --collector copying +RTS -A1m -RTS -- mut_array -5"
         );
     }

@@ -39,5 +39,5 @@ fn tell(kind: &str, count: usize, all: usize, first: &RunRecord) -> String {
         .rev()
         .map(|line| format!("\n    {line}"))
         .collect();
-    format!("{what}: {}{indented}", crate::command_line::quoted(&first.command))
+    format!("{what}: {}{indented}", gclab_results::shell_line(&first.command))
 }

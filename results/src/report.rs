@@ -131,16 +131,3 @@ fn environment(dir: &ResultsDir) -> Vec<(&'static str, String)> {
     put("Started", Some(manifest.started.clone()));
     pairs
 }
-
-/// A command line as one text that a shell reads as the same words.
-fn shell_line(words: &[String]) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=+:,@%".contains(c);
-    let quoted = words.iter().map(|word| {
-        if !word.is_empty() && word.chars().all(plain) {
-            word.clone()
-        } else {
-            format!("'{}'", word.replace('\'', r"'\''"))
-        }
-    });
-    quoted.collect::<Vec<_>>().join(" ")
-}

@@ -42,20 +42,25 @@ pub fn report(arguments: &ReportArguments) -> ExitCode {
         Some(Format::Csv) => super::print(&report::csv(&folders)),
         format => {
             let page = report::html(&folders);
-            let path = match write_page(&page, &arguments.folders[0]) {
-                Ok(path) => path,
-                Err(message) => return usage(message),
-            };
+            let written = write_page(&page, &arguments.folders[0]);
             // A page of markup is for a file or a pipe, not for the eyes.
-            if format == Some(Format::Html) && !std::io::stdout().is_terminal() {
-                return super::print(&page);
+            let piped = format == Some(Format::Html) && !std::io::stdout().is_terminal();
+            let printed = if piped {
+                super::print(&page)
+            } else {
+                let tables: Vec<String> = folders
+                    .iter()
+                    .map(|folder| format!("{}\n\n{}", folder.path().display(), table::render(folder)))
+                    .collect();
+                super::print(&tables.join("\n"))
+            };
+            match written {
+                // Who has the page itself need not be told where else it is.
+                Ok(_) if piped => {}
+                Ok(path) => tell!("\n{}", path.display()),
+                // What was asked for has been printed; only the file is missing.
+                Err(message) => return usage(message),
             }
-            let tables: Vec<String> = folders
-                .iter()
-                .map(|folder| format!("{}\n\n{}", folder.path().display(), table::render(folder)))
-                .collect();
-            let printed = super::print(&tables.join("\n"));
-            tell!("\n{}", path.display());
             printed
         }
     }
@@ -83,7 +88,7 @@ fn write_page(page: &str, folder: &Path) -> Result<PathBuf, String> {
     // A browser that has the old page open never meets half of the new one.
     fs::write(&draft, page)
         .and_then(|()| fs::rename(&draft, &path))
-        .map_err(|error| format!("{}: {error}", path.display()))?;
+        .map_err(|error| format!("{}: cannot write the report: {error}", path.display()))?;
     Ok(path)
 }
 

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use gclab_results::{Manifest, ResultsDir};
+use gclab_results::{Manifest, ResultsDir, shell_line};
 
 use super::{USAGE, show, usage};
-use crate::command_line::{quoted, shown};
+use crate::command_line::shown;
 use crate::folder::{self, Folder};
 use crate::plan::Shard;
 use crate::registry::Registry;
@@ -64,16 +64,25 @@ pub fn run(arguments: &Arguments, registry: &Registry) -> ExitCode {
     }
 }
 
-/// The command that repeats the experiment.
-fn command(arguments: &Arguments) -> Vec<String> {
+/// The command that goes on with the experiment: what was asked for, but for `--fresh`.
+fn words(arguments: &Arguments) -> Vec<String> {
     let mut words = vec![
         "gclab".to_owned(),
         "run".to_owned(),
         arguments.experiment.display().to_string(),
     ];
+    if let Some(out) = &arguments.out {
+        words.extend(["--out".to_owned(), out.display().to_string()]);
+    }
     if !arguments.shard.is_all() {
         words.extend(["--shard".to_owned(), arguments.shard.to_string()]);
     }
+    words
+}
+
+/// The command that repeats the experiment.
+fn command(arguments: &Arguments) -> Vec<String> {
+    let mut words = words(arguments);
     words.push("--fresh".to_owned());
     words
 }
@@ -118,11 +127,12 @@ fn go(mut folder: Folder, spec: &Spec, arguments: &Arguments, stop: &Stop) -> Ex
 /// The table, the report, and whether all is well.
 fn finish(results: &ResultsDir, path: &Path) -> ExitCode {
     let printed = super::print(&gclab_results::table::render(results));
+    let mut complaints = verdict(results);
     match super::report::write_html(results, path) {
         Ok(report) => tell!("\n{}", report.display()),
-        Err(error) => return failed(error),
+        // The runs are done and recorded: what is to be said of them is said all the same.
+        Err(error) => complaints.push(error),
     }
-    let complaints = verdict(results);
     for complaint in &complaints {
         tell!("gclab: {complaint}");
     }
@@ -145,22 +155,11 @@ fn stopped(signal: i32, results: &ResultsDir, arguments: &Arguments) -> ExitCode
 }
 
 fn go_on(results: &ResultsDir, arguments: &Arguments) -> String {
-    let mut words = vec![
-        "gclab".to_owned(),
-        "run".to_owned(),
-        arguments.experiment.display().to_string(),
-    ];
-    if let Some(out) = &arguments.out {
-        words.extend(["--out".to_owned(), out.display().to_string()]);
-    }
-    if !arguments.shard.is_all() {
-        words.extend(["--shard".to_owned(), arguments.shard.to_string()]);
-    }
     format!(
         "{} of {} runs are done and kept. To go on:\n  {}",
         results.runs().len(),
         results.manifest().plan.len(),
-        quoted(&words)
+        shell_line(&words(arguments))
     )
 }
 
@@ -168,7 +167,7 @@ fn dry_run(spec: &Spec, manifest: &Manifest) -> ExitCode {
     let mut text = String::new();
     for run in &manifest.plan {
         match shown(run) {
-            Ok(words) => text.push_str(&format!("{}\n", quoted(&words))),
+            Ok(words) => text.push_str(&format!("{}\n", shell_line(&words))),
             // The file was checked, so this is not reached; were it, the message is right.
             Err(error) => return usage(error),
         }

@@ -35,6 +35,51 @@ fn every_format() {
 }
 
 #[test]
+fn a_page_that_cannot_be_written_costs_no_table() {
+    let bench = measured();
+    // A folder in the page's place stops root too.
+    fs::remove_file(bench.path().join("base/report.html")).unwrap();
+    fs::create_dir_all(bench.path().join("base/report.html/x")).unwrap();
+    let table = bench.gclab(&["report", "base"]).exits(2);
+    assert!(table.stdout.contains("two-space"), "{}", table.all());
+    assert!(
+        table
+            .stderr
+            .starts_with("gclab: base/report.html: cannot write the report: ")
+            && table.stderr.lines().count() == 1,
+        "{}",
+        table.all()
+    );
+    let page = bench.gclab(&["report", "base", "--format", "html"]).exits(2);
+    assert!(page.stdout.contains("</html>"), "{}", page.all());
+    let markdown = bench.gclab(&["report", "base", "--format", "markdown"]).exits(0);
+    assert_eq!(markdown.stderr, "");
+    let run = bench.gclab(&["run", "tiny.toml", "--out", "base"]).exits(1);
+    assert!(
+        run.stdout.contains("two-space") && run.stderr.contains("base/report.html: cannot write the report: "),
+        "{}",
+        run.all()
+    );
+}
+
+#[test]
+fn the_command_that_repeats_an_experiment_has_what_was_given() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &tiny(2));
+    bench
+        .gclab(&["run", "--shard", "1/2", "tiny.toml", "--out", "a folder"])
+        .exits(0);
+    let markdown = bench
+        .gclab(&["report", "a folder", "--format", "markdown"])
+        .exits(0)
+        .stdout;
+    assert!(
+        markdown.contains("gclab run tiny.toml --out 'a folder' --shard 1/2 --fresh"),
+        "{markdown}"
+    );
+}
+
+#[test]
 fn no_results_no_report() {
     let bench = measured();
     for words in [

@@ -1,9 +1,10 @@
 //! A report to paste into an issue: the answer, a table for each workload, the machine in a line, and the command.
 
-use super::{answers, cautions, environment, headline, pause_rows, shell_line, with_range};
+use super::{answers, cautions, environment, headline, pause_rows, with_range};
 use crate::folder::ResultsDir;
 use crate::manifest::Axis;
 use crate::metric::{self, Metric};
+use crate::shell_line;
 use crate::summary::{Summary, Work};
 use crate::table;
 use std::fmt::Write;

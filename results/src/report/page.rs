@@ -2,14 +2,13 @@
 
 use super::figures::{MOST_PANELS, by_other_axes, panels, split_axes, style_of};
 use super::grid::{configuration_table, pause_table, plan_table, raw_table};
-use super::{
-    Answer, Best, answers, cautions, environment, headline, pause_rows, pauses, shell_line, time_metric, with_range,
-};
+use super::{Answer, Best, answers, cautions, environment, headline, pause_rows, pauses, time_metric, with_range};
 use crate::chart::swatch;
 use crate::folder::ResultsDir;
 use crate::manifest::Axis;
 use crate::maths::Ratio;
 use crate::metric;
+use crate::shell_line;
 use crate::summary::{Group, Summary, Work};
 use minijinja::{Environment, UndefinedBehavior, Value, context};
 

@@ -45,8 +45,10 @@ fn csv_has_a_row_for_each_run_and_reads_back() {
         assert_eq!(&row[column("flag_A")], run.flags["A"]);
         assert_eq!(&row[column("outcome")], run.outcome.kind());
         assert_eq!(&row[column("args")], run.args.join(" "));
+        let nanoseconds = |seconds: f64| (seconds * 1e9).round() as u64;
         let gc = run.stats.as_ref().and_then(|s| s.gc_elapsed_seconds);
-        assert_eq!(row[column("gc_elapsed_seconds")].parse().ok(), gc);
+        let read: Option<f64> = row[column("gc_elapsed_seconds")].parse().ok();
+        assert_eq!(read.map(nanoseconds), gc.map(nanoseconds));
     }
     assert!(rows.iter().any(|row| &row[column("signal")] == "11"));
 }
@@ -250,7 +252,7 @@ fn pauses_are_pooled_over_good_runs() {
     assert_eq!(row.percentiles[3], None);
     assert_eq!(
         row.longest.expect("pauses").max,
-        *row.sorted.last().expect("pauses") as f64 * 1e-9
+        *row.sorted.last().expect("pauses") as f64 / 1e9
     );
 }
 
