@@ -23,7 +23,7 @@ impl Heap {
     /// # Errors
     /// If the system refuses even a small one.
     pub fn new(flags: &Flags) -> Result<Heap, MemoryError> {
-        let limit = flags.max_heap.unwrap_or_else(physical_memory);
+        let limit = flags.max_heap.unwrap_or_else(default_limit);
         let config = MemoryConfig {
             reserve: flags.reserve,
             huge_pages: flags.huge_pages,
@@ -94,6 +94,11 @@ impl Heap {
             self.blocks.return_free_megablocks(self.limit);
         }
     }
+}
+
+/// The limit without `-M`: the memory of the machine, or of the control group that the process runs in.
+pub fn default_limit() -> Bytes {
+    physical_memory()
 }
 
 /// The exit status of a program whose heap is exhausted: GHC's `EXIT_HEAPOVERFLOW`.

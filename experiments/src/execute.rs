@@ -4,10 +4,8 @@ use std::marker::PhantomData;
 
 use gclab_core::World;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
-use gclab_core::heap::OutOfMemory;
 use gclab_core::stats::Statistics;
 use gclab_core::stats::render::Printer;
-use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, StartError};
 use gclab_heap_traverse::Checker;
 use gclab_workloads::{RunError, Workload, WorkloadList, WorkloadVisitor};
@@ -95,7 +93,7 @@ fn run<C: Collector, W: Workload>(workload: &W, request: &Request<'_>) -> (Ended
     };
     let mut world = match World::<C>::new(request.flags) {
         Ok(world) => world,
-        Err(StartError::OutOfMemory(cause)) => return (exhausted(&cause), None),
+        Err(StartError::OutOfMemory(cause)) => return (Ended::Exhausted(cause), None),
         Err(error) => return (Ended::Refused(error.to_string()), None),
     };
     world.print_with(printer.clone());
@@ -104,16 +102,11 @@ fn run<C: Collector, W: Workload>(workload: &W, request: &Request<'_>) -> (Ended
     }
     let ended = match workload.run(&world, request.args) {
         Ok(checksum) => Ended::Checksum(checksum),
-        Err(RunError::Heap(EnterError::Exhausted(exhaustion))) => exhausted(&exhaustion.cause),
+        Err(RunError::Heap(EnterError::Exhausted(exhaustion))) => Ended::Exhausted(exhaustion.cause),
         Err(error @ RunError::Damaged(_)) => Ended::Broken(error.to_string()),
         Err(error) => Ended::Refused(error.to_string()),
     };
     let statistics = world.finish();
     printer.finish(&statistics);
     (ended, Some(statistics))
-}
-
-/// `-M` as it was, or else the memory of the machine.
-fn exhausted(cause: &OutOfMemory) -> Ended {
-    Ended::Exhausted(cause.limit.unwrap_or(Bytes(0)))
 }

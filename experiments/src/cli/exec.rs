@@ -13,12 +13,12 @@ use std::process::ExitCode;
 use clap::Args as ClapArgs;
 use gclab_core::collector::Description;
 use gclab_core::flags::{ENVIRONMENT, FLAGS, Flags, help};
-use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
+use gclab_core::heap::{EXIT_HEAP_EXHAUSTED, OutOfMemory};
 use gclab_core::stats::{Statistics, render};
-use gclab_core::words::Bytes;
 use gclab_results::{Configuration, PlannedRun, RunRecord, Status};
 use gclab_workloads::{Args, WorkloadDescription};
 
+use super::exhausted::exhausted;
 use super::usage as refuse;
 use crate::record::run_stats;
 use crate::registry::{Registry, usage};
@@ -65,8 +65,8 @@ pub struct Request<'r> {
 pub enum Ended {
     /// With this checksum.
     Checksum(u64),
-    /// For want of memory; the most that was allowed.
-    Exhausted(Bytes),
+    /// For want of memory.
+    Exhausted(OutOfMemory),
     /// Refused before or while it ran: a file that cannot be read, say.
     Refused(String),
     /// The collector has damaged the heap.
@@ -179,8 +179,8 @@ fn run(
     let (ended, statistics) = executor.execute(&request);
     let (code, outcome, checksum) = match ended {
         Ended::Checksum(checksum) => (0, Status::Ok, Some(checksum.to_string())),
-        Ended::Exhausted(limit) => {
-            tell!("{}", exhausted(limit, checked.flags.reserve).trim_end());
+        Ended::Exhausted(error) => {
+            tell!("{}", exhausted(&error, &checked.flags));
             (EXIT_HEAP_EXHAUSTED, Status::HeapExhausted, None)
         }
         Ended::Refused(problem) => return refuse(problem),
@@ -229,19 +229,6 @@ fn shown(path: Option<&Path>) -> String {
 
 /// As a panic: a collector that damages the heap is a crash, whoever notices.
 const EXIT_PANIC: u8 = 101;
-
-/// GHC's message, and what would need less memory.
-fn exhausted(limit: Bytes, reserve: Bytes) -> String {
-    let flag = if limit < reserve { "-M" } else { "-xr" };
-    format!(
-        "gclab: Heap exhausted;\n\
-         gclab: Current maximum heap size is {} bytes ({} MB).\n\
-         gclab: Use `+RTS {flag}<size>' to increase it.\n\
-         gclab: A collector that copies needs room for the copies; a compacting one would go on for longer.\n",
-        limit.0,
-        limit.0 >> 20
-    )
-}
 
 /// The flags that are not as by default, by their names in experiment files, with their values as words have them.
 fn given(flags: &Flags) -> BTreeMap<String, String> {

@@ -4,6 +4,7 @@
 //! was done and the answer is bad (a regression, failed runs); 2 for anything that is wrong with what was asked.
 
 mod exec;
+mod exhausted;
 mod list;
 mod report;
 mod run;

@@ -176,8 +176,8 @@ fn a_reservation_that_is_too_small_is_found_out_as_a_limit_is() {
         .gclab(&["exec", "binary_trees", "16", "+RTS", "-xr8m", "-s"])
         .exits(251);
     for line in [
-        "gclab: Current maximum heap size is 8388608 bytes (8 MB).",
-        "gclab: Use `+RTS -xr<size>' to increase it.",
+        "gclab: The address space reserved for the heap is used up: 8388608 bytes (8 MB).",
+        "gclab: Use `+RTS -xr<size>' to reserve more.",
         "bytes maximum residency",
     ] {
         assert!(done.stderr.contains(line), "{line}\n{}", done.all());

@@ -1,0 +1,132 @@
+//! What is said when the heap is exhausted: what is used up, and what would help. GHC's words where it has them.
+
+use gclab_core::block::{Exhausted, MEGABLOCK};
+use gclab_core::flags::Flags;
+use gclab_core::heap::{OutOfMemory, default_limit};
+use gclab_core::words::Bytes;
+
+/// What stood in the way.
+#[derive(Debug, PartialEq, Eq)]
+enum Bound<'e> {
+    /// `-M`.
+    Flag(Bytes),
+    /// The memory of the machine, without `-M`.
+    Machine(Bytes),
+    /// The reserved address space.
+    Reservation,
+    /// The system refused, with this message.
+    System(&'e Exhausted),
+}
+
+/// Whose bound `error` met. A heap's limit is the least of `-M` (or, without it, `machine`) and of the reservation, in whole megablocks.
+fn bound<'e>(error: &'e OutOfMemory, flags: &Flags, machine: Bytes) -> Bound<'e> {
+    let wanted = flags.max_heap.unwrap_or(machine);
+    match (&error.cause, error.limit) {
+        (Exhausted::System(_), _) => Bound::System(&error.cause),
+        (Exhausted::Limit, Some(limit)) if limit.0.saturating_add(MEGABLOCK.0) > wanted.0 => match flags.max_heap {
+            Some(_) => Bound::Flag(limit),
+            None => Bound::Machine(limit),
+        },
+        (Exhausted::Limit | Exhausted::Reservation, _) => Bound::Reservation,
+    }
+}
+
+/// The message, several lines without an end of the last.
+pub fn exhausted(error: &OutOfMemory, flags: &Flags) -> String {
+    text(error, flags, default_limit())
+}
+
+fn text(error: &OutOfMemory, flags: &Flags, machine: Bytes) -> String {
+    let size = |bytes: Bytes| format!("{} bytes ({} MB)", bytes.0, bytes.0 >> 20);
+    let of_copying =
+        "A collector that copies needs room for the copies; a compacting one would go on for longer.".to_owned();
+    let lines = match bound(error, flags, machine) {
+        Bound::Flag(limit) => vec![
+            format!("Current maximum heap size is {}.", size(limit)),
+            "Use `+RTS -M<size>' to increase it.".to_owned(),
+            of_copying,
+        ],
+        Bound::Machine(limit) => vec![
+            format!(
+                "Without -M the heap may take the memory that this machine, or its control group, has: {}.",
+                size(limit)
+            ),
+            "Use a machine (or group) with more, or `+RTS -M<size>' to have the system swap.".to_owned(),
+            of_copying,
+        ],
+        Bound::Reservation => {
+            let limit = error.limit.unwrap_or(flags.reserve).0.min(flags.reserve.0);
+            let mut lines = vec![format!(
+                "The address space reserved for the heap is used up: {}.",
+                size(Bytes(limit))
+            )];
+            lines.push(if limit.saturating_add(MEGABLOCK.0) > flags.reserve.0 {
+                "Use `+RTS -xr<size>' to reserve more.".to_owned()
+            } else {
+                format!(
+                    "The system refused the {} of -xr: a larger `ulimit -v' would help.",
+                    size(flags.reserve)
+                )
+            });
+            lines.push(of_copying);
+            lines
+        }
+        Bound::System(cause) => vec![
+            format!("The system gave no more: {cause}."),
+            format!(
+                "{} are in use. A larger `ulimit -v', fewer other programs, or `+RTS -M<size>' below that would help.",
+                size(error.in_use)
+            ),
+        ],
+    };
+    let lines = lines.into_iter().map(|line| format!("\ngclab: {line}"));
+    format!("gclab: Heap exhausted;{}", lines.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use gclab_core::memory::MemoryError;
+
+    use super::*;
+
+    const MACHINE: Bytes = Bytes::mib(4096);
+
+    fn error(limit: Option<Bytes>, cause: Exhausted) -> OutOfMemory {
+        OutOfMemory {
+            requested: Bytes(4096),
+            in_use: Bytes::mib(7),
+            limit,
+            cause,
+        }
+    }
+
+    fn flags(words: &str) -> Flags {
+        let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+        Flags::parse(None, &words).unwrap()
+    }
+
+    #[test]
+    fn the_message_names_what_is_used_up_and_what_would_help() {
+        let refused = Exhausted::System(MemoryError::Reserve {
+            size: Bytes::mib(1),
+            reason: "Cannot allocate memory".into(),
+        });
+        let cases = [
+            ("-M8m", error(Some(Bytes::mib(8)), Exhausted::Limit)),
+            // A limit is whole megablocks.
+            ("-M8500k", error(Some(Bytes::mib(8)), Exhausted::Limit)),
+            ("", error(Some(MACHINE), Exhausted::Limit)),
+            // The collector's own sizing knows of limits only: this one is what was reserved.
+            ("-xr16m", error(Some(Bytes::mib(16)), Exhausted::Limit)),
+            ("-M64m -xr16m", error(Some(Bytes::mib(16)), Exhausted::Limit)),
+            ("-M64m -xr64m", error(Some(Bytes::mib(64)), Exhausted::Reservation)),
+            ("-xr64m", error(Some(MACHINE), Exhausted::Reservation)),
+            // The default, 1 TiB, of which the system gave less.
+            ("", error(Some(Bytes::mib(512)), Exhausted::Limit)),
+            ("-M64m", error(Some(Bytes::mib(64)), refused)),
+        ];
+        let texts =
+            cases.map(|(words, error)| format!("== {words} {error:?}\n{}", text(&error, &flags(words), MACHINE)));
+        insta::assert_snapshot!(texts.join("\n"));
+    }
+}
