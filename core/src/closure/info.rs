@@ -1,6 +1,6 @@
 //! Info tables: what is true of all closures of one Rust type.
 //!
-//! An info table is a `static` that `#[derive(Closure)]` writes. It is 64-aligned so that its address leaves room in
+//! An info table is a `static` that `#[derive(Closure)]` writes (or, for `MutVar<T>` and `MutArray<T>`, a constant). It is 64-aligned so that its address leaves room in
 //! the header ([`super::header`]). Profilers print its name, type and module; collectors read its [`Kind`] only for
 //! closures whose layout is not in the header.
 
@@ -53,6 +53,10 @@ pub struct TypeInfo {
     pub name: &'static str,
     /// The module it was defined in (`module_path!()`).
     pub module: &'static str,
+    /// What its pointers lead to, where a closure is known by that too: the table of `T` in those of `MutVar<T>` and
+    /// `MutArray<T>`. Such a table is a constant of the compiler's, which may make it more than once: two of them are of one
+    /// type if kind and element are the same, wherever they lie.
+    pub element: Option<&'static TypeInfo>,
 }
 
 impl TypeInfo {
@@ -73,6 +77,15 @@ impl TypeInfo {
             words: words as u8,
             name,
             module,
+            element: None,
+        }
+    }
+
+    /// The same table for closures whose pointers lead to closures that `element` describes.
+    pub(crate) const fn of(self, element: &'static TypeInfo) -> TypeInfo {
+        TypeInfo {
+            element: Some(element),
+            ..self
         }
     }
 
@@ -85,6 +98,7 @@ impl TypeInfo {
             words: VARIABLE,
             name,
             module: "gclab_core",
+            element: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Mutable arrays of pointers (`MUT_ARR_PTRS`).
 
+use super::gc::Distinct;
 use super::{Gc, Mutator, NoGc};
 use crate::closure::{Closure, Kind, TypeInfo, pointer_array_words};
 use crate::collector::Collector;
@@ -10,11 +11,16 @@ use std::sync::atomic::Ordering;
 #[derive(Debug)]
 pub struct MutArray<T>(PhantomData<fn(T) -> T>);
 
-static MUT_ARRAY: TypeInfo = TypeInfo::variable(Kind::MutArrPtrs, "MutArray");
-
 // SAFETY: `alloc_array` writes the length and as many pointers to `T`s; the accessors below keep inside.
 unsafe impl<T: Closure> Closure for MutArray<T> {
-    const INFO: &'static TypeInfo = &MUT_ARRAY;
+    const INFO: &'static TypeInfo = &TypeInfo::variable(Kind::MutArrPtrs, "MutArray").of(T::INFO);
+}
+// SAFETY: only arrays have this kind, their table names the table of what they point to, and only `T` has that one.
+unsafe impl<T: Distinct> Distinct for MutArray<T> {
+    #[inline]
+    fn is_described_by(info: &'static TypeInfo) -> bool {
+        info.kind == Kind::MutArrPtrs && info.element.is_some_and(T::is_described_by)
+    }
 }
 
 impl<'h, C: Collector> Mutator<'h, C> {

@@ -173,14 +173,24 @@ unsafe impl Closure for Any {
 /// A type that its info table tells apart from every other: only one Rust type has it.
 ///
 /// # Safety
-/// No other type has the same `INFO`.
-pub unsafe trait Distinct: Closure {}
+/// `is_described_by` is true of the tables in headers of this type's closures, and of no table of another type.
+pub unsafe trait Distinct: Closure {
+    /// Whether closures with this table are of this type, exactly: an array of trees is no array of [`Any`], since anything
+    /// could be stored in one.
+    #[inline(always)]
+    fn is_described_by(info: &'static TypeInfo) -> bool {
+        std::ptr::eq(info, Self::INFO)
+    }
+}
+
+// SAFETY: no other type has this table. (No closure has it either; tables of arrays of anything name it.)
+unsafe impl Distinct for Any {}
 
 impl<'m, 'h> Gc<'m, 'h, Any> {
-    /// The closure as a `T`, if it is one.
+    /// The closure as a `T`, if that is the type it was made with; which is never `Any`.
     #[inline]
     pub fn downcast<T: Distinct>(self) -> Option<Gc<'m, 'h, T>> {
-        std::ptr::eq(self.info(), T::INFO).then_some(Gc {
+        T::is_described_by(self.info()).then_some(Gc {
             closure: self.closure,
             _type: PhantomData,
             _brand: PhantomData,

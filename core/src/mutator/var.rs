@@ -1,5 +1,6 @@
 //! Mutable variables (`MUT_VAR`).
 
+use super::gc::Distinct;
 use super::{Gc, Init, NoGc};
 use crate::closure::{Closure, Kind, TypeInfo};
 use crate::collector::Collector;
@@ -9,11 +10,16 @@ use std::marker::PhantomData;
 #[derive(Debug)]
 pub struct MutVar<T>(PhantomData<fn(T) -> T>);
 
-static MUT_VAR: TypeInfo = TypeInfo::fixed(Kind::MutVar, "MutVar", "gclab_core", 1, 1);
-
 // SAFETY: `MutVarInit` writes the one pointer; the accessors below read and write only that.
 unsafe impl<T: Closure> Closure for MutVar<T> {
-    const INFO: &'static TypeInfo = &MUT_VAR;
+    const INFO: &'static TypeInfo = &TypeInfo::fixed(Kind::MutVar, "MutVar", "gclab_core", 1, 1).of(T::INFO);
+}
+// SAFETY: only variables have this kind, their table names the table of what they point to, and only `T` has that one.
+unsafe impl<T: Distinct> Distinct for MutVar<T> {
+    #[inline]
+    fn is_described_by(info: &'static TypeInfo) -> bool {
+        info.kind == Kind::MutVar && info.element.is_some_and(T::is_described_by)
+    }
 }
 
 /// The initial value of a [`MutVar`].
