@@ -6,7 +6,7 @@ use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::events::{Event, Listener, Phase};
 use gclab_core::flags::Flags;
-use gclab_core::mutator::{Any, ByteArray, Gc, Handle, MutArray, Mutator, OptionRoot};
+use gclab_core::mutator::{Any, ByteArray, Gc, Handle, MutArray, MutVar, Mutator, OptionRoot};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -207,6 +207,53 @@ under_every_collector! {
             let what = tagged.get(m).what();
             assert!(what == empty.get(m).erase() && what.downcast::<Empty>().is_some());
             assert!(what.downcast::<List>().is_none() && what.downcast::<ByteArray>().is_none());
+        })).expect("room enough");
+    }
+
+    fn arrays_and_variables_are_told_apart_by_what_they_point_to<C>() {
+        let world = world::<C>();
+        world.enter(|m| m.frame(|m, [lists, bytes, nested, things, var]| {
+            let lists = lists.put(m.alloc_array::<List>(2, |_| None));
+            let bytes = bytes.put(m.alloc_array::<ByteArray>(500, |_| None));
+            let nested = nested.put(m.alloc_array(1, |m| Some(lists.get(m))));
+            let things = things.put(m.alloc_array(1, |m| Some(nested.get(m).erase())));
+            let var = var.put(m.alloc(|_| MutVar::<List>::new(None)));
+            for major in [false, false, true] {
+                {
+                    let lists = lists.get(m).erase();
+                    assert!(lists.downcast::<MutArray<List>>().is_some_and(|found| found.erase() == lists && found.len() == 2));
+                    assert!(lists.downcast::<MutArray<Tagged>>().is_none() && lists.downcast::<MutArray<Any>>().is_none());
+                    assert!(lists.downcast::<MutVar<List>>().is_none() && lists.downcast::<List>().is_none());
+                    let bytes = bytes.get(m).erase();
+                    assert!(bytes.downcast::<MutArray<ByteArray>>().is_some() && bytes.downcast::<MutArray<List>>().is_none());
+                    let inner = things.get(m).get(0).expect("put there");
+                    assert!(inner.downcast::<MutArray<MutArray<List>>>().is_some());
+                    assert!(inner.downcast::<MutArray<MutArray<Any>>>().is_none() && inner.downcast::<MutArray<MutVar<List>>>().is_none());
+                    assert!(things.get(m).erase().downcast::<MutArray<Any>>().is_some() && inner.downcast::<Any>().is_none());
+                    let var = var.get(m).erase();
+                    assert!(var.downcast::<MutVar<List>>().is_some());
+                    assert!(var.downcast::<MutVar<Any>>().is_none() && var.downcast::<MutArray<List>>().is_none());
+                }
+                exercise(m);
+                m.collect(major);
+            }
+        })).expect("room enough");
+    }
+
+    fn a_view_that_comes_with_a_closure_finds_it_where_it_is<C>() {
+        let world = world::<C>();
+        world.enter(|m| m.frame(|m, [things]| {
+            let things = things.put(m.alloc_array(1000, |_| None));
+            for i in 0..1000 {
+                // The area is 32 KiB: some of these collect, and move the array that the view reads afterwards.
+                let (m, bytes) = m.with_view(|m| m.alloc_bytes(&[i as u8; 100]));
+                things.get(m).set(m, i, Some(bytes.erase()));
+            }
+            m.collect(true);
+            for i in 0..1000 {
+                let bytes = things.get(m).get(i).and_then(Gc::downcast::<ByteArray>).expect("put there");
+                assert_eq!(bytes.as_slice(), [i as u8; 100]);
+            }
         })).expect("room enough");
     }
 

@@ -55,6 +55,20 @@ impl<'h, C: Collector> Mutator<'h, C> {
         (view, unsafe { Gc::from_word(closure as u64) })
     }
 
+    /// Run `alloc`, which gives a new closure (or any other), and also give a view of the mutator, so that the closure can be
+    /// stored somewhere at once: what [`Mutator::alloc_with`] is to [`Mutator::alloc`], for everything else that allocates, as in
+    /// `let (m, name) = m.with_view(|m| m.alloc_bytes(b"name"));`.
+    #[inline(always)]
+    pub fn with_view<'m, T: Closure>(
+        &'m mut self,
+        alloc: impl for<'a> FnOnce(&'a mut Self) -> Gc<'a, 'h, T>,
+    ) -> (&'m NoGc<'h, C>, Gc<'m, 'h, T>) {
+        let closure = alloc(self).to_word();
+        // SAFETY: a closure of type `T` of this heap, which stays where it is: the mutator, which alone can have it moved, has
+        // been ours since `alloc` returned, and is shared from here on for `'m`.
+        (&self.view, unsafe { Gc::from_word(closure) })
+    }
+
     /// Space for a small closure; may collect.
     #[inline(always)]
     fn reserve(&mut self, words: Words) -> Addr {

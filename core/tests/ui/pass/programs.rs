@@ -45,6 +45,16 @@ fn fill<'h, C: Collector>(m: &mut Mutator<'h, C>, array: &Root<'_, 'h, MutArray<
     }
 }
 
+/// So is whatever else is allocated, by the mutator or by a function.
+fn hang_up<'h, C: Collector>(m: &mut Mutator<'h, C>, array: &Root<'_, 'h, MutArray<Any>>) {
+    let (view, bytes) = m.with_view(|m| m.alloc_bytes(b"bytes"));
+    array.get(view).set(view, 0, Some(bytes.erase()));
+    let (view, inner) = m.with_view(|m| m.alloc_array::<Tree>(2, |_| None));
+    array.get(view).set(view, 1, Some(inner.erase()));
+    let (view, tree) = m.with_view(|m| make(m, 3));
+    array.get(view).set(view, 2, Some(tree.erase()));
+}
+
 /// Roots of different types in one frame.
 fn two_types<C: Collector>(m: &mut Mutator<'_, C>) -> u64 {
     m.frame(|m, [a, b]| {
@@ -81,7 +91,9 @@ where
 }
 
 fn all<C: Collector>(m: &mut Mutator<'_, C>) -> u64 {
-    m.frame(|m, [array, var]| {
+    m.frame(|m, [array, var, things]| {
+        let things = things.put(m.alloc_array(3, |_| None));
+        hang_up(m, &things);
         let array = array.put(m.alloc_array(9, |_| None));
         fill(m, &array);
         let var = var.put(m.alloc(|_| MutVar::new(None)));

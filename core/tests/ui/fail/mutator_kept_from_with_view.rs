@@ -1,0 +1,28 @@
+//! The mutator is lent to what allocates, and to nobody after that: he could collect under the closure and its view.
+
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Gc, Mutator};
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Tree {
+    left: Option<Ptr<Tree>>,
+    right: Option<Ptr<Tree>>,
+}
+
+fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
+    m.alloc(|_| Tree::new(None, None))
+}
+
+fn misuse<C: Collector>(m: &mut Mutator<'_, C>) {
+    let mut kept = None;
+    let (view, tree) = m.with_view(|m| {
+        let tree = make(&mut *m);
+        kept = Some(m);
+        tree
+    });
+    let _ = (kept, view, tree);
+}
+
+fn main() {}

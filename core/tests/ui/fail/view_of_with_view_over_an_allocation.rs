@@ -1,0 +1,24 @@
+//! The view that comes with whatever is allocated lives as long as nothing may move.
+
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Gc, Mutator};
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Tree {
+    left: Option<Ptr<Tree>>,
+    right: Option<Ptr<Tree>>,
+}
+
+fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
+    m.alloc(|_| Tree::new(None, None))
+}
+
+fn misuse<C: Collector>(m: &mut Mutator<'_, C>) {
+    let (view, tree) = m.with_view(|m| make(m));
+    make(m);
+    let _ = (view, tree);
+}
+
+fn main() {}
