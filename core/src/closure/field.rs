@@ -68,37 +68,30 @@ unsafe impl<T: Closure> Field for Ptr<T> {
     }
 }
 
-// SAFETY: encodes and decodes null or the address of a closure of type `T`.
-unsafe impl<T: Closure> Field for Option<Ptr<T>> {
-    const POINTER: bool = true;
-    type Init<'m, 'h> = Option<Gc<'m, 'h, T>>;
-    type View<'m, 'h> = Option<Gc<'m, 'h, T>>;
-    #[inline(always)]
-    fn encode(value: Option<Gc<'_, '_, T>>) -> u64 {
-        Gc::option_to_word(value)
-    }
-    #[inline(always)]
-    unsafe fn decode<'m, 'h>(word: u64) -> Option<Gc<'m, 'h, T>> {
-        // SAFETY: `encode` wrote null or the address of a `T`.
-        unsafe { Gc::option_from_word(word) }
-    }
+macro_rules! nullable {
+    ($($field:ident<$inner:ty>: mutable $mutable:literal;)*) => {$(
+        // SAFETY: encodes and decodes null or the address of a closure of type `T`, and so does every writer.
+        unsafe impl<T: Closure> Field for $field<$inner> {
+            const POINTER: bool = true;
+            const MUTABLE: bool = $mutable;
+            type Init<'m, 'h> = Option<Gc<'m, 'h, T>>;
+            type View<'m, 'h> = Option<Gc<'m, 'h, T>>;
+            #[inline(always)]
+            fn encode(value: Option<Gc<'_, '_, T>>) -> u64 {
+                Gc::option_to_word(value)
+            }
+            #[inline(always)]
+            unsafe fn decode<'m, 'h>(word: u64) -> Option<Gc<'m, 'h, T>> {
+                // SAFETY: null or the address of a `T`.
+                unsafe { Gc::option_from_word(word) }
+            }
+        }
+    )*};
 }
 
-// SAFETY: encodes and decodes null or the address of a closure of type `T`.
-unsafe impl<T: Closure> Field for Mut<T> {
-    const POINTER: bool = true;
-    const MUTABLE: bool = true;
-    type Init<'m, 'h> = Option<Gc<'m, 'h, T>>;
-    type View<'m, 'h> = Option<Gc<'m, 'h, T>>;
-    #[inline(always)]
-    fn encode(value: Option<Gc<'_, '_, T>>) -> u64 {
-        Gc::option_to_word(value)
-    }
-    #[inline(always)]
-    unsafe fn decode<'m, 'h>(word: u64) -> Option<Gc<'m, 'h, T>> {
-        // SAFETY: every writer stores null or the address of a `T`.
-        unsafe { Gc::option_from_word(word) }
-    }
+nullable! {
+    Option<Ptr<T>>: mutable false;
+    Mut<T>: mutable true;
 }
 
 // SAFETY: `Mut<T>` decodes pointers to `T`s.
