@@ -11,7 +11,7 @@ use crate::args::{ArgError, ArgSpec, Args};
 pub struct TestSize {
     /// The arguments, as on the command line.
     pub args: &'static [&'static str],
-    /// The checksum at these arguments; `None` where it depends on a file that may change.
+    /// The checksum at these arguments; `None` where nobody has pinned it.
     pub checksum: Option<u64>,
 }
 
@@ -24,7 +24,7 @@ pub struct WorkloadDescription {
     pub summary: &'static str,
     /// Its arguments, in order.
     pub args: &'static [ArgSpec],
-    /// The checksum at the default arguments; `None` where it depends on a file that may change.
+    /// The checksum at the default arguments; `None` where nobody has pinned it.
     pub checksum: Option<u64>,
     /// A size small enough for tests that check the whole heap after every collection.
     pub test: TestSize,

@@ -1,6 +1,6 @@
 //! `word_index [FILE] [COPIES] [QUERIES]`: an index of a text's words, and the answers to questions asked of it.
 //!
-//! The text is read COPIES times over, as if it were so many documents, and each word ([`words`]) is entered with its place, counted in words from 0.
+//! The text (without FILE: [`text`]) is read COPIES times over, as if it were so many documents, and each word ([`words`]) is entered with its place, counted in words from 0.
 //! Then QUERIES times: a place in the text and a number of words from 1 to 3 are drawn, and the words that stand there (from the next beginning of a word; from
 //! the start of the text, if none follows; fewer, if the text ends) are looked for as a phrase. The answer is the list of all places where the phrase stands;
 //! the last [`KEPT`] answers are kept.
@@ -12,6 +12,7 @@
 //! answers kept) + number of different words + number of words entered.
 
 mod index;
+mod text;
 mod words;
 
 use gclab_core::collector::Collector;
@@ -31,13 +32,6 @@ const PHRASE: usize = 3;
 /// Answers that are kept.
 const KEPT: usize = 64;
 
-/// The built-in text: the project's own documents.
-const TEXT: &[&[u8]] = &[
-    include_bytes!("../../../README.md"),
-    include_bytes!("../../../docs/flags.md"),
-    include_bytes!("../../../docs/results.md"),
-];
-
 /// The workload.
 #[derive(Debug, Default)]
 pub struct WordIndex;
@@ -47,20 +41,24 @@ impl Workload for WordIndex {
         name: "word_index",
         summary: "an index of a text's words, and answers to questions asked of it",
         args: &[
-            ArgSpec::file("FILE", "a text of any kind", Some("this project's documents")),
+            ArgSpec::file(
+                "FILE",
+                "a text of any kind",
+                Some("a text of made-up words that is built in"),
+            ),
             ArgSpec::number("COPIES", "how many times over the text is entered", 50, 0..=1 << 32),
             ArgSpec::number("QUERIES", "questions asked", 1000, 0..=1 << 40),
         ],
-        checksum: None,
+        checksum: Some(15_529_528_558_046_664_651),
         test: TestSize {
             args: &["-", "20", "300"],
-            checksum: None,
+            checksum: Some(12_085_877_695_834_290_428),
         },
     };
 
     fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
         let text = match args.file("FILE") {
-            None => TEXT.concat(),
+            None => text::built_in(),
             Some(file) => std::fs::read(file).map_err(|error| RunError::Input {
                 file: file.display().to_string(),
                 problem: format!("cannot read: {error}"),
