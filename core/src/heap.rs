@@ -1,4 +1,7 @@
 //! The memory of one heap: blocks, their states, and the limit on them.
+//!
+//! A heap that has a world is given, to write, to its collector alone: what is done to it there is part of what an implementation of
+//! [`crate::collector::Collector`] promises, which is why these methods are safe.
 
 use std::io::Write;
 
@@ -53,11 +56,31 @@ impl Heap {
         &self.blocks
     }
 
-    pub(crate) fn set_state(&mut self, run: BlockRun, state: BlockState) {
+    /// Sets the state of the blocks of a run.
+    pub fn set_state(&mut self, run: BlockRun, state: BlockState) {
         self.blocks.set_state(run, state);
     }
 
-    /// Blocks for one closure of `words` words.
+    /// Takes `least` to `most` neighbouring blocks, in `state`: as many as the best place has
+    /// ([`BlockAllocator::allocate_up_to`]).
+    ///
+    /// # Errors
+    /// If even `least` would exceed the limit, or the system refuses.
+    pub fn allocate(&mut self, least: u32, most: u32, state: BlockState) -> Result<BlockRun, OutOfMemory> {
+        let run = self.blocks.allocate_up_to(least, most)?;
+        self.blocks.set_state(run, state);
+        Ok(run)
+    }
+
+    /// Frees a run. No closure that can be reached lies in it.
+    ///
+    /// # Panics
+    /// If it is not an allocated run of this heap.
+    pub fn free(&mut self, run: BlockRun) {
+        self.blocks.free(run);
+    }
+
+    /// Blocks for one closure of `words` words. Their state is for the caller to set.
     ///
     /// # Errors
     /// If they would exceed the limit, or the system refuses.

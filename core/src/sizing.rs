@@ -4,7 +4,7 @@
 //! Under `-M` two things shrink as the limit nears: the factor, so that a copy of everything that is copied fits, and then
 //! the allocation area. When less than `-m` percent of the limit would be left to allocate in, the heap is exhausted.
 
-use crate::block::Exhausted;
+use crate::block::{BLOCK, Exhausted};
 use crate::flags::{Flags, HeapHint};
 use crate::heap::{Heap, OutOfMemory};
 use crate::space::Steps;
@@ -105,6 +105,20 @@ impl FactorSizing {
         self.fitting_area(wanted, live)
     }
 
+    /// The allocation area after a collection that left `live` where it is: what makes the heap grow to F × live, at least -A;
+    /// under `-M` at most what is left beside it, since nothing will be copied.
+    ///
+    /// # Errors
+    /// If that leaves less than `-m` percent of the limit.
+    pub fn area_in_place(&self, live: Bytes) -> Result<Bytes, OutOfMemory> {
+        let growth = (live.0 as f64 * (self.factor - 1.0)) as usize;
+        let room = self.limit.0.saturating_sub(live.0);
+        if room < self.least_area.0 {
+            return Err(self.exhausted(live));
+        }
+        Ok(Bytes(growth.max(self.area.0).min(room).max(BLOCK.0)))
+    }
+
     /// Notes what part of the allocation area survived a minor collection.
     pub fn note_survival(&mut self, copied: Bytes, area: Bytes) {
         self.kept_percent = copied.0 * 100 / area.0.max(1);
@@ -134,15 +148,18 @@ impl FactorSizing {
     fn fitting_area(&self, wanted: Bytes, live: Live) -> Result<Bytes, OutOfMemory> {
         let room = self.room_for(live);
         if room < self.least_area.0 {
-            let in_use = Bytes(live.copied.0 + live.large.0);
-            return Err(OutOfMemory {
-                requested: self.least_area,
-                in_use,
-                limit: Some(self.limit),
-                cause: Exhausted::Limit,
-            });
+            return Err(self.exhausted(Bytes(live.copied.0 + live.large.0)));
         }
         Ok(Bytes(wanted.0.min(room)))
+    }
+
+    fn exhausted(&self, in_use: Bytes) -> OutOfMemory {
+        OutOfMemory {
+            requested: self.least_area,
+            in_use,
+            limit: Some(self.limit),
+            cause: Exhausted::Limit,
+        }
     }
 }
 

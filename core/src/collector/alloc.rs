@@ -13,8 +13,8 @@ pub unsafe trait Alloc: Default {
     fn reserve(&self, words: Words) -> Option<Addr>;
     /// The closure at `at`, of `words` words, is written: the space is taken.
     fn commit(&self, at: Addr, words: Words);
-    /// Give no space after the next `words` words, or all there is again if `None`. (For collections at every n-th
-    /// allocation.)
+    /// Give space for one more closure, of `words` words, and then none; or all there is again if `None`. (For collections at
+    /// every n-th allocation.)
     fn restrict(&self, words: Option<Words>);
     /// Bytes allocated since [`Alloc::take_allocated`] was last called.
     fn allocated(&self) -> Bytes;
@@ -37,7 +37,7 @@ pub struct Bump {
 
 impl Bump {
     /// Allocate from `start` to `end` from now on. The memory must be the mutator's alone: see [`Alloc`].
-    pub(crate) fn set_region(&self, start: Addr, end: Addr) {
+    pub fn set_region(&self, start: Addr, end: Addr) {
         self.leave_region();
         self.cursor.set(start.0);
         self.counted.set(start.0);
@@ -46,7 +46,7 @@ impl Bump {
     }
 
     /// Give the region up; says where the allocated part ends (zero if there was no region).
-    pub(crate) fn leave_region(&self) -> Addr {
+    pub fn leave_region(&self) -> Addr {
         let cursor = self.cursor.get();
         self.allocated.set(self.allocated.get() + cursor - self.counted.get());
         [&self.cursor, &self.counted, &self.limit, &self.end]
@@ -56,13 +56,14 @@ impl Bump {
     }
 
     /// Where the next closure will be.
-    pub(crate) fn cursor(&self) -> Addr {
+    pub fn cursor(&self) -> Addr {
         Addr(self.cursor.get())
     }
 }
 
-// SAFETY: `set_region` is the core's own and gives memory that belongs to the mutator; between cursor and limit nothing is
-// given twice, since `commit` moves the cursor behind what was reserved.
+// SAFETY: whoever calls `set_region` gives memory that belongs to the mutator: only its collector gets to see a mutator's
+// allocator, and promises that. Between cursor and limit nothing is given twice, since `commit` moves the cursor behind what was
+// reserved.
 unsafe impl Alloc for Bump {
     #[inline(always)]
     fn reserve(&self, words: Words) -> Option<Addr> {

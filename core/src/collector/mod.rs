@@ -6,18 +6,20 @@
 
 mod alloc;
 mod capability;
+mod cells;
 mod list;
 mod pause;
 
 pub use alloc::{Alloc, Bump};
 pub use capability::{Barrier, Capability, GenerationalBarrier, NoBarrier};
+pub use cells::Cells;
 pub use list::{CollectorList, CollectorVisitor};
 pub use pause::{Pause, Roots};
 
 use crate::flags::{FlagError, Flags};
 use crate::heap::{Heap, OutOfMemory};
 use crate::space::{Region, Steps};
-use crate::trace::Evacuated;
+use crate::trace::{Evacuated, Marked};
 use crate::words::{Addr, Bytes, Words};
 
 /// What a collector is, as data: from it the command line, the TOML names, the test matrix and the docs follow.
@@ -144,6 +146,19 @@ impl Outcome {
             ..Outcome::default()
         }
     }
+
+    /// The figures of a collection of everything by marking, after which closures take blocks of `held` bytes; nothing was
+    /// moved.
+    pub fn of_marking(marked: &Marked, held: Bytes) -> Outcome {
+        let live = marked.words.to_bytes();
+        Outcome {
+            major: true,
+            live,
+            large: marked.large.to_bytes(),
+            slop: Bytes(held.0 - live.0),
+            ..Outcome::default()
+        }
+    }
 }
 
 /// A garbage collector.
@@ -152,6 +167,9 @@ impl Outcome {
 /// After `collect` every closure that was reachable from the roots is intact, every root and every pointer of such a
 /// closure leads to it, and memory that `refill` and `allocate_large` hand out overlaps no such closure. Collectors that
 /// are made of [`crate::space`] and [`crate::trace`] have it from there, as long as they trace every kind of root.
+///
+/// A mutator's [`Alloc`], the [`Heap`] to write and the slots of roots are shown to its collector alone, by these methods; so
+/// what is done with them is part of this promise, and their methods are safe to call.
 pub unsafe trait Collector: Sized + Send + 'static {
     /// What it is.
     const DESCRIPTION: Description;

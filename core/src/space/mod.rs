@@ -11,11 +11,24 @@
 //! Each step after 0 keeps closures that have pointers and closures that have none in separate [`Lane`]s, so that the
 //! latter are never scanned and keep the former dense. Large objects ([`LARGE_OBJECT`]) have block runs of their own and
 //! are never copied: they change step by changing the state of their blocks.
+//!
+//! Those are the spaces of collectors that copy. For collectors that leave closures where they are: [`CellSpace`] has cells of
+//! [size classes](SizeClass), [`LargeObjects`] what is too large for them, and [`MarkBits`] say of both what lives. Such a
+//! space is of one step, 1 if everything is collected each time.
 
+mod cells;
+mod large;
+mod mark_bits;
+mod marked_regions;
 mod nursery;
+mod size_class;
 mod steps;
 
+pub use cells::CellSpace;
+pub use large::LargeObjects;
+pub use mark_bits::MarkBits;
 pub use nursery::Nursery;
+pub use size_class::SizeClass;
 pub use steps::{Chunk, Lane, LargeObject, Step, Steps};
 
 use crate::words::{Addr, Words};

@@ -1,11 +1,14 @@
 //! Tracing: the loops that find and move what is live.
 //!
 //! [`Evacuator`] is the copying one: evacuate and scavenge in Cheney's order, with a prefetch queue between the discovery
-//! of a slot and the evacuation of its referent.
+//! of a slot and the evacuation of its referent. [`Marker`] is the one that leaves closures where they are: it sets mark
+//! bits, in bounded memory, for every collector that has to know what lives before it does anything about it.
 
 mod copy;
 mod evacuator;
 mod lane;
+mod marker;
 mod queue;
 
 pub use evacuator::{Evacuated, Evacuator};
+pub use marker::{Marked, Marker};

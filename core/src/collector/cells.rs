@@ -1,0 +1,163 @@
+//! Allocation by size class: a cursor and a limit for each class.
+//!
+//! For spaces whose closures stay where they are ([`crate::space::CellSpace`]). What a mutator has of a class is a *hole*:
+//! neighbouring free cells. It allocates in it as in a bump region, without reading them; there is no list of free cells
+//! to follow. The fast path is that of [`super::Bump`], on the cursor of a class, which is a constant for closures of fixed layout.
+
+use super::Alloc;
+use crate::space::SizeClass;
+use crate::words::{Addr, Bytes, Words};
+use std::cell::Cell;
+
+/// Free cells from a cursor to a limit.
+#[derive(Debug, Default)]
+struct Hole {
+    cursor: Cell<usize>,
+    limit: Cell<usize>,
+    /// Where the hole really ends; `limit` is before it while allocation is restricted.
+    end: Cell<usize>,
+    /// Where counting of allocated bytes goes on.
+    counted: Cell<usize>,
+}
+
+/// Allocation in holes, one for each size class.
+#[derive(Debug)]
+pub struct Cells {
+    holes: [Hole; SizeClass::COUNT],
+    /// Bytes of cells taken in holes that were left.
+    left: Cell<usize>,
+    /// Bytes of cells taken, since the last count, beyond the closures in them.
+    padding: Cell<usize>,
+}
+
+impl Default for Cells {
+    fn default() -> Self {
+        Cells {
+            holes: std::array::from_fn(|_| Hole::default()),
+            left: Cell::new(0),
+            padding: Cell::new(0),
+        }
+    }
+}
+
+impl Cells {
+    /// Allocate closures of `class` from `start` to `end` from now on, a whole number of cells. The memory must be the
+    /// mutator's alone: see [`Alloc`].
+    pub fn set_hole(&self, class: SizeClass, start: Addr, end: Addr) {
+        self.leave_hole(class);
+        let hole = &self.holes[class.index()];
+        hole.cursor.set(start.0);
+        hole.counted.set(start.0);
+        hole.limit.set(end.0);
+        hole.end.set(end.0);
+    }
+
+    /// Give the hole of `class` up; says what of it is still free (nothing, from null to null, if there was no hole).
+    pub fn leave_hole(&self, class: SizeClass) -> (Addr, Addr) {
+        let free = self.free(class);
+        let hole = &self.holes[class.index()];
+        self.left.set(self.left.get() + free.0.0 - hole.counted.get());
+        [&hole.cursor, &hole.limit, &hole.end, &hole.counted]
+            .iter()
+            .for_each(|cell| cell.set(0));
+        free
+    }
+
+    /// What is still free of the hole of `class`.
+    pub fn free(&self, class: SizeClass) -> (Addr, Addr) {
+        let hole = &self.holes[class.index()];
+        (Addr(hole.cursor.get()), Addr(hole.end.get()))
+    }
+}
+
+// SAFETY: whoever calls `set_hole` gives memory that belongs to the mutator: only its collector gets to see a mutator's
+// allocator, and promises that. Between cursor and limit no cell is given twice, since `commit` moves the cursor behind it.
+unsafe impl Alloc for Cells {
+    #[inline(always)]
+    fn reserve(&self, words: Words) -> Option<Addr> {
+        let class = SizeClass::of(words);
+        let hole = &self.holes[class.index()];
+        let at = hole.cursor.get();
+        (class.cell().to_bytes().0 <= hole.limit.get() - at).then_some(Addr(at))
+    }
+
+    #[inline(always)]
+    fn commit(&self, at: Addr, words: Words) {
+        let class = SizeClass::of(words);
+        self.holes[class.index()].cursor.set(at.0 + class.cell().to_bytes().0);
+        if class.cell() != words {
+            self.padding.set(self.padding.get() + (class.cell().0 - words.0) * 8);
+        }
+    }
+
+    fn restrict(&self, words: Option<Words>) {
+        for class in SizeClass::all() {
+            let hole = &self.holes[class.index()];
+            let room = match words {
+                None => usize::MAX,
+                Some(words) if SizeClass::of(words) == class => class.cell().to_bytes().0,
+                Some(_) => 0,
+            };
+            hole.limit
+                .set(hole.end.get().min(hole.cursor.get().saturating_add(room)));
+        }
+    }
+
+    fn allocated(&self) -> Bytes {
+        let running: usize = self
+            .holes
+            .iter()
+            .map(|hole| hole.cursor.get() - hole.counted.get())
+            .sum();
+        Bytes(self.left.get() + running - self.padding.get())
+    }
+
+    fn take_allocated(&self) -> Bytes {
+        let allocated = self.allocated();
+        self.left.set(0);
+        self.padding.set(0);
+        self.holes.iter().for_each(|hole| hole.counted.set(hole.cursor.get()));
+        allocated
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_closures_not_cells() {
+        let cells = Cells::default();
+        let words = [Words(3), Words(37)];
+        for words in words {
+            let class = SizeClass::of(words);
+            let start = 0x1000 * (1 + class.index());
+            cells.set_hole(class, Addr(start), Addr(start + 4 * class.cell().0 * 8));
+            for _ in 0..3 {
+                let at = cells.reserve(words).expect("room");
+                cells.commit(at, words);
+            }
+        }
+        assert_eq!(cells.allocated(), Bytes(3 * (3 + 37) * 8));
+        cells.leave_hole(SizeClass::of(words[0]));
+        assert_eq!(cells.take_allocated(), Bytes(3 * (3 + 37) * 8));
+        assert_eq!(cells.allocated(), Bytes(0));
+    }
+
+    #[test]
+    fn restricted_it_has_room_for_one() {
+        let cells = Cells::default();
+        let (three, five) = (Words(3), Words(5));
+        cells.set_hole(SizeClass::of(three), Addr(0x1000), Addr(0x1000 + 240));
+        cells.set_hole(SizeClass::of(five), Addr(0x2000), Addr(0x2000 + 240));
+        cells.restrict(Some(three));
+        assert_eq!((cells.reserve(three), cells.reserve(five)), (Some(Addr(0x1000)), None));
+        cells.commit(Addr(0x1000), three);
+        assert_eq!(cells.reserve(three), None);
+        cells.restrict(None);
+        assert_eq!(
+            (cells.reserve(three), cells.reserve(five)),
+            (Some(Addr(0x1018)), Some(Addr(0x2000)))
+        );
+    }
+}

@@ -1,0 +1,161 @@
+//! A space whose closures stay where they are: cells of one size class in each segment, swept lazily.
+//!
+//! * *cell*: room for one closure of a size class ([`SizeClass`]).
+//! * *segment*: a run of blocks with cells of one class (GHC's word, from its nonmoving collector). The first segments of
+//!   a class are as small as eight cells allow, later ones up to 32 KiB: a small heap must not be used up by one segment each.
+//! * *hole*: neighbouring free cells. Mutators allocate from hole to hole ([`Cells`]).
+//!
+//! A cell is free if its mark bit is clear. A collection clears the bits (*condemn*), a marker sets those of what it reaches, and
+//! *sweeping* gives segments without marks back to the block allocator. Finding the holes of the others is left to allocation,
+//! which asks the bits, not the cells: dead closures are never read.
+//!
+//! Costs: to condemn and to sweep, an eighth of a cache line of bits for each block; a refill, the bits up to the end of the next
+//! hole. Memory: that of the mark bits, and 16 bytes a segment.
+
+use super::{MarkBits, Region, SizeClass};
+use crate::block::{BlockRun, BlockState};
+use crate::collector::Cells;
+use crate::heap::{Heap, OutOfMemory};
+use crate::words::{Addr, Bytes, Words};
+
+/// Blocks of the largest segments: 32 KiB, as GHC's.
+const MOST_BLOCKS: usize = 8;
+
+/// Cells of all size classes.
+#[derive(Debug)]
+pub struct CellSpace {
+    classes: Vec<Class>,
+    step: u8,
+    /// Bytes of all segments.
+    held: usize,
+    /// Bytes of holes handed out since the last collection.
+    taken: usize,
+}
+
+/// The segments of one class.
+#[derive(Debug, Default)]
+struct Class {
+    segments: Vec<BlockRun>,
+    /// The segment in which holes are looked for.
+    next: usize,
+    /// Where in it; null: at its start.
+    at: Addr,
+}
+
+impl CellSpace {
+    /// An empty space, all of it in `step` ([`crate::space`] says what steps mean).
+    pub fn new(step: u8) -> Self {
+        CellSpace {
+            classes: SizeClass::all().map(|_| Class::default()).collect(),
+            step,
+            held: 0,
+            taken: 0,
+        }
+    }
+
+    /// Give the mutator another hole for closures of `words` words, of a new segment if there is none.
+    ///
+    /// # Errors
+    /// If the heap has no memory for a segment.
+    pub fn refill(
+        &mut self,
+        heap: &mut Heap,
+        marks: &mut MarkBits,
+        alloc: &Cells,
+        words: Words,
+    ) -> Result<(), OutOfMemory> {
+        let class = SizeClass::of(words);
+        let cells = &mut self.classes[class.index()];
+        let (start, end) = match cells.next_hole(marks, class) {
+            Some(hole) => hole,
+            None => {
+                let most = cells.segments.len().clamp(class.least_blocks() as usize, MOST_BLOCKS);
+                let run = heap.allocate(class.least_blocks(), most as u32, BlockState::of_step(self.step))?;
+                self.held += run.bytes().0;
+                cells.segments.push(run);
+                cells.next_hole(marks, class).expect("a new segment is one hole")
+            }
+        };
+        self.taken += end.0 - start.0;
+        marks.set_every(start, end, class.cell());
+        alloc.set_hole(class, start, end);
+        Ok(())
+    }
+
+    /// Before marking: take the mutator's holes back, and clear the marks.
+    pub fn condemn(&mut self, marks: &mut MarkBits, alloc: &Cells) {
+        for (class, cells) in SizeClass::all().zip(&self.classes) {
+            alloc.leave_hole(class);
+            for run in &cells.segments {
+                marks.clear(run.start(), run.end());
+            }
+        }
+    }
+
+    /// After marking: free the segments in which nothing is marked. The cells of others are free from now on if they are
+    /// not marked.
+    pub fn sweep(&mut self, heap: &mut Heap, marks: &MarkBits) {
+        for cells in &mut self.classes {
+            cells.segments.retain(|run| {
+                let lives = marks.next_set(run.start(), run.end()).is_some();
+                if !lives {
+                    self.held -= run.bytes().0;
+                    heap.free(*run);
+                }
+                lives
+            });
+            (cells.next, cells.at) = (0, Addr::NULL);
+        }
+        self.taken = 0;
+    }
+
+    /// Bytes handed out to mutators since the last collection.
+    pub fn taken(&self) -> Bytes {
+        Bytes(self.taken)
+    }
+
+    /// Bytes of all segments.
+    pub fn held(&self) -> Bytes {
+        Bytes(self.held)
+    }
+
+    /// The regions that hold closures: stretches of cells that are filled to the last word. `alloc` is the mutator's.
+    pub fn for_each_region(&self, marks: &MarkBits, alloc: &Cells, visit: &mut dyn FnMut(Region)) {
+        for (class, cells) in SizeClass::all().zip(&self.classes) {
+            let free = alloc.free(class);
+            for run in &cells.segments {
+                marks.for_each_region(*run, free, self.step, visit);
+            }
+        }
+    }
+}
+
+impl Class {
+    /// The next free cells, none of which has been handed out since the last collection.
+    fn next_hole(&mut self, marks: &MarkBits, class: SizeClass) -> Option<(Addr, Addr)> {
+        let cell = class.cell().to_bytes().0;
+        while let Some(run) = self.segments.get(self.next) {
+            let end = cells_end(*run, class);
+            let mut from = if self.at.is_null() { run.start() } else { self.at };
+            while from < end {
+                let live = marks.next_set(from, end).unwrap_or(end);
+                if live > from {
+                    self.at = live;
+                    return Some((from, live));
+                }
+                from.0 += cell;
+            }
+            self.next += 1;
+            self.at = Addr::NULL;
+        }
+        None
+    }
+}
+
+/// Behind the last cell of a segment.
+fn cells_end(run: BlockRun, class: SizeClass) -> Addr {
+    let cell = class.cell().to_bytes().0;
+    Addr(run.start().0 + run.bytes().0 / cell * cell)
+}
+
+const _: () = assert!(SizeClass::nth(SizeClass::COUNT - 1).least_blocks() as usize <= MOST_BLOCKS);

@@ -1,0 +1,81 @@
+//! Large objects that stay where they are and in their step: what lives of them is what is marked.
+//!
+//! For collectors that mark. (Copying collectors keep their large objects in the nursery and in steps, and change their step.)
+
+use super::{LargeObject, MarkBits, Region};
+use crate::block::BlockState;
+use crate::heap::{Heap, OutOfMemory};
+use crate::words::{Addr, Bytes, Words};
+
+/// Closures with block runs of their own.
+#[derive(Debug)]
+pub struct LargeObjects {
+    objects: Vec<LargeObject>,
+    step: u8,
+    /// Bytes of their blocks.
+    held: usize,
+    /// Bytes allocated since the last collection.
+    taken: usize,
+}
+
+impl LargeObjects {
+    /// No objects; those to come are in `step`.
+    pub fn new(step: u8) -> Self {
+        LargeObjects {
+            objects: Vec::new(),
+            step,
+            held: 0,
+            taken: 0,
+        }
+    }
+
+    /// Space for an object of `words` words.
+    ///
+    /// # Errors
+    /// If the heap has no memory for it.
+    pub fn allocate(&mut self, heap: &mut Heap, marks: &mut MarkBits, words: Words) -> Result<Addr, OutOfMemory> {
+        let run = heap.allocate_words(words)?;
+        heap.set_state(run, BlockState::of_step(self.step).large());
+        marks.set(run.start());
+        self.held += run.bytes().0;
+        self.taken += run.bytes().0;
+        self.objects.push(LargeObject { run, words });
+        Ok(run.start())
+    }
+
+    /// Before marking: clear the marks.
+    pub fn condemn(&mut self, marks: &mut MarkBits) {
+        for object in &self.objects {
+            let start = object.run.start();
+            marks.clear(start, Addr(start.0 + 8));
+        }
+    }
+
+    /// After marking: free what is not marked.
+    pub fn sweep(&mut self, heap: &mut Heap, marks: &MarkBits) {
+        self.objects.retain(|object| {
+            let lives = marks.get(object.run.start());
+            if !lives {
+                self.held -= object.run.bytes().0;
+                heap.free(object.run);
+            }
+            lives
+        });
+        self.taken = 0;
+    }
+
+    /// Bytes allocated since the last collection.
+    pub fn taken(&self) -> Bytes {
+        Bytes(self.taken)
+    }
+
+    /// Bytes of the blocks of all objects.
+    pub fn held(&self) -> Bytes {
+        Bytes(self.held)
+    }
+
+    /// The regions that hold closures: one an object.
+    pub fn for_each_region(&self, visit: &mut dyn FnMut(Region)) {
+        self.objects.iter().for_each(|object| visit(object.region(self.step)));
+    }
+}

@@ -1,0 +1,179 @@
+//! Mark bits: a bit for each word of a heap, in a side table.
+//!
+//! For collectors that do not move what lives, or not before they know all of it. A set bit says that a closure starts at
+//! its word. During a collection the bits are *marks*: the spaces that are collected clear theirs (condemn), and a
+//! [`Marker`](crate::trace::Marker) sets the bit of each closure that it reaches. Afterwards, until the next collection, they
+//! say where closures start, for sweeping, walks and allocation: a space sets the bits of what it hands to a mutator.
+//!
+//! Invariant: outside collections a bit is set exactly where a closure starts, or in memory that a mutator may still
+//! allocate in. `-DS` checks it: regions are made of these bits. Memory: a 64th of the part of the heap that was used.
+
+use crate::block::Exhausted;
+use crate::heap::{Heap, OutOfMemory};
+use crate::memory::Table;
+use crate::words::{Addr, Bytes, Words};
+
+/// Bits of an entry of the table.
+const BITS: usize = u64::BITS as usize;
+
+/// A bit for each word of a heap. Addresses outside the heap panic.
+#[derive(Debug)]
+pub struct MarkBits {
+    entries: Table<u64>,
+    base: Addr,
+}
+
+impl MarkBits {
+    /// The bits of `heap`, all clear.
+    ///
+    /// # Errors
+    /// If the system has no addresses for them.
+    pub fn new(heap: &Heap) -> Result<Self, OutOfMemory> {
+        let reserved = heap.blocks().accounting().reserved;
+        let len = reserved.0 / 8 / BITS;
+        let entries = Table::new(len).map_err(|error| OutOfMemory {
+            requested: Bytes(len * 8),
+            in_use: heap.blocks().accounting().committed(),
+            limit: heap.blocks().limit(),
+            cause: Exhausted::System(error),
+        })?;
+        Ok(MarkBits {
+            entries,
+            base: heap.blocks().base(),
+        })
+    }
+
+    #[inline(always)]
+    fn place(&self, at: Addr) -> (usize, usize) {
+        let word = at.0.wrapping_sub(self.base.0) / 8;
+        (word / BITS, word % BITS)
+    }
+
+    /// Whether the bit of `at` is set.
+    #[inline(always)]
+    pub fn get(&self, at: Addr) -> bool {
+        let (entry, bit) = self.place(at);
+        self.entries[entry] >> bit & 1 != 0
+    }
+
+    /// Set the bit of `at`; says whether it was clear.
+    #[inline(always)]
+    pub fn set(&mut self, at: Addr) -> bool {
+        let (entry, bit) = self.place(at);
+        let entry = &mut self.entries[entry];
+        let before = *entry;
+        *entry |= 1 << bit;
+        before != *entry
+    }
+
+    /// Clear the bits of all words from `from` to `to`.
+    pub fn clear(&mut self, from: Addr, to: Addr) {
+        if from >= to {
+            return;
+        }
+        let ((first, low), (last, high)) = (self.place(from), self.place(to));
+        let (keep_low, keep_high) = ((1 << low) - 1, u64::MAX << high);
+        if first == last {
+            self.entries[first] &= keep_low | keep_high;
+            return;
+        }
+        self.entries[first] &= keep_low;
+        self.entries[first + 1..last].fill(0);
+        if high > 0 {
+            self.entries[last] &= keep_high;
+        }
+    }
+
+    /// Set the bit of every `step`-th word from `from` to `to`.
+    pub fn set_every(&mut self, from: Addr, to: Addr, step: Words) {
+        let mut word = (from.0 - self.base.0) / 8;
+        let end = (to.0 - self.base.0) / 8;
+        while word < end {
+            let entry = word / BITS;
+            let mut bits = 0;
+            while word < end && word / BITS == entry {
+                bits |= 1 << (word % BITS);
+                word += step.0;
+            }
+            self.entries[entry] |= bits;
+        }
+    }
+
+    /// The first word from `from` to `to` whose bit is set.
+    #[inline]
+    pub fn next_set(&self, from: Addr, to: Addr) -> Option<Addr> {
+        if from >= to {
+            return None;
+        }
+        let (mut entry, bit) = self.place(from);
+        let end = (to.0 - self.base.0) / 8;
+        let mut bits = self.entries[entry] & u64::MAX << bit;
+        loop {
+            if bits != 0 {
+                let word = entry * BITS + bits.trailing_zeros() as usize;
+                return (word < end).then_some(Addr(self.base.0 + word * 8));
+            }
+            entry += 1;
+            if entry * BITS >= end {
+                return None;
+            }
+            bits = self.entries[entry];
+        }
+    }
+
+    /// Bring the bit of `at` towards the cache.
+    #[inline(always)]
+    pub(crate) fn entry_address(&self, at: Addr) -> *const u64 {
+        let (entry, _) = self.place(at);
+        self.entries.as_ptr().wrapping_add(entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flags::Flags;
+    use proptest::prelude::*;
+
+    const WORDS: usize = 400;
+
+    fn bits() -> MarkBits {
+        let flags = Flags {
+            reserve: Bytes(8 << 20),
+            ..Flags::default()
+        };
+        MarkBits::new(&Heap::new(&flags).expect("a small heap")).expect("a small table")
+    }
+
+    proptest! {
+        /// Against a vector of booleans.
+        #[test]
+        fn bits_are_as_a_vector_of_booleans_says(ops in proptest::collection::vec((0..3u8, 0..WORDS, 0..WORDS, 1..70usize), 1..40)) {
+            let (mut bits, mut model) = (bits(), vec![false; WORDS]);
+            let at = |word: usize| Addr(bits.base.0 + word * 8);
+            let address: Vec<Addr> = (0..=WORDS).map(at).collect();
+            for (op, one, other, step) in ops {
+                let (from, to) = (one.min(other), one.max(other));
+                match op {
+                    0 => {
+                        prop_assert_eq!(bits.set(address[from]), !model[from]);
+                        model[from] = true;
+                    }
+                    1 => {
+                        bits.clear(address[from], address[to]);
+                        model[from..to].fill(false);
+                    }
+                    _ => {
+                        bits.set_every(address[from], address[to], Words(step));
+                        (from..to).step_by(step).for_each(|word| model[word] = true);
+                    }
+                }
+                let next = (from..to).find(|&word| model[word]).map(|word| address[word]);
+                prop_assert_eq!(bits.next_set(address[from], address[to]), next);
+            }
+            for word in 0..WORDS {
+                prop_assert_eq!(bits.get(address[word]), model[word]);
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The regions of a space whose mark bits say where closures are.
+
+use super::{MarkBits, Region};
+use crate::block::BlockRun;
+use crate::closure::ClosureRef;
+use crate::words::{Addr, Bytes, WORD};
+
+impl MarkBits {
+    /// Calls `visit` for the regions of `run`, which is of `step`: stretches of closures one behind the other. `free` is what a
+    /// mutator may still allocate in, where no closures are whatever the bits say. A run without closures is shown as one
+    /// empty region: somebody must own its blocks.
+    pub fn for_each_region(&self, run: BlockRun, free: (Addr, Addr), step: u8, visit: &mut dyn FnMut(Region)) {
+        let region = |start, end| Region {
+            run,
+            start,
+            end,
+            step,
+            large: false,
+        };
+        let mut open: Option<(Addr, Addr)> = None;
+        let mut from = run.start();
+        while let Some(at) = self.next_set(from, run.end()) {
+            if at >= free.0 && at < free.1 {
+                from = free.1;
+                continue;
+            }
+            from = self.closure_end(at, run.end());
+            open = match open {
+                Some((start, end)) if end == at => Some((start, from)),
+                before => {
+                    before.into_iter().for_each(|(start, end)| visit(region(start, end)));
+                    Some((at, from))
+                }
+            };
+        }
+        let (start, end) = open.unwrap_or((run.start(), run.start()));
+        visit(region(start, end));
+    }
+
+    /// Where the closure at `at` ends, `limit` at most. One that cannot be read counts as a word: a checker will say what is wrong
+    /// with it.
+    fn closure_end(&self, at: Addr, limit: Addr) -> Addr {
+        let closure = ClosureRef(at.as_mut_ptr());
+        // SAFETY: a closure starts where a bit is set (the invariant of `MarkBits`), and what is free was left out. A header that is
+        // none is not believed.
+        let size = unsafe { closure.header().is_sane().then(|| closure.words().to_bytes()) };
+        Addr(at.0 + size.unwrap_or(Bytes(WORD)).0).min(limit)
+    }
+}
