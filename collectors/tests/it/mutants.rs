@@ -3,7 +3,6 @@
 //! All are the same small generational collector, right unless its [`Sin`] says otherwise. A mutant that survives means
 //! that a test is missing.
 
-use crate::random::search_for;
 use gclab_core::closure::{ClosureRef, Slot};
 use gclab_core::collector::{
     Barrier, Bump, Capability, Collector, Description, GenerationalBarrier, NoBarrier, Outcome, Pause, Refill,
@@ -13,6 +12,7 @@ use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::space::{Nursery, Region, Steps};
 use gclab_core::trace::Evacuator;
 use gclab_core::words::{Addr, Bytes, Words};
+use gclab_proof::search_for;
 use std::marker::PhantomData;
 
 /// What a mutant does wrong.

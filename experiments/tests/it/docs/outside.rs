@@ -3,79 +3,42 @@
 
 #[path = "../../../../docs/examples/clockwork/src/clockwork.rs"]
 mod clockwork;
+#[path = "../../../../docs/examples/mark_sweep/src/mark_sweep.rs"]
+mod mark_sweep;
 #[path = "../../../../docs/examples/clockwork/src/pipeline.rs"]
 mod pipeline;
 
 use std::fs;
-use std::marker::PhantomData;
 
+use clockwork::Clockwork;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
-use gclab_core::flags::Flags;
-use gclab_core::words::Bytes;
-use gclab_core::world::World;
-use gclab_heap_traverse::Checker;
-use gclab_workloads::{Workload, WorkloadList, WorkloadVisitor};
+use mark_sweep::MarkSweep;
 
 use super::{files, pages, root};
 
-type Collectors = (clockwork::Clockwork, gclab_collectors::All);
+type Collectors = (Clockwork, (MarkSweep, gclab_collectors::All));
 type Workloads = (pipeline::Pipeline, gclab_workloads::All);
 
-/// Runs a workload at its test size, every collection checked.
-struct Checked<C>(PhantomData<C>);
+struct Pipeline;
 
-impl<C: Collector> WorkloadVisitor for Checked<C> {
-    type Output = ();
-
-    fn visit<W: Workload>(self, workload: &W) {
-        let flags = Flags {
-            allocation_area: Bytes::kib(64),
-            reserve: Bytes::gib(4),
-            ..Flags::default()
-        };
-        let mut world = World::<C>::new(&flags).expect("a small heap");
-        world.listen(Box::new(Checker::new::<C>().exact()));
-        let checksum = workload
-            .run(&world, &W::DESCRIPTION.test_args().expect("legal arguments"))
-            .expect("it fits");
-        let expected = W::DESCRIPTION.test.checksum.unwrap_or(checksum);
-        assert_eq!(
-            checksum,
-            expected,
-            "{} under {}",
-            W::DESCRIPTION.name,
-            C::DESCRIPTION.name
-        );
-        let statistics = world.finish();
-        assert!(
-            statistics.collections_count() > 3,
-            "{} hardly collected",
-            W::DESCRIPTION.name
-        );
-    }
-}
-
-struct Everything<'a>(&'a str);
-
-impl CollectorVisitor for Everything<'_> {
+impl CollectorVisitor for Pipeline {
     type Output = ();
 
     fn visit<C: Collector>(self) {
-        Workloads::with(self.0, Checked::<C>(PhantomData)).expect("a workload of the list");
+        gclab_proof::workload::<C, Workloads>("pipeline");
     }
 }
 
 #[test]
-fn the_new_collector_runs_every_workload() {
-    for workload in Workloads::descriptions() {
-        Collectors::with("clockwork", Everything(workload.name)).expect("it is in the list");
-    }
+fn the_new_collectors_run_every_workload() {
+    gclab_proof::workloads::<Clockwork, Workloads>();
+    gclab_proof::workloads::<MarkSweep, Workloads>();
 }
 
 #[test]
 fn the_new_workload_runs_under_every_collector() {
     for collector in Collectors::descriptions() {
-        Collectors::with(collector.name, Everything("pipeline")).expect("it is in the list");
+        Collectors::with(collector.name, Pipeline).expect("it is in the list");
     }
 }
 

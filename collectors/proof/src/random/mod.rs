@@ -1,11 +1,11 @@
-//! Random programs under every collector, against a plain Rust heap.
+//! Random programs under a collector, against a plain Rust heap.
 //!
 //! Each program runs on two heaps under a collector, with flags drawn at random and the checker on, and on a reference
 //! ([`model`]) that never frees anything. After each collection that the program asks for, and at the end of each stay,
 //! everything reachable is compared ([`compare`]). A failure is shrunk and printed as a short program.
 //!
-//! `cargo test` runs the same bounded share each time. `.ci/long-random` runs for as long as told: it sets
-//! `GCLAB_RANDOM_SECONDS` (for all collectors), `GCLAB_RANDOM_SEED` and `GCLAB_RANDOM_COLLECTOR` (one alone).
+//! The bounded share is the same each time. `GCLAB_RANDOM_SECONDS` makes it go on for as long, `GCLAB_RANDOM_SEED` begin
+//! elsewhere.
 
 mod compare;
 mod heap;
@@ -15,8 +15,7 @@ mod program;
 mod regressions;
 mod shapes;
 
-use gclab_collectors::All;
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::collector::Collector;
 use heap::Difference;
 use program::{Program, programs};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
@@ -48,8 +47,10 @@ fn message(payload: &(dyn Any + Send)) -> String {
         .to_owned()
 }
 
-/// Runs `cases` programs that follow from `seed`; gives the operations done, or the first program that fails, shrunk if
-/// `shrink`.
+/// Runs `cases` programs that follow from `seed`; gives the number of operations done.
+///
+/// # Errors
+/// The first program that goes wrong and how, shrunk if `shrink`.
 pub fn search_for<C: Collector>(seed: u64, cases: u32, shrink: bool) -> Result<u64, String> {
     let config = Config {
         cases,
@@ -105,41 +106,44 @@ fn environment(name: &str) -> Option<u64> {
     )
 }
 
-/// Searches for failures under one collector: for so long, or through the bounded share.
-struct Hunt(Option<Duration>);
-impl CollectorVisitor for Hunt {
-    type Output = Result<(), String>;
-    fn visit<C: Collector>(self) -> Result<(), String> {
-        let name = C::DESCRIPTION.name;
-        let seed = environment("GCLAB_RANDOM_SEED").unwrap_or(1);
-        let search = |seed, cases| search_for::<C>(seed, cases, true).map_err(|why| format!("{name}: {why}"));
-        let Some(time) = self.0 else {
-            println!("{name}: {CASES} programs, {} operations", search(seed, CASES)?);
-            return Ok(());
-        };
-        let (start, mut ops, mut batches) = (Instant::now(), 0, 0u64);
-        while start.elapsed() < time {
-            ops += search(seed + batches, BATCH)?;
-            batches += 1;
-            if batches.is_multiple_of(100) {
-                println!("{name}: {} programs, {ops} operations", batches * u64::from(BATCH));
-            }
-        }
-        let (programs, last) = (batches * u64::from(BATCH), seed + batches - 1);
-        println!("{name}: {programs} programs, {ops} operations without a difference (seeds {seed} to {last})");
-        Ok(())
+/// Programs that went wrong once, and then random ones: the bounded share, or as many as can be run in `time`, from the seed that
+/// `GCLAB_RANDOM_SEED` gives, or 1. Prints how much was done.
+///
+/// # Errors
+/// The first program that goes wrong, shrunk, and how.
+///
+/// # Panics
+/// If the variable holds no number.
+pub fn hunt<C: Collector>(time: Option<Duration>) -> Result<(), String> {
+    let name = C::DESCRIPTION.name;
+    for (what, program) in regressions::programs() {
+        outcome::<C>(&program).map_err(|why| format!("{name}: {what}: {why}"))?;
     }
+    let seed = environment("GCLAB_RANDOM_SEED").unwrap_or(1);
+    let search = |seed, cases| search_for::<C>(seed, cases, true).map_err(|why| format!("{name}: {why}"));
+    let Some(time) = time else {
+        println!("{name}: {CASES} programs, {} operations", search(seed, CASES)?);
+        return Ok(());
+    };
+    let (start, mut ops, mut batches) = (Instant::now(), 0, 0u64);
+    while start.elapsed() < time {
+        ops += search(seed + batches, BATCH)?;
+        batches += 1;
+        if batches.is_multiple_of(100) {
+            println!("{name}: {} programs, {ops} operations", batches * u64::from(BATCH));
+        }
+    }
+    let (programs, last) = (batches * u64::from(BATCH), (seed + batches).saturating_sub(1));
+    println!("{name}: {programs} programs, {ops} operations without a difference (seeds {seed} to {last})");
+    Ok(())
 }
 
-#[test]
-fn random_programs_agree_with_a_plain_heap() {
-    let only = std::env::var("GCLAB_RANDOM_COLLECTOR").unwrap_or_default();
-    let mut names: Vec<&str> = All::descriptions().iter().map(|description| description.name).collect();
-    names.retain(|name| only.is_empty() || only == *name);
-    let time = environment("GCLAB_RANDOM_SECONDS").map(|all| Duration::from_secs(all) / names.len().max(1) as u32);
-    let failures: Vec<String> = names
-        .into_iter()
-        .filter_map(|name| All::with(name, Hunt(time)).expect("listed").err())
-        .collect();
-    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+/// [`hunt`] for the bounded share, or for `GCLAB_RANDOM_SECONDS`: a test of one collector.
+///
+/// # Panics
+/// If a program goes wrong, with the program and what is wrong.
+pub fn random_programs<C: Collector>() {
+    if let Err(why) = hunt::<C>(environment("GCLAB_RANDOM_SECONDS").map(Duration::from_secs)) {
+        panic!("{why}");
+    }
 }

@@ -1,0 +1,18 @@
+//! Tests for any collector, of gclab's or of a crate elsewhere.
+//!
+//! A test of a collector is a call: [`random_programs`] searches for programs under which it differs from a heap that never
+//! frees anything, [`workloads`] runs the programs of a list at their test sizes and compares their checksums. In both the
+//! checker looks at the whole heap after each collection. They panic with what is wrong: the closure, the slot and what the slot
+//! leads to; or the shortest program found that goes wrong, and the seed to have it again.
+//!
+//! ```no_run
+//! # type MyCollector = gclab_collectors::Copying;
+//! gclab_proof::random_programs::<MyCollector>();
+//! gclab_proof::workloads::<MyCollector, gclab_workloads::All>();
+//! ```
+
+mod random;
+mod workloads;
+
+pub use random::{hunt, random_programs, search_for};
+pub use workloads::{workload, workloads};

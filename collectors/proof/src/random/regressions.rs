@@ -1,0 +1,68 @@
+//! Programs that went wrong once, shrunk; each is named for what was wrong.
+
+use super::program::{Op, Program, Setting, Var};
+use super::shapes::Shape;
+
+const L0: Var = Var::local(0);
+const G0: Var = Var::global(0);
+const MINOR: Op = Op::Collect { major: false };
+const MAJOR: Op = Op::Collect { major: true };
+
+/// All of them, with their names.
+pub fn programs() -> [(&'static str, Program); 2] {
+    [
+        (
+            "a closure was promoted past a generation that was not collected",
+            promoted_past_a_generation(),
+        ),
+        (
+            "a large object settled in a younger step than a closure that leads to it",
+            settled_in_a_younger_step(),
+        ),
+    ]
+}
+
+fn program(setting: Setting, ops: &[Op]) -> Program {
+    Program {
+        settings: [setting; 2],
+        ops: ops.to_vec(),
+    }
+}
+
+/// A closure that an old array leads to is promoted to the array's step at once. What it led to in a generation between,
+/// which was not collected, was not remembered.
+fn promoted_past_a_generation() -> Program {
+    let setting = Setting {
+        generations: 4,
+        ..Setting::default()
+    };
+    let l1 = Var::local(1);
+    let new = |to, shape| Op::New {
+        to,
+        shape,
+        args: [l1; 3],
+    };
+    let ops = [
+        MINOR,
+        MINOR,
+        new(L0, Shape::Nil),
+        MINOR,
+        new(l1, Shape::Nil),
+        Op::List { onto: G0, length: 520 },
+        new(G0, Shape::Wide),
+        MINOR,
+    ];
+    program(setting, &ops)
+}
+
+/// A large object that a root leads to moves one step up; a closure that was promoted further, and leads to it as well, was not
+/// remembered.
+fn settled_in_a_younger_step() -> Program {
+    let new = |to, shape| Op::New {
+        to,
+        shape,
+        args: [L0; 3],
+    };
+    let ops = [MAJOR, MAJOR, new(L0, Shape::Bytes(4000)), new(G0, Shape::Cons), MINOR];
+    program(Setting::default(), &ops)
+}

@@ -1,0 +1,35 @@
+//! Random programs under every collector of the registry.
+//!
+//! `cargo test` runs the same bounded share each time. `.ci/long-random` runs for as long as told: it sets
+//! `GCLAB_RANDOM_SECONDS` (for all collectors), `GCLAB_RANDOM_SEED` and `GCLAB_RANDOM_COLLECTOR` (one alone).
+
+use gclab_collectors::All;
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use std::time::Duration;
+
+/// Searches for failures under one collector: for so long, or through the bounded share.
+struct Hunt(Option<Duration>);
+impl CollectorVisitor for Hunt {
+    type Output = Result<(), String>;
+    fn visit<C: Collector>(self) -> Result<(), String> {
+        gclab_proof::hunt::<C>(self.0)
+    }
+}
+
+#[test]
+fn random_programs_agree_with_a_plain_heap() {
+    let only = std::env::var("GCLAB_RANDOM_COLLECTOR").unwrap_or_default();
+    let mut names: Vec<&str> = All::descriptions().iter().map(|description| description.name).collect();
+    names.retain(|name| only.is_empty() || only == *name);
+    let seconds = std::env::var("GCLAB_RANDOM_SECONDS").ok();
+    let seconds = seconds.map(|text| {
+        text.parse()
+            .unwrap_or_else(|_| panic!("GCLAB_RANDOM_SECONDS={text} is not a number"))
+    });
+    let time = seconds.map(|all| Duration::from_secs(all) / names.len().max(1) as u32);
+    let failures: Vec<String> = names
+        .into_iter()
+        .filter_map(|name| All::with(name, Hunt(time)).expect("listed").err())
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
