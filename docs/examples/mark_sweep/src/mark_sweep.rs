@@ -1,0 +1,96 @@
+//! `mark-sweep`: everything that lives is marked and stays where it is; what is not marked is allocated in again.
+
+use gclab_core::collector::{Cells, Collector, Description, NoBarrier, Outcome, Pause, Refill};
+use gclab_core::events::Phase;
+use gclab_core::flags::Flags;
+use gclab_core::heap::{Heap, OutOfMemory};
+use gclab_core::sizing::FactorSizing;
+use gclab_core::space::{CellSpace, LargeObjects, MarkBits, Region};
+use gclab_core::trace::Marker;
+use gclab_core::words::{Addr, Bytes, Words};
+
+/// All closures are of one step, which is collected as a whole.
+const STEP: u8 = 1;
+
+/// Cells of size classes, large objects, and a bit for each closure.
+#[derive(Debug)]
+pub struct MarkSweep {
+    cells: CellSpace,
+    large: LargeObjects,
+    marks: MarkBits,
+    sizing: FactorSizing,
+    /// What mutators may take before the next collection.
+    area: Bytes,
+}
+
+impl MarkSweep {
+    fn is_due(&self) -> bool {
+        self.cells.taken() + self.large.taken() >= self.area
+    }
+}
+
+// SAFETY: everything that roots lead to is marked, and only cells and large objects that are not marked are handed out or freed.
+unsafe impl Collector for MarkSweep {
+    const DESCRIPTION: Description = Description {
+        name: "mark-sweep",
+        summary: "marks everything that lives and moves nothing",
+        moves: false,
+        parallel: false,
+        generations: (1, 1),
+        honours: &["A", "F", "m"],
+    };
+    type Alloc = Cells;
+    type Barrier = NoBarrier;
+
+    fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
+        let sizing = FactorSizing::new(flags, heap);
+        Ok(MarkSweep {
+            cells: CellSpace::new(STEP),
+            large: LargeObjects::new(STEP),
+            marks: MarkBits::new(heap)?,
+            area: sizing.area_in_place(Bytes::ZERO)?,
+            sizing,
+        })
+    }
+
+    fn refill(&mut self, heap: &mut Heap, alloc: &Cells, words: Words) -> Result<Refill, OutOfMemory> {
+        if self.is_due() {
+            return Ok(Refill::Collect);
+        }
+        self.cells.refill(heap, &mut self.marks, alloc, words)?;
+        Ok(Refill::Ready)
+    }
+
+    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
+        if self.is_due() {
+            return Ok(None);
+        }
+        self.large.allocate(heap, &mut self.marks, words).map(Some)
+    }
+
+    fn collect(&mut self, pause: &mut Pause<'_, Cells>) -> (Outcome, Result<(), OutOfMemory>) {
+        self.cells.condemn(&mut self.marks, pause.alloc);
+        self.large.condemn(&mut self.marks);
+        pause.events.phase(Phase::Condemned);
+        let mut marker = Marker::new(pause.heap, &mut self.marks);
+        pause.roots.for_each(|slot| marker.root(slot));
+        pause.events.phase(Phase::RootsTraced);
+        marker.mark();
+        pause.events.phase(Phase::HeapTraced);
+        pause.roots.for_each_weak(|slot| marker.weak(slot));
+        pause.events.phase(Phase::WeakProcessed);
+        let marked = marker.finish();
+        self.cells.sweep(pause.heap, &self.marks);
+        self.large.sweep(pause.heap, &self.marks);
+        pause.events.phase(Phase::Released);
+
+        let outcome = Outcome::of_marking(&marked, self.cells.held() + self.large.held());
+        let area = self.sizing.area_in_place(outcome.live);
+        (outcome, area.map(|area| self.area = area))
+    }
+
+    fn for_each_region(&self, alloc: &Cells, visit: &mut dyn FnMut(Region)) {
+        self.cells.for_each_region(&self.marks, alloc, visit);
+        self.large.for_each_region(visit);
+    }
+}
