@@ -4,4 +4,5 @@ mod basics;
 mod misuse;
 mod mutants;
 mod random;
+mod small;
 mod stress;

@@ -13,8 +13,8 @@ use super::descriptor::{self, Descriptor};
 use super::free_list::FreeLists;
 use super::regions::Regions;
 use super::{
-    Accounting, BLOCKS_PER_MEGABLOCK, BlockId, BlockRun, BlockState, Exhausted, MAX_RESERVATION, OutOfMemory, POISON,
-    StateTable, bytes_of_blocks, megablocks_for,
+    Accounting, BLOCKS_PER_MEGABLOCK, BlockId, BlockRun, BlockState, Exhausted, MAX_RESERVATION, OutOfMemory,
+    StateTable, bytes_of_blocks, megablocks_for, poison,
 };
 use crate::memory::{HUGE_PAGE, MemoryConfig, MemoryError, PAGE, Reservation, Table};
 use crate::words::{Addr, Bytes};
@@ -139,10 +139,8 @@ impl BlockAllocator {
         let (first, end) = (run.first.0, run.first.0 + run.blocks);
         self.counts.blocks_in_use -= run.blocks;
         self.states.fill(run.first, run.blocks, BlockState::OUTSIDE);
-        if cfg!(debug_assertions) {
-            // SAFETY: the run is committed and was allocated until now; its owner gave it up.
-            unsafe { run.start.as_mut_ptr::<u8>().write_bytes(POISON, run.bytes().0) };
-        }
+        // SAFETY: the run is committed and was allocated until now; its owner gave it up.
+        unsafe { poison::retire(run.start, run.bytes()) };
         descriptor::retire_head(&mut self.descriptors, first);
         let mut at = first;
         while at < end {
@@ -259,7 +257,9 @@ impl BlockAllocator {
     fn claim(&mut self, first: u32, blocks: u32) -> BlockRun {
         descriptor::describe_run(&mut self.descriptors, first, blocks);
         self.counts.add_blocks(blocks);
-        self.run(first, blocks)
+        let run = self.run(first, blocks);
+        poison::lend(run.start, run.bytes());
+        run
     }
 
     /// Lists a free group, if it has any blocks; not coalesced.

@@ -1,5 +1,6 @@
 //! Allocators: what a mutator holds of its collector to allocate without asking.
 
+use crate::block::poison;
 use crate::words::{Addr, Bytes, Words};
 use std::cell::Cell;
 
@@ -68,7 +69,10 @@ unsafe impl Alloc for Bump {
     #[inline(always)]
     fn reserve(&self, words: Words) -> Option<Addr> {
         let at = self.cursor.get();
-        (words.to_bytes().0 <= self.limit.get() - at).then_some(Addr(at))
+        (words.to_bytes().0 <= self.limit.get() - at).then(|| {
+            poison::lend(Addr(at), words.to_bytes());
+            Addr(at)
+        })
     }
 
     #[inline(always)]

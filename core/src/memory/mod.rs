@@ -10,6 +10,8 @@
 //! Every request for heap memory goes through [`Reservation::commit`]; a test that wants the n-th request refused asks there
 //! ([`Reservation::refuse_request`]). Failures are values, [`MemoryError`].
 
+#[cfg(miri)]
+pub(crate) mod miri;
 mod physical;
 mod reservation;
 mod table;
@@ -17,6 +19,9 @@ mod table;
 pub(crate) use physical::physical_memory;
 pub use reservation::Reservation;
 pub use table::{Table, ZeroValid};
+
+#[cfg(miri)]
+use self::miri as libc;
 
 use crate::words::{Addr, Bytes};
 

@@ -13,6 +13,8 @@
 //! A touch of the last odd megablock below the mark may make a whole huge page resident: at most 1 MiB more than committed.
 
 use super::{HUGE_PAGE, MemoryError, map, system_message, unmap};
+#[cfg(miri)]
+use crate::memory::miri as libc;
 use crate::words::{Addr, Bytes};
 
 /// Reserved addresses; unmapped on drop. See the module's text.

@@ -6,6 +6,8 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
 use super::{MemoryError, PAGE, map, unmap};
+#[cfg(miri)]
+use crate::memory::miri as libc;
 use crate::words::{Addr, Bytes};
 
 /// Types for which all-zero bytes are a value.

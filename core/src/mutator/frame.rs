@@ -137,8 +137,8 @@ impl<'h, C: Collector> Mutator<'h, C> {
     ) -> R {
         let top: *const Cell<*const FrameHeader> = &self.capability().frames;
         // SAFETY: the cell lies in the mutator, which stays where it is while it is borrowed for `'m`, and only its thread
-        // uses it. `body` has the mutator exclusively while it runs; `top` is used before and after, never meanwhile, and
-        // what `body` gives back reaches the cell through the mutator only, again after that.
+        // uses it. `top` is used before and after `body`, never while it runs. What `body` had, and may give back, is a
+        // younger `&mut` to the same mutator: a mutator is not `Unpin`, so that reference does not claim the cell for itself.
         let top = unsafe { &*top };
         let below = top.get();
         let frame: Frame<N> = Frame {

@@ -30,7 +30,7 @@ pub use var::MutVar;
 use crate::collector::{Capability, Collector};
 use crate::world::Inside;
 use gc::Brand;
-use std::marker::PhantomData;
+use std::marker::{PhantomData, PhantomPinned};
 use std::sync::Arc;
 
 /// A thread's stay in heap `'h`: what allocates and may collect.
@@ -45,6 +45,10 @@ pub struct NoGc<'h, C: Collector> {
     inside: *mut Inside<C>,
     _brand: Brand<'h>,
     _not_send: PhantomData<*const ()>,
+    /// A frame that closes writes to its mutator through a pointer that is older than the `&mut Mutator` its body had. What is not
+    /// `Unpin` is not taken to be reached through a `&mut` alone (until `UnsafePinned` says so in words). It costs no
+    /// instruction: the fields that change are cells. Miri checks it.
+    _aliased: PhantomPinned,
 }
 
 impl<C: Collector> std::fmt::Debug for Mutator<'_, C> {
@@ -79,6 +83,7 @@ impl<'h, C: Collector> Mutator<'h, C> {
                 inside,
                 _brand: PhantomData,
                 _not_send: PhantomData,
+                _aliased: PhantomPinned,
             },
         }
     }

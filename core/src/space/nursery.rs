@@ -5,7 +5,7 @@
 //! its size, as in GHC (`-AL`, by default `-A`).
 
 use super::{LargeObject, Region};
-use crate::block::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockRun, BlockState, blocks_for};
+use crate::block::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockRun, BlockState, blocks_for, poison};
 use crate::collector::{Bump, Refill};
 use crate::flags::Flags;
 use crate::heap::{Heap, OutOfMemory};
@@ -96,6 +96,9 @@ impl Nursery {
         }
         let run = heap.allocate_words(words)?;
         heap.set_state(run, NURSERY.large());
+        let end = run.start() + words;
+        // SAFETY: the run is new, and what is behind the object stays unused.
+        unsafe { poison::retire(end, run.end() - end) };
         self.large.push(LargeObject { run, words });
         self.large_words += words.0;
         Ok(Some(run.start()))
@@ -128,6 +131,10 @@ impl Nursery {
             heap.set_state(run, NURSERY);
             self.blocks += run.blocks();
             self.runs.push(NurseryRun { run, end: run.start() });
+        }
+        for NurseryRun { run, .. } in &self.runs {
+            // SAFETY: the nursery is empty, and the mutator has no run of it.
+            unsafe { poison::retire(run.start(), run.bytes()) };
         }
         Ok(())
     }

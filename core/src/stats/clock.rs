@@ -5,6 +5,8 @@
 //! process spend meanwhile is not put down to the collection. One `getrusage` gives page faults and, to the microsecond, the CPU time of the
 //! process.
 
+#[cfg(miri)]
+use crate::memory::miri as libc;
 use std::mem::MaybeUninit;
 use std::time::Instant;
 

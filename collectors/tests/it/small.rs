@@ -1,0 +1,186 @@
+//! Every way into a heap, once or a few times each: small enough for tools that are a thousand times slower (`.ci/miri`, `.ci/valgrind`).
+
+use crate::basics::flags;
+use gclab_collectors::All;
+use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::flags::Flags;
+use gclab_core::mutator::{Any, ByteArray, Gc, MutArray, MutVar, Mutator, NoGc, OptionRoot};
+use gclab_core::words::Bytes;
+use gclab_core::world::{EnterError, World};
+use gclab_heap_traverse::Checker;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering::Relaxed;
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Node {
+    value: u64,
+    next: Mut<Node>,
+    any: Option<Ptr<Any>>,
+}
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Boxes {
+    var: Ptr<MutVar<Node>>,
+    array: Ptr<MutArray<Node>>,
+}
+
+/// Puts `len` nodes in front of `root`.
+fn grow<'h, C: Collector>(m: &mut Mutator<'h, C>, root: &OptionRoot<'_, 'h, Node>, len: u64) {
+    for value in 0..len {
+        let (_, node) = m.alloc_with(|m| Node::new(value, root.get(m), None));
+        root.set(Some(node));
+    }
+}
+
+fn len(mut list: Option<Gc<'_, '_, Node>>) -> usize {
+    let mut len = 0;
+    while let Some(node) = list {
+        (len, list) = (len + 1, node.next());
+    }
+    len
+}
+
+/// Closures of every kind, looked at again after each of several collections.
+fn every_kind<C: Collector>(m: &mut Mutator<'_, C>) {
+    m.frame(|m, [list, boxes, bytes, words, record, large]| {
+        let list = list.put_option::<Node>(None);
+        grow(m, &list, 20);
+        let boxes = m.frame(|m, [var, array]| {
+            let var = var.put(m.alloc(|m| MutVar::new(list.get(m))));
+            let array = array.put(m.alloc_array(5, |m| list.get(m)));
+            boxes.put(m.alloc(|m| Boxes::new(var.get(m), array.get(m))))
+        });
+        let bytes = bytes.put(m.alloc_bytes(b"of an odd length"));
+        let words = words.put(m.alloc_mut_bytes(20));
+        let record = record.put(m.alloc_record(RecordShape { pointers: 2, bytes: 19 }));
+        let large = large.put(m.alloc_array::<Node>(600, |m| list.get(m)));
+        for round in 0..5u64 {
+            let (m2, node) = m.alloc_with(|m| Node::new(round, None, Some(bytes.get(m).erase())));
+            stores(m2, node, boxes.get(m2));
+            large.get(m2).set(m2, 599, Some(node));
+            record.get(m2).set(m2, 1, Some(node.erase()));
+            record.get(m2).data()[1].store(round, Relaxed);
+            words.get(m2).bytes()[19].store(round as u8, Relaxed);
+            list.get(m2).expect("grown").set_next(m2, Some(node));
+            m.alloc_bytes_filled(4000, 7);
+            m.alloc_bytes_with(30, |m, filled| filled[..16].copy_from_slice(bytes.get(m).as_slice()));
+            m.collect(round == 3);
+            let node = large.get(m).get(599).expect("stored");
+            assert_eq!((node.value(), len(list.get(m))), (round, 2));
+            assert!(
+                node.any()
+                    .and_then(Gc::downcast::<ByteArray>)
+                    .is_some_and(|b| b == bytes.get(m))
+            );
+            assert!(boxes.get(m).var().read() == Some(node) && record.get(m).get(1) == Some(node.erase()));
+            assert_eq!(
+                (
+                    record.get(m).data()[1].load(Relaxed),
+                    words.get(m).bytes()[19].load(Relaxed)
+                ),
+                (round, round as u8)
+            );
+            assert_eq!(bytes.get(m).as_slice(), b"of an odd length");
+        }
+    });
+}
+
+/// Makes the variable and the array in `boxes` lead to `node`.
+fn stores<'h, C: Collector>(m: &NoGc<'h, C>, node: Gc<'_, 'h, Node>, boxes: Gc<'_, 'h, Boxes>) {
+    boxes.var().write(m, Some(node));
+    (0..5).for_each(|i| boxes.array().set(m, i, Some(node)));
+}
+
+/// What a frame gives back is used after the frame is closed: a pointer, and the mutator itself.
+fn out_of_frames<C: Collector>(m: &mut Mutator<'_, C>) {
+    let (view, node) = m.frame(|m, [slot]| {
+        slot.put(m.alloc(|_| Node::new(1, None, None)));
+        m.alloc_with(|_| Node::new(2, None, None))
+    });
+    node.set_next(view, Some(node));
+    assert_eq!(node.next().expect("itself").value(), 2);
+    let m = m.frame(|m, []| m);
+    m.frame(|m, [slot]| {
+        let slot = slot.put(m.alloc(|_| Node::new(3, None, None)));
+        m.collect(false);
+        assert_eq!(slot.get(m).value(), 3);
+    });
+}
+
+/// Panics in frames and initialisers, caught inside of the stay.
+fn unwinding<C: Collector>(m: &mut Mutator<'_, C>) {
+    let caught = |run: &mut dyn FnMut()| assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+    m.frame(|m, [list]| {
+        let list = list.put_option(None);
+        grow(m, &list, 3);
+        caught(&mut || {
+            m.frame(|m, [slot]| std::panic::resume_unwind(Box::new(slot.put(m.alloc_bytes(b"")).get(m).len())))
+        });
+        caught(&mut || _ = m.alloc_array::<Any>(500, |_| std::panic::resume_unwind(Box::new(()))));
+        caught(&mut || _ = m.alloc(|_| -> NodeInit<'_, '_> { std::panic::resume_unwind(Box::new(())) }));
+        m.collect(true);
+        assert_eq!(len(list.get(m)), 3);
+    });
+}
+
+#[derive(Clone, Copy)]
+struct Everything;
+impl CollectorVisitor for Everything {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        let small = |stress| Flags {
+            stress,
+            large_area: Some(Bytes(4096)),
+            max_heap: Some(Bytes(6 << 20)),
+            ..flags::<C>(4096)
+        };
+        for stress in [None, Some(3)] {
+            let mut world = World::<C>::new(&small(stress)).expect("a small heap");
+            Checker::install(&mut world);
+            let other = World::<C>::new(&small(None)).expect("another");
+            let (strong, weak) = world
+                .enter(|m| {
+                    every_kind(m);
+                    out_of_frames(m);
+                    unwinding(m);
+                    let (view, node) = m.alloc_with(|_| Node::new(8, None, None));
+                    (view.handle(node), view.weak_handle(node))
+                })
+                .expect("room enough");
+            let opened = world.enter(|m| {
+                // Another heap is entered from inside an initialiser.
+                m.frame(|m, [slot]| {
+                    let slot = slot.put(m.alloc(|_| {
+                        other.enter(|m| every_kind(m)).expect("room enough");
+                        Node::new(9, None, None)
+                    }));
+                    m.set_heap_roots([("node", slot.get(m).erase())]);
+                });
+                m.collect(true);
+                assert!(weak.open(m).expect("held") == strong.open(m));
+                strong.open(m).value()
+            });
+            assert_eq!(opened, Ok(8));
+            std::thread::spawn(move || drop(strong)).join().expect("no panic");
+            world
+                .enter(|m| {
+                    m.collect(true);
+                    assert!(weak.open(m).is_none());
+                })
+                .expect("room enough");
+            let exhausted = world.enter(|m| _ = m.alloc_mut_bytes(100 << 20));
+            assert!(matches!(exhausted, Err(EnterError::Exhausted(_))), "{exhausted:?}");
+            world.finish();
+        }
+    }
+}
+
+#[test]
+fn everything_once() {
+    for description in All::descriptions() {
+        All::with(description.name, Everything).expect("listed");
+    }
+}
