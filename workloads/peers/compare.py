@@ -21,6 +21,7 @@ import tables
 PEERS = ("ghc", "mmtk", "ocaml", "java")
 SETTINGS = ("-A4m", "-A1m", "-A64m", "-G1")
 PLANS = ("GenImmix", "StickyImmix")
+BARRIER = "The write barrier's test"
 # So much that no workload fills it.
 NO_COLLECTION = "-A4g"
 
@@ -39,7 +40,7 @@ def comparisons(peers, settings, size):
     if "mmtk" in peers:
         yield (
             "MMTk",
-            "MMTk with a heap of three times what is live at most (`FixedHeapSize`) and one GC thread; gclab with that as its limit, `-M`. "
+            "MMTk with a heap of three times what is live at most, fixed, and one GC thread; gclab with that as its limit, `-M`. "
             "MMTk's peak heap is what it was given.",
             lambda workload, args: [
                 programs.gclab(workload, args, f"{OURS_IN_A_FIXED_HEAP} -M{heap(workload) >> 10}k", "copying"),
@@ -57,7 +58,7 @@ def comparisons(peers, settings, size):
             ],
         )
     yield (
-        "The write barrier's test",
+        BARRIER,
         f"`copying`, which has a barrier, and `two-space`, which has none, with `{NO_COLLECTION}`: nothing is collected before the end, so every store is to a "
         "young object, and the difference in user CPU is what the barrier's test costs.",
         lambda workload, args: [
@@ -74,10 +75,13 @@ OURS_IN_A_FIXED_HEAP = "-A4m"
 def measure(options, peers):
     """Runs everything; the data that tables are made from."""
     order = random.Random(options.seed)
+    locked = options.size == "std" and not options.no_lock
     done = []
     for title, about, contestants in comparisons(peers, options.settings, options.size):
         if options.comparison and not any(title.startswith(wanted) for wanted in options.comparison):
             continue
+        # Runs that never collect take far more memory.
+        touched = options.touch * (3 if title == BARRIER else 1)
         comparison = {"title": title, "about": about, "ours": None, "workloads": {}, "failures": []}
         for workload in options.workloads:
             args, checksum = programs.WORKLOADS[workload][options.size == "test"]
@@ -90,7 +94,7 @@ def measure(options, peers):
                     if rows[entrant.name] is None:
                         continue
                     try:
-                        rows[entrant.name].append(programs.run(entrant, checksum, options.size == "std", options.touch))
+                        rows[entrant.name].append(programs.run(entrant, checksum, locked, touched))
                     except programs.Failed as failure:
                         print(f"compare.py: {failure}", file=sys.stderr)
                         comparison["failures"].append({"contestant": entrant.name, "workload": workload})
@@ -165,16 +169,19 @@ def main():
     add("--rounds", type=int, default=5, help="runs of each contestant (default: 5)")
     add("--seed", type=int, default=1, help="of the order within a round (default: 1)")
     add("--touch", type=int, default=1200, help="MB of memory to touch before each run (default: 1200)")
+    add("--no-lock", action="store_true", help="do not take the lock: whoever calls this holds it")
     add("--json", type=Path, help="also write all runs to this file")
-    add("--from", type=Path, dest="source", help="run nothing, print the tables of such a file")
+    add("--from", type=Path, dest="source", help="run nothing, make the tables of such a file")
+    add("--page", type=Path, help="put the tables into this page, between its marks, instead of printing them")
     options = parser.parse_args()
-    if options.source:
-        print(tables.document(json.loads(options.source.read_text())), end="")
-        return 0
-    data = measure(options, build(options.peers))
+    data = json.loads(options.source.read_text()) if options.source else measure(options, build(options.peers))
     if options.json:
-        options.json.write_text(json.dumps(data, indent=1) + "\n")
-    print(tables.document(data), end="")
+        options.json.write_text(json.dumps(data) + "\n")
+    document = tables.document(data)
+    if options.page:
+        options.page.write_text(tables.replaced(options.page.read_text(), document))
+    else:
+        print(document, end="")
     failed = [comparison for comparison in data["comparisons"] for failure in comparison["failures"] if failure["contestant"] == comparison["ours"]]
     return 1 if failed else 0
 

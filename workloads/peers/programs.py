@@ -131,17 +131,28 @@ def is_built(peer):
     return (BUILT / program[peer]).exists()
 
 
+# Huge pages, since what a heap gets are huge pages: small ones that were just freed leave them as cold as they were.
+TOUCH = """
+import mmap, sys
+size = int(sys.argv[1]) << 20
+memory = mmap.mmap(-1, size)
+memory.madvise(mmap.MADV_HUGEPAGE)
+for page in range(0, size, mmap.PAGESIZE):
+    memory[page] = 1
+"""
+
+
 def touch(megabytes):
     """Writes to memory, and gives it back. Some virtual machines hand free memory to their host; the first to touch it again pays for
     that with system time, whoever that happens to be. In a process of its own: the system counts the most that this one ever held as
     held by its children, too."""
-    subprocess.run([sys.executable, "-c", f"bytearray(b'1') * ({megabytes} << 20)"], check=True)
+    subprocess.run([sys.executable, "-c", TOUCH, str(megabytes)], check=True)
 
 
-def run(contestant, checksum, quiet, megabytes):
-    """One run. If `quiet`, no other process that keeps to the lock measures meanwhile."""
+def run(contestant, checksum, locked, megabytes):
+    """One run; if `locked`, alone among all who keep to the lock."""
     with open(Path(tempfile.gettempdir()) / "gclab-measure.lock", "a") as lock:
-        if quiet:
+        if locked:
             fcntl.flock(lock, fcntl.LOCK_EX)
         touch(megabytes)
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:

@@ -12,7 +12,8 @@ COLUMNS = (
     ("gc", "GC CPU, s", 1, 3),
     ("mutator", "mutator CPU, s", 1, 3),
     ("cpu", "total CPU, s", 1, 3),
-    ("system", "of it system, s", 1, 3),
+    ("user", "user, s", 1, 3),
+    ("system", "system, s", 1, 3),
     ("heap", "peak heap, MiB", 1 / 2**20, 0),
     ("resident", "resident, MiB", 1 / 2**20, 0),
     ("pause", "longest pause, ms", 1e3, 1),
@@ -112,3 +113,16 @@ def document(data):
         failures = comparison["failures"]
         parts += [f"{failure['contestant']} did not finish {failure['workload']}." for failure in failures]
     return "\n\n".join(parts) + "\n"
+
+
+# Where a page has the tables.
+BEGIN, END = "<!-- compare.py: begin -->\n", "<!-- compare.py: end -->\n"
+
+
+def replaced(page, text):
+    """The page with `text` between its marks."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not end:
+        raise SystemExit(f"compare.py: the page has no lines {BEGIN.strip()} and, below, {END.strip()}")
+    return f"{before}{begin}\n{text}\n{end}{after}"

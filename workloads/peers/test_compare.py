@@ -46,10 +46,10 @@ class Programs(unittest.TestCase):
         self.assertEqual(programs.ocaml_figures("heap_words: 1\ntop_heap_words: 126976\n"), {"heap": 1015808.0})
 
     def test_a_wrong_checksum_and_a_crash_are_failures(self):
-        self.assertGreaterEqual(programs.run(printing("x checksum=12"), 12, False, 0)["cpu"], 0)
+        self.assertGreaterEqual(programs.run(printing("x checksum=12"), 12, False, 1)["cpu"], 0)
         for contestant in (printing("x checksum=112"), printing("x checksum=12", status=3), printing("")):
             with self.assertRaises(programs.Failed):
-                programs.run(contestant, 12, False, 0)
+                programs.run(contestant, 12, False, 1)
 
     def test_resident_memory_is_the_programs_own(self):
         # The system counts what a process held before it became the program, and that is a copy of this one.
@@ -82,6 +82,14 @@ class Tables(unittest.TestCase):
         self.assertIn("GHC did not finish c.", text)
         widths = {line.count("|") for line in text.splitlines() if line.startswith("| a") or line.startswith("| workload")}
         self.assertEqual(len(widths), 1, text)
+
+
+    def test_tables_go_between_the_marks_of_a_page(self):
+        page = f"a\n{tables.BEGIN}old\n{tables.END}b\n"
+        again = tables.replaced(tables.replaced(page, "x\n"), "new\n")
+        self.assertEqual(again, f"a\n{tables.BEGIN}\nnew\n\n{tables.END}b\n")
+        with self.assertRaises(SystemExit):
+            tables.replaced("a\n" + tables.BEGIN, "new")
 
 
 class Comparisons(unittest.TestCase):
