@@ -1,0 +1,135 @@
+//! Heaps of shapes that fill a mark stack: marking needs no more memory for them, and comes to an end.
+//!
+//! In builds with debug assertions the stack holds a few dozen spans in heaps of this size, so all of these go through passes.
+
+use crate::mark_sweep::MarkSweep;
+use gclab_core::closure::{Closure, Mut, Ptr};
+use gclab_core::flags::Flags;
+use gclab_core::mutator::Mutator;
+use gclab_core::words::Bytes;
+use gclab_core::world::World;
+use gclab_heap_traverse::Checker;
+
+const SIZE: u64 = 100_000;
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Node {
+    value: u64,
+    left: Mut<Node>,
+    right: Mut<Node>,
+}
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Leaf {
+    node: Ptr<Node>,
+}
+
+/// Runs `program` in a heap with the checker on.
+fn checked(program: impl for<'h> FnOnce(&mut Mutator<'h, MarkSweep>)) {
+    let flags = Flags {
+        allocation_area: Bytes::mib(1),
+        reserve: Bytes::gib(1),
+        generations: 1,
+        ..Flags::default()
+    };
+    let mut world = World::<MarkSweep>::new(&flags).expect("a small heap");
+    world.listen(Box::new(Checker::new::<MarkSweep>().exact()));
+    world.enter(program).expect("it fits");
+}
+
+/// A list whose cells have a branch of two more closures each: a branch waits on the stack for each cell.
+fn spine(link_is_left: bool) {
+    checked(|m| {
+        m.frame(|m, [list, branch]| {
+            let list = list.put_option(None);
+            let branch = branch.put_option(None);
+            for value in 0..SIZE {
+                branch.set(Some(m.alloc(|_| Node::new(value, None, None))));
+                branch.set(Some(m.alloc(|m| Node::new(value, branch.get(m), None))));
+                list.set(Some(m.alloc(|m| match link_is_left {
+                    true => Node::new(value, list.get(m), branch.get(m)),
+                    false => Node::new(value, branch.get(m), list.get(m)),
+                })));
+            }
+            branch.set(None);
+            m.collect(true);
+            let (mut node, mut length) = (list.get(m), 0);
+            while let Some(this) = node {
+                length += 1;
+                assert_eq!(this.value(), SIZE - length);
+                let (next, branch) = match link_is_left {
+                    true => (this.left(), this.right()),
+                    false => (this.right(), this.left()),
+                };
+                let end = branch.and_then(|branch| branch.left()).expect("two closures");
+                assert_eq!(end.value(), this.value());
+                node = next;
+            }
+            assert_eq!(length, SIZE);
+        });
+    });
+}
+
+#[test]
+fn a_list_with_branches_to_the_right() {
+    spine(true);
+}
+
+#[test]
+fn a_list_with_branches_to_the_left() {
+    spine(false);
+}
+
+#[test]
+fn an_array_of_as_many_small_trees() {
+    checked(|m| {
+        m.frame(|m, [array, node]| {
+            let array = array.put(m.alloc_array::<Leaf>(SIZE as usize, |_| None));
+            let node = node.put_option(None);
+            for index in 0..SIZE {
+                node.set(Some(m.alloc(|_| Node::new(index, None, None))));
+                let (m, leaf) = m.alloc_with(|m| Leaf::new(node.get(m).expect("set")));
+                array.get(m).set(m, index as usize * 7919 % SIZE as usize, Some(leaf));
+            }
+            node.set(None);
+            m.collect(true);
+            for index in 0..SIZE {
+                let leaf = array.get(m).get(index as usize * 7919 % SIZE as usize).expect("stored");
+                assert_eq!(leaf.node().value(), index);
+            }
+        });
+    });
+}
+
+#[test]
+fn what_is_free_is_allocated_in_again() {
+    let flags = Flags {
+        allocation_area: Bytes::kib(256),
+        reserve: Bytes::gib(1),
+        generations: 1,
+        ..Flags::default()
+    };
+    let world = World::<MarkSweep>::new(&flags).expect("a small heap");
+    world
+        .enter(|m| {
+            m.frame(|m, [list, large]| {
+                let list = list.put_option(None);
+                let large = large.put_option(None);
+                // Every other node lives: holes of one cell, of which a list of 500 000 bytes is made, again and again.
+                for round in 0..40 {
+                    list.set(None);
+                    for value in 0..20_000 {
+                        m.alloc(|_| Node::new(value, None, None));
+                        list.set(Some(m.alloc(|m| Node::new(value, list.get(m), None))));
+                    }
+                    large.set(Some(m.alloc_array::<Node>(20_000 + round, |_| None)));
+                }
+            });
+        })
+        .expect("it fits");
+    let statistics = world.finish();
+    // Live: 640 000 bytes of nodes and 160 000 of an array, twice while one follows the other. Twice that by -F.
+    assert!(statistics.peak_in_use <= 4 << 20, "{} bytes", statistics.peak_in_use);
+}
