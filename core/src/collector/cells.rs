@@ -5,6 +5,7 @@
 //! to follow. The fast path is that of [`super::Bump`], on the cursor of a class, which is a constant for closures of fixed layout.
 
 use super::Alloc;
+use crate::block::poison;
 use crate::space::SizeClass;
 use crate::words::{Addr, Bytes, Words};
 use std::cell::Cell;
@@ -78,7 +79,10 @@ unsafe impl Alloc for Cells {
         let class = SizeClass::of(words);
         let hole = &self.holes[class.index()];
         let at = hole.cursor.get();
-        (class.cell().to_bytes().0 <= hole.limit.get() - at).then_some(Addr(at))
+        (class.cell().to_bytes().0 <= hole.limit.get() - at).then(|| {
+            poison::lend(Addr(at), words.to_bytes());
+            Addr(at)
+        })
     }
 
     #[inline(always)]

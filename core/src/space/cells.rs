@@ -13,7 +13,7 @@
 //! hole. Memory: that of the mark bits, and 16 bytes a segment.
 
 use super::{MarkBits, Region, SizeClass};
-use crate::block::{BlockRun, BlockState};
+use crate::block::{BlockRun, BlockState, poison};
 use crate::collector::Cells;
 use crate::heap::{Heap, OutOfMemory};
 use crate::words::{Addr, Bytes, Words};
@@ -95,7 +95,7 @@ impl CellSpace {
     /// After marking: free the segments in which nothing is marked. The cells of others are free from now on if they are
     /// not marked.
     pub fn sweep(&mut self, heap: &mut Heap, marks: &MarkBits) {
-        for cells in &mut self.classes {
+        for (class, cells) in SizeClass::all().zip(&mut self.classes) {
             cells.segments.retain(|run| {
                 let lives = marks.next_set(run.start(), run.end()).is_some();
                 if !lives {
@@ -104,7 +104,10 @@ impl CellSpace {
                 }
                 lives
             });
-            (cells.next, cells.at) = (0, Addr::NULL);
+            cells.rewind();
+            if cfg!(debug_assertions) {
+                cells.retire_holes(marks, class);
+            }
         }
         self.taken = 0;
     }
@@ -149,6 +152,20 @@ impl Class {
             self.at = Addr::NULL;
         }
         None
+    }
+
+    /// Look for holes from the first segment on.
+    fn rewind(&mut self) {
+        (self.next, self.at) = (0, Addr::NULL);
+    }
+
+    /// Just swept: nobody uses what is free, and whoever does is found out.
+    fn retire_holes(&mut self, marks: &MarkBits, class: SizeClass) {
+        while let Some((start, end)) = self.next_hole(marks, class) {
+            // SAFETY: inside a segment, between closures that live.
+            unsafe { poison::retire(start, end - start) };
+        }
+        self.rewind();
     }
 }
 

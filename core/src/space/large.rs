@@ -3,7 +3,7 @@
 //! For collectors that mark. (Copying collectors keep their large objects in the nursery and in steps, and change their step.)
 
 use super::{LargeObject, MarkBits, Region};
-use crate::block::BlockState;
+use crate::block::{BlockState, poison};
 use crate::heap::{Heap, OutOfMemory};
 use crate::words::{Addr, Bytes, Words};
 
@@ -36,6 +36,9 @@ impl LargeObjects {
     pub fn allocate(&mut self, heap: &mut Heap, marks: &mut MarkBits, words: Words) -> Result<Addr, OutOfMemory> {
         let run = heap.allocate_words(words)?;
         heap.set_state(run, BlockState::of_step(self.step).large());
+        let end = run.start() + words;
+        // SAFETY: the run is new, and what is behind the object stays unused.
+        unsafe { poison::retire(end, run.end() - end) };
         marks.set(run.start());
         self.held += run.bytes().0;
         self.taken += run.bytes().0;
