@@ -17,6 +17,12 @@ fail() {
     exit 1
 }
 
+# What the check needs cannot be had: says so, and ends it as passed.
+skip() {
+    printf '%s: SKIPPED: %s\n' "$(basename "$0")" "$*" >&2
+    exit 0
+}
+
 # The first line of README.md that begins with $1: what users are told to type is what is checked.
 readme_command() {
     grep -m 1 "^$1" README.md || fail "README.md has no line that begins with: $1"

@@ -21,11 +21,12 @@ pub struct Heap {
 }
 
 impl Heap {
-    /// Reserve the address space of a heap.
+    /// Reserve the address space of a heap. The core's own: a heap that no world has could be dropped under the spaces and mark
+    /// bits made for it, which read it.
     ///
     /// # Errors
     /// If the system refuses even a small one.
-    pub fn new(flags: &Flags) -> Result<Heap, MemoryError> {
+    pub(crate) fn new(flags: &Flags) -> Result<Heap, MemoryError> {
         let limit = flags.max_heap.unwrap_or_else(default_limit);
         let config = MemoryConfig {
             reserve: flags.reserve,

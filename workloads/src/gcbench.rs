@@ -69,8 +69,8 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, stretch: u32, long: u32, numbers: u
     m.frame(|m, [kept, array]| {
         let kept = kept.put(node(m));
         populate(m, long, &kept);
-        let array = array.put(m.alloc_mut_bytes(numbers * 8));
-        for (k, number) in array.get(m).as_words()[..numbers / 2].iter().enumerate() {
+        let array = array.put(m.alloc_mut_words(numbers));
+        for (k, number) in array.get(m).words()[..numbers / 2].iter().enumerate() {
             number.store((1.0 / (k as f64 + 1.0)).to_bits(), Ordering::Relaxed);
         }
         let mut trees = 0;
@@ -87,7 +87,7 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, stretch: u32, long: u32, numbers: u
             }
             trees += 2 * times;
         }
-        let numbers = array.get(m).as_words().iter();
+        let numbers = array.get(m).words().iter();
         let set = numbers.filter(|number| f64::from_bits(number.load(Ordering::Relaxed)) != 0.0);
         trees + set.count() as u64 + count(kept.get(m))
     })

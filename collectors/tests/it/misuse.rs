@@ -9,8 +9,9 @@ use gclab_core::flags::Flags;
 use gclab_core::mutator::{Any, ByteArray, Gc, Handle, MutArray, MutVar, Mutator, OptionRoot};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
+use std::sync::atomic::Ordering::Relaxed;
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -181,6 +182,7 @@ under_every_collector! {
             exhausted(world.enter(|m| ignore(m.alloc_array::<Any>(len, |_| unreachable!("no room")))));
             exhausted(world.enter(|m| ignore(m.alloc_bytes_filled(len, 1))));
             exhausted(world.enter(|m| ignore(m.alloc_mut_bytes(len))));
+            exhausted(world.enter(|m| ignore(m.alloc_mut_words(len))));
             exhausted(world.enter(|m| ignore(m.alloc_bytes_with(len, |_, _| unreachable!("no room")))));
         }
         for (pointers, bytes) in [(u32::MAX, u32::MAX), (u32::MAX, 0), (0, u32::MAX)] {
@@ -329,7 +331,10 @@ under_every_collector! {
                 let drop_one = || drop(KEPT.lock().expect("not poisoned").pop());
                 if let Event::End { stopped, .. } = event {
                     // While the table of handles is walked.
-                    stopped.for_each_root(|_, _| drop_one());
+                    stopped.for_each_root(|_, _| {
+                        drop_one();
+                        stopped.heap_roots();
+                    });
                 }
                 drop_one();
             }
@@ -357,6 +362,66 @@ under_every_collector! {
         drop(world);
         std::thread::spawn(move || drop(leaked)).join().expect("no panic");
         KEPT.lock().expect("not poisoned").clear();
+    }
+
+    fn exhaustion_that_was_caught_may_be_thrown_anywhere<C>() {
+        let small = Flags { max_heap: Some(Bytes(8 << 20)), ..flags::<C>(32 << 10) };
+        let (exhausted, other) = (World::<C>::new(&small).expect("a heap"), world::<C>());
+        let mut payload = None;
+        exhausted.enter(|m| {
+            payload = catch_unwind(AssertUnwindSafe(|| ignore(m.alloc_mut_bytes(1 << 30)))).err();
+            exercise(m);
+        }).expect("caught");
+        let thrown = catch_unwind(AssertUnwindSafe(|| other.enter(|m| m.frame(|m, [slot]| {
+            slot.put(m.alloc_bytes(b"rooted"));
+            resume_unwind(payload.take().expect("caught"))
+        }))));
+        assert!(thrown.is_err());
+        exhausted.enter(exercise).expect("usable");
+        other.enter(exercise).expect("usable");
+    }
+
+    fn a_destructor_may_allocate_while_the_stay_unwinds<C>() {
+        struct Last<'a, 'h, C: Collector>(&'a mut Mutator<'h, C>);
+        impl<C: Collector> Drop for Last<'_, '_, C> {
+            fn drop(&mut self) {
+                exercise(self.0);
+            }
+        }
+        let small = Flags { max_heap: Some(Bytes(8 << 20)), ..flags::<C>(32 << 10) };
+        let world = World::<C>::new(&small).expect("a heap");
+        let result = world.enter(|m| m.frame(|m, [list]| {
+            let list = list.put_option(None);
+            let last = Last(m);
+            grow(last.0, &list, 100);
+            ignore(last.0.alloc_mut_bytes(1 << 30));
+        }));
+        assert!(matches!(result, Err(EnterError::Exhausted(_))), "{result:?}");
+        world.enter(exercise).expect("usable");
+    }
+
+    fn words_are_lent_to_threads<C>() {
+        world::<C>().enter(|m| {
+            let (m, array) = m.with_view(|m| m.alloc_mut_words(64));
+            std::thread::scope(|s| {
+                for part in array.words().chunks(16) {
+                    s.spawn(|| part.iter().for_each(|word| word.store(7, Relaxed)));
+                }
+            });
+            assert_eq!(array.words().iter().map(|word| word.load(Relaxed)).sum::<u64>(), 448);
+            let _ = m;
+        }).expect("room enough");
+    }
+
+    fn addresses_come_back_when_a_world_is_dropped<C>() {
+        // More, one after the other, than a process has addresses for.
+        for _ in 0..130 {
+            let flags = Flags { reserve: Bytes(1 << 40), ..flags::<C>(32 << 10) };
+            let world = World::<C>::new(&flags).expect("a heap");
+            world.enter(|m| ignore(m.alloc_mut_bytes(1 << 20))).expect("room enough");
+            let reserved = world.inspect(|stopped| stopped.blocks().accounting().reserved);
+            assert_eq!(reserved, Ok(flags.reserve));
+        }
     }
 
     fn roots_may_be_swapped<C>() {

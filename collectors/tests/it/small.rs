@@ -45,7 +45,7 @@ fn len(mut list: Option<Gc<'_, '_, Node>>) -> usize {
 
 /// Closures of every kind, looked at again after each of several collections.
 fn every_kind<C: Collector>(m: &mut Mutator<'_, C>) {
-    m.frame(|m, [list, boxes, bytes, words, record, large]| {
+    m.frame(|m, [list, boxes, bytes, mutable, words, record, large]| {
         let list = list.put_option::<Node>(None);
         grow(m, &list, 20);
         let boxes = m.frame(|m, [var, array]| {
@@ -54,7 +54,8 @@ fn every_kind<C: Collector>(m: &mut Mutator<'_, C>) {
             boxes.put(m.alloc(|m| Boxes::new(var.get(m), array.get(m))))
         });
         let bytes = bytes.put(m.alloc_bytes(b"of an odd length"));
-        let words = words.put(m.alloc_mut_bytes(20));
+        let mutable = mutable.put(m.alloc_mut_bytes(20));
+        let words = words.put(m.alloc_mut_words(3));
         let record = record.put(m.alloc_record(RecordShape { pointers: 2, bytes: 19 }));
         let large = large.put(m.alloc_array::<Node>(600, |m| list.get(m)));
         for round in 0..5u64 {
@@ -63,7 +64,8 @@ fn every_kind<C: Collector>(m: &mut Mutator<'_, C>) {
             large.get(m2).set(m2, 599, Some(node));
             record.get(m2).set(m2, 1, Some(node.erase()));
             record.get(m2).data()[1].store(round, Relaxed);
-            words.get(m2).bytes()[19].store(round as u8, Relaxed);
+            mutable.get(m2).bytes()[19].store(round as u8, Relaxed);
+            words.get(m2).words()[2].store(round, Relaxed);
             list.get(m2).expect("grown").set_next(m2, Some(node));
             m.alloc_bytes_filled(4000, 7);
             m.alloc_bytes_with(30, |m, filled| filled[..16].copy_from_slice(bytes.get(m).as_slice()));
@@ -79,7 +81,7 @@ fn every_kind<C: Collector>(m: &mut Mutator<'_, C>) {
             assert_eq!(
                 (
                     record.get(m).data()[1].load(Relaxed),
-                    words.get(m).bytes()[19].load(Relaxed)
+                    mutable.get(m).bytes()[19].load(Relaxed)
                 ),
                 (round, round as u8)
             );

@@ -173,9 +173,9 @@ impl Struct<'_> {
         let doc = format!("Makes field `{ident}` point to `value`.");
         let head = quote! {
             #[doc = #doc]
-            fn #set<C: ::gclab_core::collector::Collector>(
+            fn #set<__C: ::gclab_core::collector::Collector>(
                 self,
-                m: &::gclab_core::mutator::NoGc<'h, C>,
+                m: &::gclab_core::mutator::NoGc<'h, __C>,
                 value: ::core::option::Option<::gclab_core::mutator::Gc<'_, 'h, <#ty as ::gclab_core::closure::MutField>::Target>>,
             )
         };

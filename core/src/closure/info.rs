@@ -22,6 +22,7 @@ pub enum Kind {
     /// An array of bytes; the first word of payload is its length in bytes. `ARR_WORDS`.
     ArrWords,
     /// Mutable pointers and bytes whose numbers are known only at run time; the first word of payload holds both. `RECORD`.
+    /// (The last kind: `Header::is_sane` counts on it.)
     Record,
 }
 

@@ -17,6 +17,7 @@ mod header;
 mod info;
 #[doc(hidden)]
 pub mod layout;
+mod statics;
 
 pub use field::{Field, Mut, MutField, Plain, Ptr};
 pub use gclab_derive::Closure;

@@ -164,8 +164,10 @@ impl Outcome {
 /// A garbage collector.
 ///
 /// # Safety
-/// After `collect` every closure that was reachable from the roots is intact, every root and every pointer of such a
-/// closure leads to it, and memory that `refill` and `allocate_large` hand out overlaps no such closure. Collectors that
+/// After `collect` every closure that was reachable from the roots is intact, and every root and every pointer of such a
+/// closure leads to it; also those pointers that the `Barrier`, which is chosen here, was shown. Memory that `refill` and `allocate_large` hand out is
+/// committed, of this heap, as large as was asked for, and overlaps no such closure. The regions of `for_each_region` are memory of this heap,
+/// in which closures that live lie one behind the other. Collectors that
 /// are made of [`crate::space`] and [`crate::trace`] have it from there, as long as they trace every kind of root.
 ///
 /// A mutator's [`Alloc`], the [`Heap`] to write and the slots of roots are shown to its collector alone, by these methods; so

@@ -37,9 +37,16 @@ impl<T: ZeroValid> Table<T> {
     ///
     /// # Errors
     /// [`MemoryError::Reserve`] when the kernel refuses the addresses.
+    ///
+    /// # Panics
+    /// If it has no entries, or more than addresses can tell apart.
     pub fn new(len: usize) -> Result<Table<T>, MemoryError> {
         assert!(len > 0 && align_of::<T>() <= PAGE.0);
-        let mapped = Bytes((len * size_of::<T>()).next_multiple_of(PAGE.0));
+        let bytes = len.checked_mul(size_of::<T>()).map(Bytes);
+        let mapped = bytes
+            .and_then(|bytes| bytes.round_up(PAGE))
+            .filter(|bytes| bytes.0 > 0 && isize::try_from(bytes.0).is_ok());
+        let mapped = mapped.expect("a table of some bytes, and of fewer than half of all addresses");
         let at = map(mapped, libc::PROT_READ | libc::PROT_WRITE)?;
         // Huge pages would make a lazily touched table resident by 2 MiB at a time.
         // SAFETY: our own mapping, and advice changes no contents.

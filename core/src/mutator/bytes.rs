@@ -1,4 +1,5 @@
-//! Arrays of bytes (`ARR_WORDS`): immutable ones that read as slices, and mutable ones of atomics.
+//! Arrays of bytes (`ARR_WORDS`): immutable ones that read as slices, and mutable ones of atomics, of bytes or of words. Not of
+//! both: slices of atomics can be lent to other threads, and the memory model knows no races of accesses of different sizes.
 
 use super::gc::Distinct;
 use super::{Gc, Mutator, NoGc};
@@ -11,12 +12,17 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 #[derive(Debug)]
 pub struct ByteArray(());
 
-/// A mutable array of bytes, read and written byte by byte or word by word.
+/// A mutable array of bytes.
 #[derive(Debug)]
 pub struct MutByteArray(());
 
+/// A mutable array of words of 64 bits.
+#[derive(Debug)]
+pub struct MutWordArray(());
+
 static BYTE_ARRAY: TypeInfo = TypeInfo::variable(Kind::ArrWords, "ByteArray");
 static MUT_BYTE_ARRAY: TypeInfo = TypeInfo::variable(Kind::ArrWords, "MutByteArray");
+static MUT_WORD_ARRAY: TypeInfo = TypeInfo::variable(Kind::ArrWords, "MutWordArray");
 
 // SAFETY: the allocation functions write the length and the bytes; the accessors below keep inside.
 unsafe impl Closure for ByteArray {
@@ -30,6 +36,12 @@ unsafe impl Closure for MutByteArray {
 }
 // SAFETY: no other type has this table.
 unsafe impl Distinct for MutByteArray {}
+// SAFETY: as for `ByteArray`.
+unsafe impl Closure for MutWordArray {
+    const INFO: &'static TypeInfo = &MUT_WORD_ARRAY;
+}
+// SAFETY: no other type has this table.
+unsafe impl Distinct for MutWordArray {}
 
 /// Makes `words` words a byte array of whatever they hold, so that the heap can be walked over them.
 pub(crate) fn write_filler(at: Addr, words: Words) {
@@ -103,6 +115,17 @@ impl<'h, C: Collector> Mutator<'h, C> {
             unsafe { start_bytes(payload, len).write_bytes(0, len) };
         })
     }
+
+    /// Allocate a mutable array of `len` words, all zero.
+    #[inline]
+    pub fn alloc_mut_words<'m>(&'m mut self, len: usize) -> Gc<'m, 'h, MutWordArray> {
+        // Saturated, it is more than any heap has; a multiple of 8 all the same.
+        let bytes = len.checked_mul(8).unwrap_or(usize::MAX & !7);
+        self.alloc_variable(byte_array_words(bytes), |_, payload| {
+            // SAFETY: `alloc_variable` gave room for as many bytes.
+            unsafe { start_bytes(payload, bytes).write_bytes(0, bytes) };
+        })
+    }
 }
 
 impl<'m> Gc<'m, '_, ByteArray> {
@@ -140,21 +163,34 @@ impl<'m> Gc<'m, '_, MutByteArray> {
         self.len() == 0
     }
 
-    /// The bytes, as memory that several threads may read and write. Not by bytes in one thread and by
-    /// [words](Self::as_words) in another at the same time: the memory model knows no such races.
+    /// The bytes, as memory that several threads may read and write.
     #[inline(always)]
     pub fn bytes(self) -> &'m [AtomicU8] {
         let first = self.closure().0.wrapping_add(2).cast::<AtomicU8>();
-        // SAFETY: as many bytes follow the length and stay where they are for `'m`; all accesses are atomic, and no
-        // collection reads them while the mutator is borrowed.
+        // SAFETY: as many bytes follow the length and stay where they are for `'m`; all accesses are atomic and of bytes (no
+        // other method gives them), and no collection reads them while the mutator is borrowed.
         unsafe { std::slice::from_raw_parts(first, self.len()) }
     }
+}
 
-    /// The whole words of the array, as memory that several threads may read and write; see [`bytes`](Self::bytes).
+impl<'m> Gc<'m, '_, MutWordArray> {
+    /// Number of words.
     #[inline(always)]
-    pub fn as_words(self) -> &'m [AtomicU64] {
+    pub fn len(self) -> usize {
+        // SAFETY: the first word of the payload is the length, in bytes.
+        unsafe { self.payload(0) }.load(Ordering::Relaxed) as usize / 8
+    }
+
+    /// Whether it has no words.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The words, as memory that several threads may read and write.
+    #[inline(always)]
+    pub fn words(self) -> &'m [AtomicU64] {
         let first = self.closure().0.wrapping_add(2).cast::<AtomicU64>();
-        // SAFETY: as for `bytes`; payloads are aligned to words.
-        unsafe { std::slice::from_raw_parts(first, self.len() / 8) }
+        // SAFETY: as for the bytes of a `MutByteArray`, of words; payloads are aligned to words.
+        unsafe { std::slice::from_raw_parts(first, self.len()) }
     }
 }

@@ -18,7 +18,7 @@ mod var;
 
 pub use alloc::Init;
 pub use array::MutArray;
-pub use bytes::{ByteArray, MutByteArray};
+pub use bytes::{ByteArray, MutByteArray, MutWordArray};
 pub(crate) use frame::{FrameHeader, for_each_frame_slot};
 pub use frame::{FrameSlot, OptionRoot, Root};
 pub use gc::{Any, Distinct, Gc};

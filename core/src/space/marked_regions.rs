@@ -3,7 +3,7 @@
 use super::{MarkBits, Region};
 use crate::block::BlockRun;
 use crate::closure::ClosureRef;
-use crate::words::{Addr, Bytes, WORD};
+use crate::words::{Addr, Words};
 
 impl MarkBits {
     /// Calls `visit` for the regions of `run`, which is of `step`: stretches of closures one behind the other. `free` is what a
@@ -41,9 +41,10 @@ impl MarkBits {
     /// with it.
     fn closure_end(&self, at: Addr, limit: Addr) -> Addr {
         let closure = ClosureRef(at.as_mut_ptr());
+        let left = (limit - at).to_words_up();
         // SAFETY: a closure starts where a bit is set (the invariant of `MarkBits`), and what is free was left out. A header that is
-        // none is not believed.
-        let size = unsafe { closure.header().is_sane().then(|| closure.words().to_bytes()) };
-        Addr(at.0 + size.unwrap_or(Bytes(WORD)).0).min(limit)
+        // none is not believed, and a size no further than the limit.
+        let words = unsafe { closure.header().is_sane().then(|| closure.words()) };
+        at + words.unwrap_or(Words(1)).min(left)
     }
 }

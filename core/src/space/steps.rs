@@ -1,7 +1,7 @@
 //! Steps after the nursery: where what survives collections lies.
 
 use super::{FIRST_OLD_STEP, Region};
-use crate::block::BlockRun;
+use crate::block::{BlockRun, BlockState};
 use crate::words::{Addr, Bytes, Words};
 
 /// A run of blocks, filled from its start.
@@ -94,7 +94,14 @@ pub struct Steps {
 
 impl Steps {
     /// The steps for `generations` generations: one for one, with ageing (one more) for several.
+    ///
+    /// # Panics
+    /// If there are more than a block's state can tell apart ([`BlockState::STEP_MAX`]).
     pub fn new(generations: u32) -> Self {
+        assert!(
+            generations <= u32::from(BlockState::STEP_MAX),
+            "{generations} generations"
+        );
         Steps {
             steps: (0..generations).map(|_| Step::default()).collect(),
         }

@@ -4,12 +4,12 @@
 //! addresses, so that a checker can test them before it believes them; [`ClosureView::children`] believes them.
 
 use crate::block::{BlockAllocator, BlockState};
-use crate::closure::{ClosureRef, Kind, Slot, TypeInfo};
+use crate::closure::{ClosureRef, Kind, Slot, TypeInfo, VARIABLE};
 use crate::collector::Roots;
 use crate::heap::Heap;
 use crate::remembered::RememberedSet;
 use crate::space::Region;
-use crate::words::{Addr, Words};
+use crate::words::{Addr, WORD, Words};
 use std::marker::PhantomData;
 
 /// Shows a visitor every region.
@@ -106,25 +106,24 @@ impl<'a> Stopped<'a> {
                 return None;
             }
             let closure = ClosureRef(at as *mut u64);
-            // SAFETY: the collector vouches for its regions, of which this is one, of a heap that is stopped for `'a`:
-            // closures, one behind the other. A word that is no header is not believed.
-            let end = unsafe {
-                if !closure.header().is_sane() {
-                    at = region.end.0;
-                    return Some(Err(closure.addr()));
-                }
-                closure.0 as usize + closure.words().to_bytes().0
+            let left = Words((region.end.0 - at) / WORD);
+            // SAFETY: the collector vouches for its regions, of which this is one, of a heap that is stopped for `'a`: they are
+            // memory, a whole number of words. A word that is no header is not believed, nor a size before it is known that it
+            // ends inside; where the second word may have to say, there is one.
+            let words = unsafe {
+                let header = closure.header();
+                let readable = header.is_sane() && (header.words() != VARIABLE || left >= Words(2));
+                readable.then(|| closure.words())
             };
-            let whole = end <= region.end.0;
-            at = if whole { end } else { region.end.0 };
-            Some(if whole {
-                Ok(ClosureView {
-                    closure,
-                    _stopped: PhantomData,
-                })
-            } else {
-                Err(closure.addr())
-            })
+            let Some(words) = words.filter(|words| *words <= left) else {
+                at = region.end.0;
+                return Some(Err(closure.addr()));
+            };
+            at += words.to_bytes().0;
+            Some(Ok(ClosureView {
+                closure,
+                _stopped: PhantomData,
+            }))
         })
     }
 

@@ -53,6 +53,12 @@ struct NoFields {}
 #[derive(Closure)]
 struct Unit;
 
+// Named like a type parameter of derived code.
+#[derive(Closure)]
+pub struct C {
+    next: Mut<C>,
+}
+
 mod private {
     use ::gclab_core::Closure;
 

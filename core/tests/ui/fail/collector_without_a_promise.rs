@@ -1,0 +1,23 @@
+//! Whoever writes a collector or an allocator promises that it keeps what can be reached: the word for that is `unsafe`.
+
+use gclab_core::collector::Alloc;
+use gclab_core::words::{Addr, Bytes, Words};
+
+#[derive(Default)]
+struct Nowhere;
+
+impl Alloc for Nowhere {
+    fn reserve(&self, _: Words) -> Option<Addr> {
+        Some(Addr(8))
+    }
+    fn commit(&self, _: Addr, _: Words) {}
+    fn restrict(&self, _: Option<Words>) {}
+    fn allocated(&self) -> Bytes {
+        Bytes(0)
+    }
+    fn take_allocated(&self) -> Bytes {
+        Bytes(0)
+    }
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! Mark bits and spaces read the heap they were made for: it must not be dropped under them.
+
+use gclab_core::flags::Flags;
+use gclab_core::heap::Heap;
+use gclab_core::space::MarkBits;
+
+fn main() {
+    let heap = Heap::new(&Flags::default()).unwrap();
+    let marks = MarkBits::new(&heap).unwrap();
+    drop(heap);
+    let _ = marks;
+}

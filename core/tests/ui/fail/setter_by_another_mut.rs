@@ -1,0 +1,13 @@
+//! What is only called `Mut` is not overwritten without a barrier.
+
+use gclab_core::Closure;
+use gclab_core::closure::Ptr;
+
+type Mut = Option<Ptr<Tree>>;
+
+#[derive(Closure)]
+struct Tree {
+    left: Mut,
+}
+
+fn main() {}
