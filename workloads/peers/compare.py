@@ -100,6 +100,8 @@ def measure(options, peers):
                         comparison["failures"].append({"contestant": entrant.name, "workload": workload})
                         rows[entrant.name] = None
             comparison["workloads"][workload] = {name: runs for name, runs in rows.items() if runs}
+        if title == BARRIER:
+            comparison["figures"] = ["user"]
         done.append(comparison)
     return {"setting": setting(options, peers), "comparisons": done}
 

@@ -1,7 +1,7 @@
 """From the rows of all runs to Markdown: medians with the least and the greatest, ratios of medians, geometric means of the ratios.
 
 The data are what `compare.py --json` writes: `comparisons`, each with a `title`, what it shows (`about`), the name of the contestant that the others
-are held against (`ours`), and by workload and contestant the rows of its runs.
+are held against (`ours`), perhaps which `figures` tell anything, and by workload and contestant the rows of its runs.
 """
 
 import math
@@ -66,17 +66,23 @@ def others(comparison):
     return [name for name in names if name != comparison["ours"]]
 
 
+def shown(comparison, figure):
+    """Whether a figure tells anything in this comparison; without `figures` all do."""
+    return figure in comparison.get("figures", [figure])
+
+
 def details(comparison):
     """A row for each contestant on each workload, and the ratios below."""
     ours, lines = comparison["ours"], []
+    columns = [column for column in COLUMNS if shown(comparison, column[0])]
     for workload, by_name in comparison["workloads"].items():
         for name, rows in by_name.items():
-            lines.append([workload, name, *(cell(rows, *column[:1], *column[2:]) for column in COLUMNS)])
+            lines.append([workload, name, *(cell(rows, *column[:1], *column[2:]) for column in columns)])
         for name in others(comparison):
             if ours in by_name and name in by_name:
-                ratios = (show(ratio(by_name[ours], by_name[name], column[0])) for column in COLUMNS)
+                ratios = (show(ratio(by_name[ours], by_name[name], column[0])) for column in columns)
                 lines.append([workload, f"{ours} / {name}", *ratios])
-    return table(["workload", "", *(heading for _, heading, _, _ in COLUMNS)], lines)
+    return table(["workload", "", *(column[1] for column in columns)], lines)
 
 
 def summary(comparisons):
@@ -90,7 +96,7 @@ def summary(comparisons):
                 ratios = {
                     workload: ratio(by_name[ours], by_name[name], figure)
                     for workload, by_name in comparison["workloads"].items()
-                    if ours in by_name and name in by_name
+                    if ours in by_name and name in by_name and shown(comparison, figure)
                 }
                 ratios = {workload: value for workload, value in ratios.items() if value is not None}
                 if ratios:

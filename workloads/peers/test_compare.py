@@ -84,6 +84,12 @@ class Tables(unittest.TestCase):
         self.assertEqual(len(widths), 1, text)
 
 
+    def test_only_figures_that_tell_something_are_shown(self):
+        workloads = {"a": {"x": [row(gc=1.0, user=3.0)], "y": [row(gc=4.0, user=4.0)]}}
+        comparison = {"title": "T", "about": "A.", "ours": "x", "workloads": workloads, "failures": [], "figures": ["user"]}
+        self.assertEqual(tables.details(comparison).splitlines()[-1], "| a | x / y | 0.75 |")
+        self.assertIn("| T | x / y |  |  | 0.75 (0.75 a) |  |", tables.summary([comparison]))
+
     def test_tables_go_between_the_marks_of_a_page(self):
         page = f"a\n{tables.BEGIN}old\n{tables.END}b\n"
         again = tables.replaced(tables.replaced(page, "x\n"), "new\n")
