@@ -1,12 +1,18 @@
-//! The tutorials' `mark-sweep`, which stands for all collectors that move nothing until one is in the registry.
+//! Collectors that move nothing: the tutorials' `mark-sweep`, and one that shows that its parts serve others.
 
+mod mark_region;
 #[path = "../../../../docs/examples/mark_sweep/src/mark_sweep.rs"]
 mod mark_sweep;
 mod shapes;
 
 mod random {
     #[test]
-    fn programs_agree_with_a_plain_heap() {
+    fn mark_sweep_agrees_with_a_plain_heap() {
         gclab_proof::random_programs::<crate::mark_sweep::MarkSweep>();
+    }
+
+    #[test]
+    fn mark_region_agrees_with_a_plain_heap() {
+        gclab_proof::random_programs::<crate::mark_region::MarkRegion>();
     }
 }

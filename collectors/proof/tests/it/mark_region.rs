@@ -1,0 +1,173 @@
+//! A mark-region collector (Immix without evacuation) made of what core offers to crates elsewhere, with a space of its own and no
+//! `unsafe` but the promise: that the seam is not cut to the measure of one collector.
+
+use gclab_core::block::{BlockRun, BlockState};
+use gclab_core::collector::{Bump, Collector, Description, NoBarrier, Outcome, Pause, Refill};
+use gclab_core::flags::Flags;
+use gclab_core::heap::{Heap, OutOfMemory};
+use gclab_core::sizing::FactorSizing;
+use gclab_core::space::{LargeObjects, MarkBits, Region};
+use gclab_core::trace::Marker;
+use gclab_core::words::{Addr, Bytes, Words};
+
+const STEP: u8 = 1;
+const NOTHING: (Addr, Addr) = (Addr::NULL, Addr::NULL);
+
+pub struct MarkRegion {
+    runs: Vec<BlockRun>,
+    /// What is free between closures that live, or in a new run.
+    holes: Vec<Region>,
+    /// Holes that mutators had since the last collection, with the closures in them; the last is still in use.
+    filled: Vec<Region>,
+    taken: Bytes,
+    large: LargeObjects,
+    marks: MarkBits,
+    sizing: FactorSizing,
+    area: Bytes,
+}
+
+impl MarkRegion {
+    fn is_due(&self) -> bool {
+        self.taken + self.large.taken() >= self.area
+    }
+
+    fn leave(&mut self, alloc: &Bump) {
+        let end = alloc.leave_region();
+        if !end.is_null() {
+            self.filled.last_mut().expect("in use").end = end;
+        }
+    }
+
+    /// Frees runs without marks, and finds the holes of the others.
+    fn sweep(&mut self, heap: &mut Heap) {
+        let (marks, holes) = (&self.marks, &mut self.holes);
+        holes.clear();
+        self.filled.clear();
+        self.runs.retain(|run| {
+            if marks.next_set(run.start(), run.end()).is_none() {
+                heap.free(*run);
+                return false;
+            }
+            let mut hole = Region {
+                run: *run,
+                start: run.start(),
+                end: run.start(),
+                step: STEP,
+                large: false,
+            };
+            marks.for_each_region(*run, NOTHING, STEP, &mut |region| {
+                holes.push(Region {
+                    end: region.start,
+                    ..hole
+                });
+                hole.start = region.end;
+            });
+            holes.push(Region { end: run.end(), ..hole });
+            true
+        });
+        self.taken = Bytes::ZERO;
+    }
+
+    fn held(&self) -> Bytes {
+        self.runs.iter().map(|run| run.bytes()).sum::<Bytes>() + self.large.held()
+    }
+}
+
+// SAFETY: everything that roots lead to is marked, and only what lies between marked closures is handed out or freed.
+unsafe impl Collector for MarkRegion {
+    const DESCRIPTION: Description = Description {
+        name: "mark-region",
+        summary: "marks, and allocates between what is marked",
+        moves: false,
+        parallel: false,
+        generations: (1, 1),
+        honours: &["A", "F", "m"],
+    };
+    type Alloc = Bump;
+    type Barrier = NoBarrier;
+
+    fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
+        let sizing = FactorSizing::new(flags, heap);
+        Ok(MarkRegion {
+            runs: Vec::new(),
+            holes: Vec::new(),
+            filled: Vec::new(),
+            taken: Bytes::ZERO,
+            large: LargeObjects::new(STEP),
+            marks: MarkBits::new(heap)?,
+            area: sizing.area_in_place(Bytes::ZERO)?,
+            sizing,
+        })
+    }
+
+    fn refill(&mut self, heap: &mut Heap, alloc: &Bump, words: Words) -> Result<Refill, OutOfMemory> {
+        if self.is_due() {
+            return Ok(Refill::Collect);
+        }
+        self.leave(alloc);
+        let hole = loop {
+            match self.holes.pop() {
+                Some(hole) if hole.end - hole.start >= words.to_bytes() => break hole,
+                Some(_) => {}
+                None => {
+                    let run = heap.allocate(1, 8, BlockState::of_step(STEP))?;
+                    self.runs.push(run);
+                    self.holes.push(Region {
+                        run,
+                        start: run.start(),
+                        end: run.end(),
+                        step: STEP,
+                        large: false,
+                    });
+                }
+            }
+        };
+        self.taken = self.taken + (hole.end - hole.start);
+        alloc.set_region(hole.start, hole.end);
+        self.filled.push(hole);
+        Ok(Refill::Ready)
+    }
+
+    fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
+        if self.is_due() {
+            return Ok(None);
+        }
+        self.large.allocate(heap, &mut self.marks, words).map(Some)
+    }
+
+    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> (Outcome, Result<(), OutOfMemory>) {
+        self.leave(pause.alloc);
+        for run in &self.runs {
+            self.marks.clear(run.start(), run.end());
+        }
+        self.large.condemn(&mut self.marks);
+        let mut marker = Marker::new(pause.heap, &mut self.marks);
+        pause.roots.for_each(|slot| marker.root(slot));
+        marker.mark();
+        pause.roots.for_each_weak(|slot| marker.weak(slot));
+        let marked = marker.finish();
+        self.sweep(pause.heap);
+        self.large.sweep(pause.heap, &self.marks);
+        let outcome = Outcome::of_marking(&marked, self.held());
+        let area = self.sizing.area_in_place(outcome.live);
+        (outcome, area.map(|area| self.area = area))
+    }
+
+    fn for_each_region(&self, alloc: &Bump, visit: &mut dyn FnMut(Region)) {
+        let mut filled = self.filled.clone();
+        if let Some(last) = filled.last_mut().filter(|_| !alloc.cursor().is_null()) {
+            last.end = alloc.cursor();
+        }
+        filled.retain(|region| region.start < region.end);
+        for run in &self.runs {
+            self.marks.for_each_region(*run, NOTHING, STEP, &mut |region| {
+                // An empty region stands for a run that is in no other.
+                if region.start < region.end || filled.iter().all(|filled| filled.run != *run) {
+                    visit(region);
+                }
+            });
+        }
+        filled.into_iter().for_each(&mut *visit);
+        self.large.for_each_region(visit);
+    }
+}
