@@ -122,7 +122,7 @@ unsafe impl Collector for MarkRegion {
                 }
             }
         };
-        self.taken = self.taken + (hole.end - hole.start);
+        self.taken += hole.end - hole.start;
         alloc.set_region(hole.start, hole.end);
         self.filled.push(hole);
         Ok(Refill::Ready)
