@@ -118,8 +118,9 @@ mod tests {
         for damaged in [h.0 ^ TAG, h.0 + (1 << WORDS_SHIFT), 0, poison] {
             assert!(!Header(damaged).is_sane(), "{damaged:#x}");
         }
-        // Wherever one bit of the address leads, nothing is read that is not there.
-        if !cfg!(miri) {
+        // Wherever one bit of the address leads, nothing is read that is not there. (Between statics there is something, which
+        // the tools mind.)
+        if !cfg!(any(miri, gclab_asan)) {
             (6..48).for_each(|bit| assert!(!Header(h.0 ^ 1 << bit).is_sane(), "bit {bit}"));
         }
     }

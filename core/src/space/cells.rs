@@ -77,8 +77,6 @@ impl CellSpace {
             }
         };
         self.taken += end.0 - start.0;
-        // SAFETY: cells that are not marked, of a segment, which is committed, hold nothing that can be reached.
-        unsafe { poison::retire(start, end - start) };
         marks.set_every(start, end, class.cell());
         alloc.set_hole(class, start, end);
         Ok(())

@@ -78,7 +78,7 @@ impl Model {
     pub fn set_byte(&mut self, id: Id, at: usize, byte: u8) {
         let object = &mut self.objects[id.0];
         match object.shape {
-            Shape::Record { .. } => object.bytes[at / 8 * 8..][..8].fill(byte),
+            Shape::Record { .. } | Shape::MutWords(_) => object.bytes[at / 8 * 8..][..8].fill(byte),
             _ => object.bytes[at] = byte,
         }
     }

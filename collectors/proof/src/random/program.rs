@@ -144,7 +144,8 @@ pub enum Op {
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     pub area_blocks: usize,
-    pub chunked: bool,
+    /// `-n`.
+    pub chunk_blocks: Option<usize>,
     pub large_kib: Option<usize>,
     pub factor: f64,
     pub old_min_kib: usize,
@@ -153,6 +154,8 @@ pub struct Setting {
     pub hint_kib: Option<usize>,
     pub stress: Option<u64>,
     pub limit_mib: Option<usize>,
+    /// `-m`, in percent.
+    pub min_free: u8,
 }
 
 impl Default for Setting {
@@ -160,7 +163,7 @@ impl Default for Setting {
     fn default() -> Self {
         Setting {
             area_blocks: 1,
-            chunked: false,
+            chunk_blocks: None,
             large_kib: None,
             factor: 1.0,
             old_min_kib: 0,
@@ -168,6 +171,7 @@ impl Default for Setting {
             hint_kib: None,
             stress: None,
             limit_mib: None,
+            min_free: 3,
         }
     }
 }
@@ -178,7 +182,7 @@ impl Setting {
         let (least, most) = C::DESCRIPTION.generations;
         Flags {
             allocation_area: Bytes(self.area_blocks * 4096),
-            chunk: self.chunked.then_some(Bytes(8192)),
+            chunk: self.chunk_blocks.map(|blocks| Bytes(blocks * 4096)),
             large_area: self.large_kib.map(|kib| Bytes(kib << 10)),
             old_factor: self.factor,
             old_min: Bytes(self.old_min_kib << 10),
@@ -189,6 +193,7 @@ impl Setting {
                 Some(kib) => HeapHint::Size(Bytes(kib << 10)),
             },
             stress: self.stress,
+            min_free: f64::from(self.min_free),
             max_heap: self.limit_mib.map(|mib| Bytes(mib << 20)),
             reserve: Bytes(1 << 30),
             huge_pages: false,
@@ -214,17 +219,27 @@ impl fmt::Debug for Program {
 }
 
 fn setting() -> impl Strategy<Value = Setting> {
-    let area = (1usize..64, any::<bool>(), proptest::option::of(1usize..256));
+    let area = (
+        1usize..64,
+        proptest::option::of(1usize..12),
+        proptest::option::of(1usize..256),
+    );
     let old = (10u32..40, prop_oneof![Just(0usize), 4usize..256, Just(1024)], 1u32..5);
     let odd = (
         proptest::option::weighted(0.2, prop_oneof![Just(0usize), 1usize..2000]),
         proptest::option::weighted(0.3, 1u64..60),
     );
-    (area, old, odd, proptest::option::weighted(0.25, 1usize..5)).prop_map(
-        |((area_blocks, chunked, large_kib), (tenths, old_min_kib, generations), (hint_kib, stress), limit_mib)| {
+    let limit = (proptest::option::weighted(0.25, 1usize..5), 0u8..11);
+    (area, old, odd, limit).prop_map(
+        |(
+            (area_blocks, chunk_blocks, large_kib),
+            (tenths, old_min_kib, generations),
+            (hint_kib, stress),
+            (limit_mib, min_free),
+        )| {
             Setting {
                 area_blocks,
-                chunked,
+                chunk_blocks,
                 large_kib,
                 factor: f64::from(tenths) / 10.0,
                 old_min_kib,
@@ -232,6 +247,7 @@ fn setting() -> impl Strategy<Value = Setting> {
                 hint_kib,
                 stress,
                 limit_mib,
+                min_free,
             }
         },
     )
@@ -273,6 +289,7 @@ fn shape(kind: u8, n: u16) -> Shape {
         // Now and then of a megablock.
         11 if n % 128 == 127 => Shape::Bytes(size * 256),
         11 => Shape::Bytes(size * 4),
+        12 if n.is_multiple_of(3) => Shape::MutWords(size),
         12 => Shape::MutBytes(size * 3),
         13 | 14 => Shape::Record {
             pointers: size / 2,

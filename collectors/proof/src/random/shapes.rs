@@ -5,7 +5,9 @@
 
 use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
 use gclab_core::collector::Collector;
-use gclab_core::mutator::{Any, ByteArray, Distinct, Gc, MutArray, MutByteArray, MutVar, Mutator, NoGc, Record};
+use gclab_core::mutator::{
+    Any, ByteArray, Distinct, Gc, MutArray, MutByteArray, MutVar, MutWordArray, Mutator, NoGc, Record,
+};
 use std::sync::atomic::Ordering::Relaxed;
 
 #[derive(Closure)]
@@ -117,7 +119,12 @@ pub enum Shape {
     ArrayBox(u32),
     Bytes(u32),
     MutBytes(u32),
-    Record { pointers: u32, bytes: u32 },
+    /// Words.
+    MutWords(u32),
+    Record {
+        pointers: u32,
+        bytes: u32,
+    },
     Var,
     Array(u32),
 }
@@ -139,6 +146,7 @@ impl Shape {
             Shape::ArrayBox(len) => 3 + Shape::Array(len).words(),
             Shape::Array(len) => 2 + u64::from(len),
             Shape::Bytes(len) | Shape::MutBytes(len) => 2 + u64::from(len).div_ceil(8),
+            Shape::MutWords(len) => 2 + u64::from(len),
             Shape::Record { pointers, bytes } => 2 + u64::from(pointers) + u64::from(bytes).div_ceil(8),
         }
     }
@@ -146,7 +154,7 @@ impl Shape {
     /// What its slots first hold, as indices of the arguments: the same rule in [`alloc`].
     pub fn initial_slots(self) -> Vec<Option<usize>> {
         match self {
-            Shape::Nil | Shape::Int | Shape::Bytes(_) | Shape::MutBytes(_) => vec![],
+            Shape::Nil | Shape::Int | Shape::Bytes(_) | Shape::MutBytes(_) | Shape::MutWords(_) => vec![],
             Shape::Cons => vec![Some(0), Some(1)],
             Shape::Cell | Shape::Strict | Shape::Var => vec![Some(0)],
             Shape::Mixed | Shape::Wide => vec![Some(0), Some(1), Some(2)],
@@ -181,6 +189,7 @@ impl Shape {
     pub fn mutable_bytes(self) -> usize {
         match self {
             Shape::MutBytes(len) => len as usize,
+            Shape::MutWords(len) => 8 * len as usize,
             Shape::Record { bytes, .. } => bytes as usize / 8 * 8,
             _ => 0,
         }
@@ -234,6 +243,7 @@ pub fn alloc<'m, 'h, C: Collector>(
             })
             .erase(),
         Shape::MutBytes(len) => m.alloc_mut_bytes(len as usize).erase(),
+        Shape::MutWords(len) => m.alloc_mut_words(len as usize).erase(),
         Shape::Record { pointers, bytes } => m.alloc_record(RecordShape { pointers, bytes }).erase(),
         Shape::Var | Shape::Array(_) => unreachable!("these lie in boxes"),
     }
@@ -348,10 +358,13 @@ impl<'m, 'h> Real<'m, 'h> {
         Ok(())
     }
 
-    /// Overwrites byte `at` (of a record: the word that it is in, with eight times the byte).
+    /// Overwrites byte `at` (of a record, or an array of words: the word that it is in, with eight times the byte).
     pub fn set_byte(self, shape: Shape, at: usize, byte: u8) -> Result<(), String> {
         match shape {
             Shape::MutBytes(_) => cast::<MutByteArray>(self.any()?)?.bytes()[at].store(byte, Relaxed),
+            Shape::MutWords(_) => {
+                cast::<MutWordArray>(self.any()?)?.words()[at / 8].store(u64::from_ne_bytes([byte; 8]), Relaxed)
+            }
             _ => cast::<Record>(self.any()?)?.data()[at / 8].store(u64::from_ne_bytes([byte; 8]), Relaxed),
         }
         Ok(())
@@ -396,6 +409,11 @@ fn data_is_right(gc: Gc<'_, '_, Any>, shape: Shape, seed: u64, expected: &[u8]) 
         Shape::MutBytes(_) => {
             let bytes = cast::<MutByteArray>(gc)?.bytes();
             bytes.iter().map(|byte| byte.load(Relaxed)).eq(expected.iter().copied())
+        }
+        Shape::MutWords(_) => {
+            let words = cast::<MutWordArray>(gc)?.words().iter();
+            let bytes = words.flat_map(|word| word.load(Relaxed).to_ne_bytes());
+            bytes.eq(expected.iter().copied())
         }
         Shape::Record { pointers, bytes } => {
             let gc = cast::<Record>(gc)?;
