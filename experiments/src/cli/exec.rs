@@ -180,7 +180,7 @@ fn run(
     let (code, outcome, checksum) = match ended {
         Ended::Checksum(checksum) => (0, Status::Ok, Some(checksum.to_string())),
         Ended::Exhausted(error) => {
-            tell!("{}", exhausted(&error, &checked.flags));
+            tell!("{}", exhausted(&error, &checked.flags, checked.collector.moves));
             (EXIT_HEAP_EXHAUSTED, Status::HeapExhausted, None)
         }
         Ended::Refused(problem) => return refuse(problem),

@@ -31,20 +31,20 @@ fn bound<'e>(error: &'e OutOfMemory, flags: &Flags, machine: Bytes) -> Bound<'e>
     }
 }
 
-/// The message, several lines without an end of the last.
-pub fn exhausted(error: &OutOfMemory, flags: &Flags) -> String {
-    text(error, flags, default_limit())
+/// The message, several lines without an end of the last. `moves`: the collector moves closures, so it needs room for them.
+pub fn exhausted(error: &OutOfMemory, flags: &Flags, moves: bool) -> String {
+    text(error, flags, moves, default_limit())
 }
 
-fn text(error: &OutOfMemory, flags: &Flags, machine: Bytes) -> String {
+fn text(error: &OutOfMemory, flags: &Flags, moves: bool, machine: Bytes) -> String {
     let size = |bytes: Bytes| format!("{} bytes ({} MB)", bytes.0, bytes.0 >> 20);
-    let of_copying =
-        "A collector that copies needs room for the copies; a compacting one would go on for longer.".to_owned();
-    let lines = match bound(error, flags, machine) {
+    let of_copying = moves.then(|| {
+        "A collector that copies needs room for the copies; a compacting one would go on for longer.".to_owned()
+    });
+    let mut lines = match bound(error, flags, machine) {
         Bound::Flag(limit) => vec![
             format!("Current maximum heap size is {}.", size(limit)),
             "Use `+RTS -M<size>' to increase it.".to_owned(),
-            of_copying,
         ],
         Bound::Machine(limit) => vec![
             format!(
@@ -52,7 +52,6 @@ fn text(error: &OutOfMemory, flags: &Flags, machine: Bytes) -> String {
                 size(limit)
             ),
             "Use a machine (or group) with more, or `+RTS -M<size>' to have the system swap.".to_owned(),
-            of_copying,
         ],
         Bound::Reservation => {
             let limit = error.limit.unwrap_or(flags.reserve).0.min(flags.reserve.0);
@@ -68,7 +67,6 @@ fn text(error: &OutOfMemory, flags: &Flags, machine: Bytes) -> String {
                     size(flags.reserve)
                 )
             });
-            lines.push(of_copying);
             lines
         }
         Bound::System(cause) => vec![
@@ -79,6 +77,8 @@ fn text(error: &OutOfMemory, flags: &Flags, machine: Bytes) -> String {
             ),
         ],
     };
+    // What the system refuses, it refuses to all.
+    lines.extend(of_copying.filter(|_| !matches!(error.cause, Exhausted::System(_))));
     let lines = lines.into_iter().map(|line| format!("\ngclab: {line}"));
     format!("gclab: Heap exhausted;{}", lines.collect::<String>())
 }
@@ -126,7 +126,16 @@ mod tests {
             ("-M64m", error(Some(Bytes::mib(64)), refused)),
         ];
         let texts =
-            cases.map(|(words, error)| format!("== {words} {error:?}\n{}", text(&error, &flags(words), MACHINE)));
+            cases.map(|(words, error)| format!("== {words} {error:?}\n{}", text(&error, &flags(words), true, MACHINE)));
         insta::assert_snapshot!(texts.join("\n"));
+    }
+
+    #[test]
+    fn a_collector_that_moves_nothing_is_not_told_of_copies() {
+        let error = error(Some(Bytes::mib(8)), Exhausted::Limit);
+        assert_eq!(
+            text(&error, &flags("-M8m"), false, MACHINE),
+            "gclab: Heap exhausted;\ngclab: Current maximum heap size is 8388608 bytes (8 MB).\ngclab: Use `+RTS -M<size>' to increase it."
+        );
     }
 }
