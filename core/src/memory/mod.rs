@@ -12,6 +12,7 @@
 
 #[cfg(miri)]
 pub(crate) mod miri;
+mod huge_pages;
 mod physical;
 mod reservation;
 mod table;
