@@ -25,6 +25,7 @@ pub use header::{Header, VARIABLE};
 pub use info::{Kind, TypeInfo};
 
 use crate::words::{Addr, Words};
+use std::ops::Range;
 
 /// A type whose values live in the heap as closures.
 ///
@@ -186,6 +187,12 @@ impl ClosureRef {
 }
 
 impl Extent {
+    /// The addresses of the slots.
+    #[inline(always)]
+    pub(crate) fn range(self) -> Range<*mut u64> {
+        self.first..self.first.wrapping_add(self.slots)
+    }
+
     /// The slots, first to last.
     #[inline(always)]
     pub fn slots(self) -> impl ExactSizeIterator<Item = Slot> {

@@ -1,41 +1,75 @@
-//! Copying the words of a closure.
+//! Copying a closure into a lane.
 
-/// Copy `words` words from `from` to `to`.
+use super::lane::{Cursor, OpenLane};
+use crate::closure::{ClosureRef, Header, VARIABLE};
+use crate::heap::Heap;
+
+/// Words of the largest closure that is copied by code of its own.
+const SMALL: usize = 6;
+
+/// Copy a closure into a lane, and give its new address. Sizes that nearly all closures have are copied by code of their own:
+/// a predicted constant size frees the address of the next copy from the load of this one's header.
 ///
-/// The sizes that nearly all closures have are copied by straight code: a predicted constant size frees the next
-/// address from the header's load.
+/// # Safety
+/// `closure` is a closure with this header, outside the lane.
+#[inline(always)]
+pub(super) unsafe fn copy_closure(
+    closure: ClosureRef,
+    header: Header,
+    cursor: &mut Cursor,
+    lane: &mut OpenLane,
+    heap: &mut Heap,
+) -> *mut u64 {
+    let payload = usize::from(header.words());
+    let words = if payload < SMALL {
+        SMALL
+    } else if header.words() != VARIABLE {
+        1 + payload
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { closure.extent_from(header) }.words.0
+    };
+    if !cursor.has_room(words) {
+        *cursor = lane.refill(*cursor, heap, words);
+    }
+    let to = cursor.free;
+    // SAFETY: the caller vouches for the closure; to-space has room for it, and is not from-space.
+    let words = unsafe {
+        match payload {
+            1 => fixed::<2>(closure.0, to),
+            2 => fixed::<3>(closure.0, to),
+            3 => fixed::<4>(closure.0, to),
+            4 => fixed::<5>(closure.0, to),
+            5 => fixed::<6>(closure.0, to),
+            0 => fixed::<1>(closure.0, to),
+            _ => copy_run(closure.0, to, words),
+        }
+    };
+    cursor.free = to.wrapping_add(words);
+    to
+}
+
+/// Copy `N` words, and give their number.
+///
+/// # Safety
+/// As for [`copy_run`], for `N` words.
+#[inline(always)]
+unsafe fn fixed<const N: usize>(from: *const u64, to: *mut u64) -> usize {
+    // SAFETY: the caller vouches for `N` words.
+    unsafe { to.cast::<[u64; N]>().write(from.cast::<[u64; N]>().read()) };
+    N
+}
+
+/// Copy `words` words from `from` to `to`, and give their number.
 ///
 /// # Safety
 /// Both are valid for `words` words and do not overlap.
 #[inline(always)]
-pub(super) unsafe fn copy_words(from: *const u64, to: *mut u64, words: usize) {
-    /// # Safety
-    /// As for `copy_words`, for `N` words.
-    #[inline(always)]
-    unsafe fn fixed<const N: usize>(from: *const u64, to: *mut u64) {
-        // SAFETY: the caller vouches for `N` words.
-        unsafe { to.cast::<[u64; N]>().write(from.cast::<[u64; N]>().read()) }
-    }
-    // SAFETY: passed on.
-    unsafe {
-        match words {
-            2 => fixed::<2>(from, to),
-            3 => fixed::<3>(from, to),
-            4 => fixed::<4>(from, to),
-            5 => fixed::<5>(from, to),
-            6 => fixed::<6>(from, to),
-            _ => copy_run(from, to, words),
-        }
-    }
-}
-
-/// # Safety
-/// As for [`copy_words`].
-#[inline(always)]
-unsafe fn copy_run(from: *const u64, to: *mut u64, words: usize) {
+unsafe fn copy_run(from: *const u64, to: *mut u64, words: usize) -> usize {
     if words > 32 {
         // SAFETY: passed on.
-        return unsafe { to.copy_from_nonoverlapping(from, words) };
+        unsafe { to.copy_from_nonoverlapping(from, words) };
+        return words;
     }
     let mut at = 0;
     while at + 4 <= words {
@@ -52,6 +86,7 @@ unsafe fn copy_run(from: *const u64, to: *mut u64, words: usize) {
         unsafe { to.add(at).write(from.add(at).read()) };
         at += 1;
     }
+    words
 }
 
 #[cfg(test)]
@@ -64,7 +99,7 @@ mod tests {
         for words in 1..=100 {
             let mut to = vec![0; 101];
             // SAFETY: both have 100 words at least.
-            unsafe { copy_words(from.as_ptr(), to.as_mut_ptr(), words) };
+            unsafe { copy_run(from.as_ptr(), to.as_mut_ptr(), words) };
             assert_eq!(to[..words], from[..words]);
             assert!(to[words..].iter().all(|&w| w == 0), "{words} words: more was written");
         }

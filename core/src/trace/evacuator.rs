@@ -13,11 +13,11 @@
 //! not. Older steps are scavenged before younger ones. Large objects are not copied: their blocks change state, and their
 //! slots are scavenged from where they are.
 
-use super::copy::copy_words;
+use super::copy::copy_closure;
 use super::lane::{Cursor, OpenLane};
-use super::queue::{Entry, MAX_LANES, Queue, Routes, entry, prefetch, prefetch_line};
+use super::queue::{MAX_LANES, first_lane, prefetch, prefetch_line};
 use crate::block::{BlockRun, BlockState, StateView};
-use crate::closure::{ClosureRef, Header, Slot, VARIABLE};
+use crate::closure::{ClosureRef, Header, Slot};
 use crate::heap::Heap;
 use crate::remembered::RememberedSet;
 use crate::space::{FIRST_OLD_STEP, LargeObject, Nursery, Steps};
@@ -26,16 +26,17 @@ use crate::words::{Addr, Words};
 /// Remembered slots between the prefetch of a slot and its evacuation.
 const SLOTS_AHEAD: usize = 24;
 
+/// Remembered slots between the prefetch of a referent and its evacuation.
+const REFERENTS_AHEAD: usize = 12;
+
 /// One collection by copying, under way.
 #[derive(Debug)]
 pub struct Evacuator<'h> {
-    heap: &'h mut Heap,
-    states: StateView,
-    queue: Queue,
+    pub(super) heap: &'h mut Heap,
+    pub(super) states: StateView,
     /// Two lanes a step, from step 1: closures with pointers, closures without.
-    lanes: Vec<OpenLane>,
-    cursors: [Cursor; MAX_LANES],
-    routes: Routes,
+    pub(super) lanes: Vec<OpenLane>,
+    pub(super) cursors: [Cursor; MAX_LANES],
     /// Slots in old closures that point to young ones after this collection.
     remembered: RememberedSet,
     /// Large objects that were reached and wait to be scavenged, with their steps.
@@ -97,10 +98,8 @@ impl<'h> Evacuator<'h> {
         Evacuator {
             heap,
             states,
-            queue: Queue::new(),
             lanes,
             cursors,
-            routes: Routes::new(oldest),
             remembered: RememberedSet::default(),
             large: Vec::new(),
             from_space,
@@ -125,6 +124,10 @@ impl<'h> Evacuator<'h> {
                 if let Some(&ahead) = slots.get(i + SLOTS_AHEAD) {
                     prefetch_line(ahead);
                 }
+                if let Some(&ahead) = slots.get(i + REFERENTS_AHEAD) {
+                    // SAFETY: remembered slots lie in closures that have not been freed; what this one holds is looked at no further.
+                    prefetch(unsafe { Slot(ahead as *mut u64).load() });
+                }
                 let slot = Slot(word as *mut u64);
                 let holder = self.states.of(slot.addr());
                 if !holder.is_condemned() {
@@ -137,20 +140,27 @@ impl<'h> Evacuator<'h> {
     /// Scavenge until nothing is left.
     pub fn scavenge(&mut self) {
         loop {
-            let mut lane = self.lanes.len();
-            while lane > 0 {
-                // Lanes of closures without pointers, the odd ones, are never scavenged.
-                lane -= 2;
-                if self.scavenge_lane(lane) {
-                    // Back to the oldest: what it points to must not be copied to a younger step first.
-                    lane = self.lanes.len();
-                }
+            let mut step = self.oldest();
+            while step > 0 {
+                // Back to the oldest after each that had work: what it points to must not be copied to a younger step first.
+                step = if self.scavenge_lane(step, None) {
+                    self.oldest()
+                } else {
+                    step - 1
+                };
             }
             let Some((closure, step)) = self.large.pop() else {
                 return;
             };
-            self.scavenge_large(closure, step);
+            // SAFETY: large objects that were reached are whole closures.
+            let extent = unsafe { closure.extent() };
+            self.scavenge_lane(step, Some(extent));
         }
+    }
+
+    /// The step that nothing leaves.
+    pub(super) fn oldest(&self) -> u8 {
+        (self.lanes.len() / 2) as u8
     }
 
     /// After scavenging: updates a weak slot if its referent lives, clears it if not.
@@ -207,162 +217,93 @@ impl<'h> Evacuator<'h> {
         done
     }
 
-    /// Scavenge a lane until it has no work and the queue is empty; says whether it had any work.
-    ///
-    /// The queue is emptied here, not by the caller, for the sake of lists: there every closure found is the only one, and
-    /// goes round this loop.
-    #[inline]
-    fn scavenge_lane(&mut self, index: usize) -> bool {
-        let holder = index as u8 / 2 + 1;
-        let mut worked = false;
-        loop {
-            if let Some((from, to)) = self.cursors[index % MAX_LANES].claim() {
-                worked = true;
-                self.scavenge_range(from, to, holder);
-            } else if let Some(entry) = self.queue.pop() {
-                self.evacuate(entry);
-            } else if let Some((from, to)) = self.lanes[index].pending.pop() {
-                worked = true;
-                self.scavenge_range(from, to, holder);
-            } else {
-                return worked;
-            }
-        }
-    }
-
-    /// Visit every slot of the closures from `from` to `to`.
-    #[inline]
-    fn scavenge_range(&mut self, from: *mut u64, to: *mut u64, holder: u8) {
-        let states = self.states;
-        let mut at = from;
-        while at < to {
-            // SAFETY: ranges of to-space hold closures one behind the other, whole, with their headers.
-            let extent = unsafe { ClosureRef(at).extent() };
-            for slot in extent.slots() {
-                self.visit(states, slot, holder);
-            }
-            at = at.wrapping_add(extent.words.0);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn scavenge_large(&mut self, closure: ClosureRef, step: u8) {
-        // SAFETY: large objects that were reached are whole closures.
-        let extent = unsafe { closure.extent() };
-        let states = self.states;
-        for slot in extent.slots() {
-            self.visit(states, slot, step);
-        }
-    }
-
-    /// A slot of a closure that lives in step `holder`: queue it if its referent must be evacuated.
-    #[inline(always)]
-    fn visit(&mut self, states: StateView, slot: Slot, holder: u8) {
-        // SAFETY: a slot of a live closure; the mutators are stopped.
-        let word = unsafe { slot.load() };
-        let state = states.of(Addr(word as usize));
-        if state.is_condemned() {
-            prefetch(word);
-            if let Some(oldest) = self.queue.push(entry(self.routes.from(holder), slot, state)) {
-                self.evacuate(oldest);
-            }
-        } else if state.step() < holder {
-            self.settled(slot);
-        }
-    }
-
     /// A slot of a closure that was promoted past its referent, which this collection does not move: eager promotion may
     /// skip a generation that is not collected, and a large object settles in the step of whoever reached it first.
     #[cold]
     #[inline(never)]
-    fn settled(&mut self, slot: Slot) {
+    pub(super) fn settled(&mut self, slot: Slot) {
         self.remembered.push(slot);
     }
 
-    /// Evacuate a slot that may have been evacuated already.
+    /// Evacuate a slot of a closure in step `holder` (0 for roots) that may have been evacuated already.
     #[inline(always)]
     fn evacuate_now(&mut self, slot: Slot, holder: u8) {
         // SAFETY: a root or a remembered slot of a live closure; the mutators are stopped.
         let word = unsafe { slot.load() };
         let state = self.states.of(Addr(word as usize));
         if state.is_condemned() {
-            self.evacuate(entry(self.routes.from(holder), slot, state));
+            // SAFETY: such slots point to closures or to null, and null is not condemned.
+            unsafe { self.evacuate(slot, state, holder) };
         } else {
             self.remember_if_younger(slot, word, holder);
         }
     }
 
-    /// Evacuate the referent of a slot that was condemned when the slot was queued, and has not been updated since.
+    /// Evacuate a slot of a closure in step `holder` wherever its referent belongs.
+    ///
+    /// # Safety
+    /// The slot holds the address of a closure or of where one was, in a block of this state, which is or was condemned.
     #[inline(always)]
-    fn evacuate(&mut self, entry: Entry) {
-        let slot = entry.slot();
-        // SAFETY: the slot is of a live closure or a root; it holds the address of a condemned closure, whose first word is
-        // its header or its forwarding address. To-space has room for the closure after `refill`.
+    unsafe fn evacuate(&mut self, slot: Slot, state: BlockState, holder: u8) {
+        // SAFETY: the caller's promise: the first word is a header or the forwarding address.
         unsafe {
-            let word = slot.load();
-            let closure = ClosureRef(word as *mut u64);
+            let closure = ClosureRef(slot.load() as *mut u64);
             let header = closure.header();
             if !header.is_header() {
                 slot.store(header.0);
-                self.remember_if_younger(slot, header.0, entry.holder());
+                self.remember_if_younger(slot, header.0, holder);
                 return;
             }
-            if entry.is_large() {
-                return self.evacuate_large(closure, entry);
+            let dest = (state.step() + 1).min(self.oldest()).max(holder);
+            if state.is_large() {
+                return self.evacuate_large(slot, closure, dest, holder);
             }
             // Two branches, not a computed lane: predicted, they free the address of the copy from the header's load.
             let to = if header.ptrs() == 0 {
-                self.copy(closure, header, entry.first_lane() + 1)
+                self.copy(closure, header, first_lane(dest) + 1)
             } else {
-                self.copy(closure, header, entry.first_lane())
+                self.copy(closure, header, first_lane(dest))
             };
             *closure.0 = to as u64;
             slot.store(to as u64);
         }
     }
 
-    /// Copy a closure into a lane. Sizes that nearly all closures have are copied by code of their own, for the same reason.
+    /// What the scavenging loop leaves to others: see there.
+    ///
+    /// # Safety
+    /// The slot holds the address of a closure or of where one was, in a block that was condemned.
+    #[inline(never)]
+    pub(super) unsafe fn evacuate_elsewhere(&mut self, slot: Slot, holder: u8) {
+        // SAFETY: passed on. A large object may have been reached since the slot was found.
+        unsafe {
+            let state = self.states.of(Addr(slot.load() as usize));
+            self.evacuate(slot, state, holder);
+        }
+    }
+
+    /// Copy a closure into a lane.
     ///
     /// # Safety
     /// `closure` is a closure with this header.
     #[inline(always)]
     unsafe fn copy(&mut self, closure: ClosureRef, header: Header, lane: usize) -> *mut u64 {
-        // SAFETY: passed on; a closure of fixed layout has one word more than its payload.
-        unsafe {
-            match header.words() {
-                1 => self.copy_words(closure, 2, lane),
-                2 => self.copy_words(closure, 3, lane),
-                3 => self.copy_words(closure, 4, lane),
-                4 => self.copy_words(closure, 5, lane),
-                5 => self.copy_words(closure, 6, lane),
-                VARIABLE => self.copy_words(closure, closure.extent_from(header).words.0, lane),
-                words => self.copy_words(closure, 1 + usize::from(words), lane),
-            }
-        }
-    }
-
-    /// Copy `words` words into a lane.
-    ///
-    /// # Safety
-    /// A closure of so many words starts at `closure`.
-    #[inline(always)]
-    unsafe fn copy_words(&mut self, closure: ClosureRef, words: usize, lane: usize) -> *mut u64 {
         let lane = lane % MAX_LANES;
-        let cursor = &mut self.cursors[lane];
-        if !cursor.has_room(words) {
-            *cursor = self.lanes[lane].refill(*cursor, self.heap, words);
+        // SAFETY: passed on; to-space is not from-space.
+        unsafe {
+            copy_closure(
+                closure,
+                header,
+                &mut self.cursors[lane],
+                &mut self.lanes[lane],
+                self.heap,
+            )
         }
-        let to = cursor.free;
-        cursor.free = to.wrapping_add(words);
-        // SAFETY: the caller vouches for the closure; to-space has room for it, and is not from-space.
-        unsafe { copy_words(closure.0, to, words) };
-        to
     }
 
     /// A slot of a closure in step `holder` points to `word` after this collection.
     #[inline(always)]
-    fn remember_if_younger(&mut self, slot: Slot, word: u64, holder: u8) {
+    pub(super) fn remember_if_younger(&mut self, slot: Slot, word: u64, holder: u8) {
         if holder >= FIRST_OLD_STEP && self.states.of(Addr(word as usize)).step() < holder {
             self.remembered.push(slot);
         }
@@ -370,7 +311,7 @@ impl<'h> Evacuator<'h> {
 
     #[cold]
     #[inline(never)]
-    fn evacuate_large(&mut self, closure: ClosureRef, entry: Entry) {
+    fn evacuate_large(&mut self, slot: Slot, closure: ClosureRef, dest: u8, holder: u8) {
         if self.states.of(closure.addr()).is_condemned() {
             // SAFETY: large objects are never forwarded, so this is a whole closure.
             let extent = unsafe { closure.extent() };
@@ -379,11 +320,11 @@ impl<'h> Evacuator<'h> {
                 .blocks
                 .run_of(closure.addr())
                 .expect("a large object has a block run of its own");
-            self.heap.set_state(run, BlockState::of_step(entry.dest()).large());
+            self.heap.set_state(run, BlockState::of_step(dest).large());
             if extent.slots > 0 {
-                self.large.push((closure, entry.dest()));
+                self.large.push((closure, dest));
             }
         }
-        self.remember_if_younger(entry.slot(), closure.0 as u64, entry.holder());
+        self.remember_if_younger(slot, closure.0 as u64, holder);
     }
 }

@@ -9,6 +9,7 @@ mod evacuator;
 mod lane;
 mod marker;
 mod queue;
+mod scavenge;
 
 pub use evacuator::{Evacuated, Evacuator};
 pub use marker::{Marked, Marker};
