@@ -10,6 +10,8 @@
 //! Cost: two system calls and two readings of a clock for each 2 MiB; cold pages waste a few milliseconds, logarithmic in the heap's size.
 
 use super::HUGE_PAGE;
+#[cfg(miri)]
+use crate::memory::miri as libc;
 use crate::stats::Clock;
 use crate::words::{Addr, Bytes};
 
