@@ -10,9 +10,9 @@
 //! Every request for heap memory goes through [`Reservation::commit`]; a test that wants the n-th request refused asks there
 //! ([`Reservation::refuse_request`]). Failures are values, [`MemoryError`].
 
+mod huge_pages;
 #[cfg(miri)]
 pub(crate) mod miri;
-mod huge_pages;
 mod physical;
 mod reservation;
 mod table;
