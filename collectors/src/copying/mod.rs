@@ -24,6 +24,8 @@ pub struct Copying {
     sizing: FactorSizing,
     /// The size at which an old generation is collected.
     old_limit: Bytes,
+    /// What the last minor collection promoted.
+    promoted: Words,
 }
 
 // SAFETY: made of core's spaces and evacuator; `collect` traces the remembered set (which the generational barrier keeps
@@ -51,6 +53,7 @@ unsafe impl Collector for Copying {
             generations: flags.generations,
             sizing,
             old_limit,
+            promoted: Words(0),
         })
     }
 
@@ -92,6 +95,7 @@ unsafe impl Collector for Copying {
                 .old_limit(self.steps.step(self.steps.oldest()).words().to_bytes());
         } else {
             self.sizing.note_survival(done.copied.to_bytes(), young);
+            self.promoted = done.promoted;
         }
         let outcome = Outcome {
             generation,
@@ -113,7 +117,8 @@ impl Copying {
     ///
     /// What the collection of generation 0 would promote into generation 1 counts already, if generation 1 is half full: this
     /// keeps the peak of memory below that of a limit that is noticed afterwards. (If it is not, there is little to collect
-    /// in it, and a major collection would be one in name only.)
+    /// in it, and a major collection would be one in name only.) It is what has aged, or as much as the last one promoted, which may be more: what
+    /// remembered slots point to does not age.
     fn generation_due(&self) -> u32 {
         if self.sizing.major_is_urgent(Live::of(&self.steps), self.nursery.size()) {
             return self.generations - 1;
@@ -123,7 +128,7 @@ impl Copying {
             let step = self.steps.last_of(*generation);
             let old = self.steps.step(step).words().0;
             let arriving = match generation {
-                1 if old > limit / 2 => self.steps.step(step - 1).words().0,
+                1 if old > limit / 2 => self.steps.step(step - 1).words().0.max(self.promoted.0),
                 _ => 0,
             };
             old + arriving > limit
