@@ -1,13 +1,12 @@
 //! Copying a closure into a lane.
 
-use super::lane::{Cursor, OpenLane};
+use super::lane::Cursor;
 use crate::closure::{ClosureRef, Header, VARIABLE};
-use crate::heap::Heap;
 
 /// Words of the largest closure that is copied by code of its own.
 const SMALL: usize = 6;
 
-/// Copy a closure into a lane, and give its new address. Sizes that nearly all closures have are copied by code of their own:
+/// Copy a closure to where `cursor` is, and give its new address; `refill` finds room for so many words if there is none. Sizes that nearly all closures have are copied by code of their own:
 /// a predicted constant size frees the address of the next copy from the load of this one's header.
 ///
 /// # Safety
@@ -17,8 +16,7 @@ pub(super) unsafe fn copy_closure(
     closure: ClosureRef,
     header: Header,
     cursor: &mut Cursor,
-    lane: &mut OpenLane,
-    heap: &mut Heap,
+    refill: impl FnOnce(Cursor, usize) -> Cursor,
 ) -> *mut u64 {
     let payload = usize::from(header.words());
     let words = if payload < SMALL {
@@ -30,7 +28,7 @@ pub(super) unsafe fn copy_closure(
         unsafe { closure.extent_from(header) }.words.0
     };
     if !cursor.has_room(words) {
-        *cursor = lane.refill(*cursor, heap, words);
+        *cursor = refill(*cursor, words);
     }
     let to = cursor.free;
     // SAFETY: the caller vouches for the closure; to-space has room for it, and is not from-space.

@@ -291,13 +291,9 @@ impl<'h> Evacuator<'h> {
         let lane = lane % MAX_LANES;
         // SAFETY: passed on; to-space is not from-space.
         unsafe {
-            copy_closure(
-                closure,
-                header,
-                &mut self.cursors[lane],
-                &mut self.lanes[lane],
-                self.heap,
-            )
+            copy_closure(closure, header, &mut self.cursors[lane], |cursor, words| {
+                self.lanes[lane].refill(cursor, self.heap, words)
+            })
         }
     }
 

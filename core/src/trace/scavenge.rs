@@ -91,15 +91,13 @@ impl Evacuator<'_> {
                     continue;
                 }
                 let to = if header.ptrs() == 0 {
-                    copy_closure(
-                        closure,
-                        header,
-                        &mut self.cursors[flat],
-                        &mut self.lanes[flat],
-                        self.heap,
-                    )
+                    copy_closure(closure, header, &mut self.cursors[flat], |cursor, words| {
+                        self.lanes[flat].refill(cursor, self.heap, words)
+                    })
                 } else {
-                    copy_closure(closure, header, &mut open, &mut self.lanes[index], self.heap)
+                    copy_closure(closure, header, &mut open, |cursor, words| {
+                        self.lanes[index].refill(cursor, self.heap, words)
+                    })
                 };
                 *closure.0 = to as u64;
                 slot.store(to as u64);
