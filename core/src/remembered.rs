@@ -6,7 +6,9 @@
 //! in which they lie in the nursery; cards would give them in the order of the slots (`docs/heap.md`).
 //!
 //! Memory is bounded: when the buffer has grown to twice what it was after the last time, duplicates are removed from it,
-//! so it never holds more than twice as many entries as there are distinct slots (and `COMPACT_FROM` at least).
+//! so it never holds more than twice as many entries as there are distinct slots. It is left alone as long as it takes no more
+//! than half of the allocation area (2 MiB at least): most stores come with an allocation, so a collection is near, and removing duplicates
+//! costs ten times as much as visiting them.
 
 use crate::closure::Slot;
 use crate::words::Bytes;
@@ -26,6 +28,8 @@ pub struct RememberedSet {
     cursor: Cell<*mut u64>,
     limit: Cell<*mut u64>,
     full: UnsafeCell<Chunks>,
+    /// Entries below which duplicates are left alone.
+    compact_from: usize,
 }
 
 #[derive(Debug, Default)]
@@ -44,11 +48,20 @@ impl Default for RememberedSet {
             cursor: Cell::new(null),
             limit: Cell::new(null),
             full: UnsafeCell::default(),
+            compact_from: COMPACT_FROM,
         }
     }
 }
 
 impl RememberedSet {
+    /// An empty set for a mutator that allocates `area` between collections.
+    pub(crate) fn beside(area: Bytes) -> Self {
+        RememberedSet {
+            compact_from: (area.0 / 2 / size_of::<u64>()).max(COMPACT_FROM),
+            ..RememberedSet::default()
+        }
+    }
+
     /// Add a slot.
     #[inline(always)]
     pub(crate) fn push(&self, slot: Slot) {
@@ -66,7 +79,7 @@ impl RememberedSet {
     fn grow(&self) {
         // SAFETY: the set is not `Sync`, and no method calls back while it holds this reference.
         let chunks = unsafe { &mut *self.full.get() };
-        if chunks.used.len() * CHUNK >= chunks.compact_at.max(COMPACT_FROM) {
+        if chunks.used.len() * CHUNK >= chunks.compact_at.max(self.compact_from) {
             // All chunks are full: `grow` is called only then.
             let mut slots: Vec<u64> = chunks.used.iter().flat_map(|chunk| chunk.iter().copied()).collect();
             slots.sort_unstable();
@@ -196,6 +209,15 @@ mod tests {
         distinct.sort();
         distinct.dedup();
         assert_eq!(distinct.len(), 100);
+    }
+
+    #[test]
+    fn a_large_allocation_area_leaves_duplicates_to_the_collection() {
+        let set = RememberedSet::beside(Bytes(64 * COMPACT_FROM));
+        (0..4 * COMPACT_FROM).for_each(|i| set.push(slot(1 + i % 100)));
+        assert_eq!(set.len(), 4 * COMPACT_FROM);
+        (0..COMPACT_FROM).for_each(|i| set.push(slot(1 + i % 100)));
+        assert!(set.len() <= 2 * COMPACT_FROM, "{} entries for 100 slots", set.len());
     }
 
     #[test]

@@ -127,7 +127,11 @@ impl<C: Collector> World<C> {
         let mut recorder = Recorder::new(flags.generations, flags.capabilities);
         let mut heap = Heap::new(flags)?;
         let collector = C::new(&mut heap, flags)?;
-        let capability = Some(Capability::new(heap.states(), flags.stress.unwrap_or(0)));
+        let capability = Some(Capability::new(
+            heap.states(),
+            flags.allocation_area,
+            flags.stress.unwrap_or(0),
+        ));
         recorder.init_done();
         let inside = Inside {
             heap,

@@ -4,6 +4,7 @@ use crate::block::StateView;
 use crate::closure::{ClosureRef, Slot};
 use crate::mutator::FrameHeader;
 use crate::remembered::RememberedSet;
+use crate::words::Bytes;
 use std::cell::Cell;
 
 /// A mutator thread's allocator, frames and remembered set.
@@ -19,12 +20,13 @@ pub struct Capability<A> {
 }
 
 impl<A: Default> Capability<A> {
-    pub(crate) fn new(states: StateView, until_stress: u64) -> Self {
+    /// `area`: what is allocated between two collections, by which the remembered set is measured.
+    pub(crate) fn new(states: StateView, area: Bytes, until_stress: u64) -> Self {
         Capability {
             alloc: A::default(),
             frames: Cell::new(std::ptr::null()),
             states,
-            remembered: RememberedSet::default(),
+            remembered: RememberedSet::beside(area),
             until_stress,
         }
     }
