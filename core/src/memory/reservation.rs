@@ -131,7 +131,7 @@ impl Reservation {
         }
         while self.accessible < mark {
             self.huge_pages.provide(self.base + self.accessible);
-            self.accessible = self.accessible + HUGE_PAGE;
+            self.accessible += HUGE_PAGE;
         }
         Ok(())
     }
