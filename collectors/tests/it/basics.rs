@@ -1,10 +1,10 @@
 //! Small programs with known results, under every collector.
 
-use gclab_collectors::All;
+use gclab_collectors::{All, Copying};
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::flags::Flags;
-use gclab_core::mutator::{Gc, MutVar, Mutator};
+use gclab_core::mutator::{ByteArray, Gc, MutVar, Mutator};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
 
@@ -86,6 +86,73 @@ impl CollectorVisitor for Trees {
 #[test]
 fn trees_survive() {
     under_every_collector(Trees);
+}
+
+#[test]
+fn what_survives_twice_is_promoted_and_copied_no_more() {
+    const CELL: u64 = 32;
+    let world = World::<Copying>::new(&flags::<Copying>(1 << 20)).expect("a small heap");
+    world
+        .enter(|m| {
+            m.frame(|m, [list]| {
+                let list = list.put_option::<Tree>(None);
+                for i in 0..100 {
+                    let cell = m.alloc(|m| Tree::new(i, list.get(m), None));
+                    list.set(Some(cell));
+                }
+                m.collect(false);
+                // The old cells are found from a younger one, not from a root.
+                let newest = m.alloc(|m| Tree::new(100, list.get(m), None));
+                list.set(Some(newest));
+                m.collect(false);
+                m.collect(false);
+                m.collect(false);
+            });
+        })
+        .expect("room enough");
+    let statistics = world.finish();
+    let copied: Vec<_> = statistics.collections.iter().map(|c| (c.copied, c.promoted)).collect();
+    assert_eq!(
+        copied[..4],
+        [(100 * CELL, 0), (101 * CELL, 100 * CELL), (CELL, CELL), (0, 0)]
+    );
+}
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Owner {
+    data: Ptr<ByteArray>,
+}
+
+#[derive(Clone, Copy)]
+struct LargeObjects;
+impl CollectorVisitor for LargeObjects {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        let world = World::<C>::new(&flags::<C>(1 << 20)).expect("a small heap");
+        world
+            .enter(|m| {
+                m.frame(|m, [owner]| {
+                    let owner = m.frame(|m, [data]| {
+                        let data = data.put(m.alloc_bytes_filled(100_000, 7));
+                        owner.put(m.alloc(|m| Owner::new(data.get(m))))
+                    });
+                    (0..3).for_each(|_| m.collect(true));
+                    assert_eq!(owner.get(m).data().len(), 100_000);
+                });
+            })
+            .expect("room enough");
+        let statistics = world.finish();
+        assert!(
+            statistics.collections[..3].iter().all(|c| c.copied == 16),
+            "more than its owner was copied: {statistics:?}"
+        );
+    }
+}
+
+#[test]
+fn large_objects_are_not_copied() {
+    under_every_collector(LargeObjects);
 }
 
 #[derive(Clone, Copy)]
