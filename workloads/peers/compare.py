@@ -81,7 +81,7 @@ def measure(options, peers):
         if options.comparison and not any(title.startswith(wanted) for wanted in options.comparison):
             continue
         # Runs that never collect take far more memory.
-        touched = options.touch * (3 if title == BARRIER else 1)
+        touched = (options.touch or (1200 if options.size == "std" else 1)) * (3 if title == BARRIER else 1)
         comparison = {"title": title, "about": about, "ours": None, "workloads": {}, "failures": []}
         for workload in options.workloads:
             args, checksum = programs.WORKLOADS[workload][options.size == "test"]
@@ -118,7 +118,7 @@ def setting(options, peers):
     return {
         "date": datetime.date.today().isoformat(),
         "gclab": first_line(["git", "-C", str(programs.ROOT), "describe", "--always", "--dirty"]),
-        "machine": f"{processor()}, {platform.system()} {platform.release()}",
+        "machine": f"{processor()}, {platform.system()} {'.'.join(platform.release().split('.')[:2])}",
         **{name: version for name, version in said.items() if version},
         "runs of each": f"{options.rounds}, interleaved, seed {options.seed}, size {options.size}",
     }
@@ -170,7 +170,7 @@ def main():
     add("--size", choices=("std", "test"), default="std", help="test: a moment each, takes no lock, tells nothing of speed")
     add("--rounds", type=int, default=5, help="runs of each contestant (default: 5)")
     add("--seed", type=int, default=1, help="of the order within a round (default: 1)")
-    add("--touch", type=int, default=1200, help="MB of memory to touch before each run (default: 1200)")
+    add("--touch", type=int, help="MB of memory to touch before each run (default: 1200, at the size for tests 1)")
     add("--no-lock", action="store_true", help="do not take the lock: whoever calls this holds it")
     add("--json", type=Path, help="also write all runs to this file")
     add("--from", type=Path, dest="source", help="run nothing, make the tables of such a file")
@@ -184,7 +184,8 @@ def main():
         options.page.write_text(tables.replaced(options.page.read_text(), document))
     else:
         print(document, end="")
-    failed = [comparison for comparison in data["comparisons"] for failure in comparison["failures"] if failure["contestant"] == comparison["ours"]]
+    others = ("GHC", "MMTk", "OCaml", "Java")
+    failed = [failure for comparison in data["comparisons"] for failure in comparison["failures"] if not failure["contestant"].startswith(others)]
     return 1 if failed else 0
 
 

@@ -158,15 +158,16 @@ struct Node {
 
 /// Four words in a buffer of 4 MiB, again and again.
 fn bump(buffer: &mut [u64], objects: usize) {
+    let (places, _) = buffer.as_chunks_mut::<4>();
     let mut cursor = 0;
     for i in 0..objects {
-        if cursor + 4 > buffer.len() {
+        if cursor == places.len() {
             cursor = 0;
         }
-        let object = &mut buffer[cursor..cursor + 4];
-        object.copy_from_slice(&[0x0203_0000_0000_0001, 0, 0, i as u64]);
+        let object = &mut places[cursor];
+        *object = [0x0203_0000_0000_0001, 0, 0, i as u64];
         black_box(object);
-        cursor += 4;
+        cursor += 1;
     }
 }
 

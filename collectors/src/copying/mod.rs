@@ -95,6 +95,8 @@ unsafe impl Collector for Copying {
                 .old_limit(self.steps.step(self.steps.oldest()).words().to_bytes());
         } else {
             self.sizing.note_survival(done.copied.to_bytes(), young);
+        }
+        if generation == 0 {
             self.promoted = done.promoted;
         }
         let outcome = Outcome {

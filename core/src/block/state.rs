@@ -93,13 +93,6 @@ impl BlockState {
         self.0 & BlockState::LARGE != 0
     }
 
-    /// Is it in a step younger than `step`, and stays there in this collection?
-    #[inline(always)]
-    pub const fn is_settled_below(self, step: u8) -> bool {
-        // One comparison: the bit of condemned blocks lies above those of the step.
-        self.0 & (BlockState::CONDEMNED | BlockState::STEP_MASK) < step
-    }
-
     /// The same, condemned or not.
     #[inline(always)]
     #[must_use]

@@ -7,7 +7,9 @@
 //! tells a cold page from a warm one but touching it. So each huge page is touched as soon as it is committed, by the thread that commits it, and
 //! timed. After a cold one small pages are taken for a while, then another huge page is tried; with each cold one that while gets twice as long.
 //!
-//! Cost: two system calls and two readings of a clock for each 2 MiB; cold pages waste a few milliseconds, logarithmic in the heap's size.
+//! Memory that was given back to the system and is touched again is not timed.
+//!
+//! Cost: four system calls for each 2 MiB (the clock is one of CPU time); cold pages waste a few milliseconds, logarithmic in the heap's size.
 
 use super::HUGE_PAGE;
 #[cfg(miri)]
@@ -35,7 +37,7 @@ pub(super) struct HugePages {
 impl HugePages {
     /// Huge pages if `wanted`, else none, for the untouched range of `size` from `base`.
     pub fn new(base: Addr, size: Bytes, wanted: bool) -> Self {
-        advise(base, size, libc::MADV_NOHUGEPAGE);
+        advise(base, size, false);
         HugePages {
             wanted,
             resting: 0,
@@ -43,20 +45,26 @@ impl HugePages {
         }
     }
 
-    /// Provides the 2 MiB at `at`, which are accessible and untouched, with a huge page if this seems cheap.
-    pub fn provide(&mut self, at: Addr) {
-        if !self.wanted {
+    /// Provides the 2 MiB at `at` with a huge page if this seems cheap.
+    ///
+    /// # Safety
+    /// They are the caller's, accessible, and untouched.
+    pub unsafe fn provide(&mut self, at: Addr) {
+        if !self.try_next() {
             return;
         }
-        if self.resting > 0 {
-            self.resting -= 1;
-            return;
-        }
-        advise(at, HUGE_PAGE, libc::MADV_HUGEPAGE);
+        advise(at, HUGE_PAGE, true);
         let before = Clock::thread_cpu_ns();
-        // SAFETY: the caller's memory, accessible, and zero before as after.
+        // SAFETY: the caller's promise; untouched memory is zero before as after.
         unsafe { at.as_mut_ptr::<u64>().write_volatile(0) };
         self.took(Clock::thread_cpu_ns() - before);
+    }
+
+    /// Whether the next 2 MiB are tried.
+    fn try_next(&mut self) -> bool {
+        let resting = self.resting > 0;
+        self.resting = self.resting.saturating_sub(1);
+        self.wanted && !resting
     }
 
     /// A huge page was touched for the first time, which took so many nanoseconds.
@@ -68,9 +76,14 @@ impl HugePages {
     }
 }
 
-/// Advice for untouched memory of our own. A kernel without huge pages refuses; that is no error.
-fn advise(at: Addr, size: Bytes, advice: libc::c_int) {
-    // SAFETY: advice changes no contents.
+/// Says whether a range is to have huge pages. A kernel without them refuses; that is no error.
+fn advise(at: Addr, size: Bytes, huge: bool) {
+    let advice = if huge {
+        libc::MADV_HUGEPAGE
+    } else {
+        libc::MADV_NOHUGEPAGE
+    };
+    // SAFETY: neither changes contents, whatever the range.
     unsafe { libc::madvise(at.as_mut_ptr(), size.0, advice) };
 }
 
@@ -82,9 +95,7 @@ mod tests {
     fn tried(huge: &mut HugePages, pages: usize, ns: u64) -> usize {
         let mut tried = 0;
         for _ in 0..pages {
-            if huge.resting > 0 {
-                huge.resting -= 1;
-            } else {
+            if huge.try_next() {
                 tried += 1;
                 huge.took(ns);
             }

@@ -3,7 +3,7 @@
 //! # Terms
 //!
 //! * **reserve**: take addresses without memory. A [`Reservation`] is one contiguous range, for all that a heap will ever hold.
-//! * **commit**: make a part of the reservation usable. Memory itself comes with the first touch of a page.
+//! * **commit**: make a part of the reservation usable. Memory itself comes with the first touch of a page, which for huge pages is here.
 //! * **decommit**: give the memory of a part back; its addresses stay reserved and read as zeros when next committed.
 //! * **side table**: a [`Table`] with an entry per something in the reservation, mapped without memory and touched lazily.
 //!
@@ -38,7 +38,7 @@ pub struct MemoryConfig {
     /// Address space to reserve, rounded up to 2 MiB; 2 MiB to 1 TiB. Less is taken where the kernel refuses this much
     /// (`ulimit -v`). Sanitizers and valgrind want a few GiB here.
     pub reserve: Bytes,
-    /// Ask for huge pages wherever 2 MiB of heap fill one. Off asks for none, even where the system's default is always.
+    /// Ask for huge pages wherever 2 MiB of heap fill one, as long as they are cheap. Off asks for none, even where the system's default is always.
     pub huge_pages: bool,
     /// Never hold more committed megablocks than fit in this (`-M`); `None` for no limit but the reservation.
     pub limit: Option<Bytes>,

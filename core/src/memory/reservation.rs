@@ -130,7 +130,8 @@ impl Reservation {
             return Err(refusal(system_message()));
         }
         while self.accessible < mark {
-            self.huge_pages.provide(self.base + self.accessible);
+            // SAFETY: just made accessible for the first time, and handed to nobody yet.
+            unsafe { self.huge_pages.provide(self.base + self.accessible) };
             self.accessible += HUGE_PAGE;
         }
         Ok(())
@@ -253,15 +254,22 @@ mod tests {
         assert!(inside <= 2 * 3 + 2, "{inside} mappings");
     }
 
-    /// The kernel's flags of the mapping that begins at an address (`VmFlags` of `/proc/self/smaps`).
+    /// Whether a line of `/proc/self/smaps` begins a mapping that holds an address.
+    fn holds(line: &str, at: Addr) -> bool {
+        let range = line.split_whitespace().next().and_then(|word| word.split_once('-'));
+        let hex = |text: &str| usize::from_str_radix(text, 16).ok();
+        range
+            .and_then(|(start, end)| Some((hex(start)?..hex(end)?).contains(&at.0)))
+            .unwrap_or(false)
+    }
+
+    /// The kernel's flags of the mapping that holds an address (`VmFlags` of `/proc/self/smaps`).
     fn flags_of_mapping(at: Addr) -> Vec<String> {
         let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
-        let mut lines = maps
-            .lines()
-            .skip_while(|line| !line.starts_with(&format!("{:x}-", at.0)));
+        let mut lines = maps.lines().skip_while(|line| !holds(line, at));
         let flags = lines
             .find_map(|line| line.strip_prefix("VmFlags:"))
-            .expect("no mapping begins there");
+            .expect("there is a mapping");
         flags.split_whitespace().map(str::to_string).collect()
     }
 

@@ -9,7 +9,7 @@
 //! *sweeping* gives segments without marks back to the block allocator. Finding the holes of the others is left to allocation,
 //! which asks the bits, not the cells: dead closures are never read.
 //!
-//! Costs: to condemn and to sweep, an eighth of a cache line of bits for each block; a refill, the bits up to the end of the next
+//! Costs: to condemn and to sweep, a cache line of bits for each block; a refill, the bits up to the end of the next
 //! hole. Memory: that of the mark bits, and 16 bytes a segment.
 
 use super::{MarkBits, Region, SizeClass};

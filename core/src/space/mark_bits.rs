@@ -121,7 +121,7 @@ impl MarkBits {
         }
     }
 
-    /// Bring the bit of `at` towards the cache.
+    /// Where the bit of `at` lies, to be prefetched.
     #[inline(always)]
     pub(crate) fn entry_address(&self, at: Addr) -> *const u64 {
         let (entry, _) = self.place(at);

@@ -10,7 +10,8 @@ const SMALL: usize = 6;
 /// a predicted constant size frees the address of the next copy from the load of this one's header.
 ///
 /// # Safety
-/// `closure` is a closure with this header, outside the lane.
+/// `closure` is a closure with this header. What lies between `free` and `limit` of the cursor, and of the one that `refill` gives, is
+/// to-space that nobody else has, and the latter has the room that was asked for.
 #[inline(always)]
 pub(super) unsafe fn copy_closure(
     closure: ClosureRef,

@@ -9,7 +9,7 @@
 //! gone to a younger step before, or lies in an old one that is not collected. Those slots are remembered; everything else
 //! that was remembered is dropped, since remembered slots are evacuated first and promote their referents.
 //!
-//! Order: slots found by scavenging go through the prefetch queue ([`super::queue`]), roots and remembered slots do
+//! Order: slots found by scavenging, but the last ones of a range, go through the prefetch queue ([`super::queue`]), roots and remembered slots do
 //! not. Older steps are scavenged before younger ones. Large objects are not copied: their blocks change state, and their
 //! slots are scavenged from where they are.
 
@@ -142,7 +142,8 @@ impl<'h> Evacuator<'h> {
         loop {
             let mut step = self.oldest();
             while step > 0 {
-                // Back to the oldest after each that had work: what it points to must not be copied to a younger step first.
+                // Back to the oldest after each that had work: what it points to had better not be copied to a younger step first (and
+                // is remembered if it was).
                 step = if self.scavenge_lane(step, None) {
                     self.oldest()
                 } else {
@@ -228,7 +229,7 @@ impl<'h> Evacuator<'h> {
     /// Evacuate a slot of a closure in step `holder` (0 for roots) that may have been evacuated already.
     #[inline(always)]
     fn evacuate_now(&mut self, slot: Slot, holder: u8) {
-        // SAFETY: a root or a remembered slot of a live closure; the mutators are stopped.
+        // SAFETY: a root, or a remembered slot of a closure that has not been freed; the mutators are stopped.
         let word = unsafe { slot.load() };
         let state = self.states.of(Addr(word as usize));
         if state.is_condemned() {

@@ -2,7 +2,7 @@
 //!
 //! It walks the closures that were copied into the lane, slot by slot. A slot whose referent is condemned goes into the
 //! prefetch queue; the one that comes out for it is evacuated, most often into the same lane, whose cursor the
-//! loop keeps in registers. What goes elsewhere (aged closures of a young holder, large objects) is left to
+//! loop keeps in registers. What goes elsewhere (closures as old as their holder, where there is an older step; large objects) is left to
 //! [`Evacuator::evacuate_elsewhere`]. There is one place where slots are found and one where they are evacuated, so that the compiler makes one loop of it.
 //!
 //! A list is the hard case: each cell is found only when the one before it has been copied. So the last slot of a range does not
@@ -74,8 +74,8 @@ impl Evacuator<'_> {
                     return worked;
                 }
             };
-            // SAFETY: the slot is of a live closure, and points to a condemned one. If that does not go elsewhere, it is not large, and its first
-            // word is its header or its forwarding address.
+            // SAFETY: the slot is of a live closure, and points to one that was condemned when the slot was found. If that does not go elsewhere, it is not
+            // large: it still lies in from-space, and its first word is its header or its forwarding address. Cursors are those of lanes, which own their chunks.
             unsafe {
                 if elsewhere {
                     self.evacuate_elsewhere(slot, holder);

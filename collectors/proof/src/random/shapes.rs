@@ -1,7 +1,6 @@
 //! The closures that random programs are made of: every kind, every odd size; how to make, read and write them.
 //!
-//! Boxed arrays and variables cannot be told apart at run time (one info table serves all element types), so each lies in a
-//! box of a type that can, which knows its type statically.
+//! Each array and variable lies in a box that knows its type statically, so that a program needs no downcast to use it.
 
 use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
 use gclab_core::collector::Collector;
