@@ -120,6 +120,40 @@ fn what_survives_twice_is_promoted_and_copied_no_more() {
 
 #[derive(Closure)]
 #[allow(dead_code)]
+struct Boxed {
+    value: u64,
+}
+
+#[test]
+fn promotions_from_remembered_slots_are_foreseen() {
+    const SLOTS: usize = 100_000;
+    let flags = flags::<Copying>(512 << 10);
+    let world = World::<Copying>::new(&flags).expect("a small heap");
+    world
+        .enter(|m| {
+            m.frame(|m, [array]| {
+                let array = array.put(m.alloc_array::<Boxed>(SLOTS, |_| None));
+                for i in 0..10 * SLOTS {
+                    let (m, boxed) = m.alloc_with(|_| Boxed::new(i as u64));
+                    array.get(m).set(m, i * 7919 % SLOTS, Some(boxed));
+                }
+            });
+        })
+        .expect("room enough");
+    let statistics = world.finish();
+    let mut limit = u64::MAX;
+    for collection in statistics.collections.iter().filter(|c| !c.forced) {
+        if collection.major {
+            limit = (collection.live as f64 * flags.old_factor) as u64;
+        } else {
+            assert!(collection.live <= limit, "limit {limit}: {collection:?}");
+        }
+    }
+    assert!(limit < u64::MAX, "no major collection");
+}
+
+#[derive(Closure)]
+#[allow(dead_code)]
 struct Owner {
     data: Ptr<ByteArray>,
 }
