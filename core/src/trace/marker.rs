@@ -27,7 +27,7 @@ const DEPTH: usize = 16;
 const PIECE: usize = 64;
 
 /// Bytes of heap for each span on the stack: with 16 bytes a span, a 32nd.
-const HEAP_PER_SPAN: usize = if cfg!(debug_assertions) { 1 << 16 } else { 512 };
+const HEAP_PER_SPAN: usize = if cfg!(debug_assertions) { 1 << 20 } else { 512 };
 
 /// Spans that the stack holds at least.
 const LEAST_SPANS: usize = if cfg!(debug_assertions) { 4 } else { 4096 };

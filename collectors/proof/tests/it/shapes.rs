@@ -1,6 +1,6 @@
 //! Heaps of shapes that fill a mark stack: marking needs no more memory for them, and comes to an end.
 //!
-//! In builds with debug assertions the stack holds a few dozen spans in heaps of this size, so all of these go through passes.
+//! In builds with debug assertions the stack holds some ten spans in heaps of this size, so all of these go through passes.
 
 use crate::mark_sweep::MarkSweep;
 use gclab_core::closure::{Closure, Mut, Ptr};
