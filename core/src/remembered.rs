@@ -7,8 +7,9 @@
 //!
 //! Memory is bounded: when the buffer has grown to twice what it was after the last time, duplicates are removed from it,
 //! so it never holds more than twice as many entries as there are distinct slots. It is left alone as long as it takes no more
-//! than half of the allocation area (2 MiB at least): most stores come with an allocation, so a collection is near, and removing duplicates
-//! costs ten times as much as visiting them.
+//! than half of the allocation area (2 MiB at least): most stores come with an allocation, so a collection is near, and sorting duplicates out
+//! cost more than visiting them (`mut_array` with `-A64m`, medians of two runs of the comparison: mutator 0.74 s and collections 0.11 s with
+//! it, 0.26 and 0.22 without).
 
 use crate::closure::Slot;
 use crate::words::Bytes;
