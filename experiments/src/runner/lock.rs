@@ -1,6 +1,8 @@
 //! One runner at a time in a results folder.
 //!
 //! The lock is the kernel's (`flock`), so it is gone with the process that holds it, however that ended; the file's text is only for people.
+//! It belongs to the open file, and a child that was forked but has not yet become its program has that open, too: so it is given back in so many
+//! words, not by closing the file.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
@@ -12,7 +14,14 @@ pub const LOCK_FILE: &str = ".lock";
 /// A folder that is ours for as long as this lives.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Nothing can be done about a failure, and the end of the process gives it back all the same.
+        let _ = self.file.unlock();
+    }
 }
 
 /// Takes the lock of `folder`; `Ok(Err(who))` when another process has it, with what is known of that.
@@ -30,7 +39,7 @@ pub fn lock(folder: &Path) -> io::Result<Result<Lock, String>> {
         Ok(()) => {
             file.set_len(0)?;
             write!(file, "process {}", std::process::id())?;
-            Ok(Ok(Lock { _file: file }))
+            Ok(Ok(Lock { file }))
         }
         Err(TryLockError::WouldBlock) => {
             let mut who = String::new();
@@ -54,5 +63,15 @@ mod tests {
         assert_eq!(who, format!("process {}", std::process::id()));
         drop(first);
         lock(folder.path()).unwrap().unwrap();
+    }
+
+    #[test]
+    fn what_a_child_has_of_the_file_does_not_keep_the_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = lock(folder.path()).unwrap().unwrap();
+        let childs = first.file.try_clone().unwrap();
+        drop(first);
+        lock(folder.path()).unwrap().unwrap();
+        drop(childs);
     }
 }
