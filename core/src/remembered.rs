@@ -138,21 +138,32 @@ impl RememberedSet {
     }
 
     /// Empty the set and call `visit` for runs of what was in it, in order of recording. `visit` may push again.
-    pub(crate) fn drain(&mut self, mut visit: impl FnMut(&RememberedSet, &[u64])) {
+    pub(crate) fn drain(&self, mut visit: impl FnMut(&RememberedSet, &[u64])) {
         let entries = self.len();
-        let used = std::mem::take(&mut self.full.get_mut().used);
-        self.cursor.set(std::ptr::null_mut());
-        self.limit.set(std::ptr::null_mut());
-        self.full.get_mut().compact_at = 0;
         let mut left = entries;
-        for chunk in used {
+        for chunk in self.take_chunks() {
             visit(self, &chunk[..left.min(CHUNK)]);
             left = left.saturating_sub(CHUNK);
-            self.full.get_mut().spare.push(chunk);
+            self.with_chunks(|chunks| chunks.spare.push(chunk));
         }
         // Keep memory for half as much again: a burst of stores must not hold memory forever.
         let keep = (entries / CHUNK + 1) * 3 / 2;
-        self.full.get_mut().spare.truncate(keep);
+        self.with_chunks(|chunks| chunks.spare.truncate(keep));
+    }
+
+    /// Empties the set: all chunks are full but the last.
+    fn take_chunks(&self) -> Vec<Chunk> {
+        self.cursor.set(std::ptr::null_mut());
+        self.limit.set(std::ptr::null_mut());
+        self.with_chunks(|chunks| {
+            chunks.compact_at = 0;
+            std::mem::take(&mut chunks.used)
+        })
+    }
+
+    fn with_chunks<R>(&self, work: impl FnOnce(&mut Chunks) -> R) -> R {
+        // SAFETY: the set is not `Sync`, and the work given here, all of it above, does not use the set.
+        work(unsafe { &mut *self.full.get() })
     }
 
     /// The slots, for the checker.
@@ -179,7 +190,7 @@ mod tests {
 
     #[test]
     fn gives_back_what_was_pushed_in_order() {
-        let mut set = RememberedSet::default();
+        let set = RememberedSet::default();
         let n = 3 * CHUNK + 17;
         (1..=n).for_each(|i| set.push(slot(i)));
         assert_eq!(set.len(), n);
@@ -191,7 +202,7 @@ mod tests {
 
     #[test]
     fn what_is_pushed_while_draining_stays() {
-        let mut set = RememberedSet::default();
+        let set = RememberedSet::default();
         (1..=2 * CHUNK).for_each(|i| set.push(slot(i)));
         set.drain(|set, part| {
             part.iter()

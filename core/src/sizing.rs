@@ -2,7 +2,7 @@
 //! `resize_nursery`), apart from any collector.
 //!
 //! Under `-M` two things shrink as the limit nears: the factor, so that a copy of everything that is copied fits, and then
-//! the allocation area. When less than `-m` percent of the limit would be left to allocate in, the heap is exhausted.
+//! the allocation area (that of all capabilities together, here and below). When less than `-m` percent of the limit would be left to allocate in, the heap is exhausted.
 
 use crate::block::{BLOCK, Exhausted};
 use crate::flags::{Flags, HeapHint};
@@ -18,6 +18,7 @@ const CHUNK_SLACK: usize = 32 << 10;
 pub struct FactorSizing {
     factor: f64,
     old_min: Bytes,
+    /// `-A`, for all capabilities together.
     area: Bytes,
     hint: HeapHint,
     generations: u32,
@@ -52,15 +53,16 @@ impl FactorSizing {
     /// The rule as `flags` set it, for a heap with this limit.
     pub fn new(flags: &Flags, heap: &Heap) -> Self {
         let limit = heap.limit();
+        let area = flags.allocation_area.0.saturating_mul(flags.capabilities as usize);
         let least = (limit.0 as f64 * flags.min_free / 200.0) as usize;
         FactorSizing {
             factor: flags.old_factor,
             old_min: flags.old_min,
-            area: Bytes(flags.allocation_area.0.min(limit.0)),
+            area: Bytes(area.min(limit.0)),
             hint: flags.heap_hint,
             generations: flags.generations,
             limit,
-            least_area: Bytes(least.min(flags.allocation_area.0)),
+            least_area: Bytes(least.min(area)),
             kept_percent: INITIAL_KEPT_PERCENT,
         }
     }

@@ -4,14 +4,14 @@
 //! Running out of memory unwinds the stay with a private payload, which `enter` gives back as an error.
 
 use crate::block::{BLOCK, MEGABLOCK};
-use crate::collector::{Alloc, Capability, Cause, Collector, Outcome, Pause, Refill, Roots};
+use crate::collector::{Alloc, Capabilities, Capability, Cause, Collector, Outcome, Pause, Refill, Roots};
 use crate::events::{Event, Events, Listener};
 use crate::flags::{FlagError, Flags};
 use crate::heap::{Heap, OutOfMemory};
 use crate::memory::MemoryError;
 use crate::mutator::{HandleTable, Mutator};
 use crate::stats::render::Printer;
-use crate::stats::{FinalCounts, GcCounts, Recorder, Statistics, Tasks};
+use crate::stats::{FinalCounts, GcCounts, Recorder, Statistics, Tasks, par_balanced};
 use crate::words::{Addr, Bytes, Words};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -128,6 +128,7 @@ impl<C: Collector> World<C> {
         let mut heap = Heap::new(flags)?;
         let collector = C::new(&mut heap, flags)?;
         let capability = Some(Capability::new(
+            0,
             heap.states(),
             flags.allocation_area,
             flags.stress.unwrap_or(0),
@@ -213,9 +214,9 @@ impl<C: Collector> World<C> {
     pub fn finish(mut self) -> Statistics {
         self.inside_mut().recorder.exit_start();
         let inside = self.inside_mut();
-        let mut capability = inside.capability.take().expect("nobody is inside");
+        let capability = inside.capability.take().expect("nobody is inside");
         // What is still live does not matter any more, nor whether there would be room to go on.
-        let _ = inside.collect(&mut capability, Cause::Final);
+        let _ = inside.collect(&capability, Cause::Final);
         inside.capability = Some(capability);
         let counts = inside.final_counts();
         self.inside
@@ -241,15 +242,16 @@ impl<C: Collector> World<C> {
 
 impl<C: Collector> Inside<C> {
     /// The mutator's allocator has no room for `words` words: make some and take it.
-    pub fn refill(&mut self, capability: &mut Capability<C::Alloc>, words: Words) -> Result<Addr, Exhausted> {
+    pub fn refill(&mut self, capability: &Capability<C::Alloc>, words: Words) -> Result<Addr, Exhausted> {
         let Some(every) = self.stress else {
             return self.make_room(capability, words);
         };
-        if capability.until_stress <= 1 {
+        let left = capability.until_stress.get();
+        if left <= 1 {
             self.collect(capability, Cause::Stress)?;
-            capability.until_stress = every;
+            capability.until_stress.set(every);
         } else {
-            capability.until_stress -= 1;
+            capability.until_stress.set(left - 1);
         }
         capability.alloc.restrict(None);
         let at = self.make_room(capability, words)?;
@@ -258,13 +260,13 @@ impl<C: Collector> Inside<C> {
         Ok(at)
     }
 
-    fn make_room(&mut self, capability: &mut Capability<C::Alloc>, words: Words) -> Result<Addr, Exhausted> {
+    fn make_room(&mut self, capability: &Capability<C::Alloc>, words: Words) -> Result<Addr, Exhausted> {
         let mut collected = false;
         loop {
             if let Some(at) = capability.alloc.reserve(words) {
                 return Ok(at);
             }
-            match self.collector.refill(&mut self.heap, &capability.alloc, words) {
+            match self.collector.refill(&mut self.heap, capability, words) {
                 Ok(Refill::Ready) => {}
                 Ok(Refill::Collect) if !collected => {
                     self.collect(capability, Cause::Allocation)?;
@@ -286,12 +288,13 @@ impl<C: Collector> Inside<C> {
     }
 
     /// Space for a large object.
-    pub fn allocate_large(&mut self, capability: &mut Capability<C::Alloc>, words: Words) -> Result<Addr, Exhausted> {
-        if self.stress.is_some() {
-            capability.until_stress = capability.until_stress.saturating_sub(1);
-            if capability.until_stress == 0 {
+    pub fn allocate_large(&mut self, capability: &Capability<C::Alloc>, words: Words) -> Result<Addr, Exhausted> {
+        if let Some(every) = self.stress {
+            let left = capability.until_stress.get().saturating_sub(1);
+            capability.until_stress.set(left);
+            if left == 0 {
                 self.collect(capability, Cause::Stress)?;
-                capability.until_stress = self.stress.unwrap_or(0);
+                capability.until_stress.set(every);
             }
         }
         let mut last = None;
@@ -316,7 +319,7 @@ impl<C: Collector> Inside<C> {
     }
 
     /// Stop the world and collect.
-    pub fn collect(&mut self, capability: &mut Capability<C::Alloc>, cause: Cause) -> Result<(), Exhausted> {
+    pub fn collect(&mut self, capability: &Capability<C::Alloc>, cause: Cause) -> Result<(), Exhausted> {
         let requested = self.recorder.clock().elapsed_ns();
         self.recorder.gc_start(requested);
         self.events.announce(&Event::Start { cause });
@@ -329,8 +332,16 @@ impl<C: Collector> Inside<C> {
             events,
             ..
         } = self;
+        let (frames, all) = ([capability.frames.get()], [capability]);
         // SAFETY: the mutator is the one that asks, and waits here.
-        let mut pause = unsafe { Pause::new(heap, handles, capability, events, cause) };
+        let roots = unsafe { Roots::new(&frames, handles) };
+        let mut pause = Pause {
+            heap,
+            roots,
+            capabilities: Capabilities::new(&all),
+            cause,
+            events,
+        };
         let whole = AbortOnUnwind(C::DESCRIPTION.name);
         let (outcome, room) = collector.collect(&mut pause);
         std::mem::forget(whole);
@@ -339,18 +350,24 @@ impl<C: Collector> Inside<C> {
             collector: C::DESCRIPTION.name,
             cause,
         });
-        self.record(capability, cause, &outcome);
+        self.record(capability, cause, outcome);
         self.events.resume_panic();
         result
     }
 
-    fn record(&mut self, capability: &Capability<C::Alloc>, cause: Cause, outcome: &Outcome) {
+    fn record(&mut self, capability: &Capability<C::Alloc>, cause: Cause, outcome: Outcome) {
         let blocks = self.heap.blocks().accounting();
+        let threads = &outcome.shared.threads;
+        let copied: Vec<u64> = threads.iter().map(|thread| thread.copied).collect();
         let counts = GcCounts {
             generation: outcome.generation,
             major: outcome.major,
             forced: cause != Cause::Allocation,
-            threads: 1,
+            threads: threads.len().max(1) as u32,
+            par_max: copied.iter().copied().max().unwrap_or(0),
+            par_balanced: par_balanced(&copied),
+            workers_cpu_ns: threads.iter().map(|thread| thread.cpu_ns).sum(),
+            search: threads.iter().map(|thread| thread.search).sum(),
             allocated_total: self.allocated,
             copied: outcome.copied.0 as u64,
             live: outcome.live.0 as u64,
@@ -360,7 +377,7 @@ impl<C: Collector> Inside<C> {
             fragmentation: blocks.fragmentation().0 as u64,
             promoted: outcome.promoted.0 as u64,
             remembered: outcome.remembered,
-            ..GcCounts::default()
+            shared: outcome.shared,
         };
         let collection = self.recorder.gc_end(&counts).clone();
         let mut events = std::mem::take(&mut self.events);
@@ -374,11 +391,13 @@ impl<C: Collector> Inside<C> {
     }
 
     fn stopped<R>(&self, capability: &Capability<C::Alloc>, look: impl FnOnce(&Stopped<'_>) -> R) -> R {
+        let (frames, all) = ([capability.frames.get()], [capability]);
         // SAFETY: whoever calls this has the world, so the mutator of the capability is stopped, or there is none.
-        let roots = unsafe { Roots::new(capability.frames.get(), &self.handles) };
-        let regions =
-            |visit: &mut dyn FnMut(crate::space::Region)| self.collector.for_each_region(&capability.alloc, visit);
-        look(&Stopped::new(&self.heap, roots, &regions, &capability.remembered))
+        let roots = unsafe { Roots::new(&frames, &self.handles) };
+        let capabilities = Capabilities::new(&all);
+        let regions = |visit: &mut dyn FnMut(crate::space::Region)| self.collector.for_each_region(capabilities, visit);
+        let remembered = [&capability.remembered];
+        look(&Stopped::new(&self.heap, roots, &regions, &remembered))
     }
 
     fn final_counts(&self) -> FinalCounts {

@@ -6,7 +6,9 @@
 //!
 //! Memory at the worst: (1 + F) × live, with the allocation area twice, while a major collection copies.
 
-use gclab_core::collector::{Bump, Collector, Description, GenerationalBarrier, Outcome, Pause, Refill};
+use gclab_core::collector::{
+    Bump, Capabilities, Capability, Collector, Description, GenerationalBarrier, Outcome, Pause, Refill,
+};
 use gclab_core::events::Phase;
 use gclab_core::flags::{Flags, MAX_GENERATIONS};
 use gclab_core::heap::{Heap, OutOfMemory};
@@ -57,8 +59,8 @@ unsafe impl Collector for Copying {
         })
     }
 
-    fn refill(&mut self, _: &mut Heap, alloc: &Bump, _: Words) -> Result<Refill, OutOfMemory> {
-        Ok(self.nursery.refill(alloc))
+    fn refill(&mut self, _: &mut Heap, capability: &Capability<Bump>, _: Words) -> Result<Refill, OutOfMemory> {
+        Ok(self.nursery.refill(capability))
     }
 
     fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
@@ -66,7 +68,7 @@ unsafe impl Collector for Copying {
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> (Outcome, Result<(), OutOfMemory>) {
-        self.nursery.leave(pause.alloc);
+        self.nursery.leave(pause.capabilities);
         let generation = if pause.cause.forces_major() {
             self.generations - 1
         } else {
@@ -76,7 +78,7 @@ unsafe impl Collector for Copying {
         let young = self.nursery.size();
         let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last);
         pause.events.phase(Phase::Condemned);
-        evacuator.remembered(pause.remembered);
+        evacuator.remembered(pause.capabilities);
         pause.events.phase(Phase::RememberedTraced);
         pause.roots.for_each(|slot| evacuator.root(slot));
         pause.events.phase(Phase::RootsTraced);
@@ -84,7 +86,7 @@ unsafe impl Collector for Copying {
         pause.events.phase(Phase::HeapTraced);
         pause.roots.for_each_weak(|slot| evacuator.weak(slot));
         pause.events.phase(Phase::WeakProcessed);
-        let done = evacuator.finish(&mut self.steps, pause.remembered);
+        let done = evacuator.finish(&mut self.steps, pause.capabilities);
         pause.events.phase(Phase::Released);
 
         let live = Live::of(&self.steps);
@@ -108,8 +110,8 @@ unsafe impl Collector for Copying {
         (outcome, area.and_then(|area| self.nursery.resize(pause.heap, area)))
     }
 
-    fn for_each_region(&self, alloc: &Bump, visit: &mut dyn FnMut(Region)) {
-        self.nursery.for_each_region(alloc, visit);
+    fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
+        self.nursery.for_each_region(capabilities, visit);
         self.steps.for_each_region(visit);
     }
 }

@@ -5,7 +5,9 @@
 //!
 //! Memory at the worst: (2 + F) × live with F × live of allocation area.
 
-use gclab_core::collector::{Bump, Collector, Description, NoBarrier, Outcome, Pause, Refill};
+use gclab_core::collector::{
+    Bump, Capabilities, Capability, Collector, Description, NoBarrier, Outcome, Pause, Refill,
+};
 use gclab_core::events::Phase;
 use gclab_core::flags::Flags;
 use gclab_core::heap::{Heap, OutOfMemory};
@@ -47,8 +49,8 @@ unsafe impl Collector for TwoSpace {
         })
     }
 
-    fn refill(&mut self, _: &mut Heap, alloc: &Bump, _: Words) -> Result<Refill, OutOfMemory> {
-        Ok(self.nursery.refill(alloc))
+    fn refill(&mut self, _: &mut Heap, capability: &Capability<Bump>, _: Words) -> Result<Refill, OutOfMemory> {
+        Ok(self.nursery.refill(capability))
     }
 
     fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
@@ -56,7 +58,7 @@ unsafe impl Collector for TwoSpace {
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> (Outcome, Result<(), OutOfMemory>) {
-        self.nursery.leave(pause.alloc);
+        self.nursery.leave(pause.capabilities);
         let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.survivors, 1);
         pause.events.phase(Phase::Condemned);
         pause.roots.for_each(|slot| evacuator.root(slot));
@@ -65,7 +67,7 @@ unsafe impl Collector for TwoSpace {
         pause.events.phase(Phase::HeapTraced);
         pause.roots.for_each_weak(|slot| evacuator.weak(slot));
         pause.events.phase(Phase::WeakProcessed);
-        let done = evacuator.finish(&mut self.survivors, pause.remembered);
+        let done = evacuator.finish(&mut self.survivors, pause.capabilities);
         pause.events.phase(Phase::Released);
 
         let live = Live::of(&self.survivors);
@@ -77,8 +79,8 @@ unsafe impl Collector for TwoSpace {
         (outcome, area.and_then(|area| self.nursery.resize(pause.heap, area)))
     }
 
-    fn for_each_region(&self, alloc: &Bump, visit: &mut dyn FnMut(Region)) {
-        self.nursery.for_each_region(alloc, visit);
+    fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
+        self.nursery.for_each_region(capabilities, visit);
         self.survivors.for_each_region(visit);
     }
 }

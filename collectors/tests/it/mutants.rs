@@ -5,7 +5,8 @@
 
 use gclab_core::closure::{ClosureRef, Slot};
 use gclab_core::collector::{
-    Barrier, Bump, Capability, Collector, Description, GenerationalBarrier, NoBarrier, Outcome, Pause, Refill,
+    Barrier, Bump, Capabilities, Capability, Collector, Description, GenerationalBarrier, NoBarrier, Outcome, Pause,
+    Refill,
 };
 use gclab_core::flags::Flags;
 use gclab_core::heap::{Heap, OutOfMemory};
@@ -69,8 +70,8 @@ unsafe impl<S: Sin> Collector for Mutant<S> {
         })
     }
 
-    fn refill(&mut self, _: &mut Heap, alloc: &Bump, _: Words) -> Result<Refill, OutOfMemory> {
-        Ok(self.nursery.refill(alloc))
+    fn refill(&mut self, _: &mut Heap, capability: &Capability<Bump>, _: Words) -> Result<Refill, OutOfMemory> {
+        Ok(self.nursery.refill(capability))
     }
 
     fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
@@ -78,7 +79,7 @@ unsafe impl<S: Sin> Collector for Mutant<S> {
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> (Outcome, Result<(), OutOfMemory>) {
-        self.nursery.leave(pause.alloc);
+        self.nursery.leave(pause.capabilities);
         self.collections += 1;
         // Generation 0 each time, generation 1 every third time, generation 2 every ninth time.
         let turn = (1..self.generations)
@@ -91,7 +92,7 @@ unsafe impl<S: Sin> Collector for Mutant<S> {
         let last = self.steps.last_of(generation) - u8::from(!S::CONDEMNS_ALL);
         let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last);
         if S::TRACES_REMEMBERED {
-            evacuator.remembered(pause.remembered);
+            evacuator.remembered(pause.capabilities);
         }
         let mut index = 0;
         pause.roots.for_each(|slot| {
@@ -109,7 +110,7 @@ unsafe impl<S: Sin> Collector for Mutant<S> {
         if S::CLEARS_WEAK {
             pause.roots.for_each_weak(|slot| evacuator.weak(slot));
         }
-        let done = evacuator.finish(&mut self.steps, pause.remembered);
+        let done = evacuator.finish(&mut self.steps, pause.capabilities);
         let figures = Outcome::of(&done, &self.steps);
         let outcome = Outcome {
             generation,
@@ -120,13 +121,13 @@ unsafe impl<S: Sin> Collector for Mutant<S> {
         (outcome, Ok(()))
     }
 
-    fn for_each_region(&self, alloc: &Bump, visit: &mut dyn FnMut(Region)) {
+    fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
         let mut visit = |region: Region| {
             if S::SHOWS_LARGE || !region.large {
                 visit(region);
             }
         };
-        self.nursery.for_each_region(alloc, &mut visit);
+        self.nursery.for_each_region(capabilities, &mut visit);
         self.steps.for_each_region(&mut visit);
     }
 }

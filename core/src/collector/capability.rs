@@ -8,31 +8,52 @@ use crate::words::Bytes;
 use std::cell::Cell;
 
 /// A mutator thread's allocator, frames and remembered set.
+///
+/// Its thread writes it; collections do so while that thread is stopped. All that changes is in cells, so that a collection needs no
+/// exclusive borrow of what lies in the middle of a thread's stay.
 #[derive(Debug)]
 pub struct Capability<A> {
+    /// Its number, from 0.
+    number: usize,
     pub(crate) alloc: A,
     /// The innermost open frame.
     pub(crate) frames: Cell<*const FrameHeader>,
     pub(crate) states: StateView,
     pub(crate) remembered: RememberedSet,
     /// Allocations left until the next collection, when stressed ([`crate::flags::Flags::stress`]).
-    pub(crate) until_stress: u64,
+    pub(crate) until_stress: Cell<u64>,
 }
 
 impl<A: Default> Capability<A> {
     /// `area`: what is allocated between two collections, by which the remembered set is measured.
-    pub(crate) fn new(states: StateView, area: Bytes, until_stress: u64) -> Self {
+    pub(crate) fn new(number: usize, states: StateView, area: Bytes, until_stress: u64) -> Self {
         Capability {
+            number,
             alloc: A::default(),
             frames: Cell::new(std::ptr::null()),
             states,
             remembered: RememberedSet::beside(area),
-            until_stress,
+            until_stress: Cell::new(until_stress),
         }
     }
 }
 
 impl<A> Capability<A> {
+    /// Its number: from 0, less than `-N`.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// What its mutator allocates with.
+    pub fn alloc(&self) -> &A {
+        &self.alloc
+    }
+
+    /// The slots that its mutator wrote, and those that collections left with it.
+    pub fn remembered(&self) -> &RememberedSet {
+        &self.remembered
+    }
+
     /// Remember that `slot` was written: its referent is a root of collections that do not collect the slot itself.
     #[inline(always)]
     pub fn remember(&self, slot: Slot) {

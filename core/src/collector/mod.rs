@@ -14,11 +14,12 @@ pub use alloc::{Alloc, Bump};
 pub use capability::{Barrier, Capability, GenerationalBarrier, NoBarrier};
 pub use cells::Cells;
 pub use list::{CollectorList, CollectorVisitor};
-pub use pause::{Pause, Roots};
+pub use pause::{Capabilities, Pause, Roots};
 
 use crate::flags::{FlagError, Flags};
 use crate::heap::{Heap, OutOfMemory};
 use crate::space::{Region, Steps};
+use crate::stats::Shared;
 use crate::trace::{Evacuated, Marked};
 use crate::words::{Addr, Bytes, Words};
 
@@ -48,14 +49,6 @@ impl Description {
     /// If a flag that was given asks for what this collector does not do.
     pub fn fit(&self, flags: &mut Flags, others: impl Fn(&str) -> Vec<&'static str>) -> Result<(), FlagError> {
         flags.check_honoured(self.name, self.honours, &others)?;
-        if flags.capabilities > 1 && !self.parallel {
-            return Err(FlagError::NotHonoured {
-                flag: format!("-N{}", flags.capabilities),
-                collector: self.name.to_owned(),
-                others: Vec::new(),
-                honours: self.honours.iter().map(|name| format!("-{name}")).collect(),
-            });
-        }
         let (least, most) = self.generations;
         if flags.given.contains("G") && !(least..=most).contains(&flags.generations) {
             let takes = if least == most {
@@ -113,7 +106,7 @@ pub enum Refill {
 }
 
 /// What a collection did, beyond what the heap counts itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outcome {
     /// The oldest generation that was collected.
     pub generation: u32,
@@ -131,6 +124,8 @@ pub struct Outcome {
     pub slop: Bytes,
     /// Entries of remembered sets that were visited.
     pub remembered: u64,
+    /// How several threads shared the work, if the collector can have that.
+    pub shared: Shared,
 }
 
 impl Outcome {
@@ -186,12 +181,17 @@ pub unsafe trait Collector: Sized + Send + 'static {
     /// If the heap cannot hold even that.
     fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory>;
 
-    /// The mutator's allocator has no room for `words` words (fewer than [`crate::space::LARGE_OBJECT`]): give it some, or
+    /// The capability's allocator has no room for `words` words (fewer than [`crate::space::LARGE_OBJECT`]): give it some, or
     /// ask for a collection. Straight after a collection it must give some or fail.
     ///
     /// # Errors
     /// If there is no memory and a collection would not help.
-    fn refill(&mut self, heap: &mut Heap, alloc: &Self::Alloc, words: Words) -> Result<Refill, OutOfMemory>;
+    fn refill(
+        &mut self,
+        heap: &mut Heap,
+        capability: &Capability<Self::Alloc>,
+        words: Words,
+    ) -> Result<Refill, OutOfMemory>;
 
     /// Space for one large object of `words` words, or `None`: a collection is due first. Straight after a collection it
     /// must give some or fail.
@@ -206,7 +206,7 @@ pub unsafe trait Collector: Sized + Send + 'static {
     /// It must not unwind once anything has moved (the process is aborted if it does).
     fn collect(&mut self, pause: &mut Pause<'_, Self::Alloc>) -> (Outcome, Result<(), OutOfMemory>);
 
-    /// Every region that holds closures, in no particular order, for who walks the heap while it is stopped. `alloc` is
-    /// the mutator's.
-    fn for_each_region(&self, alloc: &Self::Alloc, visit: &mut dyn FnMut(Region));
+    /// Every region that holds closures, in no particular order, for who walks the heap while it is stopped. What mutators have
+    /// of it is in `capabilities`.
+    fn for_each_region(&self, capabilities: Capabilities<'_, Self::Alloc>, visit: &mut dyn FnMut(Region));
 }

@@ -4,8 +4,7 @@ use super::{Capability, Cause};
 use crate::closure::Slot;
 use crate::events::Events;
 use crate::heap::Heap;
-use crate::mutator::{HandleTable, for_each_frame_slot};
-use crate::remembered::RememberedSet;
+use crate::mutator::{FrameHeader, HandleTable, for_each_frame_slot};
 
 /// What a collection works with. The fields are apart so that they can be borrowed apart.
 #[derive(Debug)]
@@ -14,34 +13,54 @@ pub struct Pause<'a, A> {
     pub heap: &'a mut Heap,
     /// The roots.
     pub roots: Roots<'a>,
-    /// The mutator's allocator.
-    pub alloc: &'a A,
-    /// The mutator's remembered set.
-    pub remembered: &'a mut RememberedSet,
+    /// What each mutator has of the heap: its allocator and its remembered set.
+    pub capabilities: Capabilities<'a, A>,
     /// Why the collection happens.
     pub cause: Cause,
     /// Where phases are announced.
     pub events: &'a mut Events,
 }
 
+/// The capabilities of a stopped world, in the order of their numbers.
+#[derive(Debug)]
+pub struct Capabilities<'a, A>(&'a [&'a Capability<A>]);
+
+impl<A> Clone for Capabilities<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<A> Copy for Capabilities<'_, A> {}
+
+impl<'a, A> Capabilities<'a, A> {
+    pub(crate) fn new(all: &'a [&'a Capability<A>]) -> Self {
+        Capabilities(all)
+    }
+
+    /// Each of them.
+    pub fn iter(self) -> impl ExactSizeIterator<Item = &'a Capability<A>> + Clone {
+        self.0.iter().copied()
+    }
+}
+
 /// The roots of a stopped world: frames of mutators, handles, heap roots; and weak handles apart.
 #[derive(Debug, Clone, Copy)]
 pub struct Roots<'a> {
-    frames: *const crate::mutator::FrameHeader,
+    /// The innermost frame of each mutator.
+    frames: &'a [*const FrameHeader],
     handles: &'a HandleTable,
 }
 
 impl<'a> Roots<'a> {
     /// # Safety
-    /// `frames` is the innermost frame of a mutator that stays stopped for `'a`.
-    pub(crate) unsafe fn new(frames: *const crate::mutator::FrameHeader, handles: &'a HandleTable) -> Self {
+    /// `frames` are the innermost frames of mutators that stay stopped for `'a`.
+    pub(crate) unsafe fn new(frames: &'a [*const FrameHeader], handles: &'a HandleTable) -> Self {
         Roots { frames, handles }
     }
 
     /// Calls `visit` for every slot that keeps what it points to alive; slots may be null.
     pub fn for_each(&self, mut visit: impl FnMut(Slot)) {
-        // SAFETY: `new`'s caller vouches that the mutator is stopped.
-        unsafe { for_each_frame_slot(self.frames, &mut visit) };
+        self.for_each_frame_slot(&mut visit);
         self.handles.for_each_strong(visit);
     }
 
@@ -51,35 +70,14 @@ impl<'a> Roots<'a> {
     }
 
     /// Calls `visit` for the slots of the mutators' frames only.
-    pub(crate) fn for_each_frame_slot(&self, visit: impl FnMut(Slot)) {
-        // SAFETY: `new`'s caller vouches that the mutator is stopped.
-        unsafe { for_each_frame_slot(self.frames, visit) };
+    pub(crate) fn for_each_frame_slot(&self, mut visit: impl FnMut(Slot)) {
+        for &top in self.frames {
+            // SAFETY: `new`'s caller vouches that the mutators are stopped.
+            unsafe { for_each_frame_slot(top, &mut visit) };
+        }
     }
 
     pub(crate) fn handles(&self) -> &'a HandleTable {
         self.handles
-    }
-}
-
-impl<'a, A> Pause<'a, A> {
-    /// # Safety
-    /// The mutator of `capability` stays stopped for `'a`.
-    pub(crate) unsafe fn new(
-        heap: &'a mut Heap,
-        handles: &'a HandleTable,
-        capability: &'a mut Capability<A>,
-        events: &'a mut Events,
-        cause: Cause,
-    ) -> Self {
-        // SAFETY: passed on.
-        let roots = unsafe { Roots::new(capability.frames.get(), handles) };
-        Pause {
-            heap,
-            roots,
-            alloc: &capability.alloc,
-            remembered: &mut capability.remembered,
-            cause,
-            events,
-        }
     }
 }

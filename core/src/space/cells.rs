@@ -14,7 +14,7 @@
 
 use super::{MarkBits, Region, SizeClass};
 use crate::block::{BlockRun, BlockState, poison};
-use crate::collector::Cells;
+use crate::collector::{Capabilities, Capability, Cells};
 use crate::heap::{Heap, OutOfMemory};
 use crate::words::{Addr, Bytes, Words};
 
@@ -61,7 +61,7 @@ impl CellSpace {
         &mut self,
         heap: &mut Heap,
         marks: &mut MarkBits,
-        alloc: &Cells,
+        capability: &Capability<Cells>,
         words: Words,
     ) -> Result<(), OutOfMemory> {
         let class = SizeClass::of(words);
@@ -78,14 +78,16 @@ impl CellSpace {
         };
         self.taken += end.0 - start.0;
         marks.set_every(start, end, class.cell());
-        alloc.set_hole(class, start, end);
+        capability.alloc().set_hole(class, start, end);
         Ok(())
     }
 
-    /// Before marking: take the mutator's holes back, and clear the marks.
-    pub fn condemn(&mut self, marks: &mut MarkBits, alloc: &Cells) {
+    /// Before marking: take the mutators' holes back, and clear the marks.
+    pub fn condemn(&mut self, marks: &mut MarkBits, capabilities: Capabilities<'_, Cells>) {
         for (class, cells) in SizeClass::all().zip(&self.classes) {
-            alloc.leave_hole(class);
+            for capability in capabilities.iter() {
+                capability.alloc().leave_hole(class);
+            }
             for run in &cells.segments {
                 marks.clear(run.start(), run.end());
             }
@@ -122,12 +124,20 @@ impl CellSpace {
         Bytes(self.held)
     }
 
-    /// The regions that hold closures: stretches of cells that are filled to the last word. `alloc` is the mutator's.
-    pub fn for_each_region(&self, marks: &MarkBits, alloc: &Cells, visit: &mut dyn FnMut(Region)) {
+    /// The regions that hold closures: stretches of cells that are filled to the last word.
+    pub fn for_each_region(
+        &self,
+        marks: &MarkBits,
+        capabilities: Capabilities<'_, Cells>,
+        visit: &mut dyn FnMut(Region),
+    ) {
         for (class, cells) in SizeClass::all().zip(&self.classes) {
-            let free = alloc.free(class);
+            let free: Vec<_> = capabilities
+                .iter()
+                .map(|capability| capability.alloc().free(class))
+                .collect();
             for run in &cells.segments {
-                marks.for_each_region(*run, free, self.step, visit);
+                marks.for_each_region(*run, &free, self.step, visit);
             }
         }
     }

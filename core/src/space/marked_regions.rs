@@ -6,10 +6,10 @@ use crate::closure::ClosureRef;
 use crate::words::{Addr, Words};
 
 impl MarkBits {
-    /// Calls `visit` for the regions of `run`, which is of `step`: stretches of closures one behind the other. `free` is what a
-    /// mutator may still allocate in, where no closures are whatever the bits say. A run without closures is shown as one
+    /// Calls `visit` for the regions of `run`, which is of `step`: stretches of closures one behind the other. `free` is what
+    /// mutators may still allocate in, where no closures are whatever the bits say. A run without closures is shown as one
     /// empty region: somebody must own its blocks.
-    pub fn for_each_region(&self, run: BlockRun, free: (Addr, Addr), step: u8, visit: &mut dyn FnMut(Region)) {
+    pub fn for_each_region(&self, run: BlockRun, free: &[(Addr, Addr)], step: u8, visit: &mut dyn FnMut(Region)) {
         let region = |start, end| Region {
             run,
             start,
@@ -20,8 +20,8 @@ impl MarkBits {
         let mut open: Option<(Addr, Addr)> = None;
         let mut from = run.start();
         while let Some(at) = self.next_set(from, run.end()) {
-            if at >= free.0 && at < free.1 {
-                from = free.1;
+            if let Some((_, end)) = free.iter().find(|(start, end)| (*start..*end).contains(&at)) {
+                from = *end;
                 continue;
             }
             from = self.closure_end(at, run.end());

@@ -1,36 +1,49 @@
-//! The nursery: the allocation area (`-A`), step 0.
+//! The nursery: the allocation areas (`-A`), step 0.
 //!
 //! Runs of blocks that mutators bump through, one after the other; all of it is condemned at every collection and used
-//! again afterwards, so it stays in the cache as far as it fits there. Large objects that are still young count against
-//! its size, as in GHC (`-AL`, by default `-A`).
+//! again afterwards, so it stays in the cache as far as it fits there. Each capability has an area of its own, and a collection is
+//! due when one of them is used up. With `-n` there is one area for all, cut into chunks: whoever runs out takes the next, and a
+//! collection is due when there is none, so that capabilities that allocate little leave their share to those that allocate much.
+//!
+//! Large objects that are still young count against the size of one area, as in GHC (`-AL`, by default `-A`): all together, whoever
+//! allocated them.
 
 use super::{LargeObject, Region};
 use crate::block::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockRun, BlockState, blocks_for, poison};
-use crate::collector::{Bump, Refill};
+use crate::collector::{Bump, Capabilities, Capability, Refill};
 use crate::flags::Flags;
 use crate::heap::{Heap, OutOfMemory};
 use crate::words::{Addr, Bytes, Words};
 
 /// Where mutators allocate.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Nursery {
-    runs: Vec<NurseryRun>,
-    /// The run that is handed out next; the one before it is the mutator's.
-    next: usize,
+    /// One for each capability, or one for all.
+    areas: Vec<Area>,
+    /// By capability: its run, as an index into the runs of its area.
+    held: Vec<Option<usize>>,
     /// Most blocks of a run.
     chunk: u32,
-    /// Blocks that the runs have together.
-    blocks: u32,
     large: Vec<LargeObject>,
     large_words: usize,
     /// Words of large objects at which a collection is due.
     large_limit: usize,
 }
 
+/// Runs that are handed out one after the other.
+#[derive(Debug, Default)]
+struct Area {
+    runs: Vec<NurseryRun>,
+    /// The run that is handed out next.
+    next: usize,
+    /// Blocks that the runs have together.
+    blocks: u32,
+}
+
 #[derive(Debug)]
 struct NurseryRun {
     run: BlockRun,
-    /// Behind the last closure.
+    /// Behind the last closure, unless a mutator is at work here.
     end: Addr,
 }
 
@@ -38,26 +51,32 @@ struct NurseryRun {
 const NURSERY: BlockState = BlockState::NURSERY.condemned(true);
 
 impl Nursery {
-    /// A nursery of `size`, in chunks (`-n`) and with a limit on young large objects (`-AL`) as `flags` say.
+    /// A nursery of `size` for all capabilities together, in chunks (`-n`) and with a limit on young large objects (`-AL`) as
+    /// `flags` say.
     ///
     /// # Errors
     /// If the heap has not as much memory.
     pub fn new(heap: &mut Heap, size: Bytes, flags: &Flags) -> Result<Self, OutOfMemory> {
-        let large_limit = flags.large_limit().to_words_up().0;
-        let chunk = flags.chunk_size().map_or(BLOCKS_PER_MEGABLOCK, blocks_for);
-        let chunk = chunk.clamp(1, BLOCKS_PER_MEGABLOCK);
+        let capabilities = flags.capabilities as usize;
+        let (areas, chunk) = match flags.chunk_size() {
+            Some(chunk) => (1, blocks_for(chunk)),
+            None => (capabilities, BLOCKS_PER_MEGABLOCK),
+        };
         let mut nursery = Nursery {
-            large_limit,
-            chunk,
-            ..Nursery::default()
+            areas: (0..areas).map(|_| Area::default()).collect(),
+            held: vec![None; capabilities],
+            chunk: chunk.clamp(1, BLOCKS_PER_MEGABLOCK),
+            large: Vec::new(),
+            large_words: 0,
+            large_limit: flags.large_limit().to_words_up().0,
         };
         nursery.resize(heap, size)?;
         Ok(nursery)
     }
 
-    /// Size of the allocation area.
+    /// Size of all allocation areas together.
     pub fn size(&self) -> Bytes {
-        Bytes(self.blocks as usize * BLOCK.0)
+        Bytes(self.areas.iter().map(|area| area.blocks as usize * BLOCK.0).sum())
     }
 
     /// Words in young large objects.
@@ -65,23 +84,30 @@ impl Nursery {
         Words(self.large_words)
     }
 
-    /// Give the mutator the next run.
-    pub fn refill(&mut self, alloc: &Bump) -> Refill {
-        self.leave(alloc);
-        let Some(next) = self.runs.get(self.next) else {
+    /// Give the mutator of a capability the next run.
+    pub fn refill(&mut self, capability: &Capability<Bump>) -> Refill {
+        self.leave_one(capability);
+        let (number, shared) = (capability.number(), self.areas.len() == 1);
+        let area = &mut self.areas[if shared { 0 } else { number }];
+        let Some(next) = area.runs.get(area.next) else {
             return Refill::Collect;
         };
-        let start = next.run.start();
-        alloc.set_region(start, next.run.end());
-        self.next += 1;
+        capability.alloc().set_region(next.run.start(), next.run.end());
+        self.held[number] = Some(area.next);
+        area.next += 1;
         Refill::Ready
     }
 
-    /// Take the mutator's run back (before a collection).
-    pub fn leave(&mut self, alloc: &Bump) {
-        let end = alloc.leave_region();
-        if end.0 != 0 {
-            self.runs[self.next - 1].end = end;
+    /// Take the mutators' runs back (before a collection).
+    pub fn leave(&mut self, capabilities: Capabilities<'_, Bump>) {
+        capabilities.iter().for_each(|capability| self.leave_one(capability));
+    }
+
+    fn leave_one(&mut self, capability: &Capability<Bump>) {
+        let (number, shared) = (capability.number(), self.areas.len() == 1);
+        let end = capability.alloc().leave_region();
+        if let Some(held) = self.held[number].take() {
+            self.areas[if shared { 0 } else { number }].runs[held].end = end;
         }
     }
 
@@ -105,53 +131,84 @@ impl Nursery {
     }
 
     /// After a collection: all runs are empty again, and no large object is young. Gives the large objects back: who
-    /// collects has to say which live on.
+    /// collects has to say which live on. The mutators have left.
     pub fn reset(&mut self) -> Vec<LargeObject> {
-        self.next = 0;
-        self.runs.iter_mut().for_each(|run| run.end = run.run.start());
+        debug_assert!(
+            self.held.iter().all(Option::is_none),
+            "mutators leave before a collection"
+        );
+        for area in &mut self.areas {
+            area.next = 0;
+            area.runs.iter_mut().for_each(|run| run.end = run.run.start());
+        }
         self.large_words = 0;
         std::mem::take(&mut self.large)
     }
 
-    /// Make the allocation area `size` large, at least a block. It must be empty (just reset).
+    /// Make the allocation areas `size` large together, at least a block for each capability. They must be empty (just reset).
     ///
     /// # Errors
     /// If the heap has not as much memory; the nursery is then as large as it could become.
     pub fn resize(&mut self, heap: &mut Heap, size: Bytes) -> Result<(), OutOfMemory> {
-        let wanted = blocks_for(size).max(1);
-        while self.blocks > wanted {
+        let (areas, capabilities) = (self.areas.len() as u32, self.held.len() as u32);
+        let share = (blocks_for(size) / capabilities).max(1);
+        // Each capability must find a chunk, however little there is.
+        let chunk = self.chunk.min(share);
+        let wanted = share * (capabilities / areas);
+        // All shrink before any grows.
+        self.areas.iter_mut().for_each(|area| area.shrink(heap, wanted, chunk));
+        self.areas
+            .iter_mut()
+            .try_for_each(|area| area.grow(heap, wanted, chunk))
+    }
+
+    /// The regions that hold closures.
+    pub fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
+        let shared = self.areas.len() == 1;
+        for (number, area) in self.areas.iter().enumerate() {
+            let mut ends: Vec<Addr> = area.runs.iter().map(|run| run.end).collect();
+            for capability in capabilities.iter().filter(|one| shared || one.number() == number) {
+                if let Some(held) = self.held[capability.number()] {
+                    ends[held] = capability.alloc().cursor();
+                }
+            }
+            for (NurseryRun { run, .. }, end) in area.runs.iter().zip(ends) {
+                visit(Region {
+                    run: *run,
+                    start: run.start(),
+                    end,
+                    step: 0,
+                    large: false,
+                });
+            }
+        }
+        self.large.iter().for_each(|large| visit(large.region(0)));
+    }
+}
+
+impl Area {
+    fn shrink(&mut self, heap: &mut Heap, wanted: u32, chunk: u32) {
+        // Runs larger than a chunk are left from when there was more: too few of them might be left for all.
+        while self.blocks > wanted || self.runs.iter().any(|run| run.run.blocks() > chunk) {
             let Some(last) = self.runs.pop() else { break };
             self.blocks -= last.run.blocks();
             heap.blocks.free(last.run);
         }
+    }
+
+    fn grow(&mut self, heap: &mut Heap, wanted: u32, chunk: u32) -> Result<(), OutOfMemory> {
         while self.blocks < wanted {
             // A megablock at most: such runs can be found in any heap, and a refill is rare enough.
-            let most = (wanted - self.blocks).min(self.chunk);
+            let most = (wanted - self.blocks).min(chunk);
             let run = heap.blocks.allocate_up_to(most.min(16), most)?;
             heap.set_state(run, NURSERY);
             self.blocks += run.blocks();
             self.runs.push(NurseryRun { run, end: run.start() });
         }
         for NurseryRun { run, .. } in &self.runs {
-            // SAFETY: the nursery is empty, and the mutator has no run of it.
+            // SAFETY: the nursery is empty, and no mutator has a run of it.
             unsafe { poison::retire(run.start(), run.bytes()) };
         }
         Ok(())
-    }
-
-    /// The regions that hold closures; `alloc` is the mutator's.
-    pub fn for_each_region(&self, alloc: &Bump, visit: &mut dyn FnMut(Region)) {
-        for (index, NurseryRun { run, end }) in self.runs.iter().enumerate() {
-            let running = index + 1 == self.next && alloc.cursor().0 != 0;
-            let end = if running { alloc.cursor() } else { *end };
-            visit(Region {
-                run: *run,
-                start: run.start(),
-                end,
-                step: 0,
-                large: false,
-            });
-        }
-        self.large.iter().for_each(|large| visit(large.region(0)));
     }
 }

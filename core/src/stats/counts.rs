@@ -1,9 +1,9 @@
 //! What the heap tells the recorder.
 
-use super::{Tasks, WorkSearch};
+use super::{Shared, Tasks, WorkSearch};
 
 /// What a collection counted, told to [`Recorder::gc_end`](super::Recorder::gc_end). Sizes in bytes; see [`Collection`](super::Collection) for what each means.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct GcCounts {
     /// Oldest generation collected.
     pub generation: u32,
@@ -39,6 +39,8 @@ pub struct GcCounts {
     pub workers_cpu_ns: u64,
     /// Searches for work, by all threads (zeros when sequential).
     pub search: WorkSearch,
+    /// How the work was shared out, and what each thread did.
+    pub shared: Shared,
 }
 
 /// What the heap knows at the end of a run, told to [`Recorder::finish`](super::Recorder::finish). Sizes in bytes; see [`Statistics`](super::Statistics).

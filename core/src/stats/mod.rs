@@ -13,12 +13,14 @@
 
 mod clock;
 mod counts;
+mod parallel;
 mod recorder;
 pub mod render;
 mod sink;
 
 pub use clock::{Clock, ProcessUsage};
 pub use counts::{FinalCounts, GcCounts};
+pub use parallel::{GcThread, Shared, Sharing};
 pub use recorder::Recorder;
 pub use sink::Sink;
 
@@ -53,6 +55,8 @@ pub struct Collection {
     pub par_max: u64,
     /// Bytes that count as copied in balance, see [`par_balanced`]; 0 when sequential.
     pub par_balanced: u64,
+    /// How the work was shared out among GC threads, and what each did.
+    pub shared: Shared,
     /// Bytes copied into a generation that was not itself collected; none in a major collection.
     pub promoted: u64,
     /// Entries of the remembered set that were scanned as roots.
@@ -119,6 +123,23 @@ pub struct WorkSearch {
     pub no_work: u64,
     /// Times that a thread looked for its next piece of work.
     pub scav_find_work: u64,
+}
+
+impl std::ops::Add for WorkSearch {
+    type Output = WorkSearch;
+    fn add(self, other: WorkSearch) -> WorkSearch {
+        WorkSearch {
+            any_work: self.any_work + other.any_work,
+            no_work: self.no_work + other.no_work,
+            scav_find_work: self.scav_find_work + other.scav_find_work,
+        }
+    }
+}
+
+impl std::iter::Sum for WorkSearch {
+    fn sum<I: Iterator<Item = WorkSearch>>(searches: I) -> WorkSearch {
+        searches.fold(WorkSearch::default(), std::ops::Add::add)
+    }
 }
 
 /// Everything a run can say about itself: GHC's `RTSStats`, and every pause. Times in nanoseconds, sizes in bytes.

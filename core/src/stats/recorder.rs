@@ -133,6 +133,7 @@ impl Recorder {
             par_max: counts.par_max,
             par_balanced: counts.par_balanced,
             promoted: counts.promoted,
+            shared: counts.shared.clone(),
             remembered: counts.remembered,
             start_ns: started.elapsed_ns,
             sync_ns: started.sync_ns,

@@ -18,6 +18,7 @@ use super::lane::{Cursor, OpenLane};
 use super::queue::{MAX_LANES, first_lane, prefetch, prefetch_line};
 use crate::block::{BlockRun, BlockState, StateView};
 use crate::closure::{ClosureRef, Header, Slot};
+use crate::collector::Capabilities;
 use crate::heap::Heap;
 use crate::remembered::RememberedSet;
 use crate::space::{FIRST_OLD_STEP, LargeObject, Nursery, Steps};
@@ -115,9 +116,15 @@ impl<'h> Evacuator<'h> {
         self.evacuate_now(slot, 0);
     }
 
-    /// Evacuate the remembered slots that do not lie in condemned memory themselves, and empty the set. Comes before the
+    /// Evacuate the remembered slots that do not lie in condemned memory themselves, and empty the sets. Comes before the
     /// roots, so that the referents go to the steps of the closures that point to them.
-    pub fn remembered(&mut self, set: &mut RememberedSet) {
+    pub fn remembered<A>(&mut self, capabilities: Capabilities<'_, A>) {
+        capabilities
+            .iter()
+            .for_each(|capability| self.remembered_set(capability.remembered()));
+    }
+
+    fn remembered_set(&mut self, set: &RememberedSet) {
         set.drain(|_, slots| {
             self.remembered_seen += slots.len() as u64;
             for (i, &word) in slots.iter().enumerate() {
@@ -177,9 +184,9 @@ impl<'h> Evacuator<'h> {
         }
     }
 
-    /// Free what was condemned and not reached, give the steps what survived, and the mutator's remembered set what must
+    /// Free what was condemned and not reached, give the steps what survived, and the first mutator's remembered set what must
     /// stay remembered.
-    pub fn finish(self, steps: &mut Steps, remembered: &mut RememberedSet) -> Evacuated {
+    pub fn finish<A>(self, steps: &mut Steps, capabilities: Capabilities<'_, A>) -> Evacuated {
         let mut done = Evacuated {
             remembered: self.remembered_seen,
             ..Evacuated::default()
@@ -213,8 +220,11 @@ impl<'h> Evacuator<'h> {
             .into_iter()
             .rev()
             .for_each(|run| self.heap.blocks.free(run));
-        let mut kept = self.remembered;
-        kept.drain(|_, slots| slots.iter().for_each(|&word| remembered.push(Slot(word as *mut u64))));
+        if let Some(first) = capabilities.iter().next() {
+            let kept = first.remembered();
+            self.remembered
+                .drain(|_, slots| slots.iter().for_each(|&word| kept.push(Slot(word as *mut u64))));
+        }
         done
     }
 

@@ -21,7 +21,8 @@ pub struct Stopped<'a> {
     heap: &'a Heap,
     roots: Roots<'a>,
     regions: &'a RegionWalk<'a>,
-    remembered: &'a RememberedSet,
+    /// One for each capability.
+    remembered: &'a [&'a RememberedSet],
 }
 
 impl std::fmt::Debug for Stopped<'_> {
@@ -67,7 +68,7 @@ impl<'a> Stopped<'a> {
         heap: &'a Heap,
         roots: Roots<'a>,
         regions: &'a RegionWalk<'a>,
-        remembered: &'a RememberedSet,
+        remembered: &'a [&'a RememberedSet],
     ) -> Self {
         Stopped {
             heap,
@@ -158,7 +159,8 @@ impl<'a> Stopped<'a> {
 
     /// The slots that are remembered.
     pub fn remembered_slots(&self) -> impl Iterator<Item = Addr> + use<'a> {
-        self.remembered.slots().map(|slot| slot.addr())
+        let remembered = self.remembered;
+        remembered.iter().flat_map(|set| set.slots()).map(|slot| slot.addr())
     }
 
     /// The closures that roots keep alive, one for each root.

@@ -2,7 +2,9 @@
 //! `unsafe` but the promise: that the seam is not cut to the measure of one collector.
 
 use gclab_core::block::{BlockRun, BlockState};
-use gclab_core::collector::{Bump, Collector, Description, NoBarrier, Outcome, Pause, Refill};
+use gclab_core::collector::{
+    Bump, Capabilities, Capability, Collector, Description, NoBarrier, Outcome, Pause, Refill,
+};
 use gclab_core::flags::Flags;
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::FactorSizing;
@@ -11,14 +13,15 @@ use gclab_core::trace::Marker;
 use gclab_core::words::{Addr, Bytes, Words};
 
 const STEP: u8 = 1;
-const NOTHING: (Addr, Addr) = (Addr::NULL, Addr::NULL);
 
 pub struct MarkRegion {
     runs: Vec<BlockRun>,
     /// What is free between closures that live, or in a new run.
     holes: Vec<Region>,
-    /// Holes that mutators had since the last collection, with the closures in them; the last is still in use.
+    /// Holes that mutators had since the last collection, with the closures in them.
     filled: Vec<Region>,
+    /// By capability: which of them it is at work in.
+    held: Vec<Option<usize>>,
     taken: Bytes,
     large: LargeObjects,
     marks: MarkBits,
@@ -31,10 +34,10 @@ impl MarkRegion {
         self.taken + self.large.taken() >= self.area
     }
 
-    fn leave(&mut self, alloc: &Bump) {
-        let end = alloc.leave_region();
-        if !end.is_null() {
-            self.filled.last_mut().expect("in use").end = end;
+    fn leave(&mut self, capability: &Capability<Bump>) {
+        let end = capability.alloc().leave_region();
+        if let Some(held) = self.held[capability.number()].take() {
+            self.filled[held].end = end;
         }
     }
 
@@ -55,7 +58,7 @@ impl MarkRegion {
                 step: STEP,
                 large: false,
             };
-            marks.for_each_region(*run, NOTHING, STEP, &mut |region| {
+            marks.for_each_region(*run, &[], STEP, &mut |region| {
                 holes.push(Region {
                     end: region.start,
                     ..hole
@@ -92,6 +95,7 @@ unsafe impl Collector for MarkRegion {
             runs: Vec::new(),
             holes: Vec::new(),
             filled: Vec::new(),
+            held: vec![None; flags.capabilities as usize],
             taken: Bytes::ZERO,
             large: LargeObjects::new(STEP),
             marks: MarkBits::new(heap)?,
@@ -100,11 +104,11 @@ unsafe impl Collector for MarkRegion {
         })
     }
 
-    fn refill(&mut self, heap: &mut Heap, alloc: &Bump, words: Words) -> Result<Refill, OutOfMemory> {
+    fn refill(&mut self, heap: &mut Heap, capability: &Capability<Bump>, words: Words) -> Result<Refill, OutOfMemory> {
         if self.is_due() {
             return Ok(Refill::Collect);
         }
-        self.leave(alloc);
+        self.leave(capability);
         let hole = loop {
             match self.holes.pop() {
                 Some(hole) if hole.end - hole.start >= words.to_bytes() => break hole,
@@ -123,7 +127,8 @@ unsafe impl Collector for MarkRegion {
             }
         };
         self.taken += hole.end - hole.start;
-        alloc.set_region(hole.start, hole.end);
+        capability.alloc().set_region(hole.start, hole.end);
+        self.held[capability.number()] = Some(self.filled.len());
         self.filled.push(hole);
         Ok(Refill::Ready)
     }
@@ -136,7 +141,7 @@ unsafe impl Collector for MarkRegion {
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> (Outcome, Result<(), OutOfMemory>) {
-        self.leave(pause.alloc);
+        pause.capabilities.iter().for_each(|one| self.leave(one));
         for run in &self.runs {
             self.marks.clear(run.start(), run.end());
         }
@@ -153,14 +158,16 @@ unsafe impl Collector for MarkRegion {
         (outcome, area.map(|area| self.area = area))
     }
 
-    fn for_each_region(&self, alloc: &Bump, visit: &mut dyn FnMut(Region)) {
+    fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
         let mut filled = self.filled.clone();
-        if let Some(last) = filled.last_mut().filter(|_| !alloc.cursor().is_null()) {
-            last.end = alloc.cursor();
+        for capability in capabilities.iter() {
+            if let Some(held) = self.held[capability.number()] {
+                filled[held].end = capability.alloc().cursor();
+            }
         }
         filled.retain(|region| region.start < region.end);
         for run in &self.runs {
-            self.marks.for_each_region(*run, NOTHING, STEP, &mut |region| {
+            self.marks.for_each_region(*run, &[], STEP, &mut |region| {
                 // An empty region stands for a run that is in no other.
                 if region.start < region.end || filled.iter().all(|filled| filled.run != *run) {
                     visit(region);

@@ -3,7 +3,9 @@
 //! Two generations, as `copying` has by default, without its limits: no `-F`, no `-O`. Whether a clock is a worse judge than a size is
 //! what the experiment is to find out.
 
-use gclab_core::collector::{Bump, Collector, Description, GenerationalBarrier, Outcome, Pause, Refill};
+use gclab_core::collector::{
+    Bump, Capabilities, Capability, Collector, Description, GenerationalBarrier, Outcome, Pause, Refill,
+};
 use gclab_core::events::Phase;
 use gclab_core::flags::Flags;
 use gclab_core::heap::{Heap, OutOfMemory};
@@ -49,8 +51,8 @@ unsafe impl Collector for Clockwork {
         })
     }
 
-    fn refill(&mut self, _: &mut Heap, alloc: &Bump, _: Words) -> Result<Refill, OutOfMemory> {
-        Ok(self.nursery.refill(alloc))
+    fn refill(&mut self, _: &mut Heap, capability: &Capability<Bump>, _: Words) -> Result<Refill, OutOfMemory> {
+        Ok(self.nursery.refill(capability))
     }
 
     fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
@@ -58,7 +60,7 @@ unsafe impl Collector for Clockwork {
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> (Outcome, Result<(), OutOfMemory>) {
-        self.nursery.leave(pause.alloc);
+        self.nursery.leave(pause.capabilities);
         self.ticks += 1;
         let urgent = self.sizing.major_is_urgent(Live::of(&self.steps), self.nursery.size());
         let major = self.ticks >= PERIOD || urgent || pause.cause.forces_major();
@@ -67,7 +69,7 @@ unsafe impl Collector for Clockwork {
         let condemned = self.steps.last_of(generation);
         let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, condemned);
         pause.events.phase(Phase::Condemned);
-        evacuator.remembered(pause.remembered);
+        evacuator.remembered(pause.capabilities);
         pause.events.phase(Phase::RememberedTraced);
         pause.roots.for_each(|slot| evacuator.root(slot));
         pause.events.phase(Phase::RootsTraced);
@@ -75,7 +77,7 @@ unsafe impl Collector for Clockwork {
         pause.events.phase(Phase::HeapTraced);
         pause.roots.for_each_weak(|slot| evacuator.weak(slot));
         pause.events.phase(Phase::WeakProcessed);
-        let done = evacuator.finish(&mut self.steps, pause.remembered);
+        let done = evacuator.finish(&mut self.steps, pause.capabilities);
         pause.events.phase(Phase::Released);
 
         if major {
@@ -90,8 +92,8 @@ unsafe impl Collector for Clockwork {
         (outcome, area.and_then(|area| self.nursery.resize(pause.heap, area)))
     }
 
-    fn for_each_region(&self, alloc: &Bump, visit: &mut dyn FnMut(Region)) {
-        self.nursery.for_each_region(alloc, visit);
+    fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
+        self.nursery.for_each_region(capabilities, visit);
         self.steps.for_each_region(visit);
     }
 }

@@ -1,6 +1,8 @@
 //! `mark-sweep`: everything that lives is marked and stays where it is; what is not marked is allocated in again.
 
-use gclab_core::collector::{Cells, Collector, Description, NoBarrier, Outcome, Pause, Refill};
+use gclab_core::collector::{
+    Capabilities, Capability, Cells, Collector, Description, NoBarrier, Outcome, Pause, Refill,
+};
 use gclab_core::events::Phase;
 use gclab_core::flags::Flags;
 use gclab_core::heap::{Heap, OutOfMemory};
@@ -53,11 +55,11 @@ unsafe impl Collector for MarkSweep {
         })
     }
 
-    fn refill(&mut self, heap: &mut Heap, alloc: &Cells, words: Words) -> Result<Refill, OutOfMemory> {
+    fn refill(&mut self, heap: &mut Heap, capability: &Capability<Cells>, words: Words) -> Result<Refill, OutOfMemory> {
         if self.is_due() {
             return Ok(Refill::Collect);
         }
-        self.cells.refill(heap, &mut self.marks, alloc, words)?;
+        self.cells.refill(heap, &mut self.marks, capability, words)?;
         Ok(Refill::Ready)
     }
 
@@ -69,7 +71,7 @@ unsafe impl Collector for MarkSweep {
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Cells>) -> (Outcome, Result<(), OutOfMemory>) {
-        self.cells.condemn(&mut self.marks, pause.alloc);
+        self.cells.condemn(&mut self.marks, pause.capabilities);
         self.large.condemn(&mut self.marks);
         pause.events.phase(Phase::Condemned);
         let mut marker = Marker::new(pause.heap, &mut self.marks);
@@ -89,8 +91,8 @@ unsafe impl Collector for MarkSweep {
         (outcome, area.map(|area| self.area = area))
     }
 
-    fn for_each_region(&self, alloc: &Cells, visit: &mut dyn FnMut(Region)) {
-        self.cells.for_each_region(&self.marks, alloc, visit);
+    fn for_each_region(&self, capabilities: Capabilities<'_, Cells>, visit: &mut dyn FnMut(Region)) {
+        self.cells.for_each_region(&self.marks, capabilities, visit);
         self.large.for_each_region(visit);
     }
 }
