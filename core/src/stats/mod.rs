@@ -20,7 +20,7 @@ mod sink;
 
 pub use clock::{Clock, ProcessUsage};
 pub use counts::{FinalCounts, GcCounts};
-pub use parallel::{GcThread, Shared, Sharing};
+pub use parallel::{GcThread, Shared, Sharing, Sharings};
 pub use recorder::Recorder;
 pub use sink::Sink;
 
@@ -188,6 +188,10 @@ pub struct Statistics {
     pub total: Times,
     /// Sum of [`Collection::sync_ns`].
     pub sync_ns: u64,
+    /// Longest [`Collection::sync_ns`].
+    pub max_sync_ns: u64,
+    /// How collections were shared out among GC threads.
+    pub sharings: Sharings,
     /// Page faults (minor and major) of the process.
     pub page_faults: u64,
     /// Capabilities (`-N`).
@@ -208,6 +212,8 @@ impl Statistics {
     fn add(&mut self, c: &Collection) {
         self.copied += c.copied;
         self.sync_ns += c.sync_ns;
+        self.max_sync_ns = self.max_sync_ns.max(c.sync_ns);
+        self.sharings.add(c.generation as usize, c.elapsed_ns, &c.shared);
         if c.threads > 1 {
             self.par_copied += c.copied;
             self.cumulative_par_max += c.par_max;
@@ -231,6 +237,23 @@ impl Statistics {
     /// Share of copied bytes that parallel collections copied in balance, 0 (one thread did it all) to 1; 0 without any.
     pub fn work_balance(&self) -> f64 {
         ratio(self.cumulative_par_balanced, self.par_copied)
+    }
+
+    /// The work balance of GHC 7.4 to 8.2: (copied / copied by the busiest threads - 1) / (threads - 1), 0 to 1; 0 without any. `threads` is the most
+    /// that took part in a collection (GHC took `-N`, which is wrong under `-qn`). Where their number changes it is too low (GHC #13830):
+    /// to be held against old logs, not to judge by.
+    pub fn old_work_balance(&self) -> f64 {
+        let threads = self.sharings.threads.len() as u64;
+        if threads < 2 || self.cumulative_par_max == 0 {
+            return 0.0;
+        }
+        let speed_up = self.par_copied as f64 / self.cumulative_par_max as f64;
+        (speed_up - 1.0) / (threads - 1) as f64
+    }
+
+    /// Mean time until every mutator had stopped, in nanoseconds, rounded down; 0 without collections.
+    pub fn mean_sync_ns(&self) -> u64 {
+        self.sync_ns.checked_div(self.collections_count()).unwrap_or(0)
     }
 
     /// Mean residency: `live` after major collections, rounded down; 0 without any.
@@ -296,7 +319,66 @@ pub fn par_balanced(copied: &[u64]) -> u64 {
 mod tests {
     use super::*;
 
-    /// The samples of GHC #13830 and of older logs.
+    /// The samples of GHC #13830 and of older logs: bytes by thread, bytes in balance, work balance today and before 8.4 in percent.
+    const SAMPLES: [(&[u64], u64, f64, f64); 8] = [
+        (&[100, 50, 50, 0], 133, 66.5, 33.33),
+        (&[50, 50, 50, 50], 200, 100.0, 100.0),
+        (&[200, 0, 0, 0], 0, 0.0, 0.0),
+        (&[120, 80], 160, 80.0, 66.67),
+        (&[5635, 4], 8, 0.14, 0.07),
+        (&[2500, 2500, 2500, 2500], 10_000, 100.0, 100.0),
+        (&[5000, 5000, 0, 0], 3333, 33.33, 33.33),
+        (&[4000, 3000, 2000, 1000], 7333, 73.33, 50.0),
+    ];
+
+    /// Statistics of a run with one collection for each of these.
+    fn run_of(collections: &[&[u64]]) -> Statistics {
+        let mut stats = Statistics {
+            generations: vec![GenerationStats::default(); 2],
+            ..Statistics::default()
+        };
+        for copied in collections {
+            let thread = |&copied: &u64| GcThread {
+                copied,
+                ..GcThread::default()
+            };
+            stats.add(&Collection {
+                threads: copied.len() as u32,
+                copied: copied.iter().sum(),
+                par_max: copied.iter().copied().max().unwrap_or(0),
+                par_balanced: par_balanced(copied),
+                shared: Shared {
+                    threads: copied.iter().map(thread).collect(),
+                    ..Shared::default()
+                },
+                ..Collection::default()
+            });
+        }
+        stats
+    }
+
+    #[test]
+    fn work_balance_by_todays_formula_and_the_old_one() {
+        let percent = |share: f64| (share * 1e4).round() / 1e2;
+        for (copied, balanced, today, old) in SAMPLES {
+            let stats = run_of(&[copied]);
+            assert_eq!(stats.cumulative_par_balanced, balanced, "{copied:?}");
+            assert_eq!(percent(stats.work_balance()), today, "{copied:?}");
+            assert_eq!(percent(stats.old_work_balance()), old, "{copied:?}");
+        }
+        // Large collections weigh more. A sequential one (the list has one thread or none) does not count.
+        let stats = run_of(&[&[1000, 0], &[500, 500], &[1500, 1500], &[9999], &[]]);
+        assert_eq!((stats.par_copied, stats.work_balance()), (5000, 0.8));
+        assert_eq!(percent(stats.old_work_balance()), percent(5000.0 / 3000.0 - 1.0));
+        let none = run_of(&[&[9999]]);
+        assert_eq!((none.work_balance(), none.old_work_balance()), (0.0, 0.0));
+        let nothing_copied = run_of(&[&[0, 0]]);
+        assert_eq!(
+            (nothing_copied.work_balance(), nothing_copied.old_work_balance()),
+            (0.0, 0.0)
+        );
+    }
+
     #[test]
     fn par_balanced_is_ghcs() {
         let cases: [(&[u64], u64); 9] = [

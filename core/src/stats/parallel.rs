@@ -1,6 +1,12 @@
-//! What is known of a collection that several threads may share.
+//! What is known of collections that several threads may share: of one ([`Shared`]), and of all of a run ([`Sharings`]).
+//!
+//! Terms: the *parallel part* of a pause is the time in which threads other than the leading one could work; the rest of the pause (what comes before
+//! they are called and after the last of them is done) is *sequential*. A thread's time in the parallel part is cut into four: called and not there
+//! yet (start), at work, out of work while others had some (idle), out of work for good (termination).
+//!
+//! Invariant: the sums of [`Sharings`] are those of the collections, whether these are kept or not (a test of the recorder adds them up again).
 
-use super::WorkSearch;
+use super::{WorkSearch, ratio};
 
 /// How the work of a collection was shared out, or why it was not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -62,7 +68,7 @@ pub struct GcThread {
     pub idle_ns: u64,
     /// From the end of its last work until no thread had any.
     pub termination_ns: u64,
-    /// CPU time; that of the thread that leads is not counted here (it is the collecting thread's own).
+    /// CPU time. A collector leaves 0 for the thread that leads, which is the collecting thread: the recorder enters that one's, from the whole pause.
     pub cpu_ns: u64,
     /// How often it looked for work.
     pub search: WorkSearch,
@@ -77,4 +83,68 @@ pub struct Shared {
     pub threads: Vec<GcThread>,
     /// Nanoseconds of the pause during which threads other than the leading one could work; the rest of it was sequential.
     pub parallel_ns: u64,
+}
+
+impl std::ops::AddAssign<&GcThread> for GcThread {
+    fn add_assign(&mut self, other: &GcThread) {
+        self.copied += other.copied;
+        self.start_ns += other.start_ns;
+        self.work_ns += other.work_ns;
+        self.idle_ns += other.idle_ns;
+        self.termination_ns += other.termination_ns;
+        self.cpu_ns += other.cpu_ns;
+        self.search = self.search + other.search;
+    }
+}
+
+/// How the collections of a run were shared out, and what the threads of the parallel ones did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sharings {
+    /// How often each way was taken, in the order of [`Sharing::ALL`], by generation from 0.
+    pub taken: Vec<[u64; Sharing::ALL.len()]>,
+    /// The threads of the parallel collections, summed by their place: the one that led first, whichever thread that was.
+    pub threads: Vec<GcThread>,
+    /// Nanoseconds of the pauses of parallel collections.
+    pub elapsed_ns: u64,
+    /// Of these: nanoseconds of their parallel parts.
+    pub parallel_ns: u64,
+}
+
+impl Sharings {
+    /// Enters a collection of `generation` with a pause of `elapsed_ns`.
+    pub(super) fn add(&mut self, generation: usize, elapsed_ns: u64, shared: &Shared) {
+        if self.taken.len() <= generation {
+            self.taken.resize(generation + 1, Default::default());
+        }
+        self.taken[generation][shared.sharing as usize] += 1;
+        if shared.threads.len() < 2 {
+            return;
+        }
+        self.elapsed_ns += elapsed_ns;
+        self.parallel_ns += shared.parallel_ns.min(elapsed_ns);
+        if self.threads.len() < shared.threads.len() {
+            self.threads.resize(shared.threads.len(), GcThread::default());
+        }
+        for (sum, thread) in self.threads.iter_mut().zip(&shared.threads) {
+            *sum += thread;
+        }
+    }
+
+    /// How often `sharing` was taken in collections of `generation`.
+    pub fn count(&self, generation: usize, sharing: Sharing) -> u64 {
+        self.taken.get(generation).map_or(0, |counts| counts[sharing as usize])
+    }
+
+    /// Whether any collection had a choice: a collector that knows of several threads, and several threads.
+    pub fn any_choice(&self) -> bool {
+        self.taken
+            .iter()
+            .flat_map(|counts| &counts[1..])
+            .any(|&count| count > 0)
+    }
+
+    /// Share of the pauses of parallel collections in which one thread worked alone, 0 to 1; 0 without any.
+    pub fn sequential_share(&self) -> f64 {
+        ratio(self.elapsed_ns - self.parallel_ns, self.elapsed_ns)
+    }
 }

@@ -4,7 +4,7 @@ use gclab_core::flags::Flags;
 use gclab_core::stats::render::{
     HEADER, Printer, closing_row, command_line, info, machine_readable, one_line, row, summary,
 };
-use gclab_core::stats::{Collection, GenerationStats, Sink, Statistics, Tasks, Times, WorkSearch};
+use gclab_core::stats::{Collection, GcThread, GenerationStats, Sharings, Sink, Statistics, Tasks, Times, WorkSearch};
 
 const GHC_SUMMARY: &str = include_str!("fixtures/ghc-9.0.2-n1.s.txt");
 const GHC_ROWS: &str = include_str!("fixtures/ghc-9.0.2-n2.S.txt");
@@ -208,6 +208,50 @@ fn the_machine_readable_list_has_ghcs_keys_and_values_in_its_order() {
         *value = format!("{theirs:.6}");
     }
     assert_eq!(ours, ghc);
+}
+
+/// GHC's lines stay as they are, and ours stand by themselves.
+#[test]
+fn how_work_was_shared_and_how_long_stopping_took_are_paragraphs_of_their_own() {
+    let ghc = summary(&as_ghc_n2());
+    let ours = Statistics {
+        sync_ns: 5_100_000,
+        max_sync_ns: 2_345_678,
+        sharings: Sharings {
+            taken: vec![[0, 0, 33, 0, 0, 12], [1, 0, 0, 0, 0, 5]],
+            threads: vec![GcThread::default(); 2],
+            elapsed_ns: 20_000_000,
+            parallel_ns: 17_900_000,
+        },
+        ..as_ghc_n2()
+    };
+    let text = summary(&ours);
+    let (mut theirs, mut new) = (ghc.split("\n\n"), Vec::new());
+    let mut expected = theirs.next();
+    for paragraph in text.split("\n\n") {
+        if Some(paragraph) == expected {
+            expected = theirs.next();
+        } else {
+            new.push(paragraph);
+        }
+    }
+    assert_eq!(expected, None, "{text}");
+    assert_eq!(
+        new,
+        [
+            "  GC sharing: gen 0: 33 too little, 12 balanced; gen 1: 1 alone, 5 balanced (10.5% of parallel pauses sequential)",
+            "  GC sync: 0.005s in all, 0.0001s mean, 0.0023s longest"
+        ]
+    );
+    let one = Statistics {
+        capabilities: 1,
+        sharings: Sharings {
+            taken: vec![[45, 0, 0, 0, 0, 0]],
+            ..Sharings::default()
+        },
+        ..ours
+    };
+    assert_eq!(summary(&one), ghc.replace("-N2", "-N1"));
 }
 
 #[test]

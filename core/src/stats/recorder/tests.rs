@@ -1,5 +1,6 @@
 //! Accumulation from stamps that the test makes up, and from real clocks.
 
+use super::super::{GcThread, Shared, Sharing, WorkSearch};
 use super::*;
 
 /// A recorder whose clocks say what the test says: elapsed, CPU and faults as given.
@@ -230,4 +231,102 @@ fn with_real_clocks_the_parts_add_up_to_the_total() {
             .windows(2)
             .all(|c| c[0].start_ns + c[0].elapsed_ns <= c[1].start_ns)
     );
+}
+
+fn gc_thread(copied: u64, times: [u64; 4], cpu_ns: u64) -> GcThread {
+    let [start_ns, work_ns, idle_ns, termination_ns] = times;
+    GcThread {
+        copied,
+        start_ns,
+        work_ns,
+        idle_ns,
+        termination_ns,
+        cpu_ns,
+        search: WorkSearch {
+            any_work: 5,
+            no_work: 3,
+            scav_find_work: 1,
+        },
+    }
+}
+
+fn shared(counts: GcCounts, sharing: Sharing, threads: Vec<GcThread>, parallel_ns: u64) -> GcCounts {
+    GcCounts {
+        threads: threads.len().max(1) as u32,
+        workers_cpu_ns: threads.iter().map(|thread| thread.cpu_ns).sum(),
+        shared: Shared {
+            sharing,
+            threads,
+            parallel_ns,
+        },
+        ..counts
+    }
+}
+
+#[test]
+fn parallel_collections_add_up_by_thread_and_by_decision() {
+    let mut run = Driven::new((0, 0, 0));
+    run.0.init_done = Some(at((10, 10, 0)));
+    let two = vec![gc_thread(70, [0, 30, 5, 5], 0), gc_thread(30, [10, 20, 5, 5], 25)];
+    let first = shared(minor(100, 10), Sharing::Balanced, two, 40);
+    let first = run.collection(100, (103, 7, 0), (153, 47, 200, 0), first);
+    // The leader's CPU time is the collecting thread's, over the whole pause.
+    assert_eq!((first.cpu_ns, first.shared.threads[0].cpu_ns), (40 + 25, 40));
+    let three = vec![gc_thread(5, [0, 10, 0, 0], 0); 3];
+    let second = shared(major(200, 10), Sharing::Owners, three, 10);
+    run.collection(300, (320, 50, 0), (340, 70, 300, 0), second);
+    for (sharing, end) in [
+        (Sharing::TooLittle, 403),
+        (Sharing::TooLittle, 404),
+        (Sharing::Alone, 405),
+    ] {
+        let small = shared(minor(300, 10), sharing, Vec::new(), 0);
+        run.collection(400, (401, 100, 0), (end, 102, 400, 0), small);
+    }
+    run.0.keep_collections(false);
+    let unkept = shared(major(400, 10), Sharing::OneOwner, Vec::new(), 0);
+    run.collection(500, (500, 100, 0), (540, 102, 400, 0), unkept);
+    let counts = FinalCounts {
+        allocated_total: 400,
+        ..FinalCounts::default()
+    };
+    let stats = run.0.ended(at((600, 600, 0)), &counts);
+
+    let sharings = &stats.sharings;
+    assert_eq!(sharings.taken, [[1, 0, 2, 0, 0, 1], [0, 0, 0, 1, 1, 0]]);
+    assert_eq!(sharings.count(0, Sharing::TooLittle), 2);
+    assert_eq!(sharings.count(7, Sharing::Balanced), 0);
+    assert!(sharings.any_choice());
+    assert_eq!(sharings.threads.len(), 3);
+    let sum = |of: fn(&GcThread) -> u64| sharings.threads.iter().map(of).collect::<Vec<_>>();
+    assert_eq!(sum(|t| t.copied), [75, 35, 5]);
+    assert_eq!(sum(|t| t.work_ns), [40, 30, 10]);
+    assert_eq!(sum(|t| t.start_ns), [0, 10, 0]);
+    assert_eq!(
+        (sum(|t| t.idle_ns), sum(|t| t.termination_ns)),
+        (vec![5, 5, 0], vec![5, 5, 0])
+    );
+    assert_eq!(sum(|t| t.cpu_ns), [60, 25, 0]);
+    assert_eq!(sum(|t| t.search.any_work), [10, 10, 5]);
+    assert_eq!((sharings.elapsed_ns, sharings.parallel_ns), (70, 50));
+    assert_eq!(sharings.sequential_share(), 20.0 / 70.0);
+    assert_eq!(
+        (
+            stats.generations[0].par_collections,
+            stats.generations[1].par_collections
+        ),
+        (1, 1)
+    );
+    assert_eq!(
+        (stats.sync_ns, stats.max_sync_ns, stats.mean_sync_ns()),
+        (3 + 20 + 3, 20, 26 / 6)
+    );
+}
+
+#[test]
+fn the_list_of_ways_to_share_is_in_the_order_of_their_numbers() {
+    for (number, sharing) in Sharing::ALL.into_iter().enumerate() {
+        assert_eq!(sharing as usize, number);
+        assert_eq!(sharing.is_parallel(), number >= 4);
+    }
 }

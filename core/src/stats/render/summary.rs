@@ -1,8 +1,12 @@
 //! `-s`: the summary, and `-t`: one line.
+//!
+//! Two lines are not GHC's: how collections were shared out (`GC sharing`), and the time until all mutators had stopped (`GC sync`), which GHC
+//! counts as mutator time and does not print. They are there only with several capabilities, begin as no line of GHC's does, and stand in a
+//! paragraph of their own, so that whoever reads GHC's lines passes over them.
 
 use std::fmt::Write;
 
-use super::super::{Statistics, Times};
+use super::super::{Sharing, Statistics, Times};
 use super::number::{commas, mib, seconds};
 
 /// The summary of `-s`. The line of work balance is there if a collection ran in parallel and some of it in balance. Sparks do not exist here and are zeros.
@@ -57,6 +61,7 @@ fn write_collections(out: &mut String, stats: &Statistics) -> std::fmt::Result {
             100.0 * stats.work_balance()
         )?;
     }
+    write_sharing(out, stats)?;
     let tasks = &stats.tasks;
     writeln!(
         out,
@@ -67,6 +72,41 @@ fn write_collections(out: &mut String, stats: &Statistics) -> std::fmt::Result {
         out,
         "  SPARKS: 0 (0 converted, 0 overflowed, 0 dud, 0 GC'd, 0 fizzled)\n"
     )
+}
+
+/// What GHC does not print: nothing in a run of one capability.
+fn write_sharing(out: &mut String, stats: &Statistics) -> std::fmt::Result {
+    let sharings = &stats.sharings;
+    if sharings.any_choice() {
+        let generations = (0..sharings.taken.len()).filter_map(|generation| {
+            let counts: Vec<String> = Sharing::ALL
+                .into_iter()
+                .map(|sharing| (sharings.count(generation, sharing), sharing.name()))
+                .filter(|(count, _)| *count > 0)
+                .map(|(count, name)| format!("{count} {name}"))
+                .collect();
+            (!counts.is_empty()).then(|| format!("gen {generation}: {}", counts.join(", ")))
+        });
+        write!(out, "  GC sharing: {}", generations.collect::<Vec<_>>().join("; "))?;
+        if sharings.elapsed_ns > 0 {
+            write!(
+                out,
+                " ({:.1}% of parallel pauses sequential)",
+                100.0 * sharings.sequential_share()
+            )?;
+        }
+        out.push_str("\n\n");
+    }
+    if stats.capabilities > 1 && stats.max_sync_ns > 0 {
+        writeln!(
+            out,
+            "  GC sync: {:.3}s in all, {:.4}s mean, {:.4}s longest\n",
+            seconds(stats.sync_ns),
+            seconds(stats.mean_sync_ns()),
+            seconds(stats.max_sync_ns)
+        )?;
+    }
+    Ok(())
 }
 
 fn write_times(out: &mut String, stats: &Statistics) -> std::fmt::Result {
