@@ -6,8 +6,8 @@
 mod copying;
 mod two_space;
 
-pub use copying::Copying;
+pub use copying::{Copying, Generational, Parallel};
 pub use two_space::TwoSpace;
 
 /// Every collector there is.
-pub type All = (TwoSpace, (Copying, ()));
+pub type All = (TwoSpace, (Copying, (Parallel, ())));

@@ -180,6 +180,45 @@ impl RememberedSet {
     }
 }
 
+/// What was in remembered sets, to be shared out.
+#[derive(Debug, Default)]
+pub(crate) struct RememberedChunks {
+    /// With the number of entries of each.
+    chunks: Vec<(Chunk, usize)>,
+}
+
+impl RememberedChunks {
+    /// Empty `set` and keep what was in it.
+    pub fn take(&mut self, set: &RememberedSet) {
+        let mut left = set.len();
+        for chunk in set.take_chunks() {
+            self.chunks.push((chunk, left.min(CHUNK)));
+            left = left.saturating_sub(CHUNK);
+        }
+    }
+
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// Runs of what was in the sets, which stay where they are until [`RememberedChunks::give_back`].
+    pub fn iter(&self) -> impl Iterator<Item = &[u64]> {
+        self.chunks.iter().map(|(chunk, entries)| &chunk[..*entries])
+    }
+
+    /// Give the memory back to a set.
+    pub fn give_back(self, set: &RememberedSet) {
+        // As many as half of what there was are kept, as `drain` does: a burst of stores must not hold memory forever.
+        let keep = self.chunks.len() * 3 / 2;
+        let chunks = self.chunks.into_iter().map(|(chunk, _)| chunk);
+        set.with_chunks(|to| {
+            to.spare.extend(chunks);
+            to.spare.truncate(keep);
+        });
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,7 @@ use crate::block::{BLOCK, MEGABLOCK};
 use crate::collector::{Alloc, Capabilities, Capability, Cause, Collector, Outcome, Pause, Refill, Roots};
 use crate::events::{Event, Events, Listener};
 use crate::flags::{FlagError, Flags};
+use crate::gc_threads::GcThreads;
 use crate::heap::{Heap, OutOfMemory};
 use crate::memory::MemoryError;
 use crate::mutator::{HandleTable, Mutator};
@@ -40,6 +41,7 @@ pub(crate) struct Inside<C: Collector> {
     pub(crate) handles: Arc<HandleTable>,
     events: Events,
     recorder: Recorder,
+    gc_threads: GcThreads,
     /// Bytes allocated before the last collection.
     allocated: u64,
     /// Collect at every n-th allocation.
@@ -141,6 +143,7 @@ impl<C: Collector> World<C> {
             handles: Arc::default(),
             events: Events::default(),
             recorder,
+            gc_threads: GcThreads::default(),
             allocated: 0,
             stress: flags.stress,
         };
@@ -330,6 +333,7 @@ impl<C: Collector> Inside<C> {
             collector,
             handles,
             events,
+            gc_threads,
             ..
         } = self;
         let (frames, all) = ([capability.frames.get()], [capability]);
@@ -339,6 +343,7 @@ impl<C: Collector> Inside<C> {
             heap,
             roots,
             capabilities: Capabilities::new(&all),
+            gc_threads,
             cause,
             events,
         };

@@ -1,8 +1,10 @@
-//! `copying`: GHC's default, generational copying collection.
+//! `copying` and `parallel`: GHC's default, generational copying collection, by one thread or by several.
 //!
 //! `-G` generations of two or more. What survives in the nursery is copied once inside generation 0 (ageing) and
 //! promoted at its second collection; older generations promote at once. A collection takes generation 0 and every older
 //! one that has outgrown its limit, max(F × live, -O), set at the last major collection.
+//!
+//! In parallel, a collection is begun by one thread, which calls others when there is enough to be shared (`-qg`, `-qb`, `-qn`; [`TeamRules`]).
 //!
 //! Memory at the worst: (1 + F) × live, with the allocation area twice, while a major collection copies.
 
@@ -14,12 +16,18 @@ use gclab_core::flags::{Flags, MAX_GENERATIONS};
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::{FactorSizing, Live};
 use gclab_core::space::{Nursery, Region, Steps};
-use gclab_core::trace::Evacuator;
+use gclab_core::trace::{Evacuator, TeamRules};
 use gclab_core::words::{Addr, Bytes, Words};
+
+/// Generational copying collection, by one thread.
+pub type Copying = Generational<false>;
+
+/// Generational copying collection, by as many threads as there is work for.
+pub type Parallel = Generational<true>;
 
 /// Generational copying collection.
 #[derive(Debug)]
-pub struct Copying {
+pub struct Generational<const PARALLEL: bool> {
     nursery: Nursery,
     steps: Steps,
     generations: u32,
@@ -28,18 +36,29 @@ pub struct Copying {
     old_limit: Bytes,
     /// What the last minor collection promoted.
     promoted: Words,
+    team: TeamRules,
+    /// What the last collection of each generation copied.
+    copied: Vec<Bytes>,
 }
 
 // SAFETY: made of core's spaces and evacuator; `collect` traces the remembered set (which the generational barrier keeps
 // complete), roots and weak handles.
-unsafe impl Collector for Copying {
+unsafe impl<const PARALLEL: bool> Collector for Generational<PARALLEL> {
     const DESCRIPTION: Description = Description {
-        name: "copying",
-        summary: "generational copying with ageing, GHC's default (-G2 and more)",
+        name: if PARALLEL { "parallel" } else { "copying" },
+        summary: if PARALLEL {
+            "copying by several threads, with load balancing (-N2 and more)"
+        } else {
+            "generational copying with ageing, GHC's default (-G2 and more)"
+        },
         moves: true,
-        parallel: false,
+        parallel: PARALLEL,
         generations: (2, MAX_GENERATIONS),
-        honours: &["A", "n", "AL", "F", "O", "G", "H", "m"],
+        honours: if PARALLEL {
+            &["A", "n", "AL", "F", "O", "G", "H", "m", "qg", "qb", "qn"]
+        } else {
+            &["A", "n", "AL", "F", "O", "G", "H", "m"]
+        },
     };
     type Alloc = Bump;
     type Barrier = GenerationalBarrier;
@@ -49,13 +68,15 @@ unsafe impl Collector for Copying {
         let area = sizing.area(Live::default(), Bytes(0))?;
         let nursery = Nursery::new(heap, area, flags)?;
         let old_limit = sizing.old_limit(Bytes(0));
-        Ok(Copying {
+        Ok(Generational {
             nursery,
             steps: Steps::new(flags.generations),
             generations: flags.generations,
             sizing,
             old_limit,
             promoted: Words(0),
+            team: TeamRules::new(flags),
+            copied: vec![Bytes(0); flags.generations as usize],
         })
     }
 
@@ -77,10 +98,17 @@ unsafe impl Collector for Copying {
         let last = self.steps.last_of(generation);
         let young = self.nursery.size();
         let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last);
+        if PARALLEL {
+            let expected = self.copied[generation as usize];
+            evacuator.with(
+                self.team
+                    .team(pause.gc_threads, generation, pause.capabilities, expected),
+            );
+        }
         pause.events.phase(Phase::Condemned);
         evacuator.remembered(pause.capabilities);
         pause.events.phase(Phase::RememberedTraced);
-        pause.roots.for_each(|slot| evacuator.root(slot));
+        evacuator.roots(pause.roots);
         pause.events.phase(Phase::RootsTraced);
         evacuator.scavenge();
         pause.events.phase(Phase::HeapTraced);
@@ -98,6 +126,7 @@ unsafe impl Collector for Copying {
         } else {
             self.sizing.note_survival(done.copied.to_bytes(), young);
         }
+        self.copied[generation as usize] = done.copied.to_bytes();
         if generation == 0 {
             self.promoted = done.promoted;
         }
@@ -116,7 +145,7 @@ unsafe impl Collector for Copying {
     }
 }
 
-impl Copying {
+impl<const PARALLEL: bool> Generational<PARALLEL> {
     /// The oldest generation that has outgrown its limit.
     ///
     /// What the collection of generation 0 would promote into generation 1 counts already, if generation 1 is half full: this

@@ -24,7 +24,8 @@ use crate::words::Addr;
 /// | 0–3 | step: 0 nursery, 1 aged survivors in generation 0, g+1 generation g (up to 14); 15 outside the heap, or free |
 /// | 4 | condemned: being collected now, what lives in it is moved or marked |
 /// | 5 | large: the run holds one large object, which is never copied |
-/// | 6–7 | spare, zero |
+/// | 6 | reached: large, and found alive in the collection that is under way |
+/// | 7 | spare, zero |
 ///
 /// Steps order by age: a store needs remembering where the object's step is greater than the value's.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,6 +39,8 @@ impl BlockState {
     pub const CONDEMNED: u8 = 1 << 4;
     /// The bit of large objects' blocks.
     pub const LARGE: u8 = 1 << 5;
+    /// The bit of large objects' blocks that a collection has reached, until it ends.
+    pub const REACHED: u8 = 1 << 6;
     /// The step of addresses outside the heap and of free blocks.
     pub const STEP_OUTSIDE: u8 = 15;
     /// The highest step a block of the heap may have.
@@ -87,6 +90,12 @@ impl BlockState {
         self.0 & BlockState::CONDEMNED != 0
     }
 
+    /// Is it being collected now, or was it until it was reached?
+    #[inline(always)]
+    pub const fn takes_part(self) -> bool {
+        self.0 & (BlockState::CONDEMNED | BlockState::REACHED) != 0
+    }
+
     /// Does it belong to a large object?
     #[inline(always)]
     pub const fn is_large(self) -> bool {
@@ -101,6 +110,17 @@ impl BlockState {
             BlockState(self.0 | BlockState::CONDEMNED)
         } else {
             BlockState(self.0 & !BlockState::CONDEMNED)
+        }
+    }
+
+    /// The same, reached by the collection that is under way or not.
+    #[inline(always)]
+    #[must_use]
+    pub const fn reached(self, yes: bool) -> BlockState {
+        if yes {
+            BlockState(self.0 | BlockState::REACHED)
+        } else {
+            BlockState(self.0 & !BlockState::REACHED)
         }
     }
 

@@ -26,6 +26,7 @@ pub use info::{Kind, TypeInfo};
 
 use crate::words::{Addr, Words};
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A type whose values live in the heap as closures.
 ///
@@ -59,11 +60,12 @@ impl Slot {
     /// What the slot points to.
     ///
     /// # Safety
-    /// The slot must lie in live heap or root memory, and nobody else may write it now.
+    /// The slot must lie in live heap or root memory, and nobody else may write it now, unless by [`Slot::store`].
     #[inline(always)]
     pub(crate) unsafe fn load(self) -> u64 {
-        // SAFETY: the caller vouches that the slot is readable.
-        unsafe { *self.0 }
+        // SAFETY: the caller vouches that the slot is readable. Relaxed: two threads of a collection may come upon one slot, since it may be
+        // remembered twice; both bring it up to date.
+        unsafe { AtomicU64::from_ptr(self.0) }.load(Ordering::Relaxed)
     }
 
     /// Overwrite what the slot points to.
@@ -72,8 +74,8 @@ impl Slot {
     /// As [`Slot::load`]; `value` must be null or the address of a closure of the same heap.
     #[inline(always)]
     pub(crate) unsafe fn store(self, value: u64) {
-        // SAFETY: the caller vouches that the slot is writable.
-        unsafe { *self.0 = value }
+        // SAFETY: the caller vouches that the slot is writable. Relaxed: as for `load`.
+        unsafe { AtomicU64::from_ptr(self.0) }.store(value, Ordering::Relaxed);
     }
 }
 
@@ -109,6 +111,29 @@ impl ClosureRef {
     pub(crate) unsafe fn header(self) -> Header {
         // SAFETY: closures start with their header word.
         Header(unsafe { *self.0 })
+    }
+
+    /// The header word while several threads may be forwarding the closure: what is behind a forwarding address can be read.
+    ///
+    /// # Safety
+    /// As [`ClosureRef::header`].
+    #[inline(always)]
+    pub(crate) unsafe fn shared_header(self) -> Header {
+        // SAFETY: closures start with their header word. Acquire: goes with the release of `forward_shared`.
+        Header(unsafe { AtomicU64::from_ptr(self.0) }.load(Ordering::Acquire))
+    }
+
+    /// Leave the forwarding address `to` in the place of `header`, unless another thread was faster: then its address is the error.
+    ///
+    /// # Safety
+    /// A closure with this header, forwarded or not, starts here, and its copy is at `to`.
+    #[inline(always)]
+    pub(crate) unsafe fn forward_shared(self, header: Header, to: u64) -> Result<(), u64> {
+        // SAFETY: closures start with their header word. Release: who follows the address sees the copy, and the state of its block. Acquire: so
+        // does this thread, of the other's.
+        unsafe { AtomicU64::from_ptr(self.0) }
+            .compare_exchange(header.0, to, Ordering::Release, Ordering::Acquire)
+            .map(drop)
     }
 
     /// Size and slots of the closure that starts here: the one walk over a closure.

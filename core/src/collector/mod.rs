@@ -135,6 +135,7 @@ impl Outcome {
             copied: done.copied.to_bytes(),
             promoted: done.promoted.to_bytes(),
             remembered: done.remembered,
+            shared: done.shared.clone(),
             live: steps.words().to_bytes(),
             large: steps.large_words().to_bytes(),
             slop: steps.slop(),

@@ -3,6 +3,7 @@
 use super::{Capability, Cause};
 use crate::closure::Slot;
 use crate::events::Events;
+use crate::gc_threads::GcThreads;
 use crate::heap::Heap;
 use crate::mutator::{FrameHeader, HandleTable, for_each_frame_slot};
 
@@ -15,6 +16,8 @@ pub struct Pause<'a, A> {
     pub roots: Roots<'a>,
     /// What each mutator has of the heap: its allocator and its remembered set.
     pub capabilities: Capabilities<'a, A>,
+    /// Threads that may help.
+    pub gc_threads: &'a mut GcThreads,
     /// Why the collection happens.
     pub cause: Cause,
     /// Where phases are announced.
@@ -61,6 +64,11 @@ impl<'a> Roots<'a> {
     /// Calls `visit` for every slot that keeps what it points to alive; slots may be null.
     pub fn for_each(&self, mut visit: impl FnMut(Slot)) {
         self.for_each_frame_slot(&mut visit);
+        self.handles.for_each_strong(visit);
+    }
+
+    /// Calls `visit` for the slots of handles and heap roots only.
+    pub(crate) fn for_each_handle(&self, visit: impl FnMut(Slot)) {
         self.handles.for_each_strong(visit);
     }
 

@@ -126,6 +126,16 @@ impl Steps {
         &mut self.steps[usize::from(number) - 1]
     }
 
+    /// A lane by its index: those of step 1 come first, of each step the one for closures with pointers.
+    pub(crate) fn lane_mut(&mut self, index: usize) -> &mut Lane {
+        let step = &mut self.steps[index / 2];
+        if index.is_multiple_of(2) {
+            &mut step.scanned
+        } else {
+            &mut step.flat
+        }
+    }
+
     /// The steps with their numbers, youngest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (u8, &Step)> {
         self.steps

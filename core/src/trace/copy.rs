@@ -10,10 +10,10 @@ const SMALL: usize = 6;
 /// a predicted constant size frees the address of the next copy from the load of this one's header.
 ///
 /// # Safety
-/// `closure` is a closure with this header. What lies between `free` and `limit` of the cursor, and of the one that `refill` gives, is
+/// `closure` is a closure with this header; in parallel, its first word may be a forwarding address by now. What lies between `free` and `limit` of the cursor, and of the one that `refill` gives, is
 /// to-space that nobody else has, and the latter has the room that was asked for.
 #[inline(always)]
-pub(super) unsafe fn copy_closure(
+pub(super) unsafe fn copy_closure<const PARALLEL: bool>(
     closure: ClosureRef,
     header: Header,
     cursor: &mut Cursor,
@@ -35,12 +35,16 @@ pub(super) unsafe fn copy_closure(
     // SAFETY: the caller vouches for the closure; to-space has room for it, and is not from-space.
     let words = unsafe {
         match payload {
-            1 => fixed::<2>(closure.0, to),
-            2 => fixed::<3>(closure.0, to),
-            3 => fixed::<4>(closure.0, to),
-            4 => fixed::<5>(closure.0, to),
-            5 => fixed::<6>(closure.0, to),
-            0 => fixed::<1>(closure.0, to),
+            1 => fixed::<PARALLEL, 2, 1>(closure, header, to),
+            2 => fixed::<PARALLEL, 3, 2>(closure, header, to),
+            3 => fixed::<PARALLEL, 4, 3>(closure, header, to),
+            4 => fixed::<PARALLEL, 5, 4>(closure, header, to),
+            5 => fixed::<PARALLEL, 6, 5>(closure, header, to),
+            0 => fixed::<PARALLEL, 1, 0>(closure, header, to),
+            _ if PARALLEL => {
+                to.write(header.0);
+                1 + copy_run(closure.0.add(1), to.add(1), words - 1)
+            }
             _ => copy_run(closure.0, to, words),
         }
     };
@@ -48,14 +52,26 @@ pub(super) unsafe fn copy_closure(
     to
 }
 
-/// Copy `N` words, and give their number.
+/// Copy a closure of `N` words, `PAYLOAD` (one less) without its header, and give their number. In parallel the header is not read again.
 ///
 /// # Safety
-/// As for [`copy_run`], for `N` words.
+/// As for [`copy_run`], for `N` words; they are a closure with this header.
 #[inline(always)]
-unsafe fn fixed<const N: usize>(from: *const u64, to: *mut u64) -> usize {
+unsafe fn fixed<const PARALLEL: bool, const N: usize, const PAYLOAD: usize>(
+    closure: ClosureRef,
+    header: Header,
+    to: *mut u64,
+) -> usize {
     // SAFETY: the caller vouches for `N` words.
-    unsafe { to.cast::<[u64; N]>().write(from.cast::<[u64; N]>().read()) };
+    unsafe {
+        if PARALLEL {
+            let payload = closure.0.add(1).cast::<[u64; PAYLOAD]>().read();
+            to.write(header.0);
+            to.add(1).cast::<[u64; PAYLOAD]>().write(payload);
+        } else {
+            to.cast::<[u64; N]>().write(closure.0.cast::<[u64; N]>().read());
+        }
+    };
     N
 }
 

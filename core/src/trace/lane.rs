@@ -3,6 +3,7 @@
 use crate::block::{BlockState, blocks_for};
 use crate::heap::Heap;
 use crate::space::{Chunk, Lane};
+use crate::sync::{Mutex, MutexGuard};
 use crate::words::{Addr, Words};
 
 /// Blocks of a to-space chunk: 32 KiB. Smaller ones waste room behind objects of a kilobyte, larger ones raise the peak of
@@ -33,6 +34,15 @@ impl Cursor {
         scan: std::ptr::null_mut(),
     };
 
+    fn at_end_of(chunk: Chunk) -> Cursor {
+        let free = chunk.end.as_mut_ptr();
+        Cursor {
+            free,
+            limit: chunk.run.end().as_mut_ptr(),
+            scan: free,
+        }
+    }
+
     /// Whether a closure of `words` words fits.
     #[inline(always)]
     pub fn has_room(self, words: usize) -> bool {
@@ -48,6 +58,20 @@ impl Cursor {
     }
 }
 
+/// The heap as the threads of a collection share it: for the rare steps that need more of it than the states of blocks.
+#[derive(Debug)]
+pub(super) struct SharedHeap<'h>(Mutex<&'h mut Heap>);
+
+impl<'h> SharedHeap<'h> {
+    pub fn new(heap: &'h mut Heap) -> Self {
+        SharedHeap(Mutex::new(heap))
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, &'h mut Heap> {
+        self.0.lock()
+    }
+}
+
 /// A lane that closures are copied into, without its [`Cursor`].
 #[derive(Debug)]
 pub(super) struct OpenLane {
@@ -56,6 +80,8 @@ pub(super) struct OpenLane {
     /// The lane, without the open chunk.
     lane: Lane,
     open: Option<Chunk>,
+    /// Chunks with room left, for other threads to go on with. They are in the lane's words.
+    parts: Vec<Chunk>,
     state: BlockState,
     /// Words there were when the lane was opened.
     before: usize,
@@ -65,56 +91,73 @@ impl OpenLane {
     /// Go on with what a lane holds.
     pub fn new(state: BlockState, mut lane: Lane) -> (Self, Cursor) {
         let before = lane.words;
-        let room = |chunk: &Chunk| chunk.run.bytes().0 / 8 - chunk.words().0;
-        let open = lane.chunks.pop_if(|chunk| room(chunk) >= WORTH_FILLING.0);
-        let mut this = OpenLane {
+        let open = lane.chunks.pop_if(|chunk| is_worth_filling(chunk));
+        lane.words -= open.map_or(0, |chunk| chunk.words().0);
+        let parts = std::iter::from_fn(|| lane.chunks.pop_if(|chunk| is_worth_filling(chunk))).collect();
+        Self::opened(state, lane, open, parts, before)
+    }
+
+    /// The same lane for another thread, which goes on with a chunk that has room left, if there is one more.
+    pub fn split(&mut self) -> (Self, Cursor) {
+        let open = self.parts.pop();
+        let words = open.map_or(0, |chunk| chunk.words().0);
+        self.lane.words -= words;
+        self.before -= words;
+        Self::opened(self.state, Lane::default(), open, Vec::new(), words)
+    }
+
+    fn opened(
+        state: BlockState,
+        lane: Lane,
+        open: Option<Chunk>,
+        parts: Vec<Chunk>,
+        before: usize,
+    ) -> (Self, Cursor) {
+        let lane = OpenLane {
             pending: Vec::new(),
             lane,
-            open: None,
+            open,
+            parts,
             state,
             before,
         };
-        let cursor = open.map_or(Cursor::NONE, |chunk| this.open(chunk));
-        (this, cursor)
+        (lane, open.map_or(Cursor::NONE, Cursor::at_end_of))
     }
 
-    fn open(&mut self, chunk: Chunk) -> Cursor {
-        self.lane.words -= chunk.words().0;
-        self.open = Some(chunk);
-        let free = chunk.end.as_mut_ptr();
-        Cursor {
-            free,
-            limit: chunk.run.end().as_mut_ptr(),
-            scan: free,
-        }
-    }
-
-    fn close(&mut self, cursor: Cursor) {
-        if let Some(mut chunk) = self.open.take() {
-            chunk.end = Addr(cursor.free as usize);
-            self.lane.words += chunk.words().0;
-            self.lane.chunks.push(chunk);
-        }
+    /// Ends the open chunk where the cursor is.
+    fn close(&mut self, cursor: Cursor) -> Option<Chunk> {
+        let mut chunk = self.open.take()?;
+        chunk.end = Addr(cursor.free as usize);
+        self.lane.words += chunk.words().0;
+        Some(chunk)
     }
 
     /// Open a chunk with room for `words` words.
-    #[cold]
-    #[inline(never)]
-    pub fn refill(&mut self, cursor: Cursor, heap: &mut Heap, words: usize) -> Cursor {
-        if cursor.scan < cursor.free {
-            self.pending.push((cursor.scan, cursor.free));
-        }
-        self.close(cursor);
+    pub fn replace(&mut self, cursor: Cursor, heap: &SharedHeap<'_>, words: usize) -> Cursor {
+        let full = self.close(cursor);
+        self.lane.chunks.extend(full);
         let needed = blocks_for(Words(words).to_bytes());
+        let mut heap = heap.lock();
         let run = heap.allocate_in_collection(needed, CHUNK_BLOCKS.max(needed));
         heap.set_state(run, self.state);
-        self.open(Chunk { run, end: run.start() })
+        let chunk = Chunk { run, end: run.start() };
+        self.open = Some(chunk);
+        Cursor::at_end_of(chunk)
     }
 
-    /// The lane as it is now, and the words copied into it since it was opened.
-    pub fn finish(mut self, cursor: Cursor) -> (Lane, Words) {
-        self.close(cursor);
+    /// The lane as it is now, and the words copied into it since it was opened. Chunks that are worth filling further are not in the lane
+    /// but apart.
+    pub fn finish(mut self, cursor: Cursor) -> (Lane, Vec<Chunk>, Words) {
+        let open = self.close(cursor);
         let copied = Words(self.lane.words - self.before);
-        (self.lane, copied)
+        match open {
+            Some(chunk) if is_worth_filling(&chunk) => self.parts.push(chunk),
+            full => self.lane.chunks.extend(full),
+        }
+        (self.lane, self.parts, copied)
     }
+}
+
+fn is_worth_filling(chunk: &Chunk) -> bool {
+    chunk.run.bytes().0 / 8 - chunk.words().0 >= WORTH_FILLING.0
 }

@@ -4,12 +4,17 @@
 //! of a slot and the evacuation of its referent. [`Marker`] is the one that leaves closures where they are: it sets mark
 //! bits, in bounded memory, for every collector that has to know what lives before it does anything about it.
 
+mod copier;
 mod copy;
 mod evacuator;
+mod exchange;
 mod lane;
 mod marker;
 mod queue;
 mod scavenge;
+mod shift;
+mod team;
 
 pub use evacuator::{Evacuated, Evacuator};
 pub use marker::{Marked, Marker};
+pub use team::{Team, TeamRules};

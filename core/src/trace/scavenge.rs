@@ -3,7 +3,7 @@
 //! It walks the closures that were copied into the lane, slot by slot. A slot whose referent is condemned goes into the
 //! prefetch queue; the one that comes out for it is evacuated, most often into the same lane, whose cursor the
 //! loop keeps in registers. What goes elsewhere (closures as old as their holder, where there is an older step; large objects) is left to
-//! [`Evacuator::evacuate_elsewhere`]. There is one place where slots are found and one where they are evacuated, so that the compiler makes one loop of it.
+//! [`Copier::evacuate_elsewhere`]. There is one place where slots are found and one where they are evacuated, so that the compiler makes one loop of it.
 //!
 //! A list is the hard case: each cell is found only when the one before it has been copied. So the last slot of a range does not
 //! go through the queue, and on the way from one cell to the next nothing is waited for but the copied cell itself: what the
@@ -12,30 +12,72 @@
 //! What was tried and was slower: evacuating in turns of eight, without a branch on whether a slot's referent is condemned (a
 //! sixth more time on trees); the state of the referent's block in what the last slot hands on (a third more on lists, which waited for it).
 
+use super::copier::{Copier, Desk, forward, refill};
 use super::copy::copy_closure;
-use super::evacuator::Evacuator;
+use super::exchange::{Kind, Piece};
 use super::queue::{Found, MAX_LANES, Queue, first_lane, prefetch};
 use crate::block::BlockState;
-use crate::closure::{ClosureRef, Extent, Slot};
+use crate::closure::{ClosureRef, Slot};
 use crate::space::FIRST_OLD_STEP;
 use crate::words::Addr;
+use std::ops::Range;
 
-impl Evacuator<'_> {
-    /// Scavenge the slots of `first`, a closure of step `holder`, and then the lane of that step for closures with
-    /// pointers, until nothing is left of it. Says whether there was any work.
-    pub(super) fn scavenge_lane(&mut self, holder: u8, first: Option<Extent>) -> bool {
+/// Words of a range that are worth to be cut in two for somebody who has nothing to do: twice what GHC publishes at a time.
+const WORTH_CUTTING: usize = 256;
+
+/// What a lane is scavenged from, before what is in it: slots, and closures that were copied into a lane of its step.
+#[derive(Clone, Debug)]
+pub(super) struct Work {
+    slots: Range<*mut u64>,
+    closures: Range<*mut u64>,
+}
+
+impl Default for Work {
+    /// Nothing: only what is in the lane.
+    fn default() -> Self {
+        let nothing = std::ptr::null_mut()..std::ptr::null_mut();
+        Work {
+            slots: nothing.clone(),
+            closures: nothing,
+        }
+    }
+}
+
+impl Work {
+    pub fn slots(slots: Range<*mut u64>) -> Self {
+        Work {
+            slots,
+            ..Work::default()
+        }
+    }
+
+    pub fn closures(closures: Range<*mut u64>) -> Self {
+        Work {
+            closures,
+            ..Work::default()
+        }
+    }
+}
+
+impl Copier<'_> {
+    /// Scavenge `work`, which belongs to step `holder`, and then the lane of that step for closures with pointers, until nothing is left of it. Says
+    /// whether there was any work. In parallel `desk` is where others take theirs from.
+    pub(super) fn scavenge_lane<const PARALLEL: bool>(
+        &mut self,
+        holder: u8,
+        work: Work,
+        desk: Option<Desk<'_>>,
+    ) -> bool {
         let index = first_lane(holder) % MAX_LANES;
         let flat = (index + 1) % MAX_LANES;
         let states = self.states;
         let stay = self.stay_below(holder);
         let mut queue = Queue::new();
         let mut open = self.cursors[index];
-        let mut worked = first.is_some();
-        let nothing = std::ptr::null_mut::<u64>();
         // The slots left of one closure, then the closures that follow it.
-        let (mut next, mut slots_end) =
-            first.map_or((nothing, nothing), |extent| (extent.range().start, extent.range().end));
-        let (mut at, mut end) = (nothing, nothing);
+        let (mut next, mut slots_end) = (work.slots.start, work.slots.end);
+        let (mut at, mut end) = (work.closures.start, work.closures.end);
+        let mut worked = next < slots_end || at < end;
         loop {
             let (slot, elsewhere) = loop {
                 if next < slots_end {
@@ -64,9 +106,12 @@ impl Evacuator<'_> {
                 } else if let Some(range) = open.claim() {
                     worked = true;
                     (at, end) = range;
+                    if let Some(desk) = desk.filter(|desk| PARALLEL && desk.is_wanted()) {
+                        end = give_half(at, end, holder, desk);
+                    }
                 } else if let Some(newest) = queue.pop() {
                     break (newest.slot(), newest.goes_elsewhere());
-                } else if let Some(range) = self.lanes[index].pending.pop() {
+                } else if let Some(range) = self.next_pending::<PARALLEL>(index) {
                     worked = true;
                     (at, end) = range;
                 } else {
@@ -78,11 +123,15 @@ impl Evacuator<'_> {
             // large: it still lies in from-space, and its first word is its header or its forwarding address. Cursors are those of lanes, which own their chunks.
             unsafe {
                 if elsewhere {
-                    self.evacuate_elsewhere(slot, holder);
+                    self.evacuate_elsewhere::<PARALLEL>(slot, holder);
                     continue;
                 }
                 let closure = ClosureRef(slot.load() as *mut u64);
-                let header = closure.header();
+                let header = if PARALLEL {
+                    closure.shared_header()
+                } else {
+                    closure.header()
+                };
                 if !header.is_header() {
                     slot.store(header.0);
                     if holder >= FIRST_OLD_STEP {
@@ -90,19 +139,55 @@ impl Evacuator<'_> {
                     }
                     continue;
                 }
+                let (heap, waiting) = (&self.heap, &mut self.waiting);
                 let to = if header.ptrs() == 0 {
-                    copy_closure(closure, header, &mut self.cursors[flat], |cursor, words| {
-                        self.lanes[flat].refill(cursor, self.heap, words)
-                    })
+                    let (lane, cursor) = (&mut self.lanes[flat], &mut self.cursors[flat]);
+                    let to = copy_closure::<PARALLEL>(closure, header, cursor, |cursor, words| {
+                        refill(lane, flat, waiting, heap, desk, cursor, words)
+                    });
+                    forward::<PARALLEL>(closure, header, to, cursor)
                 } else {
-                    copy_closure(closure, header, &mut open, |cursor, words| {
-                        self.lanes[index].refill(cursor, self.heap, words)
-                    })
+                    let lane = &mut self.lanes[index];
+                    let to = copy_closure::<PARALLEL>(closure, header, &mut open, |cursor, words| {
+                        refill(lane, index, waiting, heap, desk, cursor, words)
+                    });
+                    forward::<PARALLEL>(closure, header, to, &mut open)
                 };
-                *closure.0 = to as u64;
-                slot.store(to as u64);
+                match to {
+                    Ok(to) => slot.store(to),
+                    Err(other) => self.forwarded_meanwhile(slot, other, holder),
+                }
             }
         }
+    }
+
+    /// A range of a full chunk of the lane; none if there is so much of that that others had better be called. (Once they are, such ranges go to
+    /// where they can take them.)
+    #[inline(always)]
+    fn next_pending<const PARALLEL: bool>(&mut self, index: usize) -> Option<(*mut u64, *mut u64)> {
+        if PARALLEL || self.waiting >= self.worth_sharing {
+            return None;
+        }
+        let (from, to) = self.lanes[index].pending.pop()?;
+        self.waiting -= (to as usize - from as usize) / 8;
+        Some((from, to))
+    }
+
+    /// Another thread forwarded what `slot` points to while this one copied it.
+    #[cold]
+    #[inline(never)]
+    fn forwarded_meanwhile(&mut self, slot: Slot, other: u64, holder: u8) {
+        // SAFETY: a slot of a live closure, which this thread scavenges.
+        unsafe { slot.store(other) };
+        self.remember_if_younger(slot, other, holder);
+    }
+
+    /// A slot of a closure that was promoted past its referent, which this collection does not move: eager promotion may
+    /// skip a generation that is not collected, and a large object settles in the step of whoever reached it first.
+    #[cold]
+    #[inline(never)]
+    fn settled(&mut self, slot: Slot) {
+        self.remembered.push(slot);
     }
 
     /// States of condemned blocks less than this are of small closures that come to the step of a holder in `holder`.
@@ -114,4 +199,28 @@ impl Evacuator<'_> {
         };
         BlockState::of_step(0).condemned(true).0 | first_past
     }
+}
+
+/// Offer the second half of a range of closures of step `step`, if it is worth it; gives the end of what is left.
+#[cold]
+#[inline(never)]
+fn give_half(from: *mut u64, to: *mut u64, step: u8, desk: Desk<'_>) -> *mut u64 {
+    let words = (to as usize - from as usize) / 8;
+    if words < WORTH_CUTTING {
+        return to;
+    }
+    let middle = from.wrapping_add(words / 2);
+    let mut cut = from;
+    while cut < middle {
+        // SAFETY: ranges of to-space hold closures one behind the other, whole, with their headers.
+        cut = cut.wrapping_add(unsafe { ClosureRef(cut).words() }.0);
+    }
+    if cut < to {
+        desk.offer(Piece {
+            from: cut,
+            to,
+            kind: Kind::Closures(step),
+        });
+    }
+    cut
 }

@@ -86,7 +86,7 @@ fn quietly<R>(work: impl FnOnce() -> R) -> R {
     HOOK.call_once(|| {
         let loud = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            if !QUIET.get() {
+            if !QUIET.get() || std::env::var_os("GCLAB_LOUD").is_some() {
                 loud(info);
             }
         }));

@@ -5,7 +5,7 @@
 
 use super::shapes::Shape;
 use gclab_core::collector::Collector;
-use gclab_core::flags::{Flags, HeapHint};
+use gclab_core::flags::{Flags, FromGeneration, HeapHint};
 use gclab_core::words::Bytes;
 use proptest::prelude::*;
 use std::fmt;
@@ -156,6 +156,10 @@ pub struct Setting {
     pub limit_mib: Option<usize>,
     /// `-m`, in percent.
     pub min_free: u8,
+    /// `-qn`, for collectors that have it.
+    pub gc_threads: u32,
+    /// `-qb0` or the default.
+    pub balance_all: bool,
 }
 
 impl Default for Setting {
@@ -172,6 +176,8 @@ impl Default for Setting {
             stress: None,
             limit_mib: None,
             min_free: 3,
+            gc_threads: 2,
+            balance_all: true,
         }
     }
 }
@@ -197,6 +203,8 @@ impl Setting {
             max_heap: self.limit_mib.map(|mib| Bytes(mib << 20)),
             reserve: Bytes(1 << 30),
             huge_pages: false,
+            gc_threads: self.gc_threads,
+            load_balance: self.balance_all.then_some(FromGeneration::From(0)),
             ..Flags::default()
         }
     }
@@ -230,12 +238,14 @@ fn setting() -> impl Strategy<Value = Setting> {
         proptest::option::weighted(0.3, 1u64..60),
     );
     let limit = (proptest::option::weighted(0.25, 1usize..5), 0u8..11);
-    (area, old, odd, limit).prop_map(
+    let team = (1u32..5, any::<bool>());
+    (area, old, odd, limit, team).prop_map(
         |(
             (area_blocks, chunk_blocks, large_kib),
             (tenths, old_min_kib, generations),
             (hint_kib, stress),
             (limit_mib, min_free),
+            (gc_threads, balance_all),
         )| {
             Setting {
                 area_blocks,
@@ -248,6 +258,8 @@ fn setting() -> impl Strategy<Value = Setting> {
                 stress,
                 limit_mib,
                 min_free,
+                gc_threads,
+                balance_all,
             }
         },
     )

@@ -1,0 +1,116 @@
+//! Who collects: the thread that asked for the collection, and the GC threads that it may call.
+
+use crate::collector::{Alloc, Capabilities, Capability};
+use crate::flags::{Flags, FromGeneration};
+use crate::gc_threads::GcThreads;
+use crate::stats::Sharing;
+use crate::words::{Bytes, Words};
+
+/// Words that wait to be scavenged at which others are called: 128 KiB, four chunks of to-space. To copy as much takes a thread longer than to wake another
+/// (some 50 µs), and what is reached from there is more. Builds for tests share what is hardly worth it.
+const WORTH_SHARING: Words = Words(if cfg!(debug_assertions) { 1 << 7 } else { 1 << 14 });
+
+/// What a collection without load balancing must be expected to copy if others are to be called: twice as much, since each gets a part of it.
+const WORTH_CALLING: Bytes = Bytes::kib(if cfg!(debug_assertions) { 1 } else { 256 });
+
+/// How many threads collect, and when: `-qn`, `-qg`, `-qb`.
+#[derive(Clone, Copy, Debug)]
+pub struct TeamRules {
+    threads: usize,
+    parallel: FromGeneration,
+    balanced: FromGeneration,
+}
+
+impl TeamRules {
+    /// The rules that `flags` give. Without `-qn` there are as many GC threads as capabilities, but no more than processors.
+    pub fn new(flags: &Flags) -> Self {
+        let threads = match flags.gc_threads as usize {
+            0 => (flags.capabilities as usize).min(num_cpus::get()),
+            threads => threads,
+        };
+        TeamRules {
+            threads,
+            parallel: flags.parallel_gc,
+            balanced: flags.balance_from(),
+        }
+    }
+
+    /// The team for a collection of `generation`, which is expected to copy so much.
+    pub fn team<'h, A: Alloc>(
+        &self,
+        helpers: &'h mut GcThreads,
+        generation: u32,
+        capabilities: Capabilities<'_, A>,
+        expected: Bytes,
+    ) -> Team<'h> {
+        let balanced = is_from(self.balanced, generation);
+        let owners = || {
+            let has_something =
+                |one: &Capability<A>| one.alloc().allocated() > Bytes(0) || !one.remembered().is_empty();
+            capabilities.iter().filter(|one| has_something(one)).count()
+        };
+        let sharing = if self.threads < 2 {
+            Sharing::Alone
+        } else if !is_from(self.parallel, generation) {
+            Sharing::Younger
+        } else if balanced {
+            Sharing::Balanced
+        } else if owners() < 2 {
+            Sharing::OneOwner
+        } else if expected < WORTH_CALLING {
+            Sharing::TooLittle
+        } else {
+            Sharing::Owners
+        };
+        Team {
+            helpers,
+            size: self.threads,
+            sharing,
+        }
+    }
+}
+
+fn is_from(from: FromGeneration, generation: u32) -> bool {
+    match from {
+        FromGeneration::Off => false,
+        FromGeneration::From(first) => generation >= first,
+    }
+}
+
+/// Who may take part in a collection.
+#[derive(Debug)]
+pub struct Team<'h> {
+    pub(super) helpers: &'h mut GcThreads,
+    /// Threads, the one that collects included.
+    pub(super) size: usize,
+    /// What is planned.
+    sharing: Sharing,
+}
+
+impl Team<'_> {
+    pub(super) fn has_helpers(&self) -> bool {
+        self.sharing.is_parallel()
+    }
+
+    pub(super) fn is_balanced(&self) -> bool {
+        self.sharing == Sharing::Balanced
+    }
+
+    /// What is to be said of the collection as long as nobody has been called.
+    pub(super) fn sharing_so_far(&self) -> Sharing {
+        if self.is_balanced() {
+            Sharing::TooLittle
+        } else {
+            self.sharing
+        }
+    }
+
+    /// Words that wait to be scavenged at which others are called.
+    pub(super) fn worth_sharing(&self) -> usize {
+        if self.is_balanced() {
+            WORTH_SHARING.0
+        } else {
+            usize::MAX
+        }
+    }
+}
