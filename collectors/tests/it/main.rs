@@ -1,6 +1,7 @@
 //! Tests of every collector of the registry.
 
 mod basics;
+mod exchange;
 mod misuse;
 mod mutants;
 mod random;

@@ -77,4 +77,37 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutArray<T>> {
         // SAFETY: in bounds; the slot points to `T`s.
         unsafe { self.write_pointer(m, 1 + index, value) }
     }
+
+    /// Make slot `index` point to `new` if it points to `current`, in one step, whatever other threads do.
+    ///
+    /// A pointer that is held is not given to another closure meanwhile, so `current` is the closure that was read and no later one in its place.
+    ///
+    /// # Errors
+    /// What the slot points to, if it is not `current`.
+    ///
+    /// # Panics
+    /// If `index` is out of bounds.
+    #[inline(always)]
+    pub fn compare_exchange<C: Collector>(
+        self,
+        m: &'m NoGc<'h, C>,
+        index: usize,
+        current: Option<Gc<'_, 'h, T>>,
+        new: Option<Gc<'_, 'h, T>>,
+    ) -> Result<(), Option<Gc<'m, 'h, T>>> {
+        assert!(index < self.len(), "index {index} of an array of {}", self.len());
+        // SAFETY: in bounds; the slot points to `T`s.
+        unsafe { self.compare_exchange_pointer(m, 1 + index, current, new) }
+    }
+
+    /// Make slot `index` point to `new` and say what it pointed to, in one step, whatever other threads do.
+    ///
+    /// # Panics
+    /// If `index` is out of bounds.
+    #[inline(always)]
+    pub fn swap<C: Collector>(self, m: &'m NoGc<'h, C>, index: usize, new: Option<Gc<'_, 'h, T>>) -> Option<Gc<'m, 'h, T>> {
+        assert!(index < self.len(), "index {index} of an array of {}", self.len());
+        // SAFETY: in bounds; the slot points to `T`s.
+        unsafe { self.swap_pointer(m, 1 + index, new) }
+    }
 }

@@ -157,6 +157,67 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
         // Release: whoever loads the pointer (with acquire) sees the closure initialised.
         word.store(value, Ordering::Release);
     }
+
+    /// Overwrite pointer `index` of the payload with `new` if it is `current`, in one step; else say what it is.
+    ///
+    /// # Safety
+    /// `index` is that of a mutable pointer field of `T` to `U`s.
+    #[inline(always)]
+    pub(crate) unsafe fn compare_exchange_pointer<C: Collector, U>(
+        self,
+        m: &'m NoGc<'h, C>,
+        index: usize,
+        current: Option<Gc<'_, 'h, U>>,
+        new: Option<Gc<'_, 'h, U>>,
+    ) -> Result<(), Option<Gc<'m, 'h, U>>> {
+        // SAFETY: the caller vouches for the index.
+        let word = unsafe { self.payload(index) };
+        let (current, new) = (Gc::option_to_word(current), Gc::option_to_word(new));
+        // Release: as in `write_pointer`. Acquire: what it is instead is seen whole, and who takes something by an exchange that succeeds
+        // sees what was done before it was given.
+        match word.compare_exchange(current, new, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => {
+                self.exchanged(m, word, current, new);
+                Ok(())
+            }
+            // SAFETY: every writer stores null or a pointer to a `U`.
+            Err(found) => Err(unsafe { Gc::option_from_word(found) }),
+        }
+    }
+
+    /// Overwrite pointer `index` of the payload and say what it was, in one step.
+    ///
+    /// # Safety
+    /// As [`Gc::compare_exchange_pointer`].
+    #[inline(always)]
+    pub(crate) unsafe fn swap_pointer<C: Collector, U>(
+        self,
+        m: &'m NoGc<'h, C>,
+        index: usize,
+        new: Option<Gc<'_, 'h, U>>,
+    ) -> Option<Gc<'m, 'h, U>> {
+        // SAFETY: the caller vouches for the index.
+        let word = unsafe { self.payload(index) };
+        let new = Gc::option_to_word(new);
+        // Release and acquire: as in `compare_exchange_pointer`.
+        let old = word.swap(new, Ordering::AcqRel);
+        self.exchanged(m, word, old, new);
+        // SAFETY: every writer stores null or a pointer to a `U`.
+        unsafe { Gc::option_from_word(old) }
+    }
+
+    /// The write barrier of a store that had to come first, since what it overwrote was known only then. No collection comes between them:
+    /// the mutator is borrowed.
+    #[inline(always)]
+    fn exchanged<C: Collector>(self, m: &NoGc<'h, C>, word: &AtomicU64, old: u64, new: u64) {
+        C::Barrier::write(
+            m.capability(),
+            self.closure(),
+            Slot(word.as_ptr()),
+            || old,
+            ClosureRef(new as *mut u64),
+        );
+    }
 }
 
 /// A closure whose type is not known statically.

@@ -60,4 +60,28 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutVar<T>> {
         // SAFETY: the one word of payload, a pointer to a `T`.
         unsafe { self.write_pointer(m, 0, value) }
     }
+
+    /// Make the variable point to `new` if it points to `current`, in one step, whatever other threads do.
+    ///
+    /// A pointer that is held is not given to another closure meanwhile, so `current` is the closure that was read and no later one in its place.
+    ///
+    /// # Errors
+    /// What the variable points to, if it is not `current`.
+    #[inline(always)]
+    pub fn compare_exchange<C: Collector>(
+        self,
+        m: &'m NoGc<'h, C>,
+        current: Option<Gc<'_, 'h, T>>,
+        new: Option<Gc<'_, 'h, T>>,
+    ) -> Result<(), Option<Gc<'m, 'h, T>>> {
+        // SAFETY: the one word of payload, a pointer to a `T`.
+        unsafe { self.compare_exchange_pointer(m, 0, current, new) }
+    }
+
+    /// Make the variable point to `new` and say what it pointed to, in one step, whatever other threads do.
+    #[inline(always)]
+    pub fn swap<C: Collector>(self, m: &'m NoGc<'h, C>, new: Option<Gc<'_, 'h, T>>) -> Option<Gc<'m, 'h, T>> {
+        // SAFETY: the one word of payload, a pointer to a `T`.
+        unsafe { self.swap_pointer(m, 0, new) }
+    }
 }

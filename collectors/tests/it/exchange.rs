@@ -1,0 +1,70 @@
+//! Exchanges: what they store is kept, what they give back is right, and they run the write barrier.
+
+use crate::basics::flags;
+use gclab_collectors::All;
+use gclab_core::closure::Closure;
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::mutator::{Gc, MutVar, Mutator};
+use gclab_core::world::World;
+use gclab_heap_traverse::Checker;
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Number {
+    value: u64,
+}
+
+/// The value of a number, 0 for none.
+fn value(number: Option<Gc<'_, '_, Number>>) -> u64 {
+    number.map_or(0, |number| number.value())
+}
+
+/// A variable and an array, both old, are given young numbers by exchanges alone: whoever forgets one loses it in the next collection.
+fn exchanges<C: Collector>(m: &mut Mutator<'_, C>) {
+    m.frame(|m, [var, array]| {
+        let var = var.put(m.alloc(|_| MutVar::<Number>::new(None)));
+        let array = array.put(m.alloc_array::<Number>(600, |_| None));
+        (0..3).for_each(|_| m.collect(true));
+        for round in 1..=5 {
+            let before = 2 * (round - 1);
+            let (view, number) = m.alloc_with(|_| Number::new(2 * round - 1));
+            let (v, a) = (var.get(view), array.get(view));
+            assert_eq!(value(v.swap(view, Some(number))), before);
+            assert_eq!(value(a.swap(view, 599, Some(number))), before);
+            m.collect(false);
+            let (view, number) = m.alloc_with(|_| Number::new(2 * round));
+            let (v, a) = (var.get(view), array.get(view));
+            let now = v.read();
+            assert_eq!((value(now), a.get(599) == now), (2 * round - 1, true));
+            // What is there is said, and stays.
+            assert!(v.compare_exchange(view, Some(number), None) == Err(now));
+            assert!(a.compare_exchange(view, 599, None, Some(number)) == Err(now));
+            assert!(a.compare_exchange(view, 0, None, None).is_ok());
+            assert!(v.read() == now && a.get(599) == now && a.get(598).is_none());
+            assert!(v.compare_exchange(view, now, Some(number)).is_ok());
+            assert!(a.compare_exchange(view, 599, now, Some(number)).is_ok());
+            m.collect(false);
+            assert_eq!((value(var.get(m).read()), value(array.get(m).get(599))), (2 * round, 2 * round));
+        }
+        assert_eq!(value(var.get(m).swap(m, None)), 10);
+        assert!(var.get(m).read().is_none());
+    });
+}
+
+#[derive(Clone, Copy)]
+struct Exchanges;
+impl CollectorVisitor for Exchanges {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        let mut world = World::<C>::new(&flags::<C>(64 << 10)).expect("a small heap");
+        Checker::install(&mut world);
+        world.enter(exchanges).expect("room enough");
+    }
+}
+
+#[test]
+fn exchanges_store_and_run_the_barrier() {
+    for description in All::descriptions() {
+        All::with(description.name, Exchanges).expect("listed");
+    }
+}
