@@ -1,51 +1,53 @@
 //! The world: one heap with its collector, its roots and those who listen to it.
 //!
-//! A [`World`] is a value. Threads [enter](World::enter) it; a collection stops whoever is inside. For now one stay at a time.
-//! Running out of memory unwinds the stay with a private payload, which `enter` gives back as an error.
+//! A [`World`] is a value. Threads [enter](World::enter) it, as many at a time as there are capabilities (`-N`); a collection stops
+//! whoever is inside. Running out of memory unwinds a stay with a private payload, which `enter` gives back as an error.
+//!
+//! Threads allocate and write without locks. One lock guards all the rest: the collector, the heap, the capabilities that nobody has, and
+//! who runs (`gate`). Slow paths of allocation take it, and so does who comes, leaves or collects. The list of who is inside is read without it
+//! (`registry`). Lock order: the world's lock, then that of the table of handles.
 
-use crate::block::{BLOCK, MEGABLOCK};
-use crate::collector::{Alloc, Capabilities, Capability, Cause, Collector, Outcome, Pause, Refill, Roots};
-use crate::events::{Event, Events, Listener};
+use crate::collector::{Alloc, Capability, Cause, Collector, Refill};
+use crate::events::Listener;
 use crate::flags::{FlagError, Flags};
-use crate::gc_threads::GcThreads;
-use crate::heap::{Heap, OutOfMemory};
+use crate::heap::OutOfMemory;
 use crate::memory::MemoryError;
 use crate::mutator::{HandleTable, Mutator};
+use crate::stats::Statistics;
 use crate::stats::render::Printer;
-use crate::stats::{FinalCounts, GcCounts, Recorder, Statistics, Tasks, par_balanced};
-use crate::words::{Addr, Bytes, Words};
+use crate::sync::{Arc, Condvar, Mutex, this_thread};
+use crate::words::{Addr, Words};
+use gate::Locked;
+use inside::Inside;
+use registry::Registry;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
+mod gate;
+mod inside;
+mod registry;
 mod stopped;
 
+pub use registry::{Doing, ThreadInside};
+pub(crate) use registry::{Member, Stay};
 pub use stopped::{Children, ClosureView, RootOrigin, Stopped, StoppedRegion};
 
 /// One heap with its collector.
 pub struct World<C: Collector> {
     inside: Mutex<Inside<C>>,
+    /// Who stops the world waits for it: nobody runs any more.
+    all_stopped: Condvar,
+    /// Those that were stopped wait for it.
+    resumed: Condvar,
+    /// Those that want to enter wait for it: a capability is free.
+    left: Condvar,
+    members: Registry<Member<C::Alloc>>,
+    handles: Arc<HandleTable>,
 }
 
 impl<C: Collector> std::fmt::Debug for World<C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "World<{}>", C::DESCRIPTION.name)
+        write!(f, "World<{}>({} inside)", C::DESCRIPTION.name, self.threads().len())
     }
-}
-
-/// What a stay in the world has for itself.
-pub(crate) struct Inside<C: Collector> {
-    heap: Heap,
-    collector: C,
-    /// The capability between stays; a stay takes it.
-    capability: Option<Capability<C::Alloc>>,
-    pub(crate) handles: Arc<HandleTable>,
-    events: Events,
-    recorder: Recorder,
-    gc_threads: GcThreads,
-    /// Bytes allocated before the last collection.
-    allocated: u64,
-    /// Collect at every n-th allocation.
-    stress: Option<u64>,
 }
 
 /// A world that could not be made.
@@ -75,34 +77,25 @@ pub struct Exhausted {
 
 /// What unwinds a stay whose heap is exhausted. Stays in several worlds may be nested: each takes only its own.
 struct Leave {
-    /// Address of the world's inside.
+    /// Address of the world, which stays where it is during a stay.
     world: usize,
     exhausted: Exhausted,
 }
 
 impl Exhausted {
-    /// Leave the stay in the world behind `inside`: unwinds to its [`World::enter`].
-    pub(crate) fn unwind<C: Collector>(self, inside: *const Inside<C>) -> ! {
+    fn of<C: Collector>(cause: OutOfMemory) -> Exhausted {
+        Exhausted {
+            collector: C::DESCRIPTION.name,
+            cause,
+        }
+    }
+
+    /// Leave the stay in `world`: unwinds to its [`World::enter`].
+    pub(crate) fn unwind<C: Collector>(self, world: &World<C>) -> ! {
         resume_unwind(Box::new(Leave {
-            world: inside.addr(),
+            world: std::ptr::from_ref(world).addr(),
             exhausted: self,
         }))
-    }
-}
-
-/// Ends the process when it is dropped: unwinding must not get out of a collection under way.
-struct AbortOnUnwind(&'static str);
-
-impl Drop for AbortOnUnwind {
-    #[cold]
-    fn drop(&mut self) {
-        // Written directly, since the test harness keeps what `eprintln` prints.
-        let message = format!(
-            "gclab: the {} collector panicked in the middle of a collection, which leaves no heap to go on with\n",
-            self.0
-        );
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), message.as_bytes());
-        std::process::abort();
     }
 }
 
@@ -113,8 +106,8 @@ pub enum EnterError {
     /// The heap is exhausted. The world can still be asked for its statistics.
     #[error(transparent)]
     Exhausted(#[from] Exhausted),
-    /// Somebody is inside already: this thread, or another one.
-    #[error("the heap is entered already, and has one capability")]
+    /// This thread is inside already.
+    #[error("this thread has entered the heap already")]
     Entered,
 }
 
@@ -126,303 +119,247 @@ impl<C: Collector> World<C> {
     pub fn new(flags: &Flags) -> Result<World<C>, StartError> {
         let flags = &mut flags.clone();
         C::DESCRIPTION.fit(flags, |_| Vec::new())?;
-        let mut recorder = Recorder::new(flags.generations, flags.capabilities);
-        let mut heap = Heap::new(flags)?;
-        let collector = C::new(&mut heap, flags)?;
-        let capability = Some(Capability::new(
-            0,
-            heap.states(),
-            flags.allocation_area,
-            flags.stress.unwrap_or(0),
-        ));
-        recorder.init_done();
-        let inside = Inside {
-            heap,
-            collector,
-            capability,
-            handles: Arc::default(),
-            events: Events::default(),
-            recorder,
-            gc_threads: GcThreads::default(),
-            allocated: 0,
-            stress: flags.stress,
-        };
         Ok(World {
-            inside: Mutex::new(inside),
+            inside: Mutex::new(Inside::new(flags)?),
+            all_stopped: Condvar::new(),
+            resumed: Condvar::new(),
+            left: Condvar::new(),
+            members: Registry::new(),
+            handles: Arc::default(),
         })
     }
 
     /// From now on tell `listener` what happens.
     pub fn listen(&mut self, listener: Box<dyn Listener>) {
-        self.inside_mut().events.listen(listener);
+        self.inside.get_mut().events.listen(listener);
     }
 
     /// From now on print statistics as the run goes: rows of `-S` when they happen.
     pub fn print_with(&mut self, printer: Printer) {
-        self.inside_mut().recorder.print_with(printer);
+        self.inside.get_mut().recorder.print_with(printer);
     }
 
     /// Run `stay` in the heap. `'h` brands it: pointers of this stay go nowhere else.
     ///
+    /// As many threads may be inside as there are capabilities (`-N`); one more waits here until one leaves. So a thread inside
+    /// that waits for one that has yet to enter (in [`Mutator::blocking`]) needs a capability for it that is free. One that is inside of several worlds at a time
+    /// holds up collections in all of them while it waits in one.
+    ///
     /// # Errors
-    /// [`EnterError::Exhausted`] if the heap was exhausted, [`EnterError::Entered`] if somebody is inside already.
+    /// [`EnterError::Exhausted`] if the heap was exhausted, [`EnterError::Entered`] if this thread is inside already, also as who
+    /// [looks](World::inspect), or as a listener of the collection that it does.
     pub fn enter<R>(&self, stay: impl for<'h> FnOnce(&mut Mutator<'h, C>) -> R) -> Result<R, EnterError> {
-        let mut inside = self.lock()?;
-        let capability = inside
-            .capability
-            .take()
-            .expect("a stay puts the capability back when it ends");
-        let world = &raw mut *inside;
-        // SAFETY: the lock is held until the mutator is gone, and `inside` is used again only after that.
-        let mut mutator = unsafe { Mutator::new(capability, world) };
-        let result = catch_unwind(AssertUnwindSafe(|| stay(&mut mutator)));
-        inside.capability = Some(mutator.into_capability());
-        match result {
-            Ok(result) => Ok(result),
-            Err(payload) => {
-                let payload = match payload.downcast::<Leave>() {
-                    Ok(leave) if leave.world == world.addr() => return Err(leave.exhausted.into()),
-                    Ok(another) => another,
-                    Err(payload) => payload,
-                };
-                drop(inside);
-                resume_unwind(payload)
+        self.not_inside()?;
+        let mut inside = self.inside.lock();
+        let capability = self.wait_for_capability(&mut inside);
+        let number = capability.number();
+        // SAFETY: the world is borrowed, so it is valid until this returns, and the mutator is gone before.
+        let mut mutator = unsafe { Mutator::new(capability, self) };
+        // All goes through this pointer until the stay is over.
+        let this = &raw mut mutator;
+        // SAFETY: it points to the mutator.
+        let capability = unsafe { Mutator::capability_of(this) };
+        let member = Arc::new(Member::new(this_thread(), capability, Some(number), Doing::Running));
+        // SAFETY: the mutator is valid, and the member is until this returns.
+        unsafe { Mutator::begin(this, Arc::as_ptr(&member)) };
+        self.members.change(|members| members.push(Arc::clone(&member)));
+        inside.comes();
+        drop(inside);
+        // SAFETY: the mutator is where it was; other threads use it while this one waits, and then only what is in cells.
+        let result = catch_unwind(AssertUnwindSafe(|| stay(unsafe { &mut *this })));
+        let mut inside = self.inside.lock();
+        self.no_longer_runs(&mut inside, &member, Doing::Stopped);
+        self.members
+            .change(|members| members.retain(|other| !Arc::ptr_eq(other, &member)));
+        inside.give_back(mutator.into_capability());
+        drop(inside);
+        self.left.notify_one();
+        result.or_else(|payload| match payload.downcast::<Leave>() {
+            Ok(leave) if leave.world == std::ptr::from_ref(self).addr() => Err(leave.exhausted.into()),
+            Ok(another) => resume_unwind(another),
+            Err(payload) => resume_unwind(payload),
+        })
+    }
+
+    fn wait_for_capability(&self, inside: &mut Locked<'_, C>) -> Capability<C::Alloc> {
+        loop {
+            self.wait_while_stopping(inside);
+            if let Some(capability) = inside.take_capability() {
+                return capability;
             }
+            self.left.wait(inside);
         }
     }
 
-    /// The statistics so far (`-T`).
-    ///
-    /// # Errors
-    /// [`EnterError::Entered`] if somebody is inside.
-    pub fn statistics(&self) -> Result<Statistics, EnterError> {
-        let inside = self.lock()?;
-        Ok(inside.recorder.so_far(&inside.final_counts()))
+    fn not_inside(&self) -> Result<(), EnterError> {
+        let thread = this_thread();
+        // Without the lock: this thread may have it, as the one that collects.
+        let inside = self
+            .members
+            .read(|members| members.iter().any(|member| member.thread == thread));
+        if inside { Err(EnterError::Entered) } else { Ok(()) }
     }
 
-    /// Look at the heap between stays.
+    /// Who is inside, and what they do, as of a moment ago. Nobody waits: it works while the world is stopped, too.
+    pub fn threads(&self) -> Vec<ThreadInside> {
+        self.members
+            .read(|members| members.iter().map(|member| (&**member).into()).collect())
+    }
+
+    /// The statistics so far (`-T`). While others are inside, what they allocated since their allocators last ran out is not known yet.
     ///
     /// # Errors
-    /// [`EnterError::Entered`] if somebody is inside.
+    /// [`EnterError::Entered`] if this thread is inside.
+    pub fn statistics(&self) -> Result<Statistics, EnterError> {
+        self.not_inside()?;
+        let inside = self.inside.lock();
+        let running = self
+            .members
+            .read(|members| members.iter().map(|member| member.since()).sum());
+        Ok(inside.recorder.so_far(&inside.final_counts(running)))
+    }
+
+    /// Look at the heap, stopped: whoever is inside waits.
+    ///
+    /// # Errors
+    /// [`EnterError::Entered`] if this thread is inside.
     pub fn inspect<R>(&self, look: impl FnOnce(&Stopped<'_>) -> R) -> Result<R, EnterError> {
-        let inside = self.lock()?;
-        let capability = inside
-            .capability
-            .as_ref()
-            .expect("a stay puts the capability back when it ends");
-        Ok(inside.stopped(capability, look))
+        /// Leaves at the end, also by unwinding.
+        struct Looks<'a, C: Collector>(&'a World<C>, Arc<Member<C::Alloc>>);
+        impl<C: Collector> Drop for Looks<'_, C> {
+            fn drop(&mut self) {
+                self.0
+                    .members
+                    .change(|members| members.retain(|other| !Arc::ptr_eq(other, &self.1)));
+            }
+        }
+        self.not_inside()?;
+        let mut inside = self.inside.lock();
+        self.wait_while_stopping(&mut inside);
+        let looks = Arc::new(Member::new(this_thread(), std::ptr::null(), None, Doing::Stopping));
+        let mut stopped = self.stop(&mut inside, None);
+        self.members.change(|members| members.push(Arc::clone(&looks)));
+        let _looks = Looks(self, looks);
+        let (inside, members) = stopped.split();
+        // SAFETY: these are all, and they are stopped.
+        Ok(unsafe { inside.stopped(members, &self.handles, look) })
     }
 
     /// End the run: one last major collection, as GHC does, and the statistics.
-    pub fn finish(mut self) -> Statistics {
-        self.inside_mut().recorder.exit_start();
-        let inside = self.inside_mut();
-        let capability = inside.capability.take().expect("nobody is inside");
+    pub fn finish(self) -> Statistics {
+        let mut inside = self.inside.into_inner();
+        inside.recorder.exit_start();
+        let requested = inside.recorder.clock().elapsed_ns();
+        // SAFETY: nobody is inside, since a stay borrows the world.
         // What is still live does not matter any more, nor whether there would be room to go on.
-        let _ = inside.collect(&capability, Cause::Final);
-        inside.capability = Some(capability);
-        let counts = inside.final_counts();
-        self.inside
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
-            .recorder
-            .finish(&counts)
+        let _ = unsafe { inside.collect(&[], &self.handles, requested, Cause::Final) };
+        inside.events.resume_panic();
+        let counts = inside.final_counts(0);
+        inside.recorder.finish(&counts)
     }
 
-    fn lock(&self) -> Result<MutexGuard<'_, Inside<C>>, EnterError> {
-        match self.inside.try_lock() {
-            Ok(inside) => Ok(inside),
-            Err(TryLockError::WouldBlock) => Err(EnterError::Entered),
-            // Somebody who looked panicked; the heap is whole.
-            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
-        }
-    }
-
-    fn inside_mut(&mut self) -> &mut Inside<C> {
-        self.inside.get_mut().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<C: Collector> Inside<C> {
     /// The mutator's allocator has no room for `words` words: make some and take it.
-    pub fn refill(&mut self, capability: &Capability<C::Alloc>, words: Words) -> Result<Addr, Exhausted> {
-        let Some(every) = self.stress else {
-            return self.make_room(capability, words);
+    pub(crate) fn refill(&self, stay: Stay<'_, C::Alloc>, words: Words) -> Result<Addr, Exhausted> {
+        let mut inside = self.lock(stay);
+        let Some(every) = inside.stress else {
+            return self.make_room(&mut inside, stay, words);
         };
-        let left = capability.until_stress.get();
+        let left = stay.capability.until_stress.get();
         if left <= 1 {
-            self.collect(capability, Cause::Stress)?;
-            capability.until_stress.set(every);
+            self.stop_and_collect(&mut inside, stay, Cause::Stress)?;
+            stay.capability.until_stress.set(every);
         } else {
-            capability.until_stress.set(left - 1);
+            stay.capability.until_stress.set(left - 1);
         }
-        capability.alloc.restrict(None);
-        let at = self.make_room(capability, words)?;
+        stay.capability.alloc.restrict(None);
+        let at = self.make_room(&mut inside, stay, words)?;
         // Room for this allocation only: the next one comes here again.
-        capability.alloc.restrict(Some(words));
+        stay.capability.alloc.restrict(Some(words));
         Ok(at)
     }
 
-    fn make_room(&mut self, capability: &Capability<C::Alloc>, words: Words) -> Result<Addr, Exhausted> {
+    /// The lock is kept throughout, so nobody takes the room that a collection made here before this thread has.
+    fn make_room<'w>(
+        &'w self,
+        inside: &mut Locked<'w, C>,
+        stay: Stay<'_, C::Alloc>,
+        words: Words,
+    ) -> Result<Addr, Exhausted> {
         let mut collected = false;
         loop {
-            if let Some(at) = capability.alloc.reserve(words) {
+            if let Some(at) = stay.capability.alloc.reserve(words) {
                 return Ok(at);
             }
-            match self.collector.refill(&mut self.heap, capability, words) {
+            let Inside { collector, heap, .. } = &mut **inside;
+            match collector.refill(heap, stay.capability, words) {
                 Ok(Refill::Ready) => {}
                 Ok(Refill::Collect) if !collected => {
-                    self.collect(capability, Cause::Allocation)?;
+                    self.stop_and_collect(inside, stay, Cause::Allocation)?;
                     collected = true;
                 }
                 Ok(Refill::Collect) => panic!("{}: no room straight after a collection", C::DESCRIPTION.name),
                 Err(_) if !collected => {
-                    self.collect(capability, Cause::asked(true))?;
+                    self.stop_and_collect(inside, stay, Cause::asked(true))?;
                     collected = true;
                 }
-                Err(cause) => {
-                    return Err(Exhausted {
-                        collector: C::DESCRIPTION.name,
-                        cause,
-                    });
-                }
+                Err(cause) => return Err(Exhausted::of::<C>(cause)),
             }
         }
     }
 
     /// Space for a large object.
-    pub fn allocate_large(&mut self, capability: &Capability<C::Alloc>, words: Words) -> Result<Addr, Exhausted> {
-        if let Some(every) = self.stress {
-            let left = capability.until_stress.get().saturating_sub(1);
-            capability.until_stress.set(left);
+    pub(crate) fn allocate_large(&self, stay: Stay<'_, C::Alloc>, words: Words) -> Result<Addr, Exhausted> {
+        let mut inside = self.lock(stay);
+        if let Some(every) = inside.stress {
+            let left = stay.capability.until_stress.get().saturating_sub(1);
+            stay.capability.until_stress.set(left);
             if left == 0 {
-                self.collect(capability, Cause::Stress)?;
-                capability.until_stress.set(every);
+                self.stop_and_collect(&mut inside, stay, Cause::Stress)?;
+                stay.capability.until_stress.set(every);
             }
         }
         let mut last = None;
         for cause in [Some(Cause::Allocation), Some(Cause::asked(true)), None] {
-            match self.collector.allocate_large(&mut self.heap, words) {
+            let Inside { collector, heap, .. } = &mut *inside;
+            match collector.allocate_large(heap, words) {
                 Ok(Some(at)) => {
-                    self.allocated += words.to_bytes().0 as u64;
+                    inside.allocated += words.to_bytes().0 as u64;
                     return Ok(at);
                 }
                 Ok(None) => {}
                 Err(error) => last = Some(error),
             }
             if let Some(cause) = cause {
-                self.collect(capability, cause)?;
+                self.stop_and_collect(&mut inside, stay, cause)?;
             }
         }
         let cause = last.expect("a collector that has no room straight after a collection says why");
-        Err(Exhausted {
-            collector: C::DESCRIPTION.name,
-            cause,
-        })
+        Err(Exhausted::of::<C>(cause))
     }
 
     /// Stop the world and collect.
-    pub fn collect(&mut self, capability: &Capability<C::Alloc>, cause: Cause) -> Result<(), Exhausted> {
-        let requested = self.recorder.clock().elapsed_ns();
-        self.recorder.gc_start(requested);
-        self.events.announce(&Event::Start { cause });
-        self.allocated += capability.alloc.take_allocated().0 as u64;
-        self.heap.begin_collection();
-        let Inside {
-            heap,
-            collector,
-            handles,
-            events,
-            gc_threads,
-            ..
-        } = self;
-        let (frames, all) = ([capability.frames.get()], [capability]);
-        // SAFETY: the mutator is the one that asks, and waits here.
-        let roots = unsafe { Roots::new(&frames, handles) };
-        let mut pause = Pause {
-            heap,
-            roots,
-            capabilities: Capabilities::new(&all),
-            gc_threads,
-            cause,
-            events,
-        };
-        let whole = AbortOnUnwind(C::DESCRIPTION.name);
-        let (outcome, room) = collector.collect(&mut pause);
-        std::mem::forget(whole);
-        self.heap.end_collection();
-        let result = room.map_err(|cause| Exhausted {
-            collector: C::DESCRIPTION.name,
-            cause,
-        });
-        self.record(capability, cause, outcome);
-        self.events.resume_panic();
+    pub(crate) fn collect(&self, stay: Stay<'_, C::Alloc>, cause: Cause) -> Result<(), Exhausted> {
+        self.stop_and_collect(&mut self.lock(stay), stay, cause)
+    }
+
+    fn stop_and_collect<'w>(
+        &'w self,
+        inside: &mut Locked<'w, C>,
+        stay: Stay<'_, C::Alloc>,
+        cause: Cause,
+    ) -> Result<(), Exhausted> {
+        let requested = inside.recorder.clock().elapsed_ns();
+        let mut stopped = self.stop(inside, Some(stay));
+        let (all, members) = stopped.split();
+        // SAFETY: these are all, and they are stopped, this thread by being here.
+        let result = unsafe { all.collect(members, &self.handles, requested, cause) };
+        drop(stopped);
+        // The heap is whole, and the others go on: now a listener may have panicked.
+        inside.events.resume_panic();
         result
     }
 
-    fn record(&mut self, capability: &Capability<C::Alloc>, cause: Cause, outcome: Outcome) {
-        let blocks = self.heap.blocks().accounting();
-        let threads = &outcome.shared.threads;
-        let copied: Vec<u64> = threads.iter().map(|thread| thread.copied).collect();
-        let counts = GcCounts {
-            generation: outcome.generation,
-            major: outcome.major,
-            forced: cause != Cause::Allocation,
-            threads: threads.len().max(1) as u32,
-            par_max: copied.iter().copied().max().unwrap_or(0),
-            par_balanced: par_balanced(&copied),
-            workers_cpu_ns: threads.iter().map(|thread| thread.cpu_ns).sum(),
-            search: threads.iter().map(|thread| thread.search).sum(),
-            allocated_total: self.allocated,
-            copied: outcome.copied.0 as u64,
-            live: outcome.live.0 as u64,
-            large: outcome.large.0 as u64,
-            slop: outcome.slop.0 as u64,
-            in_use: blocks.committed().0 as u64,
-            fragmentation: blocks.fragmentation().0 as u64,
-            promoted: outcome.promoted.0 as u64,
-            remembered: outcome.remembered,
-            shared: outcome.shared,
-        };
-        let collection = self.recorder.gc_end(&counts).clone();
-        let mut events = std::mem::take(&mut self.events);
-        self.stopped(capability, |stopped| {
-            events.announce(&Event::End {
-                collection: &collection,
-                stopped,
-            })
-        });
-        self.events = events;
-    }
-
-    fn stopped<R>(&self, capability: &Capability<C::Alloc>, look: impl FnOnce(&Stopped<'_>) -> R) -> R {
-        let (frames, all) = ([capability.frames.get()], [capability]);
-        // SAFETY: whoever calls this has the world, so the mutator of the capability is stopped, or there is none.
-        let roots = unsafe { Roots::new(&frames, &self.handles) };
-        let capabilities = Capabilities::new(&all);
-        let regions = |visit: &mut dyn FnMut(crate::space::Region)| self.collector.for_each_region(capabilities, visit);
-        let remembered = [&capability.remembered];
-        look(&Stopped::new(&self.heap, roots, &regions, &remembered))
-    }
-
-    fn final_counts(&self) -> FinalCounts {
-        let blocks = self.heap.blocks().accounting();
-        let running = self
-            .capability
-            .as_ref()
-            .map_or(Bytes(0), |capability| capability.alloc.allocated());
-        FinalCounts {
-            allocated_total: self.allocated + running.0 as u64,
-            peak_in_use: blocks.peak_megablocks as u64 * MEGABLOCK.0 as u64,
-            peak_blocks: blocks.peak_blocks as u64 * BLOCK.0 as u64,
-            peak_fragmentation: blocks.peak_fragmentation().0 as u64,
-            metadata: blocks.metadata_bytes.0 as u64,
-            tasks: Tasks {
-                total: 1,
-                bound: 1,
-                workers: 0,
-                peak_workers: 0,
-            },
-        }
+    pub(crate) fn handles(&self) -> &Arc<HandleTable> {
+        &self.handles
     }
 }

@@ -1,22 +1,31 @@
 //! Allocators: what a mutator holds of its collector to allocate without asking.
 
 use crate::block::poison;
+use crate::sync::{AtomicUsize, Ordering::Relaxed};
 use crate::words::{Addr, Bytes, Words};
 use std::cell::Cell;
 
 /// A mutator's own allocator. `reserve` and `commit` are the fast path and are inlined into the mutator's code.
 ///
+/// Only its mutator's thread calls it, or a collection while that thread is stopped; except for [`Alloc::interrupt`].
+///
 /// # Safety
-/// An address that `reserve` gives is the start of `words` words of committed memory that belong to this mutator alone
-/// until the next collection, and that stay so until `commit` or another `reserve`.
-pub unsafe trait Alloc: Default {
-    /// Space for `words` words, or `None`: the collector must be asked ([`super::Collector::refill`]).
+/// An address that `reserve` gives for fewer than [`crate::space::LARGE_OBJECT`] words is the start of `words` words of committed memory
+/// that belong to this mutator alone until the next collection, and that stay so until `commit` or another `reserve`.
+///
+/// `interrupt` is called by any thread while another one is anywhere in any of these methods: it touches nothing but atomics.
+pub unsafe trait Alloc: Default + Send {
+    /// Space for `words` words (fewer than [`crate::space::LARGE_OBJECT`]), or `None`: the collector must be asked
+    /// ([`super::Collector::refill`]).
     fn reserve(&self, words: Words) -> Option<Addr>;
     /// The closure at `at`, of `words` words, is written: the space is taken.
     fn commit(&self, at: Addr, words: Words);
     /// Give space for one more closure, of `words` words, and then none; or all there is again if `None`. (For collections at
     /// every n-th allocation.)
     fn restrict(&self, words: Option<Words>);
+    /// Called by another thread, which wants this mutator to stop: from now on, or very soon, `reserve` gives `None`, until
+    /// [`Alloc::restrict`] or the collector makes it give space again. Neither of these runs at the same time.
+    fn interrupt(&self);
     /// Bytes allocated since [`Alloc::take_allocated`] was last called.
     fn allocated(&self) -> Bytes;
     /// Bytes allocated since the last call; counting starts anew.
@@ -27,8 +36,9 @@ pub unsafe trait Alloc: Default {
 #[derive(Debug, Default)]
 pub struct Bump {
     cursor: Cell<usize>,
-    limit: Cell<usize>,
-    /// Where the region really ends; `limit` is before it while allocation is restricted.
+    /// An atomic, read and written without ordering: other threads set it to 0 to have the mutator stop.
+    limit: AtomicUsize,
+    /// Where the region really ends; `limit` is before it while allocation is restricted or interrupted.
     end: Cell<usize>,
     /// Where counting of allocated bytes goes on.
     counted: Cell<usize>,
@@ -42,7 +52,7 @@ impl Bump {
         self.leave_region();
         self.cursor.set(start.0);
         self.counted.set(start.0);
-        self.limit.set(end.0);
+        self.limit.store(end.0, Relaxed);
         self.end.set(end.0);
     }
 
@@ -50,9 +60,10 @@ impl Bump {
     pub fn leave_region(&self) -> Addr {
         let cursor = self.cursor.get();
         self.allocated.set(self.allocated.get() + cursor - self.counted.get());
-        [&self.cursor, &self.counted, &self.limit, &self.end]
+        [&self.cursor, &self.counted, &self.end]
             .iter()
             .for_each(|cell| cell.set(0));
+        self.limit.store(0, Relaxed);
         Addr(cursor)
     }
 
@@ -69,7 +80,8 @@ unsafe impl Alloc for Bump {
     #[inline(always)]
     fn reserve(&self, words: Words) -> Option<Addr> {
         let at = self.cursor.get();
-        (words.to_bytes().0 <= self.limit.get() - at).then(|| {
+        // No overflow: an address and less than a large object. An interrupted limit is below every cursor.
+        (at + words.to_bytes().0 <= self.limit.load(Relaxed)).then(|| {
             poison::lend(Addr(at), words.to_bytes());
             Addr(at)
         })
@@ -82,8 +94,12 @@ unsafe impl Alloc for Bump {
 
     fn restrict(&self, words: Option<Words>) {
         let end = self.end.get();
-        self.limit
-            .set(words.map_or(end, |words| end.min(self.cursor.get() + words.to_bytes().0)));
+        let limit = words.map_or(end, |words| end.min(self.cursor.get() + words.to_bytes().0));
+        self.limit.store(limit, Relaxed);
+    }
+
+    fn interrupt(&self) {
+        self.limit.store(0, Relaxed);
     }
 
     fn allocated(&self) -> Bytes {

@@ -1,9 +1,11 @@
 //! A capability: what one mutator thread has of the heap (GHC's `Capability`).
 
+use super::Alloc;
 use crate::block::StateView;
 use crate::closure::{ClosureRef, Slot};
 use crate::mutator::FrameHeader;
 use crate::remembered::RememberedSet;
+use crate::sync::{AtomicBool, Ordering::Relaxed};
 use crate::words::Bytes;
 use std::cell::Cell;
 
@@ -22,6 +24,8 @@ pub struct Capability<A> {
     pub(crate) remembered: RememberedSet,
     /// Allocations left until the next collection, when stressed ([`crate::flags::Flags::stress`]).
     pub(crate) until_stress: Cell<u64>,
+    /// Somebody wants the mutator to stop. Set by other threads, read by its own without ordering; the world's lock orders the rest.
+    pub(crate) stop: AtomicBool,
 }
 
 impl<A: Default> Capability<A> {
@@ -34,6 +38,32 @@ impl<A: Default> Capability<A> {
             states,
             remembered: RememberedSet::beside(area),
             until_stress: Cell::new(until_stress),
+            stop: AtomicBool::new(false),
+        }
+    }
+}
+
+impl<A: Alloc> Capability<A> {
+    /// Called by another thread, which wants the mutator to stop: allocation fails from now on, and so does
+    /// [`crate::mutator::Mutator::safepoint`], until [`Capability::go_on`].
+    ///
+    /// # Safety
+    /// `this` is valid for the call. Its own thread may be using it: this touches nothing but atomics.
+    pub(crate) unsafe fn interrupt(this: *const Self) {
+        // SAFETY: the caller vouches for `this`; everything else that changes in it is in cells, which these do not touch (of
+        // `Alloc::interrupt` its implementer promises that).
+        unsafe {
+            (*this).stop.store(true, Relaxed);
+            (*this).alloc.interrupt();
+        }
+    }
+
+    /// The mutator's thread goes on after a stop.
+    pub(crate) fn go_on(&self, stressed: bool) {
+        self.stop.store(false, Relaxed);
+        // Under stress every allocation goes the slow way, which makes room for one.
+        if !stressed {
+            self.alloc.restrict(None);
         }
     }
 }

@@ -7,6 +7,7 @@
 use super::Alloc;
 use crate::block::poison;
 use crate::space::SizeClass;
+use crate::sync::{AtomicUsize, Ordering::Relaxed};
 use crate::words::{Addr, Bytes, Words};
 use std::cell::Cell;
 
@@ -14,8 +15,9 @@ use std::cell::Cell;
 #[derive(Debug, Default)]
 struct Hole {
     cursor: Cell<usize>,
-    limit: Cell<usize>,
-    /// Where the hole really ends; `limit` is before it while allocation is restricted.
+    /// An atomic, read and written without ordering: other threads set it to 0 to have the mutator stop.
+    limit: AtomicUsize,
+    /// Where the hole really ends; `limit` is before it while allocation is restricted or interrupted.
     end: Cell<usize>,
     /// Where counting of allocated bytes goes on.
     counted: Cell<usize>,
@@ -49,7 +51,7 @@ impl Cells {
         let hole = &self.holes[class.index()];
         hole.cursor.set(start.0);
         hole.counted.set(start.0);
-        hole.limit.set(end.0);
+        hole.limit.store(end.0, Relaxed);
         hole.end.set(end.0);
     }
 
@@ -58,9 +60,10 @@ impl Cells {
         let free = self.free(class);
         let hole = &self.holes[class.index()];
         self.left.set(self.left.get() + free.0.0 - hole.counted.get());
-        [&hole.cursor, &hole.limit, &hole.end, &hole.counted]
+        [&hole.cursor, &hole.end, &hole.counted]
             .iter()
             .for_each(|cell| cell.set(0));
+        hole.limit.store(0, Relaxed);
         free
     }
 
@@ -79,7 +82,8 @@ unsafe impl Alloc for Cells {
         let class = SizeClass::of(words);
         let hole = &self.holes[class.index()];
         let at = hole.cursor.get();
-        (class.cell().to_bytes().0 <= hole.limit.get() - at).then(|| {
+        // No overflow, and an interrupted limit is below every cursor: as in `Bump`.
+        (at + class.cell().to_bytes().0 <= hole.limit.load(Relaxed)).then(|| {
             poison::lend(Addr(at), words.to_bytes());
             Addr(at)
         })
@@ -102,9 +106,13 @@ unsafe impl Alloc for Cells {
                 Some(words) if SizeClass::of(words) == class => class.cell().to_bytes().0,
                 Some(_) => 0,
             };
-            hole.limit
-                .set(hole.end.get().min(hole.cursor.get().saturating_add(room)));
+            let limit = hole.end.get().min(hole.cursor.get().saturating_add(room));
+            hole.limit.store(limit, Relaxed);
         }
+    }
+
+    fn interrupt(&self) {
+        self.holes.iter().for_each(|hole| hole.limit.store(0, Relaxed));
     }
 
     fn allocated(&self) -> Bytes {

@@ -81,7 +81,7 @@ impl<'h, C: Collector> Mutator<'h, C> {
     #[cold]
     #[inline(never)]
     fn reserve_slow(&mut self, words: Words) -> Addr {
-        self.inside_mut(|inside, capability| inside.refill(capability, words))
+        self.slow(|world, stay| world.refill(stay, words))
     }
 
     /// Allocate a closure that carries its size in its payload: `words` with the header. `write` fills the payload.
@@ -115,7 +115,7 @@ impl<'h, C: Collector> Mutator<'h, C> {
     #[cold]
     #[inline(never)]
     fn reserve_large(&mut self, words: Words) -> Addr {
-        let at = self.inside_mut(|inside, capability| inside.allocate_large(capability, words));
+        let at = self.slow(|world, stay| world.allocate_large(stay, words));
         super::bytes::write_filler(at, words);
         at
     }

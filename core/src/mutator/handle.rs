@@ -3,13 +3,17 @@
 //! A [`Handle`] keeps its closure alive until it is dropped; a [`WeakHandle`] does not, and is empty after the
 //! collection that found the closure dead. Both belong to one heap and say so when they are opened in another.
 //! *Heap roots* are named handles that profilers report by name ([`Mutator::set_heap_roots`]).
+//!
+//! The table of a heap's handles is behind a lock of its own, so that threads that are not in the heap can drop handles at any
+//! time. Only threads inside make or open them, so a collection sees nobody do that. What is dropped while the world is
+//! stopped is put aside until the collection is over: its slots belong to the collection as long as that takes.
 
 use super::gc::Any;
 use super::{Gc, Mutator, NoGc};
 use crate::closure::{Closure, Slot};
 use crate::collector::Collector;
+use crate::sync::{Arc, Mutex, MutexGuard};
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The slots behind the handles of one heap.
 #[derive(Debug, Default)]
@@ -22,6 +26,8 @@ struct HandleSlots {
     strong: Slab,
     weak: Slab,
     heap_roots: Vec<HeapRoot>,
+    /// Whether a collection has the slots.
+    collecting: bool,
 }
 
 /// A named root, for profilers.
@@ -36,6 +42,8 @@ struct HeapRoot {
 struct Slab {
     words: Vec<u64>,
     vacant: Vec<usize>,
+    /// Given up while a collection had the slots.
+    dropped: Vec<usize>,
 }
 
 impl Slab {
@@ -48,16 +56,46 @@ impl Slab {
         self.words.len() - 1
     }
 
-    fn remove(&mut self, index: usize) {
+    fn remove(&mut self, index: usize, collecting: bool) {
+        if collecting {
+            self.dropped.push(index);
+            return;
+        }
         self.words[index] = 0;
         self.vacant.push(index);
+    }
+
+    fn remove_dropped(&mut self) {
+        for index in std::mem::take(&mut self.dropped) {
+            self.remove(index, false);
+        }
+    }
+}
+
+impl HandleSlots {
+    fn remove(&mut self, index: usize, strong: bool) {
+        let slab = if strong { &mut self.strong } else { &mut self.weak };
+        slab.remove(index, self.collecting);
     }
 }
 
 impl HandleTable {
     fn lock(&self) -> MutexGuard<'_, HandleSlots> {
-        // A panic elsewhere leaves the table consistent: every operation on it is a single step.
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+        // A panic of who holds the lock leaves the table consistent: every operation on it is a single step.
+        self.slots.lock()
+    }
+
+    /// The world is stopped: from now on the slots stay where they are, and nobody but the collection writes them.
+    pub(crate) fn begin_collection(&self) {
+        self.lock().collecting = true;
+    }
+
+    /// The collection is over: what was dropped meanwhile goes.
+    pub(crate) fn end_collection(&self) {
+        let mut slots = self.lock();
+        slots.collecting = false;
+        slots.strong.remove_dropped();
+        slots.weak.remove_dropped();
     }
 
     /// Calls `visit` for each slot that keeps its closure alive.
@@ -113,13 +151,13 @@ impl<T: Closure> std::fmt::Debug for WeakHandle<T> {
 
 impl<T> Drop for Handle<T> {
     fn drop(&mut self) {
-        self.table.lock().strong.remove(self.index);
+        self.table.lock().remove(self.index, true);
     }
 }
 
 impl<T> Drop for WeakHandle<T> {
     fn drop(&mut self) {
-        self.table.lock().weak.remove(self.index);
+        self.table.lock().remove(self.index, false);
     }
 }
 
@@ -150,6 +188,10 @@ impl<T: Closure> WeakHandle<T> {
 }
 
 impl<'h, C: Collector> NoGc<'h, C> {
+    fn handles(&self) -> &Arc<HandleTable> {
+        self.world().handles()
+    }
+
     fn check_handle(&self, table: &Arc<HandleTable>) {
         assert!(
             Arc::ptr_eq(table, self.handles()),

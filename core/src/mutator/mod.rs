@@ -27,11 +27,11 @@ pub use handle::{Handle, WeakHandle};
 pub use record::Record;
 pub use var::MutVar;
 
-use crate::collector::{Capability, Collector};
-use crate::world::Inside;
+use crate::collector::{Capability, Cause, Collector};
+use crate::sync::Ordering::Relaxed;
+use crate::world::{Exhausted, Member, Stay, World};
 use gc::Brand;
 use std::marker::{PhantomData, PhantomPinned};
-use std::sync::Arc;
 
 /// A thread's stay in heap `'h`: what allocates and may collect.
 pub struct Mutator<'h, C: Collector> {
@@ -41,8 +41,10 @@ pub struct Mutator<'h, C: Collector> {
 /// What a shared borrow of a mutator sees: it can read and store, it cannot collect.
 pub struct NoGc<'h, C: Collector> {
     capability: Capability<C::Alloc>,
-    /// The heap and the collector, for slow paths. Exclusive to this stay ([`crate::World::enter`] holds the lock).
-    inside: *mut Inside<C>,
+    /// For slow paths. It and `member` are valid as long as the mutator: [`World::enter`] has both.
+    world: *const World<C>,
+    /// What other threads see of this stay.
+    member: *const Member<C::Alloc>,
     _brand: Brand<'h>,
     _not_send: PhantomData<*const ()>,
     /// A frame that closes writes to its mutator through a pointer that is older than the `&mut Mutator` its body had. What is not
@@ -72,20 +74,39 @@ impl<'h, C: Collector> std::ops::Deref for Mutator<'h, C> {
 }
 
 impl<'h, C: Collector> Mutator<'h, C> {
-    /// A stay in the heap behind `inside`.
+    /// A stay in `world`.
     ///
     /// # Safety
-    /// `inside` is valid and used by nobody else until the mutator is dropped.
-    pub(crate) unsafe fn new(capability: Capability<C::Alloc>, inside: *mut Inside<C>) -> Self {
+    /// `world` is valid until the mutator is dropped.
+    pub(crate) unsafe fn new(capability: Capability<C::Alloc>, world: *const World<C>) -> Self {
         Mutator {
             view: NoGc {
                 capability,
-                inside,
+                world,
+                member: std::ptr::null(),
                 _brand: PhantomData,
                 _not_send: PhantomData,
                 _aliased: PhantomPinned,
             },
         }
+    }
+
+    /// The stay behind `this` begins: other threads see it as `member`.
+    ///
+    /// # Safety
+    /// `this` is valid, and `member` is for as long.
+    pub(crate) unsafe fn begin(this: *mut Self, member: *const Member<C::Alloc>) {
+        // SAFETY: the caller vouches for it.
+        unsafe { (*this).view.member = member };
+    }
+
+    /// Where the capability of the mutator behind `this` is.
+    ///
+    /// # Safety
+    /// `this` points to a mutator.
+    pub(crate) unsafe fn capability_of(this: *mut Self) -> *const Capability<C::Alloc> {
+        // SAFETY: no reference is made, so that the address may be used as long as `this` may.
+        unsafe { &raw const (*this).view.capability }
     }
 
     /// End the stay: gives the capability back. No frame is open any more.
@@ -99,22 +120,60 @@ impl<'h, C: Collector> Mutator<'h, C> {
 
     /// Collect now: a major collection if `major`, otherwise what the collector finds due.
     pub fn collect(&mut self, major: bool) {
-        self.inside_mut(|inside, capability| inside.collect(capability, crate::collector::Cause::asked(major)));
+        self.slow(|world, stay| world.collect(stay, Cause::asked(major)));
     }
 
-    /// Runs `work` with the heap and the collector; unwinds with the heap's own payload if it is exhausted.
-    pub(crate) fn inside_mut<R>(
-        &mut self,
-        work: impl FnOnce(&mut Inside<C>, &mut Capability<C::Alloc>) -> Result<R, crate::world::Exhausted>,
-    ) -> R {
-        let inside = self.view.inside;
-        // SAFETY: `new`'s caller vouches that this stay has `inside` for itself. Nothing else borrows it meanwhile: the other
-        // use, `handles`, needs the mutator, which is borrowed here. Listeners, which `work` calls back, do not get to it:
-        // the world refuses to be entered or inspected, and handles have their own way to their table.
-        match work(unsafe { &mut *inside }, &mut self.view.capability) {
-            Ok(result) => result,
-            Err(exhausted) => exhausted.unwind(inside),
+    /// Let a collection happen that another thread waits for. Allocation does so by itself; this is for loops that run long without.
+    ///
+    /// It costs a load and a branch.
+    #[inline(always)]
+    pub fn safepoint(&mut self) {
+        if self.view.capability.stop.load(Relaxed) {
+            self.safepoint_slow();
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn safepoint_slow(&mut self) {
+        self.slow(|world, stay| {
+            world.safepoint(stay);
+            Ok(())
+        });
+    }
+
+    /// Run `call`, which may take long or wait for others, out of the heap's way: collections do not wait for this thread meanwhile.
+    ///
+    /// Its roots stay roots, and are up to date afterwards. `call` cannot touch the heap, as the mutator is borrowed. When it ends
+    /// (or unwinds) while the world is stopped, the thread waits until that is over. A thread that waits for another
+    /// one of the same heap, by a lock, a channel or a join, must do so in here: the other might be stopped by a collection that waits for this one.
+    pub fn blocking<R>(&mut self, call: impl FnOnce() -> R) -> R {
+        struct Back<'a, C: Collector>(&'a World<C>, Stay<'a, C::Alloc>);
+        impl<C: Collector> Drop for Back<'_, C> {
+            fn drop(&mut self) {
+                self.0.come_back(self.1);
+            }
+        }
+        let (world, stay) = self.stay();
+        world.go_out(stay);
+        let _back = Back(world, stay);
+        call()
+    }
+
+    /// Runs `work` with the world; unwinds with the heap's own payload if it is exhausted.
+    fn slow<R>(&mut self, work: impl FnOnce(&World<C>, Stay<'_, C::Alloc>) -> Result<R, Exhausted>) -> R {
+        let (world, stay) = self.stay();
+        match work(world, stay) {
+            Ok(result) => result,
+            Err(exhausted) => exhausted.unwind(world),
+        }
+    }
+
+    fn stay(&mut self) -> (&World<C>, Stay<'_, C::Alloc>) {
+        // SAFETY: `begin`'s caller vouches for it.
+        let member = unsafe { &*self.view.member };
+        let capability = &self.view.capability;
+        (self.view.world(), Stay { capability, member })
     }
 }
 
@@ -124,8 +183,8 @@ impl<'h, C: Collector> NoGc<'h, C> {
         &self.capability
     }
 
-    pub(crate) fn handles(&self) -> &Arc<HandleTable> {
-        // SAFETY: `inside` is valid while the mutator lives, and the handle table is only shared, never replaced.
-        unsafe { &(*self.inside).handles }
+    fn world(&self) -> &World<C> {
+        // SAFETY: `new`'s caller vouches for it.
+        unsafe { &*self.world }
     }
 }

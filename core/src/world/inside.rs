@@ -1,0 +1,258 @@
+//! What the world's lock guards: the heap, its collector, those who listen, and the capabilities that nobody has.
+
+use super::registry::Member;
+use super::stopped::Stopped;
+use super::{Exhausted, StartError};
+use crate::block::{BLOCK, MEGABLOCK};
+use crate::collector::{Alloc, Capabilities, Capability, Cause, Collector, Outcome, Pause, Roots};
+use crate::events::{Event, Events};
+use crate::flags::Flags;
+use crate::gc_threads::GcThreads;
+use crate::heap::Heap;
+use crate::mutator::HandleTable;
+use crate::stats::{FinalCounts, GcCounts, Recorder, Tasks, par_balanced};
+use crate::sync::{Arc, ThreadId, this_thread};
+use std::collections::HashSet;
+
+pub(crate) struct Inside<C: Collector> {
+    pub(super) heap: Heap,
+    pub(super) collector: C,
+    /// The capabilities that nobody has, in no order. They are part of every collection: who had them left closures and remembered slots.
+    idle: Vec<Capability<C::Alloc>>,
+    /// Threads that are inside and run: those that a collection has to stop.
+    pub(super) running: usize,
+    /// Somebody stops the world, or has stopped it.
+    pub(super) stopping: bool,
+    pub(super) events: Events,
+    pub(super) recorder: Recorder,
+    gc_threads: GcThreads,
+    /// Bytes allocated before the last collection, and large objects since.
+    pub(super) allocated: u64,
+    /// Collect at every n-th allocation.
+    pub(super) stress: Option<u64>,
+    /// Threads that ever entered.
+    entered: HashSet<ThreadId>,
+}
+
+/// Ends the process when it is dropped: unwinding must not get out of a collection under way.
+struct AbortOnUnwind(&'static str);
+
+impl Drop for AbortOnUnwind {
+    #[cold]
+    fn drop(&mut self) {
+        // Written directly, since the test harness keeps what `eprintln` prints.
+        let message = format!(
+            "gclab: the {} collector panicked in the middle of a collection, which leaves no heap to go on with\n",
+            self.0
+        );
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), message.as_bytes());
+        std::process::abort();
+    }
+}
+
+impl<C: Collector> Inside<C> {
+    pub(super) fn new(flags: &Flags) -> Result<Self, StartError> {
+        let mut recorder = Recorder::new(flags.generations, flags.capabilities);
+        let mut heap = Heap::new(flags)?;
+        let collector = C::new(&mut heap, flags)?;
+        let stress = flags.stress.unwrap_or(0);
+        let idle = (0..flags.capabilities as usize)
+            .map(|number| Capability::new(number, heap.states(), flags.allocation_area, stress))
+            .collect();
+        recorder.init_done();
+        Ok(Inside {
+            heap,
+            collector,
+            idle,
+            running: 0,
+            stopping: false,
+            events: Events::default(),
+            recorder,
+            gc_threads: GcThreads::default(),
+            allocated: 0,
+            stress: flags.stress,
+            entered: HashSet::new(),
+        })
+    }
+
+    /// Of the capabilities that are free, the first: so that few threads have few caches to fill.
+    pub(super) fn take_capability(&mut self) -> Option<Capability<C::Alloc>> {
+        let first = (0..self.idle.len()).min_by_key(|&at| self.idle[at].number())?;
+        let capability = self.idle.swap_remove(first);
+        // Who had it may have left when it was to stop.
+        capability.go_on(self.stress.is_some());
+        Some(capability)
+    }
+
+    /// This thread has entered, and runs.
+    pub(super) fn comes(&mut self) {
+        self.running += 1;
+        self.entered.insert(this_thread());
+    }
+
+    pub(super) fn give_back(&mut self, capability: Capability<C::Alloc>) {
+        self.idle.push(capability);
+    }
+
+    /// Collect.
+    ///
+    /// # Safety
+    /// `members` are all that are inside, and they are stopped.
+    pub(super) unsafe fn collect(
+        &mut self,
+        members: &[Arc<Member<C::Alloc>>],
+        handles: &HandleTable,
+        requested: u64,
+        cause: Cause,
+    ) -> Result<(), Exhausted> {
+        self.recorder.gc_start(requested);
+        self.events.announce(&Event::Start { cause });
+        self.heap.begin_collection();
+        handles.begin_collection();
+        let Inside {
+            heap,
+            collector,
+            idle,
+            events,
+            gc_threads,
+            allocated,
+            ..
+        } = self;
+        // SAFETY: the caller vouches for it.
+        let all = unsafe { capabilities(members, idle) };
+        *allocated += take_allocated(members, &all);
+        let frames: Vec<_> = all.iter().map(|capability| capability.frames.get()).collect();
+        // SAFETY: the mutators are stopped.
+        let roots = unsafe { Roots::new(&frames, handles) };
+        let mut pause = Pause {
+            heap,
+            roots,
+            capabilities: Capabilities::new(&all),
+            gc_threads,
+            cause,
+            events,
+        };
+        let whole = AbortOnUnwind(C::DESCRIPTION.name);
+        let (outcome, room) = collector.collect(&mut pause);
+        std::mem::forget(whole);
+        handles.end_collection();
+        self.heap.end_collection();
+        // SAFETY: as above.
+        unsafe { self.record(members, handles, cause, outcome) };
+        room.map_err(Exhausted::of::<C>)
+    }
+
+    /// # Safety
+    /// As for `collect`.
+    unsafe fn record(
+        &mut self,
+        members: &[Arc<Member<C::Alloc>>],
+        handles: &HandleTable,
+        cause: Cause,
+        outcome: Outcome,
+    ) {
+        let blocks = self.heap.blocks().accounting();
+        let threads = &outcome.shared.threads;
+        let copied: Vec<u64> = threads.iter().map(|thread| thread.copied).collect();
+        let counts = GcCounts {
+            generation: outcome.generation,
+            major: outcome.major,
+            forced: cause != Cause::Allocation,
+            threads: threads.len().max(1) as u32,
+            par_max: copied.iter().copied().max().unwrap_or(0),
+            par_balanced: par_balanced(&copied),
+            workers_cpu_ns: threads.iter().map(|thread| thread.cpu_ns).sum(),
+            search: threads.iter().map(|thread| thread.search).sum(),
+            allocated_total: self.allocated,
+            copied: outcome.copied.0 as u64,
+            live: outcome.live.0 as u64,
+            large: outcome.large.0 as u64,
+            slop: outcome.slop.0 as u64,
+            in_use: blocks.committed().0 as u64,
+            fragmentation: blocks.fragmentation().0 as u64,
+            promoted: outcome.promoted.0 as u64,
+            remembered: outcome.remembered,
+            shared: outcome.shared,
+        };
+        let collection = self.recorder.gc_end(&counts).clone();
+        let mut events = std::mem::take(&mut self.events);
+        let announce = |stopped: &Stopped<'_>| {
+            events.announce(&Event::End {
+                collection: &collection,
+                stopped,
+            });
+        };
+        // SAFETY: as above.
+        unsafe { self.stopped(members, handles, announce) };
+        self.events = events;
+    }
+
+    /// # Safety
+    /// As for `collect`.
+    pub(super) unsafe fn stopped<R>(
+        &self,
+        members: &[Arc<Member<C::Alloc>>],
+        handles: &HandleTable,
+        look: impl FnOnce(&Stopped<'_>) -> R,
+    ) -> R {
+        // SAFETY: the caller vouches for it.
+        let all = unsafe { capabilities(members, &self.idle) };
+        let frames: Vec<_> = all.iter().map(|capability| capability.frames.get()).collect();
+        // SAFETY: the mutators are stopped.
+        let roots = unsafe { Roots::new(&frames, handles) };
+        let capabilities = Capabilities::new(&all);
+        let regions = |visit: &mut dyn FnMut(crate::space::Region)| self.collector.for_each_region(capabilities, visit);
+        let remembered: Vec<_> = all.iter().map(|capability| &capability.remembered).collect();
+        look(&Stopped::new(&self.heap, roots, &regions, &remembered))
+    }
+
+    /// The figures that the heap knows; `running` is what those that are inside have said that they allocated since the last collection.
+    pub(super) fn final_counts(&self, running: u64) -> FinalCounts {
+        let blocks = self.heap.blocks().accounting();
+        let idle: u64 = self.idle.iter().map(|idle| idle.alloc.allocated().0 as u64).sum();
+        let (bound, workers) = (self.entered.len().max(1) as u64, self.gc_threads.count() as u64);
+        FinalCounts {
+            allocated_total: self.allocated + idle + running,
+            peak_in_use: blocks.peak_megablocks as u64 * MEGABLOCK.0 as u64,
+            peak_blocks: blocks.peak_blocks as u64 * BLOCK.0 as u64,
+            peak_fragmentation: blocks.peak_fragmentation().0 as u64,
+            metadata: blocks.metadata_bytes.0 as u64,
+            tasks: Tasks {
+                total: bound + workers,
+                bound,
+                workers,
+                peak_workers: workers,
+            },
+        }
+    }
+}
+
+/// All capabilities, in the order of their numbers.
+///
+/// # Safety
+/// `members` are inside, and stopped for `'a`.
+unsafe fn capabilities<'a, A>(members: &'a [Arc<Member<A>>], idle: &'a [Capability<A>]) -> Vec<&'a Capability<A>> {
+    let inside = members.iter().filter_map(|member| {
+        // SAFETY: null for who looks only; else it lies in the mutator of a thread that is stopped, and what changes in it is in cells.
+        unsafe { member.capability.as_ref() }
+    });
+    let mut all: Vec<_> = inside.chain(idle).collect();
+    all.sort_unstable_by_key(|capability| capability.number());
+    all
+}
+
+/// Bytes allocated by all since they were last counted; members are told what of it is theirs.
+fn take_allocated<A: Alloc>(members: &[Arc<Member<A>>], all: &[&Capability<A>]) -> u64 {
+    let mut total = 0;
+    for capability in all {
+        let allocated = capability.alloc.take_allocated();
+        total += allocated.0 as u64;
+        if let Some(member) = members
+            .iter()
+            .find(|member| std::ptr::eq(member.capability, *capability))
+        {
+            member.counted(allocated);
+        }
+    }
+    total
+}
