@@ -94,11 +94,11 @@ pub fn manifest(spec: &Spec, shard: Shard, command: Vec<String>) -> Manifest {
     manifest.timeout_seconds = Some(spec.timeout.as_secs_f64());
     manifest.repeat = spec.repeat;
     manifest.sweep = spec
-        .sweep
-        .iter()
+        .axes()
+        .into_iter()
         .map(|axis| Axis {
-            flag: axis.flag.clone(),
-            values: axis.values.clone(),
+            flag: axis.flag,
+            values: axis.values,
         })
         .collect();
     manifest.machine = machine::machine();

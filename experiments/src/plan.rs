@@ -11,14 +11,14 @@
 //! A shard takes whole groups, one for each block and workload, so that whatever is compared (collectors, flags) is measured by one
 //! machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
 use gclab_results::{Configuration, PlannedRun};
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;
 
-use crate::spec::Spec;
+use crate::spec::{Axis, Spec};
 
 /// How the order came about, for `plan.json`.
 pub const ORDER: &str = "blocks shuffled by pcg64(seed, block) and fisher-yates";
@@ -77,9 +77,22 @@ impl Shard {
     }
 }
 
-/// All settings of the flags: the fixed ones with the cross product of the swept ones, the last axis running fastest.
-pub fn settings(spec: &Spec) -> Vec<BTreeMap<String, String>> {
-    spec.sweep.iter().fold(vec![spec.flags.clone()], |settings, axis| {
+/// A value for each flag that has one.
+type Setting = BTreeMap<String, String>;
+
+/// All settings of the flags: the fixed ones with the cross product of the swept ones, the last axis running fastest; of several sweeps one after
+/// the other. What occurs in two sweeps is there once.
+pub fn settings(spec: &Spec) -> Vec<Setting> {
+    if spec.sweeps.is_empty() {
+        return vec![spec.flags.clone()];
+    }
+    let mut seen = BTreeSet::new();
+    let all = spec.sweeps.iter().flat_map(|axes| cross_product(&spec.flags, axes));
+    all.filter(|setting| seen.insert(setting.clone())).collect()
+}
+
+fn cross_product(fixed: &Setting, axes: &[Axis]) -> Vec<Setting> {
+    axes.iter().fold(vec![fixed.clone()], |settings, axis| {
         settings
             .iter()
             .flat_map(|flags| axis.values.iter().map(|value| with(flags, &axis.flag, value)))
@@ -104,7 +117,7 @@ pub fn cells(spec: &Spec) -> Vec<Configuration> {
     cells
 }
 
-fn with(flags: &BTreeMap<String, String>, name: &str, value: &str) -> BTreeMap<String, String> {
+fn with(flags: &Setting, name: &str, value: &str) -> Setting {
     let mut flags = flags.clone();
     flags.insert(name.to_owned(), value.to_owned());
     flags
@@ -155,10 +168,9 @@ fn below(bound: u64, random: &mut Pcg64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeSet, HashMap};
+    use std::collections::HashMap;
 
     use super::*;
-    use crate::spec::Axis;
 
     fn spec(repeat: u32, seed: u64) -> Spec {
         let values = |values: &[&str]| values.iter().map(|v| v.to_string()).collect();
@@ -172,17 +184,15 @@ mod tests {
             repeat,
             seed,
             flags: [("F".to_owned(), "2".to_owned())].into(),
-            sweep: vec![
-                Axis {
-                    flag: "A".into(),
-                    values: values(&["1m", "4m"]),
-                },
-                Axis {
-                    flag: "n".into(),
-                    values: values(&["0", "256k", "512k"]),
-                },
-            ],
+            sweeps: vec![vec![axis("A", &["1m", "4m"]), axis("n", &["0", "256k", "512k"])]],
             ..Spec::default()
+        }
+    }
+
+    fn axis(flag: &str, values: &[&str]) -> Axis {
+        Axis {
+            flag: flag.into(),
+            values: values.iter().map(|v| v.to_string()).collect(),
         }
     }
 
@@ -203,6 +213,42 @@ mod tests {
                 .iter()
                 .all(|cell| cell.flags.keys().map(String::as_str).eq(["A", "F", "n"]))
         );
+    }
+
+    #[test]
+    fn several_sweeps_are_run_one_after_the_other_and_what_they_share_once() {
+        let sweeps = vec![
+            vec![axis("N", &["1"]), axis("A", &["1m", "4m"])],
+            vec![axis("N", &["2"]), axis("qg", &["false", "0"])],
+            vec![axis("qg", &["0", "1"]), axis("N", &["2"])],
+            vec![],
+        ];
+        let spec = Spec { sweeps, ..spec(1, 1) };
+        let settings: Vec<String> = settings(&spec)
+            .iter()
+            .map(|setting| setting.iter().map(|(flag, value)| format!("{flag}={value} ")).collect())
+            .collect();
+        assert_eq!(
+            settings,
+            [
+                "A=1m F=2 N=1 ",
+                "A=4m F=2 N=1 ",
+                "F=2 N=2 qg=false ",
+                "F=2 N=2 qg=0 ",
+                "F=2 N=2 qg=1 ",
+                "F=2 "
+            ]
+        );
+        assert_eq!(
+            spec.axes(),
+            [
+                axis("N", &["1", "2"]),
+                axis("A", &["1m", "4m"]),
+                axis("qg", &["false", "0", "1"])
+            ]
+        );
+        let runs = plan(&spec, Shard::default());
+        assert_eq!(ids(&runs).iter().collect::<BTreeSet<_>>().len(), 2 * 3 * 6);
     }
 
     #[test]

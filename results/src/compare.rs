@@ -6,7 +6,7 @@
 
 use crate::folder::ResultsDir;
 use crate::maths::{Ratio, Spread, ratio_of_means};
-use crate::metric::{COMPARED, Metric};
+use crate::metric::{COMPARED, COMPARED_PARALLEL, Metric, PAR_GCS};
 use crate::plan::Configuration;
 use crate::summary::{Group, Summary};
 use std::collections::{BTreeMap, BTreeSet};
@@ -113,8 +113,13 @@ pub fn compare(base: &ResultsDir, new: &ResultsDir, threshold: f64) -> Compariso
 }
 
 fn row(base: &Group<'_>, new: &Group<'_>, threshold: f64) -> Row {
+    let parallel = [base, new]
+        .iter()
+        .any(|group| group.spread(&PAR_GCS).is_some_and(|spread| spread.max > 0.0));
+    let more = if parallel { COMPARED_PARALLEL } else { &[] };
     let figures: Vec<Figure> = COMPARED
         .iter()
+        .chain(more)
         .filter_map(|metric| figure(metric, base, new, threshold))
         .collect();
     let (note, loud) = outcome_change(base, new);

@@ -45,7 +45,7 @@ pub use compare::{Comparison, Verdict, compare};
 pub use folder::{ResultsDir, ResultsError, Torn};
 pub use manifest::{Axis, Build, Machine, Manifest};
 pub use plan::{Configuration, PlannedRun};
-pub use record::{Generation, Pause, RunRecord, RunStats, SCHEMA, Status};
+pub use record::{GcThread, Generation, Pause, RunRecord, RunStats, SCHEMA, Status};
 pub use shell::shell_line;
 pub use summary::Summary;
 pub use time::rfc3339;

@@ -13,6 +13,8 @@ pub enum Unit {
     Mebibytes,
     /// A number of things.
     Count,
+    /// A share from 0 to 1, written in percent.
+    Percent,
 }
 
 impl Unit {
@@ -23,6 +25,7 @@ impl Unit {
             Unit::Milliseconds => "ms",
             Unit::Mebibytes => "MiB",
             Unit::Count => "",
+            Unit::Percent => "%",
         }
     }
 
@@ -31,6 +34,7 @@ impl Unit {
         match self {
             Unit::Milliseconds => value * 1e3,
             Unit::Mebibytes => value / f64::from(1 << 20),
+            Unit::Percent => value * 100.0,
             Unit::Seconds | Unit::Count => value,
         }
     }
@@ -48,7 +52,7 @@ impl Unit {
                 };
                 format!("{shown:.*}", decimals.clamp(3.0, 6.0) as usize)
             }
-            Unit::Mebibytes => format!("{shown:.1}"),
+            Unit::Mebibytes | Unit::Percent => format!("{shown:.1}"),
             Unit::Count if shown.fract() == 0.0 => format!("{shown:.0}"),
             Unit::Count => format!("{shown:.1}"),
         }
@@ -60,7 +64,7 @@ impl Unit {
     }
 }
 
-/// A figure of a run. Less is better for all that are compared.
+/// A figure of a run. Less is better for all that are compared (and more for the work balance, which is not).
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
     /// The name in CSV files and comparisons: the key of the record where there is one.
@@ -116,6 +120,18 @@ fn longest_pause(run: &RunRecord) -> Option<f64> {
     single.reduce(f64::max).or_else(|| by_generation.reduce(f64::max))
 }
 
+/// Collections with several threads.
+fn par_gcs(run: &RunRecord) -> Option<f64> {
+    let counts: Option<Vec<u64>> = stats(run)?.generations.iter().map(|g| g.par_collections).collect();
+    counts.filter(|c| !c.is_empty()).map(|c| c.iter().sum::<u64>() as f64)
+}
+
+/// Share of the pauses of parallel collections in which one thread worked alone.
+fn sequential_share(run: &RunRecord) -> Option<f64> {
+    let elapsed = stats(run)?.par_elapsed_seconds.filter(|seconds| *seconds > 0.0)?;
+    Some(1.0 - stats(run)?.par_shared_seconds? / elapsed)
+}
+
 metrics! {
     GC_ELAPSED "gc_elapsed_seconds" "GC" Seconds |r| stats(r)?.gc_elapsed_seconds;
     MUT_ELAPSED "mut_elapsed_seconds" "mutator" Seconds |r| stats(r)?.mut_elapsed_seconds;
@@ -133,6 +149,13 @@ metrics! {
     GC_CPU "gc_cpu_seconds" "GC CPU" Seconds |r| stats(r)?.gc_cpu_seconds;
     MUT_CPU "mut_cpu_seconds" "mutator CPU" Seconds |r| stats(r)?.mut_cpu_seconds;
     TOTAL_CPU "total_cpu_seconds" "total CPU" Seconds |r| stats(r)?.total_cpu_seconds;
+    PAR_GCS "par_gcs" "parallel GCs" Count par_gcs;
+    PAR_COPIED "par_copied_bytes" "copied in parallel" Mebibytes |r| count(stats(r)?.par_copied_bytes);
+    WORK_BALANCE "work_balance" "balance" Percent |r| stats(r)?.work_balance;
+    OLD_WORK_BALANCE "old_work_balance" "old balance" Percent |r| stats(r)?.old_work_balance;
+    SEQUENTIAL "sequential_share" "sequential" Percent sequential_share;
+    SYNC "sync_elapsed_seconds" "stopping" Milliseconds |r| stats(r)?.sync_elapsed_seconds;
+    MAX_SYNC "max_sync_seconds" "longest stopping" Milliseconds |r| stats(r)?.max_sync_seconds;
     INIT_ELAPSED "init_elapsed_seconds" "init" Seconds |r| stats(r)?.init_elapsed_seconds;
     EXIT_ELAPSED "exit_elapsed_seconds" "exit" Seconds |r| stats(r)?.exit_elapsed_seconds;
     WALL "wall_seconds" "wall" Seconds |r| r.wall_seconds;
@@ -155,7 +178,11 @@ pub const TABLE: &[Metric] = &[
     MAX_RSS,
     GCS,
     COPIED,
+    WORK_BALANCE,
 ];
 
 /// What `compare` judges: less is better.
 pub const COMPARED: &[Metric] = &[TOTAL_ELAPSED, GC_CPU, MUT_CPU, PEAK_IN_USE];
+
+/// What `compare` judges besides where collections were parallel: their CPU time can stay while the time saved by it goes.
+pub const COMPARED_PARALLEL: &[Metric] = &[GC_ELAPSED];

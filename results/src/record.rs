@@ -181,8 +181,24 @@ documented! {
         pub major_gcs: Option<u64>,
         /// Bytes copied by parallel collections.
         pub par_copied_bytes: Option<u64>,
-        /// Work balance of parallel collections: 0 serial, 1 perfect.
+        /// Sum over parallel collections of the bytes copied by the thread that copied most.
+        pub cumulative_par_max_copied_bytes: Option<u64>,
+        /// Sum over parallel collections of the bytes copied in balance (GHC's `par_balanced`).
+        pub cumulative_par_balanced_copied_bytes: Option<u64>,
+        /// Work balance of parallel collections: 0 serial, 1 perfect; bytes copied in balance over bytes copied.
         pub work_balance: Option<f64>,
+        /// Work balance as GHC 7.4 to 8.2 printed it, to be held against old logs.
+        pub old_work_balance: Option<f64>,
+        /// Elapsed time of the pauses of parallel collections.
+        pub par_elapsed_seconds: Option<f64>,
+        /// Of these, the time in which several threads could work; the rest was sequential.
+        pub par_shared_seconds: Option<f64>,
+        /// Time until all mutators had stopped, over all collections; it is mutator time and in no pause of `gc_elapsed_seconds`.
+        pub sync_elapsed_seconds: Option<f64>,
+        /// Longest time until all mutators had stopped.
+        pub max_sync_seconds: Option<f64>,
+        /// Threads of parallel collections, summed over them by place: the one that led first. Absent without any.
+        pub gc_threads: Option<Vec<GcThread>>,
         /// Number of capabilities.
         pub capabilities: Option<u32>,
         /// Counts by generation, youngest first.
@@ -211,6 +227,33 @@ documented! {
         pub elapsed_seconds: Option<f64>,
         /// Longest of them, elapsed, in seconds.
         pub max_pause_seconds: Option<f64>,
+        /// How often each way to share the work among threads was taken: a count by name (`docs/parallel.md`).
+        pub sharing: Option<BTreeMap<String, u64>>,
+    }
+}
+
+documented! {
+    /// What one thread did in parallel collections. The times, but for `cpu_ns`, add up to the part in which several threads could work.
+    #[derive(Default, Eq)]
+    pub struct GcThread {
+        /// Bytes that it copied.
+        pub copied_bytes: u64,
+        /// From the moment it was called until it took part.
+        pub start_ns: u64,
+        /// With work.
+        pub work_ns: u64,
+        /// Without work, while others had some, and later it had some again.
+        pub idle_ns: u64,
+        /// From the end of its last work until no thread had any.
+        pub termination_ns: u64,
+        /// CPU time; the leading thread's is of the whole pause.
+        pub cpu_ns: u64,
+        /// How often it looked whether others had work (GHC's `any_work`).
+        pub any_work: u64,
+        /// Of these: found none (GHC's `no_work`).
+        pub no_work: u64,
+        /// How often it looked for its next piece of work (GHC's `scav_find_work`).
+        pub scav_find_work: u64,
     }
 }
 
@@ -232,6 +275,16 @@ documented! {
         pub cpu_ns: Option<u64>,
         /// Number of threads that collected.
         pub threads: Option<u32>,
+        /// How the work was shared among threads, or why it was not (`docs/parallel.md`).
+        pub sharing: Option<String>,
+        /// Of `elapsed_ns`, the time in which several threads could work. Absent when one collected.
+        pub parallel_ns: Option<u64>,
+        /// Bytes copied by the thread that copied most. Absent when one collected.
+        pub par_max_copied_bytes: Option<u64>,
+        /// Bytes copied in balance (GHC's `par_balanced`). Absent when one collected.
+        pub par_balanced_copied_bytes: Option<u64>,
+        /// What each thread did, the one that led first. Absent when one collected.
+        pub gc_threads: Option<Vec<GcThread>>,
         /// Bytes allocated since the collection before.
         pub allocated_bytes: Option<u64>,
         /// Bytes copied.

@@ -48,8 +48,28 @@ pub struct Spec {
     pub timeout: Duration,
     /// Flags of every run.
     pub flags: BTreeMap<String, String>,
-    /// Swept flags, in the order of the file.
-    pub sweep: Vec<Axis>,
+    /// Swept flags, in the order of the file: one list for each sweep, whose cross product is run. Without any, [`Spec::flags`] alone is run.
+    pub sweeps: Vec<Vec<Axis>>,
+}
+
+impl Spec {
+    /// Every swept flag once, with all its values, in the order in which they occur.
+    pub fn axes(&self) -> Vec<Axis> {
+        let mut axes: Vec<Axis> = Vec::new();
+        for axis in self.sweeps.iter().flatten() {
+            match axes.iter_mut().find(|known| known.flag == axis.flag) {
+                None => axes.push(axis.clone()),
+                Some(known) => {
+                    for value in &axis.values {
+                        if !known.values.contains(value) {
+                            known.values.push(value.clone());
+                        }
+                    }
+                }
+            }
+        }
+        axes
+    }
 }
 
 /// Reads and checks the experiment file at `path`.

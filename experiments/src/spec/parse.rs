@@ -57,8 +57,8 @@ pub struct Raw {
     pub timeout: Duration,
     /// `[flags]`, in the order of the file.
     pub flags: Vec<(Spanned<String>, Spanned<Value>)>,
-    /// `[sweep]`, in the order of the file.
-    pub sweep: Vec<RawAxis>,
+    /// `[sweep]`, or each of several `[[sweep]]`, in the order of the file.
+    pub sweeps: Vec<Vec<RawAxis>>,
 }
 
 /// Rounds, when the file does not say.
@@ -129,8 +129,8 @@ impl Walk<'_> {
                 .map(|value| self.flags(value))
                 .transpose()?
                 .unwrap_or_default(),
-            sweep: get("sweep")
-                .map(|value| self.sweep(value))
+            sweeps: get("sweep")
+                .map(|value| self.sweeps(value))
                 .transpose()?
                 .unwrap_or_default(),
         })
@@ -305,6 +305,16 @@ impl Walk<'_> {
         in_order(self.table("flags", value, "A = \"1m\"")?)
             .map(|(key, value)| Ok((owned(key), self.value(key.get_ref(), value)?)))
             .collect()
+    }
+
+    /// One table, or several (`[[sweep]]`).
+    fn sweeps(&self, value: &Spanned<DeValue<'_>>) -> Parsed<Vec<Vec<RawAxis>>> {
+        match value.get_ref().as_array() {
+            Some(tables) if tables.iter().any(|table| table.get_ref().is_table()) => {
+                tables.iter().map(|table| self.sweep(table)).collect()
+            }
+            _ => Ok(vec![self.sweep(value)?]),
+        }
     }
 
     fn sweep(&self, value: &Spanned<DeValue<'_>>) -> Parsed<Vec<RawAxis>> {

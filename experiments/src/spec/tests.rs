@@ -104,8 +104,7 @@ fn everything_that_a_file_can_say() {
     );
     assert_eq!((spec.repeat, spec.seed, spec.timeout), (3, 16, Duration::from_secs(90)));
     assert_eq!(spec.flags, [("F".into(), "2.5".into())].into());
-    let axes: Vec<_> = spec
-        .sweep
+    let axes: Vec<_> = spec.sweeps[0]
         .iter()
         .map(|axis| (axis.flag.as_str(), axis.values.join(" ")))
         .collect();
@@ -123,13 +122,26 @@ fn what_a_file_need_not_say() {
         (spec.repeat, spec.seed, spec.timeout, spec.question.as_str()),
         (10, 1, Duration::from_secs(300), "")
     );
-    assert!(spec.flags.is_empty() && spec.sweep.is_empty());
+    assert!(spec.flags.is_empty() && spec.sweeps.is_empty());
 }
 
 #[test]
 fn flags_in_one_line_and_quoted_keys() {
     let spec = spec(&format!("{HEAD}flags = {{ \"F\" = 3 }}\nsweep.A = [\"1m\"]\n")).unwrap();
-    assert_eq!((spec.flags["F"].as_str(), spec.sweep[0].flag.as_str()), ("3", "A"));
+    assert_eq!((spec.flags["F"].as_str(), spec.sweeps[0][0].flag.as_str()), ("3", "A"));
+}
+
+#[test]
+fn several_sweeps() {
+    let spec = spec(&format!(
+        "{HEAD}[[sweep]]\nF = [2, 3]\n[[sweep]]\nF = [4]\nA = [\"1m\", \"2m\"]\n"
+    ))
+    .unwrap();
+    let flags = |axes: &Vec<Axis>| axes.iter().map(|axis| axis.flag.clone()).collect::<Vec<_>>();
+    assert_eq!(
+        spec.sweeps.iter().map(flags).collect::<Vec<_>>(),
+        [vec!["F"], vec!["F", "A"]]
+    );
 }
 
 #[test]
@@ -171,6 +183,15 @@ fn wrong_shapes() {
         ("flags that are no table", format!("{HEAD}flags = [\"-A1m\"]\n")),
         ("an empty axis", format!("{HEAD}[sweep]\nA = []\n")),
         ("an axis that is no array", format!("{HEAD}[sweep]\nA = \"1m\"\n")),
+        ("sweeps that are no tables", format!("{HEAD}sweep = [\"A\"]\n")),
+        (
+            "one of several sweeps is no table",
+            format!("{HEAD}sweep = [{{ A = [\"1m\"] }}, 3]\n"),
+        ),
+        (
+            "an empty axis of the second sweep",
+            format!("{HEAD}[[sweep]]\nF = [2]\n[[sweep]]\nA = []\n"),
+        ),
         ("a list as a value", format!("{HEAD}[flags]\nA = [\"1m\"]\n")),
     ];
     insta::assert_snapshot!(all(&cases));
@@ -219,6 +240,10 @@ fn wrong_meanings() {
             format!("{HEAD}[flags]\nA = \"1m\"\n\n[sweep]\nA = [\"2m\"]\n"),
         ),
         (
+            "fixed and swept by the second sweep",
+            format!("{HEAD}[flags]\nA = \"1m\"\n\n[[sweep]]\nF = [2]\n[[sweep]]\nA = [\"2m\"]\n"),
+        ),
+        (
             "a flag that one collector does not honour",
             format!("{HEAD}[sweep]\nA = [\"1m\"]\nO = [\"1m\", \"2m\"]\n"),
         ),
@@ -233,6 +258,9 @@ fn wrong_meanings() {
         ),
     ];
     insta::assert_snapshot!(all(&cases));
+    let many = "F = [1.5, 2, 2.5, 3, 3.5]\n";
+    let sum = complaint(&format!("{HEAD}repeat = 60000\n[[sweep]]\n{many}[[sweep]]\n{many}"));
+    assert!(sum.contains("this sweep has 1200000 runs"), "sweeps add up: {sum}");
 }
 
 fn all(cases: &[(&str, String)]) -> String {

@@ -11,7 +11,7 @@ use gclab_workloads::{ArgError, Args};
 use toml::Spanned;
 
 use super::errors::{Source, SpecError};
-use super::parse::{Parsed, Raw, RawWorkload, Value};
+use super::parse::{Parsed, Raw, RawAxis, RawWorkload, Value};
 use super::{Axis, Spec};
 use crate::plan;
 use crate::registry::{Registry, usage};
@@ -29,7 +29,7 @@ pub fn validate(name: String, source: &Source, raw: Raw, registry: &Registry) ->
         collectors: check.collectors(&raw.collectors)?,
         workloads: check.workloads(&raw.workloads)?,
         flags: check.flags(&raw)?,
-        sweep: check.sweep(&raw)?,
+        sweeps: check.sweeps(&raw)?,
         question: raw.question.clone(),
         repeat: raw.repeat,
         seed: raw.seed,
@@ -120,11 +120,14 @@ impl Check<'_> {
             .collect()
     }
 
-    fn sweep(&self, raw: &Raw) -> Parsed<Vec<Axis>> {
-        raw.sweep
-            .iter()
-            .map(|(key, values)| self.axis(raw, key, values))
-            .collect()
+    fn sweeps(&self, raw: &Raw) -> Parsed<Vec<Vec<Axis>>> {
+        let axes = |sweep: &Vec<RawAxis>| {
+            sweep
+                .iter()
+                .map(|(key, values)| self.axis(raw, key, values))
+                .collect::<Parsed<_>>()
+        };
+        raw.sweeps.iter().map(axes).collect()
     }
 
     fn axis(&self, raw: &Raw, key: &Spanned<String>, values: &[Spanned<Value>]) -> Parsed<Axis> {
@@ -173,13 +176,23 @@ impl Check<'_> {
     }
 
     fn size(&self, spec: &Spec, raw: &Raw) -> Parsed<()> {
-        let axes = spec.sweep.iter().map(|axis| axis.values.len());
-        let factors = axes.chain([spec.collectors.len(), spec.workloads.len(), spec.repeat as usize]);
-        let runs = factors.fold(1_usize, usize::saturating_mul);
+        let product = |factors: &mut dyn Iterator<Item = usize>| factors.fold(1_usize, usize::saturating_mul);
+        let settings = spec
+            .sweeps
+            .iter()
+            .map(|axes| product(&mut axes.iter().map(|axis| axis.values.len())))
+            .fold(0, usize::saturating_add);
+        let factors = [
+            settings.max(1),
+            spec.collectors.len(),
+            spec.workloads.len(),
+            spec.repeat as usize,
+        ];
+        let runs = product(&mut factors.into_iter());
         if runs <= MOST_RUNS {
             return Ok(());
         }
-        let span = raw.sweep.first().map_or(0..0, |(key, _)| key.span());
+        let span = raw.sweeps.iter().flatten().next().map_or(0..0, |(key, _)| key.span());
         Err(self
             .at(
                 span,
@@ -223,8 +236,9 @@ impl Check<'_> {
             })
         };
         let keys = raw
-            .sweep
+            .sweeps
             .iter()
+            .flatten()
             .map(|(key, _)| key)
             .chain(raw.flags.iter().map(|(key, _)| key));
         let key = keys

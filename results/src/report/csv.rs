@@ -12,7 +12,7 @@ fn number(unit: Unit, value: f64) -> String {
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
         }
         // Whole numbers, or figures of few digits that the system wrote as text.
-        Unit::Mebibytes | Unit::Count => value.to_string(),
+        Unit::Mebibytes | Unit::Count | Unit::Percent => value.to_string(),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use crate::synthetic;
 use gclab_results::schema::{Documented, Field};
-use gclab_results::{Axis, Build, Generation, Machine, Manifest, Pause, PlannedRun, RunRecord, RunStats, Status};
+use gclab_results::{
+    Axis, Build, GcThread, Generation, Machine, Manifest, Pause, PlannedRun, RunRecord, RunStats, Status,
+};
 use std::path::Path;
 
 #[test]
@@ -48,6 +50,7 @@ fn content(what: &str) -> String {
         "fields: RunRecord" => table(RunRecord::FIELDS),
         "fields: RunStats" => table(RunStats::FIELDS),
         "fields: Generation" => table(Generation::FIELDS),
+        "fields: GcThread" => table(GcThread::FIELDS),
         "fields: Pause" => table(Pause::FIELDS),
         "fields: Manifest" => table(Manifest::FIELDS),
         "fields: PlannedRun" => table(PlannedRun::FIELDS),
@@ -87,6 +90,7 @@ fn json_type(rust: &str) -> String {
         "f64" => "number".to_owned(),
         "bool" => "true or false".to_owned(),
         "String" => "string".to_owned(),
+        "BTreeMap<String, u64>" => "object of integers".to_owned(),
         "BTreeMap<String, String>" => "object of strings".to_owned(),
         "Status" => "[outcome](#outcome)".to_owned(),
         object => format!("[{object}](#{})", object.to_lowercase()),

@@ -73,6 +73,7 @@ fn every_field_survives() {
         cpu_seconds: Some(0.5),
         elapsed_seconds: Some(0.25),
         max_pause_seconds: Some(0.125),
+        ..Generation::default()
     }];
     stats.collections = vec![Pause {
         generation: 1,
@@ -91,6 +92,7 @@ fn every_field_survives() {
         in_use_bytes: Some(12),
         fragmentation_bytes: Some(13),
         remembered: Some(14),
+        ..Pause::default()
     }];
     run.host = Some("näme \"with\" \u{1} oddities\n".to_owned());
     run.seed = u64::MAX;

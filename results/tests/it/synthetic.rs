@@ -265,6 +265,7 @@ fn stats(allocated: f64, live: f64, area: f64, two_space: bool, noise: &mut Nois
         cpu_seconds: None,
         elapsed_seconds: None,
         max_pause_seconds: longest(major),
+        sharing: None,
     };
     RunStats {
         allocated_bytes: Some(allocated as u64),
