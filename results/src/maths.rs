@@ -157,8 +157,44 @@ pub fn ratio_of_means(base: &Spread, new: &Spread) -> Option<Ratio> {
     Some(Ratio { estimate, ci95 })
 }
 
+/// The geometric mean of the ratios `new / base` of the means of several pairs; `None` without pairs, or if a mean is not above 0.
+///
+/// The pairs themselves are fixed, as workloads are: the interval says how much the runs scatter, not how other workloads would do. It is that of the mean of
+/// the logarithms, whose variance is the sum over all samples of s² / (n Y²) (delta method), divided by the square of the number of pairs, with Welch and
+/// Satterthwaite's degrees of freedom. Absent if a sample is smaller than [`RUNS_FOR_INTERVAL`].
+pub fn geometric_mean_of_ratios(pairs: &[(Spread, Spread)]) -> Option<Ratio> {
+    if pairs.is_empty() || pairs.iter().any(|(base, new)| base.mean <= 0.0 || new.mean <= 0.0) {
+        return None;
+    }
+    let count = pairs.len() as f64;
+    let log = pairs.iter().map(|(base, new)| (new.mean / base.mean).ln()).sum::<f64>() / count;
+    let samples = || pairs.iter().flat_map(|(base, new)| [base, new]);
+    let ci95 = samples().all(|sample| sample.n >= RUNS_FOR_INTERVAL).then(|| {
+        let variance = |s: &Spread| (s.deviation.unwrap_or(0.0) / s.mean).powi(2) / s.n as f64;
+        let all: f64 = samples().map(variance).sum();
+        let uncertain: f64 = samples().map(|s| variance(s).powi(2) / (s.n - 1) as f64).sum();
+        let half = if all > 0.0 {
+            t_of(0.975, (all * all / uncertain).max(1.0)) * all.sqrt() / count
+        } else {
+            0.0
+        };
+        Interval {
+            low: (log - half).exp(),
+            high: (log + half).exp(),
+        }
+    });
+    Some(Ratio {
+        estimate: log.exp(),
+        ci95,
+    })
+}
+
 /// The p-quantile of Student's t.
 fn t_quantile(p: f64, degrees_of_freedom: usize) -> f64 {
-    let t = StudentsT::new(0.0, 1.0, degrees_of_freedom as f64).expect("at least one degree of freedom");
+    t_of(p, degrees_of_freedom as f64)
+}
+
+fn t_of(p: f64, degrees_of_freedom: f64) -> f64 {
+    let t = StudentsT::new(0.0, 1.0, degrees_of_freedom).expect("at least one degree of freedom");
     t.inverse_cdf(p)
 }

@@ -10,16 +10,18 @@ mod figures;
 mod grid;
 mod markdown;
 mod page;
+mod parallel;
 mod pauses;
 
 pub use answer::{Answer, Best, Rival, answers, headline};
 pub use csv::csv;
 pub use markdown::markdown;
 pub use page::html;
+pub use parallel::{Advice, Call, Candidate, Case, advice};
 pub use pauses::{PERCENTILES, PauseRow, pause_rows};
 
 use crate::folder::ResultsDir;
-use crate::maths::{RUNS_FOR_INTERVAL, Spread};
+use crate::maths::{RUNS_FOR_INTERVAL, Ratio, Spread};
 use crate::metric::{self, Metric};
 use crate::summary::Summary;
 
@@ -42,6 +44,14 @@ fn with_range(metric: &Metric, spread: &Spread) -> String {
         format!("{} ({}–{})", text(spread.median), text(spread.min), text(spread.max))
     } else {
         text(spread.median)
+    }
+}
+
+/// `1.32× (1.28–1.36)`.
+fn ratio_text(ratio: &Ratio) -> String {
+    match ratio.ci95 {
+        Some(ci) => format!("{:.2}× ({:.2}–{:.2})", ratio.estimate, ci.low, ci.high),
+        None => format!("{:.2}× (no interval)", ratio.estimate),
     }
 }
 

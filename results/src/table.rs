@@ -29,6 +29,21 @@ pub fn render_within(dir: &ResultsDir, width: Option<u16>) -> String {
         );
     }
     text.push_str(&render_summary(&summary, width));
+    for (index, line) in crate::report::advice(&summary)
+        .into_iter()
+        .flat_map(|a| a.text)
+        .enumerate()
+    {
+        let _ = writeln!(
+            text,
+            "{}{line}",
+            if index == 0 {
+                "\nShould collections be parallel?\n"
+            } else {
+                ""
+            }
+        );
+    }
     let (done, planned) = (dir.runs().len(), dir.manifest().plan.len());
     if done < planned {
         let _ = writeln!(text, "\n{done} of {planned} planned runs are done");

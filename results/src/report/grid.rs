@@ -1,6 +1,6 @@
 //! The tables of the report: pauses, configurations, single runs and the plan, as rows of cells that can be sorted.
 
-use super::{pauses, time_metric, with_range};
+use super::{parallel, pauses, time_metric, with_range};
 use crate::folder::ResultsDir;
 use crate::maths::Spread;
 use crate::metric::{self, Metric, Unit};
@@ -175,6 +175,46 @@ pub(super) fn configuration_table(summary: &Summary<'_>) -> Value {
     });
     let rows = rows.collect();
     table(header, rows, summary.axes.len() + 3)
+}
+
+/// How collections were shared, in the configurations where they could be.
+pub(super) fn sharing_table(summary: &Summary<'_>) -> Value {
+    const COLUMNS: [&Metric; 6] = [
+        &metric::GCS,
+        &metric::PAR_GCS,
+        &metric::WORK_BALANCE,
+        &metric::SEQUENTIAL,
+        &metric::SYNC,
+        &metric::MAX_SYNC,
+    ];
+    let mut header = vec!["workload".to_owned()];
+    header.extend(words(summary));
+    header.extend(COLUMNS.iter().map(|m| m.heading()));
+    header.extend(["at work %", "waking %", "idle %", "ending %", "how, in all runs"].map(str::to_owned));
+    let on = |work: &'_ crate::summary::Work<'_>| {
+        let groups = work.groups.iter().filter(|group| parallel::is_on(group));
+        let row = |group: &Group<'_>| {
+            let mut cells = vec![Cell::word(&work.title)];
+            cells.extend(word_cells(summary, group));
+            let figure = |m: &&Metric| group.spread(m).map_or_else(Cell::missing, |s| Cell::spread(m, &s));
+            cells.extend(COLUMNS.iter().map(figure));
+            match parallel::time_shares(group) {
+                Some(shares) => cells.extend(shares.map(|s| Cell::number(Unit::Percent.text(s), s))),
+                None => cells.extend((0..4).map(|_| Cell::missing())),
+            }
+            cells.push(Cell {
+                sort: None,
+                ..Cell::word(parallel::decisions(group).unwrap_or_else(|| "–".to_owned()))
+            });
+            cells
+        };
+        groups.map(row).collect::<Vec<_>>()
+    };
+    table(
+        header,
+        summary.works.iter().flat_map(on).collect(),
+        summary.axes.len() + 2,
+    )
 }
 
 /// How many of the runs ended well, and below it how the others ended.

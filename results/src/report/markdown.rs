@@ -1,6 +1,6 @@
 //! A report to paste into an issue: the answer, a table for each workload, the machine in a line, and the command.
 
-use super::{answers, cautions, environment, headline, pause_rows, with_range};
+use super::{Advice, advice, answers, cautions, environment, headline, pause_rows, ratio_text, with_range};
 use crate::folder::ResultsDir;
 use crate::manifest::Axis;
 use crate::metric::{self, Metric};
@@ -22,8 +22,16 @@ fn folder(dir: &ResultsDir) -> String {
         let _ = writeln!(text, "{}\n", plain(question));
     }
     let _ = writeln!(text, "{}\n", plain(&headline(&answers(&summary))));
+    let advice = advice(&summary);
+    for line in advice.iter().flat_map(|advice| &advice.text) {
+        let _ = writeln!(text, "{}\n", plain(line));
+    }
     for caution in cautions(dir, &summary) {
         let _ = writeln!(text, "- {}", plain(&caution));
+    }
+    if let Some(advice) = &advice {
+        text.push_str("\n### Should collections be parallel?\n\n");
+        text.push_str(&advice_table(advice));
     }
     for work in &summary.works {
         let _ = writeln!(text, "\n### {}\n", plain(&work.title));
@@ -43,6 +51,32 @@ fn folder(dir: &ResultsDir) -> String {
         manifest.seed,
         shell_line(&manifest.command).replace('\n', " ")
     );
+    text
+}
+
+fn advice_table(advice: &Advice<'_>) -> String {
+    let header = [
+        "workload",
+        "setting",
+        "best",
+        "time, over that without",
+        "GC time",
+        "CPU time",
+        "verdict",
+    ];
+    let mut text = format!("{}|{}|\n", line(&header.map(str::to_owned)), [":--"; 7].join("|"));
+    for case in &advice.cases {
+        let ratio = |ratio: &Option<_>| ratio.as_ref().map_or("–".to_owned(), ratio_text);
+        text.push_str(&line(&[
+            case.work.title.clone(),
+            case.setting.clone(),
+            case.best(),
+            ratio(&case.time),
+            ratio(&case.gc),
+            ratio(&case.cpu),
+            case.call.text().to_owned(),
+        ]));
+    }
     text
 }
 

@@ -1,8 +1,12 @@
 //! The HTML report: what the template is given, and the template.
 
 use super::figures::{MOST_PANELS, by_other_axes, panels, split_axes, style_of};
-use super::grid::{configuration_table, pause_table, plan_table, raw_table};
-use super::{Answer, Best, answers, cautions, environment, headline, pause_rows, pauses, time_metric, with_range};
+use super::grid::{configuration_table, pause_table, plan_table, raw_table, sharing_table};
+use super::parallel::charts;
+use super::{
+    Advice, Answer, Best, advice, answers, cautions, environment, headline, pause_rows, pauses, ratio_text,
+    time_metric, with_range,
+};
 use crate::chart::swatch;
 use crate::folder::ResultsDir;
 use crate::manifest::Axis;
@@ -61,6 +65,7 @@ fn folder(dir: &ResultsDir) -> Value {
         headline => headline(&answers),
         time_name => time_metric(&summary).title,
         answers => answers.iter().map(|answer| answer_view(&summary, answer)).collect::<Vec<_>>(),
+        advice => advice(&summary).as_ref().map(|advice| advice_view(&summary, advice)),
         several_collectors => summary.collectors.len() > 1,
         legend,
         works,
@@ -107,11 +112,44 @@ fn answer_view(summary: &Summary<'_>, answer: &Answer<'_>) -> Value {
     }
 }
 
-/// `1.32× (1.28–1.36)`.
-fn ratio_text(ratio: &Ratio) -> String {
-    match ratio.ci95 {
-        Some(ci) => format!("{:.2}× ({:.2}–{:.2})", ratio.estimate, ci.low, ci.high),
-        None => format!("{:.2}× (no interval)", ratio.estimate),
+fn advice_view(summary: &Summary<'_>, advice: &Advice<'_>) -> Value {
+    let ratio = |ratio: &Option<Ratio>| ratio.as_ref().map_or("–".to_owned(), ratio_text);
+    let cases: Vec<Value> = advice
+        .cases
+        .iter()
+        .map(|case| {
+            context! {
+                work => case.work.title.as_str(),
+                setting => case.setting.as_str(),
+                best => case.best(),
+                time => ratio(&case.time),
+                gc => ratio(&case.gc),
+                cpu => ratio(&case.cpu),
+                call => case.call.text(),
+            }
+        })
+        .collect();
+    let charts = charts(summary);
+    let legend: Vec<Value> = charts
+        .legend
+        .iter()
+        .map(|(style, name)| context! { name, swatch => Value::from_safe_string(swatch(*style)) })
+        .collect();
+    let works: Vec<Value> = charts
+        .works
+        .iter()
+        .map(|(title, charts)| {
+            let charts: Vec<Value> = charts.iter().map(|c| Value::from_safe_string(c.svg())).collect();
+            context! { title, charts }
+        })
+        .collect();
+    context! {
+        text => advice.text.clone(),
+        cases,
+        legend,
+        base => charts.base,
+        works,
+        sharing => sharing_table(summary),
     }
 }
 

@@ -187,3 +187,27 @@ fn a_comparison_in_text() {
     let comparison = compare(&base, &write(b.path(), elsewhere, &new), 0.03);
     insta::assert_snapshot!(comparison);
 }
+
+/// The CPU time can stay while the time that several threads saved is lost.
+#[test]
+fn parallel_collections_are_judged_by_their_elapsed_time_too() {
+    let parallel = |factor: f64| {
+        let mut runs = steady();
+        for s in runs.iter_mut().filter_map(|run| run.stats.as_mut()) {
+            s.generations[0].par_collections = Some(1);
+            s.gc_elapsed_seconds = s.gc_elapsed_seconds.map(|t| t * factor);
+        }
+        runs
+    };
+    let row = |comparison: &Comparison| {
+        let figures = &comparison.rows[0].figures;
+        figures.iter().map(|f| (f.metric.key, f.verdict)).next_back()
+    };
+    let lost = compared(&parallel(1.0), &parallel(1.5));
+    assert_eq!(row(&lost), Some(("gc_elapsed_seconds", Verdict::Regression)));
+    assert!(lost.regressed());
+    assert_eq!(
+        row(&compared(&steady(), &steady())).map(|(key, _)| key),
+        Some("peak_in_use_bytes")
+    );
+}

@@ -1,7 +1,7 @@
 //! Every formula against values worked out elsewhere (SciPy's t quantiles, hand).
 
 use crate::synthetic::Noise;
-use gclab_results::maths::{Interval, Spread, nearest_rank, quantile, ratio_of_means};
+use gclab_results::maths::{Interval, Spread, geometric_mean_of_ratios, nearest_rank, quantile, ratio_of_means};
 
 fn spread(values: &[f64]) -> Spread {
     Spread::of(values.iter().copied()).expect("values")
@@ -144,4 +144,42 @@ fn fieller_covers_what_it_promises() {
     }
     let share = covered as f64 / trials as f64;
     assert!((0.94..=0.975).contains(&share), "{share}");
+}
+
+/// A sample of which only number, mean and deviation count.
+fn sample(n: usize, mean: f64, deviation: f64) -> Spread {
+    Spread {
+        n,
+        mean,
+        deviation: Some(deviation),
+        ..spread(&[mean])
+    }
+}
+
+#[test]
+fn the_mean_of_several_ratios_is_geometric_and_its_interval_welchs() {
+    let pairs = [
+        (sample(5, 1.0, 0.02), sample(5, 0.8, 0.03)),
+        (sample(4, 2.0, 0.1), sample(6, 1.9, 0.05)),
+    ];
+    let ratio = geometric_mean_of_ratios(&pairs).expect("pairs");
+    close(ratio.estimate, (0.8f64 * 0.95).sqrt());
+    // 7.868344505555269 degrees of freedom: t = 2.312737625073326, by Simpson's rule over the density.
+    let ci = ratio.ci95.expect("enough runs");
+    assert!((ci.low - 0.838_953_546_5).abs() < 1e-7, "{ci:?}");
+    assert!((ci.high - 0.905_890_443_1).abs() < 1e-7, "{ci:?}");
+
+    let steady = [(sample(3, 2.0, 0.0), sample(3, 1.0, 0.0))];
+    let ci = geometric_mean_of_ratios(&steady)
+        .expect("a pair")
+        .ci95
+        .expect("three runs");
+    assert_eq!((ci.low, ci.high), (0.5, 0.5));
+    let few = [pairs[0], (sample(2, 1.0, 0.1), sample(9, 1.0, 0.1))];
+    assert_eq!(geometric_mean_of_ratios(&few).expect("pairs").ci95, None);
+    assert_eq!(geometric_mean_of_ratios(&[]), None);
+    assert_eq!(
+        geometric_mean_of_ratios(&[(sample(3, 0.0, 0.0), sample(3, 1.0, 0.1))]),
+        None
+    );
 }
