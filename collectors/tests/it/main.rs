@@ -7,3 +7,4 @@ mod mutants;
 mod random;
 mod small;
 mod stress;
+mod threads;

@@ -111,3 +111,27 @@ unsafe impl Alloc for Bump {
         Bytes(self.allocated.take() + running)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interrupted_it_gives_nothing_until_the_limit_is_back() {
+        let bump = Bump::default();
+        assert_eq!(bump.reserve(Words(1)), None);
+        bump.set_region(Addr(0x1000), Addr(0x1000 + 80));
+        bump.commit(Addr(0x1000), Words(3));
+        bump.interrupt();
+        assert_eq!((bump.reserve(Words(1)), bump.allocated()), (None, Bytes(24)));
+        bump.restrict(None);
+        assert_eq!(
+            (bump.reserve(Words(7)), bump.reserve(Words(8))),
+            (Some(Addr(0x1018)), None)
+        );
+        bump.interrupt();
+        bump.leave_region();
+        bump.restrict(None);
+        assert_eq!((bump.reserve(Words(1)), bump.allocated()), (None, Bytes(24)));
+    }
+}

@@ -13,19 +13,22 @@ use std::cell::Cell;
 ///
 /// Its thread writes it; collections do so while that thread is stopped. All that changes is in cells, so that a collection needs no
 /// exclusive borrow of what lies in the middle of a thread's stay.
+///
+/// What hot paths use comes first (`repr(C)`), where its offsets are short.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Capability<A> {
-    /// Its number, from 0.
-    number: usize,
-    pub(crate) alloc: A,
     /// The innermost open frame.
     pub(crate) frames: Cell<*const FrameHeader>,
     pub(crate) states: StateView,
+    pub(crate) alloc: A,
     pub(crate) remembered: RememberedSet,
-    /// Allocations left until the next collection, when stressed ([`crate::flags::Flags::stress`]).
-    pub(crate) until_stress: Cell<u64>,
     /// Somebody wants the mutator to stop. Set by other threads, read by its own without ordering; the world's lock orders the rest.
     pub(crate) stop: AtomicBool,
+    /// Its number, from 0.
+    number: usize,
+    /// Allocations left until the next collection, when stressed ([`crate::flags::Flags::stress`]).
+    pub(crate) until_stress: Cell<u64>,
 }
 
 impl<A: Default> Capability<A> {

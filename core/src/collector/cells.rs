@@ -157,6 +157,21 @@ mod tests {
     }
 
     #[test]
+    fn interrupted_it_gives_nothing_until_the_limit_is_back() {
+        let cells = Cells::default();
+        let (three, five) = (Words(3), Words(5));
+        cells.set_hole(SizeClass::of(three), Addr(0x1000), Addr(0x1000 + 240));
+        cells.set_hole(SizeClass::of(five), Addr(0x2000), Addr(0x2000 + 240));
+        cells.interrupt();
+        assert_eq!((cells.reserve(three), cells.reserve(five)), (None, None));
+        cells.restrict(None);
+        assert_eq!(
+            (cells.reserve(three), cells.reserve(five)),
+            (Some(Addr(0x1000)), Some(Addr(0x2000)))
+        );
+    }
+
+    #[test]
     fn restricted_it_has_room_for_one() {
         let cells = Cells::default();
         let (three, five) = (Words(3), Words(5));

@@ -39,6 +39,7 @@ pub struct Mutator<'h, C: Collector> {
 }
 
 /// What a shared borrow of a mutator sees: it can read and store, it cannot collect.
+#[repr(C)]
 pub struct NoGc<'h, C: Collector> {
     capability: Capability<C::Alloc>,
     /// For slow paths. It and `member` are valid as long as the mutator: [`World::enter`] has both.

@@ -26,7 +26,7 @@ pub(crate) struct Inside<C: Collector> {
     pub(super) events: Events,
     pub(super) recorder: Recorder,
     gc_threads: GcThreads,
-    /// Bytes allocated before the last collection, and large objects since.
+    /// Bytes allocated before the last collection, and since then in large objects and in stays whose capability was taken again.
     pub(super) allocated: u64,
     /// Collect at every n-th allocation.
     pub(super) stress: Option<u64>,
@@ -81,6 +81,8 @@ impl<C: Collector> Inside<C> {
         let capability = self.idle.swap_remove(first);
         // Who had it may have left when it was to stop.
         capability.go_on(self.stress.is_some());
+        // A stay counts what it allocates itself.
+        self.allocated += capability.alloc.take_allocated().0 as u64;
         Some(capability)
     }
 

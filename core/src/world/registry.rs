@@ -176,3 +176,50 @@ impl<A> From<&Member<A>> for ThreadInside {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sync::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+    /// Counts those that are there.
+    struct Counted<'a>(&'a AtomicUsize, usize);
+    impl Drop for Counted<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_sub(1, Relaxed);
+        }
+    }
+
+    #[test]
+    fn readers_see_whole_lists_and_what_left_is_freed() {
+        let (there, most, done) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
+        let registry = Registry::new();
+        std::thread::scope(|s| {
+            for _ in 0..3 {
+                s.spawn(|| {
+                    while !done.load(Relaxed) {
+                        registry.read(|list: &[Arc<Counted<'_>>]| {
+                            // In the order in which they came, since who comes is put last.
+                            assert!(list.is_sorted_by_key(|one| one.1) && list.len() <= 8);
+                        });
+                    }
+                });
+            }
+            let rounds = if cfg!(miri) { 50 } else { 5_000 };
+            for number in 0..rounds {
+                there.fetch_add(1, Relaxed);
+                registry.change(|list| list.push(Arc::new(Counted(&there, number))));
+                if number >= 7 {
+                    registry.change(|list| drop(list.remove(number % 3)));
+                }
+                most.fetch_max(there.load(Relaxed), Relaxed);
+            }
+            done.store(true, Relaxed);
+        });
+        // Epochs go on as long as nobody stays pinned: what left is not kept until the end.
+        let most = most.into_inner();
+        assert!(cfg!(miri) || (8..4_000).contains(&most), "{most} were there at a time");
+        drop(registry);
+        assert_eq!(there.into_inner(), 0);
+    }
+}

@@ -1,0 +1,26 @@
+//! Each stay has its brand, also of two threads in one heap: what crosses is a handle.
+
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Gc, MutVar, Mutator};
+use gclab_core::World;
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Tree {
+    left: Option<Ptr<Tree>>,
+    right: Option<Ptr<Tree>>,
+}
+
+fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
+    m.alloc(|_| Tree::new(None, None))
+}
+
+fn misuse<C: Collector>(world: &World<C>, tree: Gc<'_, '_, Tree>) {
+    let _ = world.enter(|m| {
+        let (m, var) = m.alloc_with(|_| MutVar::<Tree>::new(None));
+        var.write(m, Some(tree));
+    });
+}
+
+fn main() {}

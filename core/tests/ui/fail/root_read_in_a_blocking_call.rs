@@ -1,0 +1,18 @@
+//! Collections update the slot meanwhile.
+
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Mutator, Root};
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Tree {
+    left: Option<Ptr<Tree>>,
+    right: Option<Ptr<Tree>>,
+}
+
+fn misuse<'h, C: Collector>(m: &mut Mutator<'h, C>, root: &Root<'_, 'h, Tree>) {
+    m.blocking(|| root.get(m).left().is_none());
+}
+
+fn main() {}

@@ -1,0 +1,28 @@
+//! A thread that enters beside another one has its own brand.
+
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Gc, Mutator};
+use gclab_core::World;
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Tree {
+    left: Option<Ptr<Tree>>,
+    right: Option<Ptr<Tree>>,
+}
+
+fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
+    m.alloc(|_| Tree::new(None, None))
+}
+
+fn misuse<C: Collector>(world: &World<C>) {
+    let _ = world.enter(|m| {
+        let (_, tree) = m.with_view(|m| make(m));
+        std::thread::scope(|s| {
+            s.spawn(|| world.enter(|_| tree.left().is_none()));
+        });
+    });
+}
+
+fn main() {}
