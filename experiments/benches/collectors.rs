@@ -23,6 +23,10 @@ const SIZES: &[(&str, &[&str])] = &[
     ("message_window", &["5000", "15000", "1024"]),
     ("heap_snapshot", &["-", "2"]),
     ("word_index", &["-", "2", "100"]),
+    ("par_trees", &["2", "12"]),
+    ("par_skewed", &["4", "10000", "500"]),
+    ("par_shared", &["4", "8192", "32768", "100000"]),
+    ("server", &["2", "2000", "2000", "0"]),
 ];
 
 /// The allocation area: small, so that small runs collect often.

@@ -101,7 +101,7 @@ fn run<C: Collector, W: Workload>(workload: &W, request: &Request<'_>) -> (Ended
         Checker::install(&mut world);
     }
     let ended = match workload.run(&world, request.args) {
-        Ok(checksum) => Ended::Checksum(checksum),
+        Ok(checksum) => Ended::Checksum(checksum, workload.latency()),
         Err(RunError::Heap(EnterError::Exhausted(exhaustion))) => Ended::Exhausted(exhaustion.cause),
         Err(error @ RunError::Damaged(_)) => Ended::Broken(error.to_string()),
         Err(error) => Ended::Refused(error.to_string()),

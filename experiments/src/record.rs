@@ -1,6 +1,7 @@
 //! From the heap's figures ([`Statistics`], integers in nanoseconds and bytes) to those of a run record ([`RunStats`], totals in seconds).
 
 use gclab_core::stats::{self, Collection, GenerationStats, Sharing, Sharings, Statistics};
+use gclab_results::Latency;
 use gclab_results::record::{GcThread, Generation, Pause, RunStats};
 
 /// All figures of a run.
@@ -48,6 +49,22 @@ pub fn run_stats(stats: &Statistics) -> RunStats {
             .collect(),
         collections: stats.collections.iter().map(pause).collect(),
         metadata: [("side_tables_bytes".to_owned(), stats.metadata.to_string())].into(),
+    }
+}
+
+/// The figures of requests that were answered.
+pub fn latency(measured: &gclab_workloads::Latency) -> Latency {
+    let some = measured.requests() > 0;
+    Latency {
+        requests: measured.requests(),
+        rate_per_second: measured.rate(),
+        mean_ns: some.then(|| measured.mean_ns()),
+        p50_ns: measured.exceeded_by_one_in(2),
+        p90_ns: measured.exceeded_by_one_in(10),
+        p99_ns: measured.exceeded_by_one_in(100),
+        p99_9_ns: measured.exceeded_by_one_in(1000),
+        p99_99_ns: measured.exceeded_by_one_in(10_000),
+        max_ns: some.then(|| measured.max_ns()),
     }
 }
 

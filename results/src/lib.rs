@@ -28,6 +28,7 @@
 pub mod chart;
 pub mod compare;
 pub mod folder;
+pub mod latency;
 pub mod manifest;
 pub mod maths;
 pub mod metric;
@@ -43,6 +44,7 @@ pub mod time;
 
 pub use compare::{Comparison, Verdict, compare};
 pub use folder::{ResultsDir, ResultsError, Torn};
+pub use latency::Latency;
 pub use manifest::{Axis, Build, Machine, Manifest};
 pub use plan::{Configuration, PlannedRun};
 pub use record::{GcThread, Generation, Pause, RunRecord, RunStats, SCHEMA, Status};

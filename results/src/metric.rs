@@ -109,6 +109,10 @@ fn count(value: Option<u64>) -> Option<f64> {
     value.map(|v| v as f64)
 }
 
+fn nanoseconds(value: Option<u64>) -> Option<f64> {
+    value.map(|ns| ns as f64 * 1e-9)
+}
+
 /// The longest stop of the mutator: time to stop its threads and the collection itself.
 fn longest_pause(run: &RunRecord) -> Option<f64> {
     let stats = stats(run)?;
@@ -158,6 +162,13 @@ metrics! {
     MAX_SYNC "max_sync_seconds" "longest stopping" Milliseconds |r| stats(r)?.max_sync_seconds;
     INIT_ELAPSED "init_elapsed_seconds" "init" Seconds |r| stats(r)?.init_elapsed_seconds;
     EXIT_ELAPSED "exit_elapsed_seconds" "exit" Seconds |r| stats(r)?.exit_elapsed_seconds;
+    LATENCY_MEAN "latency_mean_seconds" "mean latency" Milliseconds |r| r.latency.as_ref()?.mean_ns.map(|ns| ns * 1e-9);
+    LATENCY_P50 "latency_p50_seconds" "latency 50 %" Milliseconds |r| nanoseconds(r.latency.as_ref()?.p50_ns);
+    LATENCY_P90 "latency_p90_seconds" "latency 90 %" Milliseconds |r| nanoseconds(r.latency.as_ref()?.p90_ns);
+    LATENCY_P99 "latency_p99_seconds" "latency 99 %" Milliseconds |r| nanoseconds(r.latency.as_ref()?.p99_ns);
+    LATENCY_P99_9 "latency_p99_9_seconds" "latency 99.9 %" Milliseconds |r| nanoseconds(r.latency.as_ref()?.p99_9_ns);
+    LATENCY_P99_99 "latency_p99_99_seconds" "latency 99.99 %" Milliseconds |r| nanoseconds(r.latency.as_ref()?.p99_99_ns);
+    LATENCY_MAX "latency_max_seconds" "max latency" Milliseconds |r| nanoseconds(r.latency.as_ref()?.max_ns);
     WALL "wall_seconds" "wall" Seconds |r| r.wall_seconds;
     USER "user_seconds" "user" Seconds |r| r.user_seconds;
     SYSTEM "system_seconds" "system" Seconds |r| r.system_seconds;
@@ -175,6 +186,10 @@ pub const TABLE: &[Metric] = &[
     MUT_ELAPSED,
     PEAK_IN_USE,
     MAX_PAUSE,
+    LATENCY_P50,
+    LATENCY_P99,
+    LATENCY_P99_9,
+    LATENCY_MAX,
     MAX_RSS,
     GCS,
     COPIED,
@@ -182,7 +197,7 @@ pub const TABLE: &[Metric] = &[
 ];
 
 /// What `compare` judges: less is better.
-pub const COMPARED: &[Metric] = &[TOTAL_ELAPSED, GC_CPU, MUT_CPU, PEAK_IN_USE];
+pub const COMPARED: &[Metric] = &[TOTAL_ELAPSED, GC_CPU, MUT_CPU, PEAK_IN_USE, LATENCY_P99_9];
 
 /// What `compare` judges besides where collections were parallel: their CPU time can stay while the time saved by it goes.
 pub const COMPARED_PARALLEL: &[Metric] = &[GC_ELAPSED];

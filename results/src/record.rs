@@ -7,6 +7,7 @@
 //!
 //! [`SCHEMA`] goes up when a key changes its meaning or goes away; new keys do not raise it, readers pass over what they do not know.
 
+use crate::latency::Latency;
 use crate::plan::{Configuration, PlannedRun};
 use crate::schema::documented;
 use serde::{Deserialize, Serialize};
@@ -71,6 +72,8 @@ documented! {
         pub system_seconds: Option<f64>,
         /// Largest resident set of the process by the operating system, in bytes.
         pub max_rss_bytes: Option<u64>,
+        /// How long requests took; absent for workloads that answer none.
+        pub latency: Option<Latency>,
         /// What the heap counted; absent when the run ended before it could write it.
         pub stats: Option<RunStats>,
     }

@@ -21,13 +21,16 @@ import tables
 PEERS = ("ghc", "mmtk", "ocaml", "java")
 SETTINGS = ("-A4m", "-A1m", "-A64m", "-G1")
 PLANS = ("GenImmix", "StickyImmix")
+# What a user of GHC may try with more than one capability: nothing, a serial collector, a parallel one for old generations only.
+PARALLEL = ("", "-qg", "-qg1")
 BARRIER = "The write barrier's test"
+TWO = "Two threads: GHC -N2"
 # So much that no workload fills it.
 NO_COLLECTION = "-A4g"
 
 
 def comparisons(peers, settings, size):
-    """Title, what it shows, and a function from workload and arguments to contestants; the first one is ours."""
+    """Title, what it shows, what it runs, and a function from workload and arguments to contestants; the first one is ours."""
     # At the size for tests all heaps are small.
     heap = lambda workload: 3 * programs.LIVE[workload] if size == "std" else 32 << 20
     if "ghc" in peers:
@@ -35,13 +38,26 @@ def comparisons(peers, settings, size):
             yield (
                 f"GHC {flags}",
                 f"Both with `+RTS {flags}`.",
+                programs.WORKLOADS,
                 lambda workload, args, flags=flags: [programs.gclab(workload, args, flags), programs.ghc(workload, args, flags)],
+            )
+        for flags in (flags for flags in settings if "-G1" not in flags):
+            yield (
+                f"{TWO} {flags}",
+                f"`parallel` and GHC, both with `+RTS -N2 {flags}`; GHC as it is, with `-qg` and with `-qg1`. At its best is with the one that makes its GC elapsed time least. "
+                "CPU time is of all threads.",
+                {**programs.THREADED, "gcbench": programs.WORKLOADS["gcbench"]},
+                lambda workload, args, flags=flags: [
+                    programs.gclab(workload, args, f"-N2 {flags}", "parallel"),
+                    *(programs.ghc(workload, args, f"-N2 {flags} {more}", f"GHC {more}".strip()) for more in PARALLEL),
+                ],
             )
     if "mmtk" in peers:
         yield (
             "MMTk",
             "MMTk with a heap of three times what is live at most, fixed, and one GC thread; gclab with that as its limit, `-M`. "
             "MMTk's peak heap is what it was given.",
+            programs.WORKLOADS,
             lambda workload, args: [
                 programs.gclab(workload, args, f"{OURS_IN_A_FIXED_HEAP} -M{heap(workload) >> 10}k", "copying"),
                 *(programs.mmtk(workload, args, plan, heap(workload)) for plan in PLANS),
@@ -51,6 +67,7 @@ def comparisons(peers, settings, size):
         yield (
             "OCaml and Java",
             "OCaml with a minor heap of 4 MiB, as gclab's `-A4m`; Java with its serial collector in a heap of three times what is live at most.",
+            programs.WORKLOADS,
             lambda workload, args: [
                 programs.gclab(workload, args, "-A4m"),
                 *([programs.ocaml(workload, args)] if "ocaml" in peers else []),
@@ -61,6 +78,7 @@ def comparisons(peers, settings, size):
         BARRIER,
         f"`copying`, which has a barrier, and `two-space`, which has none, with `{NO_COLLECTION}`: nothing is collected before the end, so every store is to a "
         "young object, and the difference in user CPU is what the barrier's test costs.",
+        programs.WORKLOADS,
         lambda workload, args: [
             programs.gclab(workload, args, NO_COLLECTION, "copying", "copying"),
             programs.gclab(workload, args, NO_COLLECTION, "two-space", "two-space"),
@@ -77,14 +95,14 @@ def measure(options, peers):
     order = random.Random(options.seed)
     locked = options.size == "std" and not options.no_lock
     done = []
-    for title, about, contestants in comparisons(peers, options.settings, options.size):
+    for title, about, workloads, contestants in comparisons(peers, options.settings, options.size):
         if options.comparison and not any(title.startswith(wanted) for wanted in options.comparison):
             continue
         # Runs that never collect take far more memory.
         touched = (options.touch or (1200 if options.size == "std" else 1)) * (3 if title == BARRIER else 1)
         comparison = {"title": title, "about": about, "ours": None, "workloads": {}, "failures": []}
-        for workload in options.workloads:
-            args, checksum = programs.WORKLOADS[workload][options.size == "test"]
+        for workload in [workload for workload in workloads if workload in options.workloads]:
+            args, checksum = workloads[workload][options.size == "test"]
             entrants = contestants(workload, args)
             comparison["ours"] = entrants[0].name
             rows = {entrant.name: [] for entrant in entrants}
@@ -102,6 +120,11 @@ def measure(options, peers):
             comparison["workloads"][workload] = {name: runs for name, runs in rows.items() if runs}
         if title == BARRIER:
             comparison["figures"] = ["user"]
+        if title.startswith(TWO):
+            comparison["figures"] = ["gc_wall", "gc", "wall", "cpu", "heap", "resident", "pause", "copied"]
+            comparison["best"] = {"of": "GHC", "by": "gc_wall"}
+        if not comparison["workloads"]:
+            continue
         done.append(comparison)
     return {"setting": setting(options, peers), "comparisons": done}
 
@@ -165,7 +188,8 @@ def main():
     add = parser.add_argument
     add("--peers", type=words(PEERS), default=list(PEERS), help=f"of {','.join(PEERS)}; empty for none (default: all)")
     add("--settings", type=lambda text: text.split(","), default=list(SETTINGS), help="flags for gclab and GHC, by commas")
-    add("--workloads", type=words(programs.WORKLOADS), default=list(programs.WORKLOADS), help="names by commas (default: all)")
+    every = [*programs.WORKLOADS, *programs.THREADED]
+    add("--workloads", type=words(every), default=every, help="names by commas (default: all)")
     add("--comparison", action="append", help="only those whose title begins so (may be given more than once)")
     add("--size", choices=("std", "test"), default="std", help="test: a moment each, takes no lock, tells nothing of speed")
     add("--rounds", type=int, default=5, help="runs of each contestant (default: 5)")

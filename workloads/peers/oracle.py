@@ -68,6 +68,37 @@ def par_trees(threads, n):
     return sum(binary_trees(n - thread) for thread in range(threads))
 
 
+def par_skewed(threads, rounds, kept):
+    total = 0
+    for thread in range(threads):
+        numbers, lists = draws(4 + thread), {}
+        cells = 4 << thread
+        for turn in range(rounds):
+            values = sum(next(numbers) for _ in range(cells))
+            total += sum(next(numbers) for _ in range((4 << (threads - 1)) - cells))
+            if turn % 16 == 0:
+                lists[turn // 16 % kept] = values
+        total += sum(lists.values())
+    return total
+
+
+def par_shared(_threads, _buckets, keys, updates):
+    present, numbers = set(), draws(5)
+    for _ in range(updates):
+        present ^= {next(numbers) % keys}
+    return sum(key + 16 + key % 48 + key % 256 for key in present)
+
+
+def server(_threads, requests, slots, _rate):
+    total = 0
+    for request in range(requests):
+        numbers = draws(mix(request))
+        popular = 1 + next(numbers) % (4 * slots)
+        key = next(numbers) % popular
+        total += sum(next(numbers) for _ in range(500)) + key + 2 * (key % 256)
+    return total
+
+
 def checksum(workload, args):
     """The checksum of a workload at these arguments."""
     return globals()[workload](*map(int, args)) & WORD

@@ -27,6 +27,9 @@ WORKLOADS = {
     "message_window": (("200000 1000000 1024", 180025393856), ("1000 5000 1024", 4626520)),
 }
 
+# The same of workloads that have threads of their own; the first argument is how many.
+THREADED = {"par_trees": (("2 17", 44957708), ("2 10", 187404))}
+
 # Bytes that are live at most, by each definition at full size: objects x their size with a header of one word. gcbench: its first tree.
 # hash_churn: half of the keys are present, each an entry of four words and 39.5 bytes in the mean, and the table.
 LIVE = {
@@ -39,7 +42,7 @@ LIVE = {
 }
 
 # What a row holds, in the order of the tables.
-FIGURES = ("user", "system", "cpu", "gc", "mutator", "heap", "resident", "pause", "copied")
+FIGURES = ("user", "system", "cpu", "gc", "mutator", "heap", "resident", "pause", "copied", "wall", "gc_wall")
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,8 @@ def runtime_figures(stderr):
         "heap": float(pairs["max_mem_in_use_bytes"]),
         "pause": max(pauses),
         "copied": float(pairs["copied_bytes"]),
+        "wall": float(pairs["total_wall_seconds"]),
+        "gc_wall": float(pairs["GC_wall_seconds"]),
     }
 
 
@@ -92,8 +97,8 @@ def gclab(workload, args, flags, collector=None, name="gclab"):
     return Contestant(name, [*command, *rts(flags)], says=runtime_figures)
 
 
-def ghc(workload, args, flags):
-    return Contestant("GHC", [str(BUILT / "ghc/peers"), workload, *args.split(), *rts(flags)], says=runtime_figures)
+def ghc(workload, args, flags, name="GHC"):
+    return Contestant(name, [str(BUILT / "ghc/peers"), workload, *args.split(), *rts(flags)], says=runtime_figures)
 
 
 def rts(flags):

@@ -11,6 +11,9 @@ use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, TestSize, Workload, WorkloadDescription};
 
+/// The least that the largest trees may be.
+pub const LEAST_DEPTH: u64 = 6;
+
 /// A node; a leaf has no children.
 #[derive(Closure)]
 #[allow(dead_code, reason = "it never exists as a Rust value")]
@@ -36,12 +39,13 @@ impl Workload for BinaryTrees {
     };
 
     fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
-        let max = args.number("N").max(6) as u32;
+        let max = args.number("N").max(LEAST_DEPTH) as u32;
         Ok(world.enter(|m| run(m, max))?)
     }
 }
 
-fn run<C: Collector>(m: &mut Mutator<'_, C>, max: u32) -> u64 {
+/// The program with trees of depth `max`: the number of nodes that it counted.
+pub fn run<C: Collector>(m: &mut Mutator<'_, C>, max: u32) -> u64 {
     let mut count = nodes(make(m, max + 1));
     m.frame(|m, [long]| {
         let long = long.put(make(m, max));

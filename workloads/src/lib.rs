@@ -10,8 +10,10 @@
 //! Arguments are declared ([`ArgSpec`]) and checked before a heap exists ([`Args::parse`]).
 
 mod args;
+mod latency;
 mod list;
 mod rng;
+mod threads;
 mod workload;
 
 mod binary_trees;
@@ -21,9 +23,14 @@ mod heap_snapshot;
 mod long_list;
 mod message_window;
 mod mut_array;
+mod par_shared;
+mod par_skewed;
+mod par_trees;
+mod server;
 mod word_index;
 
 pub use args::{ArgError, ArgKind, ArgSpec, Args};
+pub use latency::Latency;
 pub use list::{WorkloadList, WorkloadVisitor};
 pub use rng::{SplitMix64, mix};
 pub use workload::{RunError, TestSize, Workload, WorkloadDescription};
@@ -44,4 +51,8 @@ pub type All = list![
     message_window::MessageWindow,
     heap_snapshot::HeapSnapshot,
     word_index::WordIndex,
+    par_trees::ParTrees,
+    par_skewed::ParSkewed,
+    par_shared::ParShared,
+    server::Server,
 ];

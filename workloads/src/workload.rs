@@ -5,6 +5,7 @@ use gclab_core::collector::Collector;
 use gclab_core::world::EnterError;
 
 use crate::args::{ArgError, ArgSpec, Args};
+use crate::latency::Latency;
 
 /// A size at which tests run a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +53,7 @@ impl WorkloadDescription {
     }
 }
 
-/// A program over any collector. Its value carries nothing: what varies is in the arguments.
+/// A program over any collector. What varies is in the arguments; its value carries at most what the last run measured.
 pub trait Workload: Default {
     /// What is said of it without running it.
     const DESCRIPTION: WorkloadDescription;
@@ -62,6 +63,11 @@ pub trait Workload: Default {
     /// # Errors
     /// If the heap is exhausted, an input cannot be used, or the heap turns out not to be what the program made it.
     fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError>;
+
+    /// How long the requests of the last run took, for workloads that answer requests.
+    fn latency(&self) -> Option<Latency> {
+        None
+    }
 }
 
 /// Why a workload did not come to its end.
@@ -81,6 +87,16 @@ pub enum RunError {
         file: String,
         /// What is wrong with it, and what would be right.
         problem: String,
+    },
+    /// The system refused a thread.
+    #[error("thread {number} of {threads} cannot be started ({error}); fewer may do")]
+    Thread {
+        /// Its number, from 0.
+        number: u64,
+        /// How many were wanted.
+        threads: u64,
+        /// What the system said.
+        error: std::io::Error,
     },
     /// The collector has damaged the heap.
     #[error("the heap is not as the program made it: {0}")]

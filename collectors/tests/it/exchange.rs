@@ -44,7 +44,10 @@ fn exchanges<C: Collector>(m: &mut Mutator<'_, C>) {
             assert!(v.compare_exchange(view, now, Some(number)).is_ok());
             assert!(a.compare_exchange(view, 599, now, Some(number)).is_ok());
             m.collect(false);
-            assert_eq!((value(var.get(m).read()), value(array.get(m).get(599))), (2 * round, 2 * round));
+            assert_eq!(
+                (value(var.get(m).read()), value(array.get(m).get(599))),
+                (2 * round, 2 * round)
+            );
         }
         assert_eq!(value(var.get(m).swap(m, None)), 10);
         assert!(var.get(m).read().is_none());

@@ -105,7 +105,12 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutArray<T>> {
     /// # Panics
     /// If `index` is out of bounds.
     #[inline(always)]
-    pub fn swap<C: Collector>(self, m: &'m NoGc<'h, C>, index: usize, new: Option<Gc<'_, 'h, T>>) -> Option<Gc<'m, 'h, T>> {
+    pub fn swap<C: Collector>(
+        self,
+        m: &'m NoGc<'h, C>,
+        index: usize,
+        new: Option<Gc<'_, 'h, T>>,
+    ) -> Option<Gc<'m, 'h, T>> {
         assert!(index < self.len(), "index {index} of an array of {}", self.len());
         // SAFETY: in bounds; the slot points to `T`s.
         unsafe { self.swap_pointer(m, 1 + index, new) }

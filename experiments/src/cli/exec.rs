@@ -16,11 +16,11 @@ use gclab_core::flags::{ENVIRONMENT, FLAGS, Flags, help};
 use gclab_core::heap::{EXIT_HEAP_EXHAUSTED, OutOfMemory};
 use gclab_core::stats::{Statistics, render};
 use gclab_results::{Configuration, PlannedRun, RunRecord, Status};
-use gclab_workloads::{Args, WorkloadDescription};
+use gclab_workloads::{Args, Latency, WorkloadDescription};
 
 use super::exhausted::exhausted;
 use super::usage as refuse;
-use crate::record::run_stats;
+use crate::record::{latency, run_stats};
 use crate::registry::{Registry, usage};
 use crate::suggest::suggest;
 
@@ -63,8 +63,8 @@ pub struct Request<'r> {
 /// How a run ended that did not crash.
 #[derive(Debug)]
 pub enum Ended {
-    /// With this checksum.
-    Checksum(u64),
+    /// With this checksum, and with how long requests took if it answered any.
+    Checksum(u64, Option<Latency>),
     /// For want of memory.
     Exhausted(OutOfMemory),
     /// Refused before or while it ran: a file that cannot be read, say.
@@ -177,11 +177,11 @@ fn run(
         words,
     };
     let (ended, statistics) = executor.execute(&request);
-    let (code, outcome, checksum) = match ended {
-        Ended::Checksum(checksum) => (0, Status::Ok, Some(checksum.to_string())),
+    let (code, outcome, checksum, measured) = match ended {
+        Ended::Checksum(checksum, measured) => (0, Status::Ok, Some(checksum.to_string()), measured),
         Ended::Exhausted(error) => {
             tell!("{}", exhausted(&error, &checked.flags, checked.collector.moves));
-            (EXIT_HEAP_EXHAUSTED, Status::HeapExhausted, None)
+            (EXIT_HEAP_EXHAUSTED, Status::HeapExhausted, None, None)
         }
         Ended::Refused(problem) => return refuse(problem),
         Ended::Broken(problem) => {
@@ -211,6 +211,7 @@ fn run(
         let line = RunRecord {
             outcome,
             checksum,
+            latency: measured.as_ref().map(latency),
             stats,
             command,
             ..RunRecord::planned(&PlannedRun::new(configuration, 0, 0), 0)

@@ -35,6 +35,7 @@ pub fn record(run: &PlannedRun, before: Before, finished: Finished, line: Option
     let (minor, major) = finished.faults;
     let (voluntary, involuntary) = finished.switches;
     let ok = outcome.is_ok();
+    let own = own.unwrap_or_default();
     RunRecord {
         command: before.command,
         started: Some(before.started),
@@ -44,14 +45,15 @@ pub fn record(run: &PlannedRun, before: Before, finished: Finished, line: Option
         involuntary_context_switches: Some(involuntary),
         minor_page_faults: Some(minor),
         major_page_faults: Some(major),
-        checksum: own.as_ref().and_then(|own| own.checksum.clone()).filter(|_| ok),
+        checksum: own.checksum.filter(|_| ok),
         stderr_tail: (!ok && !stderr.is_empty()).then_some(stderr),
         outcome,
         wall_seconds: Some(finished.wall.as_secs_f64()),
         user_seconds: Some(finished.user.as_secs_f64()),
         system_seconds: Some(finished.system.as_secs_f64()),
         max_rss_bytes: Some(finished.max_rss),
-        stats: own.and_then(|own| own.stats),
+        latency: own.latency,
+        stats: own.stats,
         ..RunRecord::planned(run, before.seed)
     }
 }

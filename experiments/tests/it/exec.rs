@@ -138,6 +138,39 @@ fn the_record_has_what_was_asked_and_what_was_counted() {
 }
 
 #[test]
+fn latency_goes_into_the_record_and_nowhere_else() {
+    let bench = Bench::new();
+    for (rate, expected) in [("0", None), ("50000", Some(50_000))] {
+        let words = [
+            "exec", "server", "2", "1000", "100", rate, "--record", "r.json", "+RTS", "-N2",
+        ];
+        let done = bench.gclab(&words).exits(0);
+        let text = fs::read_to_string(bench.path().join("r.json")).unwrap();
+        let record: RunRecord = serde_json::from_str(&text).unwrap();
+        assert_eq!(done.stdout, format!("server checksum={}\n", record.checksum.unwrap()));
+        let latency = record.latency.expect("it answers requests");
+        assert_eq!((latency.requests, latency.rate_per_second), (1000, expected));
+        let rising = [
+            latency.p50_ns,
+            latency.p90_ns,
+            latency.p99_ns,
+            latency.p99_9_ns,
+            latency.max_ns,
+        ]
+        .map(Option::unwrap);
+        assert!(rising[0] > 0 && rising.is_sorted(), "{latency:?}");
+        // Of a thousand requests none is the one in ten thousand.
+        assert_eq!(latency.p99_99_ns, None);
+        assert!(latency.mean_ns.unwrap() <= rising[4] as f64);
+    }
+    bench
+        .gclab(&["exec", "binary_trees", "6", "--record", "r.json"])
+        .exits(0);
+    let text = fs::read_to_string(bench.path().join("r.json")).unwrap();
+    assert!(!text.contains("latency"), "{text}");
+}
+
+#[test]
 fn an_exhausted_heap_is_a_clean_end() {
     let bench = Bench::new();
     let done = bench

@@ -42,6 +42,48 @@ fn a_sweep_does_each_run_of_its_plan_once_and_reports() {
 }
 
 #[test]
+fn latency_can_be_compared() {
+    let bench = Bench::new();
+    let file = r#"
+        question   = "Who is late?"
+        collectors = ["copying"]
+        workloads  = [{ name = "binary_trees", args = [6] }, { name = "server", args = [2, 1000, 100, 0] }]
+        repeat     = 2
+    "#;
+    bench.write("late.toml", file);
+    let done = bench.gclab(&["run", "late.toml", "--out", "out"]).exits(0);
+    assert!(done.stdout.contains("latency"), "{}", done.all());
+    let csv = bench.gclab(&["report", "out", "--format", "csv"]).exits(0).stdout;
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    let column = |name: &str| {
+        rows[0]
+            .iter()
+            .position(|head| *head == name)
+            .unwrap_or_else(|| panic!("no {name}"))
+    };
+    let (workload, p99, max) = (
+        column("workload"),
+        column("latency_p99_seconds"),
+        column("latency_max_seconds"),
+    );
+    assert_eq!(rows.len(), 5);
+    for row in &rows[1..] {
+        let figures = [row[p99], row[max]].map(|text| text.parse::<f64>().ok());
+        match row[workload] {
+            "server" => assert!(
+                figures[0] > Some(0.0) && figures[1] >= figures[0] && figures[1] < Some(60.0),
+                "{row:?}"
+            ),
+            _ => assert_eq!(figures, [None, None]),
+        }
+    }
+    let markdown = bench.gclab(&["report", "out", "--format", "markdown"]).exits(0).stdout;
+    assert_eq!(markdown.matches("latency 99.9 % ms").count(), 1, "{markdown}");
+    let same = bench.gclab(&["compare", "out", "out"]).exits(0);
+    assert!(same.stdout.contains("latency 99.9 %"), "{}", same.all());
+}
+
+#[test]
 fn a_run_can_be_repeated_by_its_recorded_command() {
     let bench = Bench::new();
     bench.write("tiny.toml", &tiny(1));

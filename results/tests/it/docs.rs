@@ -3,7 +3,7 @@
 use crate::synthetic;
 use gclab_results::schema::{Documented, Field};
 use gclab_results::{
-    Axis, Build, GcThread, Generation, Machine, Manifest, Pause, PlannedRun, RunRecord, RunStats, Status,
+    Axis, Build, GcThread, Generation, Latency, Machine, Manifest, Pause, PlannedRun, RunRecord, RunStats, Status,
 };
 use std::path::Path;
 
@@ -48,6 +48,7 @@ fn filled_in(page: &str) -> String {
 fn content(what: &str) -> String {
     match what {
         "fields: RunRecord" => table(RunRecord::FIELDS),
+        "fields: Latency" => table(Latency::FIELDS),
         "fields: RunStats" => table(RunStats::FIELDS),
         "fields: Generation" => table(Generation::FIELDS),
         "fields: GcThread" => table(GcThread::FIELDS),

@@ -52,6 +52,10 @@ fn collecting_all_the_time_changes_nothing() {
         ("message_window", &["50", "200", "16"], 1),
         ("heap_snapshot", &["-", "1"], 3001),
         ("word_index", &["Cargo.toml", "1", "50"], 1),
+        ("par_trees", &["2", "6"], 1),
+        ("par_skewed", &["3", "64", "2"], 1),
+        ("par_shared", &["3", "16", "64", "1000"], 1),
+        ("server", &["3", "20", "5", "0"], 7),
     ];
     for (workload, args, every) in runs {
         let calm = Run::new(workload, args);

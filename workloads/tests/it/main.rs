@@ -3,6 +3,8 @@
 mod args;
 mod checksums;
 mod heap_snapshot;
+mod latency;
 mod memory;
 mod run;
+mod threads;
 mod word_index;

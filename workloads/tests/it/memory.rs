@@ -99,6 +99,65 @@ fn hash_churn() {
     check("hash_churn", &["1024", "4096", "50000"], allocated, peak);
 }
 
+#[test]
+fn par_trees() {
+    let tree = |depth: u64| ((1 << (depth + 1)) - 1) * 24;
+    // One capability: one thread after the other.
+    check("par_trees", &["3", "10"], (135_854 + 51_550 + 25_774) * 24, tree(11));
+}
+
+#[test]
+fn par_skewed() {
+    let (rounds, kept) = (2000, 50);
+    let cells = |thread: u64| (4 << thread) * 24;
+    let allocated = (0..4).map(|thread| rounds * cells(thread) + pointers_array(kept)).sum();
+    // The last thread keeps the most, and has a list at hand.
+    let live = kept * cells(3) + pointers_array(kept) + cells(3);
+    check("par_skewed", &["4", "2000", "50"], allocated, live);
+}
+
+#[test]
+fn par_shared() {
+    // The same updates on chains of keys.
+    let (mut rng, mut chains) = (SplitMix64::new(5), vec![Vec::new(); 256]);
+    let bytes = |key: u64| bytes_array(16 + key % 48);
+    let (mut allocated, mut live, mut peak) = (pointers_array(256), pointers_array(256), 0);
+    for _ in 0..20_000 {
+        let key = rng.below(1024);
+        let chain: &mut Vec<u64> = &mut chains[(mix(key) % 256) as usize];
+        // The last of a vector is the first of a chain.
+        if let Some(place) = chain.iter().position(|at| *at == key) {
+            allocated += (chain.len() - 1 - place) as u64 * 32;
+            chain.remove(place);
+            live -= 32 + bytes(key);
+        } else {
+            chain.push(key);
+            allocated += 32 + bytes(key);
+            live += 32 + bytes(key);
+        }
+        peak = peak.max(live);
+    }
+    check("par_shared", &["1", "256", "1024", "20000"], allocated, peak + 32 * 8);
+}
+
+#[test]
+fn server() {
+    let (requests, slots) = (2000, 100);
+    let entry = 24 + bytes_array(1000);
+    let mut cached: Vec<u64> = (0..slots).collect();
+    let mut allocated = pointers_array(slots) + slots * entry + requests * 500 * 24;
+    for request in 0..requests {
+        let mut rng = SplitMix64::new(mix(request));
+        let popular = 1 + rng.below(4 * slots);
+        let key = rng.below(popular);
+        if std::mem::replace(&mut cached[(key % slots) as usize], key) != key {
+            allocated += entry;
+        }
+    }
+    let live = pointers_array(slots) + slots * entry + 500 * 24;
+    check("server", &["1", "2000", "100", "0"], allocated, live + entry);
+}
+
 /// Nodes on the way down one edge of the treap of `keys`, by its definition.
 fn edge(keys: std::ops::Range<u64>, rightmost: bool) -> u64 {
     let mut best = None;

@@ -19,6 +19,12 @@ pub struct Run<'a> {
     pub stress: Option<u64>,
     /// Check the whole heap after each collection.
     pub checked: bool,
+    /// Mutator threads that may be inside at a time (`-N`).
+    pub capabilities: u32,
+    /// Bytes of the chunks that the allocation area is cut into (`-n`).
+    pub chunk: Option<usize>,
+    /// The most that the heap may take (`-M`).
+    pub limit: Option<usize>,
 }
 
 impl<'a> Run<'a> {
@@ -29,7 +35,24 @@ impl<'a> Run<'a> {
             area: 256 << 10,
             stress: None,
             checked: true,
+            capabilities: 1,
+            chunk: None,
+            limit: None,
         }
+    }
+
+    pub fn capabilities(self, capabilities: u32) -> Self {
+        Run { capabilities, ..self }
+    }
+
+    pub fn chunk(self, bytes: usize) -> Self {
+        let chunk = Some(bytes);
+        Run { chunk, ..self }
+    }
+
+    pub fn limit(self, bytes: usize) -> Self {
+        let limit = Some(bytes);
+        Run { limit, ..self }
     }
 
     pub fn area(self, area: usize) -> Self {
@@ -72,6 +95,9 @@ impl CollectorVisitor for &Run<'_> {
             reserve: Bytes(8 << 30),
             generations: Flags::default().generations.clamp(least, most),
             stress: self.stress,
+            capabilities: self.capabilities,
+            chunk: self.chunk.map(Bytes),
+            max_heap: self.limit.map(Bytes),
             // Major collections as often as may be, so that what they find live comes near the peak.
             old_min: Bytes(4 << 10),
             old_factor: 1.0,

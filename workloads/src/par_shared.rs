@@ -1,0 +1,175 @@
+//! `par_shared T B K U`: threads that update one hash table, so that old objects come to point to young ones of other threads.
+//!
+//! The table is an array of B chains of entries {key, bytes, next} that never change: an update makes a new chain, as far as it differs, and puts it in the old one's
+//! place if that is still there; if not, it starts again from what is there now. U times: key = draw mod K (seed 5); bucket = mix(key) mod B. If the chain holds the key, its
+//! entry is left out, and those before it are made anew; otherwise an entry is put in front, whose array has 16 + (key mod 48) bytes, all key mod 256.
+//!
+//! Thread t does the updates of keys that are t mod T, in their order; so of each key it is known when it is there, and the checksum, the sum over what remains of key + length of
+//! bytes + first byte, does not depend on T or on who comes first. It is that of `hash_churn` from another seed. An entry has 32 bytes, its array
+//! 16 and its bytes rounded up to words. Live is what `hash_churn` has live; entries made anew, once more after each loss of a race, are garbage of some age.
+
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{ByteArray, Gc, MutArray, Mutator, NoGc, OptionRoot, Root};
+use gclab_core::world::World;
+
+use crate::{ArgSpec, Args, RunError, SplitMix64, TestSize, Workload, WorkloadDescription, mix, threads};
+
+/// Start of the generator of keys.
+const SEED: u64 = 5;
+
+/// Least length of an entry's array.
+const SHORTEST: u64 = 16;
+
+/// How many lengths there are.
+const LENGTHS: u64 = 48;
+
+/// An entry of a chain.
+#[derive(Closure)]
+#[allow(dead_code, reason = "it never exists as a Rust value")]
+struct Entry {
+    key: u64,
+    bytes: Ptr<ByteArray>,
+    next: Option<Ptr<Entry>>,
+}
+
+/// The workload.
+#[derive(Debug, Default)]
+pub struct ParShared;
+
+impl Workload for ParShared {
+    const DESCRIPTION: WorkloadDescription = WorkloadDescription {
+        name: "par_shared",
+        summary: "threads that update one hash table by compare-and-swap",
+        args: &[
+            ArgSpec::number("T", "threads", 4, 1..=threads::MOST),
+            ArgSpec::number("B", "buckets", 65_536, 1..=1 << 36),
+            ArgSpec::number("K", "different keys", 262_144, 1..=1 << 40),
+            ArgSpec::number("U", "insertions and deletions", 3_000_000, 0..=1 << 40),
+        ],
+        checksum: Some(17_280_338_262),
+        test: TestSize {
+            args: &["4", "256", "1024", "20000"],
+            checksum: Some(339_828),
+        },
+    };
+
+    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+        let (threads, keys, updates) = (args.number("T"), args.number("K"), args.number("U"));
+        let buckets = args.number("B");
+        let table = world.enter(|m| {
+            let (m, table) = m.with_view(|m| m.alloc_array::<Entry>(buckets as usize, |_| None));
+            m.handle(table)
+        })?;
+        threads::enter_each(world, threads, |m, thread| {
+            m.frame(|m, [slot]| {
+                let table = slot.put(table.open(m));
+                let mut rng = SplitMix64::new(SEED);
+                for _ in 0..updates {
+                    let key = rng.below(keys);
+                    if key % threads == thread {
+                        update(m, &table, (mix(key) % buckets) as usize, key);
+                    }
+                }
+            })
+        })?;
+        Ok(world.enter(|m| sum(table.open(m)))?)
+    }
+}
+
+/// Takes the entry of `key` out, or puts one in.
+fn update<'h, C: Collector>(m: &mut Mutator<'h, C>, table: &Root<'_, 'h, MutArray<Entry>>, bucket: usize, key: u64) {
+    m.frame(|m, [seen, bytes]| {
+        let seen = seen.put_option(table.get(m).get(bucket));
+        // Only this thread puts entries of this key in or takes them out, so what is found here holds however often a race is lost.
+        match position(seen.get(m), key) {
+            Some(_) => while !remove(m, table, bucket, &seen, key) {},
+            None => {
+                let bytes = bytes.put(m.alloc_bytes_filled((SHORTEST + key % LENGTHS) as usize, key as u8));
+                while !prepend(m, table, bucket, &seen, &bytes, key) {}
+            }
+        }
+    });
+}
+
+/// How many entries are before that of `key`.
+fn position(mut at: Option<Gc<'_, '_, Entry>>, key: u64) -> Option<usize> {
+    let mut before = 0;
+    while let Some(entry) = at {
+        if entry.key() == key {
+            return Some(before);
+        }
+        (before, at) = (before + 1, entry.next());
+    }
+    None
+}
+
+/// Puts an entry in front of the chain that was `seen`. If another is there by now, that is seen next time.
+fn prepend<'h, C: Collector>(
+    m: &mut Mutator<'h, C>,
+    table: &Root<'_, 'h, MutArray<Entry>>,
+    bucket: usize,
+    seen: &OptionRoot<'_, 'h, Entry>,
+    bytes: &Root<'_, 'h, ByteArray>,
+    key: u64,
+) -> bool {
+    let (m, entry) = m.alloc_with(|m| Entry::new(key, bytes.get(m), seen.get(m)));
+    replace(m, table, bucket, seen, Some(entry))
+}
+
+/// As [`prepend`], for the chain that was `seen` without the entry of `key`.
+fn remove<'h, C: Collector>(
+    m: &mut Mutator<'h, C>,
+    table: &Root<'_, 'h, MutArray<Entry>>,
+    bucket: usize,
+    seen: &OptionRoot<'_, 'h, Entry>,
+    key: u64,
+) -> bool {
+    let before = position(seen.get(m), key).expect("nobody else takes it out");
+    m.frame(|m, [rest]| {
+        let rest = rest.put_option(nth(seen.get(m), before).next());
+        for place in (0..before).rev() {
+            let (_, entry) = m.alloc_with(|m| {
+                let entry = nth(seen.get(m), place);
+                Entry::new(entry.key(), entry.bytes(), rest.get(m))
+            });
+            rest.set(Some(entry));
+        }
+        replace(m, table, bucket, seen, rest.get(m))
+    })
+}
+
+/// Entry `place` of a chain that has more.
+fn nth<'m, 'h>(chain: Option<Gc<'m, 'h, Entry>>, place: usize) -> Gc<'m, 'h, Entry> {
+    let mut entry = chain.expect("an entry was found in it");
+    for _ in 0..place {
+        entry = entry.next().expect("an entry was found behind it");
+    }
+    entry
+}
+
+/// Puts `chain` in the place of the one that was `seen`; if another is there by now, that is `seen` instead.
+fn replace<'h, C: Collector>(
+    m: &NoGc<'h, C>,
+    table: &Root<'_, 'h, MutArray<Entry>>,
+    bucket: usize,
+    seen: &OptionRoot<'_, 'h, Entry>,
+    chain: Option<Gc<'_, 'h, Entry>>,
+) -> bool {
+    let exchanged = table.get(m).compare_exchange(m, bucket, seen.get(m), chain);
+    exchanged.map_err(|found| seen.set(found)).is_ok()
+}
+
+/// The checksum of what is in the table.
+fn sum(table: Gc<'_, '_, MutArray<Entry>>) -> u64 {
+    let mut total = 0_u64;
+    for bucket in 0..table.len() {
+        let mut at = table.get(bucket);
+        while let Some(entry) = at {
+            let bytes = entry.bytes().as_slice();
+            total = total.wrapping_add(entry.key() + bytes.len() as u64 + u64::from(bytes[0]));
+            at = entry.next();
+        }
+    }
+    total
+}

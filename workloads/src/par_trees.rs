@@ -1,0 +1,38 @@
+//! `par_trees T N`: [`binary_trees`] on T threads that allocate at unequal rates.
+//!
+//! Thread t is binary_trees with max = max(N - t, 6), and knows nothing of the others. The checksum is the sum of theirs, which is the number of
+//! nodes allocated. Live at the peak: what binary_trees has live, for each thread that is inside at the time.
+
+use gclab_core::collector::Collector;
+use gclab_core::world::World;
+
+use crate::binary_trees::{self, LEAST_DEPTH};
+use crate::{ArgSpec, Args, RunError, TestSize, Workload, WorkloadDescription, threads};
+
+/// The workload.
+#[derive(Debug, Default)]
+pub struct ParTrees;
+
+impl Workload for ParTrees {
+    const DESCRIPTION: WorkloadDescription = WorkloadDescription {
+        name: "par_trees",
+        summary: "binary_trees on threads, each with trees less deep than the one before",
+        args: &[
+            ArgSpec::number("T", "threads", 2, 1..=threads::MOST),
+            ArgSpec::number("N", "depth of the first thread's largest trees", 17, 0..=40),
+        ],
+        checksum: Some(44_957_708),
+        test: TestSize {
+            args: &["2", "10"],
+            checksum: Some(187_404),
+        },
+    };
+
+    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+        let deepest = args.number("N");
+        let counts = threads::enter_each(world, args.number("T"), |m, thread| {
+            binary_trees::run(m, deepest.saturating_sub(thread).max(LEAST_DEPTH) as u32)
+        })?;
+        Ok(counts.into_iter().fold(0, u64::wrapping_add))
+    }
+}

@@ -1,0 +1,237 @@
+//! `server T R N RATE`: requests that make garbage beside a large shared cache; how long each takes is recorded.
+//!
+//! The cache is an array of N slots; key k of K = 4 N belongs into slot k mod N. At first it holds the keys 0 to N - 1. An entry {key, value} has a value of 1000 bytes, all key mod 256.
+//! Request r (of R) draws from the state mix(r): key = draw mod (1 + draw mod K), so that small keys are more popular; then it makes a list of 500 cells {next, value = draw}
+//! and looks the key up. If another key is in its slot, an entry is made and stored there. The answer is the sum of the list's values + key + the first and the last byte of the key's value. It does not
+//! depend on what was in the cache, so the checksum, the sum of all answers, depends neither on T nor on who comes first.
+//!
+//! T threads take requests in their order. With RATE (requests a second) the loop is open: request r is meant to start r / RATE seconds after the first, no sooner, and its latency counts
+//! from then. With RATE 0 the loop is closed. [`Latency`] says what that means. Threads wait outside of the heap.
+//! A wait of less than 200 µs is spent giving the processor up again and again: to sleep would take longer, and be counted as the collector's doing.
+//! So with an open loop CPU time of the mutator tells nothing, and elapsed time is the schedule's.
+//!
+//! Live: N entries of 24 bytes, as many values of 1016 bytes, and the array; for each thread that is inside a list of 24-byte cells. The cache makes old objects point to young ones at random.
+
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{ByteArray, Gc, Handle, MutArray, Mutator, OptionRoot, Root};
+use gclab_core::world::World;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::{ArgSpec, Args, Latency, RunError, SplitMix64, TestSize, Workload, WorkloadDescription, mix, threads};
+
+/// Keys for each slot of the cache.
+const KEYS: u64 = 4;
+
+/// Bytes of a value.
+const VALUE: usize = 1000;
+
+/// Cells that a request makes.
+const CELLS: u64 = 500;
+
+/// How late a thread that sleeps may wake: what Linux allows itself by default (50 µs) and some more for the scheduler.
+const SLEEP: Duration = Duration::from_micros(200);
+
+/// What threads get to start in before the first request of an open loop: a few take far less.
+const STARTING: Duration = Duration::from_millis(20);
+
+/// What the cache holds.
+#[derive(Closure)]
+#[allow(dead_code, reason = "it never exists as a Rust value")]
+struct Entry {
+    key: u64,
+    value: Ptr<ByteArray>,
+}
+
+/// A cell of the list that a request makes.
+#[derive(Closure)]
+#[allow(dead_code, reason = "it never exists as a Rust value")]
+struct Cell {
+    next: Option<Ptr<Cell>>,
+    value: u64,
+}
+
+/// The workload; it keeps the latency of its last run.
+#[derive(Debug, Default)]
+pub struct Server {
+    latency: Mutex<Option<Latency>>,
+}
+
+impl Workload for Server {
+    const DESCRIPTION: WorkloadDescription = WorkloadDescription {
+        name: "server",
+        summary: "requests beside a large shared cache, the latency of each recorded",
+        args: &[
+            ArgSpec::number("T", "threads", 2, 1..=threads::MOST),
+            ArgSpec::number("R", "requests", 100_000, 0..=1 << 40),
+            ArgSpec::number("N", "slots of the cache", 50_000, 1..=1 << 36),
+            ArgSpec::number(
+                "RATE",
+                "requests a second, 0 for each after the one before",
+                100_000,
+                0..=1_000_000_000,
+            ),
+        ],
+        checksum: Some(3_036_325_327_466_997_197),
+        test: TestSize {
+            args: &["4", "2000", "100", "0"],
+            checksum: Some(9_083_900_621_349_153_110),
+        },
+    };
+
+    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+        let (threads, rate) = (args.number("T"), args.number("RATE"));
+        let slots = args.number("N");
+        let cache = world.enter(|m| {
+            m.frame(|m, [cache]| {
+                let cache = cache.put(m.alloc_array::<Entry>(slots as usize, |_| None));
+                for key in 0..slots {
+                    store(m, &cache, key);
+                }
+                m.handle(cache.get(m))
+            })
+        })?;
+        let schedule = Schedule::new(args.number("R"), (rate > 0).then_some(rate));
+        let served = threads::enter_each(world, threads, |m, _| serve(m, &cache, slots, &schedule))?;
+        let mut latency = Latency::new(schedule.rate);
+        let mut sum = 0_u64;
+        for (answers, latencies) in served {
+            sum = sum.wrapping_add(answers);
+            latency.add(&latencies);
+        }
+        *self.latency.lock().unwrap_or_else(PoisonError::into_inner) = Some(latency);
+        Ok(sum)
+    }
+
+    fn latency(&self) -> Option<Latency> {
+        self.latency.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Which request is next, and when it is to start.
+#[derive(Debug)]
+struct Schedule {
+    first: Instant,
+    requests: u64,
+    rate: Option<u64>,
+    next: AtomicU64,
+}
+
+impl Schedule {
+    /// The first request is to start when threads have had time to.
+    fn new(requests: u64, rate: Option<u64>) -> Self {
+        Schedule {
+            first: Instant::now() + STARTING,
+            requests,
+            rate,
+            next: AtomicU64::new(0),
+        }
+    }
+
+    /// The next request, and in an open loop when it is to start.
+    fn take(&self) -> Option<(u64, Option<Instant>)> {
+        // Relaxed: threads share nothing by it but the number.
+        let request = self.next.fetch_add(1, Ordering::Relaxed);
+        let start =
+            |rate| self.first + Duration::from_nanos((u128::from(request) * 1_000_000_000 / u128::from(rate)) as u64);
+        (request < self.requests).then(|| (request, self.rate.map(start)))
+    }
+}
+
+/// Answers requests as long as there are any: the sum of the answers, and how long they took.
+fn serve<C: Collector>(
+    m: &mut Mutator<'_, C>,
+    cache: &Handle<MutArray<Entry>>,
+    slots: u64,
+    schedule: &Schedule,
+) -> (u64, Latency) {
+    m.frame(|m, [slot, list]| {
+        let cache = slot.put(cache.open(m));
+        let list = list.put_option(None);
+        let mut latency = Latency::new(schedule.rate);
+        let mut sum = 0_u64;
+        while let Some((request, start)) = schedule.take() {
+            if let Some(start) = start {
+                wait(m, start);
+            }
+            let start = start.unwrap_or_else(Instant::now);
+            sum = sum.wrapping_add(answer(m, &cache, slots, request, &list));
+            latency.record(start.elapsed());
+        }
+        (sum, latency)
+    })
+}
+
+/// Comes back at `start`, or at once if that is past. Collections do not wait for it.
+fn wait<C: Collector>(m: &mut Mutator<'_, C>, start: Instant) {
+    if start <= Instant::now() {
+        return;
+    }
+    m.blocking(|| {
+        loop {
+            match start.checked_duration_since(Instant::now()) {
+                None | Some(Duration::ZERO) => return,
+                Some(left) if left > SLEEP => std::thread::sleep(left - SLEEP),
+                Some(_) => std::thread::yield_now(),
+            }
+        }
+    });
+}
+
+/// Answers one request.
+fn answer<'h, C: Collector>(
+    m: &mut Mutator<'h, C>,
+    cache: &Root<'_, 'h, MutArray<Entry>>,
+    slots: u64,
+    request: u64,
+    list: &OptionRoot<'_, 'h, Cell>,
+) -> u64 {
+    let mut rng = SplitMix64::new(mix(request));
+    let popular = 1 + rng.below(KEYS * slots);
+    let key = rng.below(popular);
+    list.set(None);
+    for _ in 0..CELLS {
+        let value = rng.draw();
+        let (_, cell) = m.alloc_with(|m| Cell::new(list.get(m), value));
+        list.set(Some(cell));
+    }
+    let cached = cache.get(m).get((key % slots) as usize);
+    let value = match cached.filter(|entry| entry.key() == key) {
+        Some(entry) => ends(entry.value()),
+        None => ends(store(m, cache, key).value()),
+    };
+    values(list.get(m)).wrapping_add(key + value)
+}
+
+/// Makes the entry of `key` and puts it into its slot.
+fn store<'m, 'h, C: Collector>(
+    m: &'m mut Mutator<'h, C>,
+    cache: &Root<'_, 'h, MutArray<Entry>>,
+    key: u64,
+) -> Gc<'m, 'h, Entry> {
+    m.frame(|m, [value]| {
+        let value = value.put(m.alloc_bytes_filled(VALUE, key as u8));
+        let (m, entry) = m.alloc_with(|m| Entry::new(key, value.get(m)));
+        let cache = cache.get(m);
+        cache.set(m, (key % cache.len() as u64) as usize, Some(entry));
+        entry
+    })
+}
+
+/// The first and the last byte of a value.
+fn ends(value: Gc<'_, '_, ByteArray>) -> u64 {
+    let value = value.as_slice();
+    u64::from(value[0]) + u64::from(value[value.len() - 1])
+}
+
+/// The sum of the values in a list.
+fn values(mut list: Option<Gc<'_, '_, Cell>>) -> u64 {
+    let mut sum = 0_u64;
+    while let Some(cell) = list {
+        sum = sum.wrapping_add(cell.value());
+        list = cell.next();
+    }
+    sum
+}

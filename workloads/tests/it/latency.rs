@@ -1,0 +1,64 @@
+//! Latency of requests: all are recorded, and in an open loop those that wait in line are late.
+
+use gclab_collectors::Copying;
+use gclab_core::flags::Flags;
+use gclab_core::words::Bytes;
+use gclab_core::world::World;
+use gclab_workloads::{All, Args, Latency, Workload, WorkloadList, WorkloadVisitor};
+use std::time::{Duration, Instant};
+
+/// Runs a workload with arguments on two capabilities.
+struct Measured<'a>(&'a [&'a str]);
+
+impl WorkloadVisitor for Measured<'_> {
+    type Output = Option<Latency>;
+    fn visit<W: Workload>(self, workload: &W) -> Option<Latency> {
+        let flags = Flags {
+            capabilities: 2,
+            reserve: Bytes(8 << 30),
+            ..Flags::default()
+        };
+        let world = World::<Copying>::new(&flags).expect("a small heap");
+        let args = Args::parse(&W::DESCRIPTION, self.0).unwrap();
+        workload.run(&world, &args).expect("room enough");
+        workload.latency()
+    }
+}
+
+fn measured(workload: &str, args: &[&str]) -> Option<Latency> {
+    All::with(workload, Measured(args)).expect("a workload of the list")
+}
+
+#[test]
+fn every_request_is_recorded() {
+    for (rate, expected) in [("0", None), ("1000000", Some(1_000_000))] {
+        let latency = measured("server", &["3", "3000", "100", rate]).expect("it answers requests");
+        assert_eq!((latency.requests(), latency.rate()), (3000, expected));
+        let percentiles = [2, 10, 100, 1000].map(|rarer| latency.exceeded_by_one_in(rarer).expect("enough requests"));
+        assert!(
+            percentiles.is_sorted() && percentiles[0] > 100 && latency.max_ns() >= percentiles[3],
+            "{latency:?}"
+        );
+        assert!(latency.mean_ns() <= latency.max_ns() as f64);
+    }
+    assert!(measured("binary_trees", &["6"]).is_none());
+}
+
+#[test]
+fn requests_of_an_open_loop_start_when_they_should() {
+    let before = Instant::now();
+    let latency = measured("server", &["2", "200", "100", "1000"]).unwrap();
+    assert!(before.elapsed() >= Duration::from_millis(199));
+    // The machine may hold up many of them, but hardly half.
+    assert!(latency.exceeded_by_one_in(2).unwrap() < 20_000_000, "{latency:?}");
+}
+
+#[test]
+fn who_waits_in_line_is_late() {
+    let args = |rate| ["2", "3000", "100", rate];
+    let alone = measured("server", &args("0")).unwrap();
+    // All are to start at once, so half of them wait for the other half.
+    let in_line = measured("server", &args("1000000000")).unwrap();
+    let [alone, in_line] = [alone, in_line].map(|latency| latency.exceeded_by_one_in(2).unwrap());
+    assert!(in_line > 100 * alone, "{in_line} ns in line, {alone} ns alone");
+}

@@ -1,0 +1,107 @@
+//! Threads: as many as one likes, on as many capabilities as there are; whoever comes first, the checksum is the same.
+
+use gclab_collectors::All;
+use gclab_core::collector::CollectorList;
+use gclab_core::world::EnterError;
+use gclab_workloads::{RunError, WorkloadList};
+
+use crate::run::Run;
+
+/// The workloads that have threads.
+const THREADED: &[&str] = &["par_trees", "par_skewed", "par_shared", "server"];
+
+#[test]
+fn capabilities_do_not_change_checksums() {
+    for description in gclab_workloads::All::descriptions() {
+        if !THREADED.contains(&description.name) {
+            continue;
+        }
+        for (capabilities, area) in [(1, 64), (2, 64), (3, 16), (4, 256)] {
+            let run = Run::new(description.name, description.test.args)
+                .capabilities(capabilities)
+                .area(area << 10);
+            for (collector, checksum, statistics) in run.everywhere() {
+                assert_eq!(Some(checksum), description.test.checksum, "{run:?} under {collector}");
+                assert!(statistics.collections.len() > 1, "{run:?} under {collector}");
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_do_not_change_the_checksums_of_what_they_share() {
+    for (workload, rest) in [
+        ("par_shared", &["256", "1024", "20000"][..]),
+        ("server", &["500", "100", "0"]),
+    ] {
+        let by = |threads| [&[threads], rest].concat();
+        let alone = Run::new(workload, &by("1")).under("copying").unwrap().0;
+        for threads in ["2", "4", "9"] {
+            let run = Run::new(workload, &by(threads)).area(16 << 10).capabilities(4);
+            for (collector, checksum, _) in run.everywhere() {
+                assert_eq!(checksum, alone, "{run:?} under {collector}");
+            }
+        }
+    }
+}
+
+#[test]
+fn collecting_all_the_time_on_many_threads_changes_nothing() {
+    let runs = [
+        ("par_trees", &["3", "6"][..], 5),
+        ("par_skewed", &["3", "64", "2"], 3),
+        ("par_shared", &["3", "16", "64", "1000"], 3),
+        ("server", &["3", "20", "5", "0"], 31),
+    ];
+    for (workload, args, every) in runs {
+        let calm = Run::new(workload, args);
+        let expected = calm.under("two-space").unwrap().0;
+        for (collector, checksum, _) in calm.capabilities(3).stress(every).everywhere() {
+            assert_eq!(checksum, expected, "{workload} {args:?} under {collector}");
+        }
+    }
+}
+
+/// Each capability has an area of its own, and the first that is full ends them all; chunks of one pool go to whoever needs them.
+#[test]
+fn chunks_save_collections_where_threads_allocate_at_unequal_rates() {
+    let run = Run::new("par_skewed", &["4", "20000", "50"])
+        .capabilities(4)
+        .area(64 << 10)
+        .unchecked();
+    for collector in All::descriptions() {
+        let whole = run.under(collector.name).unwrap();
+        let chunks = run.clone().chunk(8 << 10).under(collector.name).unwrap();
+        assert_eq!(whole.0, chunks.0);
+        let [whole, chunks] = [whole.1, chunks.1].map(|statistics| statistics.collections.len());
+        // In step the areas are full to 15 of 32 when the last one is; out of step to less.
+        assert!(
+            chunks * 3 < whole * 2,
+            "{}: {chunks} collections with chunks, {whole} without",
+            collector.name
+        );
+    }
+}
+
+#[test]
+fn an_exhausted_heap_ends_all_threads() {
+    let runs = [
+        ("par_trees", &["4", "16"][..]),
+        ("par_skewed", &["4", "40000", "40000"]),
+        ("par_shared", &["4", "16384", "65536", "200000"]),
+        ("server", &["4", "20000", "4000", "0"]),
+    ];
+    for (workload, args) in runs {
+        let run = Run::new(workload, args)
+            .capabilities(4)
+            .limit(3 << 20)
+            .area(64 << 10)
+            .unchecked();
+        for collector in All::descriptions() {
+            match run.under(collector.name) {
+                Err(RunError::Heap(EnterError::Exhausted(_))) => {}
+                other => panic!("{run:?} under {}: {other:?}", collector.name),
+            }
+        }
+    }
+}
