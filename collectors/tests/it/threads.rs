@@ -314,7 +314,10 @@ under_every_collector! {
                 while !slow.load(Ordering::Relaxed) {
                     thread::yield_now();
                 }
-                world.enter(|m| (0..10).for_each(|_| m.collect(false))).expect("room enough");
+                world.enter(|m| (0..10).for_each(|_| {
+                    m.collect(false);
+                    m.blocking(|| thread::sleep(Duration::from_millis(3)));
+                })).expect("room enough");
                 done.store(true, Ordering::Relaxed);
             });
         });
