@@ -44,3 +44,64 @@ pub fn enter_each<C: Collector, R: Send>(
             .collect()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gclab_collectors::Copying;
+    use gclab_core::flags::Flags;
+    use gclab_core::words::Bytes;
+    use gclab_core::world::EnterError;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    fn world() -> World<Copying> {
+        let flags = Flags {
+            capabilities: 2,
+            max_heap: Some(Bytes(8 << 20)),
+            reserve: Bytes(1 << 30),
+            ..Flags::default()
+        };
+        World::new(&flags).expect("a small heap")
+    }
+
+    #[test]
+    fn results_come_in_order() {
+        assert_eq!(
+            enter_each(&world(), 9, |_, number| number * number).unwrap(),
+            [0, 1, 4, 9, 16, 25, 36, 49, 64]
+        );
+    }
+
+    #[test]
+    fn an_error_of_one_thread_is_given_back_when_the_others_have_ended() {
+        let ended = AtomicU64::new(0);
+        let result = enter_each(&world(), 4, |m, number| {
+            if number == 2 {
+                m.alloc_bytes_filled(100 << 20, 0);
+            }
+            ended.fetch_add(1, Ordering::Relaxed);
+        });
+        assert!(
+            matches!(result, Err(RunError::Heap(EnterError::Exhausted(_)))),
+            "{result:?}"
+        );
+        assert_eq!(ended.into_inner(), 3);
+    }
+
+    #[test]
+    fn a_panic_of_one_thread_goes_on_when_the_others_have_ended() {
+        let (world, ended) = (world(), AtomicU64::new(0));
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            enter_each(&world, 4, |_, number| {
+                if number == 0 {
+                    std::panic::resume_unwind(Box::new("on purpose"));
+                }
+                ended.fetch_add(1, Ordering::Relaxed);
+            })
+        }));
+        assert_eq!(panicked.unwrap_err().downcast_ref(), Some(&"on purpose"));
+        assert_eq!(ended.into_inner(), 3);
+        assert!(world.enter(|_| ()).is_ok());
+    }
+}
