@@ -332,3 +332,11 @@ fn csv_has_the_figures() {
         );
     }
 }
+
+/// Writes the report of such a sweep for looking at: `LOOK=folder cargo test -p gclab-results -- --ignored look`.
+#[test]
+#[ignore = "writes files for people to look at"]
+fn look() {
+    let out = std::path::PathBuf::from(std::env::var("LOOK").expect("LOOK names a folder"));
+    std::fs::write(out.join("parallel.html"), html(&runs())).unwrap();
+}

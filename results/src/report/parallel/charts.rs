@@ -4,7 +4,7 @@
 //! there. Lines are the settings of everything else. Bars of a speed-up are Fieller's interval, those of the balance reach from the least run to the greatest.
 
 use super::super::{time_metric, with_range};
-use super::{is_off, is_on, off, one};
+use super::{is_on, off, one};
 use crate::chart::{Chart, Point, Series};
 use crate::maths::ratio_of_means;
 use crate::metric::{self, Metric};
@@ -107,9 +107,9 @@ impl<'s, 'a> Plot<'s, 'a> {
         plot
     }
 
-    /// What is on, and what lies on the same axis beside it.
+    /// What has a place on the axis: what is on, and where a curve begins. (A base has the speed-up 1, which is the grey line.)
     fn shows(&self, group: &Group<'_>) -> bool {
-        is_on(group) || if self.flag == "N" { true } else { is_off(group) }
+        is_on(group) || self.curve
     }
 
     /// The other flags that are given, and the collector if there are several.
