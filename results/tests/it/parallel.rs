@@ -89,6 +89,7 @@ fn steady(runs: &mut [RunRecord], amount: f64) {
         let mut flags = run.flags.clone();
         flags.remove("qg");
         flags.remove("N");
+        flags.remove("qb");
         let key = format!("{} {flags:?}", run.workload);
         let first = firsts.entry(key).or_insert_with(|| run.clone());
         run.stats = first.stats.clone();
@@ -292,6 +293,84 @@ fn a_sweep_over_n_is_a_curve_over_one_capability() {
     let charts = html.split("<h2>Parallel collection</h2>").nth(1).expect("the section");
     assert!(charts.contains("GC speed-up") && charts.contains("<polyline"));
     assert!(section(&html).contains("parallel N=4: 2."), "{}", section(&html));
+}
+
+/// As in parallel.toml: one capability, two with and without, and load balancing at one size only. Programs of two threads gain by the second capability
+/// itself, which must not be put down to the collector.
+#[test]
+fn the_base_is_the_same_with_collection_off_and_what_few_have_is_not_recommended() {
+    let part = |sweep| Experiment { sweep, ..experiment() };
+    let parts = [
+        part(vec![("N", vec!["1"]), ("A", vec!["1m", "4m"])]),
+        experiment(),
+        part(vec![
+            ("N", vec!["2"]),
+            ("A", vec!["4m"]),
+            ("qg", vec!["0"]),
+            ("qb", vec!["false"]),
+        ]),
+    ];
+    let mut runs: Vec<RunRecord> = parts.iter().flat_map(synthetic::runs).collect();
+    // The same noise for a configuration whatever is shared; those of -qb come from the first with its -A.
+    steady(&mut runs, 0.01);
+    for run in &mut runs {
+        let balanced = run.flags.get("qb").is_none();
+        if run.flags["N"] == "2" {
+            share(run, if balanced { 0.7 } else { 0.5 }, 1.1, 0.5);
+        } else {
+            let stats = run.stats.as_mut().expect("a good run");
+            stats.total_elapsed_seconds = stats.total_elapsed_seconds.map(|t| t * 1.9);
+        }
+    }
+    let sweep = [
+        sweep(),
+        vec![Axis {
+            flag: "qb".to_owned(),
+            values: vec!["false".to_owned()],
+        }],
+    ]
+    .concat();
+    let summary = Summary::of_runs(&runs, &sweep);
+    let advice = advice(&summary).expect("the sweep is about it");
+    let cases: Vec<(&str, &str, String)> = advice
+        .cases
+        .iter()
+        .map(|case| {
+            (
+                case.work.title.split(' ').next().unwrap_or_default(),
+                case.setting.as_str(),
+                case.best(),
+            )
+        })
+        .collect();
+    let case = |work, setting, best: &str| (work, setting, best.to_owned());
+    assert_eq!(
+        cases,
+        [
+            case("binary_trees", "N=2 A=1m", "-qg0"),
+            case("binary_trees", "N=2 A=4m", "-qg0 -qb"),
+            case("long_list", "N=2 A=1m", "-qg0"),
+            case("long_list", "N=2 A=4m", "-qg0 -qb"),
+        ]
+    );
+    assert!(
+        advice
+            .cases
+            .iter()
+            .all(|case| case.base.flag("N") == "2" && case.base.flag("qg") == "false")
+    );
+    let words: Vec<&str> = advice
+        .candidates
+        .iter()
+        .map(|candidate| candidate.words.as_str())
+        .collect();
+    assert_eq!(words, ["-qg0", "-qg1"]);
+    assert!(
+        advice.candidates[0].time.estimate > 0.8,
+        "{:?}",
+        advice.candidates[0].time
+    );
+    assert!(advice.text[0].starts_with("Yes, with -qg0: ") && advice.text[0].contains(" of that without,"));
 }
 
 #[test]
