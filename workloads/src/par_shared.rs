@@ -45,9 +45,9 @@ impl Workload for ParShared {
             ArgSpec::number("T", "threads", 4, 1..=threads::MOST),
             ArgSpec::number("B", "buckets", 65_536, 1..=1 << 36),
             ArgSpec::number("K", "different keys", 262_144, 1..=1 << 40),
-            ArgSpec::number("U", "insertions and deletions", 3_000_000, 0..=1 << 40),
+            ArgSpec::number("U", "insertions and deletions", 5_000_000, 0..=1 << 40),
         ],
-        checksum: Some(17_280_338_262),
+        checksum: Some(17_222_704_993),
         test: TestSize {
             args: &["4", "256", "1024", "20000"],
             checksum: Some(339_828),
