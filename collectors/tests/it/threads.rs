@@ -509,6 +509,28 @@ under_every_collector! {
         world.enter(|m| busy(m, 10)).expect("usable");
     }
 
+    fn a_stop_without_a_collection_costs_no_room<C>() {
+        let world = World::<C>::new(&of_many::<C>(2, 64 << 10)).expect("a small heap");
+        let (allocated, looked) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        thread::scope(|s| {
+            s.spawn(|| world.enter(|m| for round in 1..=20 {
+                m.alloc_bytes_filled(1000, 0);
+                allocated.store(round, Ordering::Relaxed);
+                while looked.load(Ordering::Relaxed) < round {
+                    m.safepoint();
+                }
+            }).expect("room enough"));
+            for round in 1..=20 {
+                while allocated.load(Ordering::Relaxed) < round {
+                    thread::yield_now();
+                }
+                world.inspect(|_| ()).expect("not inside");
+                looked.store(round, Ordering::Relaxed);
+            }
+        });
+        assert_eq!(world.statistics().expect("not inside").collections_count(), 0);
+    }
+
     fn a_listener_is_inside_with_the_thread_that_collects<C>() {
         struct Enters<C: Collector>(Arc<OnceLock<World<C>>>, Arc<AtomicUsize>);
         impl<C: Collector> Listener for Enters<C> {
