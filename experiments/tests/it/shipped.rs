@@ -19,7 +19,7 @@ fn shipped() -> Vec<PathBuf> {
 fn all_are_there() {
     let files = shipped();
     let names: Vec<_> = files.iter().filter_map(|path| path.file_stem()?.to_str()).collect();
-    for name in ["collectors", "factor", "nursery", "quick", "real-heap"] {
+    for name in ["collectors", "factor", "nursery", "parallel", "quick", "real-heap"] {
         assert!(names.contains(&name), "{name} in {names:?}");
     }
 }
@@ -59,6 +59,27 @@ fn quick_has_two_collectors_three_workloads_one_of_them_a_real_heap_and_three_ro
     );
     let collectors = distinct(|line| line[line.iter().position(|word| *word == "--collector").unwrap() + 1].to_owned());
     assert_eq!(collectors.into_iter().collect::<Vec<_>>(), ["copying", "two-space"]);
+}
+
+/// Parallel collection off, from each generation on, with and without load balancing and chunks; one capability only once for each size of the area.
+#[test]
+fn parallel_switches_it_where_there_is_something_to_switch() {
+    let bench = Bench::new();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("parallel.toml");
+    let plan = bench.gclab(&["run", file.to_str().unwrap(), "--dry-run"]).exits(0);
+    let settings: std::collections::BTreeSet<&str> = plan
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("gclab exec par_trees "))
+        .map(|line| line.split_once(" --collector parallel").unwrap().1)
+        .collect();
+    assert_eq!(settings.len(), 13, "{settings:?}");
+    let one: Vec<_> = settings.iter().filter(|setting| !setting.contains("-N2")).collect();
+    assert_eq!(one, [&"", &" +RTS -A1m"]);
+    for setting in ["-N2 -qg", "-N2 -qg1", "-N2 -qb", "-N2 -qb0", "-n256k -N2 -qg"] {
+        let found = settings.iter().any(|line| line.ends_with(&format!(" {setting}")));
+        assert!(found, "{setting} in {settings:?}");
+    }
 }
 
 #[test]
