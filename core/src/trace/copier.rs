@@ -17,7 +17,7 @@ use super::copy::copy_closure;
 use super::exchange::{Exchange, Kind, Piece};
 use super::lane::{Cursor, OpenLane, SharedHeap};
 use super::queue::{MAX_LANES, first_lane, prefetch, prefetch_line};
-use super::scavenge::Work;
+use super::scavenge::{WORTH_CUTTING, Work};
 use crate::block::{BlockState, StateView};
 use crate::closure::{ClosureRef, Header, Slot};
 use crate::remembered::RememberedSet;
@@ -49,10 +49,42 @@ pub(super) struct Copier<'h> {
     pub large: Vec<(ClosureRef, u8)>,
     /// Remembered slots that were visited.
     pub remembered_seen: u64,
-    /// Words in ranges and large objects that wait to be scavenged (not in parallel).
+    pub to_do: ToDo,
+}
+
+/// What there is to do, as far as it is known, and how much of that is worth to be shared.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ToDo {
+    /// Words in ranges and large objects that wait to be scavenged. (In parallel they wait in queues.)
     pub waiting: usize,
-    /// As many of them are worth to be shared: scavenging stops there. More than there can be if there is nobody to share with.
+    /// Chunks of to-space that became full.
+    pub chunks: usize,
+    /// As many words that wait are worth to be shared.
     pub worth_sharing: usize,
+    /// After so many chunks, whatever can be shared is worth it: much has been copied, and much will be.
+    pub long_since: usize,
+}
+
+impl ToDo {
+    /// Nothing, and nobody to share it with.
+    pub const ALONE: ToDo = ToDo {
+        waiting: 0,
+        chunks: 0,
+        worth_sharing: usize::MAX,
+        long_since: usize::MAX,
+    };
+
+    /// Whether what waits is worth to be shared.
+    #[inline(always)]
+    pub fn is_worth_sharing(&self) -> bool {
+        self.waiting >= self.worth_sharing
+    }
+
+    /// Whether what is at hand is worth to be shared, if it can be cut in two.
+    #[inline(always)]
+    pub fn is_worth_sharing_now(&self) -> bool {
+        self.chunks >= self.long_since || self.is_worth_sharing()
+    }
 }
 
 /// Where a thread of a parallel collection puts what others may do.
@@ -102,8 +134,7 @@ impl<'h> Copier<'h> {
             remembered: RememberedSet::default(),
             large: Vec::new(),
             remembered_seen: 0,
-            waiting: 0,
-            worth_sharing: usize::MAX,
+            to_do: ToDo::ALONE,
         }
     }
 
@@ -224,7 +255,7 @@ impl<'h> Copier<'h> {
                 refill(
                     &mut self.lanes[lane],
                     lane,
-                    &mut self.waiting,
+                    &mut self.to_do,
                     &self.heap,
                     None,
                     cursor,
@@ -260,7 +291,7 @@ impl<'h> Copier<'h> {
             let extent = unsafe { closure.extent() };
             if extent.slots > 0 {
                 self.large.push((closure, dest));
-                self.waiting += extent.slots;
+                self.to_do.waiting += extent.slots;
             }
         } else {
             drop(heap);
@@ -268,8 +299,14 @@ impl<'h> Copier<'h> {
         self.remember_if_younger(slot, closure.0 as u64, holder);
     }
 
-    /// Scavenge until nothing is left here, or so much that it had better be shared.
-    pub fn scavenge_alone(&mut self) {
+    /// Whether a lane has a range to be scavenged that can be cut in two.
+    fn has_range(&self) -> bool {
+        let is_long = |cursor: &Cursor| cursor.free as usize - cursor.scan as usize >= 8 * WORTH_CUTTING;
+        self.cursors.iter().step_by(2).any(is_long)
+    }
+
+    /// Scavenge until nothing is left, or so much that it had better be shared: says whether it is the former.
+    pub fn scavenge_alone(&mut self) -> bool {
         loop {
             let mut step = self.oldest();
             while step > 0 {
@@ -280,16 +317,16 @@ impl<'h> Copier<'h> {
                 } else {
                     step - 1
                 };
-                if self.waiting >= self.worth_sharing {
-                    return;
+                if self.to_do.is_worth_sharing() || self.to_do.is_worth_sharing_now() && self.has_range() {
+                    return false;
                 }
             }
             let Some((closure, step)) = self.large.pop() else {
-                return;
+                return true;
             };
             // SAFETY: large objects that were reached are whole closures.
             let extent = unsafe { closure.extent() };
-            self.waiting -= extent.slots;
+            self.to_do.waiting -= extent.slots;
             self.scavenge_lane::<false>(step, Work::slots(extent.range()), None);
         }
     }
@@ -336,7 +373,7 @@ impl<'h> Copier<'h> {
 
     /// Offer to others what waits here: ranges of chunks that became full, and large objects, in slices.
     pub fn offer_waiting(&mut self, desk: Desk<'_>) {
-        if self.waiting == 0 {
+        if self.to_do.waiting == 0 {
             return;
         }
         for (index, lane) in self.lanes.iter_mut().enumerate() {
@@ -359,7 +396,7 @@ impl<'h> Copier<'h> {
                 from = to;
             }
         }
-        self.waiting = 0;
+        self.to_do.waiting = 0;
     }
 }
 
@@ -393,7 +430,7 @@ pub(super) unsafe fn forward<const PARALLEL: bool>(
 pub(super) fn refill(
     lane: &mut OpenLane,
     index: usize,
-    waiting: &mut usize,
+    to_do: &mut ToDo,
     heap: &SharedHeap<'_>,
     desk: Option<Desk<'_>>,
     cursor: Cursor,
@@ -409,10 +446,11 @@ pub(super) fn refill(
                 kind: Kind::Closures(index as u8 / 2 + 1),
             }),
             None => {
-                *waiting += (to as usize - from as usize) / 8;
+                to_do.waiting += (to as usize - from as usize) / 8;
                 lane.pending.push((from, to));
             }
         }
     }
+    to_do.chunks += 1;
     lane.replace(cursor, heap, words)
 }

@@ -16,7 +16,7 @@
 //! The thread that collects does it alone, in code without atomics, as long as there is not enough to be shared; then, if it has a [`Team`], it calls
 //! the others ([`super::shift`]). So a collection that is small, or whose closures form one long chain, costs the same with any number of threads.
 
-use super::copier::Copier;
+use super::copier::{Copier, ToDo};
 use super::lane::{Cursor, OpenLane, SharedHeap};
 use super::queue::MAX_LANES;
 use super::shift::{Owned, Shift};
@@ -107,8 +107,7 @@ impl<'h> Evacuator<'h> {
             remembered: RememberedSet::default(),
             large: Vec::new(),
             remembered_seen: 0,
-            waiting: 0,
-            worth_sharing: usize::MAX,
+            to_do: ToDo::ALONE,
         };
         Evacuator {
             copier,
@@ -126,7 +125,7 @@ impl<'h> Evacuator<'h> {
     /// From now on there are others who may help. Comes before anything is traced.
     pub fn with(&mut self, team: Team<'h>) {
         self.shared.sharing = team.sharing_so_far();
-        self.copier.worth_sharing = team.worth_sharing();
+        self.copier.to_do = team.worth_sharing();
         self.team = Some(team).filter(Team::has_helpers);
     }
 
@@ -149,7 +148,7 @@ impl<'h> Evacuator<'h> {
             .map_or((false, false), |team| (team.is_balanced(), true));
         if helpers && !balanced {
             self.owned.extend(capabilities.iter().map(Owned::of));
-        } else if helpers && slots >= self.copier.worth_sharing {
+        } else if helpers && slots >= self.copier.to_do.worth_sharing {
             for capability in capabilities.iter() {
                 self.chunks.take(capability.remembered());
             }
@@ -173,11 +172,8 @@ impl<'h> Evacuator<'h> {
 
     /// Scavenge until nothing is left.
     pub fn scavenge(&mut self) {
-        if self.owned.is_empty() && self.chunks.is_empty() {
-            self.copier.scavenge_alone();
-            if self.copier.waiting < self.copier.worth_sharing {
-                return;
-            }
+        if self.owned.is_empty() && self.chunks.is_empty() && self.copier.scavenge_alone() {
+            return;
         }
         let Some(team) = self.team.take() else {
             unreachable!("nothing is left to be shared if there is nobody to share with");

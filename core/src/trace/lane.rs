@@ -106,13 +106,7 @@ impl OpenLane {
         Self::opened(self.state, Lane::default(), open, Vec::new(), words)
     }
 
-    fn opened(
-        state: BlockState,
-        lane: Lane,
-        open: Option<Chunk>,
-        parts: Vec<Chunk>,
-        before: usize,
-    ) -> (Self, Cursor) {
+    fn opened(state: BlockState, lane: Lane, open: Option<Chunk>, parts: Vec<Chunk>, before: usize) -> (Self, Cursor) {
         let lane = OpenLane {
             pending: Vec::new(),
             lane,

@@ -23,7 +23,7 @@ use crate::words::Addr;
 use std::ops::Range;
 
 /// Words of a range that are worth to be cut in two for somebody who has nothing to do: twice what GHC publishes at a time.
-const WORTH_CUTTING: usize = 256;
+pub(super) const WORTH_CUTTING: usize = 256;
 
 /// What a lane is scavenged from, before what is in it: slots, and closures that were copied into a lane of its step.
 #[derive(Clone, Debug)]
@@ -77,6 +77,8 @@ impl Copier<'_> {
         // The slots left of one closure, then the closures that follow it.
         let (mut next, mut slots_end) = (work.slots.start, work.slots.end);
         let (mut at, mut end) = (work.closures.start, work.closures.end);
+        // Nothing more is begun, so that it can be shared.
+        let mut stops = false;
         let mut worked = next < slots_end || at < end;
         loop {
             let (slot, elsewhere) = loop {
@@ -103,15 +105,21 @@ impl Copier<'_> {
                     let extent = unsafe { ClosureRef(at).extent() };
                     (next, slots_end) = (extent.range().start, extent.range().end);
                     at = at.wrapping_add(extent.words.0);
-                } else if let Some(range) = open.claim() {
+                } else if let Some(range) = if stops { None } else { open.claim() } {
                     worked = true;
                     (at, end) = range;
-                    if let Some(desk) = desk.filter(|desk| PARALLEL && desk.is_wanted()) {
-                        end = give_half(at, end, holder, desk);
+                    if end as usize - at as usize >= 8 * WORTH_CUTTING {
+                        if let Some(desk) = desk.filter(|desk| PARALLEL && desk.is_wanted()) {
+                            end = give_half(at, end, holder, desk);
+                        } else if !PARALLEL && self.to_do.is_worth_sharing_now() {
+                            // What is left in the prefetch queue is still done here.
+                            stops = true;
+                            (open.scan, end) = (at, at);
+                        }
                     }
                 } else if let Some(newest) = queue.pop() {
                     break (newest.slot(), newest.goes_elsewhere());
-                } else if let Some(range) = self.next_pending::<PARALLEL>(index) {
+                } else if let Some(range) = self.next_pending::<PARALLEL>(index, stops) {
                     worked = true;
                     (at, end) = range;
                 } else {
@@ -139,17 +147,17 @@ impl Copier<'_> {
                     }
                     continue;
                 }
-                let (heap, waiting) = (&self.heap, &mut self.waiting);
+                let (heap, to_do) = (&self.heap, &mut self.to_do);
                 let to = if header.ptrs() == 0 {
                     let (lane, cursor) = (&mut self.lanes[flat], &mut self.cursors[flat]);
                     let to = copy_closure::<PARALLEL>(closure, header, cursor, |cursor, words| {
-                        refill(lane, flat, waiting, heap, desk, cursor, words)
+                        refill(lane, flat, to_do, heap, desk, cursor, words)
                     });
                     forward::<PARALLEL>(closure, header, to, cursor)
                 } else {
                     let lane = &mut self.lanes[index];
                     let to = copy_closure::<PARALLEL>(closure, header, &mut open, |cursor, words| {
-                        refill(lane, index, waiting, heap, desk, cursor, words)
+                        refill(lane, index, to_do, heap, desk, cursor, words)
                     });
                     forward::<PARALLEL>(closure, header, to, &mut open)
                 };
@@ -164,12 +172,12 @@ impl Copier<'_> {
     /// A range of a full chunk of the lane; none if there is so much of that that others had better be called. (Once they are, such ranges go to
     /// where they can take them.)
     #[inline(always)]
-    fn next_pending<const PARALLEL: bool>(&mut self, index: usize) -> Option<(*mut u64, *mut u64)> {
-        if PARALLEL || self.waiting >= self.worth_sharing {
+    fn next_pending<const PARALLEL: bool>(&mut self, index: usize, stops: bool) -> Option<(*mut u64, *mut u64)> {
+        if PARALLEL || stops || self.to_do.is_worth_sharing() {
             return None;
         }
         let (from, to) = self.lanes[index].pending.pop()?;
-        self.waiting -= (to as usize - from as usize) / 8;
+        self.to_do.waiting -= (to as usize - from as usize) / 8;
         Some((from, to))
     }
 
@@ -201,15 +209,11 @@ impl Copier<'_> {
     }
 }
 
-/// Offer the second half of a range of closures of step `step`, if it is worth it; gives the end of what is left.
+/// Offer the second half of a range of closures of step `step`; gives the end of what is left.
 #[cold]
 #[inline(never)]
 fn give_half(from: *mut u64, to: *mut u64, step: u8, desk: Desk<'_>) -> *mut u64 {
-    let words = (to as usize - from as usize) / 8;
-    if words < WORTH_CUTTING {
-        return to;
-    }
-    let middle = from.wrapping_add(words / 2);
+    let middle = from.wrapping_add((to as usize - from as usize) / 16);
     let mut cut = from;
     while cut < middle {
         // SAFETY: ranges of to-space hold closures one behind the other, whole, with their headers.

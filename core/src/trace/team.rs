@@ -1,5 +1,6 @@
 //! Who collects: the thread that asked for the collection, and the GC threads that it may call.
 
+use super::copier::ToDo;
 use crate::collector::{Alloc, Capabilities, Capability};
 use crate::flags::{Flags, FromGeneration};
 use crate::gc_threads::GcThreads;
@@ -9,6 +10,10 @@ use crate::words::{Bytes, Words};
 /// Words that wait to be scavenged at which others are called: 128 KiB, four chunks of to-space. To copy as much takes a thread longer than to wake another
 /// (some 50 µs), and what is reached from there is more. Builds for tests share what is hardly worth it.
 const WORTH_SHARING: Words = Words(if cfg!(debug_assertions) { 1 << 7 } else { 1 << 14 });
+
+/// Chunks of to-space, filled by one thread, after which others are called to anything that can be shared: 256 KiB. Where much is copied that has no
+/// pointers, little ever waits to be scavenged.
+const LONG_SINCE: usize = if cfg!(debug_assertions) { 1 } else { 8 };
 
 /// What a collection without load balancing must be expected to copy if others are to be called: twice as much, since each gets a part of it.
 const WORTH_CALLING: Bytes = Bytes::kib(if cfg!(debug_assertions) { 1 } else { 256 });
@@ -105,12 +110,15 @@ impl Team<'_> {
         }
     }
 
-    /// Words that wait to be scavenged at which others are called.
-    pub(super) fn worth_sharing(&self) -> usize {
-        if self.is_balanced() {
-            WORTH_SHARING.0
-        } else {
-            usize::MAX
+    /// Nothing to do yet, and from when on others are called.
+    pub(super) fn worth_sharing(&self) -> ToDo {
+        if !self.is_balanced() {
+            return ToDo::ALONE;
+        }
+        ToDo {
+            worth_sharing: WORTH_SHARING.0,
+            long_since: LONG_SINCE,
+            ..ToDo::ALONE
         }
     }
 }
