@@ -1,6 +1,6 @@
 //! GC threads: helpers that wait until a collection calls them.
 //!
-//! A world has its own, made at the first call and kept until the world ends, asleep between calls. Calling them is cheap for whoever
+//! A world has its own, kept until the world ends, asleep between calls. Calling them is cheap for whoever
 //! calls (one lock, one wake-up each) and binds nobody: the caller goes on working, a helper that wakes up late finds that there is nothing
 //! left to do, and the caller waits for helpers only as long as they have work ([`Job::take_part`] says when that is). So a helper that
 //! the system does not run costs nothing but its help.
@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 
 /// What helpers are called for.
 pub(crate) trait Job: Send + Sync {
-    /// Take part as helper `number`, from 1 (the caller is 0), until there is nothing left to do. Does not panic.
+    /// Take part as helper `number`, from 1 (the caller is 0), until there is nothing left to do. The process ends if it panics.
     fn take_part(&self, number: usize);
 }
 
@@ -51,8 +51,8 @@ impl GcThreads {
         self.threads.len()
     }
 
-    /// Call `helpers` of them to `job`. Those that the system does not give are missing, which no job minds.
-    pub(crate) fn call(&mut self, helpers: usize, job: Arc<dyn Job>) {
+    /// Have at least so many, so that they need not be made when they are called.
+    pub(crate) fn hire(&mut self, helpers: usize) {
         while self.threads.len() < helpers {
             let (office, number) = (Arc::clone(&self.office), self.threads.len() + 1);
             let seen = office.call.lock().number;
@@ -62,6 +62,11 @@ impl GcThreads {
                 Err(_) => break,
             }
         }
+    }
+
+    /// Call `helpers` of them to `job`. Those that the system does not give are missing, which no job minds.
+    pub(crate) fn call(&mut self, helpers: usize, job: Arc<dyn Job>) {
+        self.hire(helpers);
         let mut call = self.office.call.lock();
         call.number += 1;
         call.helpers = helpers;
@@ -76,6 +81,19 @@ impl GcThreads {
     }
 }
 
+/// Ends the process when it is dropped: a collection that has lost one of its threads can neither go on nor be given up.
+struct AbortOnUnwind;
+
+impl Drop for AbortOnUnwind {
+    #[cold]
+    fn drop(&mut self) {
+        // Written directly, since the test harness keeps what `eprintln` prints.
+        let message = b"gclab: a GC thread panicked in the middle of a collection, which leaves no heap to go on with\n";
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), message);
+        std::process::abort();
+    }
+}
+
 impl Office {
     fn serve(&self, number: usize, mut seen: u64) {
         let mut call = self.call.lock();
@@ -85,7 +103,9 @@ impl Office {
             match call.job.clone().filter(|_| !answered && number <= call.helpers) {
                 Some(job) => {
                     drop(call);
+                    let whole = AbortOnUnwind;
                     job.take_part(number);
+                    std::mem::forget(whole);
                     drop(job);
                     call = self.call.lock();
                 }
@@ -100,7 +120,7 @@ impl Drop for GcThreads {
         self.office.call.lock().over = true;
         self.office.called.notify_all();
         for thread in self.threads.drain(..) {
-            // A helper that panicked has ended the process already.
+            // A helper that panicked has ended the process.
             let _ = thread.join();
         }
     }

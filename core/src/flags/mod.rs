@@ -203,6 +203,14 @@ impl Flags {
         }
     }
 
+    /// Threads of a parallel collection: `-qn`, or else as many as capabilities, but no more than processors.
+    pub fn gc_thread_count(&self) -> u32 {
+        match self.gc_threads {
+            0 => self.capabilities.min(num_cpus::get() as u32),
+            threads => threads,
+        }
+    }
+
     /// From which generation on parallel collections balance their load: `-qb` as given, or else 1, or 0 if `-A` is at least 32 MiB.
     pub fn balance_from(&self) -> FromGeneration {
         self.load_balance

@@ -63,6 +63,9 @@ pub(super) struct ToDo {
     pub worth_sharing: usize,
     /// After so many chunks, whatever can be shared is worth it: much has been copied, and much will be.
     pub long_since: usize,
+    /// Half of what is at hand is to be shared, if it can be cut in two. Looked into whenever a chunk is full: often enough, and not so often that a
+    /// structure in which there is nothing to cut were slowed down.
+    pub shares: bool,
 }
 
 impl ToDo {
@@ -72,18 +75,13 @@ impl ToDo {
         chunks: 0,
         worth_sharing: usize::MAX,
         long_since: usize::MAX,
+        shares: false,
     };
 
     /// Whether what waits is worth to be shared.
     #[inline(always)]
     pub fn is_worth_sharing(&self) -> bool {
         self.waiting >= self.worth_sharing
-    }
-
-    /// Whether what is at hand is worth to be shared, if it can be cut in two.
-    #[inline(always)]
-    pub fn is_worth_sharing_now(&self) -> bool {
-        self.chunks >= self.long_since || self.is_worth_sharing()
     }
 }
 
@@ -299,10 +297,15 @@ impl<'h> Copier<'h> {
         self.remember_if_younger(slot, closure.0 as u64, holder);
     }
 
-    /// Whether a lane has a range to be scavenged that can be cut in two.
+    /// Whether a lane was left although it has a range to be scavenged, since that can be cut in two and shared.
     fn has_range(&self) -> bool {
-        let is_long = |cursor: &Cursor| cursor.free as usize - cursor.scan as usize >= 8 * WORTH_CUTTING;
-        self.cursors.iter().step_by(2).any(is_long)
+        let long_since = self.to_do.chunks >= self.to_do.long_since;
+        long_since
+            && self
+                .cursors
+                .iter()
+                .step_by(2)
+                .any(|cursor| cursor.unscanned() >= WORTH_CUTTING)
     }
 
     /// Scavenge until nothing is left, or so much that it had better be shared: says whether it is the former.
@@ -317,7 +320,7 @@ impl<'h> Copier<'h> {
                 } else {
                     step - 1
                 };
-                if self.to_do.is_worth_sharing() || self.to_do.is_worth_sharing_now() && self.has_range() {
+                if self.to_do.is_worth_sharing() || self.has_range() {
                     return false;
                 }
             }
@@ -452,5 +455,6 @@ pub(super) fn refill(
         }
     }
     to_do.chunks += 1;
+    to_do.shares = desk.map_or(to_do.chunks >= to_do.long_since, Desk::is_wanted);
     lane.replace(cursor, heap, words)
 }

@@ -49,6 +49,11 @@ impl Cursor {
         self.free as usize + words * 8 <= self.limit as usize
     }
 
+    /// Words of the open chunk that wait to be scanned.
+    pub fn unscanned(&self) -> usize {
+        (self.free as usize - self.scan as usize) / 8
+    }
+
     /// What of the open chunk waits to be scanned, if anything. It is claimed: it is not given again, even if the chunk is
     /// replaced while it is scanned.
     #[inline(always)]

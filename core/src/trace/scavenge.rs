@@ -9,9 +9,14 @@
 //! go through the queue, and on the way from one cell to the next nothing is waited for but the copied cell itself: what the
 //! tables say is needed for branches only, and these are predicted. That made lists twice as fast as with every slot in the queue.
 //!
+//! Few closures wait in a lane's range at any time: of a tree, what is between the root and where the loop is waits in the prefetch queue. So when
+//! something is to be shared ([`ToDo::shares`]) the queue is emptied first, and then the range is cut in two.
+//!
 //! What was tried and was slower: evacuating in turns of eight, without a branch on whether a slot's referent is condemned (a
 //! sixth more time on trees); the state of the referent's block in what the last slot hands on (a third more on lists, which waited for it).
 
+#[cfg(doc)]
+use super::copier::ToDo;
 use super::copier::{Copier, Desk, forward, refill};
 use super::copy::copy_closure;
 use super::exchange::{Kind, Piece};
@@ -22,8 +27,8 @@ use crate::space::FIRST_OLD_STEP;
 use crate::words::Addr;
 use std::ops::Range;
 
-/// Words of a range that are worth to be cut in two for somebody who has nothing to do: twice what GHC publishes at a time.
-pub(super) const WORTH_CUTTING: usize = 256;
+/// Words of a range that are worth to be cut in two for somebody who has nothing to do. Some eight closures: whole trees may hang on each.
+pub(super) const WORTH_CUTTING: usize = 32;
 
 /// What a lane is scavenged from, before what is in it: slots, and closures that were copied into a lane of its step.
 #[derive(Clone, Debug)]
@@ -77,8 +82,6 @@ impl Copier<'_> {
         // The slots left of one closure, then the closures that follow it.
         let (mut next, mut slots_end) = (work.slots.start, work.slots.end);
         let (mut at, mut end) = (work.closures.start, work.closures.end);
-        // Nothing more is begun, so that it can be shared.
-        let mut stops = false;
         let mut worked = next < slots_end || at < end;
         loop {
             let (slot, elsewhere) = loop {
@@ -105,21 +108,24 @@ impl Copier<'_> {
                     let extent = unsafe { ClosureRef(at).extent() };
                     (next, slots_end) = (extent.range().start, extent.range().end);
                     at = at.wrapping_add(extent.words.0);
-                } else if let Some(range) = if stops { None } else { open.claim() } {
+                } else if let Some(range) = if self.to_do.shares { None } else { open.claim() } {
                     worked = true;
                     (at, end) = range;
-                    if end as usize - at as usize >= 8 * WORTH_CUTTING {
-                        if let Some(desk) = desk.filter(|desk| PARALLEL && desk.is_wanted()) {
-                            end = give_half(at, end, holder, desk);
-                        } else if !PARALLEL && self.to_do.is_worth_sharing_now() {
-                            // What is left in the prefetch queue is still done here.
-                            stops = true;
-                            (open.scan, end) = (at, at);
-                        }
-                    }
                 } else if let Some(newest) = queue.pop() {
                     break (newest.slot(), newest.goes_elsewhere());
-                } else if let Some(range) = self.next_pending::<PARALLEL>(index, stops) {
+                } else if self.to_do.shares {
+                    // All that this thread knew of is in the range now.
+                    self.to_do.shares = false;
+                    worked = true;
+                    if open.unscanned() >= WORTH_CUTTING {
+                        let Some(desk) = desk.filter(|_| PARALLEL) else {
+                            self.cursors[index] = open;
+                            return true;
+                        };
+                        (at, end) = open.claim().unwrap_or((at, end));
+                        end = give_half(at, end, holder, desk);
+                    }
+                } else if let Some(range) = self.next_pending::<PARALLEL>(index) {
                     worked = true;
                     (at, end) = range;
                 } else {
@@ -172,8 +178,8 @@ impl Copier<'_> {
     /// A range of a full chunk of the lane; none if there is so much of that that others had better be called. (Once they are, such ranges go to
     /// where they can take them.)
     #[inline(always)]
-    fn next_pending<const PARALLEL: bool>(&mut self, index: usize, stops: bool) -> Option<(*mut u64, *mut u64)> {
-        if PARALLEL || stops || self.to_do.is_worth_sharing() {
+    fn next_pending<const PARALLEL: bool>(&mut self, index: usize) -> Option<(*mut u64, *mut u64)> {
+        if PARALLEL || self.to_do.is_worth_sharing() {
             return None;
         }
         let (from, to) = self.lanes[index].pending.pop()?;

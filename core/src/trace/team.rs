@@ -27,14 +27,10 @@ pub struct TeamRules {
 }
 
 impl TeamRules {
-    /// The rules that `flags` give. Without `-qn` there are as many GC threads as capabilities, but no more than processors.
+    /// The rules that `flags` give.
     pub fn new(flags: &Flags) -> Self {
-        let threads = match flags.gc_threads as usize {
-            0 => (flags.capabilities as usize).min(num_cpus::get()),
-            threads => threads,
-        };
         TeamRules {
-            threads,
+            threads: flags.gc_thread_count() as usize,
             parallel: flags.parallel_gc,
             balanced: flags.balance_from(),
         }

@@ -59,6 +59,10 @@ impl<C: Collector> Inside<C> {
         let idle = (0..flags.capabilities as usize)
             .map(|number| Capability::new(number, heap.states(), flags.allocation_area, stress))
             .collect();
+        let mut gc_threads = GcThreads::default();
+        if C::DESCRIPTION.parallel {
+            gc_threads.hire(flags.gc_thread_count() as usize - 1);
+        }
         recorder.init_done();
         Ok(Inside {
             heap,
@@ -68,7 +72,7 @@ impl<C: Collector> Inside<C> {
             stopping: false,
             events: Events::default(),
             recorder,
-            gc_threads: GcThreads::default(),
+            gc_threads,
             allocated: 0,
             stress: flags.stress,
             entered: HashSet::new(),
