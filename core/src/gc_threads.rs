@@ -88,7 +88,8 @@ impl Drop for AbortOnUnwind {
     #[cold]
     fn drop(&mut self) {
         // Written directly, since the test harness keeps what `eprintln` prints.
-        let message = b"gclab: a GC thread panicked in the middle of a collection, which leaves no heap to go on with\n";
+        let message =
+            b"gclab: a GC thread panicked in the middle of a collection, which leaves no heap to go on with\n";
         let _ = std::io::Write::write_all(&mut std::io::stderr(), message);
         std::process::abort();
     }
