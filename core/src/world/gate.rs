@@ -11,11 +11,10 @@
 //!
 //! What stopped threads wrote happens before the collection, and that before what they read afterwards: all of them pass the lock.
 
-use super::registry::{Doing, Member, Stay};
+use super::registry::{Doing, Member, Members, Stay};
 use super::{Inside, World};
 use crate::collector::{Capability, Collector};
 use crate::sync::{Arc, MutexGuard};
-use std::ops::{Deref, DerefMut};
 
 /// The world's inside, locked.
 pub(super) type Locked<'w, C> = MutexGuard<'w, Inside<C>>;
@@ -107,26 +106,13 @@ pub(super) struct WorldStopped<'a, 'w, C: Collector> {
     inside: &'a mut Locked<'w, C>,
     stay: Option<Stay<'a, C::Alloc>>,
     /// All that are inside: none comes or leaves meanwhile.
-    pub(super) members: Vec<Arc<Member<C::Alloc>>>,
+    members: Vec<Arc<Member<C::Alloc>>>,
 }
 
 impl<C: Collector> WorldStopped<'_, '_, C> {
     /// The inside, and all that are there.
-    pub(super) fn split(&mut self) -> (&mut Inside<C>, &[Arc<Member<C::Alloc>>]) {
+    pub(super) fn split(&mut self) -> (&mut Inside<C>, &Members<C::Alloc>) {
         (&mut *self.inside, &self.members)
-    }
-}
-
-impl<C: Collector> Deref for WorldStopped<'_, '_, C> {
-    type Target = Inside<C>;
-    fn deref(&self) -> &Inside<C> {
-        self.inside
-    }
-}
-
-impl<C: Collector> DerefMut for WorldStopped<'_, '_, C> {
-    fn deref_mut(&mut self) -> &mut Inside<C> {
-        self.inside
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the world's lock guards: the heap, its collector, those who listen, and the capabilities that nobody has.
 
-use super::registry::Member;
+use super::registry::Members;
 use super::stopped::Stopped;
 use super::{Exhausted, StartError};
 use crate::block::{BLOCK, MEGABLOCK};
@@ -11,7 +11,7 @@ use crate::gc_threads::GcThreads;
 use crate::heap::Heap;
 use crate::mutator::HandleTable;
 use crate::stats::{FinalCounts, GcCounts, Recorder, Tasks, par_balanced};
-use crate::sync::{Arc, ThreadId, this_thread};
+use crate::sync::{ThreadId, this_thread};
 use std::collections::HashSet;
 
 pub(crate) struct Inside<C: Collector> {
@@ -106,7 +106,7 @@ impl<C: Collector> Inside<C> {
     /// `members` are all that are inside, and they are stopped.
     pub(super) unsafe fn collect(
         &mut self,
-        members: &[Arc<Member<C::Alloc>>],
+        members: &Members<C::Alloc>,
         handles: &HandleTable,
         requested: u64,
         cause: Cause,
@@ -150,13 +150,7 @@ impl<C: Collector> Inside<C> {
 
     /// # Safety
     /// As for `collect`.
-    unsafe fn record(
-        &mut self,
-        members: &[Arc<Member<C::Alloc>>],
-        handles: &HandleTable,
-        cause: Cause,
-        outcome: Outcome,
-    ) {
+    unsafe fn record(&mut self, members: &Members<C::Alloc>, handles: &HandleTable, cause: Cause, outcome: Outcome) {
         let blocks = self.heap.blocks().accounting();
         let threads = &outcome.shared.threads;
         let copied: Vec<u64> = threads.iter().map(|thread| thread.copied).collect();
@@ -197,7 +191,7 @@ impl<C: Collector> Inside<C> {
     /// As for `collect`.
     pub(super) unsafe fn stopped<R>(
         &self,
-        members: &[Arc<Member<C::Alloc>>],
+        members: &Members<C::Alloc>,
         handles: &HandleTable,
         look: impl FnOnce(&Stopped<'_>) -> R,
     ) -> R {
@@ -237,7 +231,7 @@ impl<C: Collector> Inside<C> {
 ///
 /// # Safety
 /// `members` are inside, and stopped for `'a`.
-unsafe fn capabilities<'a, A>(members: &'a [Arc<Member<A>>], idle: &'a [Capability<A>]) -> Vec<&'a Capability<A>> {
+unsafe fn capabilities<'a, A>(members: &'a Members<A>, idle: &'a [Capability<A>]) -> Vec<&'a Capability<A>> {
     let inside = members.iter().filter_map(|member| {
         // SAFETY: null for who looks only; else it lies in the mutator of a thread that is stopped, and what changes in it is in cells.
         unsafe { member.capability.as_ref() }
@@ -248,7 +242,7 @@ unsafe fn capabilities<'a, A>(members: &'a [Arc<Member<A>>], idle: &'a [Capabili
 }
 
 /// Bytes allocated by all since they were last counted; members are told what of it is theirs.
-fn take_allocated<A: Alloc>(members: &[Arc<Member<A>>], all: &[&Capability<A>]) -> u64 {
+fn take_allocated<A: Alloc>(members: &Members<A>, all: &[&Capability<A>]) -> u64 {
     let mut total = 0;
     for capability in all {
         let allocated = capability.alloc.take_allocated();

@@ -87,6 +87,9 @@ pub(crate) struct Member<A> {
     since: AtomicU64,
 }
 
+/// All that are inside.
+pub(super) type Members<A> = [Arc<Member<A>>];
+
 // SAFETY: what `capability` points to is used under the world's lock only, and what is done there to another thread's says itself why
 // it may; an allocator may go from thread to thread.
 unsafe impl<A: Send> Send for Member<A> {}
