@@ -87,6 +87,11 @@ impl<A> Capability<A> {
         &self.remembered
     }
 
+    /// Whether anything can be reached from its frames or its remembered slots.
+    pub(crate) fn has_roots(&self) -> bool {
+        !self.frames.get().is_null() || !self.remembered.is_empty()
+    }
+
     /// Remember that `slot` was written: its referent is a root of collections that do not collect the slot itself.
     #[inline(always)]
     pub fn remember(&self, slot: Slot) {

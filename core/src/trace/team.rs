@@ -1,7 +1,7 @@
 //! Who collects: the thread that asked for the collection, and the GC threads that it may call.
 
 use super::copier::ToDo;
-use crate::collector::{Alloc, Capabilities, Capability};
+use crate::collector::Capabilities;
 use crate::flags::{Flags, FromGeneration};
 use crate::gc_threads::GcThreads;
 use crate::stats::Sharing;
@@ -37,7 +37,7 @@ impl TeamRules {
     }
 
     /// The team for a collection of `generation`, which is expected to copy so much.
-    pub fn team<'h, A: Alloc>(
+    pub fn team<'h, A>(
         &self,
         helpers: &'h mut GcThreads,
         generation: u32,
@@ -45,11 +45,7 @@ impl TeamRules {
         expected: Bytes,
     ) -> Team<'h> {
         let balanced = is_from(self.balanced, generation);
-        let owners = || {
-            let has_something =
-                |one: &Capability<A>| one.alloc().allocated() > Bytes(0) || !one.remembered().is_empty();
-            capabilities.iter().filter(|one| has_something(one)).count()
-        };
+        let owners = || capabilities.iter().filter(|one| one.has_roots()).count();
         let sharing = if self.threads < 2 {
             Sharing::Alone
         } else if !is_from(self.parallel, generation) {
