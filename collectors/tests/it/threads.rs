@@ -356,7 +356,7 @@ under_every_collector! {
             s.spawn(|| {
                 let result = world.enter(|m| m.frame(|m, [list]| {
                     let list = list.put_option(None);
-                    (0..).for_each(|value| push(m, &list, value));
+                    (0..u64::MAX).for_each(|value| push(m, &list, value));
                 }));
                 assert!(matches!(result, Err(EnterError::Exhausted(_))), "{result:?}");
             });
