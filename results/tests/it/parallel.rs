@@ -314,7 +314,7 @@ fn the_base_is_the_same_with_collection_off_and_what_few_have_is_not_recommended
     // The same noise for a configuration whatever is shared; those of -qb come from the first with its -A.
     steady(&mut runs, 0.01);
     for run in &mut runs {
-        let balanced = run.flags.get("qb").is_none();
+        let balanced = !run.flags.contains_key("qb");
         if run.flags["N"] == "2" {
             share(run, if balanced { 0.7 } else { 0.5 }, 1.1, 0.5);
         } else {
