@@ -5,9 +5,7 @@
 //! left to do, and the caller waits for helpers only as long as they have work ([`Job::take_part`] says when that is). So a helper that
 //! the system does not run costs nothing but its help.
 
-use parking_lot::{Condvar, Mutex};
-use std::sync::Arc;
-use std::thread::JoinHandle;
+use crate::sync::{Arc, Builder, Condvar, JoinHandle, Mutex};
 
 /// What helpers are called for.
 pub(crate) trait Job: Send + Sync {
@@ -56,7 +54,7 @@ impl GcThreads {
         while self.threads.len() < helpers {
             let (office, number) = (Arc::clone(&self.office), self.threads.len() + 1);
             let seen = office.call.lock().number;
-            let thread = std::thread::Builder::new().name(format!("gc {number}"));
+            let thread = Builder::new().name(format!("gc {number}"));
             match thread.spawn(move || office.serve(number, seen)) {
                 Ok(thread) => self.threads.push(thread),
                 Err(_) => break,
@@ -127,7 +125,7 @@ impl Drop for GcThreads {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(any(gclab_loom, gclab_shuttle))))]
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};

@@ -24,9 +24,9 @@ pub use gclab_derive::Closure;
 pub use header::{Header, VARIABLE};
 pub use info::{Kind, TypeInfo};
 
+use crate::sync::{Ordering, shared_word};
 use crate::words::{Addr, Words};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A type whose values live in the heap as closures.
 ///
@@ -65,7 +65,7 @@ impl Slot {
     pub(crate) unsafe fn load(self) -> u64 {
         // SAFETY: the caller vouches that the slot is readable. Relaxed: two threads of a collection may come upon one slot, since it may be
         // remembered twice; both bring it up to date.
-        unsafe { AtomicU64::from_ptr(self.0) }.load(Ordering::Relaxed)
+        unsafe { shared_word(self.0) }.load(Ordering::Relaxed)
     }
 
     /// Overwrite what the slot points to.
@@ -75,7 +75,7 @@ impl Slot {
     #[inline(always)]
     pub(crate) unsafe fn store(self, value: u64) {
         // SAFETY: the caller vouches that the slot is writable. Relaxed: as for `load`.
-        unsafe { AtomicU64::from_ptr(self.0) }.store(value, Ordering::Relaxed);
+        unsafe { shared_word(self.0) }.store(value, Ordering::Relaxed);
     }
 }
 
@@ -120,7 +120,7 @@ impl ClosureRef {
     #[inline(always)]
     pub(crate) unsafe fn shared_header(self) -> Header {
         // SAFETY: closures start with their header word. Acquire: goes with the release of `forward_shared`.
-        Header(unsafe { AtomicU64::from_ptr(self.0) }.load(Ordering::Acquire))
+        Header(unsafe { shared_word(self.0) }.load(Ordering::Acquire))
     }
 
     /// Leave the forwarding address `to` in the place of `header`, unless another thread was faster: then its address is the error.
@@ -131,7 +131,7 @@ impl ClosureRef {
     pub(crate) unsafe fn forward_shared(self, header: Header, to: u64) -> Result<(), u64> {
         // SAFETY: closures start with their header word. Release: who follows the address sees the copy, and the state of its block. Acquire: so
         // does this thread, of the other's.
-        unsafe { AtomicU64::from_ptr(self.0) }
+        unsafe { shared_word(self.0) }
             .compare_exchange(header.0, to, Ordering::Release, Ordering::Acquire)
             .map(drop)
     }

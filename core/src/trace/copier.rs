@@ -22,9 +22,9 @@ use crate::block::{BlockState, StateView};
 use crate::closure::{ClosureRef, Header, Slot};
 use crate::remembered::RememberedSet;
 use crate::space::FIRST_OLD_STEP;
+use crate::sync::Arc;
+use crate::sync::deque::Worker;
 use crate::words::Addr;
-use crossbeam_deque::Worker;
-use std::sync::Arc;
 
 /// Remembered slots between the prefetch of a slot and its evacuation.
 const SLOTS_AHEAD: usize = 24;

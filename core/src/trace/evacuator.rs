@@ -28,8 +28,8 @@ use crate::heap::Heap;
 use crate::remembered::{RememberedChunks, RememberedSet};
 use crate::space::{FIRST_OLD_STEP, LargeObject, Nursery, Steps};
 use crate::stats::{Shared, Sharing};
+use crate::sync::Arc;
 use crate::words::{Addr, Words};
-use std::sync::Arc;
 
 /// One collection by copying, under way.
 #[derive(Debug)]

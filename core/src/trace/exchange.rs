@@ -6,21 +6,27 @@
 //! **The end.** A thread is *busy* while it has a piece, or may still find one in its own queue. Only busy threads make pieces, and they stop being busy when
 //! their own queue is empty; to take a piece of another thread's one has to be busy before. So when the number of busy threads
 //! falls to 0 all queues are empty, and stay so: that is the end, and nobody becomes busy any more. There is nothing else to agree on, and a thread that comes
-//! late, or never, is waited for by nobody. (`loom` has tried every order: `core/tests/loom`.)
+//! late, or never, is waited for by nobody. (loom tries the orders: `models`.)
 //!
 //! **Waiting.** Who finds nothing looks again for as long as it takes to copy a few pieces, then lets others run, then sleeps until a piece is offered. Who offers
 //! one wakes one sleeper. The order of both sides' steps is by sequentially consistent fences: either the sleeper, who has said that it will sleep,
 //! sees the piece, or who offers it sees the sleeper.
 
+use crate::sync::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
+use crate::sync::deque::{Steal, Stealer};
 use crate::sync::{AtomicUsize, Condvar, Mutex, fence, spin_loop, yield_now};
-use crossbeam_deque::{Steal, Stealer};
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 
 /// How often a thread without work looks again before it lets others run: some microseconds, about what one piece takes.
-const SPINS: u32 = 200;
+const SPINS: u32 = if cfg!(any(gclab_loom, gclab_shuttle)) { 0 } else { 200 };
 
 /// How often it then lets others run before it sleeps. To be woken takes tens of microseconds, as much as all this.
-const YIELDS: u32 = 20;
+const YIELDS: u32 = if cfg!(gclab_loom) {
+    0
+} else if cfg!(gclab_shuttle) {
+    1
+} else {
+    20
+};
 
 /// Waits a little after so many tries in vain; not at all if it is time to sleep.
 fn wait_awake(tries: u32) -> bool {
@@ -138,8 +144,9 @@ impl<T> Exchange<T> {
 
     /// Become busy, unless this is the end.
     fn try_join(&self) -> bool {
+        // Acquire: who finds the end here, since a queue looked as if there was something in it, sees all that was done, as in `is_over`.
         self.busy
-            .fetch_update(Relaxed, Relaxed, |busy| (busy > 0).then_some(busy + 1))
+            .fetch_update(Relaxed, Acquire, |busy| (busy > 0).then_some(busy + 1))
             .is_ok()
     }
 

@@ -10,6 +10,8 @@ mod evacuator;
 mod exchange;
 mod lane;
 mod marker;
+#[cfg(all(test, gclab_loom))]
+mod models;
 mod queue;
 mod scavenge;
 mod shift;

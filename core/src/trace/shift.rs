@@ -17,10 +17,9 @@ use crate::gc_threads::Job;
 use crate::mutator::{FrameHeader, for_each_frame_slot};
 use crate::remembered::{RememberedChunks, RememberedSet};
 use crate::stats::{Clock, GcThread, WorkSearch};
-use crossbeam_deque::Worker;
+use crate::sync::deque::Worker;
+use crate::sync::{Arc, AtomicBool, Ordering};
 use std::cell::UnsafeCell;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// Remembered slots that are one piece of work.

@@ -180,7 +180,7 @@ impl<A> From<&Member<A>> for ThreadInside {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(any(gclab_loom, gclab_shuttle))))]
 mod tests {
     use super::*;
     use crate::sync::{AtomicBool, AtomicUsize, Ordering::Relaxed};

@@ -1,0 +1,111 @@
+//! For loom: the Chase-Lev deque of `crossbeam-deque`, which loom cannot look into. The same steps in the same memory orders (version 0.8, LIFO), without
+//! growth. What was pushed and not taken is leaked.
+
+use super::{AtomicUsize, Ordering::*, fence};
+use loom::sync::atomic::AtomicPtr;
+use std::sync::Arc;
+
+/// Pieces that a queue has at a time.
+const ROOM: usize = 8;
+
+#[derive(Debug)]
+struct Inner<T> {
+    front: AtomicUsize,
+    back: AtomicUsize,
+    slots: [AtomicPtr<T>; ROOM],
+}
+
+/// The owner's end.
+#[derive(Debug)]
+pub(crate) struct Worker<T>(Arc<Inner<T>>);
+
+/// The others' end.
+#[derive(Debug)]
+pub(crate) struct Stealer<T>(Arc<Inner<T>>);
+
+/// What came of it.
+#[derive(Debug)]
+pub(crate) enum Steal<T> {
+    Empty,
+    Success(T),
+    Retry,
+}
+
+impl<T> Worker<T> {
+    pub fn new_lifo() -> Self {
+        Worker(Arc::new(Inner {
+            front: AtomicUsize::new(1),
+            back: AtomicUsize::new(1),
+            slots: std::array::from_fn(|_| AtomicPtr::new(std::ptr::null_mut())),
+        }))
+    }
+
+    pub fn stealer(&self) -> Stealer<T> {
+        Stealer(Arc::clone(&self.0))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.back.load(Relaxed) <= self.0.front.load(SeqCst)
+    }
+
+    pub fn push(&self, item: T) {
+        let back = self.0.back.load(Relaxed);
+        assert!(
+            back - self.0.front.load(Acquire) < ROOM,
+            "the model makes too many pieces"
+        );
+        self.0.slots[back % ROOM].store(Box::into_raw(Box::new(item)), Relaxed);
+        fence(Release);
+        self.0.back.store(back + 1, Relaxed);
+    }
+
+    pub fn pop(&self) -> Option<T> {
+        let (back, front) = (self.0.back.load(Relaxed), self.0.front.load(Relaxed));
+        if back <= front {
+            return None;
+        }
+        let back = back - 1;
+        self.0.back.store(back, Relaxed);
+        fence(SeqCst);
+        let front = self.0.front.load(Relaxed);
+        if back < front {
+            self.0.back.store(back + 1, Relaxed);
+            return None;
+        }
+        let item = self.0.slots[back % ROOM].load(Relaxed);
+        if back == front {
+            let last = self.0.front.compare_exchange(front, front + 1, SeqCst, Relaxed);
+            self.0.back.store(back + 1, Relaxed);
+            last.ok()?;
+        }
+        // SAFETY: pushed, and whoever takes an item is the only one.
+        Some(*unsafe { Box::from_raw(item) })
+    }
+}
+
+impl<T> Stealer<T> {
+    pub fn is_empty(&self) -> bool {
+        let front = self.0.front.load(Acquire);
+        fence(SeqCst);
+        self.0.back.load(Acquire) <= front
+    }
+
+    pub fn steal(&self) -> Steal<T> {
+        let front = self.0.front.load(Acquire);
+        fence(SeqCst);
+        if self.0.back.load(Acquire) <= front {
+            return Steal::Empty;
+        }
+        let item = self.0.slots[front % ROOM].load(Relaxed);
+        if self
+            .0
+            .front
+            .compare_exchange(front, front + 1, SeqCst, Relaxed)
+            .is_err()
+        {
+            return Steal::Retry;
+        }
+        // SAFETY: as in `pop`.
+        Steal::Success(*unsafe { Box::from_raw(item) })
+    }
+}
