@@ -2,7 +2,7 @@
 //!
 //! A world has its own, kept until the world ends, asleep between calls. Calling them is cheap for whoever
 //! calls (one lock, one wake-up each) and binds nobody: the caller goes on working, a helper that wakes up late finds that there is nothing
-//! left to do, and the caller waits for helpers only as long as they have work ([`Job::take_part`] says when that is). So a helper that
+//! left to do, and the caller waits for helpers only as long as they have work (`Job::take_part` says when that is). So a helper that
 //! the system does not run costs nothing but its help.
 
 use crate::sync::{Arc, Builder, Condvar, JoinHandle, Mutex};

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""A model of parallel collections with more threads than this project has been measured with. Not a measurement.
+
+It plays the exchange of core/src/trace/exchange.rs, event by event, with costs that were measured with one and two threads:
+
+* a thread copies a chunk of to-space (32 KiB) in the time that copying takes serially, times what sharing costs each thread;
+* for each chunk it holds the heap's lock for a moment, one thread at a time;
+* when a chunk is full it looks around: if somebody has nothing to do, and its own queue is empty, it offers the older half of what it knows of;
+* helpers wake one after the other, and take a piece as soon as there is one;
+* before and after there is what one thread does alone.
+
+What it leaves out: the bandwidth of memory, which real machines run out of, and distances between processors. So it is an upper bound for the
+algorithm, and says where that itself bends. The shapes are balanced trees (every subtree can be cut in two), a list (nothing can be cut) and an array
+of byte arrays. Run it to print the table of docs/parallel.md.
+"""
+
+import heapq
+
+# Measured: docs/parallel.md says how. Times in microseconds.
+CHUNK = 32 << 10  # bytes
+COPY = {"tree": 9.0e-3 / 24, "list": 9.0e-3 / 24, "array": 0.12e-3}  # a byte, serially
+SHARING = 1.15  # time of a thread's work in parallel, of the same work serially
+LOCK = 0.35  # held for each chunk
+STEAL = 1.0  # to find and take a piece
+WAKE, WAKE_NEXT = 30.0, 5.0  # the first helper, and each one more
+BEFORE = 256 << 10  # bytes copied before others are called
+ALONE_CHUNK = 0.06  # for each chunk that is condemned and given back, by one thread
+
+THREADS = (1, 2, 4, 8, 16, 32, 64)
+CASES = (
+    ("tree", 12 << 20),
+    ("tree", 200 << 20),
+    ("tree", 4 << 30),
+    ("array", 200 << 20),
+    ("list", 200 << 20),
+)
+
+
+def halves(known):
+    """A subtree that was reached and not copied is as good as its two halves."""
+    known.sort()
+    while known and len(known) < 16 and known[-1] > 2 * CHUNK:
+        largest = known.pop()
+        known += [largest // 2, largest - largest // 2]
+        known.sort()
+
+
+def pause(shape, size, threads):
+    """Microseconds of a collection that copies `size` bytes of `shape`."""
+    chunk = CHUNK * COPY[shape]
+    alone = size / CHUNK * ALONE_CHUNK
+    if threads == 1 or shape == "list":
+        return alone + size / CHUNK * (chunk + LOCK)
+    before = min(BEFORE, size)
+    start = before / CHUNK * (chunk + LOCK)
+    # What each thread knows of: sizes of subtrees that are not copied yet. Pieces that were offered, oldest first.
+    known = [[] for _ in range(threads)]
+    known[0], offered, hungry = [size - before], [], []
+    lock_free, end = 0.0, start
+    events = [(start, 0)] + [(start + WAKE + WAKE_NEXT * i, i + 1) for i in range(threads - 1)]
+    heapq.heapify(events)
+    while events:
+        now, thread = heapq.heappop(events)
+        mine = known[thread]
+        if not mine:
+            if not offered:
+                hungry.append(thread)
+                continue
+            mine += offered.pop(0)
+            now += STEAL
+        # One chunk, of the smallest that is known: scavenging goes down before it goes on.
+        left = CHUNK
+        mine.sort(reverse=True)
+        while mine and left:
+            take = min(mine[-1], left)
+            left -= take
+            mine[-1] -= take
+            if not mine[-1]:
+                mine.pop()
+        got = max(now, lock_free)
+        lock_free = got + LOCK
+        now = got + LOCK + chunk * SHARING * (CHUNK - left) / CHUNK
+        end = max(end, now)
+        if mine and hungry and not offered:
+            halves(mine)
+            mine.sort(reverse=True)
+            if len(mine) > 1:
+                half = len(mine) // 2
+                offered.append(mine[:half])
+                known[thread] = mine[half:]
+                heapq.heappush(events, (now, hungry.pop()))
+        heapq.heappush(events, (now, thread))
+    return end + alone
+
+
+def main():
+    print("| shape | copied | " + " | ".join(f"{n} threads" if n > 1 else "1 thread" for n in THREADS) + " |")
+    print("|---|---|" + "---|" * len(THREADS))
+    for shape, size in CASES:
+        times = [pause(shape, size, n) for n in THREADS]
+        cells = [f"{times[0] / 1000:.1f} ms"] + [f"{times[0] / t:.1f}" for t in times[1:]]
+        print(f"| {shape} | {size >> 20} MiB | " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    main()
