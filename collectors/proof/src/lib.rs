@@ -14,5 +14,5 @@
 mod random;
 mod workloads;
 
-pub use random::{hunt, random_programs, search_for};
+pub use random::{hunt, hunt_in_threads, random_programs, search_for};
 pub use workloads::{workload, workloads};

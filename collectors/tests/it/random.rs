@@ -7,17 +7,20 @@ use gclab_collectors::All;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use std::time::Duration;
 
-/// Searches for failures under one collector: for so long, or through the bounded share.
-struct Hunt(Option<Duration>);
+/// Searches for failures under one collector: for so long, or through the bounded share; with several threads, or with one.
+struct Hunt(Option<Duration>, bool);
 impl CollectorVisitor for Hunt {
     type Output = Result<(), String>;
     fn visit<C: Collector>(self) -> Result<(), String> {
-        gclab_proof::hunt::<C>(self.0)
+        if self.1 {
+            gclab_proof::hunt_in_threads::<C>(self.0)
+        } else {
+            gclab_proof::hunt::<C>(self.0)
+        }
     }
 }
 
-#[test]
-fn random_programs_agree_with_a_plain_heap() {
+fn hunt(in_threads: bool) {
     let only = std::env::var("GCLAB_RANDOM_COLLECTOR").unwrap_or_default();
     let mut names: Vec<&str> = All::descriptions().iter().map(|description| description.name).collect();
     names.retain(|name| only.is_empty() || only == *name);
@@ -29,7 +32,17 @@ fn random_programs_agree_with_a_plain_heap() {
     let time = seconds.map(|all| Duration::from_secs(all) / names.len().max(1) as u32);
     let failures: Vec<String> = names
         .into_iter()
-        .filter_map(|name| All::with(name, Hunt(time)).expect("listed").err())
+        .filter_map(|name| All::with(name, Hunt(time, in_threads)).expect("listed").err())
         .collect();
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
+
+#[test]
+fn random_programs_agree_with_a_plain_heap() {
+    hunt(false);
+}
+
+#[test]
+fn random_programs_of_threads_agree_with_plain_heaps() {
+    hunt(true);
 }

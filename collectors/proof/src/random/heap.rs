@@ -3,6 +3,7 @@
 use super::model::{Id, Model};
 use super::program::{Op, Setting, Var};
 use super::shapes::{Real, Shape, alloc};
+use super::table::Table;
 use gclab_core::collector::Collector;
 use gclab_core::heap::OutOfMemory;
 use gclab_core::mutator::{Any, Gc, Handle, MutArray, Mutator, NoGc, OptionRoot, WeakHandle};
@@ -43,6 +44,8 @@ pub struct Heap {
     pub handles: [Option<(Handle<Any>, Id)>; 6],
     pub weak: [Option<(WeakHandle<Any>, Id)>; 6],
     pub named: Vec<Id>,
+    /// What is shared with other threads, if any are.
+    pub table: Option<Table>,
     /// Operations done: each allocation, load and store is one.
     pub ops: u64,
     /// Words allocated.
@@ -79,6 +82,7 @@ impl Heap {
             handles: Default::default(),
             weak: Default::default(),
             named: Vec::new(),
+            table: None,
             ops: 0,
             words: 0,
             seed: 0,

@@ -24,15 +24,15 @@ struct OnPurpose;
 
 /// How a run of operations ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+pub enum End {
     Leave,
     Stay(usize),
     Program,
 }
 
 /// The operations that are left.
-struct Todo<'a> {
-    ops: &'a [Op],
+pub struct Todo<'a> {
+    pub ops: &'a [Op],
 }
 
 impl Todo<'_> {
@@ -43,7 +43,7 @@ impl Todo<'_> {
     }
 }
 
-type Other<'a, C> = Option<(&'a World<C>, &'a mut Heap)>;
+pub type Other<'a, C> = Option<(&'a World<C>, &'a mut Heap)>;
 
 /// Runs `program` under `C`; gives the number of operations done.
 pub fn run<C: Collector>(program: &Program) -> u64 {
@@ -76,7 +76,7 @@ fn world<C: Collector>(setting: &Setting) -> World<C> {
 }
 
 /// One stay in a heap, until the program leaves it, or unwinds, or the heap is exhausted.
-fn stay<C: Collector>(world: &World<C>, heap: &mut Heap, other: Other<'_, C>, todo: &mut Todo) -> End {
+pub fn stay<C: Collector>(world: &World<C>, heap: &mut Heap, other: Other<'_, C>, todo: &mut Todo) -> End {
     let result = catch_unwind(AssertUnwindSafe(|| {
         world.enter(|m| {
             heap.make_globals(m);
@@ -219,6 +219,13 @@ impl Heap {
                 // A large one has its space, and counts, before the initialiser runs.
                 self.words += Shape::Array(1000).words();
             }
+            Op::Shared(shared) => {
+                if let Some(table) = &mut self.table {
+                    self.words += table.operation(m, shared);
+                }
+            }
+            // Named roots are the world's.
+            Op::Name { .. } if self.table.is_some() => {}
             Op::Name { roots } => {
                 let both = roots.map(|var| self.both(m, locals, var));
                 let names = ["first", "second", "third"];

@@ -4,6 +4,8 @@
 //! ([`model`]) that never frees anything. After each collection that the program asks for, and at the end of each stay,
 //! everything reachable is compared ([`compare`]). A failure is shrunk and printed as a short program.
 //!
+//! Programs of several threads ([`threads`]) are as many programs in one heap, each with a reference of its own, and a [`table`] that they share.
+//!
 //! The bounded share is the same each time. `GCLAB_RANDOM_SECONDS` makes it go on for as long, `GCLAB_RANDOM_SEED` begin
 //! elsewhere.
 
@@ -14,13 +16,17 @@ mod model;
 mod program;
 mod regressions;
 mod shapes;
+mod table;
+mod threads;
 
 use gclab_core::collector::Collector;
 use heap::Difference;
 use program::{Program, programs};
+use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use std::any::Any;
 use std::cell::Cell;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 use std::time::{Duration, Instant};
@@ -33,6 +39,12 @@ const LENGTHS: [usize; 3] = [2000, 400, 100];
 
 /// Programs between two looks at the clock.
 const BATCH: u32 = 64;
+
+/// As many of several threads, which are shorter, but wait for each other.
+const CASES_IN_THREADS: u32 = 60;
+
+/// See [`BATCH`].
+const BATCH_IN_THREADS: u32 = 16;
 
 /// Runs `program` under `C`; gives the number of operations, or says what went wrong.
 pub fn outcome<C: Collector>(program: &Program) -> Result<u64, String> {
@@ -52,19 +64,31 @@ fn message(payload: &(dyn Any + Send)) -> String {
 /// # Errors
 /// The first program that goes wrong and how, shrunk if `shrink`.
 pub fn search_for<C: Collector>(seed: u64, cases: u32, shrink: bool) -> Result<u64, String> {
+    let length = LENGTHS[seed as usize % LENGTHS.len()];
+    let iterations = if shrink { 20_000 } else { 0 };
+    search(seed, cases, iterations, programs(length), outcome::<C>)
+}
+
+/// Runs `cases` of `programs` that follow from `seed`.
+fn search<P: fmt::Debug>(
+    seed: u64,
+    cases: u32,
+    max_shrink_iters: u32,
+    programs: impl Strategy<Value = P>,
+    outcome: impl Fn(&P) -> Result<u64, String>,
+) -> Result<u64, String> {
     let config = Config {
         cases,
         failure_persistence: None,
-        max_shrink_iters: if shrink { 20_000 } else { 0 },
+        max_shrink_iters,
         ..Config::default()
     };
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-    let length = LENGTHS[seed as usize % LENGTHS.len()];
     let ops = Cell::new(0);
-    let result = TestRunner::new_with_rng(config, rng).run(&programs(length), |program| {
-        let done = outcome::<C>(&program).map_err(TestCaseError::fail)?;
+    let result = TestRunner::new_with_rng(config, rng).run(&programs, |program| {
+        let done = outcome(&program).map_err(TestCaseError::fail)?;
         ops.set(ops.get() + done);
         Ok(())
     });
@@ -119,31 +143,64 @@ pub fn hunt<C: Collector>(time: Option<Duration>) -> Result<(), String> {
     for (what, program) in regressions::programs() {
         outcome::<C>(&program).map_err(|why| format!("{name}: {what}: {why}"))?;
     }
+    go_on::<C>(time, (CASES, BATCH), "", |seed, cases| {
+        search_for::<C>(seed, cases, true)
+    })
+}
+
+/// The same for programs of several threads in one heap. What such a program does depends on when each of its threads runs, so one that goes wrong may
+/// not do so the next time, and is shrunk as far as it does.
+///
+/// # Errors
+/// As [`hunt`].
+///
+/// # Panics
+/// As [`hunt`].
+pub fn hunt_in_threads<C: Collector>(time: Option<Duration>) -> Result<(), String> {
+    go_on::<C>(
+        time,
+        (CASES_IN_THREADS, BATCH_IN_THREADS),
+        " of several threads",
+        |seed, cases| {
+            let length = LENGTHS[seed as usize % LENGTHS.len()] / 4;
+            search(seed, cases, 300, threads::programs(length), threads::outcome::<C>)
+        },
+    )
+}
+
+fn go_on<C: Collector>(
+    time: Option<Duration>,
+    (cases, batch): (u32, u32),
+    of: &str,
+    search: impl Fn(u64, u32) -> Result<u64, String>,
+) -> Result<(), String> {
+    let name = C::DESCRIPTION.name;
     let seed = environment("GCLAB_RANDOM_SEED").unwrap_or(1);
-    let search = |seed, cases| search_for::<C>(seed, cases, true).map_err(|why| format!("{name}: {why}"));
+    let search = |seed, cases| search(seed, cases).map_err(|why| format!("{name}: {why}"));
     let Some(time) = time else {
-        println!("{name}: {CASES} programs, {} operations", search(seed, CASES)?);
+        println!("{name}: {cases} programs{of}, {} operations", search(seed, cases)?);
         return Ok(());
     };
     let (start, mut ops, mut batches) = (Instant::now(), 0, 0u64);
     while start.elapsed() < time {
-        ops += search(seed + batches, BATCH)?;
+        ops += search(seed + batches, batch)?;
         batches += 1;
         if batches.is_multiple_of(100) {
-            println!("{name}: {} programs, {ops} operations", batches * u64::from(BATCH));
+            println!("{name}: {} programs{of}, {ops} operations", batches * u64::from(batch));
         }
     }
-    let (programs, last) = (batches * u64::from(BATCH), (seed + batches).saturating_sub(1));
-    println!("{name}: {programs} programs, {ops} operations without a difference (seeds {seed} to {last})");
+    let (programs, last) = (batches * u64::from(batch), (seed + batches).saturating_sub(1));
+    println!("{name}: {programs} programs{of}, {ops} operations without a difference (seeds {seed} to {last})");
     Ok(())
 }
 
-/// [`hunt`] for the bounded share, or for `GCLAB_RANDOM_SECONDS`: a test of one collector.
+/// [`hunt`] and [`hunt_in_threads`] for the bounded share, or each for `GCLAB_RANDOM_SECONDS`: a test of one collector.
 ///
 /// # Panics
 /// If a program goes wrong, with the program and what is wrong.
 pub fn random_programs<C: Collector>() {
-    if let Err(why) = hunt::<C>(environment("GCLAB_RANDOM_SECONDS").map(Duration::from_secs)) {
+    let time = environment("GCLAB_RANDOM_SECONDS").map(Duration::from_secs);
+    if let Err(why) = hunt::<C>(time).and_then(|()| hunt_in_threads::<C>(time)) {
         panic!("{why}");
     }
 }

@@ -4,6 +4,7 @@
 //! program too, so that shrinking is dropping operations: what an operation names is taken modulo what there is.
 
 use super::shapes::Shape;
+use super::table::Shared;
 use gclab_core::collector::Collector;
 use gclab_core::flags::{Flags, FromGeneration, HeapHint};
 use gclab_core::words::Bytes;
@@ -138,6 +139,8 @@ pub enum Op {
     Stay {
         heap: usize,
     },
+    /// Of a program of many threads: what has to do with the others.
+    Shared(Shared),
 }
 
 /// The flags of one heap.
@@ -226,7 +229,7 @@ impl fmt::Debug for Program {
     }
 }
 
-fn setting() -> impl Strategy<Value = Setting> {
+pub fn setting() -> impl Strategy<Value = Setting> {
     let area = (
         1usize..64,
         proptest::option::of(1usize..12),
@@ -276,7 +279,7 @@ pub fn programs(length: usize) -> impl Strategy<Value = Program> {
 }
 
 /// Mostly small, sometimes of the size of a block, now and then of several.
-fn size(n: u16) -> u32 {
+pub fn size(n: u16) -> u32 {
     let n = u32::from(n);
     match n % 16 {
         0..=10 => n / 16 % 24,
@@ -313,7 +316,7 @@ fn shape(kind: u8, n: u16) -> Shape {
 }
 
 /// The operation that these numbers stand for.
-fn decode((kind, a, b, c, n): (u8, u8, u8, u8, u16)) -> Op {
+pub fn decode((kind, a, b, c, n): (u8, u8, u8, u8, u16)) -> Op {
     let (x, y, z) = (Var(a), Var(b), Var(c));
     let (at, count) = (usize::from(n), size(n) as usize);
     match kind {

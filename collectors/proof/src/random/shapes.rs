@@ -256,7 +256,7 @@ pub enum Real<'m, 'h> {
     Array(Gc<'m, 'h, MutArray<Any>>),
 }
 
-fn cast<'m, 'h, T: Distinct>(gc: Gc<'m, 'h, Any>) -> Result<Gc<'m, 'h, T>, String> {
+pub fn cast<'m, 'h, T: Distinct>(gc: Gc<'m, 'h, Any>) -> Result<Gc<'m, 'h, T>, String> {
     gc.downcast::<T>()
         .ok_or_else(|| format!("a {} is a {}", T::INFO.name, gc.info().name))
 }

@@ -1,0 +1,183 @@
+//! What the threads of a random program share: an array, old soon, into which all of them write at a time.
+//!
+//! Its first cells belong to a thread each, which puts lists there; the others read them, and keep them. What is in a list follows from its head, so a reader
+//! knows whether it is whole without knowing when it was written. In the other cells are tokens: each thread has one in hand, and swaps it for another. At the end
+//! all tokens must be there, each once, whatever the order was in which the threads ran.
+
+use super::heap::{agreed, differ};
+use super::shapes::{Cons, ConsFields, Int, IntFields, Shape, alloc, cast};
+use gclab_core::collector::Collector;
+use gclab_core::mutator::{Any, Gc, Handle, MutArray, Mutator, NoGc};
+use std::sync::Arc;
+use std::thread::yield_now;
+
+/// Cells with tokens.
+const TOKENS: usize = 5;
+
+/// An operation that has to do with other threads.
+#[derive(Clone, Copy, Debug)]
+pub enum Shared {
+    /// Put a list of so many conses into the thread's own cell.
+    Send { length: usize },
+    /// Look at the list in a thread's cell, and keep it instead of what was kept before.
+    Receive { cell: usize },
+    /// Swap the token in hand for the one in a cell.
+    Swap { cell: usize },
+    /// Stop, if a collection is due.
+    Safepoint,
+    /// Be out of the heap's way for a moment.
+    Blocking,
+}
+
+/// The table as one thread sees it.
+pub struct Table {
+    array: Arc<Handle<MutArray<Any>>>,
+    threads: usize,
+    number: usize,
+    /// A token.
+    hand: Handle<Any>,
+    /// What the thread's own cell holds: the value of the list's head.
+    sent: Option<u64>,
+    sendings: u64,
+    /// A list of somebody's, and the value of its head.
+    kept: Option<(Handle<Cons>, u64)>,
+}
+
+/// A list is whole: values count down to the number of its sending, the head of each cell is a token. Gives its owner.
+fn whole(list: Gc<'_, '_, Cons>) -> Result<usize, String> {
+    let owner = list.value() >> 40;
+    let mut cell = list;
+    loop {
+        let token = cell.head().ok_or("a shared list holds no token")?;
+        cast::<Int>(token)?;
+        let value = cell.value();
+        match cell.tail() {
+            None if value & 0xffff == 0 => return Ok(owner as usize),
+            None => return Err(format!("a shared list ends at {value:#x}")),
+            Some(tail) => cell = cast::<Cons>(tail)?,
+        }
+        if value & 0xffff == 0 || cell.value() != value - 1 {
+            return Err(format!("in a shared list {:#x} follows {value:#x}", cell.value()));
+        }
+    }
+}
+
+impl Table {
+    /// The tables of so many threads, and the words that they take.
+    pub fn new<C: Collector>(m: &mut Mutator<'_, C>, threads: usize) -> (Vec<Table>, u64) {
+        let cells = threads + TOKENS;
+        m.frame(|m, [array, token]| {
+            let array = array.put(m.alloc_array::<Any>(cells, |_| None));
+            let token = token.put_option(None);
+            let shared = Arc::new(m.handle(array.get(m)));
+            let tables = (0..cells).filter_map(|number| {
+                token.set(Some(alloc(m, Shape::Int, number as u64, |_| [None; 3])));
+                let hand = token.get(m).expect("just put there");
+                if number >= threads {
+                    array.get(m).set(m, number, Some(hand));
+                    return None;
+                }
+                Some(Table {
+                    array: Arc::clone(&shared),
+                    threads,
+                    number,
+                    hand: m.handle(hand),
+                    sent: None,
+                    sendings: 0,
+                    kept: None,
+                })
+            });
+            let tables = tables.collect();
+            (
+                tables,
+                Shape::Array(cells as u32).words() + cells as u64 * Shape::Int.words(),
+            )
+        })
+    }
+
+    /// Does it; gives the words that it allocated.
+    pub fn operation<C: Collector>(&mut self, m: &mut Mutator<'_, C>, op: Shared) -> u64 {
+        self.check(m);
+        match op {
+            Shared::Send { length } => return self.send(m, length),
+            Shared::Receive { cell } => self.receive(m, cell % self.threads),
+            Shared::Swap { cell } => self.swap(m, self.threads + cell % TOKENS),
+            Shared::Safepoint => m.safepoint(),
+            Shared::Blocking => m.blocking(yield_now),
+        }
+        0
+    }
+
+    fn send<C: Collector>(&mut self, m: &mut Mutator<'_, C>, length: usize) -> u64 {
+        self.sendings += 1;
+        let first = (self.number as u64) << 40 | (self.sendings & 0xff_ffff) << 16;
+        m.frame(|m, [list]| {
+            let list = list.put_option(None);
+            for value in first..first + length as u64 {
+                let hand = &self.hand;
+                let cell = alloc(m, Shape::Cons, value, |m| [Some(hand.open(m)), list.get(m), None]);
+                list.set(Some(cell));
+            }
+            self.array.open(m).set(m, self.number, list.get(m));
+        });
+        self.sent = (first + length as u64).checked_sub(1).filter(|_| length > 0);
+        length as u64 * Shape::Cons.words()
+    }
+
+    fn receive<C: Collector>(&mut self, m: &NoGc<'_, C>, cell: usize) {
+        let Some(list) = self.array.open(m).get(cell) else {
+            return;
+        };
+        let list = agreed(cast::<Cons>(list));
+        if agreed(whole(list)) != cell {
+            differ(format!("the list of thread {cell} is another's"));
+        }
+        self.kept = Some((m.handle(list), list.value()));
+    }
+
+    fn swap<C: Collector>(&mut self, m: &NoGc<'_, C>, cell: usize) {
+        let other = self.array.open(m).swap(m, cell, Some(self.hand.open(m)));
+        self.hand = m.handle(other.unwrap_or_else(|| differ("a token is gone")));
+    }
+
+    /// What the thread knows of the table is so.
+    pub fn check<C: Collector>(&self, m: &NoGc<'_, C>) {
+        let own = self.array.open(m).get(self.number);
+        let own = own.map(|list| agreed(cast::<Cons>(list)));
+        if own.map(|list| list.value()) != self.sent {
+            differ(format!(
+                "a thread's own cell has {own:?}, and should have {:#x?}",
+                self.sent
+            ));
+        }
+        if let Some(own) = own {
+            agreed(whole(own));
+        }
+        if let Some((kept, value)) = &self.kept {
+            let kept = kept.open(m);
+            agreed(whole(kept));
+            if kept.value() != *value {
+                differ(format!(
+                    "a list that was kept is {:#x}, and was {value:#x}",
+                    kept.value()
+                ));
+            }
+        }
+    }
+
+    /// Every token is there once.
+    pub fn check_tokens<C: Collector>(m: &NoGc<'_, C>, tables: &[&Table]) {
+        let hands = tables.iter().map(|table| table.hand.open(m));
+        let array = tables[0].array.open(m);
+        let cells =
+            (tables.len()..array.len()).map(|cell| array.get(cell).unwrap_or_else(|| differ("a token is gone")));
+        let mut tokens: Vec<u64> = hands
+            .chain(cells)
+            .map(|token| agreed(cast::<Int>(token)).value())
+            .collect();
+        tokens.sort_unstable();
+        if !tokens.iter().copied().eq(0..array.len() as u64) {
+            differ(format!("the tokens are {tokens:?}"));
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Random programs of several threads in one heap: each is a program like those of one thread, on data of its own with a reference of its own, and shares a
+//! [`Table`] with the others. Threads come and leave when they like, there are more or fewer of them than capabilities, and what each must find does not
+//! depend on when it runs.
+
+use super::heap::{Heap, agreed, differ};
+use super::interpret::{End, Todo, stay};
+use super::program::{Op, Setting, decode, setting, size};
+use super::table::{Shared, Table};
+use super::{message, quietly};
+use gclab_core::collector::Collector;
+use gclab_core::flags::{Flags, FromGeneration};
+use gclab_core::world::World;
+use gclab_heap_traverse::Checker;
+use proptest::prelude::*;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+
+/// A program of several threads.
+#[derive(Clone)]
+pub struct Threads {
+    setting: Setting,
+    /// `-N`.
+    capabilities: u32,
+    /// `-qg`.
+    parallel: FromGeneration,
+    /// `-qb`.
+    balance: Option<FromGeneration>,
+    /// What each thread does.
+    programs: Vec<Vec<Op>>,
+}
+
+impl fmt::Debug for Threads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Threads {
+            setting,
+            capabilities,
+            parallel,
+            balance,
+            programs,
+        } = self;
+        writeln!(f, "\n-N{capabilities}, -qg {parallel:?}, -qb {balance:?}, {setting:?}")?;
+        for (number, ops) in programs.iter().enumerate() {
+            writeln!(f, "thread {number}:")?;
+            ops.iter().try_for_each(|op| writeln!(f, "  {op:?}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Programs of two to four threads, of up to `length` operations each.
+pub fn programs(length: usize) -> impl Strategy<Value = Threads> {
+    let from = || {
+        (0u32..3).prop_map(|n| {
+            if n == 2 {
+                FromGeneration::Off
+            } else {
+                FromGeneration::From(n)
+            }
+        })
+    };
+    let numbers = (0u8..=255, any::<u8>(), any::<u8>(), any::<u8>(), any::<u16>());
+    let shared = (0u8..12, any::<u16>()).prop_map(|(kind, n)| Op::Shared(shared(kind, n)));
+    let op = prop_oneof![4 => numbers.prop_map(decode), 1 => shared];
+    let ops = proptest::collection::vec(op, 1..=length);
+    let programs = proptest::collection::vec(ops, 2..=4);
+    let team = (
+        1u32..5,
+        prop_oneof![3 => Just(FromGeneration::From(0)), 1 => from()],
+        proptest::option::of(from()),
+    );
+    (setting(), team, programs).prop_map(|(setting, (capabilities, parallel, balance), programs)| Threads {
+        // How much lives is known of each thread, not of all at a time.
+        setting: Setting {
+            limit_mib: None,
+            ..setting
+        },
+        capabilities,
+        parallel,
+        balance,
+        programs,
+    })
+}
+
+fn shared(kind: u8, n: u16) -> Shared {
+    match kind {
+        0..3 => Shared::Send {
+            length: size(n) as usize,
+        },
+        3..6 => Shared::Receive { cell: usize::from(n) },
+        6..10 => Shared::Swap { cell: usize::from(n) },
+        10 => Shared::Safepoint,
+        _ => Shared::Blocking,
+    }
+}
+
+/// Runs `program` under `C`; gives the number of operations, or says what went wrong.
+pub fn outcome<C: Collector>(program: &Threads) -> Result<u64, String> {
+    caught(|| run::<C>(program))
+}
+
+fn caught<R>(work: impl FnOnce() -> R) -> Result<R, String> {
+    quietly(|| catch_unwind(AssertUnwindSafe(work))).map_err(|payload| message(&*payload))
+}
+
+fn run<C: Collector>(program: &Threads) -> u64 {
+    let flags = Flags {
+        capabilities: program.capabilities,
+        parallel_gc: program.parallel,
+        load_balance: program.balance,
+        ..program.setting.flags::<C>()
+    };
+    let mut world = World::<C>::new(&flags).unwrap_or_else(|error| differ(error.to_string()));
+    world.listen(Box::new(Checker::new::<C>().exact()));
+    let made = world.enter(|m| Table::new(m, program.programs.len()));
+    let (tables, words) = made.unwrap_or_else(|error| differ(error.to_string()));
+    let world_ref = &world;
+    let heaps: Vec<Result<Heap, String>> = thread::scope(|s| {
+        let threads: Vec<_> = tables
+            .into_iter()
+            .zip(&program.programs)
+            .map(|(table, ops)| s.spawn(|| caught(|| one::<C>(world_ref, program, table, ops))))
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("its panics are caught"))
+            .collect()
+    });
+    let heaps: Vec<Heap> = heaps.into_iter().map(agreed).collect();
+    let tables: Vec<&Table> = heaps.iter().filter_map(|heap| heap.table.as_ref()).collect();
+    let checked = world.enter(|m| {
+        m.collect(true);
+        tables.iter().for_each(|table| table.check(m));
+        Table::check_tokens(m, &tables);
+    });
+    checked.unwrap_or_else(|error| differ(error.to_string()));
+    let words = words + heaps.iter().map(|heap| heap.words).sum::<u64>();
+    let allocated = world.finish().allocated;
+    if allocated != words * 8 {
+        differ(format!("{allocated} bytes counted, {} allocated", words * 8));
+    }
+    heaps.iter().map(|heap| heap.ops).sum()
+}
+
+/// One thread's program.
+fn one<C: Collector>(world: &World<C>, program: &Threads, table: Table, ops: &[Op]) -> Heap {
+    let mut heap = Heap::new::<C>(&program.setting);
+    heap.table = Some(table);
+    let mut todo = Todo { ops };
+    while stay(world, &mut heap, None, &mut todo) != End::Program {}
+    heap
+}
