@@ -4,6 +4,7 @@ mod basics;
 mod exchange;
 mod misuse;
 mod mutants;
+mod parallel;
 mod random;
 mod small;
 mod stress;

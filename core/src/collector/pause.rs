@@ -67,11 +67,6 @@ impl<'a> Roots<'a> {
         self.handles.for_each_strong(visit);
     }
 
-    /// Calls `visit` for the slots of handles and heap roots only.
-    pub(crate) fn for_each_handle(&self, visit: impl FnMut(Slot)) {
-        self.handles.for_each_strong(visit);
-    }
-
     /// Calls `visit` for every slot that does not.
     pub fn for_each_weak(&self, visit: impl FnMut(Slot)) {
         self.handles.for_each_weak(visit);

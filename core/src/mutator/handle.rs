@@ -14,6 +14,7 @@ use crate::closure::{Closure, Slot};
 use crate::collector::Collector;
 use crate::sync::{Arc, Mutex, MutexGuard};
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// The slots behind the handles of one heap.
 #[derive(Debug, Default)]
@@ -100,8 +101,20 @@ impl HandleTable {
 
     /// Calls `visit` for each slot that keeps its closure alive.
     pub(crate) fn for_each_strong(&self, mut visit: impl FnMut(Slot)) {
+        self.lock().strong.words.iter_mut().for_each(|word| visit(Slot(word)));
+        self.for_each_heap_root(visit);
+    }
+
+    /// The slots of strong handles, which lie one behind the other and stay where they are until the collection is over.
+    pub(crate) fn strong_handles(&self) -> Range<*mut u64> {
         let mut slots = self.lock();
-        slots.strong.words.iter_mut().for_each(|word| visit(Slot(word)));
+        debug_assert!(slots.collecting, "only then they stay");
+        slots.strong.words.as_mut_ptr_range()
+    }
+
+    /// Calls `visit` for the slots of heap roots.
+    pub(crate) fn for_each_heap_root(&self, mut visit: impl FnMut(Slot)) {
+        let mut slots = self.lock();
         slots
             .heap_roots
             .iter_mut()

@@ -25,6 +25,7 @@ use crate::space::FIRST_OLD_STEP;
 use crate::sync::Arc;
 use crate::sync::deque::Worker;
 use crate::words::Addr;
+use std::ops::Range;
 
 /// Remembered slots between the prefetch of a slot and its evacuation.
 const SLOTS_AHEAD: usize = 24;
@@ -96,6 +97,16 @@ impl Desk<'_> {
     pub fn offer(self, piece: Piece) {
         self.queue.push(piece);
         self.exchange.offer();
+    }
+
+    /// Offer a run of slots in slices.
+    pub fn offer_slices(self, slots: Range<*mut u64>, kind: Kind) {
+        let mut from = slots.start;
+        while from < slots.end {
+            let to = from.wrapping_add(SLICE).min(slots.end);
+            self.offer(Piece { from, to, kind });
+            from = to;
+        }
     }
 
     /// Whether somebody waits for a piece of the range at hand: nobody finds anything in this queue either.
@@ -365,6 +376,13 @@ impl<'h> Copier<'h> {
             Kind::Slots(step) => {
                 self.scavenge_lane::<true>(step, Work::slots(piece.from..piece.to), Some(desk));
             }
+            Kind::Roots => {
+                let mut at = piece.from;
+                while at < piece.to {
+                    self.evacuate_now::<true>(Slot(at), 0);
+                    at = at.wrapping_add(1);
+                }
+            }
             Kind::Remembered => {
                 let count = (piece.to as usize - piece.from as usize) / 8;
                 // SAFETY: a part of a chunk of a remembered set, which is kept until the collection is over.
@@ -388,16 +406,7 @@ impl<'h> Copier<'h> {
         for (closure, step) in self.large.drain(..) {
             // SAFETY: large objects that were reached are whole closures.
             let slots = unsafe { closure.extent() }.range();
-            let mut from = slots.start;
-            while from < slots.end {
-                let to = from.wrapping_add(SLICE).min(slots.end);
-                desk.offer(Piece {
-                    from,
-                    to,
-                    kind: Kind::Slots(step),
-                });
-                from = to;
-            }
+            desk.offer_slices(slots, Kind::Slots(step));
         }
         self.to_do.waiting = 0;
     }

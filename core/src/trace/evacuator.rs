@@ -30,6 +30,7 @@ use crate::space::{FIRST_OLD_STEP, LargeObject, Nursery, Steps};
 use crate::stats::{Shared, Sharing};
 use crate::sync::Arc;
 use crate::words::{Addr, Words};
+use std::ops::Range;
 
 /// One collection by copying, under way.
 #[derive(Debug)]
@@ -43,12 +44,16 @@ pub struct Evacuator<'h> {
     owned: Vec<Owned>,
     /// Remembered slots that are shared out.
     chunks: RememberedChunks,
+    /// Slots of handles that are shared out.
+    handles: Range<*mut u64>,
     shared: Shared,
     /// What is freed at the end, unless (large objects) it was reached.
     from_space: Vec<BlockRun>,
     from_large: Vec<LargeObject>,
     last_condemned: u8,
 }
+
+const NO_SLOTS: Range<*mut u64> = std::ptr::null_mut()..std::ptr::null_mut();
 
 /// What a copying collection did.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -115,6 +120,7 @@ impl<'h> Evacuator<'h> {
             team: None,
             owned: Vec::new(),
             chunks: RememberedChunks::default(),
+            handles: NO_SLOTS,
             shared: Shared::default(),
             from_space,
             from_large,
@@ -162,17 +168,26 @@ impl<'h> Evacuator<'h> {
         }
     }
 
-    /// Evacuate the roots: those of handles, and those of frames, unless the threads of a team are to do them each for its own capabilities.
+    /// Evacuate the roots: heap roots, handles (unless there are so many that they had better be shared), and frames, unless the threads of a team are to do
+    /// them each for its own capabilities.
     pub fn roots(&mut self, roots: Roots<'_>) {
         if self.owned.is_empty() {
             roots.for_each_frame_slot(|slot| self.root(slot));
         }
-        roots.for_each_handle(|slot| self.root(slot));
+        roots.handles().for_each_heap_root(|slot| self.root(slot));
+        let handles = roots.handles().strong_handles();
+        let count = (handles.end as usize - handles.start as usize) / size_of::<u64>();
+        if count >= self.copier.to_do.worth_sharing {
+            self.handles = handles;
+        } else {
+            (0..count).for_each(|i| self.root(Slot(handles.start.wrapping_add(i))));
+        }
     }
 
     /// Scavenge until nothing is left.
     pub fn scavenge(&mut self) {
-        if self.owned.is_empty() && self.chunks.is_empty() && self.copier.scavenge_alone() {
+        let shares_roots = !self.owned.is_empty() || !self.chunks.is_empty() || !self.handles.is_empty();
+        if !shares_roots && self.copier.scavenge_alone() {
             return;
         }
         let Some(team) = self.team.take() else {
@@ -183,7 +198,9 @@ impl<'h> Evacuator<'h> {
         } else {
             Sharing::Owners
         };
-        let shift = Shift::new(&mut self.copier, &self.chunks, std::mem::take(&mut self.owned), &team);
+        let handles = std::mem::replace(&mut self.handles, NO_SLOTS);
+        let owned = std::mem::take(&mut self.owned);
+        let shift = Shift::new(&mut self.copier, &self.chunks, handles, owned, &team);
         (self.others, self.shared.threads, self.shared.parallel_ns) = shift.work(&mut self.copier, team);
     }
 

@@ -53,6 +53,8 @@ pub(super) enum Kind {
     Closures(u8),
     /// Slots of a large object in this step, to be scavenged.
     Slots(u8),
+    /// Slots of handles.
+    Roots,
     /// Addresses of remembered slots.
     Remembered,
 }

@@ -20,6 +20,7 @@ use crate::stats::{Clock, GcThread, WorkSearch};
 use crate::sync::deque::Worker;
 use crate::sync::{Arc, AtomicBool, Ordering};
 use std::cell::UnsafeCell;
+use std::ops::Range;
 use std::time::Instant;
 
 /// Remembered slots that are one piece of work.
@@ -79,7 +80,13 @@ unsafe impl Send for Shift<'_> {}
 impl<'h> Shift<'h> {
     /// A shift for `team`, in which the first thread begins with what waits at `copier`, which is absent until it comes back from
     /// [`Shift::work`].
-    pub fn new(copier: &mut Copier<'h>, chunks: &RememberedChunks, owned: Vec<Owned>, team: &Team<'_>) -> Self {
+    pub fn new(
+        copier: &mut Copier<'h>,
+        chunks: &RememberedChunks,
+        handles: Range<*mut u64>,
+        owned: Vec<Owned>,
+        team: &Team<'_>,
+    ) -> Self {
         let queues: Vec<Worker<Piece>> = (0..team.size).map(|_| Worker::new_lifo()).collect();
         let stealers = queues.iter().map(Worker::stealer).collect();
         // Tasks that nobody has taken are as good as a busy thread each: they have to be done before the end.
@@ -89,6 +96,7 @@ impl<'h> Shift<'h> {
             exchange: &exchange,
         };
         copier.offer_waiting(desk);
+        desk.offer_slices(handles, Kind::Roots);
         for slots in chunks.iter().flat_map(|slots| slots.chunks(REMEMBERED_PIECE)) {
             let range = slots.as_ptr_range();
             desk.offer(Piece {

@@ -1,0 +1,290 @@
+//! What a shared collection says of itself, and that it is shared as its flags say. (That it is right is what random programs and the tests of
+//! threads are for.) Builds for tests share from a few hundred words on.
+
+use crate::basics::flags;
+use gclab_collectors::Parallel;
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::events::{Event, Listener};
+use gclab_core::flags::{Flags, FromGeneration};
+use gclab_core::mutator::{Gc, Mutator};
+use gclab_core::stats::{Collection, Sharing};
+use gclab_core::words::Bytes;
+use gclab_core::world::World;
+use gclab_heap_traverse::Checker;
+use std::sync::{Barrier, mpsc};
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Tree {
+    left: Option<Ptr<Tree>>,
+    right: Option<Ptr<Tree>>,
+}
+
+/// Bytes of a node.
+const NODE: u64 = 24;
+
+fn tree<'m, 'h>(m: &'m mut Mutator<'h, Parallel>, depth: u32) -> Gc<'m, 'h, Tree> {
+    if depth == 0 {
+        return m.alloc(|_| Tree::new(None, None));
+    }
+    m.frame(|m, [left, right]| {
+        let (left, right) = (left.put(tree(m, depth - 1)), right.put(tree(m, depth - 1)));
+        m.alloc(|m| Tree::new(Some(left.get(m)), Some(right.get(m))))
+    })
+}
+
+/// A list of as many cells as the tree of that depth has nodes.
+fn list<'m, 'h>(m: &'m mut Mutator<'h, Parallel>, depth: u32) -> Gc<'m, 'h, Tree> {
+    m.frame(|m, [first]| {
+        let first = first.put_option(None);
+        for _ in 1..2 << depth {
+            let (m, cell) = m.alloc_with(|m| Tree::new(first.get(m), None));
+            let _ = m;
+            first.set(Some(cell));
+        }
+        first.get(m).expect("a cell at least")
+    })
+}
+
+fn size(depth: u32) -> u64 {
+    ((2 << depth) - 1) * NODE
+}
+
+/// Sends the record of each collection.
+struct Records(mpsc::Sender<Collection>);
+
+impl Listener for Records {
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::End { collection, .. } = event {
+            self.0.send((*collection).clone()).expect("the test outlives the heap");
+        }
+    }
+}
+
+/// A world of `capabilities` and as many GC threads, large enough that only what is asked for is collected; and the records of its collections.
+fn world(capabilities: u32, balance: FromGeneration) -> (World<Parallel>, mpsc::Receiver<Collection>) {
+    let flags = Flags {
+        capabilities,
+        gc_threads: capabilities.max(2),
+        load_balance: Some(balance),
+        ..flags::<Parallel>(8 << 20)
+    };
+    let mut world = World::<Parallel>::new(&flags).expect("a small heap");
+    let (send, records) = mpsc::channel();
+    world.listen(Box::new(Records(send)));
+    world.listen(Box::new(Checker::new::<Parallel>().exact()));
+    (world, records)
+}
+
+/// The record of a major collection in which only what `make` gives lives.
+fn collected(
+    balance: FromGeneration,
+    make: impl for<'m, 'h> FnOnce(&'m mut Mutator<'h, Parallel>) -> Gc<'m, 'h, Tree>,
+) -> Collection {
+    let (world, records) = world(1, balance);
+    let result = world.enter(|m| {
+        m.frame(|m, [kept]| {
+            let _kept = kept.put(make(m));
+            m.collect(true);
+        })
+    });
+    result.expect("room enough");
+    records.recv().expect("one collection")
+}
+
+fn copied(collection: &Collection) -> u64 {
+    collection.shared.threads.iter().map(|thread| thread.copied).sum()
+}
+
+const ALL: FromGeneration = FromGeneration::From(0);
+
+#[test]
+fn a_tree_is_shared_and_the_record_adds_up() {
+    let record = collected(ALL, |m| tree(m, 15));
+    assert_eq!((record.shared.sharing, record.threads), (Sharing::Balanced, 2));
+    assert_eq!(
+        (copied(&record), record.copied, record.live),
+        (size(15), size(15), size(15))
+    );
+    assert!(record.shared.parallel_ns > 0 && record.shared.parallel_ns <= record.elapsed_ns);
+    for thread in &record.shared.threads {
+        let all = thread.start_ns + thread.work_ns + thread.idle_ns + thread.termination_ns;
+        assert_eq!(all, record.shared.parallel_ns, "{thread:?}");
+    }
+}
+
+#[test]
+fn a_second_thread_gets_its_share_of_a_tree() {
+    // When the system lets it: in one of many collections it does.
+    let mut best = 0;
+    for _ in 0..50 {
+        let record = collected(ALL, |m| tree(m, 17));
+        best = best.max(record.shared.threads[1].copied * 100 / record.copied);
+        if best >= 25 {
+            return;
+        }
+    }
+    panic!("the second thread copied {best} % at most");
+}
+
+#[test]
+fn a_list_is_not_shared_however_long() {
+    let record = collected(ALL, |m| list(m, 15));
+    assert_eq!((record.shared.sharing, record.threads), (Sharing::TooLittle, 1));
+    assert_eq!(record.copied, size(15));
+}
+
+#[test]
+fn what_is_small_is_not_shared() {
+    let record = collected(ALL, |m| tree(m, 3));
+    assert_eq!((record.shared.sharing, record.threads), (Sharing::TooLittle, 1));
+}
+
+#[test]
+fn a_large_array_is_cut_into_slices() {
+    let (world, records) = world(1, ALL);
+    let result = world.enter(|m| {
+        m.frame(|m, [array]| {
+            let array = array.put(m.alloc_array::<Tree>(5000, |_| None));
+            for i in 0..5000 {
+                let (m, node) = m.with_view(node_of);
+                array.get(m).set(m, i, Some(node));
+            }
+            m.collect(true);
+        })
+    });
+    result.expect("room enough");
+    let record = records.recv().expect("one collection");
+    assert_eq!(
+        (record.shared.sharing, copied(&record)),
+        (Sharing::Balanced, 5000 * NODE)
+    );
+    let pieces: u64 = record
+        .shared
+        .threads
+        .iter()
+        .map(|thread| thread.search.scav_find_work)
+        .sum();
+    assert!(pieces >= 1, "{record:?}");
+}
+
+fn node_of<'m, 'h>(m: &'m mut Mutator<'h, Parallel>) -> Gc<'m, 'h, Tree> {
+    m.alloc(|_| Tree::new(None, None))
+}
+
+#[test]
+fn many_handles_are_shared() {
+    let (world, records) = world(1, ALL);
+    let result = world.enter(|m| {
+        let handles: Vec<_> = (0..2000)
+            .map(|_| {
+                let (m, node) = m.with_view(node_of);
+                m.handle(node)
+            })
+            .collect();
+        m.collect(true);
+        assert!(handles.iter().all(|handle| handle.open(m).left().is_none()));
+    });
+    result.expect("room enough");
+    let record = records.recv().expect("one collection");
+    assert_eq!(
+        (record.shared.sharing, copied(&record)),
+        (Sharing::Balanced, 2000 * NODE)
+    );
+}
+
+#[test]
+fn younger_generations_are_left_to_one_thread() {
+    let flags = Flags {
+        parallel_gc: FromGeneration::From(1),
+        gc_threads: 2,
+        load_balance: Some(ALL),
+        ..flags::<Parallel>(8 << 20)
+    };
+    let mut world = World::<Parallel>::new(&flags).expect("a small heap");
+    let (send, records) = mpsc::channel();
+    world.listen(Box::new(Records(send)));
+    let result = world.enter(|m| {
+        m.frame(|m, [kept]| {
+            let _kept = kept.put(tree(m, 12));
+            m.collect(false);
+            m.collect(true);
+        })
+    });
+    result.expect("room enough");
+    let sharings: Vec<Sharing> = records.try_iter().map(|record| record.shared.sharing).collect();
+    assert_eq!(sharings, [Sharing::Younger, Sharing::Balanced]);
+}
+
+/// Two threads keep a tree each, of these depths, while one of them has everything collected, twice: the record of the second time. (The first tells how much
+/// there is.)
+fn collected_of_two(depths: [u32; 2]) -> Collection {
+    let (world, records) = world(2, FromGeneration::Off);
+    let (made, done) = (&Barrier::new(2), &Barrier::new(2));
+    let world = &world;
+    std::thread::scope(|s| {
+        for (number, depth) in depths.into_iter().enumerate() {
+            s.spawn(move || {
+                let stay = world.enter(|m| {
+                    m.frame(|m, [kept]| {
+                        let _kept = kept.put(tree(m, depth));
+                        m.blocking(|| made.wait());
+                        if number == 0 {
+                            m.collect(true);
+                            m.collect(true);
+                        }
+                        m.blocking(|| done.wait());
+                    })
+                });
+                stay.expect("room enough");
+            });
+        }
+    });
+    records.try_iter().nth(1).expect("two collections")
+}
+
+#[test]
+fn without_balancing_what_a_capability_has_is_copied_by_one_thread() {
+    for _ in 0..20 {
+        let record = collected_of_two([14, 12]);
+        assert_eq!(record.shared.sharing, Sharing::Owners, "{record:?}");
+        let mut shares: Vec<u64> = record.shared.threads.iter().map(|thread| thread.copied).collect();
+        shares.sort_unstable();
+        // Each its own; or all one's, if the other came too late.
+        let (small, great) = (size(12), size(14));
+        assert!(
+            shares == [small, great] || shares == [0, small + great],
+            "{shares:?} of {small} and {great}"
+        );
+    }
+}
+
+#[test]
+fn without_balancing_and_with_one_owner_nobody_is_called() {
+    let record = collected(FromGeneration::Off, |m| tree(m, 15));
+    assert_eq!((record.shared.sharing, record.threads), (Sharing::OneOwner, 1));
+}
+
+#[test]
+fn chunks_with_room_are_filled_further() {
+    let (world, records) = world(1, ALL);
+    let result = world.enter(|m| {
+        m.frame(|m, [kept, new]| {
+            let kept = kept.put_option(Some(tree(m, 12)));
+            let new = new.put_option(None);
+            for _ in 0..100 {
+                // A little is promoted each time, by two threads or one.
+                let some = tree(m, 9);
+                new.set(Some(some));
+                let both = m.alloc(|m| Tree::new(kept.get(m), new.get(m)));
+                kept.set(Some(both));
+                new.set(None);
+                m.collect(false);
+            }
+        })
+    });
+    result.expect("room enough");
+    let slop = records.try_iter().last().expect("collections").slop;
+    // Two threads, two lanes, two steps, of 32 KiB each, and what large closures leave, of which there are none.
+    assert!(slop <= Bytes::kib(2 * 2 * 2 * 32).0 as u64, "{slop} bytes wasted");
+}
