@@ -1,0 +1,105 @@
+//! Whole worlds under shuttle's scheduler (`.ci/shuttle`): two threads in one heap, GC threads, every lock, atomic and look at a header a place where another thread may go
+//! on. Schedules are random, or by PCT: few changes of priority, at places chosen at random. After each collection the checker looks at the heap.
+#![cfg(gclab_shuttle)]
+
+use gclab_collectors::{Copying, Parallel};
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::flags::{Flags, FromGeneration};
+use gclab_core::mutator::{Handle, MutArray, Mutator};
+use gclab_core::words::Bytes;
+use gclab_core::world::World;
+use gclab_heap_traverse::Checker;
+use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
+use shuttle::{Config, Runner};
+use std::sync::Arc;
+
+/// Schedules of each kind and program.
+fn schedules() -> usize {
+    std::env::var("GCLAB_SCHEDULES").map_or(200, |text| text.parse().expect("a number"))
+}
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct List {
+    value: u64,
+    next: Option<Ptr<List>>,
+}
+
+const LENGTH: u64 = 40;
+
+/// A list in the thread's cell of a shared array; the other cells are looked at.
+fn program<C: Collector>(m: &mut Mutator<'_, C>, table: &Handle<MutArray<List>>, number: usize) {
+    m.frame(|m, [list]| {
+        let list = list.put_option(None);
+        for value in 0..LENGTH {
+            let (_, cell) = m.alloc_with(|m| List::new(value, list.get(m)));
+            list.set(Some(cell));
+            if value % 16 == 15 {
+                table.open(m).set(m, number, list.get(m));
+                m.collect(number == 0);
+            }
+            let other = table.open(m).get(1 - number);
+            assert!(other.is_none_or(|other| other.value() % 16 == 15));
+        }
+        let (mut at, mut left) = (list.get(m), LENGTH);
+        while let Some(cell) = at {
+            left -= 1;
+            assert_eq!(cell.value(), left);
+            at = cell.next();
+        }
+        assert_eq!(left, 0);
+    });
+}
+
+fn world<C: Collector>(flags: &Flags) {
+    let mut world = World::<C>::new(flags).expect("a small heap");
+    Checker::install(&mut world);
+    let table = world.enter(|m| {
+        m.frame(|m, [array]| {
+            let array = array.put(m.alloc_array::<List>(2, |_| None));
+            m.handle(array.get(m))
+        })
+    });
+    let (world, table) = (Arc::new(world), Arc::new(table.expect("room")));
+    let threads: Vec<_> = (0..2)
+        .map(|number| {
+            let (world, table) = (Arc::clone(&world), Arc::clone(&table));
+            shuttle::thread::spawn(move || world.enter(|m| program(m, &table, number)).expect("room"))
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    drop(table);
+    let world = Arc::into_inner(world).expect("the threads are gone");
+    assert!(world.finish().collections_count() >= 4);
+}
+
+fn under<C: Collector>(scheduler: impl Scheduler + 'static, balance: FromGeneration) {
+    let mut config = Config::new();
+    config.stack_size = 1 << 20;
+    Runner::new(scheduler, config).run(move || {
+        world::<C>(&Flags {
+            capabilities: 2,
+            gc_threads: 2,
+            allocation_area: Bytes::kib(8),
+            reserve: Bytes(64 << 20),
+            huge_pages: false,
+            load_balance: Some(balance),
+            ..Flags::default()
+        })
+    });
+}
+
+#[test]
+fn random_schedules() {
+    under::<Copying>(RandomScheduler::new(schedules()), FromGeneration::Off);
+    under::<Parallel>(RandomScheduler::new(schedules()), FromGeneration::Off);
+    under::<Parallel>(RandomScheduler::new(schedules()), FromGeneration::From(0));
+}
+
+#[test]
+fn schedules_of_few_changes() {
+    under::<Copying>(PctScheduler::new(3, schedules()), FromGeneration::Off);
+    under::<Parallel>(PctScheduler::new(3, schedules()), FromGeneration::Off);
+    under::<Parallel>(PctScheduler::new(3, schedules()), FromGeneration::From(0));
+}
