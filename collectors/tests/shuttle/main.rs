@@ -26,7 +26,8 @@ struct List {
     next: Option<Ptr<List>>,
 }
 
-const LENGTH: u64 = 40;
+/// Conses of each list.
+const LENGTH: u64 = 160;
 
 /// A list in the thread's cell of a shared array; the other cells are looked at.
 fn program<C: Collector>(m: &mut Mutator<'_, C>, table: &Handle<MutArray<List>>, number: usize) {
@@ -57,7 +58,8 @@ fn world<C: Collector>(flags: &Flags) {
     Checker::install(&mut world);
     let table = world.enter(|m| {
         m.frame(|m, [array]| {
-            let array = array.put(m.alloc_array::<List>(2, |_| None));
+            // So large that its slots are worth sharing.
+            let array = array.put(m.alloc_array::<List>(600, |_| None));
             m.handle(array.get(m))
         })
     });
