@@ -60,11 +60,21 @@ impl Slot {
     /// What the slot points to.
     ///
     /// # Safety
-    /// The slot must lie in live heap or root memory, and nobody else may write it now, unless by [`Slot::store`].
+    /// The slot must lie in live heap or root memory, and nobody else may write it now.
     #[inline(always)]
     pub(crate) unsafe fn load(self) -> u64 {
-        // SAFETY: the caller vouches that the slot is readable. Relaxed: two threads of a collection may come upon one slot, since it may be
-        // remembered twice; both bring it up to date.
+        // SAFETY: the caller vouches that the slot is readable.
+        unsafe { *self.0 }
+    }
+
+    /// [`Slot::load`] while another thread may be at the same slot: one that is remembered twice, which both bring up to date.
+    ///
+    /// # Safety
+    /// As [`Slot::load`], but for [`Slot::store_shared`].
+    #[inline(always)]
+    pub(crate) unsafe fn load_shared(self) -> u64 {
+        // SAFETY: the caller vouches that the slot is readable. Relaxed: what is found here is no news to be acted on, but an address, whose closure
+        // says by itself (with acquire) whether it was moved.
         unsafe { shared_word(self.0) }.load(Ordering::Relaxed)
     }
 
@@ -74,7 +84,17 @@ impl Slot {
     /// As [`Slot::load`]; `value` must be null or the address of a closure of the same heap.
     #[inline(always)]
     pub(crate) unsafe fn store(self, value: u64) {
-        // SAFETY: the caller vouches that the slot is writable. Relaxed: as for `load`.
+        // SAFETY: the caller vouches that the slot is writable.
+        unsafe { *self.0 = value };
+    }
+
+    /// [`Slot::store`] while another thread may be at the same slot, to store the same.
+    ///
+    /// # Safety
+    /// As [`Slot::load_shared`]; `value` as for [`Slot::store`].
+    #[inline(always)]
+    pub(crate) unsafe fn store_shared(self, value: u64) {
+        // SAFETY: the caller vouches that the slot is writable. Relaxed: as for `load_shared`.
         unsafe { shared_word(self.0) }.store(value, Ordering::Relaxed);
     }
 }

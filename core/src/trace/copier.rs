@@ -161,7 +161,7 @@ impl<'h> Copier<'h> {
             }
             if let Some(&ahead) = slots.get(i + REFERENTS_AHEAD) {
                 // SAFETY: remembered slots lie in closures that have not been freed; what this one holds is looked at no further.
-                prefetch(unsafe { Slot(ahead as *mut u64).load() });
+                prefetch(unsafe { load::<PARALLEL>(Slot(ahead as *mut u64)) });
             }
             let slot = Slot(word as *mut u64);
             let holder = self.states.of(slot.addr());
@@ -175,7 +175,7 @@ impl<'h> Copier<'h> {
     #[inline(always)]
     pub fn evacuate_now<const PARALLEL: bool>(&mut self, slot: Slot, holder: u8) {
         // SAFETY: a root, or a remembered slot of a closure that has not been freed; the mutators are stopped.
-        let word = unsafe { slot.load() };
+        let word = unsafe { load::<PARALLEL>(slot) };
         let state = self.states.of(Addr(word as usize));
         if state.is_condemned() {
             // SAFETY: such slots point to closures or to null, and null is not condemned.
@@ -200,7 +200,7 @@ impl<'h> Copier<'h> {
                 closure.header()
             };
             if !header.is_header() {
-                slot.store(header.0);
+                store::<PARALLEL>(slot, header.0);
                 self.remember_if_younger(slot, header.0, holder);
                 return;
             }
@@ -215,9 +215,9 @@ impl<'h> Copier<'h> {
                 self.copy::<PARALLEL>(closure, header, first_lane(dest))
             };
             match to {
-                Ok(to) => slot.store(to),
+                Ok(to) => store::<PARALLEL>(slot, to),
                 Err(other) => {
-                    slot.store(other);
+                    store::<PARALLEL>(slot, other);
                     self.remember_if_younger(slot, other, holder);
                 }
             }
@@ -409,6 +409,32 @@ impl<'h> Copier<'h> {
             desk.offer_slices(slots, Kind::Slots(step));
         }
         self.to_do.waiting = 0;
+    }
+}
+
+/// What a root or a remembered slot holds.
+///
+/// # Safety
+/// As for [`Slot::load`], or in parallel [`Slot::load_shared`].
+#[inline(always)]
+unsafe fn load<const PARALLEL: bool>(slot: Slot) -> u64 {
+    // SAFETY: passed on.
+    unsafe { if PARALLEL { slot.load_shared() } else { slot.load() } }
+}
+
+/// Bring a root or a remembered slot up to date.
+///
+/// # Safety
+/// As for [`Slot::store`], or in parallel [`Slot::store_shared`].
+#[inline(always)]
+unsafe fn store<const PARALLEL: bool>(slot: Slot, value: u64) {
+    // SAFETY: passed on.
+    unsafe {
+        if PARALLEL {
+            slot.store_shared(value);
+        } else {
+            slot.store(value);
+        }
     }
 }
 

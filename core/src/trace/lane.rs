@@ -58,8 +58,16 @@ impl Cursor {
     /// replaced while it is scanned.
     #[inline(always)]
     pub fn claim(&mut self) -> Option<(*mut u64, *mut u64)> {
-        let from = std::mem::replace(&mut self.scan, self.free);
-        (from < self.free).then_some((from, self.free))
+        let from = self.scan;
+        (from < self.free).then(|| {
+            self.scan = self.free;
+            (from, self.free)
+        })
+    }
+
+    /// Let nothing be claimed until the scan begins where it does now, which this gives, again. So whoever looks for work need not look for anything else.
+    pub fn hold(&mut self) -> *mut u64 {
+        std::mem::replace(&mut self.scan, std::ptr::without_provenance_mut(usize::MAX))
     }
 }
 

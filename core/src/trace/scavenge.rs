@@ -20,6 +20,7 @@ use super::copier::ToDo;
 use super::copier::{Copier, Desk, forward, refill};
 use super::copy::copy_closure;
 use super::exchange::{Kind, Piece};
+use super::lane::Cursor;
 use super::queue::{Found, MAX_LANES, Queue, first_lane, prefetch};
 use crate::block::BlockState;
 use crate::closure::{ClosureRef, Slot};
@@ -73,6 +74,8 @@ impl Copier<'_> {
         work: Work,
         desk: Option<Desk<'_>>,
     ) -> bool {
+        // So that nothing of it is kept at hand where it cannot be used.
+        let desk = desk.filter(|_| PARALLEL);
         let index = first_lane(holder) % MAX_LANES;
         let flat = (index + 1) % MAX_LANES;
         let states = self.states;
@@ -82,6 +85,9 @@ impl Copier<'_> {
         // The slots left of one closure, then the closures that follow it.
         let (mut next, mut slots_end) = (work.slots.start, work.slots.end);
         let (mut at, mut end) = (work.closures.start, work.closures.end);
+        let nothing = std::ptr::null_mut();
+        // Where the lane's scan goes on if it is held, so that what is known comes together and can be shared.
+        let mut held: *mut u64 = nothing;
         let mut worked = next < slots_end || at < end;
         loop {
             let (slot, elsewhere) = loop {
@@ -108,17 +114,17 @@ impl Copier<'_> {
                     let extent = unsafe { ClosureRef(at).extent() };
                     (next, slots_end) = (extent.range().start, extent.range().end);
                     at = at.wrapping_add(extent.words.0);
-                } else if let Some(range) = if self.to_do.shares { None } else { open.claim() } {
+                } else if let Some(range) = open.claim() {
                     worked = true;
                     (at, end) = range;
                 } else if let Some(newest) = queue.pop() {
                     break (newest.slot(), newest.goes_elsewhere());
-                } else if self.to_do.shares {
+                } else if !held.is_null() {
                     // All that this thread knew of is in the range now.
-                    self.to_do.shares = false;
+                    open.scan = std::mem::replace(&mut held, nothing);
                     worked = true;
                     if open.unscanned() >= WORTH_CUTTING {
-                        let Some(desk) = desk.filter(|_| PARALLEL) else {
+                        let Some(desk) = desk else {
                             self.cursors[index] = open;
                             return true;
                         };
@@ -163,7 +169,15 @@ impl Copier<'_> {
                 } else {
                     let lane = &mut self.lanes[index];
                     let to = copy_closure::<PARALLEL>(closure, header, &mut open, |cursor, words| {
-                        refill(lane, index, to_do, heap, desk, cursor, words)
+                        // What is held is where the chunk that is full now began.
+                        let cursor = if held.is_null() {
+                            cursor
+                        } else {
+                            Cursor { scan: held, ..cursor }
+                        };
+                        let mut cursor = refill(lane, index, to_do, heap, desk, cursor, words);
+                        held = if to_do.shares { cursor.hold() } else { nothing };
+                        cursor
                     });
                     forward::<PARALLEL>(closure, header, to, &mut open)
                 };
