@@ -88,6 +88,7 @@ impl Copier<'_> {
         let nothing = std::ptr::null_mut();
         // Where the lane's scan goes on if it is held, so that what is known comes together and can be shared.
         let mut held: *mut u64 = nothing;
+        let scan_before = open.scan;
         let mut worked = next < slots_end || at < end;
         loop {
             let (slot, elsewhere) = loop {
@@ -115,14 +116,12 @@ impl Copier<'_> {
                     (next, slots_end) = (extent.range().start, extent.range().end);
                     at = at.wrapping_add(extent.words.0);
                 } else if let Some(range) = open.claim() {
-                    worked = true;
                     (at, end) = range;
                 } else if let Some(newest) = queue.pop() {
                     break (newest.slot(), newest.goes_elsewhere());
                 } else if !held.is_null() {
                     // All that this thread knew of is in the range now.
                     open.scan = std::mem::replace(&mut held, nothing);
-                    worked = true;
                     if open.unscanned() >= WORTH_CUTTING {
                         let Some(desk) = desk else {
                             self.cursors[index] = open;
@@ -135,8 +134,9 @@ impl Copier<'_> {
                     worked = true;
                     (at, end) = range;
                 } else {
+                    // What was claimed moved the scan.
                     self.cursors[index] = open;
-                    return worked;
+                    return worked || open.scan != scan_before;
                 }
             };
             // SAFETY: the slot is of a live closure, and points to one that was condemned when the slot was found. If that does not go elsewhere, it is not
