@@ -209,7 +209,7 @@ impl RememberedChunks {
 
     /// Give the memory back to a set.
     pub fn give_back(self, set: &RememberedSet) {
-        // As many as half of what there was are kept, as `drain` does: a burst of stores must not hold memory forever.
+        // Half as many again as there were are kept, as by `drain`: a burst of stores must not hold memory forever.
         let keep = self.chunks.len() * 3 / 2;
         let chunks = self.chunks.into_iter().map(|(chunk, _)| chunk);
         set.with_chunks(|to| {

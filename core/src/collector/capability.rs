@@ -132,6 +132,6 @@ impl Barrier for GenerationalBarrier {
     }
 }
 
-// SAFETY: a capability moves between threads only while nobody is inside the heap: then it has no frames, and its other
-// pointers are into memory that it owns (the remembered set) or that belongs to the heap it moves with (the state table).
+// SAFETY: a capability moves from a thread to the world when the thread's stay ends, and to another when that one's begins: in between
+// it has no frames, and its other pointers are into memory that it owns (the remembered set) or that belongs to the heap it moves with (the state table).
 unsafe impl<A: Send> Send for Capability<A> {}

@@ -20,7 +20,8 @@ impl Chunk {
     }
 }
 
-/// The chunks of a step for one sort of closures. Only the last may have room left; collections go on filling it.
+/// The chunks of a step for one sort of closures. Only the last ones may have room left, one for each thread of a collection;
+/// collections go on filling them.
 #[derive(Debug, Default)]
 pub struct Lane {
     /// The chunks, oldest first.

@@ -60,7 +60,7 @@ impl Sharing {
 pub struct GcThread {
     /// Bytes that it copied.
     pub copied: u64,
-    /// From the moment it was called until it took part. All of the parallel part if it came too late.
+    /// From the moment it was called until it had its first piece. All of the parallel part if it came too late, or found nothing.
     pub start_ns: u64,
     /// With work.
     pub work_ns: u64,

@@ -160,8 +160,13 @@ impl<'h> Copier<'h> {
                 prefetch_line(ahead);
             }
             if let Some(&ahead) = slots.get(i + REFERENTS_AHEAD) {
-                // SAFETY: remembered slots lie in closures that have not been freed; what this one holds is looked at no further.
-                prefetch(unsafe { load::<PARALLEL>(Slot(ahead as *mut u64)) });
+                // A large object that another thread has reached may be scavenged by a third, in plain words.
+                let ahead = Slot(ahead as *mut u64);
+                if !PARALLEL || !self.states.of(ahead.addr()).takes_part() {
+                    // SAFETY: remembered slots lie in closures that have not been freed; if in parallel, in one that is not collected now. What this
+                    // one holds is looked at no further.
+                    prefetch(unsafe { load::<PARALLEL>(ahead) });
+                }
             }
             let slot = Slot(word as *mut u64);
             let holder = self.states.of(slot.addr());

@@ -163,7 +163,11 @@ impl Copier<'_> {
                 let to = if header.ptrs() == 0 {
                     let (lane, cursor) = (&mut self.lanes[flat], &mut self.cursors[flat]);
                     let to = copy_closure::<PARALLEL>(closure, header, cursor, |cursor, words| {
-                        refill(lane, flat, to_do, heap, desk, cursor, words)
+                        let cursor = refill(lane, flat, to_do, heap, desk, cursor, words);
+                        if to_do.shares && held.is_null() {
+                            held = open.hold();
+                        }
+                        cursor
                     });
                     forward::<PARALLEL>(closure, header, to, cursor)
                 } else {

@@ -1,7 +1,7 @@
 //! `-s`: the summary, and `-t`: one line.
 //!
 //! Two lines are not GHC's: how collections were shared out (`GC sharing`), and the time until all mutators had stopped (`GC sync`), which GHC
-//! counts as mutator time and does not print. They are there only with several capabilities, begin as no line of GHC's does, and stand in a
+//! counts as mutator time and does not print. They are there only with several capabilities or GC threads, begin as no line of GHC's does, and stand in a
 //! paragraph of their own, so that whoever reads GHC's lines passes over them.
 
 use std::fmt::Write;
@@ -74,7 +74,7 @@ fn write_collections(out: &mut String, stats: &Statistics) -> std::fmt::Result {
     )
 }
 
-/// What GHC does not print: nothing in a run of one capability.
+/// What GHC does not print: nothing in a run of one capability and one GC thread.
 fn write_sharing(out: &mut String, stats: &Statistics) -> std::fmt::Result {
     let sharings = &stats.sharings;
     if sharings.any_choice() {
