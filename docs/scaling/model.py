@@ -5,7 +5,7 @@ It plays the exchange of core/src/trace/exchange.rs, event by event, with costs 
 
 * a thread copies a chunk of to-space (32 KiB) in the time that copying takes serially, times what sharing costs each thread;
 * for each chunk it holds the heap's lock for a moment, one thread at a time;
-* when a chunk is full it looks around: if somebody has nothing to do, and its own queue is empty, it offers the older half of what it knows of;
+* when a chunk is full it looks around: if somebody has nothing to do, and its own queue is empty, it offers half of what it knows of;
 * helpers wake one after the other, and take a piece as soon as there is one;
 * before and after there is what one thread does alone.
 

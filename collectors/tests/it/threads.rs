@@ -239,6 +239,8 @@ under_every_collector! {
     fn collections_do_not_wait_for_blocked_threads<C>() {
         let world = checked::<C>(&of_many::<C>(2, 16 << 10));
         let (collected, wait) = mpsc::channel();
+        // What a blocking call uses must be `Send`, and a shared receiver is not.
+        let wait = std::sync::Mutex::new(wait);
         let blocked = &Barrier::new(2);
         let world = &world;
         thread::scope(|s| {
@@ -248,13 +250,13 @@ under_every_collector! {
                 (0..10).for_each(|value| push(m, &list, value));
                 let said: u32 = m.blocking(|| {
                     blocked.wait();
-                    wait.recv().expect("sent")
+                    wait.lock().expect("nobody panicked").recv().expect("sent")
                 });
                 assert_eq!((said, count(tree.get(m)), sum(list.get(m))), (1, 127, 45));
                 // Out of a panic, too, it comes back before anything else happens.
                 let panic = catch_unwind(AssertUnwindSafe(|| m.blocking(|| {
                     blocked.wait();
-                    assert_eq!(wait.recv(), Ok(2));
+                    assert_eq!(wait.lock().expect("nobody panicked").recv(), Ok(2));
                     std::panic::resume_unwind(Box::new("on purpose"))
                 })));
                 assert!(panic.is_err());
@@ -408,6 +410,7 @@ under_every_collector! {
         for stress in [None, Some(7)] {
             let world = checked::<C>(&Flags { stress, ..of_many::<C>(3, 16 << 10) });
             let (made, handles) = mpsc::channel::<(u64, Handle<List>, WeakHandle<List>)>();
+            let handles = std::sync::Mutex::new(handles);
             let (opened, to_drop) = mpsc::channel();
             thread::scope(|s| {
                 let world = &world;
@@ -422,7 +425,7 @@ under_every_collector! {
                         }
                     }
                 })).expect("room enough"));
-                s.spawn(move || world.enter(|m| while let Ok((value, handle, weak)) = m.blocking(|| handles.recv()) {
+                s.spawn(move || world.enter(|m| while let Ok((value, handle, weak)) = m.blocking(|| handles.lock().expect("nobody panicked").recv()) {
                     m.alloc_bytes_filled(500, 1);
                     let list = handle.open(m);
                     assert!(weak.open(m) == Some(list));

@@ -145,10 +145,11 @@ impl<'h, C: Collector> Mutator<'h, C> {
 
     /// Run `call`, which may take long or wait for others, out of the heap's way: collections do not wait for this thread meanwhile.
     ///
-    /// Its roots stay roots, and are up to date afterwards. `call` cannot touch the heap, as the mutator is borrowed. When it ends
+    /// Its roots stay roots, and are up to date afterwards. `call` cannot touch the heap, as the mutator is borrowed, nor set roots, as those
+    /// cannot be sent: a collection may be reading and writing them. (Hence `Send`, although it runs on this thread.) When it ends
     /// (or unwinds) while the world is stopped, the thread waits until that is over. A thread that waits for another
     /// one of the same heap, by a lock, a channel or a join, must do so in here: the other might be stopped by a collection that waits for this one.
-    pub fn blocking<R>(&mut self, call: impl FnOnce() -> R) -> R {
+    pub fn blocking<R>(&mut self, call: impl FnOnce() -> R + Send) -> R {
         struct Back<'a, C: Collector>(&'a World<C>, Stay<'a, C::Alloc>);
         impl<C: Collector> Drop for Back<'_, C> {
             fn drop(&mut self) {
