@@ -73,8 +73,8 @@ impl Slot {
     /// As [`Slot::load`], but for [`Slot::store_shared`].
     #[inline(always)]
     pub(crate) unsafe fn load_shared(self) -> u64 {
-        // SAFETY: the caller vouches that the slot is readable. Relaxed: what is found here is no news to be acted on, but an address, whose closure
-        // says by itself (with acquire) whether it was moved.
+        // SAFETY: the caller vouches that the slot is readable. Relaxed: a closure says by itself (with acquire) whether
+        // it was moved; and where the address is that of a copy, the state of whose block may not be seen yet, who stored it has remembered the slot if need be.
         unsafe { shared_word(self.0) }.load(Ordering::Relaxed)
     }
 

@@ -16,7 +16,8 @@ pub enum Sharing {
     Alone,
     /// The generation is younger than those that are collected in parallel (`-qg`).
     Younger,
-    /// There was never so much work waiting that another thread would have been worth waking.
+    /// There was never so much that could be shared that another thread would have been worth waking: little was copied, or one long list. Without load
+    /// balancing: the last collection of the generation copied little, or there was none.
     TooLittle,
     /// Without load balancing (`-qb`): only one capability had anything to be collected.
     OneOwner,

@@ -7,7 +7,8 @@
 //! Where a closure goes: one step up, or to the step of the closure that points to it if that is older (eager
 //! promotion, for mutable holders too), so that tracing makes a pointer from old to young only where the referent had
 //! gone to a younger step before, or lies in an old one that is not collected. Those slots are remembered; everything else
-//! that was remembered is dropped, since remembered slots are evacuated first and promote their referents.
+//! that was remembered is dropped, since remembered slots are evacuated first and promote their referents. (Where several threads share them, some roots may come
+//! first; what those leave in a younger step is remembered again.)
 //!
 //! Order: slots found by scavenging, but the last ones of a range, go through the prefetch queue ([`super::queue`]), roots and remembered slots do
 //! not. Older steps are scavenged before younger ones. Large objects are not copied: their blocks change state, and their
@@ -190,6 +191,12 @@ impl<'h> Evacuator<'h> {
         if !shares_roots && self.copier.scavenge_alone() {
             return;
         }
+        // Nobody is called twice.
+        self.copier.to_do = ToDo {
+            worth_sharing: usize::MAX,
+            long_since: usize::MAX,
+            ..self.copier.to_do
+        };
         let Some(team) = self.team.take() else {
             unreachable!("nothing is left to be shared if there is nobody to share with");
         };
