@@ -22,8 +22,6 @@ pub struct FactorSizing {
     area: Bytes,
     hint: HeapHint,
     generations: u32,
-    /// Threads that a collection may have, each with open chunks of its own.
-    threads: usize,
     limit: Bytes,
     /// Least allocation area before the heap counts as exhausted.
     least_area: Bytes,
@@ -63,7 +61,6 @@ impl FactorSizing {
             area: Bytes(area.min(limit.0)),
             hint: flags.heap_hint,
             generations: flags.generations,
-            threads: flags.gc_thread_count() as usize,
             limit,
             least_area: Bytes(least.min(area)),
             kept_percent: INITIAL_KEPT_PERCENT,
@@ -142,7 +139,7 @@ impl FactorSizing {
     /// The largest allocation area with which the next collection, even if everything lives, stays under the limit: a copy
     /// of all that is copied, young large objects as large as the allocation area, and slack.
     fn room_for(&self, live: Live) -> usize {
-        let slack = CHUNK_SLACK * 4 * (self.generations as usize + 1) * self.threads;
+        let slack = CHUNK_SLACK * 4 * (self.generations as usize + 1);
         self.limit
             .0
             .saturating_sub(live.copied.0.saturating_mul(2))
