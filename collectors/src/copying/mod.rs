@@ -16,7 +16,7 @@ use gclab_core::flags::{Flags, MAX_GENERATIONS};
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::{FactorSizing, Live};
 use gclab_core::space::{Nursery, Region, Steps};
-use gclab_core::trace::{Evacuator, TeamRules};
+use gclab_core::trace::{Evacuated, Evacuator, TeamRules};
 use gclab_core::words::{Addr, Bytes, Words};
 
 /// Generational copying collection, by one thread.
@@ -28,17 +28,26 @@ pub type Parallel = Generational<true>;
 /// Generational copying collection.
 #[derive(Debug)]
 pub struct Generational<const PARALLEL: bool> {
-    nursery: Nursery,
-    steps: Steps,
+    pub(crate) nursery: Nursery,
+    pub(crate) steps: Steps,
     generations: u32,
-    sizing: FactorSizing,
+    pub(crate) sizing: FactorSizing,
     /// The size at which an old generation is collected.
-    old_limit: Bytes,
+    pub(crate) old_limit: Bytes,
     /// What the last minor collection promoted.
     promoted: Words,
-    team: TeamRules,
+    pub(crate) team: TeamRules,
     /// What the last collection of each generation copied.
     copied: Vec<Bytes>,
+}
+
+/// Where what survives goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Survivors {
+    /// A step up, or to the step of who holds it.
+    Age,
+    /// To the oldest step.
+    BecomeOldest,
 }
 
 // SAFETY: made of core's spaces and evacuator; `collect` traces the remembered set (which the generational barrier keeps
@@ -64,20 +73,7 @@ unsafe impl<const PARALLEL: bool> Collector for Generational<PARALLEL> {
     type Barrier = GenerationalBarrier;
 
     fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
-        let sizing = FactorSizing::new(flags, heap);
-        let area = sizing.area(Live::default(), Bytes(0))?;
-        let nursery = Nursery::new(heap, area, flags)?;
-        let old_limit = sizing.old_limit(Bytes(0));
-        Ok(Generational {
-            nursery,
-            steps: Steps::new(flags.generations),
-            generations: flags.generations,
-            sizing,
-            old_limit,
-            promoted: Words(0),
-            team: TeamRules::new(flags),
-            copied: vec![Bytes(0); flags.generations as usize],
-        })
+        Self::with_generations(heap, flags, flags.generations)
     }
 
     fn refill(&mut self, _: &mut Heap, capability: &Capability<Bump>, _: Words) -> Result<Refill, OutOfMemory> {
@@ -89,15 +85,92 @@ unsafe impl<const PARALLEL: bool> Collector for Generational<PARALLEL> {
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> (Outcome, Result<(), OutOfMemory>) {
+        let generation = self.begin(pause);
+        self.collect_by_copying(pause, generation)
+    }
+
+    fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
+        self.nursery.for_each_region(capabilities, visit);
+        self.steps.for_each_region(visit);
+    }
+}
+
+impl<const PARALLEL: bool> Generational<PARALLEL> {
+    /// With so many generations, two or more, whatever the flags say.
+    pub(crate) fn with_generations(heap: &mut Heap, flags: &Flags, generations: u32) -> Result<Self, OutOfMemory> {
+        let sizing = FactorSizing::new(flags, heap);
+        let area = sizing.area(Live::default(), Bytes(0))?;
+        let nursery = Nursery::new(heap, area, flags)?;
+        let old_limit = sizing.old_limit(Bytes(0));
+        Ok(Generational {
+            nursery,
+            steps: Steps::new(generations),
+            generations,
+            sizing,
+            old_limit,
+            promoted: Words(0),
+            team: TeamRules::new(flags),
+            copied: vec![Bytes(0); generations as usize],
+        })
+    }
+
+    /// The mutators leave the nursery; gives the generation that is to be collected.
+    pub(crate) fn begin(&mut self, pause: &Pause<'_, Bump>) -> u32 {
         self.nursery.leave(pause.capabilities);
-        let generation = if pause.cause.forces_major() {
-            self.generations - 1
+        if pause.cause.forces_major() {
+            self.oldest()
         } else {
             self.generation_due()
-        };
-        let last = self.steps.last_of(generation);
+        }
+    }
+
+    pub(crate) fn oldest(&self) -> u32 {
+        self.generations - 1
+    }
+
+    /// Collect `generation` and all younger ones.
+    pub(crate) fn collect_by_copying(
+        &mut self,
+        pause: &mut Pause<'_, Bump>,
+        generation: u32,
+    ) -> (Outcome, Result<(), OutOfMemory>) {
         let young = self.nursery.size();
+        let last = self.steps.last_of(generation);
+        let done = self.evacuate(pause, last, generation, Survivors::Age);
+        pause.events.phase(Phase::Released);
+
+        let major = generation == self.oldest();
+        if major {
+            self.old_limit = self
+                .sizing
+                .old_limit(self.steps.step(self.steps.oldest()).words().to_bytes());
+        } else {
+            self.sizing.note_survival(done.copied.to_bytes(), young);
+        }
+        if generation == 0 {
+            self.promoted = done.promoted;
+        }
+        let outcome = Outcome {
+            generation,
+            major,
+            ..Outcome::of(&done, &self.steps)
+        };
+        let area = self.sizing.area(Live::of(&self.steps), self.old_limit);
+        (outcome, area.and_then(|area| self.nursery.resize(pause.heap, area)))
+    }
+
+    /// Copy what lives in the nursery and in the steps up to `last`. The team is that of `generation`.
+    pub(crate) fn evacuate(
+        &mut self,
+        pause: &mut Pause<'_, Bump>,
+        last: u8,
+        generation: u32,
+        survivors: Survivors,
+    ) -> Evacuated {
         let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last);
+        if survivors == Survivors::BecomeOldest {
+            evacuator.promote_everything();
+        }
         if PARALLEL {
             let expected = self.copied[generation as usize];
             evacuator.with(
@@ -115,37 +188,10 @@ unsafe impl<const PARALLEL: bool> Collector for Generational<PARALLEL> {
         pause.roots.for_each_weak(|slot| evacuator.weak(slot));
         pause.events.phase(Phase::WeakProcessed);
         let done = evacuator.finish(&mut self.steps, pause.capabilities);
-        pause.events.phase(Phase::Released);
-
-        let live = Live::of(&self.steps);
-        let major = generation + 1 == self.generations;
-        if major {
-            self.old_limit = self
-                .sizing
-                .old_limit(self.steps.step(self.steps.oldest()).words().to_bytes());
-        } else {
-            self.sizing.note_survival(done.copied.to_bytes(), young);
-        }
         self.copied[generation as usize] = done.copied.to_bytes();
-        if generation == 0 {
-            self.promoted = done.promoted;
-        }
-        let outcome = Outcome {
-            generation,
-            major,
-            ..Outcome::of(&done, &self.steps)
-        };
-        let area = self.sizing.area(live, self.old_limit);
-        (outcome, area.and_then(|area| self.nursery.resize(pause.heap, area)))
+        done
     }
 
-    fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
-        self.nursery.for_each_region(capabilities, visit);
-        self.steps.for_each_region(visit);
-    }
-}
-
-impl<const PARALLEL: bool> Generational<PARALLEL> {
     /// The oldest generation that has outgrown its limit.
     ///
     /// What the collection of generation 0 would promote into generation 1 counts already, if generation 1 is half full: this
@@ -154,7 +200,7 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
     /// remembered slots point to does not age.
     fn generation_due(&self) -> u32 {
         if self.sizing.major_is_urgent(Live::of(&self.steps), self.nursery.size()) {
-            return self.generations - 1;
+            return self.oldest();
         }
         let limit = self.old_limit.to_words_up().0;
         let outgrown = |generation: &u32| {

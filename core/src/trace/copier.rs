@@ -51,6 +51,8 @@ pub(super) struct Copier<'h> {
     /// Remembered slots that were visited.
     pub remembered_seen: u64,
     pub to_do: ToDo,
+    /// The step that roots count as: 0, unless everything is to be promoted to the oldest.
+    pub roots: u8,
 }
 
 /// What there is to do, as far as it is known, and how much of that is worth to be shared.
@@ -144,6 +146,7 @@ impl<'h> Copier<'h> {
             large: Vec::new(),
             remembered_seen: 0,
             to_do: ToDo::ALONE,
+            roots: self.roots,
         }
     }
 
@@ -176,7 +179,7 @@ impl<'h> Copier<'h> {
         }
     }
 
-    /// Evacuate a slot of a closure in step `holder` (0 for roots) that may have been evacuated already.
+    /// Evacuate a slot of a closure in step `holder` ([`Copier::roots`] for roots) that may have been evacuated already.
     #[inline(always)]
     pub fn evacuate_now<const PARALLEL: bool>(&mut self, slot: Slot, holder: u8) {
         // SAFETY: a root, or a remembered slot of a closure that has not been freed; the mutators are stopped.
@@ -384,7 +387,7 @@ impl<'h> Copier<'h> {
             Kind::Roots => {
                 let mut at = piece.from;
                 while at < piece.to {
-                    self.evacuate_now::<true>(Slot(at), 0);
+                    self.evacuate_now::<true>(Slot(at), self.roots);
                     at = at.wrapping_add(1);
                 }
             }

@@ -114,6 +114,7 @@ impl<'h> Evacuator<'h> {
             large: Vec::new(),
             remembered_seen: 0,
             to_do: ToDo::ALONE,
+            roots: 0,
         };
         Evacuator {
             copier,
@@ -136,10 +137,17 @@ impl<'h> Evacuator<'h> {
         self.team = Some(team).filter(Team::has_helpers);
     }
 
+    /// From now on all that survives goes to the oldest step, as if everything were held from there. That step must not be condemned, and nothing has been traced
+    /// yet.
+    pub fn promote_everything(&mut self) {
+        debug_assert!(self.last_condemned < self.copier.oldest(), "nothing is older");
+        self.copier.roots = self.copier.oldest();
+    }
+
     /// Evacuate a root.
     #[inline]
     pub fn root(&mut self, slot: Slot) {
-        self.copier.evacuate_now::<false>(slot, 0);
+        self.copier.evacuate_now::<false>(slot, self.copier.roots);
     }
 
     /// Evacuate the remembered slots that do not lie in condemned memory themselves, and empty the sets. Comes before the

@@ -193,10 +193,11 @@ impl<'h> Shift<'h> {
             self.exchange.take_task();
             self.at_work(number, |at_work, shift| {
                 let copier = &mut at_work.copier;
+                let holder = copier.roots;
                 // SAFETY: the mutators are stopped, and who took the task has the set and the frames to itself.
                 unsafe {
                     (*task.remembered).drain(|_, slots| copier.remembered_slots::<true>(slots));
-                    for_each_frame_slot(task.frames, |slot: Slot| copier.evacuate_now::<true>(slot, 0));
+                    for_each_frame_slot(task.frames, |slot: Slot| copier.evacuate_now::<true>(slot, holder));
                 }
                 copier.scavenge_shared(None, shift.desk(&at_work.queue));
             });
