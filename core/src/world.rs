@@ -29,7 +29,7 @@ mod stopped;
 
 pub use registry::{Doing, ThreadInside};
 pub(crate) use registry::{Member, Stay};
-pub use stopped::{Children, ClosureView, RootOrigin, Stopped, StoppedRegion};
+pub use stopped::{Children, ClosureView, NamedRoot, RootOrigin, Stopped, StoppedRegion, prefetch};
 
 /// One heap with its collector.
 pub struct World<C: Collector> {

@@ -6,6 +6,7 @@
 
 use gclab_core::block::MEGABLOCK;
 use gclab_core::words::{Addr, WORD};
+use gclab_core::world::prefetch;
 
 /// Words of bits in a page: a bit for each word of a megablock.
 const PAGE_WORDS: usize = MEGABLOCK.0 / WORD / 64;
@@ -51,7 +52,7 @@ impl AddrSet {
     ///
     /// # Panics
     /// If it lies below the base or is not word-aligned.
-    #[inline]
+    #[inline(always)]
     pub fn insert(&mut self, address: Addr) -> bool {
         let Place { page, word, bit } = self
             .place(address)
@@ -78,7 +79,18 @@ impl AddrSet {
         })
     }
 
-    #[inline]
+    /// Bring the bit of `address` towards the cache.
+    #[inline(always)]
+    pub fn prefetch(&self, address: Addr) {
+        let word = self
+            .place(address)
+            .and_then(|at| self.pages.get(at.page)?.bits.get(at.word));
+        if let Some(word) = word {
+            prefetch(Addr::of(word));
+        }
+    }
+
+    #[inline(always)]
     fn place(&self, address: Addr) -> Option<Place> {
         let offset = address.0.checked_sub(self.base.0)?;
         let index = offset % MEGABLOCK.0 / WORD;

@@ -11,4 +11,4 @@ pub mod walk;
 
 pub use addr_set::AddrSet;
 pub use check::Checker;
-pub use traverse::{Traversal, Visit};
+pub use traverse::{Client, Order, Traversal, Visit};

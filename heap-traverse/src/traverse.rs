@@ -1,34 +1,40 @@
-//! The traversal: every closure that is reachable, once, depth first.
+//! The traversal: every closure that is reachable, once, in the order that its client asks for.
 //!
-//! It never recurses: open closures wait on a stack of its own, one cursor each, and a closure whose last slot has been
-//! taken is not kept, so that a list of any length needs one entry. What has been visited stands in an [`AddrSet`]. It
-//! writes nothing into the heap, so it may stop anywhere.
+//! A [`Client`] says what it wants by its constants and types, and pays for nothing else: each combination is a program of its own.
+//! There are two orders:
 //!
-//! Cost: time proportional to the closures and slots that are reached; memory 1/64 of the heap, and three words for each
-//! closure that is open at one time.
+//! * [`Order::Any`], the fast one: what is found waits in a ring of [`RING`] until its header and its bit have come into the cache. Memory: the
+//!   ring, and one entry (16 bytes, the client's `Parent` and `Data` beside it) for each closure of which some slots have been taken and others not.
+//!   Such closures are taken newest first, so that there are about as many as paths of the heap are long, whatever a closure's size: a list or
+//!   an array of any length needs one or two. There are never more than closures with two slots and more.
+//! * [`Order::DepthFirst`], a closure before what it points to, first slots first, and [`Client::leave`] after all that, to add up what is below. Memory: a
+//!   level of at most 24 bytes (two words and the client's `Data` and `Sum`; more is refused by the compiler) for each closure on the path from a root to where the
+//!   traversal is, without those whose last slot has been taken if there is no `leave`: a list of any length needs one level then.
+//!
+//! Neither recurses. What has been visited stands in an [`AddrSet`], which is emptied in O(1), is 1/64 of the heap, and lies beside it: nothing is
+//! written into a closure, so a traversal may start anywhere, leave out what it likes and stop at any time.
+//!
+//! Time is proportional to the closures and slots that are reached. The traversal is checked against a plain search on random heaps
+//! (`tests/it/random.rs`).
+
+mod any;
+mod client;
+mod depth_first;
+mod levels;
+
+pub use any::RING;
+pub use client::{Client, Each, Lineage, Order, Visit};
 
 use crate::AddrSet;
-use gclab_core::world::{Children, ClosureView, Stopped};
+use gclab_core::world::{ClosureView, Stopped};
 
-/// What a visitor wants of the closure that it was shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Visit {
-    /// Go on to what it points to.
-    Descend,
-    /// Leave out what it points to (unless it is reached otherwise).
-    Skip,
-}
+/// The most bytes of a level of a depth-first traversal.
+const LEVEL: usize = 24;
 
 /// A traversal of one heap. It can be run again and again, and keeps its memory in between.
 #[derive(Debug)]
 pub struct Traversal {
     visited: AddrSet,
-}
-
-/// A closure that is open: what of it is still to be looked at.
-struct Cursor<'a> {
-    closure: ClosureView<'a>,
-    children: Children<'a>,
 }
 
 impl Traversal {
@@ -39,50 +45,57 @@ impl Traversal {
         }
     }
 
-    /// Visit every closure that is reachable from `roots`, each once. `visit` gets it and the closure through which it was
-    /// reached first (none for a root).
+    /// Go through all that is reachable from `roots`, each given with the data that the client's `visit` gets for it. What an earlier run visited
+    /// counts for nothing.
     ///
-    /// The pointers of a closure are believed once `visit` said [`Visit::Descend`]: a visitor that does not trust the
+    /// The pointers of a closure are believed once `visit` said [`Visit::Descend`]: a client that does not trust the
     /// heap looks at its slots before.
-    pub fn run<'a>(
+    #[inline]
+    pub fn run<'a, C: Client<'a>>(
         &mut self,
-        roots: impl IntoIterator<Item = ClosureView<'a>>,
-        mut visit: impl FnMut(ClosureView<'a>, Option<ClosureView<'a>>) -> Visit,
+        roots: impl IntoIterator<Item = (ClosureView<'a>, C::Data)>,
+        client: &mut C,
     ) {
         self.visited.clear();
-        let mut open: Vec<Cursor<'a>> = Vec::new();
-        for root in roots {
-            self.arrive(root, None, &mut open, &mut visit);
-            while let Some(mut cursor) = open.pop() {
-                let parent = cursor.closure;
-                if let Some(child) = cursor.children.next() {
-                    if !cursor.children.is_finished() {
-                        open.push(cursor);
-                    }
-                    self.arrive(child, Some(parent), &mut open, &mut visit);
-                }
+        self.go_on(roots, client);
+    }
+
+    /// [`Traversal::run`], but what the last run (and those that went on from it) visited is not visited for the first time again.
+    #[inline]
+    pub fn go_on<'a, C: Client<'a>>(
+        &mut self,
+        roots: impl IntoIterator<Item = (ClosureView<'a>, C::Data)>,
+        client: &mut C,
+    ) {
+        const {
+            match C::ORDER {
+                Order::Any => assert!(!C::LEAVE, "only a depth-first traversal leaves closures"),
+                Order::DepthFirst => assert!(
+                    depth_first::level_bytes::<C::Data, C::Sum>() <= LEVEL,
+                    "a level takes 24 bytes at most: 8 for the client's data and sum"
+                ),
             }
+        }
+        let roots = roots.into_iter();
+        match C::ORDER {
+            Order::Any => any::run(&mut self.visited, roots, client),
+            Order::DepthFirst => depth_first::run(&mut self.visited, roots, client),
         }
     }
 
-    /// Whether the last run visited a closure at this address.
+    /// Calls `visit` for every closure that is reachable from `roots`, once, in any order.
+    #[inline]
+    pub fn each<'a>(
+        &mut self,
+        roots: impl IntoIterator<Item = ClosureView<'a>>,
+        visit: impl FnMut(ClosureView<'a>) -> Visit<()>,
+    ) {
+        self.run(roots.into_iter().map(|root| (root, ())), &mut Each(visit));
+    }
+
+    /// Whether a closure has been visited since the last run began.
+    #[inline]
     pub fn visited(&self, closure: ClosureView<'_>) -> bool {
         self.visited.contains(closure.addr())
-    }
-
-    #[inline]
-    fn arrive<'a>(
-        &mut self,
-        closure: ClosureView<'a>,
-        parent: Option<ClosureView<'a>>,
-        open: &mut Vec<Cursor<'a>>,
-        visit: &mut impl FnMut(ClosureView<'a>, Option<ClosureView<'a>>) -> Visit,
-    ) {
-        if self.visited.insert(closure.addr()) && visit(closure, parent) == Visit::Descend {
-            let children = closure.children();
-            if !children.is_finished() {
-                open.push(Cursor { closure, children });
-            }
-        }
     }
 }

@@ -333,7 +333,7 @@ under_every_collector! {
                     // While the table of handles is walked.
                     stopped.for_each_root(|_, _| {
                         drop_one();
-                        stopped.heap_roots();
+                        stopped.named_roots();
                     });
                 }
                 drop_one();

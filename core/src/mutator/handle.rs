@@ -2,7 +2,8 @@
 //!
 //! A [`Handle`] keeps its closure alive until it is dropped; a [`WeakHandle`] does not, and is empty after the
 //! collection that found the closure dead. Both belong to one heap and say so when they are opened in another.
-//! *Heap roots* are named handles that profilers report by name ([`Mutator::set_heap_roots`]).
+//! *Heap roots* are named handles that profilers report by name ([`Mutator::set_heap_roots`], and [`Mutator::set_weak_heap_roots`]
+//! for those that do not keep their closures alive).
 //!
 //! The table of a heap's handles is behind a lock of its own, so that threads that are not in the heap can drop handles at any
 //! time. Only threads inside make or open them, so a collection sees nobody do that. What is dropped while the world is
@@ -27,6 +28,7 @@ struct HandleSlots {
     strong: Slab,
     weak: Slab,
     heap_roots: Vec<HeapRoot>,
+    weak_heap_roots: Vec<HeapRoot>,
     /// Whether a collection has the slots.
     collecting: bool,
 }
@@ -123,16 +125,19 @@ impl HandleTable {
 
     /// Calls `visit` for each slot that does not.
     pub(crate) fn for_each_weak(&self, mut visit: impl FnMut(Slot)) {
-        self.lock().weak.words.iter_mut().for_each(|word| visit(Slot(word)));
+        let mut slots = self.lock();
+        slots.weak.words.iter_mut().for_each(|word| visit(Slot(word)));
+        let roots = slots.weak_heap_roots.iter_mut();
+        roots.for_each(|root| visit(Slot(&mut root.closure)));
     }
 
-    /// The heap roots: names, and the addresses of their closures.
-    pub(crate) fn heap_roots(&self) -> Vec<(String, u64)> {
-        self.lock()
-            .heap_roots
-            .iter()
-            .map(|root| (root.name.clone(), root.closure))
-            .collect()
+    /// The heap roots: names, the addresses of their closures (0 for one that was found dead), and whether they are weak, strong ones first.
+    pub(crate) fn named_roots(&self) -> Vec<(String, u64, bool)> {
+        let slots = self.lock();
+        let strong = slots.heap_roots.iter().map(|root| (root, false));
+        let weak = slots.weak_heap_roots.iter().map(|root| (root, true));
+        let named = |(root, weak): (&HeapRoot, bool)| (root.name.clone(), root.closure, weak);
+        strong.chain(weak).map(named).collect()
     }
 }
 
@@ -234,16 +239,30 @@ impl<'h, C: Collector> NoGc<'h, C> {
 }
 
 impl<'h, C: Collector> Mutator<'h, C> {
-    /// Name roots of the heap, as profilers report them; they replace those named before and keep their closures alive.
+    /// Name roots of the heap, as profilers report them; they replace those named before (weak ones stay) and keep their closures alive.
     pub fn set_heap_roots<'a, 'm: 'a>(&'m self, roots: impl IntoIterator<Item = (&'a str, Gc<'m, 'h, Any>)>)
     where
         'h: 'a,
     {
-        let roots = roots.into_iter().map(|(name, gc)| HeapRoot {
-            name: name.to_owned(),
-            closure: gc.to_word(),
-        });
-        let roots: Vec<_> = roots.collect();
+        let roots = named(roots);
         self.handles().lock().heap_roots = roots;
     }
+
+    /// Name roots of the heap that do not keep their closures alive; they replace weak ones named before. One whose closure is found dead leads
+    /// nowhere from then on.
+    pub fn set_weak_heap_roots<'a, 'm: 'a>(&'m self, roots: impl IntoIterator<Item = (&'a str, Gc<'m, 'h, Any>)>)
+    where
+        'h: 'a,
+    {
+        let roots = named(roots);
+        self.handles().lock().weak_heap_roots = roots;
+    }
+}
+
+fn named<'a, 'm: 'a, 'h: 'a>(roots: impl IntoIterator<Item = (&'a str, Gc<'m, 'h, Any>)>) -> Vec<HeapRoot> {
+    let root = |(name, gc): (&str, Gc<'_, '_, Any>)| HeapRoot {
+        name: name.to_owned(),
+        closure: gc.to_word(),
+    };
+    roots.into_iter().map(root).collect()
 }

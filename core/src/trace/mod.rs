@@ -19,4 +19,5 @@ mod team;
 
 pub use evacuator::{Evacuated, Evacuator};
 pub use marker::{Marked, Marker};
+pub(crate) use queue::{prefetch, prefetch_line};
 pub use team::{Team, TeamRules};

@@ -80,14 +80,14 @@ impl Queue {
 
 /// Bring the closure at `address` towards the cache.
 #[inline(always)]
-pub(super) fn prefetch(address: u64) {
+pub(crate) fn prefetch(address: u64) {
     prefetch_line(address);
     prefetch_line(address.wrapping_add(SECOND_LINE as u64));
 }
 
 /// Bring the cache line at `address` towards the cache.
 #[inline(always)]
-pub(super) fn prefetch_line(address: u64) {
+pub(crate) fn prefetch_line(address: u64) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: a prefetch has no architectural effect, whatever the address.
     unsafe {

@@ -147,44 +147,75 @@ impl<'a> Stopped<'a> {
         roots.into_iter().for_each(|(origin, addr)| visit(origin, addr));
     }
 
-    /// The named heap roots and the addresses they hold.
-    pub fn heap_roots(&self) -> Vec<(String, Addr)> {
-        self.roots
-            .handles()
-            .heap_roots()
-            .into_iter()
-            .map(|(name, word)| (name, Addr(word as usize)))
-            .collect()
-    }
-
     /// The slots that are remembered.
     pub fn remembered_slots(&self) -> impl Iterator<Item = Addr> + use<'a> {
         let remembered = self.remembered;
         remembered.iter().flat_map(|set| set.slots()).map(|slot| slot.addr())
     }
 
-    /// The closures that roots keep alive, one for each root.
+    /// The closures that roots keep alive, one for each root: those of frames first.
     pub fn root_closures(&self) -> Vec<ClosureView<'a>> {
         let mut all = Vec::new();
         self.for_each_root(|origin, address| {
             if origin != RootOrigin::Weak {
-                all.push(ClosureView {
-                    closure: ClosureRef(address.0 as *mut u64),
-                    _stopped: PhantomData,
-                });
+                all.push(ClosureView::at(address));
             }
         });
         all
     }
+
+    /// The named heap roots, in the order they were named, strong ones first. A weak one whose closure was found dead has none.
+    pub fn named_roots(&self) -> Vec<NamedRoot<'a>> {
+        let roots = self.roots.handles().named_roots().into_iter();
+        let named = |(name, word, weak): (String, u64, bool)| NamedRoot {
+            name,
+            weak,
+            closure: (word != 0).then(|| ClosureView::at(Addr(word as usize))),
+        };
+        roots.map(named).collect()
+    }
+}
+
+/// A named heap root of a stopped heap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedRoot<'a> {
+    /// Its name.
+    pub name: String,
+    /// Whether it does not keep its closure alive.
+    pub weak: bool,
+    /// What it leads to, unless that was found dead.
+    pub closure: Option<ClosureView<'a>>,
+}
+
+/// Bring the cache line at `address`, whatever that is, towards the cache.
+#[inline(always)]
+pub fn prefetch(address: Addr) {
+    crate::trace::prefetch_line(address.0 as u64);
 }
 
 impl<'a> ClosureView<'a> {
+    /// The closure that a root or a slot of a stopped heap leads to.
+    fn at(address: Addr) -> Self {
+        ClosureView {
+            closure: ClosureRef(address.0 as *mut u64),
+            _stopped: PhantomData,
+        }
+    }
+
     /// Where it lies.
+    #[inline(always)]
     pub fn addr(self) -> Addr {
         self.closure.addr()
     }
 
+    /// Bring it towards the cache: its first words.
+    #[inline(always)]
+    pub fn prefetch(self) {
+        crate::trace::prefetch(self.addr().0 as u64);
+    }
+
     /// Its info table: kind, name, module.
+    #[inline(always)]
     pub fn info(self) -> &'static TypeInfo {
         // SAFETY: a view is made only of closures of a heap whose collection is over, so of headers.
         unsafe { self.closure.header().info() }
@@ -196,7 +227,7 @@ impl<'a> ClosureView<'a> {
     }
 
     /// Its size, header included.
-    #[inline]
+    #[inline(always)]
     pub fn words(self) -> Words {
         // SAFETY: as for `info`.
         unsafe { self.closure.words() }
@@ -215,13 +246,25 @@ impl<'a> ClosureView<'a> {
     }
 
     /// The closures that it points to, in order; null pointers are left out.
-    #[inline]
+    #[inline(always)]
     pub fn children(self) -> Children<'a> {
         // SAFETY: as for `info`.
         let extent = unsafe { self.closure.extent() };
         Children {
             next: Slot(extent.first),
             left: extent.slots,
+            _stopped: PhantomData,
+        }
+    }
+
+    /// What [`ClosureView::children`] gives when all but the last `left` slots have been looked at ([`Children::left`]).
+    #[inline(always)]
+    pub fn last_children(self, left: usize) -> Children<'a> {
+        let all = self.children();
+        let left = left.min(all.left);
+        Children {
+            next: Slot(all.next.0.wrapping_add(all.left - left)),
+            left,
             _stopped: PhantomData,
         }
     }
@@ -237,16 +280,22 @@ pub struct Children<'a> {
 
 impl Children<'_> {
     /// Whether all slots have been looked at.
-    #[inline]
+    #[inline(always)]
     pub fn is_finished(&self) -> bool {
         self.left == 0
+    }
+
+    /// How many slots have not been looked at.
+    #[inline(always)]
+    pub fn left(&self) -> usize {
+        self.left
     }
 }
 
 impl<'a> Iterator for Children<'a> {
     type Item = ClosureView<'a>;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<ClosureView<'a>> {
         while self.left > 0 {
             // SAFETY: a slot of a closure of a stopped heap: `left` of them begin at `next`.

@@ -31,14 +31,14 @@ pub(super) fn roots(stopped: &Stopped<'_>, starts: &AddrSet) -> Result<(), Fault
 pub(super) fn reachable(stopped: &Stopped<'_>, starts: &AddrSet, traversal: &mut Traversal) -> Result<Words, Fault> {
     let mut bad = None;
     let mut words = Words(0);
-    traversal.run(stopped.root_closures(), |closure, _| {
+    traversal.each(stopped.root_closures(), |closure| {
         words.0 += closure.words().0;
         let wrong = |(_, (_, to)): &(usize, (Addr, Addr))| to.0 != 0 && !starts.contains(*to);
         if let Some(slot) = closure.slots().enumerate().find(wrong) {
             bad.get_or_insert((closure, slot));
         }
         // After the first fault pointers are not believed any more.
-        if bad.is_some() { Visit::Skip } else { Visit::Descend }
+        if bad.is_some() { Visit::Skip } else { Visit::Descend(()) }
     });
     match bad {
         None => Ok(words),

@@ -1,6 +1,8 @@
 //! Tests of the traversal, and of the checker on sound heaps. (Unsound ones are the mutants of the collectors' tests.)
 
 mod checker;
+mod graphs;
+mod random;
 mod traversal;
 
 use gclab_core::closure::{Closure, Mut};

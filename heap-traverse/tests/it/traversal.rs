@@ -3,25 +3,52 @@
 use super::{Node, NodeFields, flags};
 use gclab_collectors::Copying;
 use gclab_core::words::Words;
-use gclab_core::world::World;
-use gclab_heap_traverse::{Traversal, Visit};
+use gclab_core::world::{ClosureView, World};
+use gclab_heap_traverse::{Client, Order, Traversal, Visit};
 
-/// Visits everything in a world with these many nodes linked by `link`, and gives the words that a node was visited in.
-fn visited(world: &World<Copying>, mut visit: impl FnMut(Words, bool) -> Visit) -> usize {
-    let mut count = 0;
+/// Counts what it visits, in one order or the other; `visit` gets the words of a closure, and whether it is a root.
+struct Count<F, const DEPTH_FIRST: bool> {
+    count: usize,
+    visit: F,
+}
+
+impl<'a, F: FnMut(Words, bool) -> Visit<()>, const DEPTH_FIRST: bool> Client<'a> for Count<F, DEPTH_FIRST> {
+    const ORDER: Order = if DEPTH_FIRST { Order::DepthFirst } else { Order::Any };
+    type Parent = Option<ClosureView<'a>>;
+    type Data = ();
+    type Sum = ();
+    fn visit(&mut self, closure: ClosureView<'a>, parent: Self::Parent, (): (), first: bool) -> Visit<()> {
+        assert!(first);
+        self.count += 1;
+        (self.visit)(closure.words(), parent.is_none())
+    }
+}
+
+/// Visits everything in a world, twice in either order, and gives the number of closures.
+fn visited(world: &World<Copying>, mut visit: impl FnMut(Words, bool) -> Visit<()>) -> usize {
+    let mut counts = Vec::new();
     world
         .inspect(|stopped| {
             let mut traversal = Traversal::new(stopped);
+            let roots = || stopped.root_closures().into_iter().map(|root| (root, ()));
             for _again in 0..2 {
-                count = 0;
-                traversal.run(stopped.root_closures(), |closure, parent| {
-                    count += 1;
-                    visit(closure.words(), parent.is_none())
-                });
+                let mut any = Count::<_, false> {
+                    count: 0,
+                    visit: &mut visit,
+                };
+                traversal.run(roots(), &mut any);
+                counts.push(any.count);
+                let mut depth_first = Count::<_, true> {
+                    count: 0,
+                    visit: &mut visit,
+                };
+                traversal.run(roots(), &mut depth_first);
+                counts.push(depth_first.count);
             }
         })
         .expect("nobody is inside");
-    count
+    assert!(counts.iter().all(|count| *count == counts[0]), "{counts:?}");
+    counts[0]
 }
 
 #[test]
@@ -44,9 +71,9 @@ fn a_list_of_a_million_needs_no_stack() {
             })
         })
         .expect("room enough");
-    assert_eq!(visited(&world, |_, _| Visit::Descend), 1_000_000);
+    assert_eq!(visited(&world, |_, _| Visit::Descend(())), 1_000_000);
     drop(list);
-    assert_eq!(visited(&world, |_, _| Visit::Descend), 0);
+    assert_eq!(visited(&world, |_, _| Visit::Descend(())), 0);
 }
 
 #[test]
@@ -69,8 +96,12 @@ fn shared_and_cyclic_closures_are_visited_once_and_skipped_ones_end_it() {
     let count = visited(&world, |words, is_root| {
         assert_eq!(words, Words(4));
         roots += usize::from(is_root);
-        Visit::Descend
+        Visit::Descend(())
     });
-    assert_eq!((count, roots), (3, 2), "two runs, one closure without a parent in each");
+    assert_eq!(
+        (count, roots),
+        (3, 4),
+        "four runs, one closure without a parent in each"
+    );
     assert_eq!(visited(&world, |_, _| Visit::Skip), 1);
 }

@@ -1,0 +1,125 @@
+//! The order that is fast: with a prefetch between discovery and visit.
+
+use super::client::{Client, Lineage, Visit};
+use crate::AddrSet;
+use gclab_core::world::{Children, ClosureView};
+
+/// Closures between discovery and visit: enough for the time that a line takes to come from memory.
+pub const RING: usize = 32;
+
+/// A closure that was found and has not been visited.
+#[derive(Clone, Copy)]
+struct Arrival<'a, P, D> {
+    closure: ClosureView<'a>,
+    parent: P,
+    data: D,
+}
+
+/// Slots that have not been looked at, with what their closures are told.
+struct Span<'a, P, D> {
+    children: Children<'a>,
+    parent: P,
+    data: D,
+}
+
+/// First in, first out.
+struct Ring<'a, P, D> {
+    places: [Arrival<'a, P, D>; RING],
+    first: usize,
+    len: usize,
+}
+
+impl<'a, P: Copy, D: Copy> Ring<'a, P, D> {
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.len == RING
+    }
+
+    #[inline(always)]
+    fn push(&mut self, arrival: Arrival<'a, P, D>) {
+        self.places[(self.first + self.len) % RING] = arrival;
+        self.len += 1;
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) -> Option<Arrival<'a, P, D>> {
+        self.len = self.len.checked_sub(1)?;
+        let oldest = self.places[self.first];
+        self.first = (self.first + 1) % RING;
+        Some(oldest)
+    }
+}
+
+/// Go through what is reachable from `roots`.
+#[inline]
+pub(super) fn run<'a, C: Client<'a>>(
+    visited: &mut AddrSet,
+    mut roots: impl Iterator<Item = (ClosureView<'a>, C::Data)>,
+    client: &mut C,
+) {
+    let Some((root, data)) = roots.next() else { return };
+    let first = Arrival {
+        closure: root,
+        parent: C::Parent::ROOT,
+        data,
+    };
+    let mut ring = Ring {
+        places: [first; RING],
+        first: 0,
+        len: 1,
+    };
+    let mut open: Vec<Span<'a, C::Parent, C::Data>> = Vec::new();
+    let mut newest: Option<Span<'a, C::Parent, C::Data>> = None;
+    loop {
+        while !ring.is_full() {
+            let Some(span) = &mut newest else {
+                newest = open.pop();
+                if newest.is_some() {
+                    continue;
+                }
+                let Some((closure, data)) = roots.next() else { break };
+                found(visited, &mut ring, closure, C::Parent::ROOT, data);
+                continue;
+            };
+            match span.children.next() {
+                Some(child) => found(visited, &mut ring, child, span.parent, span.data),
+                None => newest = None,
+            }
+        }
+        let Some(Arrival { closure, parent, data }) = ring.pop() else {
+            return;
+        };
+        let first = visited.insert(closure.addr());
+        if !first && !C::AGAIN {
+            continue;
+        }
+        if let Visit::Descend(data) = client.visit(closure, parent, data, first) {
+            let children = closure.children();
+            if !children.is_finished() {
+                let span = Span {
+                    children,
+                    parent: C::Parent::child_of(closure),
+                    data,
+                };
+                if let Some(older) = newest.replace(span)
+                    && !older.children.is_finished()
+                {
+                    open.push(older);
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn found<'a, P: Copy, D: Copy>(
+    visited: &AddrSet,
+    ring: &mut Ring<'a, P, D>,
+    closure: ClosureView<'a>,
+    parent: P,
+    data: D,
+) {
+    closure.prefetch();
+    visited.prefetch(closure.addr());
+    ring.push(Arrival { closure, parent, data });
+}

@@ -1,0 +1,86 @@
+//! The stack of a depth-first traversal: levels in chunks, so that it never takes more than it holds and one chunk.
+
+/// Levels in a chunk: 96 KiB of them at most.
+const CHUNK: usize = 4096;
+
+/// A stack that grows and shrinks by chunks. It keeps one that is empty, so that a path that goes up and down there costs nothing.
+pub(super) struct Levels<T> {
+    full: Vec<Vec<T>>,
+    newest: Vec<T>,
+    spare: Vec<T>,
+}
+
+impl<T> Levels<T> {
+    pub fn new() -> Self {
+        Levels {
+            full: Vec::new(),
+            newest: Vec::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    #[inline(always)]
+    pub fn push(&mut self, level: T) {
+        if self.newest.len() == CHUNK {
+            self.another();
+        }
+        self.newest.push(level);
+    }
+
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<T> {
+        if self.newest.is_empty() {
+            self.one_less();
+        }
+        self.newest.pop()
+    }
+
+    #[inline(always)]
+    pub fn last_mut(&mut self) -> Option<&mut T> {
+        if self.newest.is_empty() {
+            self.one_less();
+        }
+        self.newest.last_mut()
+    }
+
+    #[cold]
+    fn another(&mut self) {
+        let mut chunk = std::mem::take(&mut self.spare);
+        chunk.reserve_exact(CHUNK);
+        self.full.push(std::mem::replace(&mut self.newest, chunk));
+    }
+
+    #[cold]
+    fn one_less(&mut self) {
+        if let Some(full) = self.full.pop() {
+            self.spare = std::mem::replace(&mut self.newest, full);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_went_in_comes_out_across_chunks() {
+        let mut levels = Levels::new();
+        for round in 0..3 {
+            (0..3 * CHUNK + 5).for_each(|i| levels.push(i));
+            assert_eq!(levels.last_mut(), Some(&mut (3 * CHUNK + 4)), "round {round}");
+            assert!((0..3 * CHUNK + 5).rev().all(|i| levels.pop() == Some(i)));
+            assert_eq!((levels.pop(), levels.last_mut()), (None, None));
+        }
+    }
+
+    #[test]
+    fn a_path_that_goes_up_and_down_at_a_chunks_end_needs_no_new_memory() {
+        let mut levels = Levels::new();
+        (0..=CHUNK).for_each(|i| levels.push(i));
+        let chunk = levels.newest.as_ptr();
+        levels.pop();
+        levels.pop();
+        (0..2).for_each(|i| levels.push(i));
+        assert_eq!(levels.newest.as_ptr(), chunk);
+    }
+}

@@ -1,0 +1,238 @@
+//! Random heaps: closures of every kind, linked at random, cyclic and shared, with collections in between, under any collector.
+
+use super::flags;
+use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::events::{Event, Listener};
+use gclab_core::mutator::{Any, Gc, Handle, MutArray, MutVar, Mutator, NoGc, Record, Root};
+use gclab_core::world::{Stopped, World};
+use proptest::prelude::*;
+
+/// Data that nobody overwrites.
+#[derive(Closure)]
+#[allow(dead_code)]
+pub struct Cons {
+    head: Option<Ptr<Any>>,
+    tail: Option<Ptr<Any>>,
+    value: u64,
+}
+
+/// The same, known by another name.
+#[derive(Closure)]
+#[closure(name = "Other")]
+#[allow(dead_code)]
+pub struct Twin {
+    only: Option<Ptr<Any>>,
+}
+
+/// Data that is overwritten.
+#[derive(Closure)]
+#[allow(dead_code)]
+pub struct Cell {
+    here: Mut<Any>,
+    there: Mut<Any>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub enum Shape {
+    Cons,
+    Twin,
+    Cell,
+    Var,
+    Array(usize),
+    Record(usize),
+    Bytes(usize),
+}
+
+/// A closure, with what its slots lead to: closures allocated before it, by number modulo how many there are.
+#[derive(Debug, Clone)]
+pub struct Node {
+    shape: Shape,
+    to: [Option<usize>; 4],
+    /// Collect afterwards: a major collection, or whatever is due.
+    collect: Option<bool>,
+}
+
+/// What a heap is made of.
+#[derive(Debug, Clone)]
+pub struct Graph {
+    pub nodes: Vec<Node>,
+    /// Afterwards: mutable slots of one closure (the third number modulo what it has) that come to lead to any other.
+    pub stores: Vec<(usize, usize, usize)>,
+    /// What stays in frames and in handles.
+    pub frames: Vec<usize>,
+    pub handles: Vec<usize>,
+    /// Named roots, weak ones apart; names repeat.
+    pub named: Vec<(usize, bool)>,
+}
+
+fn shape() -> impl Strategy<Value = Shape> {
+    prop_oneof![
+        4 => Just(Shape::Cons),
+        2 => Just(Shape::Twin),
+        2 => Just(Shape::Cell),
+        1 => Just(Shape::Var),
+        1 => (0..9_usize).prop_map(Shape::Array),
+        1 => (0..4_usize).prop_map(Shape::Record),
+        1 => (0..40_usize).prop_map(Shape::Bytes),
+    ]
+}
+
+fn node() -> impl Strategy<Value = Node> {
+    let to = || prop::option::weighted(0.7, 0..1000_usize);
+    let collect = prop_oneof![30 => Just(None), 1 => Just(Some(false)), 1 => Just(Some(true))];
+    (shape(), [to(), to(), to(), to()], collect).prop_map(|(shape, to, collect)| Node { shape, to, collect })
+}
+
+prop_compose! {
+    pub fn graph()(
+        nodes in prop::collection::vec(node(), 1..120),
+        stores in prop::collection::vec((0..1000_usize, 0..1000_usize, 0..8_usize), 0..30),
+        frames in prop::collection::vec(0..1000_usize, 0..3),
+        handles in prop::collection::vec(0..1000_usize, 0..3),
+        named in prop::collection::vec((0..1000_usize, any::<bool>()), 0..12),
+    ) -> Graph {
+        Graph { nodes, stores, frames, handles, named }
+    }
+}
+
+/// All closures, while they are made.
+type All = MutArray<Any>;
+
+fn at<'m, 'h>(all: Gc<'m, 'h, All>, made: usize, number: Option<usize>) -> Option<Gc<'m, 'h, Any>> {
+    all.get(number?.checked_rem(made)?)
+}
+
+/// Allocate node number `made`, with what immutable slots lead to.
+fn alloc<'m, 'h, C: Collector>(
+    m: &'m mut Mutator<'h, C>,
+    all: &Root<'_, 'h, All>,
+    made: usize,
+    node: &Node,
+) -> Gc<'m, 'h, Any> {
+    let [first, second, ..] = node.to;
+    match node.shape {
+        Shape::Cons => m
+            .alloc(|m| Cons::new(at(all.get(m), made, first), at(all.get(m), made, second), 7))
+            .erase(),
+        Shape::Twin => m.alloc(|m| Twin::new(at(all.get(m), made, first))).erase(),
+        Shape::Cell => m.alloc(|_| Cell::new(None, None)).erase(),
+        Shape::Var => m.alloc(|_| MutVar::<Any>::new(None)).erase(),
+        Shape::Array(len) => m.alloc_array::<Any>(len, |_| None).erase(),
+        Shape::Record(pointers) => {
+            let shape = RecordShape {
+                pointers: pointers as u32,
+                bytes: 5,
+            };
+            m.alloc_record(shape).erase()
+        }
+        Shape::Bytes(len) => m.alloc_bytes_filled(len, 1).erase(),
+    }
+}
+
+/// Make mutable slot `slot`, modulo how many there are, lead to `value`.
+fn store<'h, C: Collector>(
+    m: &NoGc<'h, C>,
+    closure: Gc<'_, 'h, Any>,
+    shape: Shape,
+    slot: usize,
+    value: Option<Gc<'_, 'h, Any>>,
+) {
+    let same = "the type it was allocated with";
+    match shape {
+        Shape::Cell if slot.is_multiple_of(2) => closure.downcast::<Cell>().expect(same).set_here(m, value),
+        Shape::Cell => closure.downcast::<Cell>().expect(same).set_there(m, value),
+        Shape::Var => closure.downcast::<MutVar<Any>>().expect(same).write(m, value),
+        Shape::Array(len) if len > 0 => closure.downcast::<All>().expect(same).set(m, slot % len, value),
+        Shape::Record(len) if len > 0 => closure.downcast::<Record>().expect(same).set(m, slot % len, value),
+        _ => {}
+    }
+}
+
+/// Build `graph` in `world`, collecting in between, and once more when only its roots are left.
+fn build<C: Collector>(world: &World<C>, graph: &Graph) {
+    let count = graph.nodes.len();
+    let stay = world.enter(|m| {
+        m.frame(|m, [f, g, h]| {
+            let frames = [f, g, h].map(|slot| slot.put_option::<Any>(None));
+            let _handles: Vec<Handle<Any>> = m.frame(|m, [all]| {
+                let all = all.put(m.alloc_array::<Any>(count, |_| None));
+                for (made, node) in graph.nodes.iter().enumerate() {
+                    let (m2, new) = m.with_view(|m| alloc(m, &all, made, node));
+                    all.get(m2).set(m2, made, Some(new));
+                    for (slot, to) in node.to.iter().enumerate() {
+                        store(m2, new, node.shape, slot, at(all.get(m2), made, *to));
+                    }
+                    if let Some(major) = node.collect {
+                        m.collect(major);
+                    }
+                }
+                for &(into, value, slot) in &graph.stores {
+                    let into = into % count;
+                    let closure = all.get(m).get(into).expect("all are there");
+                    store(
+                        m,
+                        closure,
+                        graph.nodes[into].shape,
+                        slot,
+                        at(all.get(m), count, Some(value)),
+                    );
+                }
+                let of = |number: usize| at(all.get(m), count, Some(number));
+                graph
+                    .frames
+                    .iter()
+                    .zip(&frames)
+                    .for_each(|(number, slot)| slot.set(of(*number)));
+                let names: Vec<_> = (0..graph.named.len()).map(|i| format!("root{i}")).collect();
+                let named = |weak: bool| {
+                    let all = graph.named.iter().zip(&names).filter(move |((_, is), _)| *is == weak);
+                    all.map(|((number, _), name)| (name.as_str(), of(*number).expect("all are there")))
+                };
+                m.set_heap_roots(named(false));
+                m.set_weak_heap_roots(named(true));
+                let handle = |number: &usize| m.handle(of(*number).expect("all are there"));
+                graph.handles.iter().map(handle).collect()
+            });
+            m.collect(false);
+            m.collect(true);
+        });
+    });
+    stay.expect("room enough");
+}
+
+/// Looks at a heap after each collection.
+pub struct Look<F>(pub F);
+
+impl<F: FnMut(&Stopped<'_>) + Send> Listener for Look<F> {
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::End { stopped, .. } = event {
+            self.0(stopped);
+        }
+    }
+}
+
+struct Everywhere<'g, L> {
+    graph: &'g Graph,
+    look: &'g L,
+}
+
+impl<L: Fn(&Stopped<'_>) + Clone + Send + 'static> CollectorVisitor for Everywhere<'_, L> {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        let least = C::DESCRIPTION.generations.0;
+        let mut flags = flags(least.max(2).min(C::DESCRIPTION.generations.1));
+        flags.capabilities = 1;
+        let mut world = World::<C>::new(&flags).expect("a small heap");
+        world.listen(Box::new(Look(self.look.clone())));
+        build(&world, self.graph);
+        world.finish();
+    }
+}
+
+/// Builds `graph` under every collector of the list, and calls `look` after each collection.
+pub fn everywhere<L: Fn(&Stopped<'_>) + Clone + Send + 'static>(graph: &Graph, look: &L) {
+    for description in gclab_collectors::All::descriptions() {
+        gclab_collectors::All::with(description.name, Everywhere { graph, look }).expect("it is in the list");
+    }
+}
