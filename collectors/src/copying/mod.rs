@@ -14,7 +14,7 @@ use gclab_core::collector::{
 use gclab_core::events::Phase;
 use gclab_core::flags::{Flags, MAX_GENERATIONS};
 use gclab_core::heap::{Heap, OutOfMemory};
-use gclab_core::sizing::{FactorSizing, Live};
+use gclab_core::sizing::{Live, Shape, Sizing, Young};
 use gclab_core::space::{Nursery, Region, Steps};
 use gclab_core::trace::{Evacuated, Evacuator, TeamRules};
 use gclab_core::words::{Addr, Bytes, Words};
@@ -31,7 +31,7 @@ pub struct Generational<const PARALLEL: bool> {
     pub(crate) nursery: Nursery,
     pub(crate) steps: Steps,
     generations: u32,
-    pub(crate) sizing: FactorSizing,
+    pub(crate) sizing: Sizing,
     /// The size at which an old generation is collected.
     pub(crate) old_limit: Bytes,
     /// What the last minor collection promoted.
@@ -98,10 +98,10 @@ unsafe impl<const PARALLEL: bool> Collector for Generational<PARALLEL> {
 impl<const PARALLEL: bool> Generational<PARALLEL> {
     /// With so many generations, two or more, whatever the flags say.
     pub(crate) fn with_generations(heap: &mut Heap, flags: &Flags, generations: u32) -> Result<Self, OutOfMemory> {
-        let sizing = FactorSizing::new(flags, heap);
-        let area = sizing.area(Live::default(), Bytes(0))?;
+        let mut sizing = Sizing::new(flags, heap);
+        let area = sizing.area(Live::default(), Bytes(0), Shape::Copying)?;
         let nursery = Nursery::new(heap, area, flags)?;
-        let old_limit = sizing.old_limit(Bytes(0));
+        let old_limit = sizing.old_limit(Bytes(0), Shape::Copying);
         Ok(Generational {
             nursery,
             steps: Steps::new(generations),
@@ -134,19 +134,11 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         pause: &mut Pause<'_, Bump>,
         generation: u32,
     ) -> (Outcome, Result<(), OutOfMemory>) {
-        let young = self.nursery.size();
         let last = self.steps.last_of(generation);
         let done = self.evacuate(pause, last, generation, Survivors::Age);
         pause.events.phase(Phase::Released);
 
         let major = generation == self.oldest();
-        if major {
-            self.old_limit = self
-                .sizing
-                .old_limit(self.steps.step(self.steps.oldest()).words().to_bytes());
-        } else {
-            self.sizing.note_survival(done.copied.to_bytes(), young);
-        }
         if generation == 0 {
             self.promoted = done.promoted;
         }
@@ -155,7 +147,12 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
             major,
             ..Outcome::of(&done, &self.steps)
         };
-        let area = self.sizing.area(Live::of(&self.steps), self.old_limit);
+        self.sizing.note(pause, &outcome);
+        if major {
+            let live = self.steps.step(self.steps.oldest()).words().to_bytes();
+            self.old_limit = self.sizing.old_limit(live, Shape::Copying);
+        }
+        let area = self.sizing.area(Live::of(&self.steps), self.old_limit, Shape::Copying);
         (outcome, area.and_then(|area| self.nursery.resize(pause.heap, area)))
     }
 
@@ -199,7 +196,8 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
     /// in it, and a major collection would be one in name only.) It is what has aged, or as much as the last one promoted, which may be more: what
     /// remembered slots point to does not age.
     fn generation_due(&self) -> u32 {
-        if self.sizing.major_is_urgent(Live::of(&self.steps), self.nursery.size()) {
+        let (live, young) = (Live::of(&self.steps), Young::of(&self.nursery));
+        if self.sizing.major_is_urgent(live, young, Shape::Copying) {
             return self.oldest();
         }
         let limit = self.old_limit.to_words_up().0;

@@ -11,7 +11,7 @@ use gclab_core::collector::{
 use gclab_core::events::Phase;
 use gclab_core::flags::Flags;
 use gclab_core::heap::{Heap, OutOfMemory};
-use gclab_core::sizing::{FactorSizing, Live};
+use gclab_core::sizing::{Live, Shape, Sizing};
 use gclab_core::space::{Nursery, Region, Steps};
 use gclab_core::trace::Evacuator;
 use gclab_core::words::{Addr, Words};
@@ -21,7 +21,7 @@ use gclab_core::words::{Addr, Words};
 pub struct TwoSpace {
     nursery: Nursery,
     survivors: Steps,
-    sizing: FactorSizing,
+    sizing: Sizing,
 }
 
 // SAFETY: made of core's spaces and evacuator; `collect` traces roots and weak handles, and everything is condemned at every
@@ -39,8 +39,8 @@ unsafe impl Collector for TwoSpace {
     type Barrier = NoBarrier;
 
     fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
-        let sizing = FactorSizing::new(flags, heap);
-        let area = sizing.area_of_one_generation(Live::default())?;
+        let mut sizing = Sizing::new(flags, heap);
+        let area = sizing.area_of_one_generation(Live::default(), Shape::Copying)?;
         let nursery = Nursery::new(heap, area, flags)?;
         Ok(TwoSpace {
             nursery,
@@ -70,12 +70,13 @@ unsafe impl Collector for TwoSpace {
         let done = evacuator.finish(&mut self.survivors, pause.capabilities);
         pause.events.phase(Phase::Released);
 
-        let live = Live::of(&self.survivors);
         let outcome = Outcome {
             major: true,
             ..Outcome::of(&done, &self.survivors)
         };
-        let area = self.sizing.area_of_one_generation(live);
+        self.sizing.note(pause, &outcome);
+        let live = Live::of(&self.survivors);
+        let area = self.sizing.area_of_one_generation(live, Shape::Copying);
         (outcome, area.and_then(|area| self.nursery.resize(pause.heap, area)))
     }
 

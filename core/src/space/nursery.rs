@@ -28,6 +28,8 @@ pub struct Nursery {
     large_words: usize,
     /// Words of large objects at which a collection is due.
     large_limit: usize,
+    /// `-A` for all capabilities together, in bytes, and `-AL` in words. An area smaller than that has that much less for large objects.
+    full: (usize, usize),
 }
 
 /// Runs that are handed out one after the other.
@@ -68,7 +70,11 @@ impl Nursery {
             chunk: chunk.clamp(1, BLOCKS_PER_MEGABLOCK),
             large: Vec::new(),
             large_words: 0,
-            large_limit: flags.large_limit().to_words_up().0,
+            large_limit: 0,
+            full: (
+                flags.allocation_area.0.saturating_mul(capabilities),
+                flags.large_limit().to_words_up().0,
+            ),
         };
         nursery.resize(heap, size)?;
         Ok(nursery)
@@ -146,6 +152,7 @@ impl Nursery {
     }
 
     /// Make the allocation areas `size` large together, at least a block for each capability. They must be empty (just reset).
+    /// If that is less than `-A`, less may be allocated in large objects, too: the same part of `-AL`.
     ///
     /// # Errors
     /// If the heap has not as much memory; the nursery is then as large as it could become.
@@ -155,6 +162,8 @@ impl Nursery {
         // Each capability must find a chunk, however little there is.
         let chunk = self.chunk.min(share);
         let wanted = share * (capabilities / areas);
+        let (area, large) = self.full;
+        self.large_limit = (large as u128 * size.0.min(area) as u128 / area as u128) as usize;
         // All shrink before any grows.
         self.areas.iter_mut().for_each(|area| area.shrink(heap, wanted, chunk));
         self.areas

@@ -7,7 +7,7 @@ use gclab_core::collector::{
 };
 use gclab_core::flags::Flags;
 use gclab_core::heap::{Heap, OutOfMemory};
-use gclab_core::sizing::FactorSizing;
+use gclab_core::sizing::Sizing;
 use gclab_core::space::{LargeObjects, MarkBits, Region};
 use gclab_core::trace::Marker;
 use gclab_core::words::{Addr, Bytes, Words};
@@ -25,7 +25,7 @@ pub struct MarkRegion {
     taken: Bytes,
     large: LargeObjects,
     marks: MarkBits,
-    sizing: FactorSizing,
+    sizing: Sizing,
     area: Bytes,
 }
 
@@ -90,7 +90,7 @@ unsafe impl Collector for MarkRegion {
     type Barrier = NoBarrier;
 
     fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
-        let sizing = FactorSizing::new(flags, heap);
+        let sizing = Sizing::new(flags, heap);
         Ok(MarkRegion {
             runs: Vec::new(),
             holes: Vec::new(),
@@ -154,6 +154,7 @@ unsafe impl Collector for MarkRegion {
         self.sweep(pause.heap);
         self.large.sweep(pause.heap, &self.marks);
         let outcome = Outcome::of_marking(&marked, self.held());
+        self.sizing.note(pause, &outcome);
         let area = self.sizing.area_in_place(outcome.live);
         (outcome, area.map(|area| self.area = area))
     }

@@ -9,7 +9,7 @@ use gclab_core::collector::{
 use gclab_core::events::Phase;
 use gclab_core::flags::Flags;
 use gclab_core::heap::{Heap, OutOfMemory};
-use gclab_core::sizing::{FactorSizing, Live};
+use gclab_core::sizing::{Live, Shape, Sizing, Young};
 use gclab_core::space::{Nursery, Region, Steps};
 use gclab_core::trace::Evacuator;
 use gclab_core::words::{Addr, Bytes, Words};
@@ -22,7 +22,7 @@ const PERIOD: u32 = 8;
 pub struct Clockwork {
     nursery: Nursery,
     steps: Steps,
-    sizing: FactorSizing,
+    sizing: Sizing,
     /// Collections since the last major one.
     ticks: u32,
 }
@@ -41,8 +41,8 @@ unsafe impl Collector for Clockwork {
     type Barrier = GenerationalBarrier;
 
     fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
-        let sizing = FactorSizing::new(flags, heap);
-        let area = sizing.area(Live::default(), Bytes::ZERO)?;
+        let mut sizing = Sizing::new(flags, heap);
+        let area = sizing.area(Live::default(), Bytes::ZERO, Shape::Copying)?;
         Ok(Clockwork {
             nursery: Nursery::new(heap, area, flags)?,
             steps: Steps::new(2),
@@ -62,7 +62,8 @@ unsafe impl Collector for Clockwork {
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> (Outcome, Result<(), OutOfMemory>) {
         self.nursery.leave(pause.capabilities);
         self.ticks += 1;
-        let urgent = self.sizing.major_is_urgent(Live::of(&self.steps), self.nursery.size());
+        let (live, young) = (Live::of(&self.steps), Young::of(&self.nursery));
+        let urgent = self.sizing.major_is_urgent(live, young, Shape::Copying);
         let major = self.ticks >= PERIOD || urgent || pause.cause.forces_major();
         let generation = u32::from(major);
 
@@ -88,7 +89,8 @@ unsafe impl Collector for Clockwork {
             major,
             ..Outcome::of(&done, &self.steps)
         };
-        let area = self.sizing.area(Live::of(&self.steps), Bytes::ZERO);
+        self.sizing.note(pause, &outcome);
+        let area = self.sizing.area(Live::of(&self.steps), Bytes::ZERO, Shape::Copying);
         (outcome, area.and_then(|area| self.nursery.resize(pause.heap, area)))
     }
 

@@ -6,7 +6,7 @@ use gclab_core::collector::{
 use gclab_core::events::Phase;
 use gclab_core::flags::Flags;
 use gclab_core::heap::{Heap, OutOfMemory};
-use gclab_core::sizing::FactorSizing;
+use gclab_core::sizing::Sizing;
 use gclab_core::space::{CellSpace, LargeObjects, MarkBits, Region};
 use gclab_core::trace::Marker;
 use gclab_core::words::{Addr, Bytes, Words};
@@ -20,7 +20,7 @@ pub struct MarkSweep {
     cells: CellSpace,
     large: LargeObjects,
     marks: MarkBits,
-    sizing: FactorSizing,
+    sizing: Sizing,
     /// What mutators may take before the next collection.
     area: Bytes,
 }
@@ -45,7 +45,7 @@ unsafe impl Collector for MarkSweep {
     type Barrier = NoBarrier;
 
     fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
-        let sizing = FactorSizing::new(flags, heap);
+        let sizing = Sizing::new(flags, heap);
         Ok(MarkSweep {
             cells: CellSpace::new(STEP),
             large: LargeObjects::new(STEP),
@@ -87,6 +87,7 @@ unsafe impl Collector for MarkSweep {
         pause.events.phase(Phase::Released);
 
         let outcome = Outcome::of_marking(&marked, self.cells.held() + self.large.held());
+        self.sizing.note(pause, &outcome);
         let area = self.sizing.area_in_place(outcome.live);
         (outcome, area.map(|area| self.area = area))
     }
