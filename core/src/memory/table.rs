@@ -19,6 +19,8 @@ pub unsafe trait ZeroValid {}
 // SAFETY: zero is a valid integer; no drop.
 unsafe impl ZeroValid for std::sync::atomic::AtomicU8 {}
 // SAFETY: zero is a valid integer; no drop.
+unsafe impl ZeroValid for std::sync::atomic::AtomicU64 {}
+// SAFETY: zero is a valid integer; no drop.
 unsafe impl ZeroValid for u8 {}
 // SAFETY: zero is a valid integer; no drop.
 unsafe impl ZeroValid for u64 {}

@@ -2,16 +2,19 @@
 //!
 //! For collectors that do not move what lives, or not before they know all of it. A set bit says that a closure starts at
 //! its word. During a collection the bits are *marks*: the spaces that are collected clear theirs (condemn), and a
-//! [`Marker`](crate::trace::Marker) sets the bit of each closure that it reaches. Afterwards, until the next collection, they
+//! [`Marker`](crate::trace::Marker) sets the bit of each closure that it reaches ([`Marks`]). Afterwards, until the next collection, they
 //! say where closures start, for sweeping, walks and allocation: a space sets the bits of what it hands to a mutator.
 //!
 //! Invariant: outside collections a bit is set exactly where a closure starts, or in memory that a mutator may still
 //! allocate in. `-DS` checks it: regions are made of these bits. Memory: a 64th of the part of the heap that was used.
 
+use super::Marks;
 use crate::block::Exhausted;
 use crate::heap::{Heap, OutOfMemory};
 use crate::memory::Table;
+use crate::sync::{Ordering::Relaxed, shared_word};
 use crate::words::{Addr, Bytes, Words};
+use std::sync::atomic::AtomicU64;
 
 /// Bits of an entry of the table.
 const BITS: usize = u64::BITS as usize;
@@ -19,7 +22,7 @@ const BITS: usize = u64::BITS as usize;
 /// A bit for each word of a heap. Addresses outside the heap panic.
 #[derive(Debug)]
 pub struct MarkBits {
-    entries: Table<u64>,
+    entries: Table<AtomicU64>,
     base: Addr,
 }
 
@@ -53,14 +56,15 @@ impl MarkBits {
     #[inline(always)]
     pub fn get(&self, at: Addr) -> bool {
         let (entry, bit) = self.place(at);
-        self.entries[entry] >> bit & 1 != 0
+        // Relaxed, here and below: bits say nothing of other memory.
+        self.entries[entry].load(Relaxed) >> bit & 1 != 0
     }
 
     /// Set the bit of `at`; says whether it was clear.
     #[inline(always)]
     pub fn set(&mut self, at: Addr) -> bool {
         let (entry, bit) = self.place(at);
-        let entry = &mut self.entries[entry];
+        let entry = self.entries[entry].get_mut();
         let before = *entry;
         *entry |= 1 << bit;
         before != *entry
@@ -74,13 +78,15 @@ impl MarkBits {
         let ((first, low), (last, high)) = (self.place(from), self.place(to));
         let (keep_low, keep_high) = ((1 << low) - 1, u64::MAX << high);
         if first == last {
-            self.entries[first] &= keep_low | keep_high;
+            *self.entries[first].get_mut() &= keep_low | keep_high;
             return;
         }
-        self.entries[first] &= keep_low;
-        self.entries[first + 1..last].fill(0);
+        *self.entries[first].get_mut() &= keep_low;
+        self.entries[first + 1..last]
+            .iter_mut()
+            .for_each(|entry| *entry.get_mut() = 0);
         if high > 0 {
-            self.entries[last] &= keep_high;
+            *self.entries[last].get_mut() &= keep_high;
         }
     }
 
@@ -95,7 +101,7 @@ impl MarkBits {
                 bits |= 1 << (word % BITS);
                 word += step.0;
             }
-            self.entries[entry] |= bits;
+            *self.entries[entry].get_mut() |= bits;
         }
     }
 
@@ -107,7 +113,7 @@ impl MarkBits {
         }
         let (mut entry, bit) = self.place(from);
         let end = (to.0 - self.base.0) / 8;
-        let mut bits = self.entries[entry] & u64::MAX << bit;
+        let mut bits = self.entries[entry].load(Relaxed) & u64::MAX << bit;
         loop {
             if bits != 0 {
                 let word = entry * BITS + bits.trailing_zeros() as usize;
@@ -117,15 +123,52 @@ impl MarkBits {
             if entry * BITS >= end {
                 return None;
             }
-            bits = self.entries[entry];
+            bits = self.entries[entry].load(Relaxed);
         }
     }
+}
 
-    /// Where the bit of `at` lies, to be prefetched.
+// SAFETY: the bit of a closure's first word is its mark, and whose `set_bits` finds it clear has marked it.
+unsafe impl Marks for MarkBits {
     #[inline(always)]
-    pub(crate) fn entry_address(&self, at: Addr) -> *const u64 {
+    fn mark<const PARALLEL: bool>(&self, at: Addr, _: Words) -> bool {
+        let (entry, bit) = self.place(at);
+        // SAFETY: an entry, which is shared as an atomic only: it can be written in another way by who has the table to himself.
+        unsafe { set_bits::<PARALLEL>(&self.entries[entry], 1 << bit) >> bit & 1 == 0 }
+    }
+
+    #[inline(always)]
+    fn is_marked(&self, at: Addr) -> bool {
+        self.get(at)
+    }
+
+    #[inline]
+    fn next_marked(&self, from: Addr, to: Addr) -> Option<Addr> {
+        self.next_set(from, to)
+    }
+
+    #[inline(always)]
+    fn entry_address(&self, at: Addr) -> *const u8 {
         let (entry, _) = self.place(at);
-        self.entries.as_ptr().wrapping_add(entry)
+        self.entries.as_ptr().wrapping_add(entry).cast()
+    }
+}
+
+/// Sets `bits` of an entry of a table; gives what it was. `PARALLEL`: others may be setting bits of it.
+///
+/// # Safety
+/// As for [`shared_word`], in parallel; else an entry.
+#[inline(always)]
+pub(crate) unsafe fn set_bits<const PARALLEL: bool>(entry: *const AtomicU64, bits: u64) -> u64 {
+    if PARALLEL {
+        // SAFETY: passed on. Relaxed: who sees a bit learns nothing of other memory.
+        unsafe { shared_word(entry.cast_mut().cast()) }.fetch_or(bits, Relaxed)
+    } else {
+        // SAFETY: an entry.
+        let entry = unsafe { &*entry };
+        let before = entry.load(Relaxed);
+        entry.store(before | bits, Relaxed);
+        before
     }
 }
 

@@ -9,12 +9,14 @@ mod copy;
 mod evacuator;
 mod exchange;
 mod lane;
+mod mark_loop;
 mod marker;
 #[cfg(all(test, gclab_loom))]
 mod models;
 mod queue;
 mod scavenge;
 mod shift;
+mod span_stack;
 mod team;
 
 pub use evacuator::{Evacuated, Evacuator};

@@ -146,7 +146,7 @@ unsafe impl Collector for MarkRegion {
             self.marks.clear(run.start(), run.end());
         }
         self.large.condemn(&mut self.marks);
-        let mut marker = Marker::new(pause.heap, &mut self.marks);
+        let mut marker = Marker::new(pause.heap, &self.marks);
         pause.roots.for_each(|slot| marker.root(slot));
         marker.mark();
         pause.roots.for_each_weak(|slot| marker.weak(slot));

@@ -74,7 +74,7 @@ unsafe impl Collector for MarkSweep {
         self.cells.condemn(&mut self.marks, pause.capabilities);
         self.large.condemn(&mut self.marks);
         pause.events.phase(Phase::Condemned);
-        let mut marker = Marker::new(pause.heap, &mut self.marks);
+        let mut marker = Marker::new(pause.heap, &self.marks);
         pause.roots.for_each(|slot| marker.root(slot));
         pause.events.phase(Phase::RootsTraced);
         marker.mark();
