@@ -64,9 +64,9 @@ unsafe impl<const PARALLEL: bool> Collector for Generational<PARALLEL> {
         parallel: PARALLEL,
         generations: (2, MAX_GENERATIONS),
         honours: if PARALLEL {
-            &["A", "n", "AL", "F", "O", "G", "H", "m", "qg", "qb", "qn"]
+            &["A", "n", "AL", "F", "O", "G", "H", "m", "-sizing", "qg", "qb", "qn"]
         } else {
-            &["A", "n", "AL", "F", "O", "G", "H", "m"]
+            &["A", "n", "AL", "F", "O", "G", "H", "m", "-sizing"]
         },
     };
     type Alloc = Bump;

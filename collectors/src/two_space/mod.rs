@@ -33,7 +33,7 @@ unsafe impl Collector for TwoSpace {
         moves: true,
         parallel: false,
         generations: (1, 1),
-        honours: &["A", "n", "AL", "F", "G", "m"],
+        honours: &["A", "n", "AL", "F", "G", "m", "-sizing"],
     };
     type Alloc = Bump;
     type Barrier = NoBarrier;

@@ -14,7 +14,7 @@ pub use alloc::{Alloc, Bump};
 pub use capability::{Barrier, Capability, GenerationalBarrier, NoBarrier};
 pub use cells::Cells;
 pub use list::{CollectorList, CollectorVisitor};
-pub use pause::{Capabilities, Pause, Roots};
+pub use pause::{Capabilities, Pause, Roots, Since};
 
 use crate::flags::{FlagError, Flags};
 use crate::heap::{Heap, OutOfMemory};

@@ -6,6 +6,9 @@ use crate::events::Events;
 use crate::gc_threads::GcThreads;
 use crate::heap::Heap;
 use crate::mutator::{FrameHeader, HandleTable, for_each_frame_slot};
+use crate::stats::Clock;
+use crate::words::Bytes;
+use std::time::Duration;
 
 /// What a collection works with. The fields are apart so that they can be borrowed apart.
 #[derive(Debug)]
@@ -22,6 +25,27 @@ pub struct Pause<'a, A> {
     pub cause: Cause,
     /// Where phases are announced.
     pub events: &'a mut Events,
+    /// What was before it.
+    pub since: Since,
+}
+
+/// What was between the end of the last collection and the beginning of this one. And the clock, so that nothing but this reads it.
+#[derive(Debug, Clone, Copy)]
+pub struct Since {
+    /// How long the program ran.
+    pub running: Duration,
+    /// What it allocated, large objects included.
+    pub allocated: Bytes,
+    pub(crate) clock: Clock,
+    /// What the clock said when this collection began, in nanoseconds.
+    pub(crate) began: u64,
+}
+
+impl Since {
+    /// How long this collection has taken so far.
+    pub fn collecting(&self) -> Duration {
+        Duration::from_nanos(self.clock.elapsed_ns().saturating_sub(self.began))
+    }
 }
 
 /// The capabilities of a stopped world, in the order of their numbers.

@@ -54,6 +54,29 @@ pub enum Compact {
     Above(f64),
 }
 
+/// Who says how far a heap should grow before it is collected in full (`--sizing`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SizingPolicy {
+    /// `-F` times what is live: GHC's.
+    #[default]
+    Factor,
+    /// To a fixed size.
+    Fixed,
+    /// By MemBalancer's rule.
+    MemBalancer,
+}
+
+impl SizingPolicy {
+    /// Its name: one of those that `--sizing` takes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SizingPolicy::Factor => "factor",
+            SizingPolicy::Fixed => "fixed",
+            SizingPolicy::MemBalancer => "membalancer",
+        }
+    }
+}
+
 /// From which generation on something is done (`-qg`, `-qb`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FromGeneration {
@@ -111,6 +134,10 @@ pub struct Flags {
     pub min_free: f64,
     /// `-c` as given. [`Flags::compaction`] says what holds under `-M`.
     pub compact: Compact,
+    /// `--sizing`: who says how far the heap should grow. Default [`SizingPolicy::Factor`].
+    pub sizing: SizingPolicy,
+    /// `--membalancer-c`: percent of the running time that one more MiB of heap has to save. Default 0.05.
+    pub membalancer_c: f64,
     /// `-N`: capabilities, at least 1. Default 1; bare `-N` is the number of processors.
     pub capabilities: u32,
     /// `-qg`: parallel collection from this generation on. Default from 0.
@@ -153,6 +180,8 @@ impl Default for Flags {
             max_heap: None,
             min_free: 3.0,
             compact: Compact::Never,
+            sizing: SizingPolicy::Factor,
+            membalancer_c: 0.05,
             capabilities: 1,
             parallel_gc: FromGeneration::From(0),
             load_balance: None,
@@ -200,6 +229,14 @@ impl Flags {
         match self.compact {
             Compact::Never if self.max_heap.is_some() => Compact::Above(IMPLIED_COMPACT),
             given => given,
+        }
+    }
+
+    /// The size of a heap of fixed size (`--sizing=fixed`): `-H`, or else `-M`; `None` if there is neither.
+    pub fn fixed_size(&self) -> Option<Bytes> {
+        match self.heap_hint {
+            HeapHint::Size(size) => Some(size),
+            _ => self.max_heap,
         }
     }
 

@@ -4,8 +4,8 @@ use super::ghc_only::GHC_ONLY;
 use super::nearest::nearest;
 use super::spec::{FlagSpec, Scope};
 use super::table::FLAGS;
-use super::value::{Called, Value, size_text};
-use super::{FlagError, Flags, HeapHint};
+use super::value::{Called, Kind, Value, is_long, size_text};
+use super::{FlagError, Flags, HeapHint, SizingPolicy};
 
 /// The environment variable with flags that apply before those of the command line, separated by blanks (GHC's is `GHCRTS`).
 pub const ENVIRONMENT: &str = "GCLABRTS";
@@ -86,7 +86,7 @@ impl Flags {
         let default = Flags::default();
         let word = |spec: &FlagSpec| {
             let value = (spec.get)(self)?;
-            (Some(&value) != (spec.get)(&default).as_ref()).then(|| format!("-{}{}", spec.name, value.text(&spec.kind)))
+            (Some(&value) != (spec.get)(&default).as_ref()).then(|| spec.word(&value.text(&spec.kind)))
         };
         FLAGS.iter().filter_map(word).collect()
     }
@@ -159,6 +159,16 @@ impl Flags {
     }
 
     fn take_value(&mut self, spec: &'static FlagSpec, word: &str, text: &str) -> Result<(), FlagError> {
+        let text = match text.strip_prefix('=') {
+            Some(value) if is_long(spec.name) && !matches!(spec.kind, Kind::Switch | Kind::SwitchOff) => value,
+            None if is_long(spec.name) && !text.is_empty() && !matches!(spec.kind, Kind::Switch | Kind::SwitchOff) => {
+                return Err(FlagError::Unknown {
+                    word: word.to_owned(),
+                    suggestion: suggest(&word[1..]),
+                });
+            }
+            _ => text,
+        };
         let value = spec
             .kind
             .read_word(&Called::Word(spec.name), text)
@@ -186,8 +196,9 @@ impl Flags {
     /// [`Flags::parse`] does it; after [`Flags::set`] it is the caller's part.
     ///
     /// # Errors
-    /// [`FlagError::Conflict`] if `-H` is more than `-M`.
+    /// [`FlagError::Conflict`] if `-H` is more than `-M`, if a heap of fixed size has none, or if a flag means nothing under the sizing policy.
     pub fn settle(&mut self) -> Result<(), FlagError> {
+        self.settle_sizing()?;
         let Some(max) = self.max_heap else {
             return Ok(());
         };
@@ -200,6 +211,29 @@ impl Flags {
             });
         }
         self.allocation_area = self.allocation_area.min(max);
+        Ok(())
+    }
+}
+
+impl Flags {
+    /// Each policy has the flags that it needs, and none that it would ignore.
+    fn settle_sizing(&self) -> Result<(), FlagError> {
+        let conflict = |flag: String, why: String| Err(FlagError::Conflict { flag, why });
+        let policy = format!("--sizing={}", self.sizing.name());
+        if self.sizing == SizingPolicy::Fixed && self.fixed_size().is_none() {
+            return conflict(policy, "without a size: give it with -H<size> or -M<size>".to_owned());
+        }
+        if self.sizing != SizingPolicy::Factor && self.given.contains("F") {
+            let flag = format!("-F{}", self.old_factor);
+            return conflict(flag, format!("for --sizing=factor: under {policy} it has no effect"));
+        }
+        if self.sizing != SizingPolicy::MemBalancer && self.given.contains("-membalancer-c") {
+            let flag = format!("--membalancer-c={}", self.membalancer_c);
+            return conflict(
+                flag,
+                format!("for --sizing=membalancer: under {policy} it has no effect"),
+            );
+        }
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! What is known of a flag.
 
 use super::Flags;
-use super::value::{Kind, Value};
+use super::value::{Kind, Value, is_long};
 
 /// Who must do something for a flag to have its effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +40,18 @@ pub struct FlagSpec {
 }
 
 impl FlagSpec {
-    /// As help shows it: `-A<size>`.
+    /// As help shows it: `-A<size>`, `--sizing=<name>`.
     pub fn form(&self) -> String {
-        format!("-{}{}", self.name, self.kind.placeholder())
+        self.word(self.kind.placeholder())
+    }
+
+    /// The word that gives it this value.
+    pub(super) fn word(&self, value: &str) -> String {
+        let joint = if is_long(self.name) && !value.is_empty() {
+            "="
+        } else {
+            ""
+        };
+        format!("-{}{joint}{value}", self.name)
     }
 }

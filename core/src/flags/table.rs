@@ -2,7 +2,7 @@
 
 use super::spec::{FlagSpec, Scope};
 use super::value::{Kind, Value};
-use super::{Compact, Flags, FromGeneration, HeapHint, StatsLevel, StatsOption};
+use super::{Compact, Flags, FromGeneration, HeapHint, SizingPolicy, StatsLevel, StatsOption};
 use crate::block::MAX_RESERVATION;
 use crate::words::Bytes;
 
@@ -253,6 +253,47 @@ pub const FLAGS: &[FlagSpec] = &[
             Compact::Always => Some(Value::On),
             Compact::Above(percent) => Some(Value::Number(percent)),
         },
+    },
+    FlagSpec {
+        name: "-sizing",
+        toml: Some("sizing"),
+        kind: Kind::Choice {
+            of: "a sizing policy",
+            names: &[
+                SizingPolicy::Factor.name(),
+                SizingPolicy::Fixed.name(),
+                SizingPolicy::MemBalancer.name(),
+            ],
+            list: "factor, fixed or membalancer",
+        },
+        default: "factor",
+        meaning: "who says how far the heap grows before it is collected in full: factor (-F), fixed (to the size -H, or else -M) or membalancer (by the rates of allocation and collection)",
+        ghc: Some("gclab's own"),
+        scope: Scope::Collector,
+        optional: false,
+        set: |f, v| {
+            f.sizing = match v {
+                Value::Name("fixed") => SizingPolicy::Fixed,
+                Value::Name("membalancer") => SizingPolicy::MemBalancer,
+                _ => SizingPolicy::Factor,
+            }
+        },
+        get: |f| Some(Value::Name(f.sizing.name())),
+    },
+    FlagSpec {
+        name: "-membalancer-c",
+        toml: Some("membalancer_c"),
+        kind: Kind::Number {
+            min: 0.0001,
+            max: 1000.0,
+        },
+        default: "0.05",
+        meaning: "with --sizing=membalancer: percent of the running time that one more MiB of heap has to save to be worth it",
+        ghc: Some("gclab's own"),
+        scope: Scope::Heap,
+        optional: false,
+        set: |f, v| f.membalancer_c = number(&v),
+        get: |f| Some(Value::Number(f.membalancer_c)),
     },
     FlagSpec {
         name: "N",

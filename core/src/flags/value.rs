@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::FlagError;
+use super::{FlagError, nearest};
 use crate::words::Bytes;
 
 /// The type of a flag's value. Ranges include both ends.
@@ -42,6 +42,15 @@ pub enum Kind {
     },
     /// A generation from 0 to this one; the bare flag is "off".
     GenerationOrOff(u64),
+    /// One of some names.
+    Choice {
+        /// What they are names of, with the article.
+        of: &'static str,
+        /// The names.
+        names: &'static [&'static str],
+        /// The same, in words.
+        list: &'static str,
+    },
     /// On if there.
     Switch,
     /// Off if there.
@@ -63,6 +72,8 @@ pub enum Value {
     Number(f64),
     /// A whole number.
     Count(u64),
+    /// A name of a choice.
+    Name(&'static str),
     /// A file.
     File(PathBuf),
 }
@@ -85,6 +96,7 @@ impl Called<'_> {
 
     fn example(&self, value: &str) -> String {
         match self {
+            Called::Word(name) if is_long(name) => format!("-{name}={value}"),
             Called::Word(name) => format!("-{name}{value}"),
             Called::Key(key) if value == "true" || value.parse::<f64>().is_ok() => {
                 format!("{key} = {value}")
@@ -92,6 +104,11 @@ impl Called<'_> {
             Called::Key(key) => format!("{key} = \"{value}\""),
         }
     }
+}
+
+/// Whether a flag's name is a long one (`--sizing`): its value stands behind an equals sign.
+pub(super) fn is_long(name: &str) -> bool {
+    name.starts_with('-')
 }
 
 impl Kind {
@@ -103,6 +120,7 @@ impl Kind {
             Kind::Percent { .. } => ("a percentage", "a number from 0 to 100", "30"),
             Kind::Count { .. } => ("a whole number", "a whole number", "2"),
             Kind::GenerationOrOff(_) => ("a generation", "a generation, from 0", "1"),
+            Kind::Choice { of, names, list } => (of, list, names[0]),
             Kind::Switch | Kind::SwitchOff => ("true or false", "true or false", "true"),
             Kind::Output => ("a file name", "a file name", "out.txt"),
         }
@@ -116,6 +134,7 @@ impl Kind {
             Kind::Percent { .. } => "percentage",
             Kind::Count { .. } => "count",
             Kind::GenerationOrOff(_) => "generation or off",
+            Kind::Choice { .. } => "name",
             Kind::Switch | Kind::SwitchOff => "switch",
             Kind::Output => "output",
         }
@@ -139,7 +158,7 @@ impl Kind {
                 },
             )),
             Kind::GenerationOrOff(max) => Some(("0".to_owned(), max.to_string())),
-            Kind::Switch | Kind::SwitchOff | Kind::Output => None,
+            Kind::Switch | Kind::SwitchOff | Kind::Output | Kind::Choice { .. } => None,
         }
     }
 
@@ -151,6 +170,7 @@ impl Kind {
             Kind::Percent { bare: true } | Kind::Count { bare: true, .. } | Kind::GenerationOrOff(_) => "[<n>]",
             Kind::Number { .. } | Kind::Percent { .. } | Kind::Count { .. } => "<n>",
             Kind::Switch | Kind::SwitchOff => "",
+            Kind::Choice { .. } => "<name>",
             Kind::Output => "[<file>]",
         }
     }
@@ -237,6 +257,10 @@ impl Kind {
                 let count = self.read_count(called, text)?;
                 (Value::Count(count), count <= max)
             }
+            Kind::Choice { names, .. } => {
+                let name = names.iter().find(|name| **name == text);
+                return name.map(|name| Value::Name(name)).ok_or_else(|| self.bad(called, text));
+            }
             Kind::Switch | Kind::SwitchOff | Kind::Output => return Err(self.bad(called, text)),
         };
         if fits {
@@ -262,7 +286,10 @@ impl Kind {
     }
 
     fn bad(&self, called: &Called<'_>, text: &str) -> FlagError {
-        let (wanted, write, example) = self.words();
+        let (wanted, write, mut example) = self.words();
+        if let Kind::Choice { names, .. } = self {
+            example = nearest(text, names.iter().copied()).unwrap_or(example);
+        }
         FlagError::BadValue {
             flag: called.flag(),
             value: text.to_owned(),
@@ -282,6 +309,7 @@ impl Value {
             Value::Size(size) => size_text(*size),
             Value::Number(number) => number.to_string(),
             Value::Count(count) => count.to_string(),
+            Value::Name(name) => (*name).to_owned(),
             Value::File(path) => path.display().to_string(),
         }
     }

@@ -1,11 +1,12 @@
 //! `factor`: GHC's rule. An old generation may grow to `-F` times what its last collection left (`resizeGenerations`); with one
 //! generation the allocation area is `-F` times what is live (`resize_nursery`).
 
+use super::{Live, Policy, Shape};
 use crate::flags::Flags;
 use crate::words::Bytes;
 
 /// GHC's `-F` rule.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Factor(f64);
 
 impl Factor {
@@ -13,14 +14,21 @@ impl Factor {
     pub fn new(flags: &Flags) -> Factor {
         Factor(flags.old_factor)
     }
+}
 
+impl Policy for Factor {
     /// F × live.
-    pub fn grown(&self, live: Bytes) -> Bytes {
+    fn old_limit(&self, live: Bytes, _: Shape) -> Bytes {
         Bytes((live.0 as f64 * self.0) as usize)
     }
 
-    /// F × live too: so a heap of one generation grows to (1 + F) × live, where an old generation grows to F × live.
-    pub fn area(&self, live: Bytes) -> Bytes {
-        self.grown(live)
+    /// F × live too, as in GHC: a heap of one generation grows to (1 + F) × live, where an old generation grows to F × live.
+    fn area(&self, live: Live, shape: Shape) -> Bytes {
+        self.old_limit(live.copied, shape)
+    }
+
+    /// (F − 1) × live.
+    fn growth(&self, live: Bytes) -> Bytes {
+        Bytes((live.0 as f64 * (self.0 - 1.0)) as usize)
     }
 }

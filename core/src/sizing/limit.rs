@@ -21,8 +21,8 @@ const CHUNK_SLACK: usize = 32 << 10;
 const LEAST_AREA: usize = 4 * BLOCK.0;
 
 /// The limit on a heap.
-#[derive(Debug, Clone)]
-pub struct Limit {
+#[derive(Debug)]
+pub(super) struct Limit {
     /// `-M`.
     whole: Bytes,
     /// What of it blocks can have.
@@ -40,18 +40,23 @@ pub struct Limit {
 impl Limit {
     /// That of `heap`, with the shares of it that `flags` set.
     pub fn new(flags: &Flags, heap: &Heap) -> Limit {
-        let (whole, capabilities) = (heap.limit(), flags.capabilities as usize);
-        let mut limit = Limit {
+        let mut limit = Limit::of_size(flags, heap.limit());
+        limit.look_at(heap);
+        limit
+    }
+
+    /// That of a heap of which no more is known than its size.
+    pub fn of_size(flags: &Flags, whole: Bytes) -> Limit {
+        let capabilities = flags.capabilities as usize;
+        Limit {
             whole,
-            room: Bytes::ZERO,
+            room: whole,
             least_free: Bytes((whole.0 as f64 * flags.min_free / 200.0) as usize),
             least_area: Bytes(LEAST_AREA.saturating_mul(capabilities)),
             area: Bytes(flags.allocation_area.0.saturating_mul(capabilities)),
             large_area: flags.large_limit(),
             slack: CHUNK_SLACK * 4 * (flags.generations as usize + 1),
-        };
-        limit.look_at(heap);
-        limit
+        }
     }
 
     /// Takes note of what the heap has room for.

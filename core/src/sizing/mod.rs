@@ -1,7 +1,7 @@
 //! Heap sizing, apart from any collector: from what is live to the next thresholds.
 //!
-//! A *policy* says how far a heap should grow before it is collected in full ([`Factor`]: GHC's `-F`). The *limit* says how far it
-//! can ([`Limit`]: `-M`, less what a collection needs to copy into). [`Sizing`] is both, and all that a collector sees; its
+//! A *policy* says how far a heap should grow before it is collected in full ([`Factor`]: GHC's `-F`; [`Fixed`]; [`MemBalancer`]). The *limit* says how far it
+//! can: `-M`, less what a collection needs to copy into. [`Sizing`] is both, and all that a collector sees; its
 //! code is the same under every policy.
 //!
 //! As the limit nears, three things give way, in this order: the factor, so that the next collection in full still fits; the
@@ -12,16 +12,23 @@
 //! if everything lives (property tests in `limit.rs`).
 
 mod factor;
+mod fixed;
 mod limit;
+mod membalancer;
+mod policy;
 
 pub use factor::Factor;
-pub use limit::{Limit, clamp, hinted_area};
+pub use fixed::Fixed;
+pub use limit::{clamp, hinted_area};
+pub use membalancer::MemBalancer;
+pub use policy::{Measured, Policy};
 
 use crate::collector::{Outcome, Pause};
 use crate::flags::{Compact, Flags, HeapHint};
 use crate::heap::{Heap, OutOfMemory};
 use crate::space::{Nursery, Steps};
 use crate::words::Bytes;
+use limit::Limit;
 
 /// How the oldest generation is collected in full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,9 +103,9 @@ impl Young {
 }
 
 /// A policy and a limit: thresholds for a collector.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Sizing {
-    policy: Policy,
+    policy: Box<dyn Policy>,
     limit: Limit,
     /// `-A`, for all capabilities together.
     area: Bytes,
@@ -112,39 +119,24 @@ pub struct Sizing {
     kept_percent: usize,
     /// The area that was last given.
     given: Bytes,
+    /// What was live after the last collection.
+    live: Bytes,
     /// Whether the last collection was one in full: nothing more can be had then.
     in_full: bool,
-}
-
-/// How far a heap should grow.
-#[derive(Debug, Clone)]
-enum Policy {
-    Factor(Factor),
-}
-
-impl Policy {
-    /// The size to which what is `live` after a collection in full may grow before the next.
-    fn grown(&self, live: Bytes) -> Bytes {
-        match self {
-            Policy::Factor(policy) => policy.grown(live),
-        }
-    }
-
-    /// The allocation area of a heap that is collected in full each time.
-    fn area(&self, live: Bytes) -> Bytes {
-        match self {
-            Policy::Factor(policy) => policy.area(live),
-        }
-    }
 }
 
 impl Sizing {
     /// As `flags` say, for this heap.
     pub fn new(flags: &Flags, heap: &Heap) -> Sizing {
+        Sizing::with(policy::of(flags), flags, heap)
+    }
+
+    /// With a policy of one's own; all else is as `flags` say.
+    pub fn with(policy: Box<dyn Policy>, flags: &Flags, heap: &Heap) -> Sizing {
         let limit = Limit::new(flags, heap);
         let area = Bytes(flags.allocation_area.0.saturating_mul(flags.capabilities as usize));
         Sizing {
-            policy: Policy::Factor(Factor::new(flags)),
+            policy,
             limit,
             area: Bytes(area.0.min(heap.limit().0)),
             old_min: flags.old_min,
@@ -157,6 +149,7 @@ impl Sizing {
             generations: flags.generations,
             kept_percent: INITIAL_KEPT_PERCENT,
             given: Bytes::ZERO,
+            live: Bytes::ZERO,
             in_full: true,
         }
     }
@@ -164,16 +157,35 @@ impl Sizing {
     /// Notes what a collection did. To be called at its end, before anything is asked.
     pub fn note<A>(&mut self, pause: &Pause<'_, A>, outcome: &Outcome) {
         self.limit.look_at(pause.heap);
-        self.in_full = outcome.major;
-        if !outcome.major {
-            self.kept_percent = outcome.copied.0 * 100 / self.given.0.max(1);
+        let arrived = match (self.generations, outcome.major) {
+            (1, _) => Some(pause.since.allocated.0 as f64),
+            (_, false) => Some(outcome.live.0 as f64 - self.live.0 as f64),
+            (_, true) => None,
+        };
+        self.note_measured(
+            &Measured {
+                in_full: outcome.major,
+                live: outcome.live,
+                arrived,
+                running: pause.since.running,
+                collecting: pause.since.collecting(),
+            },
+            outcome.copied,
+        );
+    }
+
+    fn note_measured(&mut self, measured: &Measured, copied: Bytes) {
+        self.policy.note(measured);
+        (self.in_full, self.live) = (measured.in_full, measured.live);
+        if !measured.in_full {
+            self.kept_percent = copied.0 * 100 / self.given.0.max(1);
         }
     }
 
     /// The size at which an old generation is collected, after a collection in full that left `live` in it: as large as the policy has
     /// it, at least `-O`; less if its collection would not fit ([`clamp`], GHC's).
     pub fn old_limit(&self, live: Bytes, shape: Shape) -> Bytes {
-        let wanted = self.policy.grown(live).max(self.old_min);
+        let wanted = self.policy.old_limit(live, shape).max(self.old_min);
         wanted.min(self.limit.clamp(self.area, self.generations, shape))
     }
 
@@ -184,6 +196,7 @@ impl Sizing {
     /// If the collection was one in full and leaves less than half of `-m` percent of the limit free.
     pub fn area(&mut self, live: Live, old_limit: Bytes, shape: Shape) -> Result<Bytes, OutOfMemory> {
         let hint = match self.hint {
+            _ if !self.policy.takes_hints() => None,
             HeapHint::None => None,
             HeapHint::Auto => Some(old_limit),
             HeapHint::Size(size) => Some(size),
@@ -201,7 +214,7 @@ impl Sizing {
     /// # Errors
     /// If that leaves less than half of `-m` percent of the limit free.
     pub fn area_of_one_generation(&mut self, live: Live, shape: Shape) -> Result<Bytes, OutOfMemory> {
-        let wanted = self.policy.area(live.copied).max(self.area);
+        let wanted = self.policy.area(live, shape).max(self.area);
         self.in_full = true;
         self.fitting(wanted, live, shape)
     }
@@ -212,7 +225,7 @@ impl Sizing {
     /// # Errors
     /// If that is less than half of `-m` percent of the limit.
     pub fn area_in_place(&self, live: Bytes) -> Result<Bytes, OutOfMemory> {
-        let wanted = Bytes(self.policy.grown(live).0.saturating_sub(live.0)).max(self.area);
+        let wanted = self.policy.growth(live).max(self.area);
         self.limit.in_place(wanted, live)
     }
 

@@ -4,7 +4,7 @@ use super::registry::Members;
 use super::stopped::Stopped;
 use super::{Exhausted, StartError};
 use crate::block::{BLOCK, MEGABLOCK};
-use crate::collector::{Alloc, Capabilities, Capability, Cause, Collector, Outcome, Pause, Roots};
+use crate::collector::{Alloc, Capabilities, Capability, Cause, Collector, Outcome, Pause, Roots, Since};
 use crate::events::{Event, Events};
 use crate::flags::Flags;
 use crate::gc_threads::GcThreads;
@@ -12,7 +12,9 @@ use crate::heap::Heap;
 use crate::mutator::HandleTable;
 use crate::stats::{FinalCounts, GcCounts, Recorder, Tasks, par_balanced};
 use crate::sync::{ThreadId, this_thread};
+use crate::words::Bytes;
 use std::collections::HashSet;
+use std::time::Duration;
 
 pub(crate) struct Inside<C: Collector> {
     pub(super) heap: Heap,
@@ -28,6 +30,10 @@ pub(crate) struct Inside<C: Collector> {
     gc_threads: GcThreads,
     /// Bytes allocated before the last collection, and since then in large objects and in stays whose capability was taken again.
     pub(super) allocated: u64,
+    /// `allocated` at the last collection.
+    allocated_before: u64,
+    /// When the last collection ended, by the recorder's clock, in nanoseconds.
+    last_ended: u64,
     /// Collect at every n-th allocation.
     pub(super) stress: Option<u64>,
     /// Threads that ever entered.
@@ -64,6 +70,7 @@ impl<C: Collector> Inside<C> {
             gc_threads.hire(flags.gc_thread_count() as usize - 1);
         }
         recorder.init_done();
+        let last_ended = recorder.clock().elapsed_ns();
         Ok(Inside {
             heap,
             collector,
@@ -74,6 +81,8 @@ impl<C: Collector> Inside<C> {
             recorder,
             gc_threads,
             allocated: 0,
+            allocated_before: 0,
+            last_ended,
             stress: flags.stress,
             entered: HashSet::new(),
         })
@@ -122,11 +131,22 @@ impl<C: Collector> Inside<C> {
             events,
             gc_threads,
             allocated,
+            recorder,
+            last_ended,
+            allocated_before,
             ..
         } = self;
         // SAFETY: the caller vouches for it.
         let all = unsafe { capabilities(members, idle) };
         *allocated += take_allocated(members, &all);
+        let clock = recorder.clock();
+        let since = Since {
+            running: Duration::from_nanos(requested.saturating_sub(*last_ended)),
+            allocated: Bytes((*allocated - *allocated_before) as usize),
+            clock,
+            began: clock.elapsed_ns(),
+        };
+        *allocated_before = *allocated;
         let frames: Vec<_> = all.iter().map(|capability| capability.frames.get()).collect();
         // SAFETY: the mutators are stopped.
         let roots = unsafe { Roots::new(&frames, handles) };
@@ -137,12 +157,14 @@ impl<C: Collector> Inside<C> {
             gc_threads,
             cause,
             events,
+            since,
         };
         let whole = AbortOnUnwind(C::DESCRIPTION.name);
         let (outcome, room) = collector.collect(&mut pause);
         std::mem::forget(whole);
         handles.end_collection();
         self.heap.end_collection();
+        self.last_ended = self.recorder.clock().elapsed_ns();
         // SAFETY: as above.
         unsafe { self.record(members, handles, cause, outcome) };
         room.map_err(Exhausted::of::<C>)

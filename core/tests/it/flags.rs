@@ -151,6 +151,8 @@ fn legal_words() -> Vec<String> {
             Kind::GenerationOrOff(_) => vec!["", "0", "1", "11"],
             Kind::Switch | Kind::SwitchOff => vec![""],
             Kind::Output => vec!["", "some.file"],
+            // A heap of fixed size needs one: its test is another.
+            Kind::Choice { names, .. } => names.iter().copied().filter(|name| *name != "fixed").collect(),
         };
         if spec.kind.placeholder().starts_with('[') {
             values.push("");

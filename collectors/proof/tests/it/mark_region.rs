@@ -84,7 +84,7 @@ unsafe impl Collector for MarkRegion {
         moves: false,
         parallel: false,
         generations: (1, 1),
-        honours: &["A", "F", "m"],
+        honours: &["A", "F", "m", "-sizing"],
     };
     type Alloc = Bump;
     type Barrier = NoBarrier;

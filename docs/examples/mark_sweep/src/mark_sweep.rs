@@ -39,7 +39,7 @@ unsafe impl Collector for MarkSweep {
         moves: false,
         parallel: false,
         generations: (1, 1),
-        honours: &["A", "F", "m"],
+        honours: &["A", "F", "m", "-sizing"],
     };
     type Alloc = Cells;
     type Barrier = NoBarrier;

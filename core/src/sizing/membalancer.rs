@@ -1,0 +1,230 @@
+//! `membalancer`: the square root rule of Kirisame, Shenoy and Panchekha, *Optimal Heap Limits for Reducing Browser Memory Use*, OOPSLA 2022.
+//!
+//! A heap with *L* bytes live that may grow by *E* is collected once for *E* bytes that arrive in it. At *g* bytes a second that is g / E times a second, and
+//! each time takes L / s seconds at a collection speed of *s* bytes a second. One more byte of *E* saves L g / (s E²) of the time. The rule gives each heap the
+//! *E* at which that is a price *c*, the same for all heaps of a machine,
+//!
+//!     E = √(L g / (c s))
+//!
+//! so that no byte would save more time in another heap. Heaps that allocate fast and are slow to collect become large, others stay small; and *E*
+//! grows with the root of *L*, where `-F` grows with *L* itself.
+//!
+//! *g* is what arrives in the part of the heap that is collected in full: with several generations, what is promoted. It is measured while the program runs,
+//! from collection to collection, and so is *s*. Both are quotients of sums in which older figures count for less, bytes and seconds apart, as
+//! in the paper: of *g* by 0.95 a second, of *s* by a half at each collection in full. *c* is `--membalancer-c`, in percent of the running time for a MiB.
+//!
+//! Where this differs from the paper: the heap has no background thread, so *g* is brought up to date at collections, not every second; its sums decay
+//! by the time that has passed, which comes to the same. A program that stops allocating keeps its heap.
+
+use super::{Live, Measured, Policy, Shape};
+use crate::flags::Flags;
+use crate::words::Bytes;
+
+/// What of a figure of the allocation rate still counts a second later.
+const KEPT_A_SECOND: f64 = 0.95;
+/// What of a figure of the collection speed still counts at the next collection in full.
+const KEPT_A_COLLECTION: f64 = 0.5;
+
+/// MemBalancer's rule.
+#[derive(Debug)]
+pub struct MemBalancer {
+    /// *c*: the part of the time that one more byte has to save.
+    price: f64,
+    /// Least growth: `-O`, or a whole allocation area if that is more.
+    least: Bytes,
+    /// *g*.
+    arrival: Rate,
+    /// *s*.
+    speed: Rate,
+}
+
+/// Bytes and seconds, each a sum in which older figures count for less.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Rate {
+    bytes: f64,
+    seconds: f64,
+}
+
+impl Rate {
+    fn add(&mut self, bytes: f64, seconds: f64, kept: f64) {
+        self.bytes = self.bytes * kept + bytes;
+        self.seconds = self.seconds * kept + seconds;
+    }
+
+    /// Bytes a second; `None` if nothing was measured.
+    fn get(self) -> Option<f64> {
+        (self.seconds > 0.0).then(|| (self.bytes / self.seconds).max(0.0))
+    }
+}
+
+impl MemBalancer {
+    /// As `flags` say.
+    pub fn new(flags: &Flags) -> MemBalancer {
+        let area = flags.allocation_area.0.saturating_mul(flags.capabilities as usize);
+        MemBalancer {
+            price: flags.membalancer_c / 100.0 / f64::from(1 << 20),
+            least: flags.old_min.max(Bytes(area)),
+            arrival: Rate::default(),
+            speed: Rate::default(),
+        }
+    }
+
+    /// *E*. The least growth, until there was a collection in full and something to measure between two.
+    fn extra(&self, live: Bytes) -> Bytes {
+        let extra = match (self.arrival.get(), self.speed.get()) {
+            (Some(arrival), Some(speed)) if speed > 0.0 => {
+                // Saturated, should a pause have been too short for the clock.
+                (live.0 as f64 * arrival / (self.price * speed)).sqrt() as usize
+            }
+            _ => 0,
+        };
+        Bytes(extra).max(self.least)
+    }
+}
+
+impl Policy for MemBalancer {
+    fn old_limit(&self, live: Bytes, _: Shape) -> Bytes {
+        Bytes(live.0.saturating_add(self.extra(live).0))
+    }
+
+    fn area(&self, live: Live, _: Shape) -> Bytes {
+        self.extra(live.total())
+    }
+
+    fn growth(&self, live: Bytes) -> Bytes {
+        self.extra(live)
+    }
+
+    fn note(&mut self, measured: &Measured) {
+        let running = measured.running.as_secs_f64();
+        if let Some(arrived) = measured.arrived {
+            self.arrival.add(arrived, running, KEPT_A_SECOND.powf(running));
+        }
+        if measured.in_full {
+            let seconds = measured.collecting.as_secs_f64();
+            self.speed.add(measured.live.0 as f64, seconds, KEPT_A_COLLECTION);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    const MIB: usize = 1 << 20;
+
+    fn policy(c: f64) -> MemBalancer {
+        MemBalancer::new(&Flags {
+            membalancer_c: c,
+            ..Flags::default()
+        })
+    }
+
+    fn ran(arrived: usize, running: Duration) -> Measured {
+        Measured {
+            arrived: Some(arrived as f64),
+            running,
+            ..Measured::default()
+        }
+    }
+
+    fn collected(live: usize, collecting: Duration) -> Measured {
+        Measured {
+            in_full: true,
+            live: Bytes(live),
+            collecting,
+            ..Measured::default()
+        }
+    }
+
+    /// What is allowed beyond `live`, in MiB.
+    fn extra(policy: &MemBalancer, live: usize) -> f64 {
+        let limit = policy.old_limit(Bytes(live * MIB), Shape::Copying);
+        limit.0 as f64 / MIB as f64 - live as f64
+    }
+
+    #[test]
+    fn the_rule() {
+        // L = 100 MiB, g = 50 MiB/s, s = 1000 MiB/s, c = 0.05 % a MiB: √(100 · 50 / (0.0005 · 1000)) = 100 MiB.
+        let mut one = policy(0.05);
+        one.note(&ran(100 * MIB, Duration::from_secs(2)));
+        one.note(&collected(100 * MIB, Duration::from_millis(100)));
+        assert!((extra(&one, 100) - 100.0).abs() < 0.01, "{}", extra(&one, 100));
+        // Four times as much live: twice as much room.
+        assert!((extra(&one, 400) - 200.0).abs() < 0.01);
+        // Four times the price: half of it.
+        let mut dear = policy(0.2);
+        dear.note(&ran(100 * MIB, Duration::from_secs(2)));
+        dear.note(&collected(100 * MIB, Duration::from_millis(100)));
+        assert!((extra(&dear, 100) - 50.0).abs() < 0.01);
+        // The same for a heap that is collected each time, and one in which nothing moves.
+        let live = Live {
+            copied: Bytes(100 * MIB),
+            ..Live::default()
+        };
+        assert_eq!(one.area(live, Shape::Copying).0 / MIB, 99);
+        assert_eq!(one.growth(Bytes(100 * MIB)).0 / MIB, 99);
+    }
+
+    #[test]
+    fn what_is_known_less_well_than_nothing_is_the_least() {
+        let least = |policy: &MemBalancer| assert_eq!(extra(policy, 100), 4.0);
+        let mut one = policy(0.05);
+        least(&one);
+        one.note(&ran(100 * MIB, Duration::from_secs(1)));
+        least(&one);
+        let mut one = policy(0.05);
+        one.note(&collected(100 * MIB, Duration::from_millis(100)));
+        least(&one);
+        // More has died than has arrived.
+        one.note(&Measured {
+            arrived: Some(-5e6),
+            running: Duration::from_secs(1),
+            ..Measured::default()
+        });
+        least(&one);
+        // Nothing is live.
+        one.note(&ran(100 * MIB, Duration::from_secs(1)));
+        assert_eq!(one.old_limit(Bytes::ZERO, Shape::Copying), Bytes(4 * MIB));
+    }
+
+    #[test]
+    fn a_clock_that_stands_still_does_no_harm() {
+        let mut one = policy(0.05);
+        one.note(&ran(100 * MIB, Duration::ZERO));
+        one.note(&collected(100 * MIB, Duration::ZERO));
+        assert_eq!(extra(&one, 100), 4.0);
+        one.note(&ran(100 * MIB, Duration::from_nanos(1)));
+        one.note(&collected(0, Duration::from_secs(1)));
+        assert!(extra(&one, 100) > 4.0);
+    }
+
+    #[test]
+    fn old_figures_count_for_less() {
+        // A second at 100 MiB/s, then long at 1: the root of a hundredth in the end.
+        let mut one = policy(0.05);
+        one.note(&collected(100 * MIB, Duration::from_millis(100)));
+        one.note(&ran(100 * MIB, Duration::from_secs(1)));
+        let fast = extra(&one, 1000);
+        one.note(&ran(MIB, Duration::from_secs(1)));
+        let g = (100.0 * KEPT_A_SECOND + 1.0) / (KEPT_A_SECOND + 1.0);
+        assert!((extra(&one, 1000) / fast - (g / 100.0).sqrt()).abs() < 1e-3);
+        // Whether that is told in one piece or in ten.
+        let (mut whole, mut parts) = (policy(0.05), policy(0.05));
+        for policy in [&mut whole, &mut parts] {
+            policy.note(&collected(100 * MIB, Duration::from_millis(100)));
+            policy.note(&ran(1000 * MIB, Duration::from_secs(1)));
+        }
+        whole.note(&ran(300 * MIB, Duration::from_secs(300)));
+        (0..300).for_each(|_| parts.note(&ran(MIB, Duration::from_secs(1))));
+        assert!((extra(&whole, 1000) / extra(&parts, 1000) - 1.0).abs() < 1e-3);
+        // Speed: a slow collection weighs half as much at the next.
+        let mut one = policy(0.05);
+        one.note(&ran(100 * MIB, Duration::from_secs(1)));
+        one.note(&collected(100 * MIB, Duration::from_millis(400)));
+        one.note(&collected(100 * MIB, Duration::from_millis(100)));
+        let s = 150.0 / 0.3;
+        assert!((extra(&one, 100) - (100.0 * 100.0 / (0.0005 * s)).sqrt()).abs() < 0.01);
+    }
+}
