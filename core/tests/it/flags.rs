@@ -140,7 +140,7 @@ fn the_collector_that_the_flags_ask_for() {
 
 /// For each flag: words that are legal, at both ends of the range too.
 fn legal_words() -> Vec<String> {
-    let mut words = Vec::new();
+    let (mut words, mut words_of_two) = (Vec::new(), Vec::new());
     for spec in FLAGS {
         let mut values = match spec.kind {
             Kind::Size { zero: true, .. } => vec!["0", "8k", "5000w", "8t"],
@@ -154,11 +154,23 @@ fn legal_words() -> Vec<String> {
             // A heap of fixed size needs one: its test is another.
             Kind::Choice { names, .. } => names.iter().copied().filter(|name| *name != "fixed").collect(),
         };
+        // The constant of a policy is for that policy.
+        if spec.name == "-membalancer-c" {
+            let words = ["0.05", "0.125", "1000"].map(|c| format!("--sizing=membalancer --membalancer-c={c}"));
+            words_of_two.extend(words);
+            continue;
+        }
         if spec.kind.placeholder().starts_with('[') {
             values.push("");
         }
-        words.extend(values.iter().map(|value| format!("-{}{value}", spec.name)));
+        let joint = if matches!(spec.kind, Kind::Choice { .. }) {
+            "="
+        } else {
+            ""
+        };
+        words.extend(values.iter().map(|value| format!("-{}{joint}{value}", spec.name)));
     }
+    words.extend(words_of_two);
     words
 }
 
@@ -183,6 +195,8 @@ fn words_written_for_flags_give_the_same_flags() {
             "{word} became {words:?}"
         );
     }
+    let sized = "-M1g --sizing=fixed";
+    assert_eq!(parse(sized).to_words().join(" "), sized);
     let all = "-A64m -n0 -F1.5 -G3 -H -M1g -c40 -N4 -qg -qb0 -qn2 -sout.txt -DS -DZ7 --no-huge-pages";
     assert_eq!(parse(all).to_words().join(" "), all);
 }
@@ -202,6 +216,10 @@ fn keys_of_experiment_files() {
         ("DS", "true"),
         ("huge_pages", "false"),
         ("M", "1g"),
+        ("sizing", "membalancer"),
+        ("sizing", "factor"),
+        ("membalancer_c", "0.1"),
+        ("membalancer_c", "0.05"),
     ] {
         f.set(key, value).unwrap_or_else(|e| panic!("{key} = {value}: {e}"));
     }
@@ -240,6 +258,10 @@ fn messages_of_keys() {
         ("hT", "true"),
         ("K", "1m"),
         ("wombat", "3"),
+        ("sizing", "true"),
+        ("sizing", "fix"),
+        ("membalancer-c", "0.1"),
+        ("membalancer_c", "2000"),
     ];
     insta::assert_snapshot!(cases.into_iter().map(of).collect::<String>());
 }
@@ -296,6 +318,21 @@ fn messages_of_words() {
         "-",
         "--",
         "-M4m -H100m",
+        "--sizing",
+        "--sizing=",
+        "--sizing=membalencer",
+        "--sizing=Fixed",
+        "--sizing=wombat",
+        "--sizingfactor",
+        "--sizings=factor",
+        "--sizing=fixed",
+        "--sizing=fixed -H",
+        "--sizing=fixed -M1g -F3",
+        "--sizing=membalancer -F2",
+        "--membalancer-c=1",
+        "--sizing=membalancer --membalancer-c=0",
+        "--sizing=membalancer --membalancer-c0.1",
+        "--sizing=membalancer --membalancer-c=x",
         "-é",
         "-A4é",
     ];
