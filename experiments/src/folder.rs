@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use gclab_results::folder::PLAN_DRAFT;
-use gclab_results::{Axis, Manifest, PlannedRun, ResultsDir, ResultsError, rfc3339};
+use gclab_results::{Axis, Manifest, Minimum, PlannedRun, ResultsDir, ResultsError, rfc3339};
 use thiserror::Error;
 
 use crate::machine;
@@ -83,8 +83,8 @@ pub enum FolderError {
     },
 }
 
-/// The manifest of a sweep that begins now.
-pub fn manifest(spec: &Spec, shard: Shard, command: Vec<String>) -> Manifest {
+/// The manifest of a sweep that begins now. `minima` are those of its configurations if it says `heap`.
+pub fn manifest(spec: &Spec, minima: Vec<Minimum>, shard: Shard, command: Vec<String>) -> Manifest {
     let mut manifest = Manifest::new(&spec.name);
     manifest.question = Some(spec.question.clone()).filter(|question| !question.is_empty());
     manifest.experiment.clone_from(&spec.text);
@@ -105,7 +105,9 @@ pub fn manifest(spec: &Spec, shard: Shard, command: Vec<String>) -> Manifest {
     manifest.build = machine::build();
     manifest.started = rfc3339(SystemTime::now());
     manifest.command = command;
-    manifest.plan = plan(spec, shard);
+    manifest.plan = plan(spec, &minima, shard);
+    manifest.heap.clone_from(&spec.heap);
+    manifest.minima = minima;
     manifest
 }
 

@@ -42,6 +42,11 @@ pub fn build() -> Build {
     }
 }
 
+/// The hash of this executable, or a word where it cannot be read: what was measured by another build is kept apart.
+pub fn executable() -> String {
+    executable_hash().unwrap_or_else(|| "unknown".to_owned())
+}
+
 /// Load average over one minute.
 pub fn load_average() -> Option<f64> {
     text("/proc/loadavg")?.split_whitespace().next()?.parse().ok()

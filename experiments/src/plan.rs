@@ -14,7 +14,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
-use gclab_results::{Configuration, PlannedRun};
+use gclab_results::probe::reference;
+use gclab_results::{Configuration, Minimum, PlannedRun};
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;
 
@@ -100,13 +101,13 @@ fn cross_product(fixed: &Setting, axes: &[Axis]) -> Vec<Setting> {
     })
 }
 
-/// All cells of an experiment: workloads × collectors × settings.
-pub fn cells(spec: &Spec) -> Vec<Configuration> {
+/// All configurations of an experiment but for the size of the heap: workloads × collectors × settings.
+pub fn configurations(spec: &Spec) -> Vec<Configuration> {
     let settings = settings(spec);
-    let mut cells = Vec::new();
+    let mut configurations = Vec::new();
     for (workload, args) in &spec.workloads {
         for collector in &spec.collectors {
-            cells.extend(settings.iter().map(|flags| Configuration {
+            configurations.extend(settings.iter().map(|flags| Configuration {
                 workload: workload.clone(),
                 args: args.clone(),
                 collector: collector.clone(),
@@ -114,7 +115,58 @@ pub fn cells(spec: &Spec) -> Vec<Configuration> {
             }));
         }
     }
-    cells
+    configurations
+}
+
+/// A configuration, and which multiple of the reference minimum its `-M` is if the experiment says `heap`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// All that could change the result.
+    pub configuration: Configuration,
+    /// The multiple.
+    pub heap: Option<f64>,
+}
+
+/// All cells of an experiment: its configurations, with `heap` each at every multiple of the workload's reference minimum. All collectors get the same
+/// bytes. (A workload without a minimum gets no `-M`: it can be shown, not run.)
+pub fn cells(spec: &Spec, minima: &[Minimum]) -> Vec<Cell> {
+    let configurations = configurations(spec).into_iter();
+    if spec.heap.is_empty() {
+        return configurations
+            .map(|configuration| Cell {
+                configuration,
+                heap: None,
+            })
+            .collect();
+    }
+    let at = |configuration: &Configuration, multiple: f64| {
+        let mut configuration = configuration.clone();
+        let works = minima
+            .iter()
+            .filter(|m| m.workload == configuration.workload && m.args == configuration.args);
+        if let Some(least) = reference(works) {
+            configuration
+                .flags
+                .insert("M".to_owned(), heap_bytes(multiple, least).to_string());
+        }
+        Cell {
+            configuration,
+            heap: Some(multiple),
+        }
+    };
+    configurations
+        .flat_map(|configuration| {
+            spec.heap
+                .iter()
+                .map(move |multiple| at(&configuration, *multiple))
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// So many times the reference minimum, in bytes.
+pub fn heap_bytes(multiple: f64, reference: u64) -> u64 {
+    (multiple * reference as f64).round() as u64
 }
 
 fn with(flags: &Setting, name: &str, value: &str) -> Setting {
@@ -124,8 +176,8 @@ fn with(flags: &Setting, name: &str, value: &str) -> Setting {
 }
 
 /// The runs of `shard`, in order. Positions are those in the whole plan, so that the shards' runs can be put together again.
-pub fn plan(spec: &Spec, shard: Shard) -> Vec<PlannedRun> {
-    let cells = cells(spec);
+pub fn plan(spec: &Spec, minima: &[Minimum], shard: Shard) -> Vec<PlannedRun> {
+    let cells = cells(spec, minima);
     // Works in the order of the file; a group's number tells which shard takes it.
     let work_of = |cell: &Configuration| {
         spec.workloads
@@ -138,9 +190,11 @@ pub fn plan(spec: &Spec, shard: Shard) -> Vec<PlannedRun> {
         let mut order: Vec<usize> = (0..cells.len()).collect();
         shuffle(&mut order, &mut Pcg64::new(u128::from(spec.seed), u128::from(block)));
         for cell in order.into_iter().map(|index| &cells[index]) {
-            let group = block as usize * spec.workloads.len() + work_of(cell).unwrap_or(0);
+            let group = block as usize * spec.workloads.len() + work_of(&cell.configuration).unwrap_or(0);
             if shard.takes(group) {
-                runs.push(PlannedRun::new(cell.clone(), block, position));
+                let mut run = PlannedRun::new(cell.configuration.clone(), block, position);
+                run.heap_multiple = cell.heap;
+                runs.push(run);
             }
             position += 1;
         }
@@ -202,7 +256,7 @@ mod tests {
 
     #[test]
     fn the_cross_product_has_each_cell_once() {
-        let cells = cells(&spec(1, 1));
+        let cells = configurations(&spec(1, 1));
         assert_eq!(cells.len(), 2 * 3 * 2 * 3);
         assert_eq!(
             cells.iter().map(Configuration::id).collect::<BTreeSet<_>>().len(),
@@ -247,14 +301,55 @@ mod tests {
                 axis("qg", &["false", "0", "1"])
             ]
         );
-        let runs = plan(&spec, Shard::default());
+        let runs = plan(&spec, &[], Shard::default());
         assert_eq!(ids(&runs).iter().collect::<BTreeSet<_>>().len(), 2 * 3 * 6);
+    }
+
+    #[test]
+    fn a_heap_is_the_same_bytes_for_all_collectors() {
+        let minimum = |collector: &str, workload: &str, args: &[&str], bytes: Option<u64>| Minimum {
+            collector: collector.into(),
+            workload: workload.into(),
+            args: args.iter().map(|arg| arg.to_string()).collect(),
+            minimum_bytes: bytes,
+            ..Minimum::default()
+        };
+        let minima = [
+            minimum("copying", "binary_trees", &["8"], Some(10 << 20)),
+            minimum("two-space", "binary_trees", &["8"], Some(8 << 20)),
+            minimum("copying", "binary_trees", &["9"], None),
+            minimum("two-space", "binary_trees", &["9"], Some(3 << 20)),
+            minimum("copying", "gcbench", &[], Some(1_000_001)),
+        ];
+        let spec = Spec {
+            heap: vec![1.0, 1.5],
+            sweeps: vec![],
+            ..spec(1, 1)
+        };
+        let cells = cells(&spec, &minima);
+        assert_eq!(cells.len(), 3 * 2 * 2);
+        for cell in &cells {
+            let least = match cell.configuration.work().as_str() {
+                "binary_trees 8" => 8 << 20,
+                "binary_trees 9" => 3 << 20,
+                _ => 1_000_001,
+            };
+            let bytes = if cell.heap == Some(1.0) {
+                least
+            } else {
+                (least * 3 + 1) / 2
+            };
+            assert_eq!(cell.configuration.flags["M"], bytes.to_string(), "{cell:?}");
+        }
+        let runs = plan(&spec, &minima, Shard::default());
+        assert!(runs.iter().all(|run| run.heap_multiple.is_some()));
+        assert_eq!(ids(&runs).iter().collect::<BTreeSet<_>>().len(), cells.len());
     }
 
     #[test]
     fn each_block_is_one_pass_over_all_cells() {
         let spec = spec(4, 1);
-        let runs = plan(&spec, Shard::default());
+        let runs = plan(&spec, &[], Shard::default());
         for (number, block) in runs.chunks(36).enumerate() {
             assert!(block.iter().all(|run| run.round as usize == number));
             assert_eq!(block.iter().map(|run| &run.cell).collect::<BTreeSet<_>>().len(), 36);
@@ -275,15 +370,18 @@ mod tests {
 
     #[test]
     fn the_order_is_a_function_of_the_seed() {
-        assert_eq!(plan(&spec(3, 7), Shard::default()), plan(&spec(3, 7), Shard::default()));
+        assert_eq!(
+            plan(&spec(3, 7), &[], Shard::default()),
+            plan(&spec(3, 7), &[], Shard::default())
+        );
         assert_ne!(
-            ids(&plan(&spec(3, 7), Shard::default())),
-            ids(&plan(&spec(3, 8), Shard::default()))
+            ids(&plan(&spec(3, 7), &[], Shard::default())),
+            ids(&plan(&spec(3, 8), &[], Shard::default()))
         );
         // Blocks draw from streams of their own: more rounds leave the earlier ones as they were.
         assert_eq!(
-            plan(&spec(5, 7), Shard::default())[..36 * 3],
-            plan(&spec(3, 7), Shard::default())[..]
+            plan(&spec(5, 7), &[], Shard::default())[..36 * 3],
+            plan(&spec(3, 7), &[], Shard::default())[..]
         );
     }
 
@@ -321,9 +419,11 @@ mod tests {
     #[test]
     fn shards_share_the_plan_by_whole_groups() {
         let spec = spec(5, 3);
-        let whole = plan(&spec, Shard::default());
+        let whole = plan(&spec, &[], Shard::default());
         for count in [2, 3, 4, 7] {
-            let parts: Vec<_> = (1..=count).map(|index| plan(&spec, Shard { index, count })).collect();
+            let parts: Vec<_> = (1..=count)
+                .map(|index| plan(&spec, &[], Shard { index, count }))
+                .collect();
             let mut together = parts.concat();
             together.sort_by_key(|run| run.position);
             assert_eq!(together, whole, "nothing lost, nothing twice");

@@ -4,7 +4,7 @@ use gclab_results::summary::Summary;
 use gclab_results::{ResultsDir, RunRecord, Status, table};
 
 /// One text for each thing that is wrong; none if all is well. An exhausted heap is a result, not a fault: sweeps over `-M` are made to
-/// find it.
+/// find it. With `heap`, neither is a timeout: near the least heap a program may thrash.
 pub fn verdict(results: &ResultsDir) -> Vec<String> {
     let mut complaints = Vec::new();
     for work in &Summary::of(results).works {
@@ -13,7 +13,12 @@ pub fn verdict(results: &ResultsDir) -> Vec<String> {
         }
     }
     for kind in ["crash", "timeout", "usage error"] {
-        let failed: Vec<&RunRecord> = results.runs().iter().filter(|run| run.outcome.kind() == kind).collect();
+        let is_result = |run: &RunRecord| run.heap_multiple.is_some() && run.outcome == Status::Timeout;
+        let failed: Vec<&RunRecord> = results
+            .runs()
+            .iter()
+            .filter(|run| run.outcome.kind() == kind && !is_result(run))
+            .collect();
         if let Some(first) = failed.first() {
             complaints.push(tell(kind, failed.len(), results.runs().len(), first));
         }

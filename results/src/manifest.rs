@@ -4,6 +4,7 @@
 //! be done. A folder with a plan and no runs is a valid folder: it is where an interrupted experiment goes on.
 
 use crate::plan::PlannedRun;
+use crate::probe::{Minimum, reference};
 use crate::schema::documented;
 
 documented! {
@@ -32,6 +33,12 @@ documented! {
         pub repeat: u32,
         /// The swept flags with their values, in the order of the file.
         pub sweep: Vec<Axis>,
+        /// Sizes of the heap, in multiples of the reference minimum of each workload; empty if the experiment does not say `heap`.
+        #[serde(default)]
+        pub heap: Vec<f64>,
+        /// The least heap of each configuration, found before the plan was made; empty without `heap`.
+        #[serde(default)]
+        pub minima: Vec<Minimum>,
         /// The machine.
         pub machine: Machine,
         /// The gclab that ran.
@@ -107,6 +114,11 @@ documented! {
 }
 
 impl Manifest {
+    /// The reference minimum of a workload, in bytes: the least of its configurations' minima. Multiples of the heap are of this.
+    pub fn reference(&self, workload: &str, args: &[String]) -> Option<u64> {
+        reference(self.minima.iter().filter(|m| m.workload == workload && m.args == args))
+    }
+
     /// An empty plan of this version, to be filled in.
     pub fn new(name: &str) -> Manifest {
         Manifest {

@@ -40,7 +40,8 @@ fn same_whole(a: &Manifest, b: &Manifest) -> bool {
             m.machine.cpu.clone(),
         )
     };
-    a.shard.is_some() && b.shard.is_some() && key(a) == key(b)
+    // Multiples of different minima are different heaps.
+    a.shard.is_some() && b.shard.is_some() && key(a) == key(b) && a.minima == b.minima
 }
 
 fn one(parts: &[ResultsDir]) -> ResultsDir {

@@ -97,6 +97,8 @@ documented! {
         pub args: Vec<String>,
         /// The flags given, by their names in experiment files.
         pub flags: BTreeMap<String, String>,
+        /// How many times the reference minimum of its workload `-M` is, in an experiment that says `heap`.
+        pub heap_multiple: Option<f64>,
     }
 }
 
@@ -113,6 +115,7 @@ impl PlannedRun {
             workload: configuration.workload,
             args: configuration.args,
             flags: configuration.flags,
+            heap_multiple: None,
         }
     }
 }

@@ -36,6 +36,8 @@ documented! {
         pub args: Vec<String>,
         /// The flags given, by their names in experiment files, with the text of their values.
         pub flags: BTreeMap<String, String>,
+        /// How many times the reference minimum of its workload `-M` is, in an experiment that says `heap`.
+        pub heap_multiple: Option<f64>,
         /// The whole command line; repeating it repeats the run.
         pub command: Vec<String>,
         /// Which repetition of its configuration this is, from 0.
@@ -331,6 +333,7 @@ impl RunRecord {
             workload: run.workload.clone(),
             args: run.args.clone(),
             flags: run.flags.clone(),
+            heap_multiple: run.heap_multiple,
             round: run.round,
             position: run.position,
             seed,

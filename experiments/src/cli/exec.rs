@@ -232,7 +232,7 @@ fn shown(path: Option<&Path>) -> String {
 const EXIT_PANIC: u8 = 101;
 
 /// The flags that are not as by default, by their names in experiment files, with their values as words have them.
-fn given(flags: &Flags) -> BTreeMap<String, String> {
+pub(super) fn given(flags: &Flags) -> BTreeMap<String, String> {
     let entry = |word: String| {
         let word = word.strip_prefix('-')?;
         // The longest name, since -AL4m begins with -A too.

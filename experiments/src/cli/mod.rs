@@ -1,4 +1,4 @@
-//! The command line: `gclab exec | run | report | compare | list`.
+//! The command line: `gclab exec | run | minheap | report | compare | list`.
 //!
 //! Flags between `+RTS` and `-RTS` are cut out first, wherever they stand; clap sees the rest. Exit statuses: 0; 1 when what was asked for
 //! was done and the answer is bad (a regression, failed runs); 2 for anything that is wrong with what was asked.
@@ -6,6 +6,7 @@
 mod exec;
 mod exhausted;
 mod list;
+mod minheap;
 mod report;
 mod run;
 
@@ -31,6 +32,7 @@ struct Cli {
 enum Command {
     Exec(exec::Arguments),
     Run(run::Arguments),
+    Minheap(minheap::Arguments),
     Report(report::ReportArguments),
     Compare(report::CompareArguments),
     List(list::Arguments),
@@ -58,14 +60,15 @@ pub fn command(words: impl IntoIterator<Item = String>, registry: &Registry, exe
             };
         }
     };
-    if !rts.is_empty() && !matches!(cli.command, Command::Exec(_)) {
+    if !rts.is_empty() && !matches!(cli.command, Command::Exec(_) | Command::Minheap(_)) {
         return usage(
-            "flags between +RTS and -RTS are for `gclab exec`; in an experiment file they stand under [flags] and [sweep]",
+            "flags between +RTS and -RTS are for `gclab exec` and `gclab minheap`; in an experiment file they stand under [flags] and [sweep]",
         );
     }
     match cli.command {
         Command::Exec(arguments) => exec::exec(arguments, &rts, registry, executor),
         Command::Run(arguments) => run::run(&arguments, registry),
+        Command::Minheap(arguments) => minheap::minheap(&arguments, &rts, registry),
         Command::Report(arguments) => report::report(&arguments),
         Command::Compare(arguments) => report::compare(&arguments),
         Command::List(arguments) => list::list(&arguments, registry),

@@ -5,11 +5,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use gclab_results::{Manifest, ResultsDir, shell_line};
+use gclab_results::{Manifest, Minimum, ResultsDir, shell_line};
 
 use super::{USAGE, show, usage};
 use crate::command_line::shown;
 use crate::folder::{self, Folder};
+use crate::machine;
+use crate::minheap::{self, Halt, Tools, reference, store};
 use crate::plan::Shard;
 use crate::registry::Registry;
 use crate::runner::progress::{Estimator, human};
@@ -42,26 +44,87 @@ pub fn run(arguments: &Arguments, registry: &Registry) -> ExitCode {
         Ok(spec) => spec,
         Err(error) => return show(&*error),
     };
-    let manifest = folder::manifest(&spec, arguments.shard, command(arguments));
-    if manifest.plan.is_empty() {
-        return usage(format!(
-            "shard {} has no runs: the plan has only {} groups of block and workload",
-            arguments.shard,
-            spec.repeat as usize * spec.workloads.len()
-        ));
-    }
     if arguments.dry_run {
-        return dry_run(&spec, &manifest);
+        return dry_run(&spec, arguments);
     }
     // From here on Ctrl-C is a request, not the end: a run that has just been written down is not lost.
     let stop = match Stop::listen() {
         Ok(stop) => stop,
         Err(error) => return usage(format!("cannot listen for signals: {error}")),
     };
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(error) => {
+            return failed(format!(
+                "cannot find this program itself, which is to be started for each run: {error}"
+            ));
+        }
+    };
+    let minima = match minima(&spec, &program, &stop) {
+        Ok(minima) => minima,
+        Err(Halt::Stopped(signal)) => {
+            tell!(
+                "\ngclab: stopped by signal {signal} while looking for the least heaps; all probes are kept. To go on:\n  {}",
+                shell_line(&words(arguments))
+            );
+            return by_signal(signal);
+        }
+        Err(halt) => return failed(halt),
+    };
+    if let Err(problem) = reference::check(&spec, &minima) {
+        return usage(format!("{}: {problem}", arguments.experiment.display()));
+    }
+    let manifest = folder::manifest(&spec, minima, arguments.shard, command(arguments));
+    if manifest.plan.is_empty() {
+        return no_runs(&spec, arguments);
+    }
     match folder::choose(manifest, arguments.shard, arguments.out.as_deref(), arguments.fresh) {
-        Ok(folder) => go(folder, &spec, arguments, &stop),
+        Ok(folder) => go(folder, &spec, arguments, &program, &stop),
         Err(error) => usage(error),
     }
+}
+
+fn no_runs(spec: &Spec, arguments: &Arguments) -> ExitCode {
+    usage(format!(
+        "shard {} has no runs: the plan has only {} groups of block and workload",
+        arguments.shard,
+        spec.repeat as usize * spec.workloads.len()
+    ))
+}
+
+/// How the minima of an experiment are looked for: so near that what is said of 1.5 times the least heap is not said of 1.4.
+fn tools<'t>(spec: &Spec, program: &'t Path, stop: &'t Stop) -> Tools<'t> {
+    Tools {
+        root: store::ROOT.into(),
+        program,
+        executable: machine::executable(),
+        timeout: spec.timeout,
+        least_patience: minheap::LEAST_PATIENCE,
+        tolerance: minheap::TOLERANCE,
+        runs: minheap::RUNS,
+        fresh: false,
+        stop,
+    }
+}
+
+/// The minima that `heap` needs: from earlier searches, or found now.
+fn minima(spec: &Spec, program: &Path, stop: &Stop) -> Result<Vec<Minimum>, Halt> {
+    if spec.heap.is_empty() {
+        return Ok(Vec::new());
+    }
+    let questions = reference::questions(spec);
+    let tools = tools(spec, program, stop);
+    if let Some(minima) = reference::all_known(&questions, &tools) {
+        return Ok(minima);
+    }
+    tell!(
+        "gclab: first the least heap of {}",
+        several(questions.len(), "configuration")
+    );
+    let mut progress = minheap::progress::Progress::begin(questions.len());
+    let minima = reference::find_all(&questions, &tools, &mut progress);
+    progress.end();
+    minima
 }
 
 /// The command that goes on with the experiment: what was asked for, but for `--fresh`.
@@ -87,7 +150,7 @@ fn command(arguments: &Arguments) -> Vec<String> {
     words
 }
 
-fn go(mut folder: Folder, spec: &Spec, arguments: &Arguments, stop: &Stop) -> ExitCode {
+fn go(mut folder: Folder, spec: &Spec, arguments: &Arguments, program: &Path, stop: &Stop) -> ExitCode {
     for note in &folder.notes {
         tell!("gclab: note: {note}");
     }
@@ -99,18 +162,10 @@ fn go(mut folder: Folder, spec: &Spec, arguments: &Arguments, stop: &Stop) -> Ex
         _ => tell!("{}: going on, {done} of {all} runs are done", path.display()),
     }
     if done < all {
-        let program = match std::env::current_exe() {
-            Ok(program) => program,
-            Err(error) => {
-                return failed(format!(
-                    "cannot find this program itself, which is to be started for each run: {error}"
-                ));
-            }
-        };
         let swept = sweep(
             &mut folder.results,
             &Sweep {
-                program: &program,
+                program,
                 timeout: spec.timeout,
                 stop,
             },
@@ -150,7 +205,11 @@ fn failed(message: impl std::fmt::Display) -> ExitCode {
 
 fn stopped(signal: i32, results: &ResultsDir, arguments: &Arguments) -> ExitCode {
     tell!("\ngclab: stopped by signal {signal}; {}", go_on(results, arguments));
-    // The shell's convention for a program that a signal ended.
+    by_signal(signal)
+}
+
+/// The shell's convention for a program that a signal ended.
+fn by_signal(signal: i32) -> ExitCode {
     ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX))
 }
 
@@ -163,11 +222,37 @@ fn go_on(results: &ResultsDir, arguments: &Arguments) -> String {
     )
 }
 
-fn dry_run(spec: &Spec, manifest: &Manifest) -> ExitCode {
+/// The plan, with the minima as far as they are known already.
+fn dry_run(spec: &Spec, arguments: &Arguments) -> ExitCode {
+    let minima = match known_minima(spec) {
+        Ok(minima) => minima,
+        Err(error) => return usage(error),
+    };
+    let unknown = !spec.heap.is_empty() && minima.is_empty();
+    let manifest = folder::manifest(spec, minima, arguments.shard, command(arguments));
+    if manifest.plan.is_empty() {
+        return no_runs(spec, arguments);
+    }
+    print_plan(spec, &manifest, unknown)
+}
+
+fn known_minima(spec: &Spec) -> std::io::Result<Vec<Minimum>> {
+    if spec.heap.is_empty() {
+        return Ok(Vec::new());
+    }
+    let stop = Stop::listen()?;
+    let tools = tools(spec, Path::new(""), &stop);
+    Ok(reference::all_known(&reference::questions(spec), &tools).unwrap_or_default())
+}
+
+fn print_plan(spec: &Spec, manifest: &Manifest, unknown: bool) -> ExitCode {
     let mut text = String::new();
     for run in &manifest.plan {
+        let multiple = run
+            .heap_multiple
+            .map_or_else(String::new, |multiple| format!("  # heap = {multiple}"));
         match shown(run) {
-            Ok(words) => text.push_str(&format!("{}\n", shell_line(&words))),
+            Ok(words) => text.push_str(&format!("{}{multiple}\n", shell_line(&words))),
             // The file was checked, so this is not reached; were it, the message is right.
             Err(error) => return usage(error),
         }
@@ -194,6 +279,12 @@ fn dry_run(spec: &Spec, manifest: &Manifest) -> ExitCode {
         human(most),
         human(spec.timeout)
     );
+    if unknown {
+        tell!(
+            "before them the least heap of each of {} is looked for; -M is then its multiple",
+            several(reference::questions(spec).len(), "configuration")
+        );
+    }
     if printed == ExitCode::from(USAGE) {
         ExitCode::FAILURE
     } else {

@@ -110,7 +110,12 @@ pub fn sweep(dir: &mut ResultsDir, sweep: &Sweep<'_>) -> Result<Swept, RunnerErr
 }
 
 /// One run; nothing if a stop was asked for before it ended.
-fn one(run: &PlannedRun, seed: u64, sweep: &Sweep<'_>, scratch: &Path) -> io::Result<Option<gclab_results::RunRecord>> {
+pub(crate) fn one(
+    run: &PlannedRun,
+    seed: u64,
+    sweep: &Sweep<'_>,
+    scratch: &Path,
+) -> io::Result<Option<gclab_results::RunRecord>> {
     if sweep.stop.signal().is_some() {
         return Ok(None);
     }
@@ -142,12 +147,15 @@ fn one(run: &PlannedRun, seed: u64, sweep: &Sweep<'_>, scratch: &Path) -> io::Re
 }
 
 /// A folder beside the results for what a run writes before it is known to be whole; removed at the end.
-struct Scratch {
-    path: PathBuf,
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    /// The folder.
+    pub path: PathBuf,
 }
 
 impl Scratch {
-    fn new(results: &Path) -> io::Result<Scratch> {
+    /// Makes it.
+    pub fn new(results: &Path) -> io::Result<Scratch> {
         // Absolute, because the child is told of it.
         let path = std::path::absolute(results)?.join(".scratch");
         fs::create_dir_all(&path)?;

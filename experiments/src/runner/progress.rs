@@ -113,7 +113,7 @@ impl Progress {
 }
 
 /// The clock on the bar moves once a second: often enough to see that it lives, too seldom to disturb a measurement.
-const TICK: Duration = Duration::from_secs(1);
+pub(crate) const TICK: Duration = Duration::from_secs(1);
 
 fn about(left: Option<Duration>) -> String {
     left.filter(|left| !left.is_zero())

@@ -15,6 +15,7 @@ use std::path::Path;
 use std::time::Duration;
 
 pub use errors::{Source, SpecError};
+pub use parse::parse_duration;
 
 use crate::registry::Registry;
 
@@ -46,6 +47,8 @@ pub struct Spec {
     pub seed: u64,
     /// Longest time for one run.
     pub timeout: Duration,
+    /// Sizes of the heap, in multiples of the reference minimum of each workload; empty if the file does not say.
+    pub heap: Vec<f64>,
     /// Flags of every run.
     pub flags: BTreeMap<String, String>,
     /// Swept flags, in the order of the file: one list for each sweep, whose cross product is run. Without any, [`Spec::flags`] alone is run.

@@ -55,6 +55,8 @@ pub struct Raw {
     pub repeat: u32,
     pub seed: u64,
     pub timeout: Duration,
+    /// `heap`, where it stands and its values.
+    pub heap: Option<Spanned<Vec<Spanned<f64>>>>,
     /// `[flags]`, in the order of the file.
     pub flags: Vec<(Spanned<String>, Spanned<Value>)>,
     /// `[sweep]`, or each of several `[[sweep]]`, in the order of the file.
@@ -69,13 +71,16 @@ const MAX_REPEAT: u64 = 100_000;
 const DEFAULT_SEED: u64 = 1;
 /// Longest time a run may take, when the file does not say.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
-const KEYS: [&str; 8] = [
+/// A heap of more than so many times the least one is a slip of the finger.
+const MOST_MULTIPLE: f64 = 1000.0;
+const KEYS: [&str; 9] = [
     "question",
     "collectors",
     "workloads",
     "repeat",
     "seed",
     "timeout",
+    "heap",
     "flags",
     "sweep",
 ];
@@ -125,6 +130,7 @@ impl Walk<'_> {
                 .map(|value| self.duration("timeout", value))
                 .transpose()?
                 .unwrap_or(DEFAULT_TIMEOUT),
+            heap: get("heap").map(|value| self.heap(value)).transpose()?,
             flags: get("flags")
                 .map(|value| self.flags(value))
                 .transpose()?
@@ -211,6 +217,39 @@ impl Walk<'_> {
                 "for example {key} = \"300s\"; at most 1000h, more than nothing"
             ))
         })
+    }
+
+    /// Multiples of the least heap: numbers above 0, each once.
+    fn heap(&self, value: &Spanned<DeValue<'_>>) -> Parsed<Spanned<Vec<Spanned<f64>>>> {
+        let mut multiples: Vec<Spanned<f64>> = Vec::new();
+        for item in self.array("heap", value, "numbers")? {
+            let text = match item.get_ref() {
+                DeValue::Integer(_) => self.signed("heap", item)?,
+                DeValue::Float(float) => float.as_str().to_owned(),
+                _ => return Err(self.wrong_type("heap", item, "an array of numbers").help(HEAP_HELP)),
+            };
+            let number = text.replace('_', "").parse::<f64>().ok();
+            let Some(multiple) = number.filter(|number| *number > 0.0 && *number <= MOST_MULTIPLE) else {
+                return Err(SpecError::at(
+                    self.source,
+                    item.span(),
+                    format!("`heap = {text}` is out of range"),
+                    format!("must be more than 0, and at most {MOST_MULTIPLE}"),
+                )
+                .help(HEAP_HELP));
+            };
+            if multiples.iter().any(|earlier| *earlier.get_ref() == multiple) {
+                return Err(SpecError::at(
+                    self.source,
+                    item.span(),
+                    format!("`heap` has {text} twice"),
+                    "given before",
+                )
+                .help("each value once: `repeat` says how often a configuration is run"));
+            }
+            multiples.push(Spanned::new(item.span(), multiple));
+        }
+        Ok(Spanned::new(value.span(), multiples))
     }
 
     fn array<'t, 'i>(&self, key: &str, value: &'t Spanned<DeValue<'i>>, what: &str) -> Parsed<&'t DeArray<'i>> {
@@ -359,6 +398,9 @@ impl Walk<'_> {
             })
     }
 }
+
+/// What `heap` is.
+const HEAP_HELP: &str = "`heap` has multiples of the least heap with which a workload completes: heap = [1.5, 2, 3, 6]; for sizes, sweep `M`";
 
 /// Longest time limit: anything above is taken for a mistake, and it keeps sums of deadlines far from overflow.
 const MAX_SECONDS: u64 = 1000 * 3600;

@@ -116,6 +116,12 @@ fn everything_that_a_file_can_say() {
 }
 
 #[test]
+fn heaps_in_multiples() {
+    let spec = spec(&format!("{HEAD}heap = [1, 1.25, 2_0]\n[flags]\nF = 3\n")).unwrap();
+    assert_eq!(spec.heap, [1.0, 1.25, 20.0]);
+}
+
+#[test]
 fn what_a_file_need_not_say() {
     let spec = spec(HEAD).unwrap();
     assert_eq!(
@@ -193,6 +199,20 @@ fn wrong_shapes() {
             format!("{HEAD}[[sweep]]\nF = [2]\n[[sweep]]\nA = []\n"),
         ),
         ("a list as a value", format!("{HEAD}[flags]\nA = [\"1m\"]\n")),
+        ("a heap that is no list", format!("{HEAD}heap = 2\n")),
+        ("no heaps", format!("{HEAD}heap = []\n")),
+        ("a size for a multiple", format!("{HEAD}heap = [1.5, \"64m\"]\n")),
+        ("a heap of nothing", format!("{HEAD}heap = [0]\n")),
+        ("less than nothing", format!("{HEAD}heap = [2, -1.5]\n")),
+        ("no number", format!("{HEAD}heap = [nan]\n")),
+        ("more than anybody has", format!("{HEAD}heap = [1e9]\n")),
+        ("a multiple twice", format!("{HEAD}heap = [1.5, 2, 1.50]\n")),
+        ("a heap and -M", format!("{HEAD}heap = [2]\n[flags]\nM = \"64m\"\n")),
+        (
+            "a heap and a sweep over -M",
+            format!("{HEAD}heap = [2]\n[sweep]\nM = [\"64m\", \"128m\"]\n"),
+        ),
+        ("a heap and -H", format!("{HEAD}heap = [2]\n[flags]\nH = \"64m\"\n")),
     ];
     insta::assert_snapshot!(all(&cases));
 }

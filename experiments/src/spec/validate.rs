@@ -34,6 +34,7 @@ pub fn validate(name: String, source: &Source, raw: Raw, registry: &Registry) ->
         repeat: raw.repeat,
         seed: raw.seed,
         timeout: raw.timeout,
+        heap: check.heap(&raw)?,
     };
     check.size(&spec, &raw)?;
     check.every_setting(&spec, &raw)?;
@@ -157,6 +158,36 @@ impl Check<'_> {
         })
     }
 
+    /// `heap` decides on `-M`: nothing else may, nor ask for a size of its own.
+    fn heap(&self, raw: &Raw) -> Parsed<Vec<f64>> {
+        let Some(heap) = &raw.heap else {
+            return Ok(Vec::new());
+        };
+        let swept = raw
+            .sweeps
+            .iter()
+            .flatten()
+            .map(|(key, values)| (key, "[sweep]", values.as_slice()));
+        let fixed = raw
+            .flags
+            .iter()
+            .map(|(key, value)| (key, "[flags]", std::slice::from_ref(value)));
+        for (key, place, values) in fixed.chain(swept) {
+            let name = key.get_ref().as_str();
+            let sized = |value: &Spanned<Value>| matches!(value.get_ref(), Value::Text(_) | Value::Integer(_));
+            if name == "M" || name == "H" && values.iter().any(sized) {
+                return Err(self
+                    .at(
+                        key.span(),
+                        format!("`{name}` is in {place}, but `heap` says how large heaps are"),
+                        "also a size of the heap",
+                    )
+                    .help("`heap` gives every run an -M, in multiples of the least heap of its workload: leave one of the two out"));
+            }
+        }
+        Ok(heap.get_ref().iter().map(|multiple| *multiple.get_ref()).collect())
+    }
+
     fn set(&self, flags: &mut Flags, key: &Spanned<String>, value: &Spanned<Value>) -> Parsed<()> {
         let name = key.get_ref();
         flags.set(name, &value.get_ref().to_string()).map_err(|error| {
@@ -187,6 +218,7 @@ impl Check<'_> {
             spec.collectors.len(),
             spec.workloads.len(),
             spec.repeat as usize,
+            spec.heap.len().max(1),
         ];
         let runs = product(&mut factors.into_iter());
         if runs <= MOST_RUNS {

@@ -3,6 +3,7 @@
 mod docs;
 mod exec;
 mod list;
+mod minheap;
 mod own;
 mod report;
 mod resume;

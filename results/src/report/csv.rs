@@ -31,6 +31,7 @@ pub fn csv(dirs: &[ResultsDir]) -> String {
         "workload",
         "args",
         "collector",
+        "heap_multiple",
     ];
     let mut row: Vec<String> = head.map(str::to_owned).to_vec();
     row.extend(flags.iter().map(|flag| format!("flag_{flag}")));
@@ -48,6 +49,7 @@ pub fn csv(dirs: &[ResultsDir]) -> String {
         row.extend([dir.manifest().name.clone(), run.id.clone(), run.cell.clone()]);
         row.extend([run.position.to_string(), run.round.to_string()]);
         row.extend([run.workload.clone(), run.args.join(" "), run.collector.clone()]);
+        row.push(run.heap_multiple.map_or(String::new(), |multiple| multiple.to_string()));
         row.extend(
             flags
                 .iter()

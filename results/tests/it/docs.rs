@@ -3,7 +3,8 @@
 use crate::synthetic;
 use gclab_results::schema::{Documented, Field};
 use gclab_results::{
-    Axis, Build, GcThread, Generation, Latency, Machine, Manifest, Pause, PlannedRun, RunRecord, RunStats, Status,
+    Axis, Build, GcThread, Generation, Latency, Machine, Manifest, Minimum, Pause, PlannedRun, Probe, RunRecord,
+    RunStats, Status,
 };
 use std::path::Path;
 
@@ -55,6 +56,8 @@ fn content(what: &str) -> String {
         "fields: Pause" => table(Pause::FIELDS),
         "fields: Manifest" => table(Manifest::FIELDS),
         "fields: PlannedRun" => table(PlannedRun::FIELDS),
+        "fields: Minimum" => table(Minimum::FIELDS),
+        "fields: Probe" => table(Probe::FIELDS),
         "fields: Axis" => table(Axis::FIELDS),
         "fields: Machine" => table(Machine::FIELDS),
         "fields: Build" => table(Build::FIELDS),
@@ -87,7 +90,7 @@ fn json_type(rust: &str) -> String {
         return format!("array of {}", json_type(inner));
     }
     match rust {
-        "u32" | "u64" => "integer".to_owned(),
+        "i32" | "u32" | "u64" => "integer".to_owned(),
         "f64" => "number".to_owned(),
         "bool" => "true or false".to_owned(),
         "String" => "string".to_owned(),

@@ -1,0 +1,325 @@
+//! The search itself, over whatever answers "does it complete with so much?": sizes are whole units, answers are yes or no.
+//!
+//! It goes down from a size that is likely to do, halving until one fails, then bisects by geometric means until the bracket is narrower than the
+//! tolerance (or one unit, which no heap is finer than). What it found by one answer each is then *accepted*: all of k runs must complete, and so
+//! must a run at each of two larger sizes, because completing is not monotone in the heap's size: a collector with more room collects at
+//! other moments, and may be caught by one that is worse. If any of these fails, the search goes on above the failure.
+//!
+//! Invariants: whatever is accepted has completed k times, and never failed; the size below the bracket has failed, or is 0; `low` grows whenever
+//! something is not accepted, so the search ends. Nothing is asked that is known: answers are kept by size. Cost: about log2 of the range, and as many again
+//! for the tolerance. The tests below have it search monotone, holed, flaky and hopeless things.
+
+use std::collections::BTreeMap;
+
+/// What to look for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Search {
+    /// Where to begin, in units: a size that is likely to do.
+    pub start: u64,
+    /// The largest size there is.
+    pub most: u64,
+    /// Relative width of the bracket to end at: 0.01 is one percent.
+    pub tolerance: f64,
+    /// How many runs must complete.
+    pub runs: u32,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Least {
+    /// The least size that was accepted, in units; `None` if not even the largest was.
+    pub size: Option<u64>,
+    /// The largest size below it that failed; 0 if none did.
+    pub too_small: u64,
+    /// Sizes that failed above one that had completed, with that: where completing is not monotone, or not certain.
+    pub holes: Vec<Hole>,
+}
+
+/// A size that failed although a smaller one, or itself, had completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hole {
+    /// What had completed.
+    pub completed: u64,
+    /// What failed.
+    pub failed: u64,
+}
+
+/// Answers for one size.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    completed: u32,
+    failed: u32,
+}
+
+/// The least size for which `ask` (the size, and how often it was asked before for it) says yes.
+///
+/// # Errors
+/// Those of `ask`, at once.
+pub fn least<E>(search: Search, ask: impl FnMut(u64, u32) -> Result<bool, E>) -> Result<Least, E> {
+    let mut known = Known {
+        tallies: BTreeMap::new(),
+        ask,
+    };
+    let mut low = 0;
+    let mut holes = Vec::new();
+    loop {
+        let Some(candidate) = known.narrow(&search, &mut low)? else {
+            return Ok(Least {
+                size: None,
+                too_small: low,
+                holes,
+            });
+        };
+        match known.failure(&search, candidate)? {
+            None => {
+                return Ok(Least {
+                    size: Some(candidate),
+                    too_small: low,
+                    holes,
+                });
+            }
+            Some(failed) => {
+                holes.push(Hole {
+                    completed: candidate,
+                    failed,
+                });
+                low = failed;
+            }
+        }
+    }
+}
+
+/// The two sizes above `size` that are tried before it is accepted: just beyond the tolerance, and a tenth more.
+pub fn points_above(search: &Search, size: u64) -> [u64; 2] {
+    let step = ((size as f64 * search.tolerance).ceil() as u64).max(1);
+    let near = size.saturating_add(step);
+    let far = size.saturating_add((2 * step).max(size.div_ceil(10)));
+    [near.min(search.most), far.min(search.most)]
+}
+
+struct Known<A> {
+    tallies: BTreeMap<u64, Tally>,
+    ask: A,
+}
+
+impl<E, A: FnMut(u64, u32) -> Result<bool, E>> Known<A> {
+    fn again(&mut self, size: u64) -> Result<bool, E> {
+        let tally = self.tallies.entry(size).or_default();
+        let completes = (self.ask)(size, tally.completed + tally.failed)?;
+        if completes {
+            tally.completed += 1;
+        } else {
+            tally.failed += 1;
+        }
+        Ok(completes)
+    }
+
+    /// Whether `size` has never failed, and completed so often at least.
+    fn completes(&mut self, size: u64, times: u32) -> Result<bool, E> {
+        loop {
+            let tally = self.tallies.get(&size).copied().unwrap_or_default();
+            if tally.failed > 0 {
+                return Ok(false);
+            }
+            if tally.completed >= times {
+                return Ok(true);
+            }
+            self.again(size)?;
+        }
+    }
+
+    /// Narrows the bracket above `low`, which fails, to the tolerance: its upper end; `None` if nothing completes. `low` becomes its lower end.
+    fn narrow(&mut self, search: &Search, low: &mut u64) -> Result<Option<u64>, E> {
+        // What completed before, and nothing above the last failure.
+        let mut high = self
+            .tallies
+            .range(*low + 1..)
+            .find(|(_, tally)| tally.failed == 0 && tally.completed > 0)
+            .map(|(size, _)| *size);
+        loop {
+            let size = match high {
+                Some(high) if narrow_enough(search, *low, high) => return Ok(Some(high)),
+                Some(high) => between(*low, high),
+                None if *low >= search.most => return Ok(None),
+                None if *low == 0 => search.start.clamp(1, search.most),
+                None => low.saturating_mul(2).min(search.most),
+            };
+            if self.completes(size, 1)? {
+                high = Some(size);
+            } else {
+                *low = size;
+            }
+        }
+    }
+
+    /// What stands in the way of accepting `size`: the largest failure among itself and the points above it.
+    fn failure(&mut self, search: &Search, size: u64) -> Result<Option<u64>, E> {
+        if !self.completes(size, search.runs.max(1))? {
+            return Ok(Some(size));
+        }
+        let mut failure = None;
+        for point in points_above(search, size) {
+            if !self.completes(point, 1)? {
+                failure = Some(point);
+            }
+        }
+        Ok(failure)
+    }
+}
+
+fn narrow_enough(search: &Search, low: u64, high: u64) -> bool {
+    high - low <= 1 || low > 0 && high as f64 <= low as f64 * (1.0 + search.tolerance)
+}
+
+/// Half, as long as nothing has failed; then the geometric mean. Strictly between the two.
+fn between(low: u64, high: u64) -> u64 {
+    let middle = if low == 0 {
+        high / 2
+    } else {
+        (low as f64 * high as f64).sqrt() as u64
+    };
+    middle.clamp(low + 1, high - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::convert::Infallible;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const MOST: u64 = 1 << 20;
+
+    fn search(start: u64, tolerance: f64) -> Search {
+        Search {
+            start,
+            most: MOST,
+            tolerance,
+            runs: 3,
+        }
+    }
+
+    /// The result, with every question and its answer.
+    fn run(search: Search, mut completes: impl FnMut(u64, u32) -> bool) -> (Least, Vec<(u64, bool)>) {
+        let mut asked = Vec::new();
+        let found = least(search, |size, attempt| {
+            let before = asked.iter().filter(|(other, _)| *other == size).count();
+            assert_eq!(attempt as usize, before, "attempts are counted by size");
+            assert!((1..=search.most).contains(&size), "{size}");
+            let yes = completes(size, attempt);
+            asked.push((size, yes));
+            Ok::<_, Infallible>(yes)
+        });
+        (found.unwrap(), asked)
+    }
+
+    #[test]
+    fn finds_the_size_in_few_questions() {
+        let (found, asked) = run(search(100, 0.01), |size, _| size >= 37);
+        assert_eq!(
+            found,
+            Least {
+                size: Some(37),
+                too_small: 36,
+                holes: vec![]
+            }
+        );
+        // 100, 50, 25, 35, 41, 37, 36; two more of 37; 38 and 41 (known).
+        assert_eq!(asked.len(), 10, "{asked:?}");
+    }
+
+    #[test]
+    fn goes_up_when_the_start_is_too_small() {
+        let (found, _) = run(search(10, 0.01), |size, _| size >= 1000);
+        let size = found.size.unwrap();
+        assert!((1000..=1010).contains(&size), "{size}");
+    }
+
+    #[test]
+    fn what_never_completes_is_not_found() {
+        let (found, asked) = run(search(100, 0.01), |_, _| false);
+        assert_eq!((found.size, found.too_small), (None, MOST));
+        assert!(asked.len() < 20, "{asked:?}");
+    }
+
+    #[test]
+    fn what_always_completes_needs_one_unit() {
+        assert_eq!(run(search(100, 0.01), |_, _| true).0.size, Some(1));
+    }
+
+    #[test]
+    fn a_hole_just_above_sends_the_search_above_it() {
+        let (found, _) = run(search(64, 0.01), |size, _| size >= 20 && size != 21);
+        assert_eq!(found.size, Some(22));
+        assert_eq!(
+            found.holes,
+            [Hole {
+                completed: 20,
+                failed: 21
+            }]
+        );
+        assert_eq!(found.too_small, 21);
+    }
+
+    #[test]
+    fn what_completes_only_now_and_then_is_not_accepted() {
+        // Below 50 the second run fails.
+        let (found, _) = run(search(64, 0.01), |size, attempt| {
+            size >= 50 || size >= 30 && attempt != 1
+        });
+        assert_eq!(found.size, Some(50));
+        assert!(!found.holes.is_empty() && found.holes.iter().all(|hole| hole.completed == hole.failed));
+    }
+
+    #[test]
+    fn an_error_ends_it_at_once() {
+        let asked = Cell::new(0);
+        let found = least(search(64, 0.01), |size, _| {
+            asked.set(asked.get() + 1);
+            if size < 20 { Err("crash") } else { Ok(true) }
+        });
+        assert_eq!((found, asked.get()), (Err("crash"), 3));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_monotone_is_found_within_the_tolerance(
+            least in 1..MOST, start in 1..MOST, tolerance in prop::sample::select(vec![0.0, 0.01, 0.1])
+        ) {
+            let search = search(start, tolerance);
+            let (found, asked) = run(search, |size, _| size >= least);
+            let size = found.size.unwrap();
+            prop_assert!(found.too_small < least && least <= size);
+            prop_assert!(size - found.too_small <= 1 || size as f64 <= found.too_small as f64 * (1.0 + tolerance));
+            prop_assert!(found.holes.is_empty());
+            // Twenty steps between the ends of the range, as many for the tolerance, and the acceptance.
+            prop_assert!(asked.len() <= 50, "{} questions", asked.len());
+            prop_assert_eq!(asked.iter().filter(|(other, _)| *other == size).count(), 3);
+        }
+
+        /// Any set of sizes that complete, and any luck: what is accepted has completed three times and never failed, and so did both sizes above.
+        #[test]
+        fn what_is_accepted_was_never_seen_to_fail(
+            holes in prop::collection::vec(1..2000_u64, 0..60),
+            always in 1..3000_u64,
+            start in 1..4000_u64,
+            luck in prop::collection::vec(any::<bool>(), 1..50),
+        ) {
+            let search = search(start, 0.01);
+            let (found, asked) = run(search, |size, attempt| {
+                size >= always || !holes.contains(&size) && luck[(size as usize * 7 + attempt as usize) % luck.len()]
+            });
+            let size = found.size.expect("the largest always complete");
+            let answers = |of: u64| asked.iter().filter(move |(other, _)| *other == of).map(|(_, yes)| *yes);
+            prop_assert_eq!(answers(size).count(), 3);
+            prop_assert!(answers(size).all(|yes| yes));
+            for above in points_above(&search, size) {
+                prop_assert!(answers(above).count() > 0 && answers(above).all(|yes| yes));
+            }
+            prop_assert!(found.too_small == 0 || answers(found.too_small).any(|yes| !yes));
+            prop_assert!(size <= always.max(1) + always / 50 + 1, "{size}, though from {always} on all complete");
+        }
+    }
+}

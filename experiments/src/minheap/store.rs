@@ -1,0 +1,204 @@
+//! What was probed, on disk: one folder for each question under [`ROOT`], with one line a probe. A search that is started again, whatever
+//! ended it, asks nothing twice.
+//!
+//! A question is a configuration without `-M` and the executable that answers it; the folder's name has both, so that another build begins anew.
+//! Invariants: a line is on disk before the next probe starts; a line that was cut short is cut off and its probe done again; one process at a time
+//! adds to a folder, and who comes second waits for it and then finds the answers.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use gclab_results::probe::PROBES_FILE;
+use gclab_results::{Configuration, Probe};
+
+use super::Halt;
+use crate::runner::lock::{Lock, lock};
+use crate::runner::stop::Stop;
+
+/// Where probes are kept, from the current folder.
+pub const ROOT: &str = "results/minheap";
+
+/// How often somebody who waits looks whether the folder is free.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The probes of one question, and the right to add to them.
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    probes: Vec<Probe>,
+    file: File,
+    _lock: Lock,
+}
+
+/// The folder of a question under `root`.
+pub fn folder(root: &Path, question: &Configuration, executable: &str) -> PathBuf {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let words: String = format!("{}-{}", question.workload, question.collector)
+        .chars()
+        .map(plain)
+        .collect();
+    root.join(format!("{words}-{}-{executable}", question.id()))
+}
+
+/// The probes in `folder`, without the right to add to them; none if there is no such folder.
+///
+/// # Errors
+/// When the file cannot be read, or has a line that is no probe.
+pub fn read(folder: &Path) -> Result<Vec<Probe>, Halt> {
+    Ok(parse(folder)?.0)
+}
+
+impl Store {
+    /// Opens the folder, and makes it if need be. With `fresh` what is there is thrown away.
+    ///
+    /// # Errors
+    /// When the system refuses, a line is no probe, or a stop was asked for while another process was at it.
+    pub fn open(folder: &Path, fresh: bool, stop: &Stop) -> Result<Store, Halt> {
+        fs::create_dir_all(folder).map_err(|source| Halt::io(folder, source))?;
+        let _lock = wait_for(folder, stop)?;
+        let path = folder.join(PROBES_FILE);
+        let failed = |source| Halt::io(&path, source);
+        let file = File::options().create(true).append(true).open(&path).map_err(failed)?;
+        if fresh {
+            file.set_len(0).map_err(failed)?;
+        }
+        let (probes, whole) = parse(folder)?;
+        // What was cut short would spoil the next line.
+        file.set_len(whole).map_err(failed)?;
+        Ok(Store {
+            folder: folder.to_owned(),
+            probes,
+            file,
+            _lock,
+        })
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// All probes so far, in their order.
+    pub fn probes(&self) -> &[Probe] {
+        &self.probes
+    }
+
+    /// The probe number `attempt` with this heap.
+    pub fn get(&self, heap: Option<u64>, attempt: u32) -> Option<&Probe> {
+        self.probes
+            .iter()
+            .filter(|probe| probe.heap_bytes == heap)
+            .nth(attempt as usize)
+    }
+
+    /// Writes a probe down; it is on disk when this returns.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn add(&mut self, probe: Probe) -> Result<(), Halt> {
+        let mut line = serde_json::to_vec(&probe).map_err(|error| Halt::io(&self.folder, error.into()))?;
+        line.push(b'\n');
+        self.file
+            .write_all(&line)
+            .and_then(|()| self.file.sync_data())
+            .map_err(|source| Halt::io(&self.folder, source))?;
+        self.probes.push(probe);
+        Ok(())
+    }
+}
+
+fn wait_for(folder: &Path, stop: &Stop) -> Result<Lock, Halt> {
+    let mut told = false;
+    loop {
+        match lock(folder).map_err(|source| Halt::io(folder, source))? {
+            Ok(lock) => return Ok(lock),
+            Err(who) if !told => {
+                tell!(
+                    "gclab: {}: {who} is looking for the same minimum: waiting for it",
+                    folder.display()
+                );
+                told = true;
+            }
+            Err(_) => {}
+        }
+        if let Some(signal) = stop.signal() {
+            return Err(Halt::Stopped(signal));
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// The probes of a folder, and how many bytes of the file hold whole ones.
+fn parse(folder: &Path) -> Result<(Vec<Probe>, u64), Halt> {
+    let path = folder.join(PROBES_FILE);
+    let text = match fs::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), 0)),
+        other => other.map_err(|source| Halt::io(&path, source))?,
+    };
+    let (mut probes, mut whole) = (Vec::new(), 0);
+    for (index, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        if !line.ends_with(b"\n") {
+            break;
+        }
+        probes.push(serde_json::from_slice(line).map_err(|error| Halt::Spoilt {
+            path: path.clone(),
+            line: index + 1,
+            problem: error.to_string(),
+        })?);
+        whole += line.len() as u64;
+    }
+    Ok((probes, whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn probe(heap: Option<u64>, attempt: u32) -> Probe {
+        Probe {
+            heap_bytes: heap,
+            attempt,
+            wall_seconds: Some(0.5),
+            ..Probe::default()
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_there_again_and_half_a_line_is_not() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("a question");
+        let stop = Stop::listen().unwrap();
+        let open = |fresh| Store::open(&folder, fresh, &stop).unwrap();
+        let mut store = open(false);
+        for probe in [probe(None, 0), probe(Some(1 << 20), 0), probe(Some(1 << 20), 1)] {
+            store.add(probe).unwrap();
+        }
+        drop(store);
+        let path = folder.join(PROBES_FILE);
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, &text[..text.len() - 7]).unwrap();
+        let mut store = open(false);
+        assert_eq!(store.probes(), [probe(None, 0), probe(Some(1 << 20), 0)]);
+        store.add(probe(Some(1 << 20), 1)).unwrap();
+        assert_eq!(store.get(Some(1 << 20), 1), Some(&probe(Some(1 << 20), 1)));
+        assert_eq!((store.get(None, 1), store.get(Some(2 << 20), 0)), (None, None));
+        drop(store);
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        assert_eq!(read(&folder).unwrap().len(), 3);
+        assert_eq!(open(true).probes(), []);
+        assert_eq!(read(&parent.path().join("nothing")).unwrap(), []);
+    }
+
+    #[test]
+    fn a_line_that_is_no_probe_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(PROBES_FILE), "{\"x\":1}\n").unwrap();
+        let error = read(folder.path()).unwrap_err().to_string();
+        assert!(
+            error.contains("probes.jsonl:1: ") && error.contains("--fresh"),
+            "{error}"
+        );
+    }
+}

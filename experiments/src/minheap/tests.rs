@@ -1,0 +1,224 @@
+//! The search against children that are shell scripts, so that each way of ending is sure to happen.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use super::*;
+
+/// Stands for `gclab exec WORKLOAD --collector NAME --record FILE +RTS -M<n>m -RTS`. Appends the heap to `started` in its folder for each call. Without
+/// `-M` it says that it had 32 MiB.
+const SCRIPT: &str = r#"#!/bin/sh
+workload=$2; collector=$4; record=$6; heap=1000000
+for word in "$@"; do case $word in -M*m) heap=${word#-M}; heap=${heap%m};; -M*) heap=1000001;; esac; done
+echo "$heap" >> "$(dirname "$0")/started"
+sum=42
+ok() { echo "{\"schema\":1,\"gclab\":\"x\",\"id\":\"x\",\"cell\":\"x\",\"collector\":\"$collector\",\"workload\":\"$workload\",\"args\":[],\"flags\":{},\"command\":[],\"round\":0,\"position\":0,\"seed\":0,\"outcome\":{\"status\":\"ok\"},\"checksum\":\"$sum\",\"stats\":{\"peak_in_use_bytes\":33554432,\"generations\":[],\"collections\":[],\"metadata\":{}}}" > "$record"; echo "$workload checksum=$sum"; exit 0; }
+full() { echo "Heap exhausted" >&2; exit 251; }
+case $workload in
+  plain) [ $heap -ge 12 ] && ok; full;;
+  slow) [ $heap -ge 12 ] && ok; [ $heap -ge 8 ] && sleep 20; full;;
+  fragile) [ $heap -ge 12 ] && ok; [ $heap -ge 4 ] && { echo "index out of bounds" >&2; exit 101; }; full;;
+  wrong) [ $heap -ge 12 ] || sum=43; ok;;
+  hopeless) [ $heap -ge 1000000 ] && [ $heap -lt 1000001 ] && ok; full;;
+  endless) sleep 20;;
+  refused) echo "no such file" >&2; exit 2;;
+esac
+"#;
+
+struct Bench {
+    folder: tempfile::TempDir,
+    program: PathBuf,
+    stop: Stop,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("gclab");
+        fs::write(&program, SCRIPT).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        Bench {
+            folder,
+            program,
+            stop: Stop::listen().unwrap(),
+        }
+    }
+
+    /// Searches in the folder of this bench.
+    fn find(&self, workload: &str) -> Result<Found, Halt> {
+        find(&question(workload), &self.tools(), &mut Progress::begin(1))
+    }
+
+    fn tools(&self) -> Tools<'_> {
+        Tools {
+            root: self.folder.path().join("minheap"),
+            program: &self.program,
+            executable: "0123".into(),
+            timeout: Duration::from_millis(1500),
+            least_patience: Duration::from_millis(1000),
+            tolerance: TOLERANCE,
+            runs: RUNS,
+            fresh: false,
+            stop: &self.stop,
+        }
+    }
+
+    fn probes(&self, workload: &str) -> Vec<Probe> {
+        store::read(&store::folder(&self.tools().root, &question(workload), "0123")).unwrap()
+    }
+
+    fn started(&self) -> usize {
+        fs::read_to_string(self.folder.path().join("started"))
+            .unwrap_or_default()
+            .lines()
+            .count()
+    }
+}
+
+fn question(workload: &str) -> Configuration {
+    Configuration {
+        workload: workload.into(),
+        collector: "any".into(),
+        ..Configuration::default()
+    }
+}
+
+const MIB: u64 = 1 << 20;
+
+#[test]
+fn an_exhausted_heap_is_too_small_and_every_probe_is_on_record() {
+    let bench = Bench::new();
+    let found = bench.find("plain").unwrap();
+    assert_eq!(
+        (found.minimum.minimum_bytes, found.minimum.too_small_bytes),
+        (Some(12 * MIB), Some(11 * MIB))
+    );
+    assert_eq!(
+        (found.below, found.checksum.as_deref()),
+        (Some(Status::HeapExhausted), Some("42"))
+    );
+    let probes = bench.probes("plain");
+    assert_eq!(
+        (probes.len(), bench.started()),
+        (found.minimum.probes as usize, found.minimum.probes as usize)
+    );
+    assert_eq!(
+        (probes[0].heap_bytes, probes[1].heap_bytes),
+        (None, Some(32 * MIB)),
+        "the peak without -M comes first"
+    );
+    for probe in &probes {
+        let good = probe.heap_bytes.is_none_or(|heap| heap >= 12 * MIB);
+        assert_eq!(probe.outcome.is_ok(), good, "{probe:?}");
+        assert_eq!(probe.exit_code, Some(if good { 0 } else { 251 }));
+        assert_eq!(probe.stderr_tail.is_some(), !good);
+        assert!(probe.wall_seconds.is_some() && probe.command.len() > 4);
+    }
+    assert_eq!(
+        probes.iter().filter(|probe| probe.heap_bytes == Some(12 * MIB)).count(),
+        3
+    );
+}
+
+#[test]
+fn nothing_is_asked_twice() {
+    let bench = Bench::new();
+    assert_eq!(known(&question("plain"), &bench.tools()), None);
+    let first = bench.find("plain").unwrap();
+    let started = bench.started();
+    assert_eq!(bench.find("plain").unwrap(), first);
+    assert_eq!(known(&question("plain"), &bench.tools()), Some(first.minimum.clone()));
+    assert_eq!(bench.started(), started);
+    // More runs and a coarser search: only what is new is asked.
+    let tools = Tools {
+        runs: 5,
+        ..bench.tools()
+    };
+    let again = find(&question("plain"), &tools, &mut Progress::begin(1)).unwrap();
+    assert_eq!(
+        (again.minimum.minimum_bytes, bench.started()),
+        (first.minimum.minimum_bytes, started + 2)
+    );
+    let fresh = Tools {
+        fresh: true,
+        ..bench.tools()
+    };
+    find(&question("plain"), &fresh, &mut Progress::begin(1)).unwrap();
+    assert_eq!(bench.started(), 2 * started + 2);
+    // Another build begins anew.
+    let other = Tools {
+        executable: "4567".into(),
+        ..bench.tools()
+    };
+    assert_eq!(known(&question("plain"), &other), None);
+}
+
+#[test]
+fn thrashing_is_no_exhaustion() {
+    let bench = Bench::new();
+    let found = bench.find("slow").unwrap();
+    assert_eq!(
+        (found.minimum.minimum_bytes, found.below),
+        (Some(12 * MIB), Some(Status::Timeout))
+    );
+    let outcome = |heap: u64| {
+        bench
+            .probes("slow")
+            .into_iter()
+            .find(|probe| probe.heap_bytes == Some(heap * MIB))
+    };
+    let slow = outcome(8).or_else(|| outcome(9)).or_else(|| outcome(11)).unwrap();
+    assert_eq!((slow.outcome, slow.exit_code), (Status::Timeout, None));
+    assert!(slow.wall_seconds.unwrap() >= slow.limit_seconds);
+    let small = bench
+        .probes("slow")
+        .into_iter()
+        .find(|probe| probe.heap_bytes.is_some_and(|heap| heap < 8 * MIB));
+    assert!(small.is_none_or(|probe| probe.outcome == Status::HeapExhausted));
+}
+
+#[test]
+fn a_crash_ends_the_search_and_is_told() {
+    let bench = Bench::new();
+    let halt = bench.find("fragile").unwrap_err();
+    assert_eq!(halt.note(), "crash (exit status 101) with 8 MiB");
+    let text = halt.to_string();
+    assert!(
+        text.contains("gclab exec fragile --collector any +RTS -M8m\n    index out of bounds"),
+        "{text}"
+    );
+    let started = bench.started();
+    assert_eq!(bench.find("fragile").unwrap_err().note(), halt.note());
+    assert_eq!(bench.started(), started, "it is known");
+}
+
+#[test]
+fn another_checksum_is_no_success() {
+    let note = Bench::new().find("wrong").unwrap_err().note();
+    assert_eq!(note, "WRONG RESULTS: checksum 43 where it was 42 before");
+}
+
+#[test]
+fn what_needs_more_than_any_heap_has_no_minimum() {
+    let found = Bench::new().find("hopeless").unwrap();
+    assert_eq!(found.minimum.minimum_bytes, None);
+    assert!(
+        found
+            .minimum
+            .note
+            .unwrap()
+            .starts_with("it never completes with up to ")
+    );
+}
+
+#[test]
+fn a_program_that_does_not_end_or_is_refused_is_not_searched() {
+    let bench = Bench::new();
+    let endless = bench.find("endless").unwrap_err().note();
+    assert!(
+        endless.starts_with("it did not end within 1.5 s with the memory of the machine"),
+        "{endless}"
+    );
+    assert_eq!(bench.find("refused").unwrap_err().note(), "usage error");
+    assert_eq!(bench.started(), 2);
+}
