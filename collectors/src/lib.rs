@@ -3,11 +3,13 @@
 //! A collector is a struct of spaces and one function `collect`, written against [`gclab_core::collector::Collector`].
 //! To register one, put it into [`All`]: the command line, the names in experiment files, the tests and the docs follow.
 
+mod compacting;
 mod copying;
 mod two_space;
 
+pub use compacting::Compacting;
 pub use copying::{Copying, Generational, Parallel};
 pub use two_space::TwoSpace;
 
 /// Every collector there is.
-pub type All = (TwoSpace, (Copying, (Parallel, ())));
+pub type All = (TwoSpace, (Copying, (Parallel, (Compacting, ()))));

@@ -26,6 +26,12 @@ pub enum Phase {
     HeapTraced,
     /// Weak handles are up to date.
     WeakProcessed,
+    /// What lives in the part that is compacted is marked, and weak handles to the rest are cleared.
+    Marked,
+    /// What is marked has its place.
+    Planned,
+    /// It is there, and everything that points to it is up to date.
+    Moved,
     /// What was dead is free.
     Released,
 }

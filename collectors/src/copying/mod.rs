@@ -32,11 +32,13 @@ pub struct Generational<const PARALLEL: bool> {
     pub(crate) steps: Steps,
     generations: u32,
     pub(crate) sizing: Sizing,
+    /// How the next collection in full is done.
+    pub(crate) shape: Shape,
     /// The size at which an old generation is collected.
-    pub(crate) old_limit: Bytes,
+    old_limit: Bytes,
     /// What the last minor collection promoted.
     promoted: Words,
-    pub(crate) team: TeamRules,
+    team: TeamRules,
     /// What the last collection of each generation copied.
     copied: Vec<Bytes>,
 }
@@ -86,7 +88,9 @@ unsafe impl<const PARALLEL: bool> Collector for Generational<PARALLEL> {
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> (Outcome, Result<(), OutOfMemory>) {
         let generation = self.begin(pause);
-        self.collect_by_copying(pause, generation)
+        let outcome = self.collect_by_copying(pause, generation);
+        let room = self.conclude(pause, &outcome);
+        (outcome, room)
     }
 
     fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
@@ -107,6 +111,7 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
             steps: Steps::new(generations),
             generations,
             sizing,
+            shape: Shape::Copying,
             old_limit,
             promoted: Words(0),
             team: TeamRules::new(flags),
@@ -129,31 +134,29 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
     }
 
     /// Collect `generation` and all younger ones.
-    pub(crate) fn collect_by_copying(
-        &mut self,
-        pause: &mut Pause<'_, Bump>,
-        generation: u32,
-    ) -> (Outcome, Result<(), OutOfMemory>) {
+    pub(crate) fn collect_by_copying(&mut self, pause: &mut Pause<'_, Bump>, generation: u32) -> Outcome {
         let last = self.steps.last_of(generation);
         let done = self.evacuate(pause, last, generation, Survivors::Age);
         pause.events.phase(Phase::Released);
-
-        let major = generation == self.oldest();
         if generation == 0 {
             self.promoted = done.promoted;
         }
-        let outcome = Outcome {
+        Outcome {
             generation,
-            major,
+            major: generation == self.oldest(),
             ..Outcome::of(&done, &self.steps)
-        };
-        self.sizing.note(pause, &outcome);
-        if major {
-            let live = self.steps.step(self.steps.oldest()).words().to_bytes();
-            self.old_limit = self.sizing.old_limit(live, Shape::Copying);
         }
-        let area = self.sizing.area(Live::of(&self.steps), self.old_limit, Shape::Copying);
-        (outcome, area.and_then(|area| self.nursery.resize(pause.heap, area)))
+    }
+
+    /// What a collection did counts, and the next thresholds follow from it.
+    pub(crate) fn conclude(&mut self, pause: &mut Pause<'_, Bump>, outcome: &Outcome) -> Result<(), OutOfMemory> {
+        self.sizing.note(pause, outcome);
+        if outcome.major {
+            let live = self.steps.step(self.steps.oldest()).words().to_bytes();
+            self.old_limit = self.sizing.old_limit(live, self.shape);
+        }
+        let area = self.sizing.area(Live::of(&self.steps), self.old_limit, self.shape)?;
+        self.nursery.resize(pause.heap, area)
     }
 
     /// Copy what lives in the nursery and in the steps up to `last`. The team is that of `generation`.
@@ -197,7 +200,7 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
     /// remembered slots point to does not age.
     fn generation_due(&self) -> u32 {
         let (live, young) = (Live::of(&self.steps), Young::of(&self.nursery));
-        if self.sizing.major_is_urgent(live, young, Shape::Copying) {
+        if self.sizing.major_is_urgent(live, young, self.shape) {
             return self.oldest();
         }
         let limit = self.old_limit.to_words_up().0;

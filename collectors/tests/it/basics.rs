@@ -178,7 +178,7 @@ impl CollectorVisitor for LargeObjects {
             .expect("room enough");
         let statistics = world.finish();
         assert!(
-            statistics.collections[..3].iter().all(|c| c.copied == 16),
+            statistics.collections[..3].iter().all(|c| c.copied <= 16),
             "more than its owner was copied: {statistics:?}"
         );
     }

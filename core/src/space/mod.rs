@@ -18,6 +18,7 @@
 
 mod cells;
 mod large;
+mod live_map;
 mod mark_bits;
 mod marked_regions;
 mod marks;
@@ -27,6 +28,8 @@ mod steps;
 
 pub use cells::CellSpace;
 pub use large::LargeObjects;
+pub use live_map::LiveMap;
+pub(crate) use live_map::{ENTRY, ENTRY_BYTES, LiveView};
 pub use mark_bits::MarkBits;
 pub use marks::Marks;
 pub use nursery::Nursery;

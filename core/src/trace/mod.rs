@@ -4,6 +4,7 @@
 //! of a slot and the evacuation of its referent. [`Marker`] is the one that leaves closures where they are: it sets mark
 //! bits, in bounded memory, for every collector that has to know what lives before it does anything about it.
 
+mod compactor;
 mod copier;
 mod copy;
 mod evacuator;
@@ -19,6 +20,7 @@ mod shift;
 mod span_stack;
 mod team;
 
+pub use compactor::{Compacted, Compactor};
 pub use evacuator::{Evacuated, Evacuator};
 pub use marker::{Marked, Marker};
 pub(crate) use queue::{prefetch, prefetch_line};

@@ -1,0 +1,326 @@
+//! Compaction: sliding what was marked together, in place and in order (LISP-2, with the tables of [`LiveMap`]).
+//!
+//! After marking there are three things to do:
+//!
+//! 1. *Plan*: the chunks of each lane are sorted by address, and the closures of one entry of the map after the other are given a place,
+//!    in the same order, from the first chunk on. What begins in one entry stays together: if a chunk has no room left for all of it,
+//!    it goes to the next one.
+//! 2. *Update* the roots, and the slots of large objects.
+//! 3. *Slide*: go through the closures once, in order; each is written to where it goes, its slots with the new addresses of
+//!    their referents, which the map knows, wherever those are at that moment.
+//!
+//! Closures keep their order in their lane, and what becomes free is at high addresses: whole megablocks, in the end.
+//!
+//! Invariant: no closure goes to a higher address than its own, so none is overwritten before it was moved. (As long as closures go to an earlier chunk than
+//! they come from that is clear. When they come to go to the chunk that they come from, those before them in it need no more room than they
+//! had, and so what fitted in it fits.) [`LiveMap`] asserts it of each entry. What is lost at the end of a chunk is at most what begins in one entry, 470 words; of small closures a few.
+//!
+//! Memory: nothing but the map, which is a 32nd of the heap (and a 512th), and a word for each chunk.
+
+use crate::block::BlockRun;
+use crate::closure::{ClosureRef, Slot};
+use crate::heap::Heap;
+use crate::space::{Chunk, ENTRY, ENTRY_BYTES, Lane, LargeObject, LiveMap, LiveView, Marks, Steps};
+use crate::words::{Addr, Bytes, Words};
+
+/// One compaction of the oldest step, under way.
+#[derive(Debug)]
+pub struct Compactor<'m> {
+    map: &'m mut LiveMap,
+    /// The chunks of the two lanes as they were, by address.
+    lanes: [Vec<Chunk>; 2],
+    /// Where each chunk that is still needed will end.
+    ends: [Vec<Addr>; 2],
+    large: Vec<LargeObject>,
+    dead_large: Vec<BlockRun>,
+    number: u8,
+    moved: Words,
+}
+
+/// What a compaction did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Compacted {
+    /// Words of closures that have another address now.
+    pub moved: Words,
+}
+
+impl<'m> Compactor<'m> {
+    /// After marking: gives everything that lives in the oldest step its place. All that lives is there.
+    pub fn plan(steps: &mut Steps, map: &'m mut LiveMap) -> Self {
+        let number = steps.oldest();
+        let step = std::mem::take(steps.step_mut(number));
+        let (mut large, mut dead_large) = (Vec::new(), Vec::new());
+        for object in step.large {
+            let start = object.run.start();
+            if map.is_marked(start) {
+                map.set_destination(start, start);
+                large.push(object);
+            } else {
+                dead_large.push(object.run);
+            }
+        }
+        let mut lanes = [step.scanned.chunks, step.flat.chunks];
+        let ends = lanes.each_mut().map(|chunks| plan_lane(chunks, map));
+        Compactor {
+            map,
+            lanes,
+            ends,
+            large,
+            dead_large,
+            number,
+            moved: Words(0),
+        }
+    }
+
+    /// Update a root, or a weak slot whose referent lives.
+    #[inline]
+    pub fn update(&self, slot: Slot) {
+        // SAFETY: the slots that a collector gets to see are those of a stopped world; what they hold is marked, or null.
+        unsafe { update(slot, self.map.view()) }
+    }
+
+    /// Move everything to its place, and update all slots.
+    pub fn slide(&mut self) {
+        let map = self.map.view();
+        for large in &self.large {
+            // SAFETY: a large object that lives, and is not moved.
+            unsafe {
+                ClosureRef(large.run.start().as_mut_ptr())
+                    .extent()
+                    .slots()
+                    .for_each(|slot| update(slot, map));
+            }
+        }
+        for chunk in self.lanes.iter().flatten() {
+            // SAFETY: everything is planned, chunks come by address, and nothing else moves.
+            self.moved.0 += unsafe { slide_chunk(*chunk, map) }.0;
+        }
+    }
+
+    /// Give the oldest step what it has now, free the rest, and clear the map.
+    pub fn finish(self, heap: &mut Heap, steps: &mut Steps) -> Compacted {
+        let [scanned, flat] = self.ends;
+        for chunk in self.lanes.iter().flatten() {
+            self.map
+                .clear(chunk.run.start(), chunk.end.align_up(Bytes(ENTRY_BYTES)));
+        }
+        for start in self.large.iter().map(|large| large.run.start()) {
+            self.map.clear(start, start + Bytes(ENTRY_BYTES));
+        }
+        let step = steps.step_mut(self.number);
+        let mut freed = self.dead_large;
+        for ((lane, chunks), ends) in [&mut step.scanned, &mut step.flat]
+            .into_iter()
+            .zip(self.lanes)
+            .zip([scanned, flat])
+        {
+            freed.extend(chunks[ends.len()..].iter().map(|chunk| chunk.run));
+            let runs = chunks.into_iter().map(|chunk| chunk.run);
+            let chunks: Vec<Chunk> = runs.zip(ends).map(|(run, end)| Chunk { run, end }).collect();
+            *lane = Lane {
+                words: chunks.iter().map(|chunk| chunk.words().0).sum(),
+                chunks,
+            };
+        }
+        step.large_words = self.large.iter().map(|large| large.words.0).sum();
+        step.large = self.large;
+        freed.into_iter().for_each(|run| heap.free(run));
+        Compacted { moved: self.moved }
+    }
+}
+
+/// Gives what lives in these chunks its places in the first of them, by address; where each will end.
+fn plan_lane(chunks: &mut [Chunk], map: &mut LiveMap) -> Vec<Addr> {
+    chunks.sort_unstable_by_key(|chunk| chunk.run.start());
+    let mut ends: Vec<Addr> = Vec::with_capacity(chunks.len());
+    let (mut free, mut limit) = (Addr(0), Addr(0));
+    for chunk in &*chunks {
+        let mut at = chunk.run.start();
+        while at < chunk.end {
+            let words = map.words_beginning(at);
+            if words.0 > 0 {
+                if free.0 + words.0 * 8 > limit.0 {
+                    let next = chunks[ends.len()].run;
+                    ends.push(next.start());
+                    (free, limit) = (next.start(), next.end());
+                }
+                map.set_destination(at, free);
+                free.0 += words.0 * 8;
+                if let Some(end) = ends.last_mut() {
+                    *end = free;
+                }
+            }
+            at.0 += ENTRY_BYTES;
+        }
+    }
+    ends
+}
+
+/// Make a slot point to where its referent goes.
+///
+/// # Safety
+/// The slot is a live one of a stopped world; what it points to is marked, and planned.
+#[inline(always)]
+unsafe fn update(slot: Slot, map: LiveView<'_>) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let word = slot.load();
+        if word != 0 {
+            slot.store(map.forward(word));
+        }
+    }
+}
+
+/// Move the closures of a chunk; the words of those that went elsewhere.
+///
+/// # Safety
+/// All chunks before this one have been slid, those behind it have not; everything that lives is in `map`, with its destination.
+unsafe fn slide_chunk(chunk: Chunk, map: LiveView<'_>) -> Words {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("popcnt") {
+        // SAFETY: the machine has the instruction; the rest is passed on.
+        return unsafe { slide_chunk_popcnt(chunk, map) };
+    }
+    // SAFETY: passed on.
+    unsafe { slide_entries(chunk, map) }
+}
+
+/// [`slide_entries`] with the machine's own count of bits, which the common target lacks: each slot takes one.
+///
+/// # Safety
+/// As for [`slide_chunk`], and the machine has it.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt")]
+unsafe fn slide_chunk_popcnt(chunk: Chunk, map: LiveView<'_>) -> Words {
+    // SAFETY: passed on.
+    unsafe { slide_entries(chunk, map) }
+}
+
+/// # Safety
+/// As for [`slide_chunk`].
+#[inline(always)]
+unsafe fn slide_entries(chunk: Chunk, map: LiveView<'_>) -> Words {
+    let mut moved = 0;
+    let mut at = chunk.run.start();
+    while at < chunk.end {
+        let (mut bits, _, to) = map.beginning(at);
+        let mut to = to.as_mut_ptr::<u64>();
+        while bits != 0 {
+            let first = bits.trailing_zeros() as usize;
+            let closure = ClosureRef(Addr(at.0 + first * 8).as_mut_ptr());
+            // SAFETY: closures that live begin where bits begin, and behind one another.
+            let words = unsafe { slide_closure(closure, to, map) };
+            moved += if to == closure.0 { 0 } else { words.0 };
+            to = to.wrapping_add(words.0);
+            let behind = first + words.0;
+            bits = if behind < ENTRY { bits >> behind << behind } else { 0 };
+        }
+        at.0 += ENTRY_BYTES;
+    }
+    Words(moved)
+}
+
+/// Move a closure to `to`, with its slots updated.
+///
+/// # Safety
+/// A closure is there; `to` is not behind it, and what `to` overwrites of others was moved.
+#[inline(always)]
+unsafe fn slide_closure(closure: ClosureRef, to: *mut u64, map: LiveView<'_>) -> Words {
+    // SAFETY: the caller's promise. Words are read before anything is written at or behind them, since `to` is not behind the closure.
+    unsafe {
+        let extent = closure.extent();
+        let before = extent.first.offset_from_unsigned(closure.0);
+        for index in 0..before {
+            to.add(index).write(closure.0.add(index).read());
+        }
+        for index in before..before + extent.slots {
+            let word = closure.0.add(index).read();
+            let new = if word == 0 { 0 } else { map.forward(word) };
+            to.add(index).write(new);
+        }
+        let rest = before + extent.slots;
+        if to != closure.0 {
+            std::ptr::copy(closure.0.add(rest), to.add(rest), extent.words.0 - rest);
+        }
+        extent.words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::{BLOCK, BlockState};
+    use crate::flags::Flags;
+    use proptest::prelude::*;
+
+    /// Chunks of these blocks, in two heaps' worth of random places, filled with closures of these sizes, of which some live.
+    fn chunks(heap: &mut Heap, blocks: &[u32]) -> Vec<Chunk> {
+        let gap = heap.allocate(3, 3, BlockState::NURSERY).expect("a small heap");
+        let mut chunks: Vec<Chunk> = Vec::new();
+        for &blocks in blocks {
+            let run = heap
+                .allocate(blocks, blocks, BlockState::of_step(2))
+                .expect("a small heap");
+            chunks.push(Chunk { run, end: run.start() });
+        }
+        heap.free(gap);
+        chunks
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+        /// Every closure that lives goes to a place of its own, whole, in the order of addresses, in a chunk, and not up.
+        #[test]
+        fn what_lives_is_slid_together(
+            blocks in proptest::collection::vec(1..9u32, 1..12),
+            closures in proptest::collection::vec((prop_oneof![6 => 1..8usize, 2 => 8..80usize, 1 => 300..409usize], any::<bool>()), 1..4000),
+            all in any::<bool>(),
+        ) {
+            let flags = Flags { reserve: Bytes(16 << 20), ..Flags::default() };
+            let mut heap = Heap::new(&flags).expect("a small heap");
+            let mut map = LiveMap::new(&heap).expect("a small map");
+            let mut chunks = chunks(&mut heap, &blocks);
+            let mut live = Vec::new();
+            let mut closures = closures.into_iter();
+            for chunk in &mut chunks {
+                let room = chunk.run.blocks() as usize * BLOCK.0 / 8;
+                let mut used = 0;
+                for (words, lives) in closures.by_ref() {
+                    if used + words > room {
+                        break;
+                    }
+                    let at = Addr(chunk.run.start().0 + used * 8);
+                    if lives || all {
+                        prop_assert!(map.mark::<false>(at, Words(words)));
+                        live.push((at, words));
+                    }
+                    used += words;
+                }
+                chunk.end = Addr(chunk.run.start().0 + used * 8);
+            }
+            live.sort();
+            for &(at, words) in &live {
+                prop_assert!(map.is_marked(at) && !map.mark::<false>(at, Words(words)));
+            }
+            let ends = plan_lane(&mut chunks, &mut map);
+            prop_assert!(ends.len() <= chunks.len());
+            let (mut chunk, mut free) = (0, Addr(0));
+            for (at, words) in live {
+                // SAFETY: an address of this heap.
+                let to = Addr(unsafe { map.view().forward(at.0 as u64) } as usize);
+                prop_assert!(to <= at && (!all || blocks.len() > 1 || to == at), "{at} goes to {to}");
+                while !(chunks[chunk].run.start() <= to && to < ends[chunk]) {
+                    prop_assert!(chunk == 0 && free.0 == 0 || free == ends[chunk]);
+                    chunk += 1;
+                    free = chunks[chunk].run.start();
+                }
+                free = if free.0 == 0 { chunks[chunk].run.start() } else { free };
+                prop_assert!(free == to, "between {free} and {to} there is a gap");
+                free = Addr(to.0 + words * 8);
+                prop_assert!(free <= ends[chunk] && ends[chunk] <= chunks[chunk].run.end());
+            }
+            prop_assert!(ends.is_empty() || free == ends[ends.len() - 1]);
+        }
+    }
+}
