@@ -1,4 +1,4 @@
-//! Reads V8 heap snapshots: the `.heapsnapshot` files that Chrome, Node.js and Deno write, plain or gzip.
+//! Reads V8 heap snapshots: the `.heapsnapshot` files that Chrome, Node.js and Deno write, plain or gzip. Writes them too ([`Writer`]).
 //!
 //! **Terms** are V8's. A *node* is one object of the snapshot, named by its *ordinal* (its place in the file, from 0); node 0 is
 //! the root. An *edge* is one reference; the edges of a node lie together, in node order. A *string* is a name of a node or an edge.
@@ -35,8 +35,10 @@ mod read;
 mod records;
 mod snapshot;
 mod strings;
+mod write;
 
 pub use error::{Error, Problem};
 pub use read::Options;
 pub use snapshot::{Edge, EdgeName, Node, Snapshot};
 pub use strings::Strings;
+pub use write::{EdgeKind, NodeRecord, NodeType, Writer};

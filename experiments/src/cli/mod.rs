@@ -1,10 +1,11 @@
-//! The command line: `gclab exec | run | minheap | report | compare | list`.
+//! The command line: `gclab exec | run | minheap | report | compare | list | heap`.
 //!
 //! Flags between `+RTS` and `-RTS` are cut out first, wherever they stand; clap sees the rest. Exit statuses: 0; 1 when what was asked for
 //! was done and the answer is bad (a regression, failed runs); 2 for anything that is wrong with what was asked.
 
 mod exec;
 mod exhausted;
+mod heap;
 mod list;
 mod minheap;
 mod report;
@@ -36,6 +37,8 @@ enum Command {
     Report(report::ReportArguments),
     Compare(report::CompareArguments),
     List(list::Arguments),
+    #[command(subcommand)]
+    Heap(heap::Command),
 }
 
 /// Exit status for whatever is wrong with what was asked.
@@ -72,6 +75,7 @@ pub fn command(words: impl IntoIterator<Item = String>, registry: &Registry, exe
         Command::Report(arguments) => report::report(&arguments),
         Command::Compare(arguments) => report::compare(&arguments),
         Command::List(arguments) => list::list(&arguments, registry),
+        Command::Heap(command) => heap::heap(command, &rts, registry, executor),
     }
 }
 

@@ -1,7 +1,9 @@
 //! Tests of the traversal, and of the checker on sound heaps. (Unsound ones are the mutants of the collectors' tests.)
 
 mod checker;
+mod dominators;
 mod graphs;
+mod live;
 mod random;
 mod traversal;
 

@@ -1,0 +1,93 @@
+//! `gclab heap analyse`: who holds the memory in a heap that a file has.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args as ClapArgs;
+use gclab_heap_traverse::graph::{Label, flame};
+use gclab_snapshot::{Options, Snapshot};
+
+use super::analysis::Analysis;
+use super::text;
+use crate::cli::{print, usage};
+
+/// Census, dominators and paths of the heap in a file
+#[derive(Debug, ClapArgs)]
+pub struct Arguments {
+    /// A snapshot of V8 (Chrome, Node.js, Deno: .heapsnapshot), plain or gzip
+    file: PathBuf,
+    /// How many objects, types and names to list
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    top: usize,
+    /// One JSON object instead of text
+    #[arg(long)]
+    json: bool,
+    /// A shortest way from the root to the object of this id
+    #[arg(long, value_name = "ID", value_parser = id)]
+    path_to: Option<u64>,
+    /// Write the dominator tree to this file, as a picture
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+/// An object's id as analyses print it: decimal, or hexadecimal behind `0x`; an `@` before it is allowed.
+fn id(text: &str) -> Result<u64, String> {
+    let digits = text.strip_prefix('@').unwrap_or(text);
+    let number = match digits.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => digits.parse(),
+    };
+    number.map_err(|_| "expected the id of an object, as the analysis prints it: 1234 or 0x4d2".to_owned())
+}
+
+pub fn analyse(arguments: &Arguments) -> ExitCode {
+    let snapshot = match Snapshot::open(&arguments.file, Options::all()) {
+        Ok(snapshot) => snapshot,
+        Err(error) => return usage(error),
+    };
+    let file = arguments.file.display().to_string();
+    let analysis = match Analysis::of(&snapshot) {
+        Ok(analysis) => analysis,
+        Err(error) => return usage(format!("{file}: {error}")),
+    };
+    let path = match arguments.path_to.map(|id| analysis.path_to(id)).transpose() {
+        Ok(path) => path,
+        Err(problem) => return usage(format!("{file}: {problem}")),
+    };
+    if let Some(svg) = &arguments.svg
+        && let Err(error) = fs::write(svg, picture(&file, &analysis))
+    {
+        return usage(format!("--svg {}: {error}", svg.display()));
+    }
+    if arguments.json {
+        let report = analysis.report(&file, arguments.top, path);
+        let text = serde_json::to_string_pretty(&report).expect("plain data is JSON");
+        return print(&(text + "\n"));
+    }
+    print(&text::text(&file, &analysis, arguments.top, path.as_ref()))
+}
+
+fn picture(file: &str, analysis: &Analysis<'_>) -> String {
+    let all = analysis.retained[0];
+    let title = format!(
+        "{file}: {} in {} objects, by dominator",
+        text::size(all),
+        analysis.dominators.reached().len()
+    );
+    flame(&title, &analysis.dominators, &analysis.retained, |node| {
+        let object = analysis.object(node);
+        let name = text::shown(&object);
+        Label {
+            long: format!(
+                "{name} @{}: retains {} ({:.1} %), itself {}",
+                object.id,
+                text::size(object.retained_size),
+                text::percent(object.retained_size, all),
+                text::size(object.self_size)
+            ),
+            short: name,
+            colour: usize::from(analysis.snapshot.node(node).type_index()),
+        }
+    })
+}

@@ -1,0 +1,103 @@
+//! Dominators: against the definition, against another algorithm, against other programs' results, and at sizes that show what does not scale.
+
+mod naive;
+mod real;
+mod scale;
+mod shapes;
+
+use gclab_heap_traverse::Dominators;
+use gclab_heap_traverse::graph::{Graph, NONE};
+
+/// A graph of these rows.
+pub fn graph(rows: &[&[u32]]) -> Graph {
+    Graph::from_rows(rows.iter().map(|row| row.iter().copied())).expect("a graph")
+}
+
+/// FNV-1a of 64 bits, from the starting value of the program that wrote down the checksums of real heaps (the usual one's decimal figure, less a
+/// digit).
+pub fn fnv(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    bytes.into_iter().fold(1_469_598_103_934_665_603_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}
+
+/// The immediate dominators by the algorithm of Cooper, Harvey and Kennedy (A Simple, Fast Dominance Algorithm, 2001): nothing of it is
+/// like what is tested, but for the graph. Sweeps until nothing changes.
+pub fn by_sweeps(graph: &Graph) -> Vec<u32> {
+    let order = reverse_postorder(graph);
+    let mut place = vec![NONE; graph.node_count() as usize];
+    (0..).zip(&order).for_each(|(at, &node)| place[node as usize] = at);
+    let mut sources: Vec<Vec<u32>> = vec![Vec::new(); order.len()];
+    for (at, &node) in (0..).zip(&order) {
+        graph
+            .row(node)
+            .iter()
+            .for_each(|&target| sources[place[target as usize] as usize].push(at));
+    }
+    let mut idom = vec![NONE; order.len()];
+    idom[0] = 0;
+    let common = |idom: &[u32], mut one: u32, mut other: u32| {
+        while one != other {
+            while one > other {
+                one = idom[one as usize];
+            }
+            while other > one {
+                other = idom[other as usize];
+            }
+        }
+        one
+    };
+    loop {
+        let mut changed = false;
+        for at in 1..order.len() {
+            let known = sources[at]
+                .iter()
+                .copied()
+                .filter(|&source| idom[source as usize] != NONE);
+            let new = known
+                .reduce(|one, other| common(&idom, one, other))
+                .expect("a source before it in the order");
+            changed |= std::mem::replace(&mut idom[at], new) != new;
+        }
+        if !changed {
+            break;
+        }
+    }
+    let mut by_node = vec![NONE; place.len()];
+    for (at, &node) in order.iter().enumerate() {
+        by_node[node as usize] = order[idom[at] as usize];
+    }
+    by_node
+}
+
+fn reverse_postorder(graph: &Graph) -> Vec<u32> {
+    let mut seen = vec![false; graph.node_count() as usize];
+    let (mut open, mut order) = (vec![(0_u32, 0_usize)], Vec::new());
+    seen[0] = true;
+    while let Some((node, next)) = open.last_mut() {
+        if let Some(&target) = graph.row(*node).get(*next) {
+            *next += 1;
+            if !std::mem::replace(&mut seen[target as usize], true) {
+                open.push((target, 0));
+            }
+        } else {
+            order.push(*node);
+            open.pop();
+        }
+    }
+    order.reverse();
+    order
+}
+
+/// That two algorithms agree on every node, and that the tree's order is one.
+#[track_caller]
+pub fn check(graph: &Graph) -> Dominators {
+    let dominators = Dominators::of(graph);
+    assert_eq!(dominators.idoms(), by_sweeps(graph));
+    let mut placed = vec![false; graph.node_count() as usize];
+    for &node in dominators.reached() {
+        assert!(node == 0 || placed[dominators.idoms()[node as usize] as usize]);
+        assert!(!std::mem::replace(&mut placed[node as usize], true));
+    }
+    dominators
+}
