@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 
 use gclab_core::World;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::events::Listener;
 use gclab_core::stats::Statistics;
 use gclab_core::stats::render::Printer;
 use gclab_core::world::{EnterError, StartError};
@@ -23,7 +24,7 @@ impl<Collectors, Workloads> Default for Lists<Collectors, Workloads> {
 }
 
 impl<Collectors: CollectorList, Workloads: WorkloadList> Executor for Lists<Collectors, Workloads> {
-    fn execute(&self, request: &Request<'_>) -> (Ended, Option<Statistics>) {
+    fn execute(&self, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> (Ended, Option<Statistics>) {
         let none = || {
             (
                 Ended::Refused(format!(
@@ -37,6 +38,7 @@ impl<Collectors: CollectorList, Workloads: WorkloadList> Executor for Lists<Coll
             request.collector,
             ByCollector::<Workloads> {
                 request,
+                listeners,
                 workloads: PhantomData,
             },
         )
@@ -47,6 +49,7 @@ impl<Collectors: CollectorList, Workloads: WorkloadList> Executor for Lists<Coll
 
 struct ByCollector<'r, Workloads> {
     request: &'r Request<'r>,
+    listeners: Vec<Box<dyn Listener>>,
     workloads: PhantomData<Workloads>,
 }
 
@@ -58,6 +61,7 @@ impl<Workloads: WorkloadList> CollectorVisitor for ByCollector<'_, Workloads> {
             self.request.workload,
             ByWorkload::<C> {
                 request: self.request,
+                listeners: self.listeners,
                 collector: PhantomData,
             },
         )
@@ -66,6 +70,7 @@ impl<Workloads: WorkloadList> CollectorVisitor for ByCollector<'_, Workloads> {
 
 struct ByWorkload<'r, C> {
     request: &'r Request<'r>,
+    listeners: Vec<Box<dyn Listener>>,
     collector: PhantomData<C>,
 }
 
@@ -73,11 +78,15 @@ impl<C: Collector> WorkloadVisitor for ByWorkload<'_, C> {
     type Output = (Ended, Option<Statistics>);
 
     fn visit<W: Workload>(self, workload: &W) -> Self::Output {
-        run::<C, W>(workload, self.request)
+        run::<C, W>(workload, self.request, self.listeners)
     }
 }
 
-fn run<C: Collector, W: Workload>(workload: &W, request: &Request<'_>) -> (Ended, Option<Statistics>) {
+fn run<C: Collector, W: Workload>(
+    workload: &W,
+    request: &Request<'_>,
+    listeners: Vec<Box<dyn Listener>>,
+) -> (Ended, Option<Statistics>) {
     // Opened first: a file that cannot be written is found out before the work is done.
     let printer = match Printer::open(request.flags, request.program, request.words) {
         Ok(printer) => printer,
@@ -100,6 +109,7 @@ fn run<C: Collector, W: Workload>(workload: &W, request: &Request<'_>) -> (Ended
     if request.flags.sanity {
         Checker::install(&mut world);
     }
+    listeners.into_iter().for_each(|listener| world.listen(listener));
     let ended = match workload.run(&world, request.args) {
         Ok(checksum) => Ended::Checksum(checksum, workload.latency()),
         Err(RunError::Heap(EnterError::Exhausted(exhaustion))) => Ended::Exhausted(exhaustion.cause),

@@ -30,7 +30,7 @@ impl Error {
         &self.0.file
     }
 
-    /// Bytes from the start of the JSON text (of the decompressed one, if the file is gzip) to what is wrong.
+    /// Bytes from the start of the file (of the decompressed one, if it is gzip) to what is wrong.
     pub fn offset(&self) -> u64 {
         self.0.offset
     }
@@ -76,6 +76,9 @@ pub enum Problem {
     /// One of the arrays that every snapshot has is missing.
     #[error("no `{0}` array in this snapshot")]
     Missing(&'static str),
+    /// A JVM heap dump is not as its format wants it.
+    #[error("{0}")]
+    Dump(String),
     /// The file disagrees with itself about how many there are.
     #[error("{what}: declared {declared}, found {found}")]
     Count {

@@ -1,4 +1,5 @@
 //! Reads V8 heap snapshots: the `.heapsnapshot` files that Chrome, Node.js and Deno write, plain or gzip. Writes them too ([`Writer`]).
+//! Reads JVM heap dumps (`.hprof`) as if they were snapshots.
 //!
 //! **Terms** are V8's. A *node* is one object of the snapshot, named by its *ordinal* (its place in the file, from 0); node 0 is
 //! the root. An *edge* is one reference; the edges of a node lie together, in node order. A *string* is a name of a node or an edge.
@@ -29,6 +30,7 @@
 
 mod error;
 mod header;
+mod hprof;
 mod input;
 mod json;
 mod read;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::error::{Error, Problem, show};
 use crate::header::Header;
+use crate::hprof;
 use crate::input::Input;
 use crate::records::{check_count, check_names, narrow, records, type_of};
 use crate::snapshot::Snapshot;
@@ -48,14 +49,18 @@ impl Options {
 }
 
 impl Snapshot {
-    /// Reads the file at `path`, plain or gzip.
+    /// Reads the file at `path`, plain or gzip: a V8 heap snapshot, or a JVM heap dump, of which every column is kept.
     ///
     /// # Errors
-    /// If the file cannot be read, is damaged, or is no snapshot.
+    /// If the file cannot be read, is damaged, or is neither.
     pub fn open(path: &Path, options: Options) -> Result<Self, Error> {
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| Error::new(&name, false, 0, Problem::Io(error)))?;
-        Snapshot::read(file, &name, options)
+        let mut input = Input::new(file, &name)?;
+        if input.rest()?.starts_with(hprof::MAGIC) {
+            return Snapshot::open_hprof(path);
+        }
+        Snapshot::of(&mut input, options)
     }
 
     /// Reads a snapshot, plain or gzip, from anywhere; `name` is what errors call it.
@@ -63,7 +68,10 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::open`].
     pub fn read(reader: impl Read, name: &str, options: Options) -> Result<Self, Error> {
-        let mut input = Input::new(reader, name)?;
+        Snapshot::of(&mut Input::new(reader, name)?, options)
+    }
+
+    fn of(input: &mut Input<'_>, options: Options) -> Result<Self, Error> {
         Reader {
             snapshot: Snapshot::default(),
             options,
@@ -72,7 +80,7 @@ impl Snapshot {
             edges: false,
             strings: false,
         }
-        .run(&mut input)
+        .run(input)
     }
 }
 

@@ -46,6 +46,14 @@ impl Strings {
         &mut self.text
     }
 
+    /// Appends a string. Gives its index.
+    pub(crate) fn push(&mut self, string: &str) -> u32 {
+        let quoted = serde_json::Value::from(string).to_string();
+        self.text.extend_from_slice(&quoted.as_bytes()[1..quoted.len() - 1]);
+        self.finish();
+        (self.ends.len() - 1) as u32
+    }
+
     /// What was appended to `text` since the last call is one string.
     pub(crate) fn finish(&mut self) {
         self.ends.push(self.text.len());

@@ -28,7 +28,9 @@ const NODE_TYPES: [&str; 16] = [
 ];
 
 /// V8's types of edges, by their numbers.
-const EDGE_TYPES: [&str; 7] = ["context", "element", "property", "internal", "hidden", "shortcut", "weak"];
+const EDGE_TYPES: [&str; 7] = [
+    "context", "element", "property", "internal", "hidden", "shortcut", "weak",
+];
 
 /// What the developer tools look for in `meta`, whether there is any of it or not.
 const OTHER_FIELDS: &str = r#""trace_function_info_fields":["function_id","name","script_name","script_id","line","column"],
@@ -92,7 +94,13 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// If `out` does not take them.
     pub fn new(mut out: W, nodes: u32, edges: u32) -> io::Result<Self> {
-        let quoted = |names: &[&str]| names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(",");
+        let quoted = |names: &[&str]| {
+            names
+                .iter()
+                .map(|name| format!("\"{name}\""))
+                .collect::<Vec<_>>()
+                .join(",")
+        };
         write!(
             out,
             r#"{{"snapshot":{{"meta":{{
@@ -126,13 +134,26 @@ impl<W: Write> Writer<W> {
     /// # Panics
     /// If an edge was written before, or there are more nodes than announced.
     pub fn node(&mut self, node: NodeRecord<'_>) -> io::Result<()> {
-        assert!(self.edges_written == 0 && self.nodes_written < self.nodes, "nodes come first, as many as announced");
+        assert!(
+            self.edges_written == 0 && self.nodes_written < self.nodes,
+            "nodes come first, as many as announced"
+        );
         let comma = if self.nodes_written == 0 { "" } else { "\n," };
         let name = self.string(node.name);
         self.nodes_written += 1;
         self.edges_promised += u64::from(node.edge_count);
-        let NodeRecord { kind, id, self_size, edge_count, .. } = node;
-        write!(self.out, "{comma}{},{name},{id},{self_size},{edge_count},0,0", kind as u8)
+        let NodeRecord {
+            kind,
+            id,
+            self_size,
+            edge_count,
+            ..
+        } = node;
+        write!(
+            self.out,
+            "{comma}{},{name},{id},{self_size},{edge_count},0,0",
+            kind as u8
+        )
     }
 
     /// The next edge: of the node whose turn it is, to the node of this ordinal.
@@ -144,7 +165,11 @@ impl<W: Write> Writer<W> {
     /// If nodes are missing, there are more edges than announced, or there is no such target.
     pub fn edge(&mut self, kind: EdgeKind<'_>, target: u32) -> io::Result<()> {
         assert!(self.nodes_written == self.nodes && target < self.nodes && self.edges_written < self.edges);
-        let before = if self.edges_written == 0 { "\n],\n\"edges\":[" } else { "\n," };
+        let before = if self.edges_written == 0 {
+            "\n],\n\"edges\":["
+        } else {
+            "\n,"
+        };
         self.edges_written += 1;
         let (kind, name) = match kind {
             EdgeKind::Element(index) => (1, index),
@@ -161,8 +186,16 @@ impl<W: Write> Writer<W> {
     /// # Panics
     /// If there were fewer nodes or edges than announced, or the nodes announced other numbers of edges.
     pub fn finish(mut self) -> io::Result<W> {
-        assert_eq!((self.nodes_written, self.edges_written), (self.nodes, self.edges), "nodes and edges");
-        assert_eq!(self.edges_promised, u64::from(self.edges), "edges by the nodes' edge counts");
+        assert_eq!(
+            (self.nodes_written, self.edges_written),
+            (self.nodes, self.edges),
+            "nodes and edges"
+        );
+        assert_eq!(
+            self.edges_promised,
+            u64::from(self.edges),
+            "edges by the nodes' edge counts"
+        );
         if self.edges == 0 {
             self.out.write_all(b"\n],\n\"edges\":[")?;
         }

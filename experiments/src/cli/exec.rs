@@ -12,6 +12,7 @@ use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
 use gclab_core::collector::Description;
+use gclab_core::events::Listener;
 use gclab_core::flags::{ENVIRONMENT, FLAGS, Flags, help};
 use gclab_core::heap::{EXIT_HEAP_EXHAUSTED, OutOfMemory};
 use gclab_core::stats::{Statistics, render};
@@ -30,17 +31,24 @@ use crate::suggest::suggest;
     after_help = "Flags stand between +RTS and -RTS: `gclab exec +RTS -?` explains them, `+RTS --info` says what this program is."
 )]
 pub struct Arguments {
-    /// The workload; `gclab list workloads` shows them
-    workload: Option<String>,
-    /// Its arguments; `-`, or leaving out the last ones, takes the default
-    #[arg(allow_hyphen_values = false)]
-    args: Vec<String>,
-    /// The collector; without it the flags decide, as with GHC
-    #[arg(long, value_name = "NAME")]
-    collector: Option<String>,
+    #[command(flatten)]
+    work: Work,
     /// Write the run's record, one line of JSON, to this file
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+}
+
+/// What is to run.
+#[derive(Debug, ClapArgs)]
+pub(super) struct Work {
+    /// The workload; `gclab list workloads` shows them
+    pub(super) workload: Option<String>,
+    /// Its arguments; `-`, or leaving out the last ones, takes the default
+    #[arg(allow_hyphen_values = false)]
+    pub(super) args: Vec<String>,
+    /// The collector; without it the flags decide, as with GHC
+    #[arg(long, value_name = "NAME")]
+    pub(super) collector: Option<String>,
 }
 
 /// A run that was checked and can begin.
@@ -75,8 +83,9 @@ pub enum Ended {
 
 /// Makes a heap and runs a program in it: the one place where collectors and workloads are types.
 pub trait Executor {
-    /// Runs; prints statistics as the flags ask. The figures are absent when no heap came to be.
-    fn execute(&self, request: &Request<'_>) -> (Ended, Option<Statistics>);
+    /// Runs; prints statistics as the flags ask. The figures are absent when no heap came to be. `listeners` hear all that the run announces, after
+    /// those that the flags ask for.
+    fn execute(&self, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> (Ended, Option<Statistics>);
 }
 
 pub fn exec(arguments: Arguments, words: &[String], registry: &Registry, executor: &dyn Executor) -> ExitCode {
@@ -94,32 +103,53 @@ pub fn exec(arguments: Arguments, words: &[String], registry: &Registry, executo
         ];
         return super::print(&render::info(&more));
     }
-    match checked(&arguments, &flags, registry) {
+    match checked(&arguments.work, &flags, registry) {
         Ok(checked) => run(&arguments, &checked, words, &given(&flags), executor),
         Err(message) => refuse(message),
     }
 }
 
 /// A command that can be done.
-struct Checked {
-    workload: &'static WorkloadDescription,
-    args: Args,
-    collector: &'static Description,
+pub(super) struct Checked {
+    pub(super) workload: &'static WorkloadDescription,
+    pub(super) args: Args,
+    pub(super) collector: &'static Description,
     /// As they hold for this collector.
-    flags: Flags,
+    pub(super) flags: Flags,
 }
 
-fn checked(arguments: &Arguments, flags: &Flags, registry: &Registry) -> Result<Checked, String> {
+impl Checked {
+    /// The command line's words without flags, the collector always named.
+    pub(super) fn program(&self, command: &str, work: &Work) -> Vec<String> {
+        let mut program: Vec<String> = ["gclab", command, self.workload.name].map(str::to_owned).to_vec();
+        program.extend(work.args.iter().cloned());
+        program.extend(["--collector".to_owned(), self.collector.name.to_owned()]);
+        program
+    }
+
+    pub(super) fn request<'r>(&'r self, program: &'r [String], words: &'r [String]) -> Request<'r> {
+        Request {
+            workload: self.workload.name,
+            args: &self.args,
+            collector: self.collector.name,
+            flags: &self.flags,
+            program,
+            words,
+        }
+    }
+}
+
+pub(super) fn checked(work: &Work, flags: &Flags, registry: &Registry) -> Result<Checked, String> {
     let names = registry.workload_names();
-    let name = arguments
+    let name = work
         .workload
         .as_deref()
         .ok_or_else(|| format!("exec: which workload? {}", suggest("", "workloads", &names)))?;
     let workload = registry
         .workload(name)
         .ok_or_else(|| format!("unknown workload `{name}`; {}", suggest(name, "workloads", &names)))?;
-    let args = Args::parse(workload, &arguments.args).map_err(|error| format!("{error}\n\n{}", usage(workload)))?;
-    let collector = collector(arguments.collector.as_deref(), flags, registry)?;
+    let args = Args::parse(workload, &work.args).map_err(|error| format!("{error}\n\n{}", usage(workload)))?;
+    let collector = collector(work.collector.as_deref(), flags, registry)?;
     let flags = registry.fit(collector, flags).map_err(|error| error.to_string())?;
     Ok(Checked {
         workload,
@@ -165,18 +195,9 @@ fn run(
         Err(error) => return refuse(format!("--record {}: {error}", shown(arguments.record.as_deref()))),
     };
     let name = checked.workload.name;
-    let mut program = vec!["gclab".to_owned(), "exec".to_owned(), name.to_owned()];
-    program.extend(arguments.args.iter().cloned());
-    program.extend(["--collector".to_owned(), checked.collector.name.to_owned()]);
-    let request = Request {
-        workload: name,
-        args: &checked.args,
-        collector: checked.collector.name,
-        flags: &checked.flags,
-        program: &program,
-        words,
-    };
-    let (ended, statistics) = executor.execute(&request);
+    let program = checked.program("exec", &arguments.work);
+    let request = checked.request(&program, words);
+    let (ended, statistics) = executor.execute(&request, Vec::new());
     let (code, outcome, checksum, measured) = match ended {
         Ended::Checksum(checksum, measured) => (0, Status::Ok, Some(checksum.to_string()), measured),
         Ended::Exhausted(error) => {
@@ -197,7 +218,7 @@ fn run(
     if let Some(file) = record {
         let configuration = Configuration {
             workload: name.to_owned(),
-            args: arguments.args.clone(),
+            args: arguments.work.args.clone(),
             collector: checked.collector.name.to_owned(),
             flags: given.clone(),
         };
@@ -229,7 +250,7 @@ fn shown(path: Option<&Path>) -> String {
 }
 
 /// As a panic: a collector that damages the heap is a crash, whoever notices.
-const EXIT_PANIC: u8 = 101;
+pub(super) const EXIT_PANIC: u8 = 101;
 
 /// The flags that are not as by default, by their names in experiment files, with their values as words have them.
 pub(super) fn given(flags: &Flags) -> BTreeMap<String, String> {

@@ -63,9 +63,14 @@ pub fn command(words: impl IntoIterator<Item = String>, registry: &Registry, exe
             };
         }
     };
-    if !rts.is_empty() && !matches!(cli.command, Command::Exec(_) | Command::Minheap(_)) {
+    let takes_flags = matches!(
+        cli.command,
+        Command::Exec(_) | Command::Minheap(_) | Command::Heap(heap::Command::Dump(_))
+    );
+    if !rts.is_empty() && !takes_flags {
         return usage(
-            "flags between +RTS and -RTS are for `gclab exec` and `gclab minheap`; in an experiment file they stand under [flags] and [sweep]",
+            "flags between +RTS and -RTS are for `gclab exec`, `gclab minheap` and `gclab heap dump`; in an experiment file they stand under [flags] and \
+             [sweep]",
         );
     }
     match cli.command {

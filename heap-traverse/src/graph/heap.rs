@@ -135,6 +135,11 @@ impl HeapGraph {
         &self.graph
     }
 
+    /// How many of the nodes are closures. They are the last ones.
+    pub fn closures(&self) -> u32 {
+        self.words.len() as u32
+    }
+
     /// What a node is.
     ///
     /// # Panics

@@ -61,5 +61,6 @@ pub fn class(info: &TypeInfo) -> String {
         Kind::MutArrPtrs => "MutArray",
         _ => return info.name.to_owned(),
     };
-    info.element.map_or_else(|| info.name.to_owned(), |element| format!("{kind}<{}>", class(element)))
+    info.element
+        .map_or_else(|| info.name.to_owned(), |element| format!("{kind}<{}>", class(element)))
 }

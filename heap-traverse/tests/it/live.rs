@@ -30,7 +30,10 @@ fn ordinals<'a>(stopped: &Stopped<'a>, heap: &HeapGraph) -> HashMap<Addr, (u32, 
     let start = heap.graph().node_count() - all.len() as u32;
     let mut sorted: Vec<_> = all.into_iter().collect();
     sorted.sort_unstable_by_key(|closure| closure.addr());
-    (start..).zip(sorted).map(|(ordinal, closure)| (closure.addr(), (ordinal, closure))).collect()
+    (start..)
+        .zip(sorted)
+        .map(|(ordinal, closure)| (closure.addr(), (ordinal, closure)))
+        .collect()
 }
 
 /// Nodes, edges, slots and sizes are those of the heap.
@@ -39,24 +42,54 @@ fn is_the_heap(stopped: &Stopped<'_>, heap: &HeapGraph) {
     let start = heap.graph().node_count() - ordinals.len() as u32;
     assert!((0..start).all(|node| matches!(heap.node(node), HeapNode::Synthetic(_))));
     for &(ordinal, closure) in ordinals.values() {
-        let HeapNode::Closure(info, size) = heap.node(ordinal) else { panic!("node {ordinal} is no closure") };
-        assert_eq!((info.name, info.kind, size), (closure.info().name, closure.kind(), closure.words().to_bytes()));
+        let HeapNode::Closure(info, size) = heap.node(ordinal) else {
+            panic!("node {ordinal} is no closure")
+        };
+        assert_eq!(
+            (info.name, info.kind, size),
+            (closure.info().name, closure.kind(), closure.words().to_bytes())
+        );
         let slots = (0_u32..).zip(closure.slots()).filter(|(_, (_, to))| to.0 != 0);
         let expected: Vec<_> = slots.map(|(slot, (_, to))| (slot, ordinals[&to].0)).collect();
-        let found: Vec<_> = heap.slots(ordinal).iter().copied().zip(heap.graph().row(ordinal).iter().copied()).collect();
+        let found: Vec<_> = heap
+            .slots(ordinal)
+            .iter()
+            .copied()
+            .zip(heap.graph().row(ordinal).iter().copied())
+            .collect();
         assert_eq!(found, expected);
     }
     // Below `(GC roots)` lie the roots, each in one place.
-    let mut held: Vec<u32> = heap.graph().row(1).iter().flat_map(|&node| heap.graph().row(node)).copied().collect();
-    let mut expected: Vec<u32> = stopped.root_closures().iter().map(|root| ordinals[&root.addr()].0).collect();
-    (held.sort_unstable(), expected.sort_unstable());
+    let mut held: Vec<u32> = heap
+        .graph()
+        .row(1)
+        .iter()
+        .flat_map(|&node| heap.graph().row(node))
+        .copied()
+        .collect();
+    let mut expected: Vec<u32> = stopped
+        .root_closures()
+        .iter()
+        .map(|root| ordinals[&root.addr()].0)
+        .collect();
+    held.sort_unstable();
+    expected.sort_unstable();
     assert_eq!(held, expected);
     let mut weak = Vec::new();
-    stopped.for_each_root(|origin, addr| weak.extend((origin == RootOrigin::Weak).then(|| ordinals.get(&addr)).flatten().map(|found| found.0)));
+    stopped.for_each_root(|origin, addr| {
+        weak.extend(
+            (origin == RootOrigin::Weak)
+                .then(|| ordinals.get(&addr))
+                .flatten()
+                .map(|found| found.0),
+        )
+    });
     assert_eq!(heap.weak(), weak);
     for root in stopped.named_roots().iter().filter(|root| !root.weak) {
         let name = format!("(heap root {})", root.name);
-        let node = (0..start).find(|&node| matches!(heap.node(node), HeapNode::Synthetic(found) if found == name)).expect("it is there");
+        let node = (0..start)
+            .find(|&node| matches!(heap.node(node), HeapNode::Synthetic(found) if found == name))
+            .expect("it is there");
         let expected: Vec<u32> = root.closure.iter().map(|closure| ordinals[&closure.addr()].0).collect();
         assert_eq!(heap.graph().row(node), expected);
     }
@@ -78,20 +111,34 @@ fn reads_back(heap: &HeapGraph) {
     let file = write_snapshot(heap, Vec::new()).expect("memory takes it");
     let snapshot = Snapshot::read(&file[..], "written", Options::all()).expect("a snapshot");
     assert_eq!(snapshot.node_count(), heap.graph().node_count());
-    assert_eq!(gclab_heap_traverse::graph::Graph::of_snapshot(&snapshot).as_ref(), Ok(heap.graph()));
+    assert_eq!(
+        gclab_heap_traverse::graph::Graph::of_snapshot(&snapshot).as_ref(),
+        Ok(heap.graph())
+    );
     let mut ids = BTreeSet::new();
     for node in snapshot.nodes() {
         let (kind, name) = match heap.node(node.ordinal()) {
             HeapNode::Synthetic(name) => ("synthetic", name.to_owned()),
             HeapNode::Closure(info, _) => ("object", class(info)),
         };
-        assert_eq!((node.type_name(), node.name().as_ref(), node.self_size()), (kind, name.as_str(), heap.size(node.ordinal())));
-        let slots = node.edges().filter(|edge| edge.is_strong()).map(|edge| edge.name_text().into_owned());
+        assert_eq!(
+            (node.type_name(), node.name().as_ref(), node.self_size()),
+            (kind, name.as_str(), heap.size(node.ordinal()))
+        );
+        let slots = node
+            .edges()
+            .filter(|edge| edge.is_strong())
+            .map(|edge| edge.name_text().into_owned());
         assert!(slots.eq(heap.slots(node.ordinal()).iter().map(u32::to_string)));
         assert!(ids.insert(node.id()));
     }
-    let weak = snapshot.nodes().flat_map(|node| node.edges().map(move |edge| (node, edge))).filter(|(_, edge)| !edge.is_strong());
-    let weak: Vec<_> = weak.map(|(node, edge)| (node.ordinal(), edge.target().ordinal())).collect();
+    let weak = snapshot
+        .nodes()
+        .flat_map(|node| node.edges().map(move |edge| (node, edge)))
+        .filter(|(_, edge)| !edge.is_strong());
+    let weak: Vec<_> = weak
+        .map(|(node, edge)| (node.ordinal(), edge.target().ordinal()))
+        .collect();
     assert!(weak.iter().all(|(from, _)| *from == WEAK_HANDLES));
     assert!(weak.iter().map(|(_, to)| to).eq(heap.weak()));
 }

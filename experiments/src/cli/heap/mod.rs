@@ -2,6 +2,7 @@
 
 mod analyse;
 mod analysis;
+mod dump;
 mod text;
 
 use std::process::ExitCode;
@@ -11,14 +12,16 @@ use clap::Subcommand;
 use super::Executor;
 use crate::registry::Registry;
 
-/// What holds memory in a heap: that of a file, or of a workload
+/// What holds memory: in a heap that a file has, or in one of a workload
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Analyse(analyse::Arguments),
+    Dump(dump::Arguments),
 }
 
-pub fn heap(command: Command, _words: &[String], _registry: &Registry, _executor: &dyn Executor) -> ExitCode {
+pub fn heap(command: Command, words: &[String], registry: &Registry, executor: &dyn Executor) -> ExitCode {
     match command {
         Command::Analyse(arguments) => analyse::analyse(&arguments),
+        Command::Dump(arguments) => dump::dump(&arguments, words, registry, executor),
     }
 }

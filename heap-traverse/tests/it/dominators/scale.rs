@@ -45,11 +45,21 @@ fn a_comb_whose_teeth_lead_back() {
     let back = 1_000_000_u32;
     let row = |node: u32| {
         let next = node + 2;
-        let targets = if node % 2 == 0 { [node + 1, next] } else { [2, next] };
+        let targets = if node.is_multiple_of(2) {
+            [node + 1, next]
+        } else {
+            [2, next]
+        };
         targets.into_iter().filter(move |&target| target < 2 * back)
     };
     let dominators = Dominators::of(&Graph::from_rows((0..2 * back).map(row)).unwrap());
-    let above = |node: u32| if node % 2 == 0 { node.saturating_sub(2) } else { 0 };
+    let above = |node: u32| {
+        if node.is_multiple_of(2) {
+            node.saturating_sub(2)
+        } else {
+            0
+        }
+    };
     assert!((0..2 * back).all(|node| dominators.idom(node) == Some(above(node))));
 }
 
@@ -75,7 +85,7 @@ fn heap_like(nodes: u32) -> Graph {
         });
         targets.collect::<Vec<_>>()
     };
-    Graph::from_rows((0..nodes).map(|node| row(node))).unwrap()
+    Graph::from_rows((0..nodes).map(row)).unwrap()
 }
 
 #[test]

@@ -1,0 +1,99 @@
+//! Classes, as a dump has them.
+
+use crate::error::Error;
+use crate::hprof::cursor::{Basic, Cursor};
+
+/// A class.
+#[derive(Debug)]
+pub(super) struct Class {
+    pub(super) id: u64,
+    pub(super) superclass: u64,
+    /// Class loader, signers, protection domain.
+    pub(super) others: [u64; 3],
+    /// Static fields that are references: name and value.
+    pub(super) statics: Vec<(u64, u64)>,
+    /// Types of all static fields.
+    pub(super) static_types: Vec<Basic>,
+    /// Fields that the class itself declares, in the order in which objects have them: name and type.
+    pub(super) fields: Vec<(u64, Basic)>,
+}
+
+impl Class {
+    /// Reads a class behind its tag.
+    pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self, Error> {
+        const WHAT: &str = "the rest of a class";
+        let id = cursor.id("the id of a class")?;
+        cursor.skip(4, WHAT)?;
+        let superclass = cursor.id(WHAT)?;
+        let others = [cursor.id(WHAT)?, cursor.id(WHAT)?, cursor.id(WHAT)?];
+        // Two ids that are reserved, and the bytes of fields, which follow from the fields.
+        cursor.skip(2 * u64::from(cursor.id_bytes) + 4, WHAT)?;
+        for _ in 0..cursor.u2(WHAT)? {
+            cursor.skip(2, WHAT)?;
+            let basic = cursor.basic("the type of a constant")?;
+            cursor.skip(u64::from(basic.bytes(cursor.id_bytes)), WHAT)?;
+        }
+        let (mut statics, mut static_types) = (Vec::new(), Vec::new());
+        for _ in 0..cursor.u2(WHAT)? {
+            let name = cursor.id(WHAT)?;
+            let basic = cursor.basic("the type of a static field")?;
+            static_types.push(basic);
+            if basic == Basic::Object {
+                statics.push((name, cursor.id(WHAT)?));
+            } else {
+                cursor.skip(u64::from(basic.bytes(cursor.id_bytes)), WHAT)?;
+            }
+        }
+        let mut fields = Vec::new();
+        for _ in 0..cursor.u2(WHAT)? {
+            let name = cursor.id(WHAT)?;
+            fields.push((name, cursor.basic("the type of a field")?));
+        }
+        Ok(Class {
+            id,
+            superclass,
+            others,
+            statics,
+            static_types,
+            fields,
+        })
+    }
+}
+
+/// A class's name as Java source has it: `java/lang/String` is `java.lang.String`, `[[I` is `int[][]`.
+pub(super) fn source_name(name: &str) -> String {
+    let element = name.trim_start_matches('[');
+    let dimensions = name.len() - element.len();
+    if dimensions == 0 {
+        return name.replace('/', ".");
+    }
+    let element = match element {
+        "Z" => "boolean",
+        "C" => "char",
+        "F" => "float",
+        "D" => "double",
+        "B" => "byte",
+        "S" => "short",
+        "I" => "int",
+        "J" => "long",
+        class => class
+            .strip_prefix('L')
+            .and_then(|class| class.strip_suffix(';'))
+            .unwrap_or(class),
+    };
+    element.replace('/', ".") + &"[]".repeat(dimensions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::source_name;
+
+    #[test]
+    fn names_are_those_of_source() {
+        let names = ["java/lang/String", "[I", "[[J", "[Ljava/lang/String;", "a.B", ""].map(source_name);
+        assert_eq!(
+            names,
+            ["java.lang.String", "int[]", "long[][]", "java.lang.String[]", "a.B", ""]
+        );
+    }
+}

@@ -1,0 +1,176 @@
+//! The numbers of a dump, which are big-endian, and where in the file they are.
+
+use crate::error::{Error, Problem};
+use crate::hprof::MAGIC;
+use crate::input::Input;
+
+/// Longest name of the format at the start of a file, its zero included; they have 19.
+const LONGEST_MAGIC: usize = 32;
+
+/// A place in a dump, behind its header.
+pub(super) struct Cursor<'r> {
+    input: Input<'r>,
+    /// Bytes of an id: 4 or 8.
+    pub(super) id_bytes: u32,
+}
+
+impl<'r> Cursor<'r> {
+    /// Reads the header.
+    pub(super) fn new(input: Input<'r>) -> Result<Self, Error> {
+        let mut cursor = Cursor { input, id_bytes: 8 };
+        let mut magic = Vec::new();
+        while magic.last() != Some(&0) && magic.len() < LONGEST_MAGIC {
+            magic.push(cursor.u1("the name of the format")?);
+        }
+        if !matches!(magic.strip_prefix(MAGIC), Some(b"1.0\0" | b"1.0.1\0" | b"1.0.2\0")) {
+            let found = String::from_utf8_lossy(&magic).into_owned();
+            return Err(cursor.input.error_at(
+                0,
+                Problem::Dump(format!(
+                    "not a JVM heap dump of version 1.0, 1.0.1 or 1.0.2: it begins with {found:?}"
+                )),
+            ));
+        }
+        let at = cursor.offset();
+        cursor.id_bytes = cursor.u4("the size of ids")?;
+        if !matches!(cursor.id_bytes, 4 | 8) {
+            return Err(cursor.error_at(at, format!("ids of {} bytes, expected 4 or 8", cursor.id_bytes)));
+        }
+        cursor.skip(8, "the time of the dump")?;
+        Ok(cursor)
+    }
+
+    pub(super) fn offset(&self) -> u64 {
+        self.input.offset()
+    }
+
+    /// That something is wrong at `offset`.
+    pub(super) fn error_at(&self, offset: u64, sentence: String) -> Error {
+        self.input.error_at(offset, Problem::Dump(sentence))
+    }
+
+    /// Whether the file ends here.
+    pub(super) fn is_at_end(&mut self) -> Result<bool, Error> {
+        Ok(self.input.peek()?.is_none())
+    }
+
+    /// That the file ends here, though `what` should follow.
+    pub(super) fn cut_off(&self, what: &'static str) -> Error {
+        self.input.error(Problem::Truncated(what))
+    }
+
+    /// Hands the next `count` bytes to `sink`, piece by piece.
+    pub(super) fn bytes(&mut self, count: u64, what: &'static str, mut sink: impl FnMut(&[u8])) -> Result<(), Error> {
+        let mut left = count;
+        while left > 0 {
+            let rest = self.input.rest()?;
+            if rest.is_empty() {
+                return Err(self.cut_off(what));
+            }
+            let piece = rest.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            sink(&rest[..piece]);
+            self.input.take(piece);
+            left -= piece as u64;
+        }
+        Ok(())
+    }
+
+    pub(super) fn skip(&mut self, count: u64, what: &'static str) -> Result<(), Error> {
+        self.bytes(count, what, |_| {})
+    }
+
+    #[inline]
+    fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], Error> {
+        if let Some(&array) = self.input.rest()?.first_chunk() {
+            self.input.take(N);
+            return Ok(array);
+        }
+        let (mut array, mut filled) = ([0; N], 0);
+        self.bytes(N as u64, what, |piece| {
+            array[filled..filled + piece.len()].copy_from_slice(piece);
+            filled += piece.len();
+        })?;
+        Ok(array)
+    }
+
+    #[inline]
+    pub(super) fn u1(&mut self, what: &'static str) -> Result<u8, Error> {
+        Ok(self.array::<1>(what)?[0])
+    }
+
+    #[inline]
+    pub(super) fn u2(&mut self, what: &'static str) -> Result<u16, Error> {
+        Ok(u16::from_be_bytes(self.array(what)?))
+    }
+
+    #[inline]
+    pub(super) fn u4(&mut self, what: &'static str) -> Result<u32, Error> {
+        Ok(u32::from_be_bytes(self.array(what)?))
+    }
+
+    #[inline]
+    pub(super) fn id(&mut self, what: &'static str) -> Result<u64, Error> {
+        if self.id_bytes == 4 {
+            self.u4(what).map(u64::from)
+        } else {
+            Ok(u64::from_be_bytes(self.array(what)?))
+        }
+    }
+
+    /// The type of a value.
+    pub(super) fn basic(&mut self, what: &'static str) -> Result<Basic, Error> {
+        let at = self.offset();
+        let tag = self.u1(what)?;
+        Basic::of(tag).ok_or_else(|| self.error_at(at, format!("{what} is {tag}, expected 2 (object) or 4 to 11")))
+    }
+}
+
+/// Types of values, with the format's numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Basic {
+    Object = 2,
+    Boolean = 4,
+    Char,
+    Float,
+    Double,
+    Byte,
+    Short,
+    Int,
+    Long,
+}
+
+impl Basic {
+    fn of(tag: u8) -> Option<Self> {
+        use Basic::{Boolean, Byte, Char, Double, Float, Int, Long, Object, Short};
+        [Object, Boolean, Char, Float, Double, Byte, Short, Int, Long]
+            .into_iter()
+            .find(|basic| *basic as u8 == tag)
+    }
+
+    /// Bytes of a value in the dump (and in memory, but for references).
+    pub(super) fn bytes(self, id_bytes: u32) -> u32 {
+        match self {
+            Basic::Object => id_bytes,
+            Basic::Boolean | Basic::Byte => 1,
+            Basic::Char | Basic::Short => 2,
+            Basic::Float | Basic::Int => 4,
+            Basic::Double | Basic::Long => 8,
+        }
+    }
+
+    /// As Java source has it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Basic::Object => "object",
+            Basic::Boolean => "boolean",
+            Basic::Char => "char",
+            Basic::Float => "float",
+            Basic::Double => "double",
+            Basic::Byte => "byte",
+            Basic::Short => "short",
+            Basic::Int => "int",
+            Basic::Long => "long",
+        }
+    }
+}

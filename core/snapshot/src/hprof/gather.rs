@@ -1,0 +1,108 @@
+//! The first pass: what there is. Names, classes, roots, and the ids and types of all nodes; contents are passed over.
+
+use std::collections::HashMap;
+
+use crate::error::Error;
+use crate::hprof::class::Class;
+use crate::hprof::cursor::Cursor;
+use crate::hprof::record::{Body, Pass, ROOTS, records};
+use crate::hprof::{CLASS, EDGE_TYPES, ELEMENT, NODE_TYPES, OBJECT, OBJECT_ARRAY, PRIMITIVE_ARRAY, SYNTHETIC, WEAK};
+use crate::snapshot::Snapshot;
+
+/// Most nodes: `u32::MAX` is no ordinal.
+const MOST: usize = u32::MAX as usize - 1;
+
+/// What the first pass finds.
+pub(super) struct Gathered {
+    /// Nodes with their types and ids, and the strings of the dump.
+    pub(super) snapshot: Snapshot,
+    /// By the dump's id of a name: its string.
+    pub(super) names: HashMap<u64, u32>,
+    /// By the id of a class: the dump's id of its name.
+    pub(super) loaded: HashMap<u64, u64>,
+    pub(super) classes: Vec<Class>,
+    /// By class: where it is in the file, and its ordinal.
+    pub(super) places: Vec<(u64, u32)>,
+    /// By the id of a class: which of `classes`.
+    pub(super) index: HashMap<u64, usize>,
+    /// Kind and id.
+    pub(super) roots: Vec<(usize, u64)>,
+}
+
+pub(super) fn gather(mut cursor: Cursor<'_>) -> Result<Gathered, Error> {
+    let mut gathered = Gathered {
+        snapshot: empty(),
+        names: HashMap::new(),
+        loaded: HashMap::new(),
+        classes: Vec::new(),
+        places: Vec::new(),
+        index: HashMap::new(),
+        roots: Vec::new(),
+    };
+    records(&mut cursor, &mut gathered)?;
+    Ok(gathered)
+}
+
+/// A snapshot with the nodes that every dump gets: the root, and one for each kind of roots.
+fn empty() -> Snapshot {
+    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let synthetic = 0..=ROOTS.len() as u64;
+    Snapshot {
+        node_type_names: owned(&NODE_TYPES),
+        edge_type_names: owned(&EDGE_TYPES),
+        weak_type: Some(WEAK),
+        indexed_types: (0..EDGE_TYPES.len()).map(|kind| kind == usize::from(ELEMENT)).collect(),
+        node_types: synthetic.clone().map(|_| SYNTHETIC).collect(),
+        // Odd, as V8's are: no object has such an address.
+        node_ids: synthetic.map(|node| 2 * node + 1).collect(),
+        ..Snapshot::default()
+    }
+}
+
+impl Gathered {
+    fn node(&mut self, cursor: &Cursor<'_>, at: u64, id: u64, kind: u8) -> Result<u32, Error> {
+        let ordinal = self.snapshot.node_types.len();
+        if ordinal >= MOST {
+            return Err(cursor.error_at(at, format!("more than {MOST} objects")));
+        }
+        self.snapshot.node_types.push(kind);
+        self.snapshot.node_ids.push(id);
+        Ok(ordinal as u32)
+    }
+}
+
+impl Pass for Gathered {
+    fn name(&mut self, cursor: &mut Cursor<'_>, id: u64, bytes: u64) -> Result<(), Error> {
+        let mut text = Vec::new();
+        cursor.bytes(bytes, "the rest of a name", |piece| text.extend_from_slice(piece))?;
+        self.names
+            .insert(id, self.snapshot.strings.push(&String::from_utf8_lossy(&text)));
+        Ok(())
+    }
+
+    fn loaded(&mut self, class: u64, name: u64) {
+        self.loaded.insert(class, name);
+    }
+
+    fn root(&mut self, kind: usize, id: u64) {
+        self.roots.push((kind, id));
+    }
+
+    fn class(&mut self, cursor: &Cursor<'_>, at: u64, class: Class) -> Result<(), Error> {
+        let ordinal = self.node(cursor, at, class.id, CLASS)?;
+        self.index.insert(class.id, self.classes.len());
+        self.places.push((at, ordinal));
+        self.classes.push(class);
+        Ok(())
+    }
+
+    fn object(&mut self, cursor: &mut Cursor<'_>, at: u64, id: u64, body: Body) -> Result<(), Error> {
+        let kind = match body {
+            Body::Instance { .. } => OBJECT,
+            Body::Objects { .. } => OBJECT_ARRAY,
+            Body::Values { .. } => PRIMITIVE_ARRAY,
+        };
+        self.node(cursor, at, id, kind)?;
+        cursor.skip(body.bytes(cursor.id_bytes), "the rest of an object")
+    }
+}

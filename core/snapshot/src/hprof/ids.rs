@@ -1,0 +1,53 @@
+//! From the ids of a dump to ordinals: a hash table of ordinals, with the ids where they are.
+
+/// No ordinal.
+const NONE: u32 = u32::MAX;
+
+/// Finds nodes by their ids. Between 8 and 16 bytes a node.
+pub(super) struct Ids {
+    /// A power of two of them, at least twice as many as there are nodes.
+    slots: Vec<u32>,
+    shift: u32,
+}
+
+impl Ids {
+    /// The table of `ids`, those of nodes from ordinal `start` on.
+    ///
+    /// # Errors
+    /// The ordinal of the second of two nodes with one id.
+    pub(super) fn of(ids: &[u64], start: u32) -> Result<Self, u32> {
+        let size = (ids.len() * 2).next_power_of_two().max(2);
+        let mut table = Ids {
+            slots: vec![NONE; size],
+            shift: 64 - size.trailing_zeros(),
+        };
+        for (ordinal, &id) in (0_u32..).zip(ids).skip(start as usize) {
+            let slot = table.slot(ids, id);
+            if table.slots[slot] != NONE {
+                return Err(ordinal);
+            }
+            table.slots[slot] = ordinal;
+        }
+        Ok(table)
+    }
+
+    /// The ordinal of the node with this id.
+    #[inline]
+    pub(super) fn get(&self, ids: &[u64], id: u64) -> Option<u32> {
+        Some(self.slots[self.slot(ids, id)]).filter(|&ordinal| ordinal != NONE)
+    }
+
+    /// The slot that has the node of this id, or could have it.
+    #[inline]
+    fn slot(&self, ids: &[u64], id: u64) -> usize {
+        // Fibonacci hashing (Knuth 6.4): addresses differ in their low bits, the product in its high ones.
+        let mut slot = (id.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize;
+        loop {
+            match self.slots[slot] {
+                NONE => return slot,
+                ordinal if ids[ordinal as usize] == id => return slot,
+                _ => slot = (slot + 1) & (self.slots.len() - 1),
+            }
+        }
+    }
+}

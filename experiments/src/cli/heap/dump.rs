@@ -1,0 +1,217 @@
+//! `gclab heap dump`: runs a workload and writes its heap to a file, as it is after one of its collections.
+//!
+//! At the very end of a run nothing is reachable any more: the program has left its frames. So the heap is taken after a collection: the one that is
+//! asked for, or the major one that left most alive, which a first run finds out. The heap goes to `FILE.part` first and gets its name when it is
+//! whole.
+
+use std::cmp::Reverse;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use clap::Args as ClapArgs;
+use gclab_core::events::{Event, Listener};
+use gclab_core::flags::{ENVIRONMENT, Flags};
+use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
+use gclab_core::stats::Statistics;
+use gclab_core::world::Stopped;
+use gclab_heap_traverse::graph::{HeapGraph, write_snapshot};
+
+use super::text::size;
+use crate::cli::exec::{Checked, EXIT_PANIC, Work, checked};
+use crate::cli::exhausted::exhausted;
+use crate::cli::{Ended, Executor, print, usage};
+use crate::registry::Registry;
+
+/// Bytes that are collected before they are written.
+const BUFFER: usize = 1 << 20;
+
+/// Run a workload and write its heap as Chrome's developer tools, memlab and `gclab heap analyse` read it
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Flags stand between +RTS and -RTS, as for `gclab exec`. Without --at-gc the workload runs twice: the first run finds the major \
+                  collection that leaves most alive."
+)]
+pub struct Arguments {
+    #[command(flatten)]
+    work: Work,
+    /// The file to write: a .heapsnapshot
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Take the heap as this collection leaves it; the first is 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    at_gc: Option<u64>,
+}
+
+pub fn dump(arguments: &Arguments, words: &[String], registry: &Registry, executor: &dyn Executor) -> ExitCode {
+    let flags = Flags::parse(std::env::var(ENVIRONMENT).ok().as_deref(), words).map_err(|error| error.to_string());
+    let checked = match flags.and_then(|flags| checked(&arguments.work, &flags, registry)) {
+        Ok(checked) => checked,
+        Err(message) => return usage(message),
+    };
+    let part = part(&arguments.output);
+    let out = match File::create(&part) {
+        Ok(out) => out,
+        Err(error) => return usage(format!("-o {}: {error}", arguments.output.display())),
+    };
+    let run = Run {
+        arguments,
+        checked,
+        words,
+        executor,
+    };
+    let done = run.dump(out).and_then(|done| {
+        fs::rename(&part, &arguments.output)
+            .map_err(|error| usage(format!("-o {}: {error}", arguments.output.display())))?;
+        Ok(done)
+    });
+    match done {
+        Ok(text) => print(&text),
+        Err(code) => {
+            // It may never have been more than an empty file; that it cannot be removed is nothing to report besides.
+            let _ = fs::remove_file(&part);
+            code
+        }
+    }
+}
+
+/// Where a file is until it is whole.
+fn part(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    name.into()
+}
+
+struct Run<'r> {
+    arguments: &'r Arguments,
+    checked: Checked,
+    words: &'r [String],
+    executor: &'r dyn Executor,
+}
+
+impl Run<'_> {
+    /// Gives what is printed, or what the command ends with if something went wrong, which was said.
+    fn dump(&self, out: File) -> Result<String, ExitCode> {
+        let at = match self.arguments.at_gc {
+            Some(at) => at,
+            None => self.most_alive()?,
+        };
+        let state = Arc::new(Mutex::new(State {
+            at,
+            seen: 0,
+            out: Some(out),
+            written: None,
+        }));
+        let (checksum, statistics) = self.run(&self.checked, vec![Box::new(Dumper(state.clone()))])?;
+        let file = self.arguments.output.display();
+        let collections = statistics.collections.len() as u64;
+        let state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = match &state.written {
+            Some(Ok(written)) => written,
+            Some(Err(error)) => return Err(usage(format!("-o {file}: {error}"))),
+            None => {
+                let asked = if self.arguments.at_gc.is_some() {
+                    "--at-gc asks for"
+                } else {
+                    "the first run chose"
+                };
+                let problem = format!("the run had {collections} collections, {asked} number {at}");
+                return Err(usage(format!("heap dump: {problem}; a smaller -A makes more")));
+            }
+        };
+        let name = self.checked.workload.name;
+        Ok(format!(
+            "{name} checksum={checksum}\n{file}: {} in {} closures, {} pointers, as collection {at} of {collections} left them\n",
+            size(written.bytes),
+            written.closures,
+            written.pointers
+        ))
+    }
+
+    /// The number of the major collection that leaves most alive; of any, if none is major. Statistics are printed by the second run only.
+    fn most_alive(&self) -> Result<u64, ExitCode> {
+        let mut quiet = self.checked.flags.clone();
+        quiet.stats = Flags::default().stats;
+        let quiet = Checked {
+            flags: quiet,
+            args: self.checked.args.clone(),
+            ..self.checked
+        };
+        let (_, statistics) = self.run(&quiet, Vec::new())?;
+        let numbered = (1_u64..).zip(&statistics.collections);
+        // Of equals the first.
+        let best = numbered.max_by_key(|(number, collection)| (collection.major, collection.live, Reverse(*number)));
+        best.map(|(number, _)| number)
+            .ok_or_else(|| usage("heap dump: the run had no collection; a smaller -A makes it collect"))
+    }
+
+    fn run(&self, checked: &Checked, listeners: Vec<Box<dyn Listener>>) -> Result<(u64, Statistics), ExitCode> {
+        let program = checked.program("heap dump", &self.arguments.work);
+        match self.executor.execute(&checked.request(&program, self.words), listeners) {
+            (Ended::Checksum(checksum, _), Some(statistics)) => Ok((checksum, statistics)),
+            (Ended::Checksum(..), None) => Err(usage("heap dump: the run has no figures")),
+            (Ended::Exhausted(error), _) => {
+                tell!("{}", exhausted(&error, &checked.flags, checked.collector.moves));
+                Err(ExitCode::from(EXIT_HEAP_EXHAUSTED as u8))
+            }
+            (Ended::Refused(problem), _) => Err(usage(problem)),
+            (Ended::Broken(problem), _) => {
+                tell!(
+                    "gclab: {} under {}: {problem}",
+                    checked.workload.name,
+                    checked.collector.name
+                );
+                Err(ExitCode::from(EXIT_PANIC))
+            }
+        }
+    }
+}
+
+/// Writes the heap after one collection.
+struct Dumper(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+struct State {
+    /// After which collection, from 1.
+    at: u64,
+    seen: u64,
+    out: Option<File>,
+    written: Option<Result<Written, io::Error>>,
+}
+
+/// What was written.
+#[derive(Debug)]
+struct Written {
+    closures: u32,
+    pointers: u32,
+    bytes: u64,
+}
+
+impl Listener for Dumper {
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::End { stopped, .. } = event {
+            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            state.seen += 1;
+            if state.seen == state.at
+                && let Some(out) = state.out.take()
+            {
+                state.written = Some(write(stopped, out));
+            }
+        }
+    }
+}
+
+fn write(stopped: &Stopped<'_>, out: File) -> io::Result<Written> {
+    let heap = HeapGraph::of(stopped).map_err(io::Error::other)?;
+    write_snapshot(&heap, BufWriter::with_capacity(BUFFER, out))?.flush()?;
+    let nodes = heap.graph().node_count();
+    Ok(Written {
+        closures: heap.closures(),
+        pointers: (nodes - heap.closures()..nodes)
+            .map(|node| heap.graph().row(node).len() as u32)
+            .sum(),
+        bytes: (0..nodes).map(|node| heap.size(node)).sum(),
+    })
+}
