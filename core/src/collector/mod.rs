@@ -152,6 +152,7 @@ impl Outcome {
             live,
             large: marked.large.to_bytes(),
             slop: Bytes(held.0 - live.0),
+            shared: marked.shared.clone(),
             ..Outcome::default()
         }
     }

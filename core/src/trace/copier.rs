@@ -14,7 +14,7 @@
 //! date by two threads, both of which find the same address.
 
 use super::copy::copy_closure;
-use super::exchange::{Exchange, Kind, Piece};
+use super::exchange::{Desk, Kind, Piece};
 use super::lane::{Cursor, OpenLane, SharedHeap};
 use super::queue::{MAX_LANES, first_lane, prefetch, prefetch_line};
 use super::scavenge::{WORTH_CUTTING, Work};
@@ -23,7 +23,6 @@ use crate::closure::{ClosureRef, Header, Slot};
 use crate::remembered::RememberedSet;
 use crate::space::FIRST_OLD_STEP;
 use crate::sync::Arc;
-use crate::sync::deque::Worker;
 use crate::words::Addr;
 use std::ops::Range;
 
@@ -34,7 +33,7 @@ const SLOTS_AHEAD: usize = 24;
 const REFERENTS_AHEAD: usize = 12;
 
 /// Slots of a large object that are one piece of work: as many as a chunk of to-space has words. Fewer in builds for tests.
-pub(super) const SLICE: usize = if cfg!(debug_assertions) { 64 } else { 4096 };
+const SLICE: usize = if cfg!(debug_assertions) { 64 } else { 4096 };
 
 /// See the module's text.
 #[derive(Debug)]
@@ -85,36 +84,6 @@ impl ToDo {
     #[inline(always)]
     pub fn is_worth_sharing(&self) -> bool {
         self.waiting >= self.worth_sharing
-    }
-}
-
-/// Where a thread of a parallel collection puts what others may do.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Desk<'a> {
-    pub queue: &'a Worker<Piece>,
-    pub exchange: &'a Exchange,
-}
-
-impl Desk<'_> {
-    pub fn offer(self, piece: Piece) {
-        self.queue.push(piece);
-        self.exchange.offer();
-    }
-
-    /// Offer a run of slots in slices.
-    pub fn offer_slices(self, slots: Range<*mut u64>, kind: Kind) {
-        let mut from = slots.start;
-        while from < slots.end {
-            let to = from.wrapping_add(SLICE).min(slots.end);
-            self.offer(Piece { from, to, kind });
-            from = to;
-        }
-    }
-
-    /// Whether somebody waits for a piece of the range at hand: nobody finds anything in this queue either.
-    #[inline(always)]
-    pub fn is_wanted(self) -> bool {
-        self.exchange.is_hungry() && self.queue.is_empty()
     }
 }
 
@@ -414,9 +383,19 @@ impl<'h> Copier<'h> {
         for (closure, step) in self.large.drain(..) {
             // SAFETY: large objects that were reached are whole closures.
             let slots = unsafe { closure.extent() }.range();
-            desk.offer_slices(slots, Kind::Slots(step));
+            offer_slices(desk, slots, Kind::Slots(step));
         }
         self.to_do.waiting = 0;
+    }
+}
+
+/// Offer a run of slots in slices.
+pub(super) fn offer_slices(desk: Desk<'_>, slots: Range<*mut u64>, kind: Kind) {
+    let mut from = slots.start;
+    while from < slots.end {
+        let to = from.wrapping_add(SLICE).min(slots.end);
+        desk.offer(Piece { from, to, kind });
+        from = to;
     }
 }
 

@@ -18,9 +18,10 @@
 //! the others ([`super::shift`]). So a collection that is small, or whose closures form one long chain, costs the same with any number of threads.
 
 use super::copier::{Copier, ToDo};
+use super::copiers::{Owned, shift_of};
 use super::lane::{Cursor, OpenLane, SharedHeap};
 use super::queue::MAX_LANES;
-use super::shift::{Owned, Shift};
+
 use super::team::Team;
 use crate::block::{BlockRun, BlockState};
 use crate::closure::{ClosureRef, Slot};
@@ -205,7 +206,7 @@ impl<'h> Evacuator<'h> {
             long_since: usize::MAX,
             ..self.copier.to_do
         };
-        let Some(team) = self.team.take() else {
+        let Some(mut team) = self.team.take() else {
             unreachable!("nothing is left to be shared if there is nobody to share with");
         };
         self.shared.sharing = if team.is_balanced() {
@@ -215,8 +216,9 @@ impl<'h> Evacuator<'h> {
         };
         let handles = std::mem::replace(&mut self.handles, NO_SLOTS);
         let owned = std::mem::take(&mut self.owned);
-        let shift = Shift::new(&mut self.copier, &self.chunks, handles, owned, &team);
-        (self.others, self.shared.threads, self.shared.parallel_ns) = shift.work(&mut self.copier, team);
+        let shift = shift_of(&mut self.copier, &self.chunks, handles, owned, &team);
+        (self.others, self.shared.threads, self.shared.parallel_ns) = shift.work(&mut team);
+        self.copier = self.others.remove(0);
     }
 
     /// After scavenging: updates a weak slot if its referent lives, clears it if not.

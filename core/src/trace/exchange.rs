@@ -1,6 +1,6 @@
 //! Where the threads of a parallel collection exchange work, and find out that there is none left.
 //!
-//! Work comes in [`Piece`]s. Each thread has a queue of its own (a Chase-Lev deque of `crossbeam-deque`): it takes the newest of its
+//! Work comes in pieces, [`Piece`]s where something is copied, spans where it is marked. Each thread has a queue of its own (a Chase-Lev deque of `crossbeam-deque`): it takes the newest of its
 //! pieces, whoever has nothing takes the oldest of somebody else's, beginning with a victim chosen at random.
 //!
 //! **The end.** A thread is *busy* while it has a piece, or may still find one in its own queue. Only busy threads make pieces, and they stop being busy when
@@ -13,7 +13,7 @@
 //! sees the piece, or who offers it sees the sleeper.
 
 use crate::sync::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
-use crate::sync::deque::{Steal, Stealer};
+use crate::sync::deque::{Steal, Stealer, Worker};
 use crate::sync::{AtomicUsize, Condvar, Mutex, fence, spin_loop, yield_now};
 
 /// How often a thread without work looks again before it lets others run: some microseconds, about what one piece takes.
@@ -81,6 +81,34 @@ pub(super) struct Exchange<T = Piece> {
 pub(super) struct Searches {
     pub any_work: u64,
     pub no_work: u64,
+}
+
+/// Where a thread of a parallel collection puts what others may do.
+#[derive(Debug)]
+pub(super) struct Desk<'a, T = Piece> {
+    pub queue: &'a Worker<T>,
+    pub exchange: &'a Exchange<T>,
+}
+
+impl<T> Clone for Desk<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Desk<'_, T> {}
+
+impl<T> Desk<'_, T> {
+    pub fn offer(self, piece: T) {
+        self.queue.push(piece);
+        self.exchange.offer();
+    }
+
+    /// Whether somebody waits for a part of what is at hand: nobody finds anything in this queue either.
+    #[inline(always)]
+    pub fn is_wanted(self) -> bool {
+        self.exchange.is_hungry() && self.queue.is_empty()
+    }
 }
 
 impl<T> Exchange<T> {

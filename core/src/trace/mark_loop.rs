@@ -10,17 +10,32 @@
 //!
 //! Invariant: a closure that this thread marked was scanned, or has a span on a stack or under way to another thread, or lies in the interval.
 
+use super::exchange::Desk;
 use super::queue::{prefetch, prefetch_line};
+use super::shift::Tracer;
 use super::span_stack::{Span, SpanStack};
 use crate::closure::{ClosureRef, Slot};
 use crate::space::{LARGE_OBJECT, Marks};
 use crate::words::{Addr, Words};
+use std::convert::Infallible;
 
 /// Closures between the prefetch of a header and the visit: enough for the time that a line takes to come from memory.
 const DEPTH: usize = 16;
 
 /// Slots of a span that are looked at before the spans they led to: few, so that a large array does not fill the stack.
 const PIECE: usize = 64;
+
+/// Spans that are scanned until a thread looks whether something is to be shared: a microsecond or two. Builds for tests look often.
+const LOOK: u32 = if cfg!(debug_assertions) { 2 } else { 64 };
+
+/// Spans at most that are given away at a time, the oldest.
+const GIVEN: usize = 16;
+
+/// Spans on a stack that are worth to be shared. Whole trees may hang on each.
+const WORTH_GIVING: usize = if cfg!(debug_assertions) { 2 } else { 8 };
+
+/// Slots that are worth to be cut in two.
+const WORTH_CUTTING: usize = 2 * PIECE;
 
 /// See the module's text.
 #[derive(Debug)]
@@ -30,6 +45,10 @@ pub(super) struct MarkLoop<'m, M> {
     next: usize,
     pub stack: SpanStack,
     pub dropped: Dropped,
+    /// When so many words are marked, others are to be called if there is anything to be shared.
+    pub share_at: Words,
+    /// Spans until the next look at that.
+    until_look: u32,
     /// Closures that this thread marked.
     pub closures: u64,
     /// Their words.
@@ -60,6 +79,28 @@ impl Dropped {
         self.first > self.last
     }
 
+    /// Together with what another thread dropped.
+    pub fn join(&mut self, other: Dropped) {
+        self.first = self.first.min(other.first);
+        self.last = self.last.max(other.last);
+    }
+
+    fn next_of_pass(&self, marks: &impl Marks) -> Option<Addr> {
+        marks.next_marked(self.pass, self.pass_last + Words(1))
+    }
+
+    /// What the pass has not come to, if anything, remains.
+    fn end_pass(&mut self) {
+        if self.pass <= self.pass_last {
+            self.join(Dropped {
+                first: self.pass,
+                last: self.pass_last,
+                ..Dropped::NONE
+            });
+        }
+        (self.pass, self.pass_last) = (Dropped::NONE.pass, Dropped::NONE.pass_last);
+    }
+
     fn add(&mut self, at: Addr) {
         if at >= self.pass {
             self.pass_last = self.pass_last.max(at);
@@ -78,21 +119,71 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
             next: 0,
             stack,
             dropped: Dropped::NONE,
+            share_at: Words(usize::MAX),
+            until_look: LOOK,
             closures: 0,
             words: Words(0),
             large: Words(0),
         }
     }
 
-    /// Mark what can be reached from what was found, until nothing is left but what was dropped.
-    pub fn trace<const PARALLEL: bool>(&mut self) {
+    /// Mark what can be reached from what was found, until nothing is left but what was dropped; or, as long as there is nobody to share with (no `desk`), until
+    /// somebody had better be called: says whether it is the former.
+    pub fn trace<const PARALLEL: bool>(&mut self, desk: Option<Desk<'_, Span>>) -> bool {
         loop {
-            if let Some(span) = self.stack.pop() {
-                self.scan::<PARALLEL>(span);
-            } else if let Some(closure) = self.newest() {
+            if !self.scan_all::<PARALLEL>(desk) {
+                return false;
+            }
+            let Some(closure) = self.newest() else {
+                return true;
+            };
+            self.visit::<PARALLEL>(closure);
+        }
+    }
+
+    /// [`MarkLoop::trace`] until no span is left.
+    #[inline(always)]
+    fn scan_all<const PARALLEL: bool>(&mut self, desk: Option<Desk<'_, Span>>) -> bool {
+        while let Some(span) = self.stack.pop() {
+            self.scan::<PARALLEL>(span);
+            self.until_look -= 1;
+            if self.until_look == 0 {
+                self.until_look = LOOK;
+                match desk {
+                    Some(desk) if desk.is_wanted() => self.give::<PARALLEL>(desk),
+                    None if self.is_worth_sharing() => return false,
+                    _ => {}
+                }
+            }
+        }
+        true
+    }
+
+    /// Whether so much was marked that others had better be called, if there is anything for them.
+    fn is_worth_sharing(&mut self) -> bool {
+        self.words >= self.share_at
+            && (self.stack.len() >= WORTH_GIVING || self.stack.oldest().is_some_and(|span| span.slots >= WORTH_CUTTING))
+    }
+
+    /// Offer half of what is known to who has nothing.
+    #[cold]
+    #[inline(never)]
+    pub fn give<const PARALLEL: bool>(&mut self, desk: Desk<'_, Span>) {
+        if self.stack.len() < WORTH_GIVING {
+            // Of a tree much of what hangs between the root and here waits in the ring.
+            while let Some(closure) = self.newest() {
                 self.visit::<PARALLEL>(closure);
-            } else {
+            }
+        }
+        for _ in 0..self.stack.len().div_ceil(2).min(GIVEN) {
+            let several = self.stack.len() > 1;
+            let Some(span) = self.stack.oldest() else {
                 return;
+            };
+            if span.slots >= WORTH_CUTTING {
+                desk.offer(span.split_off(span.slots / 2));
+            } else if several {
+                self.stack.take_oldest().into_iter().for_each(|span| desk.offer(span));
             }
         }
     }
@@ -164,7 +255,7 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
         }
     }
 
-    /// Scan what was dropped again, and what that leads to; some of it may be dropped then. Nobody else marks meanwhile.
+    /// Scan what was dropped again, and what that leads to, or as much of it as [`MarkLoop::trace`] does; some may be dropped then. Nobody else marks meanwhile.
     #[cold]
     #[inline(never)]
     pub fn rescan(&mut self) {
@@ -174,23 +265,39 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
             pass_last: last,
             ..Dropped::NONE
         };
-        while let Some(at) = self
-            .marks
-            .next_marked(self.dropped.pass, self.dropped.pass_last + Words(1))
-        {
+        let mut goes_on = true;
+        while let Some(at) = self.dropped.next_of_pass(self.marks).filter(|_| goes_on) {
             // SAFETY: it was marked in this marking (no closure had been), so a closure is there.
             let extent = unsafe { ClosureRef(at.as_mut_ptr()).extent() };
             // Where the next one may start, and no mark lies before that belongs to this one.
             self.dropped.pass = at + extent.words;
-            let mut span = Span::of(extent);
-            while span.slots > 0 {
-                let piece = span.split_off(PIECE.min(span.slots));
-                self.scan::<false>(piece);
-                while let Some(span) = self.stack.pop() {
-                    self.scan::<false>(span);
-                }
+            // There is room: nothing else is on the stack.
+            self.stack.push(Span::of(extent));
+            goes_on = self.scan_all::<false>(None);
+        }
+        self.dropped.end_pass();
+    }
+}
+
+// SAFETY: it holds marks, which threads share, addresses of slots, which they only read, and a stack that nobody else has.
+unsafe impl<M: Marks> Tracer for MarkLoop<'_, M> {
+    type Piece = Span;
+    type Task = Infallible;
+
+    fn trace_shared(&mut self, piece: Option<Span>, desk: Desk<'_, Span>) {
+        let mut next = piece;
+        loop {
+            // There is room: nothing else is on the stack.
+            next.into_iter().for_each(|span| _ = self.stack.push(span));
+            self.trace::<true>(Some(desk));
+            next = desk.queue.pop();
+            if next.is_none() {
+                return;
             }
         }
-        self.dropped.pass = Addr(usize::MAX);
+    }
+
+    fn begin(&mut self, task: &Infallible) {
+        match *task {}
     }
 }

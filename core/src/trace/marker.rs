@@ -9,10 +9,13 @@
 //! Checked by `-DS`: an unmarked referent of a marked closure is a pointer to where no closure starts.
 
 use super::mark_loop::MarkLoop;
+use super::shift::Shift;
 use super::span_stack::{SpanStack, StackPool};
+use super::team::{LONG_MARKED, Team};
 use crate::closure::Slot;
 use crate::heap::Heap;
 use crate::space::Marks;
+use crate::stats::{Shared, Sharing};
 use crate::sync::Arc;
 use crate::words::{Addr, Bytes, Words};
 
@@ -33,6 +36,9 @@ pub struct Marker<'m, M> {
     /// Of the thread that collects.
     first: MarkLoop<'m, M>,
     pool: Arc<StackPool>,
+    team: Option<Team<'m>>,
+    /// What the others did, and how it was shared.
+    marked: Marked,
 }
 
 /// What was marked.
@@ -44,8 +50,10 @@ pub struct Marked {
     pub words: Words,
     /// Of these, words of large objects.
     pub large: Words,
-    /// The most memory that mark stacks took.
+    /// The most memory that mark stacks took at a time, beside a KiB that each begins with.
     pub stack: Bytes,
+    /// How several threads shared the work; what each *copied* is what it marked.
+    pub shared: Shared,
 }
 
 impl<'m, M: Marks> Marker<'m, M> {
@@ -53,11 +61,27 @@ impl<'m, M: Marks> Marker<'m, M> {
     pub fn new(heap: &Heap, marks: &'m M) -> Self {
         let committed = heap.blocks().accounting().committed().0;
         let most = Bytes(committed / HEAP_PER_BYTE).max(LEAST_STACK);
-        let pool = Arc::new(StackPool::new(most, 1));
+        let pool = Arc::new(StackPool::new(most));
         Marker {
             marks,
             first: MarkLoop::new(marks, SpanStack::new(Arc::clone(&pool))),
             pool,
+            team: None,
+            marked: Marked::default(),
+        }
+    }
+
+    /// From now on there are others who may help. Comes before anything is found. Marking is shared with load balancing or not at all: there is nothing in it
+    /// that belongs to a thread.
+    pub fn with(&mut self, team: Team<'m>) {
+        self.marked.shared.sharing = match team.sharing_so_far() {
+            so_far @ (Sharing::Younger | Sharing::TooLittle) if team.is_balanced() || !team.has_helpers() => so_far,
+            _ => Sharing::Alone,
+        };
+        self.team = Some(team).filter(Team::is_balanced);
+        if let Some(team) = &self.team {
+            self.pool.share_between(team.size);
+            self.first.share_at = LONG_MARKED;
         }
     }
 
@@ -70,11 +94,51 @@ impl<'m, M: Marks> Marker<'m, M> {
 
     /// Mark everything that can be reached from what has been found.
     pub fn mark(&mut self) {
-        self.first.trace::<false>();
-        while !self.first.dropped.is_none() {
-            self.first.rescan();
-            self.first.trace::<false>();
+        loop {
+            if !self.first.trace::<false>(None) {
+                self.share();
+            } else if !self.first.dropped.is_none() {
+                self.first.rescan();
+            } else {
+                return;
+            }
         }
+    }
+
+    /// Call the others, and mark with them until nothing is left but what was dropped.
+    #[cold]
+    #[inline(never)]
+    fn share(&mut self) {
+        let Some(team) = &mut self.team else {
+            unreachable!("nothing is worth sharing if there is nobody to share with");
+        };
+        let (marks, pool, first) = (self.marks, &self.pool, &mut self.first);
+        let absent = || MarkLoop::new(marks, SpanStack::new(Arc::clone(pool)));
+        let shift = Shift::new(team, Vec::new(), |desk| {
+            first.give::<false>(desk);
+            let first = std::mem::replace(first, absent());
+            std::iter::once(first).chain((1..team.size).map(|_| absent())).collect()
+        });
+        let (loops, figures, parallel_ns) = shift.work(team);
+        let shared = &mut self.marked.shared;
+        shared.sharing = Sharing::Balanced;
+        shared.parallel_ns += parallel_ns;
+        shared.threads.resize(figures.len(), Default::default());
+        let threads = shared.threads.iter_mut().zip(figures);
+        for (number, (marker, (sum, figures))) in loops.into_iter().zip(threads).enumerate() {
+            *sum += &figures;
+            if number == 0 {
+                *first = marker;
+                continue;
+            }
+            sum.copied += marker.words.to_bytes().0 as u64;
+            self.marked.closures += marker.closures;
+            self.marked.words += marker.words;
+            self.marked.large += marker.large;
+            first.dropped.join(marker.dropped);
+        }
+        // What a rescan leads to may be as much again.
+        first.share_at = first.words + LONG_MARKED;
     }
 
     /// After marking: clears a weak slot whose referent was not reached.
@@ -89,16 +153,23 @@ impl<'m, M: Marks> Marker<'m, M> {
     }
 
     /// What was marked.
-    pub fn finish(self) -> Marked {
+    pub fn finish(mut self) -> Marked {
         debug_assert!(
             self.first.stack.len() == 0 && self.first.dropped.is_none(),
             "marking is not over"
         );
+        if let Some(thread) = self.marked.shared.threads.first_mut() {
+            thread.copied = self.first.words.to_bytes().0 as u64;
+        }
         Marked {
-            closures: self.first.closures,
-            words: self.first.words,
-            large: self.first.large,
+            closures: self.marked.closures + self.first.closures,
+            words: self.marked.words + self.first.words,
+            large: self.marked.large + self.first.large,
             stack: self.pool.taken(),
+            shared: self.marked.shared,
         }
     }
 }
+
+#[cfg(all(test, not(any(gclab_loom, gclab_shuttle))))]
+mod tests;

@@ -6,6 +6,7 @@
 
 mod compactor;
 mod copier;
+mod copiers;
 mod copy;
 mod evacuator;
 mod exchange;

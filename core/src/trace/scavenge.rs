@@ -17,9 +17,9 @@
 
 #[cfg(doc)]
 use super::copier::ToDo;
-use super::copier::{Copier, Desk, forward, refill};
+use super::copier::{Copier, forward, refill};
 use super::copy::copy_closure;
-use super::exchange::{Kind, Piece};
+use super::exchange::{Desk, Kind, Piece};
 use super::lane::Cursor;
 use super::queue::{Found, MAX_LANES, Queue, first_lane, prefetch};
 use crate::block::BlockState;

@@ -1,68 +1,55 @@
 //! The parallel part of a collection: a shift that threads come to, work in, and are done with.
 //!
-//! Each thread has a place: its copier, its queue, its figures. It uses them only while it is busy ([`super::exchange`]), so when nobody is, the thread
+//! Each thread has a place: what it traces with ([`Tracer`]: a copier, or a loop that marks), its queue, its figures. It uses them only while it is busy ([`super::exchange`]), so when nobody is, the thread
 //! that collects takes everything back and goes on, whether the others have noticed the end or not, or never came. All that those may
 //! still touch is the exchange, which they own with it.
 //!
-//! With load balancing the first thread begins with what it has found so far, and the others take from it. Without, each capability's roots and remembered
-//! slots are one task, which goes to the thread of the same number (modulo their number), and nobody takes from anybody; only tasks of a thread that has
-//! not come by the time the first one is done go to the first.
+//! With load balancing the first thread begins with what it has found so far, and the others take from it. Without, there are tasks: each goes
+//! to the thread of the same number (modulo their number), and nobody takes from anybody; only tasks of a thread that has not come by the time the first one is done go to
+//! the first.
 
-use super::copier::{Copier, Desk};
-use super::exchange::{Exchange, Kind, Piece, Searches};
+use super::exchange::{Desk, Exchange, Searches};
 use super::team::Team;
-use crate::closure::Slot;
-use crate::collector::Capability;
 use crate::gc_threads::Job;
-use crate::mutator::{FrameHeader, for_each_frame_slot};
-use crate::remembered::{RememberedChunks, RememberedSet};
 use crate::stats::{Clock, GcThread, WorkSearch};
 use crate::sync::deque::Worker;
 use crate::sync::{Arc, AtomicBool, Ordering};
 use std::cell::UnsafeCell;
-use std::ops::Range;
 use std::time::Instant;
 
-/// Remembered slots that are one piece of work.
-const REMEMBERED_PIECE: usize = 1024;
+/// What a thread of a shift traces with.
+///
+/// # Safety
+/// It may be used by one thread after the other.
+pub(super) unsafe trait Tracer {
+    /// What threads take from each other.
+    type Piece: Send;
+    /// What one thread does, without load balancing, and others may look at before.
+    type Task;
 
-/// What a capability had when the world was stopped, to be evacuated by the thread that it belongs to.
-#[derive(Debug)]
-pub(super) struct Owned {
-    remembered: *const RememberedSet,
-    frames: *const FrameHeader,
-    taken: AtomicBool,
-}
+    /// Trace `piece`, or what waits here, and what that leads to, and what is in the thread's own queue, until nothing is left there.
+    fn trace_shared(&mut self, piece: Option<Self::Piece>, desk: Desk<'_, Self::Piece>);
 
-impl Owned {
-    pub fn of<A>(capability: &Capability<A>) -> Self {
-        Owned {
-            remembered: capability.remembered(),
-            frames: capability.frames.get(),
-            taken: AtomicBool::new(false),
-        }
-    }
+    /// Begin with what a task consists of.
+    fn begin(&mut self, task: &Self::Task);
 }
 
 /// See the module's text.
-#[derive(Debug)]
-pub(super) struct Shift<'h> {
-    exchange: Exchange,
-    places: Vec<Place<'h>>,
-    owned: Vec<Owned>,
+pub(super) struct Shift<T: Tracer> {
+    exchange: Exchange<T::Piece>,
+    places: Vec<Place<T>>,
+    tasks: Vec<(AtomicBool, T::Task)>,
     balanced: bool,
     begun: Instant,
 }
 
 /// What one thread has to itself while it is busy. On cache lines of its own.
-#[derive(Debug)]
 #[repr(align(128))]
-struct Place<'h>(UnsafeCell<Option<AtWork<'h>>>);
+struct Place<T: Tracer>(UnsafeCell<Option<AtWork<T>>>);
 
-#[derive(Debug)]
-struct AtWork<'h> {
-    copier: Copier<'h>,
-    queue: Worker<Piece>,
+struct AtWork<T: Tracer> {
+    tracer: T,
+    queue: Worker<T::Piece>,
     figures: GcThread,
     /// Nanoseconds since the shift began at which its work ended last.
     rested: u64,
@@ -71,96 +58,74 @@ struct AtWork<'h> {
 }
 
 // SAFETY: a place is used only by the thread whose number it has, while that is busy, and by the one that collects before anybody was called and after the
-// end; `Exchange` orders these by the release and acquire of its count of busy threads. Capabilities are those of a stopped world, and only the thread
-// that took the task (`Owned::taken`) looks at it.
-unsafe impl Sync for Shift<'_> {}
+// end; `Exchange` orders these by the release and acquire of its count of busy threads. What is there may be used by one thread after the other (`Tracer`). Only the
+// thread that took a task looks into it.
+unsafe impl<T: Tracer> Sync for Shift<T> {}
 // SAFETY: as above; what it holds may be sent.
-unsafe impl Send for Shift<'_> {}
+unsafe impl<T: Tracer> Send for Shift<T> {}
 
-impl<'h> Shift<'h> {
-    /// A shift for `team`, in which the first thread begins with what waits at `copier`, which is absent until it comes back from
-    /// [`Shift::work`].
-    pub fn new(
-        copier: &mut Copier<'h>,
-        chunks: &RememberedChunks,
-        handles: Range<*mut u64>,
-        owned: Vec<Owned>,
-        team: &Team<'_>,
-    ) -> Self {
-        let queues: Vec<Worker<Piece>> = (0..team.size).map(|_| Worker::new_lifo()).collect();
+impl<T: Tracer> Shift<T> {
+    /// A shift for `team`. `begin` offers what the first thread has for others, and gives what all threads trace with, the first one's first.
+    pub fn new(team: &Team<'_>, tasks: Vec<T::Task>, begin: impl FnOnce(Desk<'_, T::Piece>) -> Vec<T>) -> Self {
+        let queues: Vec<Worker<T::Piece>> = (0..team.size).map(|_| Worker::new_lifo()).collect();
         let stealers = queues.iter().map(Worker::stealer).collect();
         // Tasks that nobody has taken are as good as a busy thread each: they have to be done before the end.
-        let exchange = Exchange::new(stealers, 1 + owned.len());
-        let desk = Desk {
+        let exchange = Exchange::new(stealers, 1 + tasks.len());
+        let tracers = begin(Desk {
             queue: &queues[0],
             exchange: &exchange,
-        };
-        copier.offer_waiting(desk);
-        desk.offer_slices(handles, Kind::Roots);
-        for slots in chunks.iter().flat_map(|slots| slots.chunks(REMEMBERED_PIECE)) {
-            let range = slots.as_ptr_range();
-            desk.offer(Piece {
-                from: range.start.cast_mut(),
-                to: range.end.cast_mut(),
-                kind: Kind::Remembered,
-            });
-        }
-        let others: Vec<Copier<'h>> = (1..team.size).map(|_| copier.split()).collect();
-        let first = std::mem::replace(copier, copier.absent());
-        let place = |(copier, queue)| {
+        });
+        assert_eq!(tracers.len(), queues.len(), "each thread has something to trace with");
+        let place = |(tracer, queue)| {
             Place(UnsafeCell::new(Some(AtWork {
-                copier,
+                tracer,
                 queue,
                 figures: GcThread::default(),
                 rested: 0,
                 cpu_before: 0,
             })))
         };
-        let copiers = std::iter::once(first).chain(others);
         Shift {
-            places: copiers.zip(queues).map(place).collect(),
+            places: tracers.into_iter().zip(queues).map(place).collect(),
             exchange,
-            owned,
+            tasks: tasks.into_iter().map(|task| (AtomicBool::new(false), task)).collect(),
             balanced: team.is_balanced(),
             begun: Instant::now(),
         }
     }
 
-    /// Call the others and work until everything is done. Gives their copiers, the figures of all threads, the first one's first, and how many nanoseconds
+    /// Call the others and work until everything is done. Gives back what all traced with and their figures, the first thread's first, and how many nanoseconds
     /// it took.
-    pub fn work(self, copier: &mut Copier<'h>, team: Team<'_>) -> (Vec<Copier<'h>>, Vec<GcThread>, u64) {
-        let helpers = team.size - 1;
+    pub fn work<'h>(self, team: &mut Team<'_>) -> (Vec<T>, Vec<GcThread>, u64)
+    where
+        T: 'h,
+    {
         let shift = Arc::new(self);
         let job: Arc<dyn Job + 'h> = Arc::clone(&shift) as Arc<dyn Job + 'h>;
         // SAFETY: only lifetimes differ. What of `'h` a helper gets to, through the places, it uses while it is busy, which nobody is any more when
-        // `lead` returns; and when the last helper lets go of the shift, the places are empty (see below).
+        // `lead` returns; and when the last helper lets go of the shift, the places are empty (see below), and tasks are nothing to be dropped.
         let job = unsafe { std::mem::transmute::<Arc<dyn Job + 'h>, Arc<dyn Job + 'static>>(job) };
-        team.helpers.call(helpers, job);
+        team.helpers.call(team.size - 1, job);
         shift.lead();
         team.helpers.dismiss();
         let parallel_ns = shift.begun.elapsed().as_nanos() as u64;
-        let mut copiers = Vec::with_capacity(helpers);
-        let mut figures = Vec::with_capacity(team.size);
-        for (number, place) in shift.places.iter().enumerate() {
-            // SAFETY: this is the end: nobody is busy, nor ever will be.
-            let Some(at_work) = unsafe { &mut *place.0.get() }.take() else {
-                continue;
-            };
-            figures.push(at_work.figures_at_end(parallel_ns));
-            if number == 0 {
-                *copier = at_work.copier;
-            } else {
-                copiers.push(at_work.copier);
-            }
-        }
-        (copiers, figures, parallel_ns)
+        // SAFETY: this is the end: nobody is busy, nor ever will be.
+        let at_work = shift
+            .places
+            .iter()
+            .filter_map(|place| unsafe { &mut *place.0.get() }.take());
+        let (tracers, figures) = at_work
+            .map(|at_work| (at_work.figures_at_end(parallel_ns), at_work.tracer))
+            .map(|(figures, tracer)| (tracer, figures))
+            .unzip();
+        (tracers, figures, parallel_ns)
     }
 
     /// The first thread's part.
     fn lead(&self) {
         let mut search = Search::new(0);
         self.at_work(0, |at_work, shift| {
-            at_work.copier.scavenge_shared(None, shift.desk(&at_work.queue))
+            at_work.tracer.trace_shared(None, shift.desk(&at_work.queue))
         });
         self.exchange.rest();
         if self.balanced {
@@ -177,7 +142,7 @@ impl<'h> Shift<'h> {
         while let Some(piece) = self.exchange.next(&mut search.chance, &mut search.searches) {
             self.at_work(number, |at_work, shift| {
                 search.hand_in(&mut at_work.figures.search);
-                at_work.copier.scavenge_shared(Some(piece), shift.desk(&at_work.queue));
+                at_work.tracer.trace_shared(Some(piece), shift.desk(&at_work.queue));
             });
             self.exchange.rest();
         }
@@ -185,27 +150,21 @@ impl<'h> Shift<'h> {
 
     /// Do the tasks that `whose` says, those that nobody has taken.
     fn do_tasks(&self, whose: impl Fn(usize) -> bool, number: usize) {
-        for (_, task) in self.owned.iter().enumerate().filter(|(index, _)| whose(*index)) {
+        for (_, (taken, task)) in self.tasks.iter().enumerate().filter(|(index, _)| whose(*index)) {
             // Relaxed: the task was there before anybody was called.
-            if task.taken.swap(true, Ordering::Relaxed) {
+            if taken.swap(true, Ordering::Relaxed) {
                 continue;
             }
             self.exchange.take_task();
             self.at_work(number, |at_work, shift| {
-                let copier = &mut at_work.copier;
-                let holder = copier.roots;
-                // SAFETY: the mutators are stopped, and who took the task has the set and the frames to itself.
-                unsafe {
-                    (*task.remembered).drain(|_, slots| copier.remembered_slots::<true>(slots));
-                    for_each_frame_slot(task.frames, |slot: Slot| copier.evacuate_now::<true>(slot, holder));
-                }
-                copier.scavenge_shared(None, shift.desk(&at_work.queue));
+                at_work.tracer.begin(task);
+                at_work.tracer.trace_shared(None, shift.desk(&at_work.queue));
             });
             self.exchange.rest();
         }
     }
 
-    fn desk<'a>(&'a self, queue: &'a Worker<Piece>) -> Desk<'a> {
+    fn desk<'a>(&'a self, queue: &'a Worker<T::Piece>) -> Desk<'a, T::Piece> {
         Desk {
             queue,
             exchange: &self.exchange,
@@ -213,7 +172,7 @@ impl<'h> Shift<'h> {
     }
 
     /// Work at a place. The caller is busy, and `number` is its own.
-    fn at_work(&self, number: usize, work: impl FnOnce(&mut AtWork<'h>, &Self)) {
+    fn at_work(&self, number: usize, work: impl FnOnce(&mut AtWork<T>, &Self)) {
         // SAFETY: the caller's number and its being busy give it the place: see `Sync`.
         let Some(at_work) = (unsafe { &mut *self.places[number].0.get() }) else {
             unreachable!("places are emptied after the end");
@@ -235,7 +194,7 @@ impl<'h> Shift<'h> {
     }
 }
 
-impl Job for Shift<'_> {
+impl<T: Tracer> Job for Shift<T> {
     fn take_part(&self, number: usize) {
         self.exchange.come();
         if self.balanced {
@@ -247,7 +206,7 @@ impl Job for Shift<'_> {
     }
 }
 
-impl AtWork<'_> {
+impl<T: Tracer> AtWork<T> {
     fn figures_at_end(&self, parallel_ns: u64) -> GcThread {
         let figures = self.figures;
         let accounted = figures.start_ns + figures.idle_ns + figures.work_ns;

@@ -57,27 +57,39 @@ impl Span {
 pub(super) struct StackPool {
     most: usize,
     left: AtomicUsize,
+    /// The least that was left.
+    least: AtomicUsize,
     /// Threads that may want some.
-    threads: usize,
+    threads: AtomicUsize,
 }
 
 impl StackPool {
-    /// At most so much for the stacks of `threads` threads together, beside what each begins with.
-    pub fn new(most: Bytes, threads: usize) -> Self {
+    /// At most so much for all stacks together, beside what each begins with.
+    pub fn new(most: Bytes) -> Self {
         let most = most.0 / size_of::<Span>();
         StackPool {
             most,
             left: AtomicUsize::new(most),
-            threads,
+            least: AtomicUsize::new(most),
+            threads: AtomicUsize::new(1),
         }
+    }
+
+    /// So many threads may want some from now on.
+    pub fn share_between(&self, threads: usize) {
+        self.threads.store(threads, Relaxed);
     }
 
     /// Takes up to `wanted` spans; no more than a thread's part of what is left, but a page of them.
     fn take(&self, wanted: usize) -> usize {
-        let part = |left: usize| wanted.min(left.div_ceil(self.threads)).max(LEAST).min(left);
+        let threads = self.threads.load(Relaxed);
+        let part = |left: usize| wanted.min(left.div_ceil(threads)).max(LEAST).min(left);
         // Relaxed: a number, by which nobody finds anything.
         let before = self.left.fetch_update(Relaxed, Relaxed, |left| Some(left - part(left)));
-        part(before.unwrap_or_else(|left| left))
+        let before = before.unwrap_or_else(|left| left);
+        let taken = part(before);
+        self.least.fetch_min(before - taken, Relaxed);
+        taken
     }
 
     fn give_back(&self, spans: usize) {
@@ -89,9 +101,9 @@ impl StackPool {
         Table::new(self.most * (size_of::<Span>() / size_of::<u64>())).ok()
     }
 
-    /// What stacks took.
+    /// The most that stacks took at a time.
     pub fn taken(&self) -> Bytes {
-        Bytes((self.most - self.left.load(Relaxed)) * size_of::<Span>())
+        Bytes((self.most - self.least.load(Relaxed)) * size_of::<Span>())
     }
 }
 
@@ -156,6 +168,19 @@ impl SpanStack {
         Some(unsafe { self.top.read() })
     }
 
+    /// The oldest span: of a tree, that which the most hangs on.
+    pub fn oldest(&mut self) -> Option<&mut Span> {
+        // SAFETY: there is a span between bottom and top, and this is the only reference to it.
+        (self.top != self.bottom).then(|| unsafe { &mut *self.bottom })
+    }
+
+    /// Take the oldest span.
+    pub fn take_oldest(&mut self) -> Option<Span> {
+        let oldest = *self.oldest()?;
+        self.bottom = self.bottom.wrapping_add(1);
+        Some(oldest)
+    }
+
     /// Makes room for a span, unless there is none.
     #[cold]
     #[inline(never)]
@@ -205,5 +230,14 @@ impl SpanStack {
         unsafe { std::ptr::copy(self.bottom, start, len) };
         self.bottom = start;
         self.top = start.wrapping_add(len);
+    }
+}
+
+impl Drop for SpanStack {
+    fn drop(&mut self) {
+        if self.many.is_some() {
+            self.pool
+                .give_back((self.limit as usize - self.start as usize) / size_of::<Span>());
+        }
     }
 }

@@ -15,6 +15,9 @@ const WORTH_SHARING: Words = Words(if cfg!(debug_assertions) { 1 << 7 } else { 1
 /// pointers, little ever waits to be scavenged.
 const LONG_SINCE: usize = if cfg!(debug_assertions) { 1 } else { 8 };
 
+/// Words marked by one thread after which others are called, if there is anything to be shared: 256 KiB here, too.
+pub(super) const LONG_MARKED: Words = Words(if cfg!(debug_assertions) { 1 << 7 } else { 1 << 15 });
+
 /// What a collection without load balancing must be expected to copy if others are to be called: twice as much, since each gets a part of it.
 const WORTH_CALLING: Bytes = Bytes::kib(if cfg!(debug_assertions) { 1 } else { 256 });
 
@@ -82,6 +85,18 @@ pub struct Team<'h> {
     pub(super) size: usize,
     /// What is planned.
     sharing: Sharing,
+}
+
+#[cfg(test)]
+impl<'h> Team<'h> {
+    /// A team of so many threads, with load balancing.
+    pub fn balanced(helpers: &'h mut GcThreads, size: usize) -> Self {
+        Team {
+            helpers,
+            size,
+            sharing: Sharing::Balanced,
+        }
+    }
 }
 
 impl Team<'_> {

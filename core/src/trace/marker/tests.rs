@@ -1,0 +1,264 @@
+//! Marking of graphs that are written into a heap by hand: random ones against a naive marking, and shapes that a recursion or an unbounded stack would not
+//! survive. One thread and several; stacks are as small as in all builds with debug assertions.
+
+use super::*;
+use crate::block::BlockState;
+use crate::closure::{ClosureRef, Header, Kind, TypeInfo};
+use crate::flags::Flags;
+use crate::gc_threads::GcThreads;
+use crate::space::MarkBits;
+use proptest::prelude::*;
+
+static LEAF: TypeInfo = TypeInfo::fixed(Kind::Constr, "Leaf", "test", 0, 1);
+static CELL: TypeInfo = TypeInfo::fixed(Kind::Constr, "Cell", "test", 1, 1);
+static PAIR: TypeInfo = TypeInfo::fixed(Kind::Constr, "Pair", "test", 2, 2);
+static WIDE: TypeInfo = TypeInfo::fixed(Kind::Constr, "Wide", "test", 3, 90);
+static ARRAY: TypeInfo = TypeInfo::variable(Kind::MutArrPtrs, "Array");
+
+/// A heap with closures in it.
+struct Graph {
+    heap: Heap,
+    marks: MarkBits,
+    free: Addr,
+    end: Addr,
+    /// All closures, in the order in which they were made.
+    all: Vec<Addr>,
+    words: Vec<usize>,
+}
+
+impl Graph {
+    fn new() -> Self {
+        let heap = Heap::new(&Flags {
+            reserve: Bytes::gib(2),
+            ..Flags::default()
+        })
+        .expect("a heap");
+        let marks = MarkBits::new(&heap).expect("a table");
+        Graph {
+            heap,
+            marks,
+            free: Addr::NULL,
+            end: Addr::NULL,
+            all: Vec::new(),
+            words: Vec::new(),
+        }
+    }
+
+    /// A closure with so many slots, all null; the number tells it from others.
+    fn make(&mut self, info: &'static TypeInfo, slots: usize) -> usize {
+        let is_array = info.kind == Kind::MutArrPtrs;
+        let words = if is_array { 2 + slots } else { 1 + info.words as usize };
+        if self.end - self.free < Words(words).to_bytes() {
+            let blocks = (words * 8).div_ceil(4096).max(256) as u32;
+            let run = self
+                .heap
+                .allocate(blocks, blocks, BlockState::of_step(1))
+                .expect("room");
+            (self.free, self.end) = (run.start(), run.end());
+        }
+        let at = self.free;
+        self.free = at + Words(words);
+        let memory = at.as_mut_ptr::<u64>();
+        // SAFETY: the words are in a run of this heap, and nobody else's.
+        unsafe {
+            memory.write(Header::new(info).0);
+            memory.add(1).write_bytes(0, words - 1);
+            if is_array {
+                memory.add(1).write(slots as u64);
+            }
+        }
+        self.all.push(at);
+        self.words.push(words);
+        self.all.len() - 1
+    }
+
+    fn slot(&self, closure: usize, slot: usize) -> Slot {
+        // SAFETY: a closure that was made.
+        let extent = unsafe { ClosureRef(self.all[closure].as_mut_ptr()).extent() };
+        assert!(slot < extent.slots);
+        Slot(extent.first.wrapping_add(slot))
+    }
+
+    fn point(&self, from: usize, slot: usize, to: usize) {
+        // SAFETY: a slot of a closure that was made, to one that was made.
+        unsafe { self.slot(from, slot).store(self.all[to].0 as u64) };
+    }
+
+    /// Mark from `root` with so many threads, and forget the marks of before.
+    fn mark(&mut self, helpers: &mut GcThreads, threads: usize, root: usize) -> Marked {
+        let (first, last) = (self.all.iter().min(), self.all.iter().max());
+        if let (Some(&first), Some(&last)) = (first, last) {
+            self.marks.clear(first, last + Words(1));
+        }
+        let mut marker = Marker::new(&self.heap, &self.marks);
+        if threads > 1 {
+            marker.with(Team::balanced(helpers, threads));
+        }
+        let mut root = self.all[root].0 as u64;
+        marker.root(Slot(&raw mut root));
+        marker.mark();
+        let marked = marker.finish();
+        let most = (self.heap.blocks().accounting().committed().0 / HEAP_PER_BYTE).max(LEAST_STACK.0);
+        assert!(marked.stack.0 <= most, "{:?} of mark stacks", marked.stack);
+        marked
+    }
+
+    /// Everything is marked, by any number of threads.
+    fn all_is_marked(mut self, root: usize) {
+        let mut helpers = GcThreads::default();
+        for threads in [1, 2, 4] {
+            let marked = self.mark(&mut helpers, threads, root);
+            assert_eq!(marked.closures, self.all.len() as u64, "{threads} threads");
+            assert_eq!(marked.words.0, self.words.iter().sum::<usize>());
+            assert!(self.all.iter().all(|&at| self.marks.get(at)));
+            let shared: u64 = marked.shared.threads.iter().map(|thread| thread.copied).sum();
+            if !marked.shared.threads.is_empty() {
+                assert_eq!(shared, marked.words.to_bytes().0 as u64);
+            }
+        }
+    }
+}
+
+/// What can be reached, the naive way.
+fn reachable(edges: &[Vec<usize>], root: usize) -> Vec<bool> {
+    let mut reached = vec![false; edges.len()];
+    let mut left = vec![root];
+    while let Some(one) = left.pop() {
+        if !std::mem::replace(&mut reached[one], true) {
+            left.extend(&edges[one]);
+        }
+    }
+    reached
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 400 }))]
+    #[test]
+    fn random_graphs_are_marked_as_a_naive_marking_says(
+        shapes in proptest::collection::vec((0..5usize, 0..200usize), 1..300),
+        edges in proptest::collection::vec((0..300usize, 0..200usize, 0..300usize), 0..1500),
+        root in 0..300usize,
+    ) {
+        let mut graph = Graph::new();
+        let slots: Vec<usize> = shapes
+            .iter()
+            .map(|&(shape, len)| {
+                let (info, slots) = [(&LEAF, 0), (&CELL, 1), (&PAIR, 2), (&WIDE, 3), (&ARRAY, len)][shape];
+                graph.make(info, slots);
+                slots
+            })
+            .collect();
+        let mut model: Vec<Vec<usize>> = slots.iter().map(|&slots| vec![usize::MAX; slots]).collect();
+        for (from, slot, to) in edges {
+            let (from, to) = (from % shapes.len(), to % shapes.len());
+            if slots[from] > 0 {
+                graph.point(from, slot % slots[from], to);
+                model[from][slot % slots[from]] = to;
+            }
+        }
+        model.iter_mut().for_each(|edges| edges.retain(|&to| to != usize::MAX));
+        let root = root % shapes.len();
+        let expected = reachable(&model, root);
+        let live = |weigh: &dyn Fn(usize) -> usize| -> usize {
+            (0..shapes.len()).filter(|&i| expected[i]).map(weigh).sum()
+        };
+        let mut helpers = GcThreads::default();
+        for threads in [1, 2, 3] {
+            let marked = graph.mark(&mut helpers, threads, root);
+            for (i, &at) in graph.all.iter().enumerate() {
+                prop_assert_eq!(graph.marks.get(at), expected[i], "closure {} with {} threads", i, threads);
+            }
+            prop_assert_eq!(marked.closures, live(&|_| 1) as u64);
+            prop_assert_eq!(marked.words.0, live(&|i| graph.words[i]));
+        }
+    }
+}
+
+/// As many as the bounds are promised for.
+const MANY: usize = if cfg!(miri) { 1_000 } else { 10_000_000 };
+
+#[test]
+fn a_long_list() {
+    let mut graph = Graph::new();
+    (0..MANY).for_each(|_| _ = graph.make(&CELL, 1));
+    (1..MANY).for_each(|i| graph.point(i - 1, 0, i));
+    graph.all_is_marked(0);
+}
+
+#[test]
+fn a_long_list_that_lies_backwards() {
+    let mut graph = Graph::new();
+    (0..MANY).for_each(|_| _ = graph.make(&CELL, 1));
+    (1..MANY).for_each(|i| graph.point(i, 0, i - 1));
+    graph.all_is_marked(MANY - 1);
+}
+
+#[test]
+fn a_large_array() {
+    let mut graph = Graph::new();
+    let array = graph.make(&ARRAY, MANY);
+    for i in 0..MANY {
+        let leaf = graph.make(&LEAF, 0);
+        graph.point(array, i, leaf);
+    }
+    graph.all_is_marked(array);
+}
+
+/// A tree as deep as it has teeth. Each tooth waits to be scanned, if the spine is followed first.
+fn comb(spine: usize, tooth: usize, backwards: bool) {
+    let mut graph = Graph::new();
+    let end = graph.make(&LEAF, 0);
+    let mut before = end;
+    for i in 0..MANY {
+        let node = graph.make(&PAIR, 2);
+        let cell = graph.make(&CELL, 1);
+        graph.point(node, tooth, cell);
+        graph.point(cell, 0, end);
+        if backwards {
+            graph.point(node, spine, before);
+        } else if i > 0 {
+            graph.point(before, spine, node);
+        }
+        before = node;
+    }
+    let root = if backwards { before } else { end + 1 };
+    graph.all_is_marked(root);
+}
+
+#[test]
+fn a_deep_comb_spine_first() {
+    comb(0, 1, false);
+}
+
+#[test]
+fn a_deep_comb_teeth_first() {
+    comb(1, 0, false);
+}
+
+#[test]
+fn a_deep_comb_that_lies_backwards() {
+    comb(0, 1, true);
+    comb(1, 0, true);
+}
+
+#[test]
+fn a_tree_is_shared() {
+    const NODES: usize = if cfg!(miri) { 1 << 8 } else { 1 << 16 };
+    let mut graph = Graph::new();
+    (0..NODES).for_each(|_| _ = graph.make(&PAIR, 2));
+    (1..NODES).for_each(|i| graph.point((i - 1) / 2, (i - 1) % 2, i));
+    let mut helpers = GcThreads::default();
+    // When the system lets it, the second thread gets a good part: in one of many markings it does.
+    let share_of_second = |marked: &Marked| marked.shared.threads[1].copied as f64 / marked.words.to_bytes().0 as f64;
+    let shares = (0..50).map(|_| {
+        let marked = graph.mark(&mut helpers, 2, 0);
+        assert_eq!(
+            (marked.closures, marked.shared.sharing),
+            (NODES as u64, Sharing::Balanced)
+        );
+        share_of_second(&marked)
+    });
+    assert!(cfg!(miri) || shares.fold(0.0, f64::max) > 0.2);
+    drop(helpers);
+    graph.all_is_marked(0);
+}
