@@ -4,6 +4,7 @@
 
 use super::exchange::{Exchange, Searches};
 use crate::closure::{ClosureRef, Header};
+use crate::space::set_bits;
 use crate::sync::Ordering::Relaxed;
 use crate::sync::deque::Worker;
 use crate::sync::{Arc, AtomicBool, AtomicU64, Condvar, Mutex};
@@ -298,4 +299,55 @@ fn two_threads_evacuate_one_closure() {
 #[test]
 fn three_threads_evacuate_one_closure() {
     race(3);
+}
+
+/// Closures that have bits in one entry of a table, as marking in parallel sets them: each is scanned by one, and no bit gets lost.
+fn marks(threads: usize) {
+    /// Their words.
+    const CLOSURES: [u64; 2] = [0b0_0111, 0b1_1000];
+    struct Entry {
+        bits: AtomicU64,
+        scanned: [UnsafeCell<u32>; 2],
+    }
+    impl Entry {
+        fn mark(&self) {
+            for (bits, scanned) in CLOSURES.into_iter().zip(&self.scanned) {
+                // SAFETY: the atomic stands for an entry.
+                let before = unsafe { set_bits::<true>((&raw const self.bits).cast(), bits) };
+                if before >> bits.trailing_zeros() & 1 == 0 {
+                    // SAFETY: loom checks that nobody else is there.
+                    scanned.with_mut(|scanned| unsafe { *scanned += 1 });
+                }
+            }
+        }
+    }
+    model(None, move || {
+        let entry = Arc::new(Entry {
+            bits: AtomicU64::new(0),
+            scanned: [UnsafeCell::new(0), UnsafeCell::new(0)],
+        });
+        let others: Vec<_> = (1..threads)
+            .map(|_| {
+                let entry = Arc::clone(&entry);
+                thread::spawn(move || entry.mark())
+            })
+            .collect();
+        entry.mark();
+        others.into_iter().for_each(|other| other.join().unwrap());
+        assert_eq!(entry.bits.load(Relaxed), CLOSURES[0] | CLOSURES[1]);
+        for scanned in &entry.scanned {
+            // SAFETY: the others have ended.
+            assert_eq!(scanned.with(|scanned| unsafe { *scanned }), 1);
+        }
+    });
+}
+
+#[test]
+fn two_threads_mark_neighbours() {
+    marks(2);
+}
+
+#[test]
+fn three_threads_mark_neighbours() {
+    marks(3);
 }
