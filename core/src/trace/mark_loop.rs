@@ -20,7 +20,7 @@ use crate::words::{Addr, Words};
 use std::convert::Infallible;
 
 /// Closures between the prefetch of a header and the visit: enough for the time that a line takes to come from memory.
-const DEPTH: usize = 16;
+const DEPTH: usize = 32;
 
 /// Slots of a span that are looked at before the spans they led to: few, so that a large array does not fill the stack.
 const PIECE: usize = 64;
@@ -31,7 +31,7 @@ const LOOK: u32 = if cfg!(debug_assertions) { 2 } else { 64 };
 /// Spans at most that are given away at a time, the oldest.
 const GIVEN: usize = 16;
 
-/// Spans on a stack that are worth to be shared. Whole trees may hang on each.
+/// Closures and spans that are worth to be shared. Whole trees may hang on each.
 const WORTH_GIVING: usize = if cfg!(debug_assertions) { 2 } else { 8 };
 
 /// Slots that are worth to be cut in two.
@@ -41,8 +41,10 @@ const WORTH_CUTTING: usize = 2 * PIECE;
 #[derive(Debug)]
 pub(super) struct MarkLoop<'m, M> {
     marks: &'m M,
+    /// What was found, from `oldest` on.
     ring: [u64; DEPTH],
-    next: usize,
+    oldest: usize,
+    found: usize,
     pub stack: SpanStack,
     pub dropped: Dropped,
     /// When so many words are marked, others are to be called if there is anything to be shared.
@@ -116,7 +118,8 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
         MarkLoop {
             marks,
             ring: [0; DEPTH],
-            next: 0,
+            oldest: 0,
+            found: 0,
             stack,
             dropped: Dropped::NONE,
             share_at: Words(usize::MAX),
@@ -134,7 +137,7 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
             if !self.scan_all::<PARALLEL>(desk) {
                 return false;
             }
-            let Some(closure) = self.newest() else {
+            let Some(closure) = self.take_oldest() else {
                 return true;
             };
             self.visit::<PARALLEL>(closure);
@@ -171,7 +174,7 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
     pub fn give<const PARALLEL: bool>(&mut self, desk: Desk<'_, Span>) {
         if self.stack.len() < WORTH_GIVING {
             // Of a tree much of what hangs between the root and here waits in the ring.
-            while let Some(closure) = self.newest() {
+            while let Some(closure) = self.take_oldest() {
                 self.visit::<PARALLEL>(closure);
             }
         }
@@ -196,22 +199,25 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
         }
         prefetch(closure);
         prefetch_line(self.marks.entry_address(Addr(closure as usize)) as u64);
-        let oldest = std::mem::replace(&mut self.ring[self.next], closure);
-        self.next = (self.next + 1) % DEPTH;
-        if oldest != 0 {
+        let place = &mut self.ring[(self.oldest + self.found) % DEPTH];
+        let oldest = std::mem::replace(place, closure);
+        if self.found < DEPTH {
+            self.found += 1;
+        } else {
+            self.oldest = (self.oldest + 1) % DEPTH;
             self.visit::<PARALLEL>(oldest);
         }
     }
 
-    /// The closure that was found last, of those in the ring.
+    /// The closure that was found first, of those in the ring. (The one found last has not come into the cache yet.)
     #[inline(always)]
-    fn newest(&mut self) -> Option<u64> {
-        let newest = (self.next + DEPTH - 1) % DEPTH;
-        let closure = std::mem::take(&mut self.ring[newest]);
-        if closure == 0 {
+    fn take_oldest(&mut self) -> Option<u64> {
+        if self.found == 0 {
             return None;
         }
-        self.next = newest;
+        let closure = self.ring[self.oldest];
+        self.oldest = (self.oldest + 1) % DEPTH;
+        self.found -= 1;
         Some(closure)
     }
 

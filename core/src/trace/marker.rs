@@ -60,7 +60,11 @@ impl<'m, M: Marks> Marker<'m, M> {
     /// Begin to mark in `marks`. Every space that holds closures of `heap` has been condemned: its marks are clear.
     pub fn new(heap: &Heap, marks: &'m M) -> Self {
         let committed = heap.blocks().accounting().committed().0;
-        let most = Bytes(committed / HEAP_PER_BYTE).max(LEAST_STACK);
+        Marker::within(Bytes(committed / HEAP_PER_BYTE).max(LEAST_STACK), marks)
+    }
+
+    /// Mark with so much memory for mark stacks.
+    fn within(most: Bytes, marks: &'m M) -> Self {
         let pool = Arc::new(StackPool::new(most));
         Marker {
             marks,
