@@ -54,6 +54,8 @@ pub struct Series {
     pub marks: bool,
     /// Whether points are joined.
     pub joined: bool,
+    /// Whether the spread is drawn as one band, not as a bar at each point.
+    pub band: bool,
 }
 
 /// A point of a line, or the place where it should be.
@@ -65,6 +67,8 @@ pub struct Point {
     pub y: Option<(f64, f64, f64)>,
     /// What is shown when the mouse rests on it.
     pub tip: String,
+    /// Why there is no value, in a word or two: stands beside the cross. Empty if it need not be said.
+    pub why: String,
 }
 
 impl Chart {
@@ -195,6 +199,19 @@ impl Series {
     fn draw(&self, svg: &mut String, x: &Scale, y: &Scale, offset: f64) {
         let colour = colour(self.style);
         let at = |p: &Point| x.at(p.x) + offset;
+        if self.band {
+            for stretch in self.points.split(|p| p.y.is_none()).filter(|s| s.len() > 1) {
+                let edge = |p: &Point, value: f64| format!("{:.1},{:.1}", at(p), y.at(value));
+                let upper = stretch.iter().filter_map(|p| p.y.map(|(_, _, high)| edge(p, high)));
+                let lower = stretch.iter().rev().filter_map(|p| p.y.map(|(_, low, _)| edge(p, low)));
+                let corners: Vec<String> = upper.chain(lower).collect();
+                let _ = write!(
+                    svg,
+                    r#"<polygon points="{}" style="fill:{colour}" fill-opacity="0.16" stroke="none"/>"#,
+                    corners.join(" ")
+                );
+            }
+        }
         if self.joined {
             for stretch in self.points.split(|p| p.y.is_none()).filter(|s| s.len() > 1) {
                 let dots = stretch
@@ -217,7 +234,9 @@ impl Series {
             let _ = write!(svg, "<g><title>{}</title>", escape(&point.tip));
             match point.y {
                 Some((value, low, high)) => {
-                    spread_bar(svg, left, y.at(low), y.at(high), &colour);
+                    if !self.band {
+                        spread_bar(svg, left, y.at(low), y.at(high), &colour);
+                    }
                     svg.push_str(&mark(self.style, left, y.at(value)));
                 }
                 None => {
@@ -227,6 +246,15 @@ impl Series {
                         svg,
                         r#"<path d="M{l:.1} {t:.1}L{r:.1} {b:.1}M{l:.1} {b:.1}L{r:.1} {t:.1}" style="stroke:{colour}" stroke-width="2" fill="none"/>"#
                     );
+                    if !point.why.is_empty() {
+                        // Upwards from the cross, so that those of several series stand side by side.
+                        let (x, y) = (left + 3.5, base - 8.0);
+                        let _ = write!(
+                            svg,
+                            r#"<text x="{x:.1}" y="{y:.1}" font-size="8.5" style="fill:{colour}" transform="rotate(-90 {x:.1} {y:.1})">{}</text>"#,
+                            escape(&point.why)
+                        );
+                    }
                 }
             }
             svg.push_str("</g>");

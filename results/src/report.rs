@@ -9,6 +9,7 @@ mod csv;
 mod figures;
 mod grid;
 mod markdown;
+mod memory;
 mod page;
 mod parallel;
 mod pauses;
@@ -16,6 +17,7 @@ mod pauses;
 pub use answer::{Answer, Best, Rival, answers, headline};
 pub use csv::csv;
 pub use markdown::markdown;
+pub use memory::{Budget, Budgets, Standing, budgets};
 pub use page::html;
 pub use parallel::{Advice, Call, Candidate, Case, advice};
 pub use pauses::{PERCENTILES, PauseRow, pause_rows};
@@ -23,6 +25,7 @@ pub use pauses::{PERCENTILES, PauseRow, pause_rows};
 use crate::folder::ResultsDir;
 use crate::maths::{RUNS_FOR_INTERVAL, Ratio, Spread};
 use crate::metric::{self, Metric};
+use crate::record::{RunRecord, Status};
 use crate::summary::Summary;
 
 /// The figure that "fast" means: the run's own total, or the wall clock where no run has it.
@@ -55,6 +58,12 @@ fn ratio_text(ratio: &Ratio) -> String {
     }
 }
 
+/// Whether a run failed; to be exhausted or to thrash is a result where heaps are multiples of the least.
+fn is_failure(run: &RunRecord) -> bool {
+    let by_heap = run.heap_multiple.is_some() && matches!(run.outcome, Status::HeapExhausted | Status::Timeout);
+    !run.outcome.is_ok() && !by_heap
+}
+
 /// What a reader must know before believing the figures.
 fn cautions(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<String> {
     let manifest = dir.manifest();
@@ -67,7 +76,7 @@ fn cautions(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<String> {
             ));
         }
     }
-    let failed: usize = summary.groups().map(|g| g.failures().values().sum::<usize>()).sum();
+    let failed = dir.runs().iter().filter(|run| is_failure(run)).count();
     if failed > 0 {
         cautions.push(format!(
             "{failed} of {} runs did not end well. They enter no statistic and are listed under Failed runs.",

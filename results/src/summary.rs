@@ -39,9 +39,16 @@ pub struct Work<'a> {
 pub struct Group<'a> {
     /// The configuration.
     pub configuration: Configuration,
+    /// How many times the reference minimum of its workload its `-M` is, in an experiment that says `heap`.
+    pub heap: Option<f64>,
+    /// The same as text: the value of the axis [`HEAP`].
+    heap_text: Option<String>,
     /// Its runs, in the order in which they ended.
     pub runs: Vec<&'a RunRecord>,
 }
+
+/// The axis of multiples of the least heap. It takes the place of `M`, whose bytes differ from workload to workload.
+pub const HEAP: &str = "heap";
 
 /// What is written for the value of an axis that a configuration does not set.
 pub const UNSET: &str = "default";
@@ -55,14 +62,14 @@ impl<'a> Summary<'a> {
     /// Groups runs; `sweep` gives the order of axes and of values that are not numbers.
     pub fn of_runs(runs: &'a [RunRecord], sweep: &[Axis]) -> Summary<'a> {
         let axes = axes(runs, sweep);
-        let mut groups: BTreeMap<Configuration, Vec<&RunRecord>> = BTreeMap::new();
+        let mut groups: BTreeMap<Configuration, Group<'a>> = BTreeMap::new();
         for run in runs {
-            groups.entry(run.configuration()).or_default().push(run);
+            let group = groups.entry(run.configuration()).or_insert_with(|| Group::empty(run));
+            group.runs.push(run);
         }
         let mut works: Vec<Work<'a>> = Vec::new();
-        for (configuration, runs) in groups {
-            let title = configuration.work();
-            let group = Group { configuration, runs };
+        for group in groups.into_values() {
+            let title = group.configuration.work();
             match works.iter_mut().find(|work| work.title == title) {
                 Some(work) => work.groups.push(group),
                 None => works.push(Work {
@@ -77,7 +84,7 @@ impl<'a> Summary<'a> {
                 (places, group.configuration.collector.clone())
             });
         }
-        let fixed = runs.first().map(|run| run.flags.clone()).unwrap_or_default();
+        let fixed = runs.first().map(settings).unwrap_or_default();
         let fixed = fixed
             .into_iter()
             .filter(|(name, _)| axes.iter().all(|axis| axis.flag != *name))
@@ -116,6 +123,16 @@ impl<'a> Work<'a> {
 }
 
 impl<'a> Group<'a> {
+    /// The configuration of this run, without any runs yet.
+    pub fn empty(run: &RunRecord) -> Group<'a> {
+        Group {
+            configuration: run.configuration(),
+            heap: run.heap_multiple,
+            heap_text: run.heap_multiple.map(|multiple| multiple.to_string()),
+            runs: Vec::new(),
+        }
+    }
+
     /// The runs that ended well.
     pub fn ok(&self) -> impl Iterator<Item = &'a RunRecord> {
         self.runs.iter().copied().filter(|run| run.outcome.is_ok())
@@ -143,6 +160,9 @@ impl<'a> Group<'a> {
 
     /// The value of a flag here, or [`UNSET`].
     pub fn flag(&self, name: &str) -> &str {
+        if name == HEAP {
+            return self.heap_text.as_deref().unwrap_or(UNSET);
+        }
         self.configuration.flags.get(name).map_or(UNSET, String::as_str)
     }
 
@@ -175,13 +195,24 @@ impl<'a> Group<'a> {
     }
 }
 
+/// The flags of a run, with the multiple of the heap in the place of `M`.
+fn settings(run: &RunRecord) -> BTreeMap<String, String> {
+    let mut settings = run.flags.clone();
+    if let Some(multiple) = run.heap_multiple {
+        settings.remove("M");
+        settings.insert(HEAP.to_owned(), multiple.to_string());
+    }
+    settings
+}
+
 /// The flags with more than one value: in the order of the sweep, then by name.
 fn axes(runs: &[RunRecord], sweep: &[Axis]) -> Vec<Axis> {
-    let names: BTreeSet<&String> = runs.iter().flat_map(|run| run.flags.keys()).collect();
+    let all: Vec<BTreeMap<String, String>> = runs.iter().map(settings).collect();
+    let names: BTreeSet<&String> = all.iter().flat_map(BTreeMap::keys).collect();
     let mut axes: Vec<Axis> = Vec::new();
     for name in names {
-        let value_of = |run: &RunRecord| run.flags.get(name).cloned().unwrap_or_else(|| UNSET.to_owned());
-        let values: BTreeSet<String> = runs.iter().map(value_of).collect();
+        let value_of = |flags: &BTreeMap<String, String>| flags.get(name).cloned().unwrap_or_else(|| UNSET.to_owned());
+        let values: BTreeSet<String> = all.iter().map(value_of).collect();
         if values.len() > 1 {
             let swept = sweep.iter().find(|axis| axis.flag == *name);
             let place = |value: &String| {

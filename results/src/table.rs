@@ -29,6 +29,18 @@ pub fn render_within(dir: &ResultsDir, width: Option<u16>) -> String {
         );
     }
     text.push_str(&render_summary(&summary, width));
+    for (index, line) in crate::report::budgets(&summary)
+        .into_iter()
+        .flat_map(|b| b.text)
+        .enumerate()
+    {
+        let head = if index == 0 {
+            "\nWhich collector for which budget?\n"
+        } else {
+            ""
+        };
+        let _ = writeln!(text, "{head}{line}");
+    }
     for (index, line) in crate::report::advice(&summary)
         .into_iter()
         .flat_map(|a| a.text)

@@ -261,7 +261,7 @@ pub(super) fn given(flags: &Flags) -> BTreeMap<String, String> {
             .iter()
             .filter(|spec| word.starts_with(spec.name))
             .max_by_key(|spec| spec.name.len())?;
-        let value = &word[spec.name.len()..];
+        let value = word[spec.name.len()..].trim_start_matches('=');
         Some((
             spec.toml?.to_owned(),
             if value.is_empty() { "true" } else { value }.to_owned(),

@@ -81,6 +81,9 @@ fn timeout(text: &str) -> Result<Duration, String> {
     parse_duration(text).ok_or_else(|| "a time such as 300s, 5m or 1h is wanted; at most 1000h".into())
 }
 
+/// A limit for checks: more than any machine has, so that it contradicts nothing.
+const SOME_LIMIT: &str = "-M1t";
+
 /// One collector's result.
 type Outcome = (Configuration, Result<Found, Halt>);
 
@@ -142,10 +145,14 @@ fn questions(arguments: &Arguments, words: &[String], registry: &Registry) -> Re
         .workload(name)
         .ok_or_else(|| format!("unknown workload `{name}`; {}", suggest(name, "workloads", &names)))?;
     Args::parse(workload, &arguments.args).map_err(|error| format!("{error}\n\n{}", usage(workload)))?;
-    let flags = Flags::parse(None, words).map_err(|error| error.to_string())?;
-    if flags.max_heap.is_some() || matches!(flags.heap_hint, HeapHint::Size(_)) {
+    // There will be an -M, and some flags need one.
+    let limited: Vec<String> = [SOME_LIMIT.to_owned()].into_iter().chain(words.iter().cloned()).collect();
+    let mut flags = Flags::parse(None, &limited).map_err(|error| error.to_string())?;
+    let other_limit = flags.to_words().iter().any(|word| word.starts_with("-M") && word != SOME_LIMIT);
+    if other_limit || matches!(flags.heap_hint, HeapHint::Size(_)) {
         return Err("minheap looks for the -M itself: leave out -M, and -H with a size".into());
     }
+    flags.max_heap = None;
     let mut questions: Vec<Configuration> = Vec::new();
     let mut refusals = Vec::new();
     let all = registry.collector_names();

@@ -260,8 +260,13 @@ impl Prober<'_> {
     fn run(&mut self, heap: Option<u64>, attempt: u32) -> Result<Probe, Halt> {
         self.progress.start(self.question, heap);
         let mut configuration = self.question.clone();
-        if let Some(heap) = heap {
-            configuration.flags.insert("M".to_owned(), heap.to_string());
+        match heap {
+            Some(heap) => _ = configuration.flags.insert("M".to_owned(), heap.to_string()),
+            // A heap of fixed size takes its size from -M: how much the program needs, the default policy says.
+            None if configuration.flags.get("sizing").is_some_and(|policy| policy == "fixed") => {
+                configuration.flags.remove("sizing");
+            }
+            None => {}
         }
         let planned = PlannedRun::new(configuration, attempt, 0);
         let sweep = Sweep {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use gclab_core::flags::{FLAGS, FlagError, Flags};
+use gclab_core::words::Bytes;
 use gclab_workloads::{ArgError, Args};
 use toml::Spanned;
 
@@ -40,6 +41,9 @@ pub fn validate(name: String, source: &Source, raw: Raw, registry: &Registry) ->
     check.every_setting(&spec, &raw)?;
     Ok(spec)
 }
+
+/// An -M for checks before the right one is known: more than any machine has, so that it contradicts nothing.
+const SOME_LIMIT: Bytes = Bytes(1 << 40);
 
 struct Check<'a> {
     source: &'a Source,
@@ -242,6 +246,10 @@ impl Check<'_> {
                 flags
                     .set(name, value)
                     .map_err(|error| self.of_flag(raw, None, &error))?;
+            }
+            if !spec.heap.is_empty() {
+                // There will be an -M, and some flags need one.
+                flags.max_heap = Some(SOME_LIMIT);
             }
             Flags::parse_words(&flags.to_words()).map_err(|error| self.of_flag(raw, None, &error))?;
             for name in &spec.collectors {

@@ -230,6 +230,17 @@ fn bad_requests_get_one_message_and_status_2() {
     assert!(!bench.path().join("results").exists(), "nothing was begun");
 }
 
+/// A heap of fixed size takes it from the -M that is being looked for.
+#[test]
+fn a_heap_of_fixed_size_is_found_too() {
+    let bench = Bench::new();
+    let found = search(&bench, &["mut_array", "50000", "100000"], &["+RTS", "--sizing=fixed", "-A256k"]);
+    assert_eq!(found["flags"]["sizing"], "fixed");
+    assert!(found["reference_bytes"].as_u64().is_some(), "{found}");
+    bench.write("fixed.toml", &SIZES.replace("A = ", "sizing = \"fixed\"\nA = "));
+    bench.gclab(&["run", "fixed.toml", "--dry-run"]).exits(0);
+}
+
 const SIZES: &str = r#"question = "How much memory buys how much time?"
 collectors = ["two-space", "copying"]
 workloads = [{ name = "long_list", args = [50000, 100000] }, { name = "mut_array", args = [50000, 100000] }]

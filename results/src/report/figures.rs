@@ -6,7 +6,7 @@
 use crate::chart::{Chart, Point, Series};
 use crate::manifest::Axis;
 use crate::metric::{self, Metric};
-use crate::summary::{Group, Summary, Work, number};
+use crate::summary::{Group, HEAP, Summary, Work, number};
 
 /// Rows of small multiples beyond this many are left to the tables.
 pub(super) const MOST_PANELS: usize = 6;
@@ -110,6 +110,7 @@ fn chart(summary: &Summary<'_>, main: Option<&Axis>, metric: &Metric, title: &st
             points,
             marks: true,
             joined: places.joined,
+            ..Series::default()
         }
     });
     Chart {
@@ -132,6 +133,7 @@ fn point(summary: &Summary<'_>, metric: &Metric, group: &Group<'_>, x: f64) -> P
                 x,
                 y: Some((shown(spread.median), shown(spread.min), shown(spread.max))),
                 tip: format!("{label}: {range} {}, {} runs", metric.unit.name(), spread.n),
+                ..Point::default()
             }
         }
         None => {
@@ -141,6 +143,7 @@ fn point(summary: &Summary<'_>, metric: &Metric, group: &Group<'_>, x: f64) -> P
                 x,
                 y: None,
                 tip: format!("{label}: {why}"),
+                ..Point::default()
             }
         }
     }
@@ -202,7 +205,11 @@ impl<'s> Places<'s> {
             numeric,
             log: numeric && wide,
             joined: numeric,
-            label: format!("-{}", axis.flag),
+            label: if axis.flag == HEAP {
+                "heap, over the least of the workload".to_owned()
+            } else {
+                format!("-{}", axis.flag)
+            },
             ticks: axis.values.iter().enumerate().map(place).collect(),
         }
     }

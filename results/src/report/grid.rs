@@ -232,12 +232,8 @@ fn runs_cell(group: &Group<'_>) -> Cell {
 
 fn run_words(summary: &Summary<'_>, run: &RunRecord) -> Vec<Cell> {
     let mut cells = vec![Cell::word(run.position.to_string()), Cell::word(run.round.to_string())];
-    let configuration = run.configuration();
-    cells.push(Cell::word(configuration.work()));
-    let group = Group {
-        configuration,
-        runs: Vec::new(),
-    };
+    let group = Group::empty(run);
+    cells.push(Cell::word(group.configuration.work()));
     cells.extend(word_cells(summary, &group));
     cells
 }

@@ -1,6 +1,9 @@
 //! A report to paste into an issue: the answer, a table for each workload, the machine in a line, and the command.
 
-use super::{Advice, advice, answers, cautions, environment, headline, pause_rows, ratio_text, with_range};
+use super::memory::{deaths_text, minima, standing_text, times};
+use super::{
+    Advice, Budgets, advice, answers, budgets, cautions, environment, headline, pause_rows, ratio_text, with_range,
+};
 use crate::folder::ResultsDir;
 use crate::manifest::Axis;
 use crate::metric::{self, Metric};
@@ -22,12 +25,22 @@ fn folder(dir: &ResultsDir) -> String {
         let _ = writeln!(text, "{}\n", plain(question));
     }
     let _ = writeln!(text, "{}\n", plain(&headline(&answers(&summary))));
+    let budgets = budgets(&summary);
+    for line in budgets.iter().flat_map(|budgets| &budgets.text) {
+        let _ = writeln!(text, "{}\n", plain(line));
+    }
     let advice = advice(&summary);
     for line in advice.iter().flat_map(|advice| &advice.text) {
         let _ = writeln!(text, "{}\n", plain(line));
     }
     for caution in cautions(dir, &summary) {
         let _ = writeln!(text, "- {}", plain(&caution));
+    }
+    if let Some(budgets) = &budgets {
+        text.push_str("\n### Which collector for which budget?\n\n");
+        text.push_str(&budget_table(budgets));
+        text.push_str("\n### Least heaps\n\n");
+        text.push_str(&minima_table(dir));
     }
     if let Some(advice) = &advice {
         text.push_str("\n### Should collections be parallel?\n\n");
@@ -51,6 +64,38 @@ fn folder(dir: &ResultsDir) -> String {
         manifest.seed,
         shell_line(&manifest.command).replace('\n', " ")
     );
+    text
+}
+
+/// Times over the best that anybody has at any budget; where a contender dies, on what and of what.
+fn budget_table(budgets: &Budgets) -> String {
+    let mut header = vec!["heap, over the least".to_owned()];
+    header.extend(budgets.contenders.iter().cloned());
+    let mut text = format!("{}|{}|\n", line(&header), vec!["--:"; header.len()].join("|"));
+    for budget in &budgets.budgets {
+        let mut cells = vec![times(budget.multiple)];
+        cells.extend(budget.standings.iter().map(|standing| {
+            let why = deaths_text(standing);
+            let why = if why.is_empty() { why } else { format!(" ({why})") };
+            format!("{}{why}", standing_text(standing))
+        }));
+        text.push_str(&line(&cells));
+    }
+    text
+}
+
+fn minima_table(dir: &ResultsDir) -> String {
+    let (contenders, rows) = minima(dir.manifest());
+    let mut header = vec!["workload".to_owned()];
+    header.extend(contenders);
+    let mut text = format!("{}|:--|{}|\n", line(&header), vec!["--:"; header.len() - 1].join("|"));
+    for row in &rows {
+        let cells: Vec<String> = std::iter::once(row.work.clone()).chain(row.cells.clone()).collect();
+        text.push_str(&line(&cells));
+    }
+    for note in rows.iter().flat_map(|row| &row.notes) {
+        let _ = writeln!(text, "\n{}", plain(note));
+    }
     text
 }
 

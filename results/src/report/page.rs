@@ -2,11 +2,11 @@
 
 use super::figures::{MOST_PANELS, by_other_axes, panels, split_axes, style_of};
 use super::grid::{configuration_table, pause_table, plan_table, raw_table, sharing_table};
-use super::parallel::charts;
 use super::{
-    Advice, Answer, Best, advice, answers, cautions, environment, headline, pause_rows, pauses, ratio_text,
-    time_metric, with_range,
+    Advice, Answer, Best, Budgets, Standing, advice, answers, budgets, cautions, environment, headline, pause_rows,
+    pauses, ratio_text, time_metric, with_range,
 };
+use super::{memory, parallel};
 use crate::chart::swatch;
 use crate::folder::ResultsDir;
 use crate::manifest::Axis;
@@ -66,6 +66,7 @@ fn folder(dir: &ResultsDir) -> Value {
         time_name => time_metric(&summary).title,
         answers => answers.iter().map(|answer| answer_view(&summary, answer)).collect::<Vec<_>>(),
         advice => advice(&summary).as_ref().map(|advice| advice_view(&summary, advice)),
+        budgets => budgets(&summary).as_ref().map(|budgets| budgets_view(dir, &summary, budgets)),
         several_collectors => summary.collectors.len() > 1,
         legend,
         works,
@@ -129,7 +130,7 @@ fn advice_view(summary: &Summary<'_>, advice: &Advice<'_>) -> Value {
             }
         })
         .collect();
-    let charts = charts(summary);
+    let charts = parallel::charts(summary);
     let legend: Vec<Value> = charts
         .legend
         .iter()
@@ -150,6 +151,50 @@ fn advice_view(summary: &Summary<'_>, advice: &Advice<'_>) -> Value {
         base => charts.base,
         works,
         sharing => sharing_table(summary),
+    }
+}
+
+fn budgets_view(dir: &ResultsDir, summary: &Summary<'_>, budgets: &Budgets) -> Value {
+    let rows: Vec<Value> = budgets
+        .budgets
+        .iter()
+        .map(|budget| {
+            let cells = budget.standings.iter().enumerate().map(|(place, standing)| {
+                context! {
+                    text => memory::standing_text(standing),
+                    why => memory::deaths_text(standing),
+                    best => budget.best == Some(place) || budget.as_good.contains(&place),
+                    dies => matches!(standing, Standing::Dies(_)),
+                }
+            });
+            context! { multiple => memory::times(budget.multiple), cells => cells.collect::<Vec<_>>() }
+        })
+        .collect();
+    let charts = memory::charts(summary);
+    let legend: Vec<Value> = charts
+        .legend
+        .iter()
+        .map(|(style, name)| context! { name, swatch => Value::from_safe_string(swatch(*style)) })
+        .collect();
+    let works: Vec<Value> = charts
+        .works
+        .iter()
+        .map(|(title, charts)| {
+            let charts: Vec<Value> = charts.iter().map(|c| Value::from_safe_string(c.svg())).collect();
+            context! { title, charts }
+        })
+        .collect();
+    let (contenders, minima) = memory::minima(dir.manifest());
+    context! {
+        text => budgets.text.clone(),
+        contenders => budgets.contenders.clone(),
+        rows,
+        legend,
+        works,
+        searched => contenders,
+        minima => minima.into_iter().map(|row| context! { work => row.work, cells => row.cells, notes => row.notes }).collect::<Vec<_>>(),
+        // The curves say it all where nothing else was swept.
+        alone => summary.axes.len() <= 1,
     }
 }
 
@@ -222,13 +267,10 @@ fn distributions(summary: &Summary<'_>, work: &Work<'_>, rows: &[pauses::PauseRo
 }
 
 fn failed_runs(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<Value> {
-    let failed = dir.runs().iter().filter(|run| !run.outcome.is_ok());
+    let failed = dir.runs().iter().filter(|run| super::is_failure(run));
     failed
         .map(|run| {
-            let group = Group {
-                configuration: run.configuration(),
-                runs: Vec::new(),
-            };
+            let group = Group::empty(run);
             context! {
                 work => run.configuration().work(),
                 label => group.label(&summary.axes),

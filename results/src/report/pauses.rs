@@ -56,6 +56,7 @@ pub(super) fn distribution(title: &str, summary: &Summary<'_>, rows: &[&PauseRow
             points: tail(&row.sorted),
             marks: false,
             joined: true,
+            ..Series::default()
         })
         .collect();
     let most = rows.iter().map(|row| row.count).max().unwrap_or(1);
@@ -95,6 +96,7 @@ fn tail(sorted: &[u64]) -> Vec<Point> {
                 x,
                 y: Some((y, y, y)),
                 tip: String::new(),
+                ..Point::default()
             });
         }
     }

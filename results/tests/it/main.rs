@@ -4,6 +4,7 @@ mod compare;
 mod docs;
 mod folder;
 mod maths;
+mod memory;
 mod parallel;
 mod reference;
 mod report;

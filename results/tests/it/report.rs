@@ -262,6 +262,7 @@ fn a_line_does_not_cross_a_missing_point() {
         x,
         y: y.map(|v| (v, v, v)),
         tip: "<tip>".to_owned(),
+        ..Point::default()
     };
     let points = vec![
         point(1.0, Some(1.0)),
@@ -275,6 +276,7 @@ fn a_line_does_not_cross_a_missing_point() {
         points,
         marks: true,
         joined: true,
+        ..Series::default()
     };
     let svg = Chart {
         title: "a < b".to_owned(),

@@ -160,10 +160,12 @@ impl<'s, 'a> Plot<'s, 'a> {
                     x,
                     y: Some((1.0, 1.0, 1.0)),
                     tip: String::new(),
+                    ..Point::default()
                 })
                 .to_vec(),
             marks: false,
             joined: true,
+            ..Series::default()
         });
         Some(chart)
     }
@@ -195,6 +197,7 @@ impl<'s, 'a> Plot<'s, 'a> {
                     x,
                     y: Some(y),
                     tip: format!("{label}: {text}"),
+                    ..Point::default()
                 },
                 None => {
                     let why = group.failures_text();
@@ -203,6 +206,7 @@ impl<'s, 'a> Plot<'s, 'a> {
                         x,
                         y: None,
                         tip: format!("{label}: {why}"),
+                        ..Point::default()
                     }
                 }
             })
@@ -217,6 +221,7 @@ impl<'s, 'a> Plot<'s, 'a> {
                 points: groups.filter_map(point).collect(),
                 marks: true,
                 joined: self.curve,
+                ..Series::default()
             }
         };
         let series = self.lines.iter().enumerate().map(line);
