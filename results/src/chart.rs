@@ -22,6 +22,8 @@ const TOP: f64 = 34.0;
 const BOTTOM: f64 = 44.0;
 /// Points of several series at the same place are drawn side by side, this far apart.
 const DODGE: f64 = 5.0;
+/// And so far where reasons are written beside them.
+const WIDE_DODGE: f64 = 9.0;
 const TICKS: usize = 5;
 
 /// A chart of a few series over one axis.
@@ -98,10 +100,12 @@ impl Chart {
         );
         self.axes(&mut svg, &x, &y, &y_ticks);
         let marked = self.series.iter().filter(|s| s.marks).count();
+        let reasons = self.series.iter().flat_map(|s| &s.points).any(|p| !p.why.is_empty());
+        let dodge = if reasons { WIDE_DODGE } else { DODGE };
         let mut place = 0.0;
         for series in &self.series {
             let offset = if self.side_by_side() {
-                (place - (marked as f64 - 1.0) / 2.0) * DODGE
+                (place - (marked as f64 - 1.0) / 2.0) * dodge
             } else {
                 0.0
             };

@@ -146,9 +146,15 @@ fn questions(arguments: &Arguments, words: &[String], registry: &Registry) -> Re
         .ok_or_else(|| format!("unknown workload `{name}`; {}", suggest(name, "workloads", &names)))?;
     Args::parse(workload, &arguments.args).map_err(|error| format!("{error}\n\n{}", usage(workload)))?;
     // There will be an -M, and some flags need one.
-    let limited: Vec<String> = [SOME_LIMIT.to_owned()].into_iter().chain(words.iter().cloned()).collect();
+    let limited: Vec<String> = [SOME_LIMIT.to_owned()]
+        .into_iter()
+        .chain(words.iter().cloned())
+        .collect();
     let mut flags = Flags::parse(None, &limited).map_err(|error| error.to_string())?;
-    let other_limit = flags.to_words().iter().any(|word| word.starts_with("-M") && word != SOME_LIMIT);
+    let other_limit = flags
+        .to_words()
+        .iter()
+        .any(|word| word.starts_with("-M") && word != SOME_LIMIT);
     if other_limit || matches!(flags.heap_hint, HeapHint::Size(_)) {
         return Err("minheap looks for the -M itself: leave out -M, and -H with a size".into());
     }

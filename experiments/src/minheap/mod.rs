@@ -263,7 +263,11 @@ impl Prober<'_> {
         match heap {
             Some(heap) => _ = configuration.flags.insert("M".to_owned(), heap.to_string()),
             // A heap of fixed size takes its size from -M: how much the program needs, the default policy says.
-            None if configuration.flags.get("sizing").is_some_and(|policy| policy == "fixed") => {
+            None if configuration
+                .flags
+                .get("sizing")
+                .is_some_and(|policy| policy == "fixed") =>
+            {
                 configuration.flags.remove("sizing");
             }
             None => {}

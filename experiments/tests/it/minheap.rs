@@ -234,7 +234,11 @@ fn bad_requests_get_one_message_and_status_2() {
 #[test]
 fn a_heap_of_fixed_size_is_found_too() {
     let bench = Bench::new();
-    let found = search(&bench, &["mut_array", "50000", "100000"], &["+RTS", "--sizing=fixed", "-A256k"]);
+    let found = search(
+        &bench,
+        &["mut_array", "50000", "100000"],
+        &["+RTS", "--sizing=fixed", "-A256k"],
+    );
     assert_eq!(found["flags"]["sizing"], "fixed");
     assert!(found["reference_bytes"].as_u64().is_some(), "{found}");
     bench.write("fixed.toml", &SIZES.replace("A = ", "sizing = \"fixed\"\nA = "));

@@ -19,7 +19,15 @@ fn shipped() -> Vec<PathBuf> {
 fn all_are_there() {
     let files = shipped();
     let names: Vec<_> = files.iter().filter_map(|path| path.file_stem()?.to_str()).collect();
-    for name in ["collectors", "factor", "nursery", "parallel", "quick", "real-heap"] {
+    for name in [
+        "collectors",
+        "factor",
+        "memory",
+        "nursery",
+        "parallel",
+        "quick",
+        "real-heap",
+    ] {
         assert!(names.contains(&name), "{name} in {names:?}");
     }
 }

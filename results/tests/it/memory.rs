@@ -222,7 +222,7 @@ fn nobody_or_one_alone() {
         assert_eq!(
             found.text,
             [
-                "From 1× to 2× the least heap: nobody completes any of them. From 3× to 6× the least heap: two-space completes all 2 workloads."
+                "From 1× to 2× the least heap: nobody completes any of them. From 3× to 6× the least heap: two-space completes both workloads."
             ]
         );
     });
@@ -306,4 +306,14 @@ fn curves_of_time_and_space() {
     for wrong in ["NaN", "inf"] {
         assert!(!section.contains(wrong), "{wrong}");
     }
+}
+
+/// Writes the report for looking at: `LOOK=folder cargo test -p gclab-results -- --ignored look`.
+#[test]
+#[ignore = "writes a file for people to look at"]
+fn look_at_curves() {
+    let out = std::path::PathBuf::from(std::env::var("LOOK").expect("LOOK names a folder"));
+    let manifest = manifest();
+    let runs = runs(&manifest);
+    std::fs::write(out.join("memory.html"), html(manifest, &runs)).unwrap();
 }

@@ -143,10 +143,10 @@ fn verdict(contenders: &[String], budget: &Budget, works: usize) -> String {
         .iter()
         .filter(|s| matches!(s, Standing::Lives(_)))
         .count();
-    let all = if works == 1 {
-        "the workload".to_owned()
-    } else {
-        format!("all {works} workloads")
+    let all = match works {
+        1 => "the workload".to_owned(),
+        2 => "both workloads".to_owned(),
+        _ => format!("all {works} workloads"),
     };
     let Some(best) = budget.best else {
         let deaths = |standing: &Standing| match standing {

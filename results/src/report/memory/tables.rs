@@ -15,13 +15,23 @@ pub(in crate::report) fn standing_text(standing: &Standing) -> String {
     }
 }
 
-/// Where it dies and of what: `gcbench: heap exhausted`; empty if it does not.
+/// Of what it dies and where: `heap exhausted: gcbench, long_list`; empty if it does not.
 pub(in crate::report) fn deaths_text(standing: &Standing) -> String {
     let Standing::Dies(works) = standing else {
         return String::new();
     };
-    let works: Vec<String> = works.iter().map(|(work, why)| format!("{work}: {why}")).collect();
-    works.join(", ")
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (work, why) in works {
+        match reasons.iter_mut().find(|(known, _)| known == why) {
+            Some((_, works)) => works.push(work),
+            None => reasons.push((why, vec![work])),
+        }
+    }
+    let texts: Vec<String> = reasons
+        .into_iter()
+        .map(|(why, works)| format!("{why}: {}", works.join(", ")))
+        .collect();
+    texts.join("; ")
 }
 
 /// A row of the table of minima.
