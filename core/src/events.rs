@@ -2,7 +2,7 @@
 //!
 //! Statistics, `-S` rows, the sanity checker and the profilers are listeners; none is code inside a collector. A
 //! collection announces, in this order: [`Event::Start`], the [`Phase`]s it goes through, [`Event::End`] with its record and a view of
-//! the stopped heap. Listeners are called on the thread that collects, between phases, never from within a loop over
+//! the stopped heap. Between collections a program may announce [`Event::Marker`]s. Listeners are called on the thread that collects, between phases, never from within a loop over
 //! closures; what they do after `End` is not counted as the collection's time. One that panics does so after the collection:
 //! in its middle the heap is not whole, and a program that catches the panic would go on with it.
 
@@ -51,6 +51,13 @@ pub enum Event<'a> {
     End {
         /// The record of the collection.
         collection: &'a Collection,
+        /// The heap.
+        stopped: &'a Stopped<'a>,
+    },
+    /// The program says that a part of it begins here. The mutators are stopped; this is no collection.
+    Marker {
+        /// What begins.
+        name: &'a str,
         /// The heap.
         stopped: &'a Stopped<'a>,
     },

@@ -342,6 +342,17 @@ impl<C: Collector> World<C> {
         self.stop_and_collect(&mut self.lock(stay), stay, cause)
     }
 
+    /// Stop the world and announce a marker.
+    pub(crate) fn marker(&self, stay: Stay<'_, C::Alloc>, name: &str) {
+        let mut inside = self.lock(stay);
+        let mut stopped = self.stop(&mut inside, Some(stay));
+        let (all, members) = stopped.split();
+        // SAFETY: these are all, and they are stopped.
+        unsafe { all.marker(members, &self.handles, name) };
+        drop(stopped);
+        inside.events.resume_panic();
+    }
+
     fn stop_and_collect<'w>(
         &'w self,
         inside: &mut Locked<'w, C>,

@@ -13,6 +13,7 @@ mod ghc_only;
 mod help;
 mod nearest;
 mod parse;
+mod profile;
 mod spec;
 mod table;
 mod value;
@@ -26,6 +27,7 @@ pub use error::FlagError;
 pub use help::{help, markdown};
 pub use nearest::nearest;
 pub use parse::{CommandLine, ENVIRONMENT, split};
+pub use profile::{Breakdown, HeapProfile, Restrictions};
 pub use spec::{FlagSpec, Scope};
 pub use table::{FLAGS, MAX_GENERATIONS};
 pub use value::{Kind, Value, read_size, size_text};
@@ -158,6 +160,8 @@ pub struct Flags {
     pub reserve: Bytes,
     /// Advise the system to use huge pages. Default on; `--no-huge-pages`.
     pub huge_pages: bool,
+    /// `-h..`, `-i`, `-R`, `-L`.
+    pub profile: HeapProfile,
     /// `--info`: print what this program is, and stop.
     pub info: bool,
     /// `-?`: print the flags, and stop.
@@ -192,6 +196,7 @@ impl Default for Flags {
             stress: None,
             reserve: Bytes(MIB * MIB),
             huge_pages: true,
+            profile: HeapProfile::default(),
             info: false,
             help: false,
             given: BTreeSet::new(),

@@ -88,7 +88,7 @@ impl Flags {
             let value = (spec.get)(self)?;
             (Some(&value) != (spec.get)(&default).as_ref()).then(|| spec.word(&value.text(&spec.kind)))
         };
-        FLAGS.iter().filter_map(word).collect()
+        FLAGS.iter().filter_map(word).chain(self.profile.bare_word()).collect()
     }
 
     /// Checks that a collector that `honours` these flags (names as in [`FLAGS`]) can do what was given; `others` tells which collectors
@@ -196,9 +196,14 @@ impl Flags {
     /// [`Flags::parse`] does it; after [`Flags::set`] it is the caller's part.
     ///
     /// # Errors
-    /// [`FlagError::Conflict`] if `-H` is more than `-M`, if a heap of fixed size has none, or if a flag means nothing under the sizing policy.
+    /// [`FlagError::Conflict`] if `-H` is more than `-M`, if a heap of fixed size has none, if a flag means nothing under the sizing policy, or if
+    /// several heap profiles are asked for.
     pub fn settle(&mut self) -> Result<(), FlagError> {
         self.settle_sizing()?;
+        self.profile.settle().map_err(|(breakdown, why)| FlagError::Conflict {
+            flag: format!("-{}", breakdown.flag()),
+            why,
+        })?;
         let Some(max) = self.max_heap else {
             return Ok(());
         };

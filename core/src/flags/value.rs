@@ -57,6 +57,8 @@ pub enum Kind {
     SwitchOff,
     /// On if there, with the name of a file or without.
     Output,
+    /// On if there, with names or without.
+    Names,
 }
 
 /// A value of a flag.
@@ -76,6 +78,8 @@ pub enum Value {
     Name(&'static str),
     /// A file.
     File(PathBuf),
+    /// Names.
+    Names(Vec<String>),
 }
 
 /// How the flag is called where its value was read, for messages.
@@ -123,6 +127,7 @@ impl Kind {
             Kind::Choice { of, names, list } => (of, list, names[0]),
             Kind::Switch | Kind::SwitchOff => ("true or false", "true or false", "true"),
             Kind::Output => ("a file name", "a file name", "out.txt"),
+            Kind::Names => ("a list of names", "names with commas between them", "Node,Tree"),
         }
     }
 
@@ -137,6 +142,7 @@ impl Kind {
             Kind::Choice { .. } => "name",
             Kind::Switch | Kind::SwitchOff => "switch",
             Kind::Output => "output",
+            Kind::Names => "switch, or names",
         }
     }
 
@@ -158,7 +164,7 @@ impl Kind {
                 },
             )),
             Kind::GenerationOrOff(max) => Some(("0".to_owned(), max.to_string())),
-            Kind::Switch | Kind::SwitchOff | Kind::Output | Kind::Choice { .. } => None,
+            Kind::Switch | Kind::SwitchOff | Kind::Output | Kind::Choice { .. } | Kind::Names => None,
         }
     }
 
@@ -172,14 +178,16 @@ impl Kind {
             Kind::Switch | Kind::SwitchOff => "",
             Kind::Choice { .. } => "<name>",
             Kind::Output => "[<file>]",
+            Kind::Names => "[<names>]",
         }
     }
 
     /// Reads what stands after the flag in a word.
     pub(super) fn read_word(&self, called: &Called<'_>, text: &str) -> Result<Value, FlagError> {
         match self {
-            Kind::Output if text.is_empty() => Ok(Value::On),
+            Kind::Output | Kind::Names if text.is_empty() => Ok(Value::On),
             Kind::Output => Ok(Value::File(text.into())),
+            Kind::Names => self.read_names(called, text),
             Kind::Switch | Kind::SwitchOff if text.is_empty() => Ok(Value::On),
             Kind::Switch | Kind::SwitchOff => Err(FlagError::UnexpectedValue {
                 word: format!("{}{text}", called.flag()),
@@ -213,11 +221,13 @@ impl Kind {
         match (self, text) {
             (Kind::Switch, "true") => Ok(Value::On),
             (Kind::Switch, "false") => Ok(Value::Off),
+            (Kind::Names, "true") => Ok(Value::On),
             (Kind::SwitchOff, "true") => Ok(Value::Off),
             (Kind::SwitchOff, "false") => Ok(Value::On),
             (Kind::GenerationOrOff(_), "false" | "off" | "none") => Ok(Value::Off),
             (_, "false" | "off" | "none") if optional => Ok(Value::Off),
             (_, "true") if bare => Ok(Value::On),
+            (Kind::Names, _) if !text.is_empty() => self.read_names(called, text),
             (Kind::Switch | Kind::SwitchOff | Kind::Output, _) => Err(self.bad(called, text)),
             (_, "") => {
                 let (_, write, example) = self.words();
@@ -261,7 +271,7 @@ impl Kind {
                 let name = names.iter().find(|name| **name == text);
                 return name.map(|name| Value::Name(name)).ok_or_else(|| self.bad(called, text));
             }
-            Kind::Switch | Kind::SwitchOff | Kind::Output => return Err(self.bad(called, text)),
+            Kind::Switch | Kind::SwitchOff | Kind::Output | Kind::Names => return Err(self.bad(called, text)),
         };
         if fits {
             return Ok(value);
@@ -273,6 +283,16 @@ impl Kind {
             min,
             max,
         })
+    }
+
+    /// Names with commas between them, in braces or not (as in GHC).
+    fn read_names(&self, called: &Called<'_>, text: &str) -> Result<Value, FlagError> {
+        let inner = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(text);
+        let names: Vec<_> = inner.split(',').map(|name| name.trim().to_owned()).collect();
+        if names.iter().any(String::is_empty) {
+            return Err(self.bad(called, text));
+        }
+        Ok(Value::Names(names))
     }
 
     fn read_count(&self, called: &Called<'_>, text: &str) -> Result<u64, FlagError> {
@@ -311,6 +331,7 @@ impl Value {
             Value::Count(count) => count.to_string(),
             Value::Name(name) => (*name).to_owned(),
             Value::File(path) => path.display().to_string(),
+            Value::Names(names) => names.join(","),
         }
     }
 }

@@ -124,6 +124,15 @@ impl<'h, C: Collector> Mutator<'h, C> {
         self.slow(|world, stay| world.collect(stay, Cause::asked(major)));
     }
 
+    /// Announce to listeners that a part of the program begins here: a heap profile has a mark and a census there. All threads of the heap stop
+    /// for it, nothing is collected, and pointers stay what they are.
+    pub fn phase_marker(&mut self, name: &str) {
+        self.slow(|world, stay| {
+            world.marker(stay, name);
+            Ok(())
+        });
+    }
+
     /// Let a collection happen that another thread waits for. Allocation does so by itself; this is for loops that run long without.
     ///
     /// It costs a load and a branch.

@@ -209,6 +209,18 @@ impl<C: Collector> Inside<C> {
         self.events = events;
     }
 
+    /// Announce a marker.
+    ///
+    /// # Safety
+    /// As for `collect`.
+    pub(super) unsafe fn marker(&mut self, members: &Members<C::Alloc>, handles: &HandleTable, name: &str) {
+        let mut events = std::mem::take(&mut self.events);
+        let announce = |stopped: &Stopped<'_>| events.announce(&Event::Marker { name, stopped });
+        // SAFETY: as above.
+        unsafe { self.stopped(members, handles, announce) };
+        self.events = events;
+    }
+
     /// # Safety
     /// As for `collect`.
     pub(super) unsafe fn stopped<R>(

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use gclab_core::flags::{
-    Compact, FLAGS, Flags, FromGeneration, HeapHint, Kind, Scope, StatsLevel, help, markdown, split,
+    Breakdown, Compact, FLAGS, Flags, FromGeneration, HeapHint, Kind, Restrictions, Scope, StatsLevel, help, markdown, split,
 };
 use gclab_core::words::Bytes;
 
@@ -98,6 +98,34 @@ fn flags_imply_what_they_imply_in_ghc() {
 }
 
 #[test]
+fn one_flag_of_a_heap_profile_shows_and_others_restrict() {
+    let of = |text: &str| {
+        let profile = parse(text).profile;
+        (profile.breakdown, profile.only)
+    };
+    let names = |list: &str| line(&list.replace(',', " "));
+    let only = |types: &str, descriptions: &str, retainers: &str| Restrictions {
+        types: names(types),
+        descriptions: names(descriptions),
+        retainers: names(retainers),
+        ..Restrictions::default()
+    };
+    assert_eq!(of(""), (None, only("", "", "")));
+    assert_eq!(of("-h"), (Some(Breakdown::ClosureType), only("", "", "")));
+    assert_eq!(of("-hT -hyNode,Tree"), (Some(Breakdown::ClosureType), only("Node,Tree", "", "")));
+    assert_eq!(of("-hy{Node,Tree}"), (Some(Breakdown::Type), only("Node,Tree", "", "")));
+    assert_eq!(of("-hrmain -hy"), (Some(Breakdown::Type), only("", "", "main")));
+    for several in ["-hy -hyNode -hdCons", "-hy -hy", "-ho -hrSYSTEM"] {
+        let flags = parse(several);
+        assert_eq!(parse(&flags.to_words().join(" ")).profile, flags.profile, "{several}");
+    }
+    let profile = parse("-hr -i0 -R0 -L60").profile;
+    assert_eq!((profile.interval, profile.retainers, profile.name_length), (0.0, 0, 60));
+    let refused = ["-hT -hy", "-hyNode -hdCons", "-hyNode,", "-hTNode", "-hq", "-hbdrag", "-hcmain", "-i-1"];
+    insta::assert_snapshot!(refused.map(message).join("\n"));
+}
+
+#[test]
 fn the_last_of_the_statistics_flags_wins() {
     let f = parse("-sa.txt -S -t");
     assert_eq!((f.stats.level, f.stats.file), (StatsLevel::OneLine, None));
@@ -153,6 +181,7 @@ fn legal_words() -> Vec<String> {
             Kind::Output => vec!["", "some.file"],
             // A heap of fixed size needs one: its test is another.
             Kind::Choice { names, .. } => names.iter().copied().filter(|name| *name != "fixed").collect(),
+            Kind::Names => vec!["", "Node", "Node,Tree"],
         };
         // The constant of a policy is for that policy.
         if spec.name == "-membalancer-c" {
@@ -197,7 +226,7 @@ fn words_written_for_flags_give_the_same_flags() {
     }
     let sized = "-M1g --sizing=fixed";
     assert_eq!(parse(sized).to_words().join(" "), sized);
-    let all = "-A64m -n0 -F1.5 -G3 -H -M1g -c40 -N4 -qg -qb0 -qn2 -sout.txt -DS -DZ7 --no-huge-pages";
+    let all = "-A64m -n0 -F1.5 -G3 -H -M1g -c40 -N4 -qg -qb0 -qn2 -sout.txt -hT -hdNode -i0.02 -R0 -DS -DZ7 --no-huge-pages";
     assert_eq!(parse(all).to_words().join(" "), all);
 }
 
@@ -255,7 +284,7 @@ fn messages_of_keys() {
         ("qg", "maybe"),
         ("s", "true"),
         ("machine_readable", "true"),
-        ("hT", "true"),
+        ("hb", "true"),
         ("K", "1m"),
         ("wombat", "3"),
         ("sizing", "true"),
@@ -299,7 +328,7 @@ fn messages_of_words() {
         "-DZ",
         "-DZ0",
         "-Ds",
-        "-hT",
+        "-hb",
         "-l",
         "-xn",
         "-T4",
