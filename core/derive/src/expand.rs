@@ -46,7 +46,8 @@ impl Struct<'_> {
                     ::core::module_path!(),
                     #name::__POINTERS,
                     #count,
-                );
+                )
+                .of_type(::core::stringify!(#name));
                 // SAFETY: the initialiser writes, and the accessors read, field by field where `__PLACE` says; the table
                 // counts the same fields.
                 unsafe impl ::gclab_core::closure::Closure for #name {

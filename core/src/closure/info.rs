@@ -58,6 +58,8 @@ pub struct TypeInfo {
     /// `MutArray<T>`. Such a table is a constant of the compiler's, which may make it more than once: two of them are of one
     /// type if kind and element are the same, wherever they lie.
     pub element: Option<&'static TypeInfo>,
+    /// The name of the Rust type, where the closure is known by another.
+    pub(crate) type_name: Option<&'static str>,
 }
 
 impl TypeInfo {
@@ -79,6 +81,7 @@ impl TypeInfo {
             name,
             module,
             element: None,
+            type_name: None,
         }
     }
 
@@ -100,6 +103,25 @@ impl TypeInfo {
             name,
             module: "gclab_core",
             element: None,
+            type_name: None,
+        }
+    }
+
+    /// The same table for closures of the Rust type of this name.
+    #[doc(hidden)]
+    pub const fn of_type(self, name: &'static str) -> TypeInfo {
+        TypeInfo {
+            type_name: Some(name),
+            ..self
+        }
+    }
+
+    /// The name of the type, of which there may be several under one name of closures: `MutArray<Tree>`.
+    pub fn type_name(&self) -> String {
+        let name = self.type_name.unwrap_or(self.name);
+        match self.element {
+            Some(element) => format!("{name}<{}>", element.type_name()),
+            None => name.to_owned(),
         }
     }
 }

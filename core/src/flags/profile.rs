@@ -142,7 +142,10 @@ impl HeapProfile {
 
     /// Breakdowns that restrict.
     fn restricting(&self) -> Vec<Breakdown> {
-        RESTRICTING.into_iter().filter(|by| !self.only.by(*by).is_empty()).collect()
+        RESTRICTING
+            .into_iter()
+            .filter(|by| !self.only.by(*by).is_empty())
+            .collect()
     }
 
     /// The bare flag that has to stand beside restrictions by several, its own among them, to say which is shown.
@@ -161,6 +164,10 @@ impl HeapProfile {
                 first.flag()
             );
             return Err((second, why));
+        }
+        if self.breakdown == Some(Breakdown::Root) && !self.only.retainers.is_empty() {
+            let why = "not for -ho: a profile by roots takes no retainers into account".to_owned();
+            return Err((Breakdown::Retainer, why));
         }
         match (self.breakdown, &self.restricting()[..]) {
             (None, [only]) => self.breakdown = Some(*only),

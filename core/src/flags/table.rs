@@ -503,10 +503,7 @@ pub const FLAGS: &[FlagSpec] = &[
     FlagSpec {
         name: "i",
         toml: Some("i"),
-        kind: Kind::Number {
-            min: 0.0,
-            max: 86400.0,
-        },
+        kind: Kind::Number { min: 0.0, max: 86400.0 },
         default: "0.1",
         meaning: "seconds between censuses of a heap profile; 0: one at each collection",
         ghc: Some("of elapsed time, and no census forces a collection"),

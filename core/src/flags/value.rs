@@ -287,7 +287,10 @@ impl Kind {
 
     /// Names with commas between them, in braces or not (as in GHC).
     fn read_names(&self, called: &Called<'_>, text: &str) -> Result<Value, FlagError> {
-        let inner = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(text);
+        let inner = text
+            .strip_prefix('{')
+            .and_then(|rest| rest.strip_suffix('}'))
+            .unwrap_or(text);
         let names: Vec<_> = inner.split(',').map(|name| name.trim().to_owned()).collect();
         if names.iter().any(String::is_empty) {
             return Err(self.bad(called, text));

@@ -1,10 +1,13 @@
 //! Everything that goes through a heap against its definition, on random heaps, after each collection of every collector.
 
 use super::graphs::{Graph, everywhere, graph};
+use gclab_core::closure::TypeInfo;
+use gclab_core::flags::Flags;
 use gclab_core::world::{ClosureView, Stopped};
+use gclab_heap_traverse::profile::{self, Counter};
 use gclab_heap_traverse::{Client, Order, Traversal, Visit};
 use proptest::prelude::*;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Depth first by recursion: closures in the order they are met, and how many arrivals there are.
 fn search<'a>(closure: ClosureView<'a>, met: &mut Vec<ClosureView<'a>>, seen: &mut HashSet<ClosureView<'a>>) -> usize {
@@ -123,4 +126,158 @@ fn cases(count: u32, run: impl Fn(&Graph)) {
 #[test]
 fn traversals_visit_what_a_search_finds_in_its_order() {
     cases(64, |graph| everywhere(graph, &traversals));
+}
+
+/// All that is reachable from a closure, without going beyond those that `stop` accepts (the first is always gone beyond).
+fn beyond<'a>(from: ClosureView<'a>, stop: impl Fn(ClosureView<'a>) -> bool) -> HashSet<ClosureView<'a>> {
+    let mut seen = HashSet::new();
+    let mut open: Vec<_> = from.children().collect();
+    while let Some(closure) = open.pop() {
+        if seen.insert(closure) && !stop(closure) {
+            open.extend(closure.children());
+        }
+    }
+    seen
+}
+
+fn reachable<'a>(stopped: &Stopped<'a>) -> HashSet<ClosureView<'a>> {
+    let (mut met, mut seen) = (Vec::new(), HashSet::new());
+    stopped.root_closures().into_iter().for_each(|root| {
+        search(root, &mut met, &mut seen);
+    });
+    seen
+}
+
+/// Bytes by name of what is counted.
+type Bytes<N> = BTreeMap<N, u64>;
+
+fn add_up<'a, N: Ord>(closures: impl IntoIterator<Item = (N, ClosureView<'a>)>) -> Bytes<N> {
+    let mut bytes = Bytes::new();
+    for (name, closure) in closures {
+        *bytes.entry(name).or_default() += closure.words().to_bytes().0 as u64;
+    }
+    bytes
+}
+
+/// What a counter with these flags says.
+fn counted(stopped: &Stopped<'_>, flags: &str) -> Bytes<String> {
+    let words: Vec<_> = flags.split_whitespace().collect();
+    let flags = Flags::parse_words(&words).expect("legal flags");
+    let mut counter = Counter::new(&flags.profile).expect("a breakdown");
+    counter.census(stopped, 0.0, None);
+    // Again: nothing is left of what was before.
+    let census = counter.census(stopped, 0.0, None);
+    assert!(census.bands.is_sorted_by(|a, b| a.1 >= b.1) && census.bands.iter().all(|band| band.1 > 0));
+    let bands: Bytes<String> = census.bands.iter().cloned().collect();
+    assert_eq!(bands.len(), census.bands.len(), "each name once");
+    bands
+}
+
+fn censuses(stopped: &Stopped<'_>) {
+    let all = reachable(stopped);
+    let count = |name: fn(&TypeInfo) -> String| add_up(all.iter().map(|closure| (name(closure.info()), *closure)));
+    assert_eq!(counted(stopped, "-hT"), count(profile::closure_type));
+    assert_eq!(counted(stopped, "-hd"), count(profile::description));
+    assert_eq!(counted(stopped, "-hy"), count(profile::type_name));
+    assert_eq!(counted(stopped, "-hm"), count(|info| info.module.to_owned()));
+    let mut descriptions = count(profile::description);
+    descriptions.retain(|name, _| name == "Cons" || name == "MUT_VAR");
+    assert_eq!(counted(stopped, "-hdCons,MUT_VAR"), descriptions);
+    let twins = all.iter().filter(|closure| closure.info().type_name() == "Twin");
+    assert_eq!(
+        counted(stopped, "-hT -hyTwin,Cons -hdOther"),
+        add_up(twins.map(|closure| ("it:graphs.Other".to_owned(), *closure)))
+    );
+}
+
+/// The names of the retainers of every reachable closure, by the definition: those from which it is reached without passing another.
+fn retainers<'a>(stopped: &Stopped<'a>) -> HashMap<ClosureView<'a>, BTreeSet<String>> {
+    let retains = |closure: ClosureView<'_>| profile::is_retainer(closure.kind());
+    let own = |closure: ClosureView<'_>| profile::description(closure.info());
+    let mut sets: HashMap<_, BTreeSet<_>> = HashMap::new();
+    let mut add = |closure, name: &str| sets.entry(closure).or_default().insert(name.to_owned());
+    for root in stopped.root_closures() {
+        if retains(root) {
+            add(root, &own(root));
+            continue;
+        }
+        add(root, "SYSTEM");
+        beyond(root, retains).into_iter().for_each(|closure| {
+            add(closure, "SYSTEM");
+        });
+    }
+    for retainer in reachable(stopped).into_iter().filter(|closure| retains(*closure)) {
+        beyond(retainer, retains).into_iter().for_each(|closure| {
+            add(closure, &own(retainer));
+        });
+    }
+    sets
+}
+
+fn retainer_profiles(stopped: &Stopped<'_>) {
+    let sets = retainers(stopped);
+    for limit in [0, 1, 2, 8] {
+        let name = |set: &BTreeSet<String>| match limit {
+            1.. if set.len() > limit => BTreeSet::from(["MANY".to_owned()]),
+            _ => set.clone(),
+        };
+        let expected = add_up(sets.iter().map(|(closure, set)| (name(set), *closure)));
+        let found = counted(stopped, &format!("-hr -L4000 -R{limit}")).into_iter();
+        let found: Bytes<_> = found.map(|(name, bytes)| (set_of(&name), bytes)).collect();
+        assert_eq!(found, expected, "-R{limit}");
+    }
+    let by_cell = sets.iter().filter(|(_, set)| set.contains("Cell"));
+    let expected = add_up(
+        by_cell
+            .clone()
+            .map(|(closure, _)| (profile::type_name(closure.info()), *closure)),
+    );
+    assert_eq!(counted(stopped, "-hy -hrCell -R0"), expected);
+    let expected = add_up(by_cell.map(|(closure, set)| (set.clone(), *closure)));
+    let found = counted(stopped, "-hrCell -L4000 -R0").into_iter();
+    assert_eq!(
+        found.map(|(name, bytes)| (set_of(&name), bytes)).collect::<Bytes<_>>(),
+        expected
+    );
+}
+
+/// The retainers that a band names, without its number.
+fn set_of(name: &str) -> BTreeSet<String> {
+    let names = name.split_once(')').map_or(name, |(_, names)| names);
+    names.split(',').map(str::to_owned).collect()
+}
+
+fn root_profiles(stopped: &Stopped<'_>) {
+    let roots = stopped.named_roots();
+    let mut combinations: HashMap<ClosureView<'_>, Vec<String>> = HashMap::new();
+    for root in &roots {
+        let Some(closure) = root.closure else {
+            assert!(root.weak, "strong roots keep what they name");
+            continue;
+        };
+        let mut all = beyond(closure, |_| false);
+        all.insert(closure);
+        all.into_iter()
+            .for_each(|closure| combinations.entry(closure).or_default().push(root.name.clone()));
+    }
+    let expected = add_up(combinations.iter().map(|(closure, names)| (names.join("-"), *closure)));
+    assert_eq!(counted(stopped, "-ho"), expected);
+    let cells = combinations.iter().filter(|(closure, _)| closure.info().name == "Cell");
+    let expected = add_up(cells.map(|(closure, names)| (names.join("-"), *closure)));
+    assert_eq!(counted(stopped, "-ho -hdCell"), expected);
+}
+
+#[test]
+fn censuses_count_what_is_reachable() {
+    cases(64, |graph| everywhere(graph, &censuses));
+}
+
+#[test]
+fn retainers_are_those_of_the_definition() {
+    cases(96, |graph| everywhere(graph, &retainer_profiles));
+}
+
+#[test]
+fn combinations_of_roots_are_those_of_the_definition() {
+    cases(96, |graph| everywhere(graph, &root_profiles));
 }

@@ -1,0 +1,28 @@
+//! The table of retainer sets: what GHC writes to its `.prof` file.
+
+use super::Profile;
+use std::fmt::Write;
+
+/// When the censuses were, how often closures were looked into, and which sets had bytes in any of them.
+pub fn retainer_table(profile: &Profile) -> String {
+    let mut text = String::new();
+    for (number, census) in profile.censuses.iter().enumerate() {
+        let visits = census.visits;
+        let average = visits.visits as f64 / visits.closures.max(1) as f64;
+        let _ = write!(
+            text,
+            "Retainer Profiling: {number}, at {:.6} seconds\n\tNumber of objects = {}\n\tAverage number of visits per object = {average:.6}\n",
+            census.seconds, visits.closures,
+        );
+    }
+    text += "\nRetainer sets created during profiling:\n";
+    for set in &profile.sets {
+        let names: Vec<_> = set
+            .retainers
+            .iter()
+            .map(|(module, name)| format!("<{module}.{name}>"))
+            .collect();
+        let _ = writeln!(text, "SET {} = {{{}}}", set.id, names.join(", "));
+    }
+    text
+}

@@ -1,0 +1,239 @@
+//! Who takes censuses, and when.
+
+use super::bands::Bands;
+use super::census::census;
+use super::hp::HpWriter;
+use super::reach::Reach;
+use super::retainers::{RetainerSet, Retainers};
+use super::roots::roots;
+use crate::Traversal;
+use gclab_core::events::{Event, Listener};
+use gclab_core::flags::{Breakdown, HeapProfile};
+use gclab_core::stats::Clock;
+use gclab_core::world::Stopped;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// One census.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Census {
+    /// CPU time of the mutators before it, in seconds.
+    pub seconds: f64,
+    /// What a program calls the part of it that begins here, if this is a marker's.
+    pub marker: Option<String>,
+    /// Bytes by name, the most first; none of nothing.
+    pub bands: Vec<(String, u64)>,
+    /// For a table: of few named roots all combinations, those of nothing too.
+    pub table: Option<Vec<(String, u64)>>,
+    /// How closures were gone through.
+    pub visits: Visits,
+}
+
+impl Census {
+    /// All bytes that were counted.
+    pub fn bytes(&self) -> u64 {
+        self.bands.iter().map(|(_, bytes)| bytes).sum()
+    }
+}
+
+/// The work of a census, where it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Visits {
+    /// Closures that were reached.
+    pub closures: u64,
+    /// Times that one was looked into.
+    pub visits: u64,
+}
+
+/// A heap profile at its end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Profile {
+    /// By what.
+    pub breakdown: Breakdown,
+    /// The censuses, in order.
+    pub censuses: Vec<Census>,
+    /// All sets of retainers that occurred, by their numbers.
+    pub sets: Vec<RetainerSet>,
+    /// CPU time of the mutators at the end, in seconds.
+    pub seconds: f64,
+    /// CPU time of all censuses, in seconds.
+    pub census_seconds: f64,
+}
+
+impl Profile {
+    /// The census that counted the most bytes, the first of several.
+    pub fn peak(&self) -> Option<&Census> {
+        let last_of_most = self.censuses.iter().rev().max_by_key(|census| census.bytes());
+        last_of_most
+    }
+}
+
+/// Counts a stopped heap by one breakdown, and keeps its memory, and the numbers of sets, from one census to the next.
+#[derive(Debug)]
+pub struct Counter {
+    breakdown: Breakdown,
+    flags: HeapProfile,
+    bands: Bands,
+    retainers: Retainers,
+    tables: Option<(Traversal, Reach)>,
+}
+
+impl Counter {
+    /// For the profile that flags ask for; none if they ask for none.
+    pub fn new(flags: &HeapProfile) -> Option<Self> {
+        let breakdown = flags.breakdown?;
+        Some(Counter {
+            breakdown,
+            bands: Bands::new(breakdown, &flags.only),
+            retainers: Retainers::new(flags),
+            flags: flags.clone(),
+            tables: None,
+        })
+    }
+
+    /// Count, at a time that the caller knows.
+    pub fn census(&mut self, stopped: &Stopped<'_>, seconds: f64, marker: Option<&str>) -> Census {
+        let base = stopped.blocks().base();
+        let (traversal, reach) = self
+            .tables
+            .get_or_insert_with(|| (Traversal::new(stopped), Reach::new(base)));
+        let only = &self.flags.only.retainers;
+        let mut table = None;
+        let by_band = |bands: &Bands, bytes: Vec<u64>| bands.names().iter().cloned().zip(bytes).collect::<Vec<_>>();
+        let mut bands = match self.breakdown {
+            Breakdown::Root => {
+                let found = roots(stopped, (traversal, reach), &mut self.bands);
+                table = found.table();
+                found.bands()
+            }
+            Breakdown::Retainer => self
+                .retainers
+                .census(stopped, (traversal, reach), &mut self.bands, only),
+            _ if !only.is_empty() => {
+                let bytes = self
+                    .retainers
+                    .restricted(stopped, (traversal, reach), &mut self.bands, only);
+                by_band(&self.bands, bytes)
+            }
+            _ => {
+                let bytes = census(stopped, traversal, &mut self.bands);
+                by_band(&self.bands, bytes)
+            }
+        };
+        bands.retain(|(_, bytes)| *bytes > 0);
+        bands.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        Census {
+            seconds,
+            marker: marker.map(str::to_owned),
+            bands,
+            table,
+            visits: Visits {
+                closures: reach.closures,
+                visits: reach.visits,
+            },
+        }
+    }
+}
+
+/// Takes the censuses of a run. Its clones are one and the same: one listens to the world, another is asked at the end.
+#[derive(Clone)]
+pub struct HeapProfiler(Arc<Mutex<Inner>>);
+
+struct Inner {
+    counter: Counter,
+    each_collection: bool,
+    hp: Option<HpWriter<Box<dyn Write + Send>>>,
+    /// The first thing that went wrong in writing.
+    error: Option<io::Error>,
+    censuses: Vec<Census>,
+    /// CPU time of the process when the profile began, and since then of collections and of censuses.
+    start_ns: u64,
+    gc_ns: u64,
+    census_ns: u64,
+}
+
+impl std::fmt::Debug for HeapProfiler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "HeapProfiler({} censuses)", self.lock().censuses.len())
+    }
+}
+
+impl HeapProfiler {
+    /// The profile that flags ask for, if they ask for one, to be written to `hp`.
+    pub fn new(flags: &HeapProfile, hp: Option<HpWriter<Box<dyn Write + Send>>>) -> Option<Self> {
+        Some(HeapProfiler(Arc::new(Mutex::new(Inner {
+            counter: Counter::new(flags)?,
+            each_collection: flags.interval == 0.0,
+            hp,
+            error: None,
+            censuses: Vec::new(),
+            start_ns: Clock::process_cpu_ns(),
+            gc_ns: 0,
+            census_ns: 0,
+        }))))
+    }
+
+    /// Take a census now.
+    pub fn census(&self, stopped: &Stopped<'_>) {
+        self.lock().census(stopped, None);
+    }
+
+    /// The profile, once the run is over, and what went wrong in writing the file, if anything did.
+    pub fn finish(&self) -> (Profile, io::Result<()>) {
+        let mut inner = self.lock();
+        let seconds = inner.mutator_seconds();
+        let written = inner.hp.take().map_or(Ok(()), |hp| hp.finish(seconds).map(drop));
+        let result = inner.error.take().map_or(written, Err);
+        let profile = Profile {
+            breakdown: inner.counter.breakdown,
+            censuses: std::mem::take(&mut inner.censuses),
+            sets: inner.counter.retainers.sets(),
+            seconds,
+            census_seconds: inner.census_ns as f64 / 1e9,
+        };
+        (profile, result)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // A census that panicked has added nothing.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn mutator_seconds(&self) -> f64 {
+        let all = Clock::process_cpu_ns() - self.start_ns;
+        all.saturating_sub(self.gc_ns + self.census_ns) as f64 / 1e9
+    }
+
+    fn census(&mut self, stopped: &Stopped<'_>, marker: Option<&str>) {
+        let start_ns = Clock::process_cpu_ns();
+        let seconds = self.mutator_seconds();
+        let census = self.counter.census(stopped, seconds, marker);
+        if let Some(hp) = &mut self.hp {
+            let mark = marker.map_or(Ok(()), |_| hp.mark(seconds));
+            if let Err(error) = mark.and_then(|()| hp.sample(seconds, &census.bands)) {
+                self.error.get_or_insert(error);
+                self.hp = None;
+            }
+        }
+        self.censuses.push(census);
+        self.census_ns += Clock::process_cpu_ns() - start_ns;
+    }
+}
+
+impl Listener for HeapProfiler {
+    fn event(&mut self, event: &Event<'_>) {
+        let mut inner = self.lock();
+        match event {
+            Event::End { collection, stopped } => {
+                inner.gc_ns += collection.cpu_ns;
+                if inner.each_collection {
+                    inner.census(stopped, None);
+                }
+            }
+            Event::Marker { name, stopped } => inner.census(stopped, Some(name)),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The root profile (`-ho`): how much can be reached from which of the named roots.
+//!
+//! A band is a combination of roots, and has the closures that can be reached from all of these and from no other; all bands together are what can be
+//! reached from named roots at all. Only combinations that occur are kept, so there may be any number of roots. Weak ones count like others while
+//! their closures live; they do not make them live.
+
+use super::bands::{Bands, NONE};
+use super::reach::{NoSources, Reach};
+use super::sets::{Label, Sets};
+use crate::Traversal;
+use gclab_core::world::Stopped;
+use std::collections::HashMap;
+
+/// Between the names of a combination.
+const AND: &str = "-";
+
+/// All combinations of this many roots are shown in a table, those with nothing in them too.
+pub const SHOWN_IN_FULL: usize = 4;
+
+/// Bytes by combination. Those of nothing are left out.
+pub(super) fn roots(
+    stopped: &Stopped<'_>,
+    (traversal, reach): (&mut Traversal, &mut Reach),
+    bands: &mut Bands,
+) -> RootCensus {
+    let mut names: Vec<String> = Vec::new();
+    let mut numbers: HashMap<String, Label> = HashMap::new();
+    let mut roots = Vec::new();
+    for root in stopped.named_roots() {
+        // Several roots of one name are one.
+        let label = *numbers.entry(root.name).or_insert_with_key(|name| {
+            names.push(name.clone());
+            names.len() as Label - 1
+        });
+        roots.extend(root.closure.map(|closure| (closure, label)));
+    }
+    let mut sets = Sets::new(usize::MAX);
+    let mut words: Vec<u64> = Vec::new();
+    let regions = reach.sets(traversal, &roots, &mut NoSources, &mut sets, |closure, region| {
+        if bands.of(closure.info()) == NONE {
+            return;
+        }
+        if region as usize >= words.len() {
+            words.resize(region as usize + 1, 0);
+        }
+        words[region as usize] += closure.words().0 as u64;
+    });
+    let mut bytes = vec![0; sets.len()];
+    for (set, words) in regions.iter().zip(&words) {
+        bytes[*set as usize] += words * 8;
+    }
+    let some = bytes.iter().enumerate().filter(|(_, bytes)| **bytes > 0);
+    let combinations = some
+        .map(|(set, bytes)| (sets.labels(set as u32).to_vec(), *bytes))
+        .collect();
+    RootCensus { names, combinations }
+}
+
+/// What a root profile found.
+#[derive(Debug)]
+pub(super) struct RootCensus {
+    names: Vec<String>,
+    /// Roots by number, ascending, and bytes.
+    combinations: Vec<(Vec<Label>, u64)>,
+}
+
+impl RootCensus {
+    fn name(&self, combination: &[Label]) -> String {
+        let names: Vec<_> = combination
+            .iter()
+            .map(|label| self.names[*label as usize].as_str())
+            .collect();
+        names.join(AND)
+    }
+
+    /// Bytes by the names of combinations.
+    pub fn bands(&self) -> Vec<(String, u64)> {
+        let all = self.combinations.iter();
+        all.map(|(labels, bytes)| (self.name(labels), *bytes)).collect()
+    }
+
+    /// The same for a table: of few roots all combinations, single ones first.
+    pub fn table(&self) -> Option<Vec<(String, u64)>> {
+        let count = self.names.len();
+        if count == 0 || count > SHOWN_IN_FULL {
+            return None;
+        }
+        let labels = |bits: u32| (0..count as Label).filter(move |label| bits >> label & 1 == 1);
+        let mut all: Vec<Vec<Label>> = (1..1_u32 << count).map(|bits| labels(bits).collect()).collect();
+        all.sort_by_key(|labels| (labels.len(), labels.clone()));
+        let bytes = |labels: &Vec<Label>| {
+            let found = self.combinations.iter().find(|(other, _)| other == labels);
+            found.map_or(0, |(_, bytes)| *bytes)
+        };
+        Some(all.iter().map(|labels| (self.name(labels), bytes(labels))).collect())
+    }
+}

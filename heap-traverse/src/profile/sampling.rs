@@ -1,0 +1,34 @@
+//! A census every so many seconds.
+
+use super::HeapProfiler;
+use gclab_core::collector::Collector;
+use gclab_core::world::World;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+/// Runs a program in `world`, with a census every `interval`, for which the world stops. Of a program that ends before that there is none.
+///
+/// Threads stop for a census as for a collection: when their allocation area is looked at next, or at a safepoint.
+pub fn while_sampling<C: Collector, R>(
+    world: &World<C>,
+    profiler: &HeapProfiler,
+    interval: Duration,
+    program: impl FnOnce() -> R,
+) -> R {
+    if interval.is_zero() {
+        return program();
+    }
+    thread::scope(|scope| {
+        let (over, wait) = channel::<()>();
+        scope.spawn(move || {
+            // The other end goes when the program has ended, also by unwinding.
+            while let Err(RecvTimeoutError::Timeout) = wait.recv_timeout(interval) {
+                // This thread is never inside, so it may look.
+                let _ = world.inspect(|stopped| profiler.census(stopped));
+            }
+        });
+        let _over = over;
+        program()
+    })
+}

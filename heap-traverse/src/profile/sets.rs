@@ -1,0 +1,146 @@
+//! Sets of labels, each kept once: a set is a number, and two sets are the same if their numbers are.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher};
+
+/// A label: the number of a retainer or of a named root.
+pub(super) type Label = u32;
+
+/// A set, by number.
+pub(super) type Set = u32;
+
+/// The set of nothing.
+pub(super) const EMPTY: Set = 0;
+
+/// Any set that has more labels than the limit allows.
+pub(super) const MANY: Set = 1;
+
+/// The same from run to run, which is easier to look into.
+type Hasher = BuildHasherDefault<DefaultHasher>;
+
+/// Unions that are remembered at a time: 6 MiB of them at most.
+const REMEMBERED: usize = 1 << 18;
+
+/// All sets that there have been.
+#[derive(Debug)]
+pub(super) struct Sets {
+    /// Larger sets are [`MANY`].
+    limit: usize,
+    /// The labels of all sets, one set behind the other, each ascending.
+    labels: Vec<Label>,
+    /// Where the labels of each set begin; one more at the end.
+    starts: Vec<usize>,
+    numbers: HashMap<Box<[Label]>, Set, Hasher>,
+    /// Unions of two sets, the lower number first.
+    unions: HashMap<(Set, Set), Set, Hasher>,
+}
+
+impl Sets {
+    /// No sets but that of nothing and [`MANY`]; `limit` is the most labels of a set.
+    pub fn new(limit: usize) -> Self {
+        Sets {
+            limit,
+            labels: Vec::new(),
+            starts: vec![0, 0, 0],
+            numbers: HashMap::from_iter([(Box::default(), EMPTY)]),
+            unions: HashMap::default(),
+        }
+    }
+
+    /// How many there are, those two included.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The labels of a set, ascending; none for [`MANY`].
+    pub fn labels(&self, set: Set) -> &[Label] {
+        &self.labels[self.starts[set as usize]..self.starts[set as usize + 1]]
+    }
+
+    /// The set of one label.
+    pub fn single(&mut self, label: Label) -> Set {
+        self.intern(vec![label])
+    }
+
+    /// The union of two sets.
+    pub fn union(&mut self, one: Set, other: Set) -> Set {
+        let (low, high) = (one.min(other), one.max(other));
+        match (low, high) {
+            _ if low == high || low == EMPTY => high,
+            (MANY, _) => MANY,
+            _ => {
+                if let Some(&known) = self.unions.get(&(low, high)) {
+                    return known;
+                }
+                let merged = merge(self.labels(low), self.labels(high));
+                let union = self.intern(merged);
+                if self.unions.len() == REMEMBERED {
+                    self.unions.clear();
+                }
+                self.unions.insert((low, high), union);
+                union
+            }
+        }
+    }
+
+    fn intern(&mut self, labels: Vec<Label>) -> Set {
+        if labels.len() > self.limit {
+            return MANY;
+        }
+        if let Some(&known) = self.numbers.get(labels.as_slice()) {
+            return known;
+        }
+        let number = self.len() as Set;
+        self.labels.extend_from_slice(&labels);
+        self.starts.push(self.labels.len());
+        self.numbers.insert(labels.into_boxed_slice(), number);
+        number
+    }
+}
+
+/// Two ascending lists as one.
+fn merge(mut one: &[Label], mut other: &[Label]) -> Vec<Label> {
+    let mut all = Vec::with_capacity(one.len() + other.len());
+    while let (Some(&a), Some(&b)) = (one.first(), other.first()) {
+        all.push(a.min(b));
+        if a <= b {
+            one = &one[1..];
+        }
+        if b <= a {
+            other = &other[1..];
+        }
+    }
+    all.extend_from_slice(one);
+    all.extend_from_slice(other);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_set_one_number() {
+        let mut sets = Sets::new(3);
+        let [a, b, c, d] = [5, 2, 9, 7].map(|label| sets.single(label));
+        let ab = sets.union(a, b);
+        let bc = sets.union(c, b);
+        assert_eq!(sets.labels(ab), [2, 5]);
+        assert_eq!(
+            (sets.union(ab, c), sets.union(ab, bc)),
+            (sets.union(a, bc), sets.union(a, bc))
+        );
+        assert_eq!(
+            (sets.union(ab, EMPTY), sets.union(a, a), sets.union(ab, a)),
+            (ab, a, ab)
+        );
+        let abc = sets.union(ab, c);
+        assert_eq!(sets.labels(abc), [2, 5, 9]);
+        assert_eq!(
+            (sets.union(abc, d), sets.union(MANY, a), sets.union(MANY, EMPTY)),
+            (MANY, MANY, MANY)
+        );
+        assert_eq!(sets.union(abc, bc), abc);
+        assert_eq!(sets.labels(MANY), []);
+    }
+}
