@@ -5,13 +5,13 @@ use std::marker::PhantomData;
 use gclab_core::World;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::events::Listener;
-use gclab_core::stats::Statistics;
 use gclab_core::stats::render::Printer;
 use gclab_core::world::{EnterError, StartError};
 use gclab_heap_traverse::Checker;
 use gclab_workloads::{RunError, Workload, WorkloadList, WorkloadVisitor};
 
-use crate::cli::{Ended, Executor, Request};
+use crate::cli::{Done, Ended, Executor, Request};
+use crate::profile::Profiling;
 
 /// An executor over two lists of types: every workload is compiled for every collector.
 #[derive(Debug)]
@@ -24,15 +24,12 @@ impl<Collectors, Workloads> Default for Lists<Collectors, Workloads> {
 }
 
 impl<Collectors: CollectorList, Workloads: WorkloadList> Executor for Lists<Collectors, Workloads> {
-    fn execute(&self, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> (Ended, Option<Statistics>) {
+    fn execute(&self, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> Done {
         let none = || {
-            (
-                Ended::Refused(format!(
-                    "{} under {} is not to be had",
-                    request.workload, request.collector
-                )),
-                None,
-            )
+            Done::without_heap(Ended::Refused(format!(
+                "{} under {} is not to be had",
+                request.workload, request.collector
+            )))
         };
         Collectors::with(
             request.collector,
@@ -54,7 +51,7 @@ struct ByCollector<'r, Workloads> {
 }
 
 impl<Workloads: WorkloadList> CollectorVisitor for ByCollector<'_, Workloads> {
-    type Output = Option<(Ended, Option<Statistics>)>;
+    type Output = Option<Done>;
 
     fn visit<C: Collector>(self) -> Self::Output {
         Workloads::with(
@@ -75,7 +72,7 @@ struct ByWorkload<'r, C> {
 }
 
 impl<C: Collector> WorkloadVisitor for ByWorkload<'_, C> {
-    type Output = (Ended, Option<Statistics>);
+    type Output = Done;
 
     fn visit<W: Workload>(self, workload: &W) -> Self::Output {
         run::<C, W>(workload, self.request, self.listeners)
@@ -86,7 +83,7 @@ fn run<C: Collector, W: Workload>(
     workload: &W,
     request: &Request<'_>,
     listeners: Vec<Box<dyn Listener>>,
-) -> (Ended, Option<Statistics>) {
+) -> Done {
     // Opened first: a file that cannot be written is found out before the work is done.
     let printer = match Printer::open(request.flags, request.program, request.words) {
         Ok(printer) => printer,
@@ -97,20 +94,32 @@ fn run<C: Collector, W: Workload>(
                 .file
                 .as_deref()
                 .map_or_else(String::new, |file| file.display().to_string());
-            return (Ended::Refused(format!("statistics file {file}: {error}")), None);
+            return Done::without_heap(Ended::Refused(format!("statistics file {file}: {error}")));
         }
+    };
+    let profiling = match Profiling::begin(request) {
+        Ok(profiling) => profiling,
+        Err(problem) => return Done::without_heap(Ended::Refused(problem)),
     };
     let mut world = match World::<C>::new(request.flags) {
         Ok(world) => world,
-        Err(StartError::OutOfMemory(cause)) => return (Ended::Exhausted(cause), None),
-        Err(error) => return (Ended::Refused(error.to_string()), None),
+        Err(StartError::OutOfMemory(cause)) => return Done::without_heap(Ended::Exhausted(cause)),
+        Err(error) => return Done::without_heap(Ended::Refused(error.to_string())),
     };
     world.print_with(printer.clone());
     if request.flags.sanity {
         Checker::install(&mut world);
     }
     listeners.into_iter().for_each(|listener| world.listen(listener));
-    let ended = match workload.run(&world, request.args) {
+    if let Some(profiling) = &profiling {
+        profiling.listen(&mut world);
+    }
+    let run = || workload.run(&world, request.args);
+    let result = match &profiling {
+        Some(profiling) => profiling.run(&world, run),
+        None => run(),
+    };
+    let mut ended = match result {
         Ok(checksum) => Ended::Checksum(checksum, workload.latency()),
         Err(RunError::Heap(EnterError::Exhausted(exhaustion))) => Ended::Exhausted(exhaustion.cause),
         Err(error @ RunError::Damaged(_)) => Ended::Broken(error.to_string()),
@@ -118,5 +127,13 @@ fn run<C: Collector, W: Workload>(
     };
     let statistics = world.finish();
     printer.finish(&statistics);
-    (ended, Some(statistics))
+    let profile = profiling.and_then(|profiling| {
+        let finished = profiling.finish();
+        finished.map_err(|problem| ended = Ended::Refused(problem)).ok()
+    });
+    Done {
+        ended,
+        statistics: Some(statistics),
+        profile,
+    }
 }

@@ -1,7 +1,7 @@
 //! Experiments: from a TOML file to a plan, one process per run, and results; and the `gclab` command.
 //!
 //! Where things are: `cli` (the command line, one file a subcommand), `spec` (an experiment file, read and checked), `plan` (the order of
-//! runs), `minheap` (the least heap of a program), `folder` (which results folder), `runner` (processes, resuming), `record` and `machine` (what is written down), `verdict` (whether
+//! runs), `minheap` (the least heap of a program), `folder` (which results folder), `runner` (processes, resuming), `profile` (heap profiles of a run), `record` and `machine` (what is written down), `verdict` (whether
 //! a sweep went well). Collectors and workloads meet here and nowhere else.
 
 use std::process::ExitCode;
@@ -30,6 +30,7 @@ pub mod folder;
 pub mod machine;
 pub mod minheap;
 pub mod plan;
+pub mod profile;
 pub mod record;
 pub mod registry;
 pub mod runner;

@@ -1,8 +1,10 @@
 //! From the heap's figures ([`Statistics`], integers in nanoseconds and bytes) to those of a run record ([`RunStats`], totals in seconds).
 
+use gclab_core::flags::Breakdown;
 use gclab_core::stats::{self, Collection, GenerationStats, Sharing, Sharings, Statistics};
-use gclab_results::Latency;
+use gclab_heap_traverse::profile::{self, Profile};
 use gclab_results::record::{GcThread, Generation, Pause, RunStats};
+use gclab_results::{Census, HeapProfile, Latency};
 
 /// All figures of a run.
 pub fn run_stats(stats: &Statistics) -> RunStats {
@@ -65,6 +67,26 @@ pub fn latency(measured: &gclab_workloads::Latency) -> Latency {
         p99_9_ns: measured.exceeded_by_one_in(1000),
         p99_99_ns: measured.exceeded_by_one_in(10_000),
         max_ns: some.then(|| measured.max_ns()),
+    }
+}
+
+/// The censuses of a run.
+pub fn heap_profile(profile: &Profile) -> HeapProfile {
+    let census = |census: &profile::Census| Census {
+        seconds: census.seconds,
+        marker: census.marker.clone(),
+        bands: census.bands.iter().cloned().collect(),
+    };
+    let set = |set: &profile::RetainerSet| {
+        let names = set.retainers.iter().map(|(module, name)| format!("{module}.{name}"));
+        (set.id.to_string(), names.collect())
+    };
+    let by_retainers = profile.breakdown == Breakdown::Retainer;
+    HeapProfile {
+        breakdown: profile.breakdown.name().to_owned(),
+        censuses: profile.censuses.iter().map(census).collect(),
+        census_seconds: profile.census_seconds,
+        retainer_sets: by_retainers.then(|| profile.sets.iter().map(set).collect()),
     }
 }
 

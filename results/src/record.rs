@@ -9,6 +9,7 @@
 
 use crate::latency::Latency;
 use crate::plan::{Configuration, PlannedRun};
+use crate::profile::HeapProfile;
 use crate::schema::documented;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -76,6 +77,8 @@ documented! {
         pub max_rss_bytes: Option<u64>,
         /// How long requests took; absent for workloads that answer none.
         pub latency: Option<Latency>,
+        /// What was in the heap, if a profile was asked for (`-hT` and others).
+        pub profile: Option<HeapProfile>,
         /// What the heap counted; absent when the run ended before it could write it.
         pub stats: Option<RunStats>,
     }

@@ -20,6 +20,7 @@ mod binary_trees;
 mod gcbench;
 mod hash_churn;
 mod heap_snapshot;
+mod hsc_env;
 mod long_list;
 mod message_window;
 mod mut_array;
@@ -55,4 +56,5 @@ pub type All = list![
     par_skewed::ParSkewed,
     par_shared::ParShared,
     server::Server,
+    hsc_env::HscEnvRoots,
 ];

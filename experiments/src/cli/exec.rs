@@ -16,12 +16,13 @@ use gclab_core::events::Listener;
 use gclab_core::flags::{ENVIRONMENT, FLAGS, Flags, help};
 use gclab_core::heap::{EXIT_HEAP_EXHAUSTED, OutOfMemory};
 use gclab_core::stats::{Statistics, render};
+use gclab_heap_traverse::profile::Profile;
 use gclab_results::{Configuration, PlannedRun, RunRecord, Status};
 use gclab_workloads::{Args, Latency, WorkloadDescription};
 
 use super::exhausted::exhausted;
 use super::usage as refuse;
-use crate::record::{latency, run_stats};
+use crate::record::{heap_profile, latency, run_stats};
 use crate::registry::{Registry, usage};
 use crate::suggest::suggest;
 
@@ -83,9 +84,30 @@ pub enum Ended {
 
 /// Makes a heap and runs a program in it: the one place where collectors and workloads are types.
 pub trait Executor {
-    /// Runs; prints statistics as the flags ask. The figures are absent when no heap came to be. `listeners` hear all that the run announces, after
-    /// those that the flags ask for.
-    fn execute(&self, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> (Ended, Option<Statistics>);
+    /// Runs; prints statistics as the flags ask. `listeners` hear all that the run announces, after those that the flags ask for.
+    fn execute(&self, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> Done;
+}
+
+/// A run that is over.
+#[derive(Debug)]
+pub struct Done {
+    /// How it ended.
+    pub ended: Ended,
+    /// Its figures; absent when no heap came to be.
+    pub statistics: Option<Statistics>,
+    /// Its heap profile, if one was asked for.
+    pub profile: Option<Profile>,
+}
+
+impl Done {
+    /// The end of a run for which no heap came to be.
+    pub fn without_heap(ended: Ended) -> Done {
+        Done {
+            ended,
+            statistics: None,
+            profile: None,
+        }
+    }
 }
 
 pub fn exec(arguments: Arguments, words: &[String], registry: &Registry, executor: &dyn Executor) -> ExitCode {
@@ -197,7 +219,11 @@ fn run(
     let name = checked.workload.name;
     let program = checked.program("exec", &arguments.work);
     let request = checked.request(&program, words);
-    let (ended, statistics) = executor.execute(&request, Vec::new());
+    let Done {
+        ended,
+        statistics,
+        profile,
+    } = executor.execute(&request, Vec::new());
     let (code, outcome, checksum, measured) = match ended {
         Ended::Checksum(checksum, measured) => (0, Status::Ok, Some(checksum.to_string()), measured),
         Ended::Exhausted(error) => {
@@ -234,6 +260,7 @@ fn run(
             checksum,
             latency: measured.as_ref().map(latency),
             stats,
+            profile: profile.as_ref().map(heap_profile),
             command,
             ..RunRecord::planned(&PlannedRun::new(configuration, 0, 0), 0)
         };

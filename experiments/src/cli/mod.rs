@@ -19,7 +19,7 @@ use gclab_core::flags::{CommandLine, split};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 
 use crate::registry::Registry;
-pub use exec::{Ended, Executor, Request};
+pub use exec::{Done, Ended, Executor, Request};
 
 /// A laboratory for garbage collectors: one heap, many collectors, the same programs, honest numbers.
 #[derive(Debug, Parser)]
@@ -85,7 +85,7 @@ pub fn command(words: impl IntoIterator<Item = String>, registry: &Registry, exe
 }
 
 /// Prints to standard output. A reader who has seen enough (`| head`) is no error.
-fn print(text: &str) -> ExitCode {
+pub(crate) fn print(text: &str) -> ExitCode {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Ok(()) => ExitCode::SUCCESS,

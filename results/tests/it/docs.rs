@@ -3,8 +3,8 @@
 use crate::synthetic;
 use gclab_results::schema::{Documented, Field};
 use gclab_results::{
-    Axis, Build, GcThread, Generation, Latency, Machine, Manifest, Minimum, Pause, PlannedRun, Probe, RunRecord,
-    RunStats, Status,
+    Axis, Build, Census, GcThread, Generation, HeapProfile, Latency, Machine, Manifest, Minimum, Pause, PlannedRun,
+    Probe, RunRecord, RunStats, Status,
 };
 use std::path::Path;
 
@@ -49,6 +49,8 @@ fn filled_in(page: &str) -> String {
 fn content(what: &str) -> String {
     match what {
         "fields: RunRecord" => table(RunRecord::FIELDS),
+        "fields: HeapProfile" => table(HeapProfile::FIELDS),
+        "fields: Census" => table(Census::FIELDS),
         "fields: Latency" => table(Latency::FIELDS),
         "fields: RunStats" => table(RunStats::FIELDS),
         "fields: Generation" => table(Generation::FIELDS),
@@ -96,6 +98,7 @@ fn json_type(rust: &str) -> String {
         "String" => "string".to_owned(),
         "BTreeMap<String, u64>" => "object of integers".to_owned(),
         "BTreeMap<String, String>" => "object of strings".to_owned(),
+        "BTreeMap<String, Vec<String>>" => "object of arrays of strings".to_owned(),
         "Status" => "[outcome](#outcome)".to_owned(),
         object => format!("[{object}](#{})", object.to_lowercase()),
     }

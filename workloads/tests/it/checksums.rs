@@ -56,6 +56,7 @@ fn collecting_all_the_time_changes_nothing() {
         ("par_skewed", &["3", "64", "2"], 1),
         ("par_shared", &["3", "16", "64", "1000"], 1),
         ("server", &["3", "20", "5", "0"], 7),
+        ("hsc_env", &["20"], 1),
     ];
     for (workload, args, every) in runs {
         let calm = Run::new(workload, args);

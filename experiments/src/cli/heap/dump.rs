@@ -149,7 +149,8 @@ impl Run<'_> {
 
     fn run(&self, checked: &Checked, listeners: Vec<Box<dyn Listener>>) -> Result<(u64, Statistics), ExitCode> {
         let program = checked.program("heap dump", &self.arguments.work);
-        match self.executor.execute(&checked.request(&program, self.words), listeners) {
+        let done = self.executor.execute(&checked.request(&program, self.words), listeners);
+        match (done.ended, done.statistics) {
             (Ended::Checksum(checksum, _), Some(statistics)) => Ok((checksum, statistics)),
             (Ended::Checksum(..), None) => Err(usage("heap dump: the run has no figures")),
             (Ended::Exhausted(error), _) => {

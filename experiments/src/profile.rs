@@ -1,0 +1,127 @@
+//! The heap profile of one run: its files, and its table.
+//!
+//! The `.hp` file grows with the run, in the working directory under the workload's name, as GHC's does; `.prof` has the sets of retainers (`-hr`). The
+//! table shows the largest census, after the run, on standard output.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::BufWriter;
+use std::time::{Duration, SystemTime};
+
+use gclab_core::World;
+use gclab_core::collector::Collector;
+use gclab_core::flags::Breakdown;
+use gclab_heap_traverse::profile::{HeapProfiler, HpWriter, Profile, retainer_table, while_sampling};
+
+use crate::cli::Request;
+
+/// Bands in a table, unless it is one of combinations of roots.
+const SHOWN: usize = 20;
+
+/// The profile of a run that is under way.
+#[derive(Debug)]
+pub struct Profiling {
+    profiler: HeapProfiler,
+    interval: Duration,
+    workload: &'static str,
+}
+
+impl Profiling {
+    /// Begins what the flags ask for, if they ask for it. The files are made now: what cannot be written need not be run.
+    ///
+    /// # Errors
+    /// Which file cannot be written, and why.
+    pub fn begin(request: &Request<'_>) -> Result<Option<Profiling>, String> {
+        let flags = &request.flags.profile;
+        let Some(breakdown) = flags.breakdown else {
+            return Ok(None);
+        };
+        let workload = request.workload;
+        if breakdown == Breakdown::Retainer {
+            File::create(retainers(workload)).map_err(|error| problem(&retainers(workload), &error))?;
+        }
+        let name = format!("{workload}.hp");
+        let file = File::create(&name).map_err(|error| problem(&name, &error))?;
+        let to: Box<dyn std::io::Write + Send> = Box::new(BufWriter::new(file));
+        let hp = HpWriter::new(to, &job(request), SystemTime::now()).map_err(|error| problem(&name, &error))?;
+        Ok(HeapProfiler::new(flags, Some(hp)).map(|profiler| Profiling {
+            profiler,
+            interval: Duration::from_secs_f64(flags.interval),
+            workload,
+        }))
+    }
+
+    /// From now on listens to `world`.
+    pub fn listen<C: Collector>(&self, world: &mut World<C>) {
+        world.listen(Box::new(self.profiler.clone()));
+    }
+
+    /// Runs a program in `world`, with a census every `-i` seconds.
+    pub fn run<C: Collector, R>(&self, world: &World<C>, program: impl FnOnce() -> R) -> R {
+        while_sampling(world, &self.profiler, self.interval, program)
+    }
+
+    /// The run is over: finishes the files and prints the table.
+    ///
+    /// # Errors
+    /// Which file could not be written, and why.
+    pub fn finish(self) -> Result<Profile, String> {
+        let (profile, written) = self.profiler.finish();
+        written.map_err(|error| problem(&format!("{}.hp", self.workload), &error))?;
+        if profile.breakdown == Breakdown::Retainer {
+            let name = retainers(self.workload);
+            std::fs::write(&name, retainer_table(&profile)).map_err(|error| problem(&name, &error))?;
+        }
+        crate::cli::print(&table(&profile, self.workload));
+        Ok(profile)
+    }
+}
+
+fn retainers(workload: &str) -> String {
+    format!("{workload}.prof")
+}
+
+fn problem(file: &str, error: &std::io::Error) -> String {
+    format!("heap profile {file}: {error}")
+}
+
+/// The command, as GHC has it: without what started it, with its flags.
+fn job(request: &Request<'_>) -> String {
+    let mut job = request.program.iter().skip(2).cloned().collect::<Vec<_>>();
+    job.push("+RTS".to_owned());
+    job.extend(request.words.iter().cloned());
+    job.join(" ")
+}
+
+/// The largest census in text.
+pub fn table(profile: &Profile, workload: &str) -> String {
+    let (by, count) = (profile.breakdown.name(), profile.censuses.len());
+    let Some(peak) = profile.peak() else {
+        return format!(
+            "heap profile by {by}, {workload}.hp: no census; the run ended before the first was due (-i<seconds>; -i0 takes one at each collection)\n"
+        );
+    };
+    let all = if count == 1 {
+        "one census"
+    } else {
+        &format!("{count} censuses")
+    };
+    let mut text = format!(
+        "heap profile by {by}, {workload}.hp: {all}; the largest, after {:.6} s:\n",
+        peak.seconds
+    );
+    let bands = peak.table.as_ref().unwrap_or(&peak.bands);
+    let shown = if peak.table.is_some() { bands.len() } else { SHOWN };
+    let mut rows: Vec<(String, u64)> = bands.iter().take(shown).cloned().collect();
+    let rest: u64 = bands.iter().skip(shown).map(|(_, bytes)| bytes).sum();
+    if rest > 0 {
+        rows.push((format!("({} more)", bands.len() - shown), rest));
+    }
+    rows.push(("sum".to_owned(), peak.bytes()));
+    let names = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let figures = rows.iter().map(|(_, bytes)| bytes.to_string().len()).max().unwrap_or(0);
+    for (name, bytes) in rows {
+        let _ = writeln!(text, "  {name:<names$}  {bytes:>figures$}");
+    }
+    text
+}

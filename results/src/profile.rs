@@ -1,0 +1,32 @@
+//! Heap profiles in a run record: what was in the heap, census by census.
+
+use crate::schema::documented;
+use std::collections::BTreeMap;
+
+documented! {
+    /// The heap profile of a run.
+    #[derive(Default)]
+    pub struct HeapProfile {
+        /// By what: `closure type`, `description`, `type`, `module`, `retainers` or `roots`.
+        pub breakdown: String,
+        /// The censuses, in order.
+        pub censuses: Vec<Census>,
+        /// CPU time of all censuses, in seconds; it is a part of the mutator's in the statistics.
+        pub census_seconds: f64,
+        /// The sets of retainers that occurred, by the numbers that bands begin with: module and name of each retainer. Absent for other breakdowns.
+        pub retainer_sets: Option<BTreeMap<String, Vec<String>>>,
+    }
+}
+
+documented! {
+    /// What was in the heap at one time.
+    #[derive(Default)]
+    pub struct Census {
+        /// CPU time of the mutators before it, in seconds.
+        pub seconds: f64,
+        /// The name of the marker that it was taken at; absent for others.
+        pub marker: Option<String>,
+        /// Bytes by name of the band; none of nothing.
+        pub bands: BTreeMap<String, u64>,
+    }
+}
