@@ -79,11 +79,7 @@ impl<C: Collector> WorkloadVisitor for ByWorkload<'_, C> {
     }
 }
 
-fn run<C: Collector, W: Workload>(
-    workload: &W,
-    request: &Request<'_>,
-    listeners: Vec<Box<dyn Listener>>,
-) -> Done {
+fn run<C: Collector, W: Workload>(workload: &W, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> Done {
     // Opened first: a file that cannot be written is found out before the work is done.
     let printer = match Printer::open(request.flags, request.program, request.words) {
         Ok(printer) => printer,

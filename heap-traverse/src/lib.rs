@@ -9,15 +9,15 @@
 
 pub mod addr_set;
 pub mod check;
+pub mod closure_map;
 pub mod dominators;
 pub mod graph;
-pub mod closure_map;
 pub mod profile;
 pub mod traverse;
 pub mod walk;
 
 pub use addr_set::AddrSet;
 pub use check::Checker;
-pub use dominators::Dominators;
 pub use closure_map::ClosureMap;
+pub use dominators::Dominators;
 pub use traverse::{Client, Order, Traversal, Visit};
