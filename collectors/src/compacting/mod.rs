@@ -100,6 +100,8 @@ impl Compacting {
         let copied = spaces.evacuate(pause, oldest - 1, generation, Survivors::BecomeOldest);
 
         let mut marker = Marker::new(pause.heap, &*map);
+        let team = &spaces.team;
+        marker.with(team.team(pause.gc_threads, generation, pause.capabilities, Bytes(0)));
         pause.roots.for_each(|slot| marker.root(slot));
         marker.mark();
         pause.roots.for_each_weak(|slot| marker.weak(slot));
@@ -116,11 +118,14 @@ impl Compacting {
         pause.events.phase(Phase::Released);
         debug_assert_eq!(marked.words, spaces.steps.words());
 
+        let mut shared = copied.shared.clone();
+        shared += marked.shared;
         Outcome {
             generation,
             major: true,
             copied: (copied.copied + compacted.moved).to_bytes(),
             promoted: Bytes(0),
+            shared,
             ..Outcome::of(&copied, &spaces.steps)
         }
     }

@@ -38,7 +38,7 @@ pub struct Generational<const PARALLEL: bool> {
     old_limit: Bytes,
     /// What the last minor collection promoted.
     promoted: Words,
-    team: TeamRules,
+    pub(crate) team: TeamRules,
     /// What the last collection of each generation copied.
     copied: Vec<Bytes>,
 }

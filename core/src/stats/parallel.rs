@@ -98,6 +98,22 @@ impl std::ops::AddAssign<&GcThread> for GcThread {
     }
 }
 
+/// One part of a collection after another: by several threads if one of them was.
+impl std::ops::AddAssign<Shared> for Shared {
+    fn add_assign(&mut self, other: Shared) {
+        if other.sharing.is_parallel() || !self.sharing.is_parallel() && self.sharing == Sharing::Alone {
+            self.sharing = other.sharing;
+        }
+        if self.threads.len() < other.threads.len() {
+            self.threads.resize(other.threads.len(), GcThread::default());
+        }
+        for (sum, thread) in self.threads.iter_mut().zip(&other.threads) {
+            *sum += thread;
+        }
+        self.parallel_ns += other.parallel_ns;
+    }
+}
+
 /// How the collections of a run were shared out, and what the threads of the parallel ones did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sharings {
@@ -147,5 +163,40 @@ impl Sharings {
     /// Share of the pauses of parallel collections in which one thread worked alone, 0 to 1; 0 without any.
     pub fn sequential_share(&self) -> f64 {
         ratio(self.elapsed_ns - self.parallel_ns, self.elapsed_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_collection_of_two_parts_is_shared_if_one_of_them_is() {
+        let part = |sharing, copied: &[u64]| Shared {
+            sharing,
+            threads: copied
+                .iter()
+                .map(|&copied| GcThread {
+                    copied,
+                    ..GcThread::default()
+                })
+                .collect(),
+            parallel_ns: copied.len() as u64,
+        };
+        let sum = |mut one: Shared, other: Shared| {
+            one += other;
+            one
+        };
+        let (little, alone) = (part(Sharing::TooLittle, &[]), part(Sharing::Alone, &[]));
+        let balanced = part(Sharing::Balanced, &[3, 4]);
+        assert_eq!(sum(little.clone(), balanced.clone()), balanced);
+        assert_eq!(sum(balanced.clone(), little.clone()), balanced);
+        assert_eq!(sum(little.clone(), alone.clone()), little);
+        assert_eq!(sum(alone, little.clone()), little);
+        let both = Shared {
+            parallel_ns: 4,
+            ..part(Sharing::Balanced, &[6, 8])
+        };
+        assert_eq!(sum(balanced.clone(), balanced), both);
     }
 }

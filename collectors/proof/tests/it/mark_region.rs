@@ -9,7 +9,7 @@ use gclab_core::flags::Flags;
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::Sizing;
 use gclab_core::space::{LargeObjects, MarkBits, Region};
-use gclab_core::trace::Marker;
+use gclab_core::trace::{Marker, TeamRules};
 use gclab_core::words::{Addr, Bytes, Words};
 
 const STEP: u8 = 1;
@@ -27,6 +27,7 @@ pub struct MarkRegion {
     marks: MarkBits,
     sizing: Sizing,
     area: Bytes,
+    team: TeamRules,
 }
 
 impl MarkRegion {
@@ -82,7 +83,7 @@ unsafe impl Collector for MarkRegion {
         name: "mark-region",
         summary: "marks, and allocates between what is marked",
         moves: false,
-        parallel: false,
+        parallel: true,
         generations: (1, 1),
         honours: &["A", "F", "m", "-sizing"],
     };
@@ -101,6 +102,7 @@ unsafe impl Collector for MarkRegion {
             marks: MarkBits::new(heap)?,
             area: sizing.area_in_place(Bytes::ZERO)?,
             sizing,
+            team: TeamRules::new(flags),
         })
     }
 
@@ -147,6 +149,7 @@ unsafe impl Collector for MarkRegion {
         }
         self.large.condemn(&mut self.marks);
         let mut marker = Marker::new(pause.heap, &self.marks);
+        marker.with(self.team.team(pause.gc_threads, 0, pause.capabilities, Bytes::ZERO));
         pause.roots.for_each(|slot| marker.root(slot));
         marker.mark();
         pause.roots.for_each_weak(|slot| marker.weak(slot));
