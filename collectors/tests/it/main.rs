@@ -1,6 +1,7 @@
 //! Tests of every collector of the registry.
 
 mod basics;
+mod compacting;
 mod exchange;
 mod misuse;
 mod mutants;

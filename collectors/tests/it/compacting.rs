@@ -1,0 +1,193 @@
+//! Compaction: what it keeps, what it empties, when it happens.
+
+use gclab_collectors::{Compacting, Copying};
+use gclab_core::block::MEGABLOCK;
+use gclab_core::closure::Closure;
+use gclab_core::collector::Collector;
+use gclab_core::events::{Event, Listener};
+use gclab_core::flags::{Compact, Flags};
+use gclab_core::mutator::MutArray;
+use gclab_core::words::{Addr, Bytes};
+use gclab_core::world::{EnterError, World};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Cell {
+    value: u64,
+}
+
+fn flags(generations: u32) -> Flags {
+    Flags {
+        allocation_area: Bytes::kib(256),
+        reserve: Bytes::gib(4),
+        generations,
+        compact: Compact::Always,
+        ..Flags::default()
+    }
+}
+
+/// Notes, at the end of each collection that was asked for, where what the largest root points to lies.
+struct Places(Arc<Mutex<Vec<Vec<Addr>>>>);
+
+impl Listener for Places {
+    fn event(&mut self, event: &Event<'_>) {
+        let Event::End { collection, stopped } = event else {
+            return;
+        };
+        let largest = stopped.root_closures().into_iter().max_by_key(|root| root.words());
+        if let Some(array) = largest.filter(|_| collection.forced) {
+            let places = array.slots().map(|(_, referent)| referent).collect();
+            self.0.lock().expect("nobody panicked").push(places);
+        }
+    }
+}
+
+/// Makes `count` numbered cells in an array, lets go of all but every `keep`-th, and gives where they were before and after that.
+fn thin(flags: &Flags, count: usize, keep: usize) -> [Vec<Addr>; 2] {
+    let places = Arc::new(Mutex::new(Vec::new()));
+    let mut world = World::<Compacting>::new(flags).expect("a small heap");
+    world.listen(Box::new(Places(Arc::clone(&places))));
+    let stay = world.enter(|m| {
+        m.frame(|m, [cells]| {
+            let cells = cells.put(m.alloc_array::<Cell>(count, |_| None));
+            for value in 0..count {
+                let (m, cell) = m.alloc_with(|_| Cell::new(value as u64));
+                cells.get(m).set(m, value, Some(cell));
+            }
+            m.collect(true);
+            for value in (0..count).filter(|value| value % keep != 0) {
+                let (m, cells) = m.with_view::<MutArray<Cell>>(|m| cells.get(m));
+                cells.set(m, value, None);
+            }
+            m.collect(true);
+            for value in (0..count).step_by(keep) {
+                let cell = cells.get(m).get(value).expect("it was kept");
+                assert_eq!(cell.value(), value as u64);
+            }
+        });
+    });
+    stay.expect("room enough");
+    drop(world);
+    let mut places = places.lock().expect("nobody panicked");
+    let after = places[1].iter().copied().step_by(keep).collect();
+    let before = places.swap_remove(0).into_iter().step_by(keep).collect();
+    [before, after]
+}
+
+fn megablocks(places: &[Addr]) -> usize {
+    places
+        .iter()
+        .map(|at| at.0 / MEGABLOCK.0)
+        .collect::<BTreeSet<_>>()
+        .len()
+}
+
+#[test]
+fn order_is_kept_and_whole_megablocks_are_emptied() {
+    for generations in [1, 2, 3] {
+        let (count, keep) = (1 << 20, 16);
+        let [before, after] = thin(&flags(generations), count, keep);
+        assert_eq!(before.len(), after.len());
+        let mut order: Vec<usize> = (0..before.len()).collect();
+        order.sort_by_key(|&index| before[index]);
+        assert!(
+            order.windows(2).all(|pair| after[pair[0]] < after[pair[1]]),
+            "-G{generations}: what was behind another is not any more"
+        );
+        // 16 MiB of cells, of which 1 MiB is left: in chunks that the allocation area lies between.
+        assert!(
+            megablocks(&before) >= 16 && megablocks(&after) <= 3,
+            "-G{generations}: {} of {}",
+            megablocks(&after),
+            megablocks(&before)
+        );
+        assert!(
+            before.iter().zip(&after).all(|(before, after)| after <= before),
+            "something went up"
+        );
+    }
+}
+
+/// Whether a program whose live data are `live` keeps within `limit`, while it allocates much more.
+fn lives_within<C: Collector>(live: Bytes, flags: &Flags) -> bool {
+    let world = World::<C>::new(flags).expect("a small heap");
+    let stay = world.enter(|m| {
+        m.frame(|m, [cells]| {
+            let count = live.0 / 24;
+            let cells = cells.put(m.alloc_array::<Cell>(count, |_| None));
+            for round in 0..3 {
+                for value in 0..count {
+                    let (m, cell) = m.alloc_with(|_| Cell::new(round + value as u64));
+                    cells.get(m).set(m, value, Some(cell));
+                }
+            }
+            (0..count).all(|value| {
+                cells
+                    .get(m)
+                    .get(value)
+                    .is_some_and(|cell| cell.value() == 2 + value as u64)
+            })
+        })
+    });
+    let statistics = world.finish();
+    assert!(statistics.collections.len() > 2, "there are statistics either way");
+    match stay {
+        Ok(whole) => {
+            assert!(whole);
+            true
+        }
+        Err(EnterError::Exhausted(_)) => false,
+        Err(other) => panic!("{other}"),
+    }
+}
+
+#[test]
+fn four_fifths_of_the_limit_may_live_where_copying_ends_as_exhausted() {
+    for generations in [1, 2] {
+        let flags = Flags {
+            max_heap: Some(Bytes::mib(32)),
+            compact: Compact::Never,
+            ..flags(generations)
+        };
+        let live = Bytes(Bytes::mib(32).0 / 5 * 4);
+        assert!(lives_within::<Compacting>(live, &flags), "-G{generations}");
+        assert!(generations == 1 || !lives_within::<Copying>(live, &flags));
+    }
+}
+
+#[test]
+fn compaction_sets_in_above_its_percentage() {
+    // What a compaction leaves where it is was not copied: of a heap that does not change, nothing.
+    let copied = |percent: f64| {
+        let flags = Flags {
+            max_heap: Some(Bytes::mib(64)),
+            compact: Compact::Above(percent),
+            ..flags(2)
+        };
+        let world = World::<Compacting>::new(&flags).expect("a small heap");
+        let stay = world.enter(|m| {
+            m.frame(|m, [cells]| {
+                let cells = cells.put(m.alloc_array::<Cell>(200_000, |_| None));
+                for value in 0..200_000 {
+                    let (m, cell) = m.alloc_with(|_| Cell::new(value as u64));
+                    cells.get(m).set(m, value, Some(cell));
+                }
+                (0..4).for_each(|_| m.collect(true));
+            });
+        });
+        stay.expect("room enough");
+        let statistics = world.finish();
+        let asked: Vec<u64> = statistics
+            .collections
+            .iter()
+            .filter(|c| c.forced)
+            .map(|c| c.copied)
+            .collect();
+        asked[asked.len() - 2]
+    };
+    // 3.2 MB of cells and 1.6 MB of slots are 7 % of 64 MiB.
+    assert_eq!(copied(5.0), 0);
+    assert_eq!(copied(50.0), 200_000 * 16);
+}
