@@ -151,7 +151,7 @@ pub struct Statistics {
     pub allocated_after_last: u64,
     /// Bytes copied by all collections.
     pub copied: u64,
-    /// Of these: by collections with more than one GC thread.
+    /// Of these: by collections with more than one GC thread. Where these marked instead, it counts as copied here.
     pub par_copied: u64,
     /// Sum of [`Collection::par_max`].
     pub cumulative_par_max: u64,
@@ -215,7 +215,8 @@ impl Statistics {
         self.max_sync_ns = self.max_sync_ns.max(c.sync_ns);
         self.sharings.add(c.generation as usize, c.elapsed_ns, &c.shared);
         if c.threads > 1 {
-            self.par_copied += c.copied;
+            let by_threads: u64 = c.shared.threads.iter().map(|thread| thread.copied).sum();
+            self.par_copied += if by_threads > 0 { by_threads } else { c.copied };
             self.cumulative_par_max += c.par_max;
             self.cumulative_par_balanced += c.par_balanced;
         }
