@@ -13,6 +13,7 @@ mod memory;
 mod page;
 mod parallel;
 mod pauses;
+mod timeline;
 
 pub use answer::{Answer, Best, Rival, answers, headline};
 pub use csv::csv;

@@ -125,6 +125,7 @@ pub fn describe(run: &PlannedRun) -> String {
     let mut words = vec![run.collector.clone(), run.workload.clone()];
     words.extend(run.args.iter().cloned());
     words.extend(run.flags.iter().map(|(name, value)| format!("{name}={value}")));
+    words.extend(run.heap_multiple.map(|multiple| format!("({multiple}×)")));
     words.join(" ")
 }
 

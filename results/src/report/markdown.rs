@@ -38,7 +38,7 @@ fn folder(dir: &ResultsDir) -> String {
     }
     if let Some(budgets) = &budgets {
         text.push_str("\n### Which collector for which budget?\n\n");
-        text.push_str(&budget_table(budgets));
+        text.push_str(&budget_table(budgets, summary.works.len()));
         text.push_str("\n### Least heaps\n\n");
         text.push_str(&minima_table(dir));
     }
@@ -68,16 +68,16 @@ fn folder(dir: &ResultsDir) -> String {
 }
 
 /// Times over the best that anybody has at any budget; where a contender dies, on what and of what.
-fn budget_table(budgets: &Budgets) -> String {
+fn budget_table(budgets: &Budgets, works: usize) -> String {
     let mut header = vec!["heap, over the least".to_owned()];
     header.extend(budgets.contenders.iter().cloned());
     let mut text = format!("{}|{}|\n", line(&header), vec!["--:"; header.len()].join("|"));
     for budget in &budgets.budgets {
         let mut cells = vec![times(budget.multiple)];
         cells.extend(budget.standings.iter().map(|standing| {
-            let why = deaths_text(standing);
+            let why = deaths_text(standing, works);
             let why = if why.is_empty() { why } else { format!(" ({why})") };
-            format!("{}{why}", standing_text(standing))
+            format!("{}{why}", standing_text(standing, works))
         }));
         text.push_str(&line(&cells));
     }

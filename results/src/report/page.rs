@@ -6,7 +6,7 @@ use super::{
     Advice, Answer, Best, Budgets, Standing, advice, answers, budgets, cautions, environment, headline, pause_rows,
     pauses, ratio_text, time_metric, with_range,
 };
-use super::{memory, parallel};
+use super::{memory, parallel, timeline};
 use crate::chart::swatch;
 use crate::folder::ResultsDir;
 use crate::manifest::Axis;
@@ -69,6 +69,11 @@ fn folder(dir: &ResultsDir) -> Value {
         budgets => budgets(&summary).as_ref().map(|budgets| budgets_view(dir, &summary, budgets)),
         several_collectors => summary.collectors.len() > 1,
         legend,
+        timeline_lines => timeline::LINES
+            .iter()
+            .enumerate()
+            .map(|(style, &name)| context! { name, swatch => Value::from_safe_string(swatch(style)) })
+            .collect::<Vec<_>>(),
         works,
         failed => failed_runs(dir, &summary),
         configurations => configuration_table(&summary),
@@ -161,8 +166,8 @@ fn budgets_view(dir: &ResultsDir, summary: &Summary<'_>, budgets: &Budgets) -> V
         .map(|budget| {
             let cells = budget.standings.iter().enumerate().map(|(place, standing)| {
                 context! {
-                    text => memory::standing_text(standing),
-                    why => memory::deaths_text(standing),
+                    text => memory::standing_text(standing, summary.works.len()),
+                    why => memory::deaths_text(standing, summary.works.len()),
                     best => budget.best == Some(place) || budget.as_good.contains(&place),
                     dies => matches!(standing, Standing::Dies(_)),
                 }
@@ -209,8 +214,15 @@ fn work_view(summary: &Summary<'_>, work: &Work<'_>) -> Value {
         .collect();
     let pause_rows = pause_rows(work);
     let (distributions, distributions_left_out) = distributions(summary, work, &pause_rows);
+    let (timeline_setting, timelines) = timeline::timelines(summary, work);
+    let timelines: Vec<Value> = timelines
+        .iter()
+        .map(|chart| Value::from_safe_string(chart.svg()))
+        .collect();
     context! {
         title => work.title.as_str(),
+        timeline_setting,
+        timelines,
         panels => rows,
         panels_left_out => all_panels.saturating_sub(MOST_PANELS),
         distributions,

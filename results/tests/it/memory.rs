@@ -308,6 +308,52 @@ fn curves_of_time_and_space() {
     }
 }
 
+/// One chart for each collector, all at the same budget: the least at which most of them live.
+#[test]
+fn memory_over_time() {
+    let manifest = manifest();
+    let mut runs = runs(&manifest);
+    for run in &mut runs {
+        let collections = run.stats.iter_mut().flat_map(|stats| &mut stats.collections);
+        for (number, pause) in collections.enumerate() {
+            pause.slop_bytes = Some(1 << 20);
+            pause.in_use_bytes = Some((8 + number as u64) << 20);
+        }
+    }
+    let page = html(manifest.clone(), &runs);
+    let section = page
+        .split("<h2>Memory over time</h2>")
+        .nth(1)
+        .unwrap()
+        .split("</section>")
+        .next()
+        .unwrap();
+    for (work, collectors) in [("binary_trees 14", 3), ("long_list", 3)] {
+        let part = section
+            .split(&format!("<h3>{work}, heap=3</h3>"))
+            .nth(1)
+            .unwrap()
+            .split("<h3>")
+            .next()
+            .unwrap();
+        assert_eq!(part.matches(": memory, MiB</title>").count(), collectors, "{work}");
+        assert_eq!(
+            part.matches("<polyline").count(),
+            3 * collectors,
+            "in use, live and slop, live"
+        );
+    }
+    // Without such figures there is no such section.
+    for pause in runs
+        .iter_mut()
+        .flat_map(|run| run.stats.iter_mut())
+        .flat_map(|stats| &mut stats.collections)
+    {
+        pause.in_use_bytes = None;
+    }
+    assert!(!html(manifest, &runs).contains("Memory over time"));
+}
+
 /// Writes the report for looking at: `LOOK=folder cargo test -p gclab-results -- --ignored look`.
 #[test]
 #[ignore = "writes a file for people to look at"]

@@ -6,17 +6,18 @@ use crate::plan::Configuration;
 use crate::probe::Minimum;
 use crate::report::ratio_text;
 
-/// How a contender stands, in a few words: `1.32× (1.28–1.36)`, `dies on 2`.
-pub(in crate::report) fn standing_text(standing: &Standing) -> String {
+/// How a contender stands, in a few words: `1.32× (1.28–1.36)`, `dies on 2`, `dies on all`. There are so many workloads.
+pub(in crate::report) fn standing_text(standing: &Standing, all: usize) -> String {
     match standing {
         Standing::Lives(ratio) => ratio_text(ratio),
+        Standing::Dies(works) if works.len() == all => "dies on all".to_owned(),
         Standing::Dies(works) => format!("dies on {}", works.len()),
         Standing::Unknown => "–".to_owned(),
     }
 }
 
-/// Of what it dies and where: `heap exhausted: gcbench, long_list`; empty if it does not.
-pub(in crate::report) fn deaths_text(standing: &Standing) -> String {
+/// Of what it dies and where: `heap exhausted: gcbench, long_list`, or `heap exhausted` where that is all of them; empty if it does not.
+pub(in crate::report) fn deaths_text(standing: &Standing, all: usize) -> String {
     let Standing::Dies(works) = standing else {
         return String::new();
     };
@@ -27,10 +28,11 @@ pub(in crate::report) fn deaths_text(standing: &Standing) -> String {
             None => reasons.push((why, vec![work])),
         }
     }
-    let texts: Vec<String> = reasons
-        .into_iter()
-        .map(|(why, works)| format!("{why}: {}", works.join(", ")))
-        .collect();
+    let text = |(why, works): (&str, Vec<&str>)| match works.len() == all {
+        true => why.to_owned(),
+        false => format!("{why}: {}", works.join(", ")),
+    };
+    let texts: Vec<String> = reasons.into_iter().map(text).collect();
     texts.join("; ")
 }
 
