@@ -26,6 +26,7 @@ pub use any::RING;
 pub use client::{Client, Each, Lineage, Order, Visit};
 
 use crate::AddrSet;
+use gclab_core::words::Bytes;
 use gclab_core::world::{ClosureView, Stopped};
 
 /// The most bytes of a level of a depth-first traversal.
@@ -35,6 +36,7 @@ const LEVEL: usize = 24;
 #[derive(Debug)]
 pub struct Traversal {
     visited: AddrSet,
+    stack: Bytes,
 }
 
 impl Traversal {
@@ -42,6 +44,7 @@ impl Traversal {
     pub fn new(stopped: &Stopped<'_>) -> Self {
         Traversal {
             visited: AddrSet::new(stopped.blocks().base()),
+            stack: Bytes::ZERO,
         }
     }
 
@@ -77,10 +80,15 @@ impl Traversal {
             }
         }
         let roots = roots.into_iter();
-        match C::ORDER {
+        self.stack = match C::ORDER {
             Order::Any => any::run(&mut self.visited, roots, client),
             Order::DepthFirst => depth_first::run(&mut self.visited, roots, client),
-        }
+        };
+    }
+
+    /// The memory that the stack of the last run took at the most.
+    pub fn stack(&self) -> Bytes {
+        self.stack
     }
 
     /// Calls `visit` for every closure that is reachable from `roots`, once, in any order.

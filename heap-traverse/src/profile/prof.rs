@@ -11,8 +11,8 @@ pub fn retainer_table(profile: &Profile) -> String {
         let average = visits.visits as f64 / visits.closures.max(1) as f64;
         let _ = write!(
             text,
-            "Retainer Profiling: {number}, at {:.6} seconds\n\tNumber of objects = {}\n\tAverage number of visits per object = {average:.6}\n",
-            census.seconds, visits.closures,
+            "Retainer Profiling: {number}, at {:.6} seconds\n\tMax auxiliary stack size = {}\n\tAverage number of visits per object = {average:.6}\n",
+            census.seconds, visits.stack_bytes,
         );
     }
     text += "\nRetainer sets created during profiling:\n";

@@ -41,8 +41,10 @@ impl Census {
 pub struct Visits {
     /// Closures that were reached.
     pub closures: u64,
-    /// Times that one was looked into.
+    /// Times that one was looked into, where that was counted.
     pub visits: u64,
+    /// The memory of the traversal's stack, in bytes.
+    pub stack_bytes: u64,
 }
 
 /// A heap profile at its end.
@@ -130,6 +132,7 @@ impl Counter {
             visits: Visits {
                 closures: reach.closures,
                 visits: reach.visits,
+                stack_bytes: traversal.stack().0 as u64,
             },
         }
     }

@@ -2,6 +2,7 @@
 
 use super::client::{Client, Lineage, Visit};
 use crate::AddrSet;
+use gclab_core::words::Bytes;
 use gclab_core::world::{Children, ClosureView};
 
 /// Closures between discovery and visit: enough for the time that a line takes to come from memory.
@@ -50,14 +51,16 @@ impl<'a, P: Copy, D: Copy> Ring<'a, P, D> {
     }
 }
 
-/// Go through what is reachable from `roots`.
+/// Go through what is reachable from `roots`; gives the memory that the stack took.
 #[inline]
 pub(super) fn run<'a, C: Client<'a>>(
     visited: &mut AddrSet,
     mut roots: impl Iterator<Item = (ClosureView<'a>, C::Data)>,
     client: &mut C,
-) {
-    let Some((root, data)) = roots.next() else { return };
+) -> Bytes {
+    let Some((root, data)) = roots.next() else {
+        return Bytes::ZERO;
+    };
     let first = Arrival {
         closure: root,
         parent: C::Parent::ROOT,
@@ -87,7 +90,7 @@ pub(super) fn run<'a, C: Client<'a>>(
             }
         }
         let Some(Arrival { closure, parent, data }) = ring.pop() else {
-            return;
+            return Bytes(open.capacity() * size_of::<Span<'a, C::Parent, C::Data>>());
         };
         let first = visited.insert(closure.addr());
         if !first && !C::AGAIN {

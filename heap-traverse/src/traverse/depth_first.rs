@@ -3,6 +3,7 @@
 use super::client::{Client, Lineage, Visit};
 use super::levels::Levels;
 use crate::AddrSet;
+use gclab_core::words::Bytes;
 use gclab_core::world::{Children, ClosureView};
 
 /// Bytes of a level for a client of this `Data` and `Sum`.
@@ -22,13 +23,13 @@ struct Level<'a, D, S> {
 /// Where the path ends: the level, and its cursor.
 type Tip<'a, D, S> = (Level<'a, D, S>, Children<'a>);
 
-/// Go through what is reachable from `roots`.
+/// Go through what is reachable from `roots`; gives the memory that the stack took at the most.
 #[inline]
 pub(super) fn run<'a, C: Client<'a>>(
     visited: &mut AddrSet,
     roots: impl Iterator<Item = (ClosureView<'a>, C::Data)>,
     client: &mut C,
-) {
+) -> Bytes {
     let mut path = Levels::new();
     for (root, data) in roots {
         let mut tip = arrive(visited, client, root, C::Parent::ROOT, data);
@@ -59,6 +60,7 @@ pub(super) fn run<'a, C: Client<'a>>(
             }
         }
     }
+    path.most()
 }
 
 /// A closure is reached: the level that it opens, if it is to be descended into.

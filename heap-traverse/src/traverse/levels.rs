@@ -1,5 +1,7 @@
 //! The stack of a depth-first traversal: levels in chunks, so that it never takes more than it holds and one chunk.
 
+use gclab_core::words::Bytes;
+
 /// Levels in a chunk: 96 KiB of them at most.
 const CHUNK: usize = 4096;
 
@@ -8,6 +10,8 @@ pub(super) struct Levels<T> {
     full: Vec<Vec<T>>,
     newest: Vec<T>,
     spare: Vec<T>,
+    /// The most chunks that were full at a time.
+    most_full: usize,
 }
 
 impl<T> Levels<T> {
@@ -16,7 +20,15 @@ impl<T> Levels<T> {
             full: Vec::new(),
             newest: Vec::new(),
             spare: Vec::new(),
+            most_full: 0,
         }
+    }
+
+    /// The memory of all chunks at the time when they were most.
+    pub fn most(&self) -> Bytes {
+        // The list of chunks, and one that is empty.
+        let chunks = self.most_full + 2;
+        Bytes(chunks * (CHUNK * size_of::<T>() + size_of::<Vec<T>>()))
     }
 
     #[inline(always)]
@@ -48,6 +60,7 @@ impl<T> Levels<T> {
         let mut chunk = std::mem::take(&mut self.spare);
         chunk.reserve_exact(CHUNK);
         self.full.push(std::mem::replace(&mut self.newest, chunk));
+        self.most_full = self.most_full.max(self.full.len());
     }
 
     #[cold]

@@ -3,7 +3,9 @@
 mod checker;
 mod dominators;
 mod graphs;
+mod large;
 mod live;
+mod profiles;
 mod random;
 mod traversal;
 

@@ -1,0 +1,314 @@
+//! Profiles of heaps whose figures are known.
+
+use super::{Node, flags};
+use gclab_collectors::Copying;
+use gclab_core::closure::{Closure, Mut, Ptr};
+use gclab_core::flags::Flags;
+use gclab_core::mutator::{Any, MutArray, Mutator};
+use gclab_core::world::{Stopped, World};
+use gclab_heap_traverse::profile::{Census, Counter, HeapProfiler, HpWriter, retainer_table, while_sampling};
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, UNIX_EPOCH};
+
+/// Two kinds of retainers.
+#[derive(Closure)]
+#[allow(dead_code)]
+struct A {
+    to: Mut<Cons>,
+}
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct B {
+    to: Mut<Cons>,
+}
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Cons {
+    head: Option<Ptr<Any>>,
+}
+
+fn profile(words: &str) -> Flags {
+    let words: Vec<_> = words.split_whitespace().collect();
+    Flags {
+        profile: Flags::parse_words(&words).expect("legal flags").profile,
+        ..flags(2)
+    }
+}
+
+fn census(world: &World<Copying>, words: &str) -> Census {
+    let mut counter = Counter::new(&profile(words).profile).expect("a profile");
+    let look = |stopped: &Stopped<'_>| counter.census(stopped, 0.0, None);
+    world.inspect(look).expect("nobody is inside")
+}
+
+fn bands(census: &Census) -> BTreeMap<&str, u64> {
+    census
+        .bands
+        .iter()
+        .map(|(name, bytes)| (name.as_str(), *bytes))
+        .collect()
+}
+
+/// A mutable variable m and a suspended t, both roots, that lead to a cons with one more behind it: GHC's definition gives {A, B} to the latter two, and each
+/// root itself.
+#[test]
+fn retainers_of_what_two_roots_share() {
+    let world = World::<Copying>::new(&flags(2)).expect("a small heap");
+    let _roots = world
+        .enter(|m| {
+            m.frame(|m, [x, c, t]| {
+                let x = x.put(m.alloc(|_| Cons::new(None)));
+                let c = c.put(m.alloc(|m| Cons::new(Some(x.get(m).erase()))));
+                let t = t.put(m.alloc(|m| A::new(Some(c.get(m)))));
+                let (m, b) = m.alloc_with(|m| B::new(Some(c.get(m))));
+                (m.handle(b), m.handle(t.get(m)))
+            })
+        })
+        .expect("room enough");
+    let both = census(&world, "-hr");
+    let mut sets: Vec<_> = both
+        .bands
+        .iter()
+        .map(|(name, bytes)| (name.split_once(')').unwrap().1, *bytes))
+        .collect();
+    sets.sort_unstable();
+    assert!(
+        sets == [("A", 16), ("A,B", 32), ("B", 16)] || sets == [("A", 16), ("B", 16), ("B,A", 32)],
+        "{sets:?}"
+    );
+    assert_eq!((both.visits.closures, both.visits.visits), (4, 8));
+    let one = census(&world, "-hr -R1");
+    assert_eq!(bands(&one)["MANY"], 32);
+    assert_eq!(census(&world, "-hr -R0").bytes(), 64);
+}
+
+#[test]
+fn sets_keep_their_numbers_through_a_run_and_names_are_cut() {
+    let world = World::<Copying>::new(&flags(2)).expect("a small heap");
+    let mut counter = Counter::new(&profile("-hr -L6").profile).expect("a profile");
+    let mut look = |handle: &dyn Fn(&mut Mutator<'_, Copying>)| {
+        world.enter(|m| handle(m)).expect("room enough");
+        world
+            .inspect(|stopped| counter.census(stopped, 0.0, None).bands)
+            .expect("nobody is inside")
+    };
+    let keep = Mutex::new(Vec::new());
+    let first = look(&|m| {
+        let (m, a) = m.alloc_with(|_| A::new(None));
+        keep.lock().unwrap().push(m.handle(a.erase()));
+    });
+    assert_eq!(first, [("(2)A".to_owned(), 16)]);
+    let second = look(&|m| {
+        keep.lock().unwrap().clear();
+        let (m, array) = m.with_view(|m| m.alloc_array::<Node>(3, |_| None));
+        keep.lock().unwrap().push(m.handle(array.erase()));
+    });
+    assert_eq!(second, [("(3)MUT".to_owned(), 40)]);
+    let third = look(&|m| {
+        let (m, a) = m.alloc_with(|_| A::new(None));
+        keep.lock().unwrap().push(m.handle(a.erase()));
+    });
+    assert_eq!(third, [("(3)MUT".to_owned(), 40), ("(2)A".to_owned(), 16)]);
+}
+
+/// A chain of nodes, each a root of its own: node k can be reached from roots 0 to k. With as many sets as roots, each closure is visited twice all the same.
+#[test]
+fn thousands_of_roots() {
+    const ROOTS: usize = 3000;
+    let world = World::<Copying>::new(&flags(2)).expect("a small heap");
+    world
+        .enter(|m| {
+            m.frame(|m, [list, all]| {
+                let list = list.put_option::<Node>(None);
+                let all = all.put(m.alloc_array::<Node>(ROOTS, |_| None));
+                for i in (0..ROOTS).rev() {
+                    let (m, node) = m.alloc_with(|m| Node::new(0, list.get(m), None));
+                    list.set(Some(node));
+                    all.get(m).set(m, i, Some(node));
+                }
+                let names: Vec<_> = (0..ROOTS).map(|i| format!("r{i}")).collect();
+                let root = |i: usize| all.get(m).get(i).expect("all are there").erase();
+                m.set_heap_roots(names.iter().enumerate().map(|(i, name)| (name.as_str(), root(i))));
+            });
+        })
+        .expect("room enough");
+    let census = census(&world, "-ho");
+    assert_eq!((census.bands.len(), census.bytes()), (ROOTS, ROOTS as u64 * 32));
+    let bands = bands(&census);
+    assert_eq!((bands["r0"], bands["r0-r1"], bands["r0-r1-r2"]), (32, 32, 32));
+    assert_eq!(
+        (census.visits.closures, census.visits.visits),
+        (ROOTS as u64, 2 * ROOTS as u64)
+    );
+    assert_eq!(census.table, None);
+}
+
+#[test]
+fn weak_roots_are_counted_as_long_as_others_keep_what_they_name() {
+    let world = World::<Copying>::new(&flags(2)).expect("a small heap");
+    let kept = world
+        .enter(|m| {
+            m.frame(|m, [node, gone]| {
+                let node = node.put(m.alloc(|_| Node::new(1, None, None)));
+                let gone = gone.put_option(Some(m.alloc(|_| Node::new(2, None, None))));
+                m.set_weak_heap_roots([
+                    ("kept", node.get(m).erase()),
+                    ("gone", gone.get(m).expect("there").erase()),
+                ]);
+                m.collect(true);
+                gone.set(None);
+                m.handle(node.get(m))
+            })
+        })
+        .expect("room enough");
+    let names = |census: &Census| census.bands.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&census(&world, "-ho")), ["gone", "kept"]);
+    world.enter(|m| m.collect(true)).expect("room enough");
+    let after = census(&world, "-ho");
+    assert_eq!(names(&after), ["kept"]);
+    let shown = [
+        ("kept".to_owned(), 32),
+        ("gone".to_owned(), 0),
+        ("kept-gone".to_owned(), 0),
+    ];
+    assert_eq!(after.table.as_deref(), Some(&shown[..]));
+    drop(kept);
+    world.enter(|m| m.collect(true)).expect("room enough");
+    assert_eq!(census(&world, "-ho").bands, []);
+}
+
+/// A file that a test can read after the profiler has written it.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Allocates an array that grows, under a profile, and gives its `.hp` and `.prof`, and how many censuses there were.
+fn grow(words: &str, interval: Duration) -> (String, String, usize) {
+    let flags = profile(words);
+    let file = Shared::default();
+    let hp = HpWriter::new(
+        Box::new(file.clone()) as Box<dyn std::io::Write + Send>,
+        "grow 20",
+        UNIX_EPOCH,
+    )
+    .unwrap();
+    let profiler = HeapProfiler::new(&flags.profile, Some(hp)).expect("a profile");
+    let mut world = World::<Copying>::new(&flags).expect("a small heap");
+    world.listen(Box::new(profiler.clone()));
+    let start = std::time::Instant::now();
+    let program = || {
+        world.enter(|m| {
+            m.frame(|m, [all]| {
+                let all = all.put(m.alloc_array::<Any>(100, |_| None));
+                m.set_heap_roots([("all", all.get(m).erase())]);
+                m.phase_marker("growing");
+                for i in 0..100 {
+                    let (m2, bytes) = m.with_view(|m| m.alloc_bytes_filled(1000, 7));
+                    all.get(m2).set(m2, i, Some(bytes.erase()));
+                    // Long enough for the sampler, in steps that it can come between.
+                    while interval > Duration::ZERO && start.elapsed() < interval * 5 * i as u32 / 100 {
+                        m.safepoint();
+                    }
+                }
+                m.phase_marker("grown");
+            });
+        })
+    };
+    while_sampling(&world, &profiler, interval, program).expect("room enough");
+    let collections = world.finish().collections_count();
+    let (profile, written) = profiler.finish();
+    written.expect("memory can be written");
+    if interval.is_zero() {
+        assert_eq!(profile.censuses.len() as u64, collections + 2);
+    }
+    let markers: Vec<_> = profile
+        .censuses
+        .iter()
+        .filter_map(|census| census.marker.as_deref())
+        .collect();
+    assert_eq!(markers, ["growing", "grown"]);
+    assert!(profile.censuses.is_sorted_by(|a, b| a.seconds <= b.seconds));
+    let peak = profile.peak().expect("there are some").bytes();
+    assert!((100 * 1016..=100 * 1016 + 816).contains(&peak), "{peak}");
+    let text = String::from_utf8(file.0.lock().unwrap().clone()).unwrap();
+    (text, retainer_table(&profile), profile.censuses.len())
+}
+
+/// Whether `hp2ps` takes the file; true where there is no `hp2ps`.
+fn drawn(hp: &str) -> bool {
+    let folder = std::env::temp_dir().join(format!("gclab-hp-{}-{}", std::process::id(), hp.len()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("grow.hp"), hp).unwrap();
+    let drawn = match Command::new("hp2ps").arg("grow.hp").current_dir(&folder).output() {
+        Ok(output) => output.status.success() && folder.join("grow.ps").is_file(),
+        Err(error) => {
+            println!("hp2ps: {error}");
+            true
+        }
+    };
+    let _ = std::fs::remove_dir_all(folder);
+    drawn
+}
+
+#[test]
+fn files_of_every_profile_are_what_hp2ps_draws() {
+    for words in ["-hT", "-hd", "-hy", "-hm", "-hr", "-ho"] {
+        let words = format!("{words} -i0");
+        let (hp, prof, censuses) = grow(&words, Duration::ZERO);
+        assert!(drawn(&hp), "{words}: {hp}");
+        assert_eq!(hp.matches("BEGIN_SAMPLE").count(), censuses + 2, "{words}");
+        assert_eq!(hp.matches("\nMARK ").count(), 2);
+        if words.starts_with("-hr") {
+            assert!(
+                prof.contains("Average number of visits per object = 2.000000"),
+                "{prof}"
+            );
+            assert!(
+                prof.ends_with("created during profiling:\nSET 2 = {<gclab_core.MUT_ARR_PTRS>}\n"),
+                "{prof}"
+            );
+        }
+    }
+    assert!(
+        !drawn("JOB \"x\"\n") || Command::new("hp2ps").output().is_err(),
+        "hp2ps refuses other files"
+    );
+}
+
+#[test]
+fn a_census_every_so_often_without_any_collection() {
+    let (hp, _, censuses) = grow("-hT -i0.05", Duration::from_millis(50));
+    // Two markers, and five times as long as the interval; but who knows when the sampler's thread runs.
+    assert!(censuses > 2, "{censuses}");
+    assert!(drawn(&hp), "{hp}");
+}
+
+/// The program that holds an array while it looks.
+#[test]
+fn an_array_in_a_frame_is_counted() {
+    let flags = profile("-hy -i0");
+    let profiler = HeapProfiler::new(&flags.profile, None).expect("a profile");
+    let mut world = World::<Copying>::new(&flags).expect("a small heap");
+    world.listen(Box::new(profiler.clone()));
+    let stay = world.enter(|m| {
+        m.frame(|m, [array]| {
+            let _array = array.put::<MutArray<Node>>(m.alloc_array::<Node>(10, |_| None));
+            m.collect(false);
+        });
+    });
+    stay.expect("room enough");
+    let (profile, _) = profiler.finish();
+    assert_eq!(profile.censuses[0].bands, [("MutArray<Node>".to_owned(), 96)]);
+}
