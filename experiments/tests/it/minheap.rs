@@ -38,7 +38,7 @@ fn probes(bench: &Bench) -> Vec<(PathBuf, String)> {
 #[test]
 fn what_is_found_completes_and_what_is_below_does_not() {
     let bench = Bench::new();
-    let work = ["long_list", "100000", "200000"];
+    let work = ["mut_array", "50000", "100000"];
     let found = search(&bench, &work, &["+RTS", "-A1m"]);
     assert_eq!(
         (&found["workload"], &found["flags"]["A"]),
