@@ -20,7 +20,7 @@
 //!
 //! Invariant: between collections the bits and overhangs are zero: who compacts clears what he set.
 
-use super::{LARGE_OBJECT, Marks};
+use super::{LARGE_OBJECT, Marks, set_bits};
 use crate::block::Exhausted;
 use crate::heap::{Heap, OutOfMemory};
 use crate::memory::Table;
@@ -87,13 +87,8 @@ impl LiveMap {
 
     #[inline(always)]
     fn set<const PARALLEL: bool>(&self, entry: usize, mask: u64) -> u64 {
-        // Relaxed: a bit says nothing but itself, and what marking found out is handed on by the end of marking.
-        if PARALLEL {
-            return self.bits[entry].fetch_or(mask, Relaxed);
-        }
-        let before = self.bits[entry].load(Relaxed);
-        self.bits[entry].store(before | mask, Relaxed);
-        before
+        // SAFETY: an entry, which is shared as an atomic only. What marking found out is handed on by the end of marking.
+        unsafe { set_bits::<PARALLEL>(&self.bits[entry], mask) }
     }
 
     /// The `left` words of a closure that do not lie in the entry it begins in, but in `entry` and those behind it.

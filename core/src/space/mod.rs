@@ -31,6 +31,7 @@ pub use large::LargeObjects;
 pub use live_map::LiveMap;
 pub(crate) use live_map::{ENTRY, ENTRY_BYTES, LiveView};
 pub use mark_bits::MarkBits;
+pub(crate) use mark_bits::set_bits;
 pub use marks::Marks;
 pub use nursery::Nursery;
 pub use size_class::SizeClass;
