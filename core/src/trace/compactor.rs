@@ -18,10 +18,13 @@
 //! Memory: nothing but the map, which is a 32nd of the heap (and a 512th), and a word for each chunk.
 
 use crate::block::BlockRun;
-use crate::closure::{ClosureRef, Slot};
+use crate::closure::{ClosureRef, Slot, VARIABLE};
 use crate::heap::Heap;
 use crate::space::{Chunk, ENTRY, ENTRY_BYTES, Lane, LargeObject, LiveMap, LiveView, Marks, Steps};
 use crate::words::{Addr, Bytes, Words};
+
+/// Words without pointers that are worth a call to move them.
+const MANY: usize = 16;
 
 /// One compaction of the oldest step, under way.
 #[derive(Debug)]
@@ -82,19 +85,8 @@ impl<'m> Compactor<'m> {
     /// Move everything to its place, and update all slots.
     pub fn slide(&mut self) {
         let map = self.map.view();
-        for large in &self.large {
-            // SAFETY: a large object that lives, and is not moved.
-            unsafe {
-                ClosureRef(large.run.start().as_mut_ptr())
-                    .extent()
-                    .slots()
-                    .for_each(|slot| update(slot, map));
-            }
-        }
-        for chunk in self.lanes.iter().flatten() {
-            // SAFETY: everything is planned, chunks come by address, and nothing else moves.
-            self.moved.0 += unsafe { slide_chunk(*chunk, map) }.0;
-        }
+        // SAFETY: everything is planned, chunks come by address, and nothing else moves.
+        self.moved = unsafe { slide_with_popcnt(&self.large, &self.lanes, map) };
     }
 
     /// Give the oldest step what it has now, free the rest, and clear the map.
@@ -171,35 +163,53 @@ unsafe fn update(slot: Slot, map: LiveView<'_>) {
     }
 }
 
-/// Move the closures of a chunk; the words of those that went elsewhere.
+/// [`slide_all`] with the machine's own count of bits, if it has one, which the common target lacks: each slot takes one.
 ///
 /// # Safety
-/// All chunks before this one have been slid, those behind it have not; everything that lives is in `map`, with its destination.
-unsafe fn slide_chunk(chunk: Chunk, map: LiveView<'_>) -> Words {
+/// As for [`slide_all`].
+unsafe fn slide_with_popcnt(large: &[LargeObject], lanes: &[Vec<Chunk>; 2], map: LiveView<'_>) -> Words {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("popcnt") {
+        /// # Safety
+        /// As for [`slide_all`], and the machine has the instruction.
+        #[target_feature(enable = "popcnt")]
+        unsafe fn slide(large: &[LargeObject], lanes: &[Vec<Chunk>; 2], map: LiveView<'_>) -> Words {
+            // SAFETY: passed on.
+            unsafe { slide_all(large, lanes, map) }
+        }
         // SAFETY: the machine has the instruction; the rest is passed on.
-        return unsafe { slide_chunk_popcnt(chunk, map) };
+        return unsafe { slide(large, lanes, map) };
     }
     // SAFETY: passed on.
-    unsafe { slide_entries(chunk, map) }
+    unsafe { slide_all(large, lanes, map) }
 }
 
-/// [`slide_entries`] with the machine's own count of bits, which the common target lacks: each slot takes one.
+/// Update the slots of large objects, and move the closures of all chunks; the words of those that went elsewhere.
 ///
 /// # Safety
-/// As for [`slide_chunk`], and the machine has it.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "popcnt")]
-unsafe fn slide_chunk_popcnt(chunk: Chunk, map: LiveView<'_>) -> Words {
-    // SAFETY: passed on.
-    unsafe { slide_entries(chunk, map) }
+/// Everything that lives is in `map`, with its destination; the chunks of each lane come by address.
+#[inline(always)]
+unsafe fn slide_all(large: &[LargeObject], lanes: &[Vec<Chunk>; 2], map: LiveView<'_>) -> Words {
+    for large in large {
+        // SAFETY: a large object that lives, and is not moved.
+        let extent = unsafe { ClosureRef(large.run.start().as_mut_ptr()).extent() };
+        for slot in extent.slots() {
+            // SAFETY: one of its slots; what it points to lives.
+            unsafe { update(slot, map) };
+        }
+    }
+    let mut moved = 0;
+    for chunk in lanes.iter().flatten() {
+        // SAFETY: the chunks before this one have been slid, those behind it have not.
+        moved += unsafe { slide_chunk(*chunk, map) }.0;
+    }
+    Words(moved)
 }
 
 /// # Safety
-/// As for [`slide_chunk`].
+/// As for [`slide_all`]; the chunks before this one have been slid.
 #[inline(always)]
-unsafe fn slide_entries(chunk: Chunk, map: LiveView<'_>) -> Words {
+unsafe fn slide_chunk(chunk: Chunk, map: LiveView<'_>) -> Words {
     let mut moved = 0;
     let mut at = chunk.run.start();
     while at < chunk.end {
@@ -228,19 +238,29 @@ unsafe fn slide_entries(chunk: Chunk, map: LiveView<'_>) -> Words {
 unsafe fn slide_closure(closure: ClosureRef, to: *mut u64, map: LiveView<'_>) -> Words {
     // SAFETY: the caller's promise. Words are read before anything is written at or behind them, since `to` is not behind the closure.
     unsafe {
-        let extent = closure.extent();
-        let before = extent.first.offset_from_unsigned(closure.0);
-        for index in 0..before {
-            to.add(index).write(closure.0.add(index).read());
+        let header = closure.header();
+        let extent = closure.extent_from(header);
+        let words = extent.words.0;
+        to.write(header.0);
+        let mut done = 1;
+        if header.words() == VARIABLE {
+            to.add(1).write(closure.0.add(1).read());
+            done = 2;
         }
-        for index in before..before + extent.slots {
-            let word = closure.0.add(index).read();
-            let new = if word == 0 { 0 } else { map.forward(word) };
-            to.add(index).write(new);
+        let slots_end = done + extent.slots;
+        while done < slots_end {
+            let word = closure.0.add(done).read();
+            to.add(done).write(if word == 0 { 0 } else { map.forward(word) });
+            done += 1;
         }
-        let rest = before + extent.slots;
-        if to != closure.0 {
-            std::ptr::copy(closure.0.add(rest), to.add(rest), extent.words.0 - rest);
+        if words - done > MANY {
+            std::ptr::copy(closure.0.add(done), to.add(done), words - done);
+        } else {
+            while done < words {
+                // Volatile, lest the loop become a call for a word or two.
+                to.add(done).write_volatile(closure.0.add(done).read_volatile());
+                done += 1;
+            }
         }
         extent.words
     }
