@@ -19,7 +19,7 @@ import programs
 import tables
 
 PEERS = ("ghc", "mmtk", "ocaml", "java")
-SETTINGS = ("-A4m", "-A1m", "-A64m", "-G1")
+SETTINGS = ("-A4m", "-A1m", "-A64m", "-G1", "-c -A4m")
 PLANS = ("GenImmix", "StickyImmix")
 # What a user of GHC may try with more than one capability: nothing, a serial collector, a parallel one for old generations only.
 PARALLEL = ("", "-qg", "-qg1")
@@ -44,11 +44,11 @@ def comparisons(peers, settings, size):
         for flags in (flags for flags in settings if "-G1" not in flags):
             yield (
                 f"{TWO} {flags}",
-                f"`parallel` and GHC, both with `+RTS -N2 {flags}`; GHC as it is, with `-qg` and with `-qg1`. At its best is with the one that makes its GC elapsed time least. "
+                f"gclab (`parallel`, or `compacting` with `-c`) and GHC, both with `+RTS -N2 {flags}`; GHC as it is, with `-qg` and with `-qg1`. At its best is with the one that makes its GC elapsed time least. "
                 "CPU time is of all threads.",
                 {**programs.THREADED, "gcbench": programs.WORKLOADS["gcbench"]},
                 lambda workload, args, flags=flags: [
-                    programs.gclab(workload, args, f"-N2 {flags}", "parallel"),
+                    programs.gclab(workload, args, f"-N2 {flags}"),
                     *(programs.ghc(workload, args, f"-N2 {flags} {more}", f"GHC {more}".strip()) for more in PARALLEL),
                 ],
             )

@@ -204,11 +204,13 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
             return self.oldest();
         }
         let limit = self.old_limit.to_words_up().0;
+        // Before a compaction all that survives is promoted, what is new as well as what has aged.
+        let at_once = if self.shape == Shape::Compacting { self.promoted.0 } else { 0 };
         let outgrown = |generation: &u32| {
             let step = self.steps.last_of(*generation);
             let old = self.steps.step(step).words().0;
             let arriving = match generation {
-                1 if old > limit / 2 => self.steps.step(step - 1).words().0.max(self.promoted.0),
+                1 if old > limit / 2 => at_once + self.steps.step(step - 1).words().0.max(self.promoted.0),
                 _ => 0,
             };
             old + arriving > limit
