@@ -45,6 +45,8 @@ pub enum Event<'a> {
         /// Why.
         cause: Cause,
     },
+    /// There is no memory for the collection that was about to start: the heap is as it was, and the program ends as exhausted.
+    NotBegun,
     /// A phase is over.
     Phase(Phase),
     /// The collection is over and the heap whole; the mutators are still stopped.

@@ -1,15 +1,24 @@
-//! The memory of one heap: blocks, their states, and the limit on them.
+//! The memory of one heap: blocks, their states, and the limit on all that it takes.
+//!
+//! * *Promised* ([`Heap::prepare`]): what a collection may need is there before it condemns anything; no collection fails in its middle.
+//! * *Charged* ([`Heap::charges`]): whatever takes memory for the heap counts under the limit.
+//! * *Kept*: what a major collection leaves free is kept as far as GHC's rule has it (`retention`), the rest given back to the system.
 //!
 //! A heap that has a world is given, to write, to its collector alone: what is done to it there is part of what an implementation of
 //! [`crate::collector::Collector`] promises, which is why these methods are safe.
 
-use std::io::Write;
-
-pub use crate::block::OutOfMemory;
-use crate::block::{BlockAllocator, BlockRun, BlockState, StateView};
+use crate::block::{
+    BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockRun, BlockState, CHUNK_BLOCKS, Exhausted, StateView, ToSpace,
+};
+pub use crate::block::{Charges, OutOfMemory, copy_bound};
 use crate::flags::Flags;
 use crate::memory::{MemoryConfig, MemoryError, physical_memory};
 use crate::words::{Bytes, Words};
+use retention::Retention;
+
+mod retention;
+
+pub(crate) use retention::Left;
 
 /// The memory of one heap. A value: a process may have many.
 #[derive(Debug)]
@@ -18,6 +27,11 @@ pub struct Heap {
     states: StateView,
     /// Most memory that mutators may take: `-M`, or else what the machine has; no more than the reservation holds.
     limit: Bytes,
+    /// Threads that may copy at a time.
+    copiers: usize,
+    /// Blocks of a chunk of to-space, in the collection under way.
+    chunk_blocks: u32,
+    retention: Retention,
 }
 
 impl Heap {
@@ -32,14 +46,26 @@ impl Heap {
             reserve: flags.reserve,
             huge_pages: flags.huge_pages,
             limit: Some(limit),
+            refuse: flags.refuse_request,
         };
         let blocks = BlockAllocator::new(&config)?;
-        // A collector that thought it had more would find out in the middle of a collection.
+        let refused = |cause| match cause {
+            Exhausted::System(error) => error,
+            other => unreachable!("nothing is in use yet, but {other}"),
+        };
+        blocks.register_side(BLOCK_TABLES).map_err(refused)?;
         let limit = Bytes(limit.0.min(blocks.accounting().reserved.0));
         // SAFETY: only the core gets the view, for this heap, its collections and its stays, which end before the
         // allocator does.
         let states = unsafe { blocks.states().view() };
-        Ok(Heap { blocks, states, limit })
+        Ok(Heap {
+            blocks,
+            states,
+            limit,
+            copiers: 1,
+            chunk_blocks: CHUNK_BLOCKS,
+            retention: Retention::new(flags),
+        })
     }
 
     /// Most memory that mutators may take.
@@ -91,34 +117,91 @@ impl Heap {
             .allocate(crate::block::blocks_for(Bytes(words.0.saturating_mul(8))))
     }
 
-    /// Blocks to copy survivors into: from `least` to `most`. The limit does not hold during a collection: what it copies
-    /// was in memory before, and is checked afterwards.
+    /// Guarantees that, in the collection that begins, blocks of so many bytes can be allocated, without asking the system and without
+    /// exceeding the limit: whole megablocks, free or promised. For what is allocated in runs whose lengths divide a megablock; for to-space see
+    /// [`Heap::prepare_to_copy`]. To be called before anything is condemned, and once in a collection.
     ///
-    /// If the system itself refuses, the process ends with a message and exit status 251, as GHC does: half of the heap is
-    /// forwarded at that moment.
-    pub(crate) fn allocate_in_collection(&mut self, least: u32, most: u32) -> BlockRun {
+    /// # Errors
+    /// If it cannot be guaranteed. Nothing has changed then: the collector gives the error back, with [`crate::collector::Outcome::not_begun`].
+    pub fn prepare(&mut self, bytes: Bytes) -> Result<(), OutOfMemory> {
+        self.blocks.prepare(bytes)
+    }
+
+    /// Guarantees that, in the collection that begins, `words` words can be copied into `lanes` lanes by each of the threads that may copy,
+    /// whatever their closures: the bound is [`copy_bound`]. To be called before anything is condemned, and once in a collection.
+    ///
+    /// # Errors
+    /// As for [`Heap::prepare`].
+    pub fn prepare_to_copy(&mut self, words: Words, lanes: usize) -> Result<(), OutOfMemory> {
+        let lanes = lanes * self.copiers;
+        self.chunk_blocks = self.blocks.prepare_to_copy(ToSpace { words, lanes })?;
+        Ok(())
+    }
+
+    /// The most bytes of blocks that fit under the limit beside side tables and all other charges, as they are now. What sizing may
+    /// plan with; in whole megablocks, and less than [`Heap::limit`] by some percent.
+    pub fn room(&self) -> Bytes {
+        self.blocks.room()
+    }
+
+    /// Threads that may copy at a time, each with lanes of its own: what [`copy_bound`] has to be told of.
+    pub fn copiers(&self) -> usize {
+        self.copiers
+    }
+
+    /// So many threads may copy at a time.
+    pub(crate) fn set_copiers(&mut self, copiers: usize) {
+        self.copiers = copiers;
+    }
+
+    /// The account of all that counts under the limit: for what takes memory beside blocks (mark stacks, tables). A handle of its own, for any thread.
+    pub fn charges(&self) -> Charges {
+        self.blocks.charges().clone()
+    }
+
+    /// Charges for a side table that takes so many bytes for each megablock that is in use or ever was, for as long as the heap lives.
+    /// To be called when the table is mapped, which counts as a request for memory.
+    ///
+    /// # Errors
+    /// If the limit would be exceeded by what is in use already, or the request is refused on purpose.
+    pub fn register_side(&self, bytes_per_megablock: Bytes) -> Result<(), OutOfMemory> {
+        self.blocks
+            .register_side(bytes_per_megablock)
+            .map_err(|cause| OutOfMemory {
+                requested: bytes_per_megablock,
+                in_use: self.blocks.accounting().committed(),
+                limit: self.blocks.limit(),
+                cause,
+            })
+    }
+
+    /// A chunk to copy survivors into, with `least` blocks at least: never refused after [`Heap::prepare_to_copy`].
+    ///
+    /// # Panics
+    /// If the collector has not prepared, and there is no memory.
+    pub(crate) fn allocate_chunk(&mut self, least: u32) -> BlockRun {
+        let most = self.chunk_blocks.max(least);
         match self.blocks.allocate_up_to(least, most) {
             Ok(run) => run,
-            Err(error) => {
-                // Whether anybody can read it or not, the process has to end.
-                let _ = writeln!(std::io::stderr(), "gclab: {error} (in the middle of a collection)");
-                std::process::exit(EXIT_HEAP_EXHAUSTED)
-            }
+            Err(error) => panic!("to-space was not prepared, and there is none: {error}"),
         }
     }
 
-    pub(crate) fn begin_collection(&mut self) {
-        self.blocks.set_limit(None);
-    }
-
-    pub(crate) fn end_collection(&mut self) {
-        self.blocks.set_limit(Some(self.limit));
-        let above = self.blocks.accounting().committed().0 > self.limit.0;
-        if above {
-            self.blocks.return_free_megablocks(self.limit);
+    /// A collection is over: what it was promised is no longer kept. After a major one, what will not be needed goes back to the system: whole free
+    /// megablocks first, then pages of free groups of blocks. `allocation` brought it about, or somebody asked for it.
+    pub(crate) fn end_collection(&mut self, left: Option<Left>, allocation: bool) {
+        self.blocks.end_promise();
+        if let Some(left) = left {
+            self.retention.note(allocation);
+            let needed = self.retention.needed(left);
+            self.blocks.return_free_megablocks(needed);
+            self.blocks.dry_free_groups(needed);
         }
     }
 }
+
+/// The block allocator's own tables: a state and a descriptor for each block.
+const BLOCK_TABLES: Bytes = Bytes(BLOCKS_PER_MEGABLOCK as usize * 17);
 
 /// The limit without `-M`: the memory of the machine, or of the control group that the process runs in.
 pub fn default_limit() -> Bytes {

@@ -19,6 +19,10 @@ pub fn run_stats(stats: &Statistics) -> RunStats {
         max_slop_bytes: Some(stats.max_slop),
         peak_in_use_bytes: Some(stats.peak_in_use),
         fragmentation_bytes: Some(stats.peak_fragmentation),
+        reserved_bytes: Some(stats.reserved),
+        returned_bytes: Some(stats.returned),
+        peak_taken_bytes: Some(stats.peak_taken),
+        max_resident_bytes: stats.max_resident,
         init_cpu_seconds: seconds(stats.init.cpu_ns),
         init_elapsed_seconds: seconds(stats.init.elapsed_ns),
         mut_cpu_seconds: seconds(stats.mutator.cpu_ns),
@@ -146,6 +150,9 @@ fn pause(collection: &Collection) -> Pause {
         slop_bytes: Some(collection.slop),
         in_use_bytes: Some(collection.in_use),
         fragmentation_bytes: Some(collection.fragmentation),
+        taken_bytes: Some(collection.taken),
+        returned_bytes: Some(collection.returned),
+        resident_bytes: collection.resident,
         remembered: Some(collection.remembered),
     }
 }

@@ -163,6 +163,14 @@ documented! {
         pub peak_in_use_bytes: Option<u64>,
         /// Of the peak, what blocks never filled: memory lost to fragmentation.
         pub fragmentation_bytes: Option<u64>,
+        /// Address space that was reserved for the heap.
+        pub reserved_bytes: Option<u64>,
+        /// All that the heap gave back to the system.
+        pub returned_bytes: Option<u64>,
+        /// Most of all that counts under `-M` at any moment: megablocks, side tables, mark stacks, remembered sets.
+        pub peak_taken_bytes: Option<u64>,
+        /// Most memory of the process that was resident after a major collection.
+        pub max_resident_bytes: Option<u64>,
         /// CPU time before the program began.
         pub init_cpu_seconds: Option<f64>,
         /// Elapsed time before the program began.
@@ -309,6 +317,12 @@ documented! {
         pub in_use_bytes: Option<u64>,
         /// Bytes of mapped megablocks that no block uses, afterwards.
         pub fragmentation_bytes: Option<u64>,
+        /// Bytes of all that counts under `-M`, afterwards: megablocks, side tables, mark stacks, remembered sets.
+        pub taken_bytes: Option<u64>,
+        /// Bytes given back to the system at its end.
+        pub returned_bytes: Option<u64>,
+        /// Bytes of the process that are resident afterwards; of major collections only.
+        pub resident_bytes: Option<u64>,
         /// Entries of the remembered set that were looked at.
         pub remembered: Option<u64>,
     }

@@ -75,17 +75,25 @@ unsafe impl Collector for Compacting {
         let due = self.spaces.begin(pause);
         let oldest = self.spaces.oldest();
         let generation = if self.generations == 1 { oldest } else { due };
-        let outcome = if generation == oldest && self.spaces.shape == Shape::Compacting {
+        let done = if generation == oldest && self.spaces.shape == Shape::Compacting {
             self.compact(pause)
         } else {
             self.spaces.collect_by_copying(pause, generation)
+        };
+        let outcome = match done {
+            Ok(outcome) => outcome,
+            Err(error) => return (Outcome::not_begun(), Err(error)),
         };
         if outcome.major {
             self.spaces.shape = self.next_shape();
         }
         let room = self.conclude(pause, &outcome);
-        let generation = outcome.generation.min(self.generations - 1);
-        (Outcome { generation, ..outcome }, room)
+        let outcome = Outcome {
+            generation: outcome.generation.min(self.generations - 1),
+            in_place: self.spaces.shape == Shape::Compacting,
+            ..outcome
+        };
+        (outcome, room)
     }
 
     fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
@@ -94,10 +102,10 @@ unsafe impl Collector for Compacting {
 }
 
 impl Compacting {
-    fn compact(&mut self, pause: &mut Pause<'_, Bump>) -> Outcome {
+    fn compact(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, OutOfMemory> {
         let (spaces, map) = (&mut self.spaces, &mut self.map);
         let (oldest, generation) = (spaces.steps.oldest(), spaces.oldest());
-        let copied = spaces.evacuate(pause, oldest - 1, generation, Survivors::BecomeOldest);
+        let copied = spaces.evacuate(pause, oldest - 1, generation, Survivors::BecomeOldest)?;
 
         let mut marker = Marker::new(pause.heap, &*map);
         let team = &spaces.team;
@@ -120,14 +128,14 @@ impl Compacting {
 
         let mut shared = copied.shared.clone();
         shared += marked.shared;
-        Outcome {
+        Ok(Outcome {
             generation,
             major: true,
             copied: (copied.copied + compacted.moved).to_bytes(),
             promoted: Bytes(0),
             shared,
             ..Outcome::of(&copied, &spaces.steps)
-        }
+        })
     }
 
     fn next_shape(&self) -> Shape {
@@ -146,7 +154,7 @@ impl Compacting {
         spaces.sizing.note(pause, outcome);
         let area = spaces
             .sizing
-            .area_of_one_generation(Live::of(&spaces.steps), spaces.shape)?;
-        spaces.nursery.resize(pause.heap, area)
+            .area_of_one_generation(Live::of(&spaces.steps), spaces.shape);
+        spaces.nursery.settle(pause.heap, area)
     }
 }

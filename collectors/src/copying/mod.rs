@@ -88,7 +88,10 @@ unsafe impl<const PARALLEL: bool> Collector for Generational<PARALLEL> {
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> (Outcome, Result<(), OutOfMemory>) {
         let generation = self.begin(pause);
-        let outcome = self.collect_by_copying(pause, generation);
+        let outcome = match self.collect_by_copying(pause, generation) {
+            Ok(outcome) => outcome,
+            Err(error) => return (Outcome::not_begun(), Err(error)),
+        };
         let room = self.conclude(pause, &outcome);
         (outcome, room)
     }
@@ -133,19 +136,23 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         self.generations - 1
     }
 
-    /// Collect `generation` and all younger ones.
-    pub(crate) fn collect_by_copying(&mut self, pause: &mut Pause<'_, Bump>, generation: u32) -> Outcome {
+    /// Collect `generation` and all younger ones; an error if there is no room for a copy of them.
+    pub(crate) fn collect_by_copying(
+        &mut self,
+        pause: &mut Pause<'_, Bump>,
+        generation: u32,
+    ) -> Result<Outcome, OutOfMemory> {
         let last = self.steps.last_of(generation);
-        let done = self.evacuate(pause, last, generation, Survivors::Age);
+        let done = self.evacuate(pause, last, generation, Survivors::Age)?;
         pause.events.phase(Phase::Released);
         if generation == 0 {
             self.promoted = done.promoted;
         }
-        Outcome {
+        Ok(Outcome {
             generation,
             major: generation == self.oldest(),
             ..Outcome::of(&done, &self.steps)
-        }
+        })
     }
 
     /// What a collection did counts, and the next thresholds follow from it.
@@ -155,8 +162,8 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
             let live = self.steps.step(self.steps.oldest()).words().to_bytes();
             self.old_limit = self.sizing.old_limit(live, self.shape);
         }
-        let area = self.sizing.area(Live::of(&self.steps), self.old_limit, self.shape)?;
-        self.nursery.resize(pause.heap, area)
+        let area = self.sizing.area(Live::of(&self.steps), self.old_limit, self.shape);
+        self.nursery.settle(pause.heap, area)
     }
 
     /// Copy what lives in the nursery and in the steps up to `last`. The team is that of `generation`.
@@ -166,8 +173,8 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         last: u8,
         generation: u32,
         survivors: Survivors,
-    ) -> Evacuated {
-        let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last);
+    ) -> Result<Evacuated, OutOfMemory> {
+        let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last)?;
         if survivors == Survivors::BecomeOldest {
             evacuator.promote_everything();
         }
@@ -189,7 +196,7 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         pause.events.phase(Phase::WeakProcessed);
         let done = evacuator.finish(&mut self.steps, pause.capabilities);
         self.copied[generation as usize] = done.copied.to_bytes();
-        done
+        Ok(done)
     }
 
     /// The oldest generation that has outgrown its limit.

@@ -59,7 +59,10 @@ unsafe impl Collector for TwoSpace {
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> (Outcome, Result<(), OutOfMemory>) {
         self.nursery.leave(pause.capabilities);
-        let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.survivors, 1);
+        let mut evacuator = match Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.survivors, 1) {
+            Ok(evacuator) => evacuator,
+            Err(error) => return (Outcome::not_begun(), Err(error)),
+        };
         pause.events.phase(Phase::Condemned);
         pause.roots.for_each(|slot| evacuator.root(slot));
         pause.events.phase(Phase::RootsTraced);
@@ -77,7 +80,7 @@ unsafe impl Collector for TwoSpace {
         self.sizing.note(pause, &outcome);
         let live = Live::of(&self.survivors);
         let area = self.sizing.area_of_one_generation(live, Shape::Copying);
-        (outcome, area.and_then(|area| self.nursery.resize(pause.heap, area)))
+        (outcome, self.nursery.settle(pause.heap, area))
     }
 
     fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {

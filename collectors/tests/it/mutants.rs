@@ -90,7 +90,10 @@ unsafe impl<S: Sin> Collector for Mutant<S> {
             turn => turn.unwrap_or(0),
         };
         let last = self.steps.last_of(generation) - u8::from(!S::CONDEMNS_ALL);
-        let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last);
+        let mut evacuator = match Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last) {
+            Ok(evacuator) => evacuator,
+            Err(error) => return (Outcome::not_begun(), Err(error)),
+        };
         if S::TRACES_REMEMBERED {
             evacuator.remembered(pause.capabilities);
         }

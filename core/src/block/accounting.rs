@@ -20,6 +20,14 @@ pub struct Accounting {
     pub reserved: Bytes,
     /// All that was ever given back to the system.
     pub returned_bytes: Bytes,
+    /// Of `megablocks_in_use`, those that are wholly free.
+    pub free: Bytes,
+    /// Charged for side tables: so much for each megablock that was ever committed.
+    pub side: Bytes,
+    /// All that counts under the limit: megablocks, side tables, and what was charged beside them (mark stacks, remembered sets).
+    pub taken: Bytes,
+    /// The most that it ever was.
+    pub peak_taken: Bytes,
     /// Memory of the side tables, in pages, if everything that was ever committed was touched: beside, not in, the megablocks.
     pub metadata_bytes: Bytes,
 }

@@ -13,10 +13,10 @@ use super::descriptor::{self, Descriptor};
 use super::free_list::FreeLists;
 use super::regions::Regions;
 use super::{
-    Accounting, BLOCKS_PER_MEGABLOCK, BlockId, BlockRun, BlockState, Exhausted, MAX_RESERVATION, OutOfMemory,
+    Accounting, BLOCKS_PER_MEGABLOCK, BlockId, BlockRun, BlockState, Charges, Exhausted, MAX_RESERVATION, OutOfMemory,
     StateTable, bytes_of_blocks, megablocks_for, poison,
 };
-use crate::memory::{HUGE_PAGE, MemoryConfig, MemoryError, PAGE, Reservation, Table};
+use crate::memory::{HUGE_PAGE, MemoryConfig, MemoryError, PAGE, Requests, Reservation, Table};
 use crate::words::{Addr, Bytes};
 
 /// The blocks of one heap. See the module's text, and that of [`crate::block`].
@@ -34,8 +34,12 @@ pub struct BlockAllocator {
     pub(super) returned: Regions,
     /// Megablocks that were ever committed: all below it, and none above.
     pub(super) top: u32,
-    /// The most megablocks that may be committed.
-    pub(super) limit: Option<u32>,
+    /// What counts under the limit.
+    pub(super) charges: Charges,
+    /// Megablocks that may be taken without asking: promised to the collection under way.
+    pub(super) promised: Option<u32>,
+    /// Side tables are charged for so many megablocks; no fewer than `top`.
+    pub(super) side_for: u32,
     pub(super) counts: Accounting,
 }
 
@@ -54,8 +58,13 @@ impl BlockAllocator {
             "a reservation is at most {MAX_RESERVATION}, not {}",
             config.reserve
         );
+        let requests = Requests::refusing(config.refuse);
         let mut size = config.reserve;
         let (space, states, descriptors) = loop {
+            // The reservation and two tables.
+            requests.ask()?;
+            requests.ask()?;
+            requests.ask()?;
             let space = Reservation::new(size, config.huge_pages)?;
             let blocks = (space.size().0 / super::BLOCK.0) as u32;
             match (StateTable::new(space.base(), blocks), Table::new(blocks as usize)) {
@@ -70,7 +79,7 @@ impl BlockAllocator {
             reserved: space.size(),
             ..Accounting::default()
         };
-        let mut allocator = BlockAllocator {
+        Ok(BlockAllocator {
             space,
             states: Arc::new(states),
             descriptors,
@@ -78,11 +87,11 @@ impl BlockAllocator {
             free: Regions::default(),
             returned: Regions::default(),
             top: 0,
-            limit: None,
+            charges: Charges::new(config.limit, requests),
+            promised: None,
+            side_for: 0,
             counts,
-        };
-        allocator.set_limit(config.limit);
-        Ok(allocator)
+        })
     }
 
     /// Allocates `blocks` neighbouring blocks. Their state stays [`BlockState::OUTSIDE`] until the caller sets it.
@@ -205,6 +214,10 @@ impl BlockAllocator {
         let descriptors = self.top as usize * BLOCKS_PER_MEGABLOCK as usize * size_of::<Descriptor>();
         Accounting {
             metadata_bytes: Bytes(states + descriptors),
+            taken: self.charges.taken(),
+            peak_taken: self.charges.peak(),
+            side: self.side_taken(),
+            free: super::bytes_of_megablocks(self.free.total()),
             ..self.counts
         }
     }
@@ -294,7 +307,7 @@ impl BlockAllocator {
     }
 
     #[cold]
-    fn out_of_memory(&self, blocks: u32, cause: Exhausted) -> OutOfMemory {
+    pub(super) fn out_of_memory(&self, blocks: u32, cause: Exhausted) -> OutOfMemory {
         OutOfMemory {
             requested: bytes_of_blocks(blocks),
             in_use: bytes_of_blocks(self.counts.blocks_in_use),

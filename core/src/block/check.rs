@@ -56,6 +56,12 @@ impl BlockAllocator {
                 ),
             );
         }
+        if counts.taken < counts.committed() + self.side_taken() + self.charges.other() {
+            return fault(
+                0,
+                format!("{} are charged for {} of megablocks", counts.taken, counts.committed()),
+            );
+        }
         let at_peak = counts.megablocks_in_use == counts.peak_megablocks;
         if counts.peak_blocks < counts.blocks_in_use
             || counts.peak_megablocks < counts.megablocks_in_use
@@ -169,7 +175,7 @@ impl BlockAllocator {
             if filled != (at != NONE) {
                 return fault(at, format!("the bit of list {size} is wrong"));
             }
-            let mut previous = NONE;
+            let (mut previous, mut here_found) = (NONE, 0);
             while at != NONE {
                 let here = &self.descriptors[at as usize];
                 if !here.is_free_edge()
@@ -180,10 +186,20 @@ impl BlockAllocator {
                     return fault(at, format!("not a well linked free group of list {size}"));
                 }
                 groups += 1;
+                here_found += 1;
                 if groups > most {
                     return fault(at, format!("list {size} is circular"));
                 }
                 (previous, at) = (at, here.next);
+            }
+            if here_found != self.groups.count(size) {
+                return fault(
+                    0,
+                    format!(
+                        "{here_found} groups in list {size}, but {} are counted",
+                        self.groups.count(size)
+                    ),
+                );
             }
         }
         Ok(groups)

@@ -18,6 +18,8 @@ const SIZE_MASK: u32 = (1 << 29) - 1;
 const ALLOCATED: u32 = 1 << 31;
 /// First or last block of a free group.
 const FREE: u32 = 1 << 30;
+/// First block of a free group whose pages the system has back.
+const DRY: u32 = 1 << 29;
 
 /// See the module's text. A descriptor of zeros is stale.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +58,16 @@ impl Descriptor {
     /// Does an allocated run begin here?
     pub(super) fn is_allocated_head(&self) -> bool {
         self.size & ALLOCATED != 0
+    }
+
+    /// Has the system the pages of the free group whose first block this is?
+    pub(super) fn is_dry(&self) -> bool {
+        self.size & DRY != 0
+    }
+
+    /// The system has them.
+    pub(super) fn set_dry(&mut self) {
+        self.size |= DRY;
     }
 
     /// Is it the first or last of a free group? To be asked of blocks at the edges of runs and groups only.

@@ -19,6 +19,8 @@ const LISTS: usize = BLOCKS_PER_MEGABLOCK as usize;
 pub(super) struct FreeLists {
     heads: [u32; LISTS],
     filled: [u64; LISTS / 64],
+    /// Groups in each list.
+    counts: [u32; LISTS],
 }
 
 impl FreeLists {
@@ -26,6 +28,7 @@ impl FreeLists {
         FreeLists {
             heads: [NONE; LISTS],
             filled: [0; LISTS / 64],
+            counts: [0; LISTS],
         }
     }
 
@@ -39,6 +42,7 @@ impl FreeLists {
             descriptors[next as usize].previous = group;
         }
         self.heads[size] = group;
+        self.counts[size] += 1;
         self.filled[size / 64] |= 1 << (size % 64);
     }
 
@@ -46,6 +50,7 @@ impl FreeLists {
     pub(super) fn remove(&mut self, descriptors: &mut [Descriptor], group: u32) {
         let Descriptor { next, previous, .. } = descriptors[group as usize];
         let size = descriptors[group as usize].blocks() as usize;
+        self.counts[size] -= 1;
         if next != NONE {
             descriptors[next as usize].previous = previous;
         }
@@ -82,6 +87,23 @@ impl FreeLists {
         }
         let size = word * 64 + 63 - bits.leading_zeros() as usize;
         (size >= least as usize).then(|| self.heads[size])
+    }
+
+    /// How many runs of `blocks` blocks (1 or more) can be cut from all groups, and what shorter ones are left then: the sum of
+    /// `worth(length)`.
+    pub(super) fn runs_of(&self, blocks: u32, worth: impl Fn(usize) -> usize) -> (usize, usize) {
+        let whole = blocks as usize;
+        let (mut runs, mut shorter) = (0, 0);
+        for (size, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            runs += count as usize * (size / whole);
+            shorter += count as usize * if size % whole > 0 { worth(size % whole) } else { 0 };
+        }
+        (runs, shorter)
+    }
+
+    /// Groups of a size, for the checker.
+    pub(super) fn count(&self, size: u32) -> u32 {
+        self.counts[size as usize]
     }
 
     /// The first group of list `size` and whether its bit is set, for the checker.

@@ -11,9 +11,16 @@
 //! Nothing is given back to the system when blocks are freed: the next collection wants the memory, and its page faults would cost
 //! more than the collection itself. [`BlockAllocator::return_free_megablocks`] gives back when it is asked to.
 
+use super::descriptor::NONE;
 use super::regions::Regions;
-use super::{BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockId, BlockState, Exhausted, MEGABLOCK, bytes_of_megablocks};
+use super::{
+    BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockId, BlockState, Charges, Exhausted, MEGABLOCK, bytes_of_blocks,
+    bytes_of_megablocks,
+};
 use crate::words::Bytes;
+
+/// Blocks of the least free group whose pages are given back: 64 KiB, for which a system call is worth it.
+const DRY_FROM: u32 = 16;
 
 impl BlockAllocator {
     /// Returns free megablocks to the system, those at the highest addresses first, until no more than `keep` remains committed (in use
@@ -39,32 +46,71 @@ impl BlockAllocator {
             self.counts.megablocks_in_use -= count;
             returned += count;
         }
+        self.charges.give(bytes_of_megablocks(returned));
         self.counts.returned_bytes += bytes_of_megablocks(returned);
         bytes_of_megablocks(returned)
     }
 
-    /// Sets or lifts the limit of committed memory (`-M`), rounded down to megablocks. Free megablocks beyond it are returned at once;
-    /// those in use beyond it stay.
+    /// Gives the pages of free groups back to the system, the largest groups first, until no more than `keep` is committed apart from them. The groups
+    /// stay free, and their megablocks committed: for a heap of which whole megablocks are not free.
+    pub(crate) fn dry_free_groups(&mut self, keep: Bytes) {
+        let committed = bytes_of_megablocks(self.counts.megablocks_in_use);
+        let mut excess = committed.0.saturating_sub(keep.0);
+        for size in (DRY_FROM..BLOCKS_PER_MEGABLOCK).rev() {
+            let (mut group, _) = self.groups.list(size);
+            while group != NONE && excess > 0 {
+                let bytes = bytes_of_blocks(size);
+                let here = &mut self.descriptors[group as usize];
+                let next = here.next;
+                if !here.is_dry() {
+                    // SAFETY: the blocks are committed and free: nobody has a run in them.
+                    if unsafe { self.space.decommit(bytes_of_blocks(group), bytes) }.is_err() {
+                        return;
+                    }
+                    here.set_dry();
+                    self.counts.returned_bytes += bytes;
+                }
+                excess = excess.saturating_sub(bytes.0);
+                group = next;
+            }
+        }
+    }
+
+    /// Sets or lifts the limit of memory (`-M`). Free megablocks beyond it are returned at once; what is in use beyond it stays.
     pub fn set_limit(&mut self, limit: Option<Bytes>) {
-        self.limit = limit.map(|limit| u32::try_from(limit.0 / MEGABLOCK.0).unwrap_or(u32::MAX));
-        if let Some(limit) = self.limit() {
-            self.return_free_megablocks(limit);
+        self.charges.set_limit(limit);
+        self.return_excess();
+    }
+
+    /// Returns free megablocks as long as more is taken than the limit allows.
+    pub(super) fn return_excess(&mut self) {
+        let excess = self.charges.excess();
+        if excess > Bytes::ZERO {
+            let committed = bytes_of_megablocks(self.counts.megablocks_in_use);
+            self.return_free_megablocks(Bytes(committed.0.saturating_sub(excess.0) / MEGABLOCK.0 * MEGABLOCK.0));
         }
     }
 
     /// The limit in force, in whole megablocks.
     pub fn limit(&self) -> Option<Bytes> {
-        self.limit.map(bytes_of_megablocks)
+        self.charges
+            .limit()
+            .map(|limit| Bytes(limit.0 / MEGABLOCK.0 * MEGABLOCK.0))
     }
 
-    /// Orders that the system refuse one request for memory, after `granted` more. For fault injection.
+    /// What counts under the limit.
+    pub fn charges(&self) -> &Charges {
+        &self.charges
+    }
+
+    /// Orders that one request for memory be refused, after `granted` more. For fault injection.
     pub fn refuse_request(&mut self, granted: u64) {
-        self.space.refuse_request(granted);
+        self.charges.requests().refuse_after(granted);
     }
 
     /// Takes neighbouring megablocks out of a free region or from the system.
     pub(super) fn take_megablocks(&mut self, count: u32) -> Result<u32, Exhausted> {
-        if !self.fits_limit(count) {
+        if self.promised.is_none() && !self.fits_limit(count) {
             return Err(Exhausted::Limit);
         }
         if let Some(first) = self.free.best_fit(count) {
@@ -83,8 +129,8 @@ impl BlockAllocator {
 
     /// Would `count` more megablocks be within the limit if all free ones were returned?
     fn fits_limit(&self, count: u32) -> bool {
-        let in_use = self.counts.megablocks_in_use - self.free.total();
-        self.limit.is_none_or(|limit| in_use.saturating_add(count) <= limit)
+        self.charges
+            .fits(bytes_of_megablocks(count), bytes_of_megablocks(self.free.total()))
     }
 
     /// Commits neighbouring megablocks: a returned region, or at top. Changes nothing when it fails.
@@ -104,18 +150,28 @@ impl BlockAllocator {
             (self.top, 0, 0)
         };
         let fresh = count - free;
-        if self
-            .limit
-            .is_some_and(|limit| self.counts.megablocks_in_use.saturating_add(fresh) > limit)
-        {
-            return Err(Exhausted::Limit);
-        }
         if count > capacity - first {
             return Err(Exhausted::Reservation);
         }
-        self.space
+        let promised = self.promised.unwrap_or(0).min(fresh);
+        let side_for = self.side_for.max(first + count);
+        let beside = Bytes(self.charges.side().0 * (side_for - self.side_for) as usize);
+        let asked = bytes_of_megablocks(fresh - promised) + beside;
+        if asked > Bytes::ZERO {
+            self.charges.take(asked)?;
+        }
+        if let Err(error) = self
+            .space
             .commit(bytes_of_megablocks(first + free), bytes_of_megablocks(fresh))
-            .map_err(Exhausted::System)?;
+        {
+            self.charges.give(asked);
+            return Err(Exhausted::System(error));
+        }
+        self.side_for = side_for;
+        if promised > 0 {
+            self.charges.take_promised(bytes_of_megablocks(promised));
+            self.promised = self.promised.map(|left| left - promised);
+        }
         if free > 0 {
             self.free.take_low(first, free);
         }

@@ -33,12 +33,14 @@
 
 mod accounting;
 mod allocator;
+mod charges;
 mod check;
 mod descriptor;
 mod error;
 mod free_list;
 mod megablocks;
 pub(crate) mod poison;
+mod prepare;
 mod regions;
 mod state;
 
@@ -46,7 +48,10 @@ use std::fmt;
 
 pub use accounting::Accounting;
 pub use allocator::BlockAllocator;
+pub use charges::Charges;
 pub use error::{BlockError, Exhausted, OutOfMemory};
+pub(crate) use prepare::CHUNK_BLOCKS;
+pub use prepare::{ToSpace, copy_bound};
 pub use state::{BlockState, StateTable, StateView};
 
 use crate::words::{Addr, Bytes};

@@ -108,6 +108,8 @@ pub enum Refill {
 /// What a collection did, beyond what the heap counts itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outcome {
+    /// The collection did not begin: see [`Outcome::not_begun`].
+    pub not_begun: bool,
     /// The oldest generation that was collected.
     pub generation: u32,
     /// Whether everything was collected.
@@ -122,6 +124,8 @@ pub struct Outcome {
     pub large: Bytes,
     /// Bytes of blocks that hold live closures beyond the closures themselves.
     pub slop: Bytes,
+    /// The oldest generation will be collected where it lies, so no room for a copy of it need be kept.
+    pub in_place: bool,
     /// Entries of remembered sets that were visited.
     pub remembered: u64,
     /// How several threads shared the work, if the collector can have that.
@@ -143,12 +147,22 @@ impl Outcome {
         }
     }
 
+    /// A collection that did not begin, since there is no memory for it ([`Heap::prepare`]): nothing was condemned, and the error is given back beside this.
+    /// It is not counted.
+    pub fn not_begun() -> Outcome {
+        Outcome {
+            not_begun: true,
+            ..Outcome::default()
+        }
+    }
+
     /// The figures of a collection of everything by marking, after which closures take blocks of `held` bytes; nothing was
     /// moved.
     pub fn of_marking(marked: &Marked, held: Bytes) -> Outcome {
         let live = marked.words.to_bytes();
         Outcome {
             major: true,
+            in_place: true,
             live,
             large: marked.large.to_bytes(),
             slop: Bytes(held.0 - live.0),

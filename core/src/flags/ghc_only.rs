@@ -5,7 +5,6 @@ pub(super) const GHC_ONLY: &[(&str, &str)] = &[
     ("B", "sound the bell at each collection"),
     ("C", "context switch interval"),
     ("D", "debugging output"),
-    ("Fd", "decay of the memory kept"),
     ("I", "idle collection"),
     ("Iw", "least time between idle collections"),
     ("K", "maximum stack size"),

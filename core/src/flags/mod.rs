@@ -124,6 +124,8 @@ pub struct Flags {
     pub large_area: Option<Bytes>,
     /// `-F`: an old generation may grow to this factor of its live data; at least 1. Default 2.
     pub old_factor: f64,
+    /// `-Fd`: what is kept of free memory halves with so many major collections that were asked for, 0 to 1000; 0 for never. Default 4.
+    pub decay: f64,
     /// `-O`: an old generation's limit is never less than this. Default 1 MiB.
     pub old_min: Bytes,
     /// `-G`: generations, 1 to 12. Default 2.
@@ -156,6 +158,8 @@ pub struct Flags {
     pub sanity: bool,
     /// `-DZ<n>`: collect at every n-th allocation, n at least 1.
     pub stress: Option<u64>,
+    /// `-DF<n>`: refuse the n-th request for memory, n at least 1.
+    pub refuse_request: Option<u64>,
     /// `-xr`: address space to reserve. Default 1 TiB.
     pub reserve: Bytes,
     /// Advise the system to use huge pages. Default on; `--no-huge-pages`.
@@ -178,6 +182,7 @@ impl Default for Flags {
             chunk: None,
             large_area: None,
             old_factor: 2.0,
+            decay: 4.0,
             old_min: Bytes(MIB),
             generations: 2,
             heap_hint: HeapHint::None,
@@ -194,6 +199,7 @@ impl Default for Flags {
             machine_readable: false,
             sanity: false,
             stress: None,
+            refuse_request: None,
             reserve: Bytes(MIB * MIB),
             huge_pages: true,
             profile: HeapProfile::default(),

@@ -7,17 +7,20 @@
 //! * **decommit**: give the memory of a part back; its addresses stay reserved and read as zeros when next committed.
 //! * **side table**: a [`Table`] with an entry per something in the reservation, mapped without memory and touched lazily.
 //!
-//! Every request for heap memory goes through [`Reservation::commit`]; a test that wants the n-th request refused asks there
-//! ([`Reservation::refuse_request`]). Failures are values, [`MemoryError`].
+//! * **request**: a moment at which memory may be refused; whoever wants the n-th one refused says so to [`Requests`].
+//!
+//! Failures are values, [`MemoryError`].
 
 mod huge_pages;
 #[cfg(miri)]
 pub(crate) mod miri;
 mod physical;
+mod requests;
 mod reservation;
 mod table;
 
 pub(crate) use physical::physical_memory;
+pub use requests::Requests;
 pub use reservation::Reservation;
 pub use table::{Table, ZeroValid};
 
@@ -40,8 +43,11 @@ pub struct MemoryConfig {
     pub reserve: Bytes,
     /// Ask for huge pages wherever 2 MiB of heap fill one, as long as they are cheap. Off asks for none, even where the system's default is always.
     pub huge_pages: bool,
-    /// Never hold more committed megablocks than fit in this (`-M`); `None` for no limit but the reservation.
+    /// Never hold more memory than this (`-M`), side tables and other charges included; `None` for no limit but the reservation.
     pub limit: Option<Bytes>,
+    /// Refuse the request for memory of this number, from 1 (`-DF<n>`): the heap's reservation, its side tables, megablocks, and whatever is
+    /// charged beside them.
+    pub refuse: Option<u64>,
 }
 
 /// 1 TiB (as GHC's `-xr`), huge pages on, no limit.
@@ -51,11 +57,12 @@ impl Default for MemoryConfig {
             reserve: Bytes::gib(1024),
             huge_pages: true,
             limit: None,
+            refuse: None,
         }
     }
 }
 
-/// The kernel said no.
+/// The kernel said no, or was not even asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MemoryError {
     /// Not even the smallest useful reservation could be had.
@@ -77,6 +84,12 @@ pub enum MemoryError {
         size: Bytes,
         /// The system's message.
         reason: String,
+    },
+    /// A request was refused to see what happens then ([`Requests`]).
+    #[error("request {number} for memory was refused on purpose (-DF{number})")]
+    OnPurpose {
+        /// Which request it was, from 1.
+        number: u64,
     },
     /// Memory could not be given back (locked pages, for example).
     #[error("cannot give back {size} of memory at {at}: {reason}")]

@@ -28,8 +28,8 @@ pub struct Reservation {
     /// Readable and writable up to here, counted from `base`; a multiple of [`HUGE_PAGE`].
     accessible: Bytes,
     huge_pages: HugePages,
-    /// When this many more requests have been granted, one is refused (fault injection).
-    refuse_after: Option<u64>,
+    /// Up to here, all of 2 MiB each have been given huge pages, or small ones; no more than `accessible`.
+    provided: Bytes,
 }
 
 impl Reservation {
@@ -66,7 +66,7 @@ impl Reservation {
                         size: kept,
                         accessible: Bytes::ZERO,
                         huge_pages: HugePages::new(base, kept, huge_pages),
-                        refuse_after: None,
+                        provided: Bytes::ZERO,
                     });
                 }
                 Err(error) if size <= HUGE_PAGE => return Err(error),
@@ -88,36 +88,42 @@ impl Reservation {
         self.size
     }
 
-    /// Makes `size` bytes from `offset` usable, and all below them: the one place through which memory is requested.
+    /// Makes `size` bytes from `offset` usable, and all below them.
     /// Fresh or decommitted memory reads as zeros; both arguments are multiples of the page size.
     ///
     /// # Errors
-    /// [`MemoryError::Commit`] when the kernel refuses (strict overcommit, `RLIMIT_DATA`), the range ends outside the reservation, or
-    /// a refusal was ordered; nothing has changed then.
+    /// [`MemoryError::Commit`] when the kernel refuses (strict overcommit, `RLIMIT_DATA`) or the range ends outside the reservation; nothing has
+    /// changed then. Never if the range lies within what was made [accessible](Reservation::make_accessible).
     pub fn commit(&mut self, offset: Bytes, size: Bytes) -> Result<(), MemoryError> {
-        let refusal = |reason: String| MemoryError::Commit {
-            at: self.base + offset,
-            size,
-            reason,
-        };
         let end = offset + size;
-        if end > self.size {
-            return Err(refusal("it ends outside the reservation".into()));
+        self.make_accessible(end)?;
+        while self.provided < end {
+            // SAFETY: accessible, and handed to nobody yet.
+            unsafe { self.huge_pages.provide(self.base + self.provided) };
+            self.provided += HUGE_PAGE;
         }
-        match &mut self.refuse_after {
-            Some(0) => {
-                self.refuse_after = None;
-                return Err(refusal("refused on purpose".into()));
-            }
-            Some(left) => *left -= 1,
-            None => {}
-        }
+        Ok(())
+    }
+
+    /// Sees to it that a commit of what lies below `end` cannot fail. Takes no memory.
+    ///
+    /// # Errors
+    /// As for [`Reservation::commit`].
+    pub fn make_accessible(&mut self, end: Bytes) -> Result<(), MemoryError> {
         if end <= self.accessible {
             return Ok(());
         }
+        let from = self.base + self.accessible;
+        let refusal = |reason: String| MemoryError::Commit {
+            at: from,
+            size: end - self.accessible,
+            reason,
+        };
+        if end > self.size {
+            return Err(refusal("it ends outside the reservation".into()));
+        }
         // `self.size` is a multiple of a huge page: rounding up stays inside.
         let mark = Bytes(end.0.next_multiple_of(HUGE_PAGE.0));
-        let from = self.base + self.accessible;
         // SAFETY: the range lies inside our own mapping, above all that is in use.
         let result = unsafe {
             libc::mprotect(
@@ -129,11 +135,7 @@ impl Reservation {
         if result != 0 {
             return Err(refusal(system_message()));
         }
-        while self.accessible < mark {
-            // SAFETY: just made accessible for the first time, and handed to nobody yet.
-            unsafe { self.huge_pages.provide(self.base + self.accessible) };
-            self.accessible += HUGE_PAGE;
-        }
+        self.accessible = mark;
         Ok(())
     }
 
@@ -159,11 +161,6 @@ impl Reservation {
             });
         }
         Ok(())
-    }
-
-    /// Orders that one request be refused after `granted` more have been granted. For fault injection.
-    pub fn refuse_request(&mut self, granted: u64) {
-        self.refuse_after = Some(granted);
     }
 }
 
@@ -307,15 +304,5 @@ mod tests {
             Err(MemoryError::Commit { .. })
         ));
         assert!(space.commit(Bytes::mib(3), Bytes::mib(1)).is_ok());
-    }
-
-    #[test]
-    fn the_ordered_request_is_refused_and_no_other() {
-        let mut space = Reservation::new(Bytes::mib(4), false).unwrap();
-        space.refuse_request(1);
-        assert!(space.commit(Bytes::ZERO, Bytes::mib(1)).is_ok());
-        let error = space.commit(Bytes::ZERO, Bytes::mib(1)).unwrap_err();
-        assert!(error.to_string().contains("refused on purpose"));
-        assert!(space.commit(Bytes::ZERO, Bytes::mib(1)).is_ok());
     }
 }

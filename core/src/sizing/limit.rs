@@ -11,11 +11,14 @@
 use super::{Live, Shape};
 use crate::block::{BLOCK, Exhausted};
 use crate::flags::Flags;
-use crate::heap::{Heap, OutOfMemory};
+use crate::heap::{Heap, OutOfMemory, copy_bound};
 use crate::words::Bytes;
 
-/// What collections leave of a chunk of to-space, for each lane at most.
-const CHUNK_SLACK: usize = 32 << 10;
+/// Free blocks of megablocks in use that a chunk cannot be made of, and what is left of the last megablock.
+const SCATTERED: usize = 256 << 10;
+
+/// An allocation area, and its copy in the smallest chunks (16 KiB, of which a fifth may be wasted).
+const WITH_COPY: f64 = 2.25;
 
 /// The least allocation area of a capability: a few blocks.
 const LEAST_AREA: usize = 4 * BLOCK.0;
@@ -33,8 +36,11 @@ pub(super) struct Limit {
     /// `-A` for all capabilities together, and `-AL`.
     area: Bytes,
     large_area: Bytes,
-    /// Chunks that are not full.
+    /// Free blocks that are too scattered to be of use.
     slack: usize,
+    generations: usize,
+    /// Chunks that may be open at a time.
+    lanes: usize,
 }
 
 impl Limit {
@@ -55,13 +61,16 @@ impl Limit {
             least_area: Bytes(LEAST_AREA.saturating_mul(capabilities)),
             area: Bytes(flags.allocation_area.0.saturating_mul(capabilities)),
             large_area: flags.large_limit(),
-            slack: CHUNK_SLACK * 4 * (flags.generations as usize + 1),
+            slack: SCATTERED,
+            generations: flags.generations as usize,
+            lanes: 2 * flags.generations as usize,
         }
     }
 
     /// Takes note of what the heap has room for.
     pub(super) fn look_at(&mut self, heap: &Heap) {
-        self.room = heap.limit();
+        self.room = heap.room();
+        self.lanes = 2 * self.generations * heap.copiers();
     }
 
     /// All of it.
@@ -84,7 +93,7 @@ impl Limit {
         self.room
             .0
             .saturating_sub(held.0)
-            .saturating_sub(copied.0)
+            .saturating_sub(copy_bound(copied.to_words_up(), self.lanes).0)
             .saturating_sub(self.slack)
     }
 
@@ -97,11 +106,11 @@ impl Limit {
     /// The largest allocation area that `free` has room for: twice, and for young large objects.
     fn area_of(&self, free: usize) -> usize {
         let (area, large) = (self.area.0 as f64, self.large_area.0 as f64);
-        let small = free as f64 / (2.0 + large / area);
+        let small = free as f64 / (WITH_COPY + large / area);
         if small <= area {
             small as usize
         } else {
-            ((free as f64 - large) / 2.0) as usize
+            ((free as f64 - large) / WITH_COPY) as usize
         }
     }
 

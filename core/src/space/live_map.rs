@@ -21,7 +21,7 @@
 //! Invariant: between collections the bits and overhangs are zero: who compacts clears what he set.
 
 use super::{LARGE_OBJECT, Marks, set_bits};
-use crate::block::Exhausted;
+use crate::block::{Exhausted, MEGABLOCK};
 use crate::heap::{Heap, OutOfMemory};
 use crate::memory::Table;
 use crate::words::{Addr, Bytes, Words};
@@ -48,6 +48,8 @@ impl LiveMap {
     /// # Errors
     /// If the system has no addresses for it.
     pub fn new(heap: &Heap) -> Result<Self, OutOfMemory> {
+        // For each entry eight bytes of bits, a byte, and eight of addresses.
+        heap.register_side(Bytes(MEGABLOCK.0 / ENTRY_BYTES * 17))?;
         let entries = heap.blocks().accounting().reserved.0 / ENTRY_BYTES;
         let table = |error| OutOfMemory {
             requested: Bytes(entries * 8),

@@ -9,7 +9,7 @@
 //! allocate in. `-DS` checks it: regions are made of these bits. Memory: a 64th of the part of the heap that was used.
 
 use super::Marks;
-use crate::block::Exhausted;
+use crate::block::{Exhausted, MEGABLOCK};
 use crate::heap::{Heap, OutOfMemory};
 use crate::memory::Table;
 use crate::sync::{Ordering::Relaxed, shared_word};
@@ -32,6 +32,7 @@ impl MarkBits {
     /// # Errors
     /// If the system has no addresses for them.
     pub fn new(heap: &Heap) -> Result<Self, OutOfMemory> {
+        heap.register_side(Bytes(MEGABLOCK.0 / BITS))?;
         let reserved = heap.blocks().accounting().reserved;
         let len = reserved.0 / 8 / BITS;
         let entries = Table::new(len).map_err(|error| OutOfMemory {

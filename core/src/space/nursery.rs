@@ -85,6 +85,12 @@ impl Nursery {
         Bytes(self.areas.iter().map(|area| area.blocks as usize * BLOCK.0).sum())
     }
 
+    /// Words in the allocation areas that closures take. The mutators have left.
+    pub fn words(&self) -> Words {
+        let runs = self.areas.iter().flat_map(|area| &area.runs);
+        Words(runs.map(|run| (run.end.0 - run.run.start().0) / 8).sum())
+    }
+
     /// Words in young large objects.
     pub fn large_words(&self) -> Words {
         Words(self.large_words)
@@ -169,6 +175,21 @@ impl Nursery {
         self.areas
             .iter_mut()
             .try_for_each(|area| area.grow(heap, wanted, chunk))
+    }
+
+    /// Make the allocation areas as large as sizing says; if it says that the heap is exhausted, as small as they can be: who goes on all the same, with
+    /// less in the heap, must find room for the next collection.
+    ///
+    /// # Errors
+    /// The one that is given; or as for [`Nursery::resize`].
+    pub fn settle(&mut self, heap: &mut Heap, size: Result<Bytes, OutOfMemory>) -> Result<(), OutOfMemory> {
+        match size {
+            Ok(size) => self.resize(heap, size),
+            Err(error) => {
+                self.resize(heap, Bytes::ZERO)?;
+                Err(error)
+            }
+        }
     }
 
     /// The regions that hold closures.

@@ -71,6 +71,11 @@ impl Step {
         Words(self.scanned.words + self.flat.words + self.large_words)
     }
 
+    /// Words of closures that are copied when they are collected.
+    pub fn copied_words(&self) -> Words {
+        Words(self.scanned.words + self.flat.words)
+    }
+
     /// Bytes of blocks beyond the closures in them.
     pub fn slop(&self) -> Bytes {
         let runs = self

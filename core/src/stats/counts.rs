@@ -27,6 +27,10 @@ pub struct GcCounts {
     pub in_use: u64,
     /// Mapped and unused.
     pub fragmentation: u64,
+    /// All that counts under the limit.
+    pub taken: u64,
+    /// Given back to the system.
+    pub returned: u64,
     /// Copied by the busiest thread (0 when sequential).
     pub par_max: u64,
     /// Copied in balance (0 when sequential).
@@ -56,6 +60,12 @@ pub struct FinalCounts {
     pub peak_fragmentation: u64,
     /// Tables beside the heap.
     pub metadata: u64,
+    /// Addresses reserved.
+    pub reserved: u64,
+    /// Ever given back to the system.
+    pub returned: u64,
+    /// Most that counted under the limit at any moment.
+    pub peak_taken: u64,
     /// Threads of the run.
     pub tasks: Tasks,
 }

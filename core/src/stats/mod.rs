@@ -16,6 +16,7 @@ mod counts;
 mod parallel;
 mod recorder;
 pub mod render;
+mod resident;
 mod sink;
 
 pub use clock::{Clock, ProcessUsage};
@@ -51,6 +52,13 @@ pub struct Collection {
     pub in_use: u64,
     /// Bytes of mapped blocks that nobody uses, after the collection.
     pub fragmentation: u64,
+    /// Bytes of all that counts under `-M`, after the collection: `in_use`, side tables, mark stacks, remembered sets.
+    pub taken: u64,
+    /// Bytes given back to the system at the end of the collection: megablocks, and pages of free groups of blocks.
+    pub returned: u64,
+    /// Bytes of the process that are resident (RSS) after the collection, the program's other memory included; after major collections only, and where
+    /// the system says.
+    pub resident: Option<u64>,
     /// Bytes copied by the thread that copied most; 0 when sequential.
     pub par_max: u64,
     /// Bytes that count as copied in balance, see [`par_balanced`]; 0 when sequential.
@@ -174,6 +182,14 @@ pub struct Statistics {
     /// Of `peak_in_use`, bytes that blocks never filled. (GHC subtracts one peak from another that may belong to a different
     /// moment.)
     pub peak_fragmentation: u64,
+    /// Bytes of address space that are reserved for the heap.
+    pub reserved: u64,
+    /// Bytes that were ever given back to the system.
+    pub returned: u64,
+    /// Most bytes of all that counts under `-M`, at any moment.
+    pub peak_taken: u64,
+    /// Largest [`Collection::resident`].
+    pub max_resident: Option<u64>,
     /// Bytes of tables beside the heap (block descriptors, side tables, mark bits) at their largest.
     pub metadata: u64,
     /// Time until the heap stood.
@@ -225,6 +241,7 @@ impl Statistics {
             self.max_live = self.max_live.max(c.live);
             self.max_large = self.max_large.max(c.large);
             self.max_slop = self.max_slop.max(c.slop);
+            self.max_resident = self.max_resident.max(c.resident);
             self.cumulative_live += c.live;
         }
         let generation = &mut self.generations[c.generation as usize];

@@ -7,6 +7,7 @@
 //! thread of a parallel one.
 
 use super::render::Printer;
+use super::resident::Resident;
 use super::{Clock, Collection, FinalCounts, GcCounts, GenerationStats, ProcessUsage, Statistics, Times};
 
 /// All clocks of the process at one moment.
@@ -43,6 +44,7 @@ pub struct Recorder {
     last: Collection,
     keep: bool,
     printer: Option<Printer>,
+    resident: Resident,
 }
 
 impl Recorder {
@@ -73,6 +75,7 @@ impl Recorder {
             last: Collection::default(),
             keep: true,
             printer: None,
+            resident: Resident::open(),
         }
     }
 
@@ -136,6 +139,9 @@ impl Recorder {
             slop: counts.slop,
             in_use: counts.in_use,
             fragmentation: counts.fragmentation,
+            taken: counts.taken,
+            returned: counts.returned,
+            resident: if counts.major { self.resident.read() } else { None },
             par_max: counts.par_max,
             par_balanced: counts.par_balanced,
             promoted: counts.promoted,
@@ -205,6 +211,9 @@ impl Recorder {
             peak_blocks: counts.peak_blocks,
             peak_fragmentation: counts.peak_fragmentation,
             metadata: counts.metadata,
+            reserved: counts.reserved,
+            returned: counts.returned,
+            peak_taken: counts.peak_taken,
             tasks: counts.tasks,
             init: part(self.start, init_done, none, gc_at_init),
             mutator: part(init_done, exit_start, gc_at_init, gc_at_exit),

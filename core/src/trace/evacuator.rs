@@ -26,7 +26,7 @@ use super::team::Team;
 use crate::block::{BlockRun, BlockState};
 use crate::closure::{ClosureRef, Slot};
 use crate::collector::{Capabilities, Roots};
-use crate::heap::Heap;
+use crate::heap::{Heap, OutOfMemory};
 use crate::remembered::{RememberedChunks, RememberedSet};
 use crate::space::{FIRST_OLD_STEP, LargeObject, Nursery, Steps};
 use crate::stats::{Shared, Sharing};
@@ -72,7 +72,17 @@ pub struct Evacuated {
 
 impl<'h> Evacuator<'h> {
     /// Condemn the nursery and all steps up to `last`, and open to-space for what survives.
-    pub fn condemn(heap: &'h mut Heap, nursery: &mut Nursery, steps: &mut Steps, last: u8) -> Self {
+    ///
+    /// # Errors
+    /// If there is no room for a copy of all of it. Nothing is condemned then, and the heap as it was.
+    pub fn condemn(
+        heap: &'h mut Heap,
+        nursery: &mut Nursery,
+        steps: &mut Steps,
+        last: u8,
+    ) -> Result<Self, OutOfMemory> {
+        let copied: usize = (1..=last).map(|number| steps.step(number).copied_words().0).sum();
+        heap.prepare_to_copy(nursery.words() + Words(copied), 2 * usize::from(steps.oldest()))?;
         let states = heap.states();
         let oldest = steps.oldest();
         let (mut from_space, mut from_large) = (Vec::new(), nursery.reset());
@@ -117,7 +127,7 @@ impl<'h> Evacuator<'h> {
             to_do: ToDo::ALONE,
             roots: 0,
         };
-        Evacuator {
+        Ok(Evacuator {
             copier,
             others: Vec::new(),
             team: None,
@@ -128,7 +138,7 @@ impl<'h> Evacuator<'h> {
             from_space,
             from_large,
             last_condemned: last,
-        }
+        })
     }
 
     /// From now on there are others who may help. Comes before anything is traced.

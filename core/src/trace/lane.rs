@@ -6,10 +6,6 @@ use crate::space::{Chunk, Lane};
 use crate::sync::{Mutex, MutexGuard};
 use crate::words::{Addr, Words};
 
-/// Blocks of a to-space chunk: 32 KiB. Smaller ones waste room behind objects of a kilobyte, larger ones raise the peak of
-/// small heaps.
-const CHUNK_BLOCKS: u32 = 8;
-
 /// A chunk with less room than this is not filled further (GHC's limit for its `part_list`).
 const WORTH_FILLING: Words = Words(128);
 
@@ -145,7 +141,7 @@ impl OpenLane {
         self.lane.chunks.extend(full);
         let needed = blocks_for(Words(words).to_bytes());
         let mut heap = heap.lock();
-        let run = heap.allocate_in_collection(needed, CHUNK_BLOCKS.max(needed));
+        let run = heap.allocate_chunk(needed);
         heap.set_state(run, self.state);
         let chunk = Chunk { run, end: run.start() };
         self.open = Some(chunk);

@@ -8,7 +8,7 @@ use crate::collector::{Alloc, Capabilities, Capability, Cause, Collector, Outcom
 use crate::events::{Event, Events};
 use crate::flags::Flags;
 use crate::gc_threads::GcThreads;
-use crate::heap::Heap;
+use crate::heap::{Heap, Left};
 use crate::mutator::HandleTable;
 use crate::stats::{FinalCounts, GcCounts, Recorder, Tasks, par_balanced};
 use crate::sync::{ThreadId, this_thread};
@@ -60,6 +60,9 @@ impl<C: Collector> Inside<C> {
     pub(super) fn new(flags: &Flags) -> Result<Self, StartError> {
         let mut recorder = Recorder::new(flags.generations, flags.capabilities);
         let mut heap = Heap::new(flags)?;
+        if C::DESCRIPTION.parallel {
+            heap.set_copiers(flags.gc_thread_count() as usize);
+        }
         let collector = C::new(&mut heap, flags)?;
         let stress = flags.stress.unwrap_or(0);
         let idle = (0..flags.capabilities as usize)
@@ -122,7 +125,6 @@ impl<C: Collector> Inside<C> {
     ) -> Result<(), Exhausted> {
         self.recorder.gc_start(requested);
         self.events.announce(&Event::Start { cause });
-        self.heap.begin_collection();
         handles.begin_collection();
         let Inside {
             heap,
@@ -163,16 +165,39 @@ impl<C: Collector> Inside<C> {
         let (outcome, room) = collector.collect(&mut pause);
         std::mem::forget(whole);
         handles.end_collection();
-        self.heap.end_collection();
+        let left = outcome.major.then(|| {
+            let blocks = self.heap.blocks().accounting().blocks_in_use as usize * BLOCK.0;
+            Left {
+                preallocated: Bytes(blocks).saturating_sub(outcome.live + outcome.slop),
+                copied: outcome.live - outcome.large + outcome.slop,
+                large: outcome.large,
+                in_place: outcome.in_place,
+            }
+        });
+        let returned = self.heap.blocks().accounting().returned_bytes;
+        self.heap
+            .end_collection(left, matches!(cause, Cause::Allocation | Cause::Stress));
+        let returned = self.heap.blocks().accounting().returned_bytes - returned;
         self.last_ended = self.recorder.clock().elapsed_ns();
         // SAFETY: as above.
-        unsafe { self.record(members, handles, cause, outcome) };
+        if outcome.not_begun {
+            self.events.announce(&Event::NotBegun);
+        } else {
+            unsafe { self.record(members, handles, cause, outcome, returned) };
+        }
         room.map_err(Exhausted::of::<C>)
     }
 
     /// # Safety
     /// As for `collect`.
-    unsafe fn record(&mut self, members: &Members<C::Alloc>, handles: &HandleTable, cause: Cause, outcome: Outcome) {
+    unsafe fn record(
+        &mut self,
+        members: &Members<C::Alloc>,
+        handles: &HandleTable,
+        cause: Cause,
+        outcome: Outcome,
+        returned: Bytes,
+    ) {
         let blocks = self.heap.blocks().accounting();
         let threads = &outcome.shared.threads;
         let copied: Vec<u64> = threads.iter().map(|thread| thread.copied).collect();
@@ -192,6 +217,8 @@ impl<C: Collector> Inside<C> {
             slop: outcome.slop.0 as u64,
             in_use: blocks.committed().0 as u64,
             fragmentation: blocks.fragmentation().0 as u64,
+            taken: blocks.taken.0 as u64,
+            returned: returned.0 as u64,
             promoted: outcome.promoted.0 as u64,
             remembered: outcome.remembered,
             shared: outcome.shared,
@@ -251,6 +278,9 @@ impl<C: Collector> Inside<C> {
             peak_blocks: blocks.peak_blocks as u64 * BLOCK.0 as u64,
             peak_fragmentation: blocks.peak_fragmentation().0 as u64,
             metadata: blocks.metadata_bytes.0 as u64,
+            reserved: blocks.reserved.0 as u64,
+            returned: blocks.returned_bytes.0 as u64,
+            peak_taken: blocks.peak_taken.0 as u64,
             tasks: Tasks {
                 total: bound + workers,
                 bound,

@@ -186,8 +186,8 @@ fn legal_words() -> Vec<String> {
     for spec in FLAGS {
         let mut values = match spec.kind {
             Kind::Size { zero: true, .. } => vec!["0", "8k", "5000w", "8t"],
-            Kind::Size { max, .. } if max < Bytes(8 << 40) => vec!["1m", "1537k", "0.3g", "1t"],
-            Kind::Size { .. } => vec!["1m", "1537k", "0.3g", "8t"],
+            Kind::Size { max, .. } if max < Bytes(8 << 40) => vec!["2m", "2561k", "0.3g", "1t"],
+            Kind::Size { .. } => vec!["2m", "2561k", "0.3g", "8t"],
             Kind::Number { .. } | Kind::Percent { .. } => vec!["1", "2.5", "99.25"],
             Kind::Count { .. } => vec!["1", "3", "12"],
             Kind::GenerationOrOff(_) => vec!["", "0", "1", "11"],

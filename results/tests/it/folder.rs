@@ -92,6 +92,9 @@ fn every_field_survives() {
         in_use_bytes: Some(12),
         fragmentation_bytes: Some(13),
         remembered: Some(14),
+        taken_bytes: Some(15),
+        returned_bytes: Some(16),
+        resident_bytes: Some(17),
         ..Pause::default()
     }];
     run.host = Some("näme \"with\" \u{1} oddities\n".to_owned());

@@ -240,7 +240,7 @@ pub fn setting() -> impl Strategy<Value = Setting> {
         proptest::option::weighted(0.2, prop_oneof![Just(0usize), 1usize..2000]),
         proptest::option::weighted(0.3, 1u64..60),
     );
-    let limit = (proptest::option::weighted(0.25, 1usize..5), 0u8..11);
+    let limit = (proptest::option::weighted(0.25, 2usize..6), 0u8..11);
     let team = (1u32..5, any::<bool>());
     (area, old, odd, limit, team).prop_map(
         |(

@@ -1,7 +1,7 @@
 //! `-s`: the summary, and `-t`: one line.
 //!
-//! Two lines are not GHC's: how collections were shared out (`GC sharing`), and the time until all mutators had stopped (`GC sync`), which GHC
-//! counts as mutator time and does not print. They are there only with several capabilities or GC threads, begin as no line of GHC's does, and stand in a
+//! Three lines are not GHC's: what the heap held of the machine's memory (`Heap memory`), how collections were shared out (`GC sharing`), and the time until all mutators had stopped (`GC sync`), which GHC
+//! counts as mutator time and does not print. The latter two are there only with several capabilities or GC threads. All begin as no line of GHC's does, and stand in a
 //! paragraph of their own, so that whoever reads GHC's lines passes over them.
 
 use std::fmt::Write;
@@ -15,6 +15,7 @@ pub fn summary(stats: &Statistics) -> String {
     // Writing to a string cannot fail.
     let _ = write_memory(&mut text, stats);
     let _ = write_collections(&mut text, stats);
+    let _ = write_heap_memory(&mut text, stats);
     let _ = write_times(&mut text, stats);
     text
 }
@@ -106,6 +107,29 @@ fn write_sharing(out: &mut String, stats: &Statistics) -> std::fmt::Result {
             seconds(stats.max_sync_ns)
         )?;
     }
+    Ok(())
+}
+
+/// What GHC does not print. (What was reserved is there whenever there was a heap.)
+fn write_heap_memory(out: &mut String, stats: &Statistics) -> std::fmt::Result {
+    if stats.reserved == 0 {
+        return Ok(());
+    }
+    write!(
+        out,
+        "  Heap memory: {} MiB at most with its tables, {} MiB returned, {} GiB of addresses",
+        mib(stats.peak_taken),
+        mib(stats.returned),
+        stats.reserved.div_ceil(1 << 30)
+    )?;
+    if let Some(resident) = stats.max_resident {
+        write!(
+            out,
+            "; process: {} MiB resident at most after major collections",
+            mib(resident)
+        )?;
+    }
+    out.push_str("\n\n");
     Ok(())
 }
 

@@ -17,6 +17,7 @@ fn allocator(limit: Option<Bytes>) -> BlockAllocator {
         reserve: SPACE,
         huge_pages: true,
         limit,
+        ..MemoryConfig::default()
     })
     .unwrap()
 }

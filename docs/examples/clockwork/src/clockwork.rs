@@ -68,7 +68,10 @@ unsafe impl Collector for Clockwork {
         let generation = u32::from(major);
 
         let condemned = self.steps.last_of(generation);
-        let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, condemned);
+        let mut evacuator = match Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, condemned) {
+            Ok(evacuator) => evacuator,
+            Err(error) => return (Outcome::not_begun(), Err(error)),
+        };
         pause.events.phase(Phase::Condemned);
         evacuator.remembered(pause.capabilities);
         pause.events.phase(Phase::RememberedTraced);

@@ -1,0 +1,219 @@
+//! The one account of a heap's memory: everything that counts under `-M`.
+//!
+//! # Terms
+//!
+//! * *charge*: bytes that somebody takes: megablocks (the block allocator), side tables by the megablock, mark stacks, remembered sets.
+//! * *promise*: bytes that a collection may need and that are kept for it, so that taking them cannot fail ([`super::BlockAllocator::prepare`]). They
+//!   count against the limit as if they were taken.
+//!
+//! Invariant: charges and promises together never exceed the limit, but for what was [charged anyway](Charges::charge_anyway), and where the limit
+//! was lowered afterwards. `BlockAllocator::check` compares the megablocks' part with a full count.
+//!
+//! Cost: an atomic addition or two for each charge. Charges are made by the megablock, the chunk or the page, never by the closure.
+
+use super::Exhausted;
+use crate::memory::Requests;
+use crate::words::Bytes;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// A handle on the account of one heap. Clones share it; threads may use it at the same time.
+#[derive(Clone, Debug)]
+pub struct Charges {
+    account: Arc<Account>,
+    requests: Requests,
+}
+
+/// Sizes in bytes. Each is a number by itself, and nothing else is ordered by it: relaxed accesses do.
+#[derive(Debug)]
+struct Account {
+    limit: AtomicUsize,
+    /// Taken and promised.
+    held: AtomicUsize,
+    /// Of these, promised and not taken.
+    promised: AtomicUsize,
+    /// Most that was ever taken at a time.
+    peak: AtomicUsize,
+    /// Of what is taken, neither megablocks nor side tables.
+    other: AtomicUsize,
+    /// Bytes of side tables for each megablock.
+    side: AtomicUsize,
+}
+
+impl Charges {
+    /// Nothing is charged; `None` for no limit.
+    pub fn new(limit: Option<Bytes>, requests: Requests) -> Charges {
+        let account = Account {
+            limit: AtomicUsize::new(usize::MAX),
+            held: AtomicUsize::new(0),
+            promised: AtomicUsize::new(0),
+            peak: AtomicUsize::new(0),
+            other: AtomicUsize::new(0),
+            side: AtomicUsize::new(0),
+        };
+        let charges = Charges {
+            account: Arc::new(account),
+            requests,
+        };
+        charges.set_limit(limit);
+        charges
+    }
+
+    /// Take `bytes` beside the megablocks: for mark stacks, tables and the like. Give them back with [`Charges::release`].
+    ///
+    /// # Errors
+    /// If the limit would be exceeded, or the request is refused on purpose. Nothing is charged then.
+    pub fn charge(&self, bytes: Bytes) -> Result<(), Exhausted> {
+        self.take(bytes)?;
+        self.account.other.fetch_add(bytes.0, Relaxed);
+        Ok(())
+    }
+
+    /// Count `bytes` as taken, whatever the limit: for what cannot be refused.
+    pub fn charge_anyway(&self, bytes: Bytes) {
+        let held = self.account.held.fetch_add(bytes.0, Relaxed) + bytes.0;
+        self.note_peak(held);
+        self.account.other.fetch_add(bytes.0, Relaxed);
+    }
+
+    /// Give back what was charged.
+    pub fn release(&self, bytes: Bytes) {
+        self.account.other.fetch_sub(bytes.0, Relaxed);
+        self.give(bytes);
+    }
+
+    /// Bytes taken now: megablocks, side tables, everything.
+    pub fn taken(&self) -> Bytes {
+        let promised = self.account.promised.load(Relaxed);
+        Bytes(self.account.held.load(Relaxed).saturating_sub(promised))
+    }
+
+    /// Most bytes that were taken at a time.
+    pub fn peak(&self) -> Bytes {
+        Bytes(self.account.peak.load(Relaxed))
+    }
+
+    /// Of [`Charges::taken`], what is neither megablocks nor side tables.
+    pub fn other(&self) -> Bytes {
+        Bytes(self.account.other.load(Relaxed))
+    }
+
+    /// Bytes of side tables for each megablock.
+    pub fn side(&self) -> Bytes {
+        Bytes(self.account.side.load(Relaxed))
+    }
+
+    /// The limit, `None` for none.
+    pub fn limit(&self) -> Option<Bytes> {
+        let limit = self.account.limit.load(Relaxed);
+        (limit != usize::MAX).then_some(Bytes(limit))
+    }
+
+    /// The requests for memory that this heap makes.
+    pub fn requests(&self) -> &Requests {
+        &self.requests
+    }
+
+    pub(super) fn set_limit(&self, limit: Option<Bytes>) {
+        self.account
+            .limit
+            .store(limit.map_or(usize::MAX, |limit| limit.0), Relaxed);
+    }
+
+    /// Taken or promised beyond the limit.
+    pub(super) fn excess(&self) -> Bytes {
+        let held = self.account.held.load(Relaxed);
+        Bytes(held.saturating_sub(self.account.limit.load(Relaxed)))
+    }
+
+    /// Would `bytes` more fit if `given` were given back?
+    pub(super) fn fits(&self, bytes: Bytes, given: Bytes) -> bool {
+        let held = self.account.held.load(Relaxed).saturating_sub(given.0);
+        held.saturating_add(bytes.0) <= self.account.limit.load(Relaxed)
+    }
+
+    /// Side tables take so much more for each megablock from now on.
+    pub(super) fn add_side(&self, bytes: Bytes) {
+        self.account.side.fetch_add(bytes.0, Relaxed);
+    }
+
+    /// Take bytes, for megablocks and side tables; within the limit.
+    pub(super) fn take(&self, bytes: Bytes) -> Result<(), Exhausted> {
+        let held = self.hold(bytes)?;
+        self.note_peak(held);
+        Ok(())
+    }
+
+    /// Give back bytes of megablocks and side tables.
+    pub(super) fn give(&self, bytes: Bytes) {
+        self.account.held.fetch_sub(bytes.0, Relaxed);
+    }
+
+    /// Keep bytes within the limit for later.
+    pub(super) fn promise(&self, bytes: Bytes) -> Result<(), Exhausted> {
+        self.hold(bytes)?;
+        self.account.promised.fetch_add(bytes.0, Relaxed);
+        Ok(())
+    }
+
+    /// Take bytes that were promised.
+    pub(super) fn take_promised(&self, bytes: Bytes) {
+        self.account.promised.fetch_sub(bytes.0, Relaxed);
+        self.note_peak(self.account.held.load(Relaxed));
+    }
+
+    /// Give back bytes that were promised and are not needed.
+    pub(super) fn give_promised(&self, bytes: Bytes) {
+        self.account.promised.fetch_sub(bytes.0, Relaxed);
+        self.give(bytes);
+    }
+
+    /// What is held afterwards.
+    fn hold(&self, bytes: Bytes) -> Result<usize, Exhausted> {
+        self.requests.ask().map_err(Exhausted::System)?;
+        let limit = self.account.limit.load(Relaxed);
+        let sum = |held: usize| held.checked_add(bytes.0).filter(|&held| held <= limit);
+        match self.account.held.fetch_update(Relaxed, Relaxed, sum) {
+            Ok(before) => Ok(before + bytes.0),
+            Err(_) => Err(Exhausted::Limit),
+        }
+    }
+
+    fn note_peak(&self, held: usize) {
+        let taken = held.saturating_sub(self.account.promised.load(Relaxed));
+        self.account.peak.fetch_max(taken, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn promises_count_against_the_limit_and_not_as_taken() {
+        let charges = Charges::new(Some(Bytes(100)), Requests::default());
+        charges.charge(Bytes(30)).unwrap();
+        charges.promise(Bytes(50)).unwrap();
+        assert_eq!((charges.taken(), charges.peak()), (Bytes(30), Bytes(30)));
+        assert_eq!(charges.charge(Bytes(21)), Err(Exhausted::Limit));
+        charges.take_promised(Bytes(40));
+        charges.give_promised(Bytes(10));
+        assert_eq!((charges.taken(), charges.peak()), (Bytes(70), Bytes(70)));
+        charges.charge(Bytes(30)).unwrap();
+        charges.charge_anyway(Bytes(5));
+        assert_eq!((charges.taken(), charges.excess()), (Bytes(105), Bytes(5)));
+        charges.release(Bytes(65));
+        assert_eq!(
+            (charges.taken(), charges.peak(), charges.other()),
+            (Bytes(40), Bytes(105), Bytes(0))
+        );
+    }
+
+    #[test]
+    fn a_charge_refused_on_purpose_charges_nothing() {
+        let charges = Charges::new(None, Requests::refusing(Some(1)));
+        assert!(matches!(charges.charge(Bytes(8)), Err(Exhausted::System(_))));
+        assert_eq!(charges.taken(), Bytes(0));
+        charges.charge(Bytes(8)).unwrap();
+    }
+}

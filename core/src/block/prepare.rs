@@ -1,0 +1,182 @@
+//! What a collection needs is there before it moves anything.
+//!
+//! A collection that copies must not find out half-way that there is no memory: half of the heap is forwarded then. So before it condemns anything it
+//! has as many megablocks *promised* as it can need at the worst: free ones, and such as are within the limit and already accessible, so that
+//! neither the limit nor the system can say no when they are taken. What is promised and not taken costs addresses only: no page is touched.
+//!
+//! # The worst case of copying
+//!
+//! To-space is taken in chunks of `c` words, and a chunk is left when the next closure does not fit. Closures that are copied have at most 408 words, so a
+//! chunk that was left holds more than `c − 408`. Each lane of each thread has one chunk more that it is at work in. To copy `n` words into `l` lanes, all
+//! threads together, takes at most `n / (c − 407) + l` chunks ([`copy_bound`]). Chunks are 32 KiB, of which that may waste a ninth; where the limit does not allow it,
+//! such as have the least bound: larger ones in larger heaps. Free groups that are shorter than a chunk are chunks too, and count for what is
+//! in them at the least.
+
+use super::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockAllocator, Exhausted, OutOfMemory, bytes_of_megablocks};
+use crate::words::{Bytes, Words};
+
+/// Blocks of a chunk of to-space, as long as there is no lack of memory: 32 KiB. Smaller ones waste room behind objects of a kilobyte, larger ones raise
+/// the peak of small heaps.
+pub(crate) const CHUNK_BLOCKS: u32 = 8;
+
+/// Chunks that are tried where memory is short. All are parts of a megablock.
+const OTHER_CHUNKS: [u32; 7] = [8, 4, 16, 32, 64, 128, 256];
+
+/// Words of the largest closure that is copied: one less than a large object ([`crate::space::LARGE_OBJECT`]).
+const LARGEST_COPIED: usize = 408;
+
+/// To-space for so many words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToSpace {
+    /// Words that may have to be copied.
+    pub words: Words,
+    /// Chunks that may be open at a time: lanes of all threads.
+    pub lanes: usize,
+}
+
+impl ToSpace {
+    /// Most chunks of so many blocks that are needed.
+    fn chunks(self, blocks: u32) -> usize {
+        self.words.0 / least_words(blocks as usize) + self.lanes
+    }
+
+    /// What is left if so many words are copied elsewhere. The chunks that are open count here all the same, whatever their size.
+    fn beside(self, words: usize) -> ToSpace {
+        ToSpace {
+            words: Words(self.words.0.saturating_sub(words)),
+            // No chunk is opened without a closure for it.
+            lanes: self.lanes.min(self.words.0),
+        }
+    }
+}
+
+/// What is at least in a chunk of so many blocks when it is left.
+fn least_words(blocks: usize) -> usize {
+    blocks * (BLOCK.0 / 8) - (LARGEST_COPIED - 1)
+}
+
+/// Most memory that copying `words` words takes if up to `lanes` chunks may be open at a time, with the chunks that have the least bound: what sizing
+/// has to plan with under `-M`. From this module's formula.
+pub fn copy_bound(words: Words, lanes: usize) -> Bytes {
+    let to_space = ToSpace { words, lanes }.beside(0);
+    let bound = |&blocks: &u32| to_space.chunks(blocks) * blocks as usize * BLOCK.0;
+    Bytes(OTHER_CHUNKS.iter().map(bound).min().unwrap_or(0))
+}
+
+impl BlockAllocator {
+    /// Sees to it that, until [`BlockAllocator::end_promise`], megablocks of `bytes` (rounded up) can be taken one at a time, as runs of at most 256 blocks of which
+    /// none is left over, without a request to the system and within the limit.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if they cannot be had. Nothing has changed then.
+    pub fn prepare(&mut self, bytes: Bytes) -> Result<(), OutOfMemory> {
+        let megablocks = u32::try_from(megablocks_up(bytes)).unwrap_or(u32::MAX);
+        self.promise(megablocks)
+            .map_err(|cause| self.out_of_memory(super::blocks_for(bytes), cause))
+    }
+
+    /// Sees to it that, until [`BlockAllocator::end_promise`], all chunks that `to_space` may need can be had from
+    /// [`BlockAllocator::allocate_up_to`], and says how many blocks a chunk has to have.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if that cannot be promised. Nothing has changed then.
+    pub fn prepare_to_copy(&mut self, to_space: ToSpace) -> Result<u32, OutOfMemory> {
+        let megablocks = |blocks: u32| {
+            let (runs, shorter) = self.groups.runs_of(blocks, least_words);
+            let missing = to_space.beside(shorter).chunks(blocks).saturating_sub(runs);
+            missing.div_ceil((BLOCKS_PER_MEGABLOCK / blocks) as usize)
+        };
+        let (mut chunk, mut needed) = (CHUNK_BLOCKS, megablocks(CHUNK_BLOCKS));
+        if !self.can_promise(needed) {
+            let least = OTHER_CHUNKS.map(|blocks| (megablocks(blocks), blocks));
+            (needed, chunk) = *least.iter().min().expect("there are some");
+        }
+        match self.promise(u32::try_from(needed).unwrap_or(u32::MAX)) {
+            Ok(()) => Ok(chunk),
+            Err(cause) => Err(self.out_of_memory(super::blocks_for(to_space.words.to_bytes()), cause)),
+        }
+    }
+
+    /// What was promised and not taken is no longer kept, and what is free beyond the limit is returned.
+    pub fn end_promise(&mut self) {
+        let promised = self.promised.take().unwrap_or(0);
+        self.charges.give_promised(bytes_of_megablocks(promised));
+        let side_for = std::mem::replace(&mut self.side_for, self.top);
+        self.charges
+            .give(Bytes(self.charges.side().0 * (side_for - self.top) as usize));
+        self.return_excess();
+    }
+
+    /// Charges for a side table that takes so many bytes for each megablock that was ever in use, a page more at the most, and goes with the heap.
+    ///
+    /// # Errors
+    /// If the limit would be exceeded by what is in use already.
+    pub fn register_side(&self, bytes: Bytes) -> Result<(), Exhausted> {
+        self.charges.take(Bytes(bytes.0 * self.side_for as usize))?;
+        self.charges.add_side(bytes);
+        Ok(())
+    }
+
+    /// Charged for side tables.
+    pub(super) fn side_taken(&self) -> Bytes {
+        Bytes(self.charges.side().0 * self.side_for as usize)
+    }
+
+    /// The most bytes of blocks that fit beside the side tables and all else that is charged now, in whole megablocks.
+    pub fn room(&self) -> Bytes {
+        let reserved = self.space.size().0;
+        let Some(limit) = self.charges.limit() else {
+            return Bytes(reserved);
+        };
+        let (left, side) = (limit.0.saturating_sub(self.charges.other().0), self.charges.side().0);
+        let beside_new = left / (bytes_of_megablocks(1).0 + side);
+        let megablocks = if beside_new >= self.side_for as usize {
+            beside_new
+        } else {
+            left.saturating_sub(self.side_taken().0) / bytes_of_megablocks(1).0
+        };
+        Bytes((megablocks * bytes_of_megablocks(1).0).min(reserved))
+    }
+
+    /// Megablocks of `megablocks` that are not there yet, and side tables that grow with them.
+    fn cost_of_promise(&self, megablocks: u32) -> (u32, Bytes, u32) {
+        let fresh = megablocks.saturating_sub(self.free.total());
+        let above = fresh.saturating_sub(self.returned.total());
+        let side_for = self.side_for.max(self.top.saturating_add(above));
+        let beside = Bytes(self.charges.side().0 * (side_for - self.side_for) as usize);
+        (fresh, beside, side_for)
+    }
+
+    fn can_promise(&self, megablocks: usize) -> bool {
+        let Ok(megablocks) = u32::try_from(megablocks) else {
+            return false;
+        };
+        let (fresh, beside, _) = self.cost_of_promise(megablocks);
+        fresh == 0 || self.charges.fits(bytes_of_megablocks(fresh) + beside, Bytes::ZERO)
+    }
+
+    fn promise(&mut self, megablocks: u32) -> Result<(), Exhausted> {
+        debug_assert!(self.promised.is_none(), "one promise at a time");
+        let (fresh, beside, side_for) = self.cost_of_promise(megablocks);
+        if fresh > 0 {
+            let above = fresh.saturating_sub(self.returned.total());
+            if u64::from(self.top) + u64::from(above) > (self.space.size().0 / bytes_of_megablocks(1).0) as u64 {
+                return Err(Exhausted::Reservation);
+            }
+            self.charges.promise(bytes_of_megablocks(fresh) + beside)?;
+            if let Err(error) = self.space.make_accessible(bytes_of_megablocks(self.top + above)) {
+                self.charges.give_promised(bytes_of_megablocks(fresh) + beside);
+                return Err(Exhausted::System(error));
+            }
+            self.charges.take_promised(beside);
+            self.side_for = side_for;
+        }
+        self.promised = Some(fresh);
+        Ok(())
+    }
+}
+
+/// Megablocks that hold so many bytes.
+fn megablocks_up(bytes: Bytes) -> usize {
+    bytes.0.div_ceil(bytes_of_megablocks(1).0)
+}

@@ -1,0 +1,182 @@
+//! How much memory a heap keeps after a major collection: GHC's rule (`-F`, `-Fd`).
+//!
+//! What will be wanted before the next major collection is over, as GHC estimates it: the allocation areas; what is copied, once where it lies, once
+//! for its copy, and F times to grow in; and what is not copied, F times and a fifth. A program that is idle wants less: each major collection
+//! that nobody's allocation brought about (the program asked for it) is a step by which the factor decays, F' = F / 2^(c / Fd) after
+//! c of them in a row; one that allocation brought about sets c to 0. So a program in its stride keeps what it needs, and page faults
+//! are paid for when it has shrunk, or when it has nothing to do.
+
+use crate::block::BLOCK;
+use crate::flags::{Flags, HeapHint};
+use crate::words::Bytes;
+
+/// See the module's text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Retention {
+    /// F.
+    factor: f64,
+    /// Fd; 0 for no decay.
+    decay: f64,
+    /// `-O`: an oldest generation that is smaller counts as this.
+    old_min: Bytes,
+    /// `-H`.
+    least: Bytes,
+    /// c.
+    idle: u32,
+}
+
+/// What a major collection left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Left {
+    /// In blocks of allocation areas.
+    pub preallocated: Bytes,
+    /// In blocks of closures that are moved.
+    pub copied: Bytes,
+    /// In blocks of those that are not.
+    pub large: Bytes,
+    /// The oldest generation is collected where it lies: no copy of it will be wanted.
+    pub in_place: bool,
+}
+
+/// GHC's share of what is collected in place, beside F times as much.
+const IN_PLACE: f64 = 1.2;
+/// Once where it lies, once for its copy.
+const COPIED: f64 = 2.0;
+
+impl Retention {
+    pub fn new(flags: &Flags) -> Retention {
+        Retention {
+            factor: flags.old_factor,
+            decay: flags.decay,
+            old_min: flags.old_min,
+            least: match flags.heap_hint {
+                HeapHint::Size(size) => size,
+                HeapHint::None | HeapHint::Auto => Bytes::ZERO,
+            },
+            idle: 0,
+        }
+    }
+
+    /// There was a major collection; because of `allocation`, or because it was asked for.
+    pub fn note(&mut self, allocation: bool) {
+        self.idle = if allocation { 0 } else { self.idle.saturating_add(1) };
+    }
+
+    /// F'.
+    fn factor(&self) -> f64 {
+        if self.decay > 0.0 {
+            self.factor / (f64::from(self.idle) / self.decay).exp2()
+        } else {
+            self.factor
+        }
+    }
+
+    /// What to keep. (GHC's `-M` bounds it too; here the limit holds anyway.)
+    pub fn needed(&self, left: Left) -> Bytes {
+        let Left {
+            mut copied, mut large, ..
+        } = left;
+        let extra = Bytes(self.old_min.0.saturating_sub(copied.0 + large.0));
+        if left.in_place {
+            large += extra;
+        } else {
+            copied += extra;
+        }
+        let factor = self.factor();
+        let for_copied = factor + if left.in_place { IN_PLACE } else { COPIED };
+        let blocks = |bytes: Bytes, times: f64| ((bytes.0 / BLOCK.0) as f64 * times) as usize * BLOCK.0;
+        let needed = left.preallocated.0 + blocks(copied, for_copied) + blocks(large, factor + IN_PLACE);
+        Bytes(needed).max(self.least)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// GHC's megablocks for so many blocks: it has 252 in the first of a group.
+    fn ghcs_megablocks(bytes: Bytes) -> usize {
+        1 + (bytes.0 / BLOCK.0 - 252).div_ceil(256)
+    }
+
+    fn after(idle: u32) -> Retention {
+        let mut retention = Retention::new(&Flags::default());
+        (0..idle).for_each(|_| retention.note(false));
+        retention
+    }
+
+    #[test]
+    fn what_is_kept_is_what_ghc_keeps() {
+        // 1000 MiB copied, -A4m, -F2, -Fd4.
+        let left = Left {
+            preallocated: Bytes::mib(4),
+            copied: Bytes::mib(1000),
+            ..Left::default()
+        };
+        let kept = [(0, 4005), (1, 3686), (4, 3005), (8, 2505), (12, 2255), (20, 2067)];
+        for (idle, megablocks) in kept {
+            assert_eq!(
+                ghcs_megablocks(after(idle).needed(left)),
+                megablocks,
+                "{idle} idle collections"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_not_copied_needs_less() {
+        let mib = |left: Left| after(0).needed(left).0 as f64 / (1 << 20) as f64;
+        let (large, in_place) = (Bytes::mib(100), true);
+        assert_eq!(
+            mib(Left {
+                large,
+                ..Left::default()
+            })
+            .round(),
+            320.0
+        );
+        let copied = Bytes::mib(1000);
+        assert_eq!(
+            mib(Left {
+                copied,
+                in_place,
+                ..Left::default()
+            })
+            .round(),
+            3200.0
+        );
+        // Little is live: -O counts, as copied or as not.
+        assert_eq!(mib(Left::default()), 4.0);
+        assert_eq!(
+            mib(Left {
+                in_place,
+                ..Left::default()
+            })
+            .round(),
+            3.0
+        );
+    }
+
+    #[test]
+    fn allocation_ends_idleness_and_fd0_knows_none() {
+        let left = Left {
+            copied: Bytes::mib(1000),
+            ..Left::default()
+        };
+        let mut retention = after(7);
+        assert!(retention.needed(left) < Bytes::mib(3000));
+        retention.note(true);
+        assert_eq!(retention.needed(left), Bytes::mib(4000));
+        let mut never = Retention {
+            decay: 0.0,
+            ..retention
+        };
+        (0..50).for_each(|_| never.note(false));
+        assert_eq!(never.needed(left), Bytes::mib(4000));
+        let hinted = Retention {
+            least: Bytes::gib(5),
+            ..retention
+        };
+        assert_eq!(hinted.needed(left), Bytes::gib(5));
+    }
+}

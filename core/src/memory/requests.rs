@@ -1,0 +1,70 @@
+//! Requests for memory, counted, so that one of them can be refused on purpose.
+//!
+//! A *request* is a moment at which the system, or the limit of the heap, may say no: addresses are reserved, a side table is mapped, megablocks
+//! or other memory are taken. Whoever makes one asks here first. A heap has one counter, shared by all that take memory for it; so "the
+//! n-th request" names the same moment in each run of a program that does not depend on time.
+
+use super::MemoryError;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// The requests of one heap. Clones share the count.
+#[derive(Clone, Debug, Default)]
+pub struct Requests(Arc<Counter>);
+
+#[derive(Debug, Default)]
+struct Counter {
+    made: AtomicU64,
+    /// The number of the request that is refused; 0 for none.
+    refused: AtomicU64,
+}
+
+impl Requests {
+    /// No request was made so far; the `refused`-th, from 1, will be refused.
+    pub fn refusing(refused: Option<u64>) -> Requests {
+        let requests = Requests::default();
+        requests.0.refused.store(refused.unwrap_or(0), Relaxed);
+        requests
+    }
+
+    /// Orders that one request be refused after `granted` more have been granted.
+    pub fn refuse_after(&self, granted: u64) {
+        self.0.refused.store(self.made() + granted + 1, Relaxed);
+    }
+
+    /// Count one more request.
+    ///
+    /// # Errors
+    /// [`MemoryError::OnPurpose`] if it is the one to be refused.
+    pub fn ask(&self) -> Result<(), MemoryError> {
+        // A count of its own: nothing else is ordered by it.
+        let number = self.0.made.fetch_add(1, Relaxed) + 1;
+        if number == self.0.refused.load(Relaxed) {
+            return Err(MemoryError::OnPurpose { number });
+        }
+        Ok(())
+    }
+
+    /// How many were made.
+    pub fn made(&self) -> u64 {
+        self.0.made.load(Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ordered_request_is_refused_and_no_other() {
+        let requests = Requests::refusing(Some(2));
+        let other = requests.clone();
+        assert!(requests.ask().is_ok());
+        let error = other.ask().unwrap_err();
+        assert_eq!(error.to_string(), "request 2 for memory was refused on purpose (-DF2)");
+        assert!(requests.ask().is_ok());
+        requests.refuse_after(0);
+        assert!(other.ask().is_err() && other.ask().is_ok());
+        assert_eq!(requests.made(), 5);
+    }
+}
