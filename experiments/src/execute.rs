@@ -3,9 +3,15 @@
 use std::marker::PhantomData;
 
 use gclab_core::World;
+use gclab_core::block::Exhausted;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::events::Listener;
+use gclab_core::flags::Flags;
+use gclab_core::heap::OutOfMemory;
+use gclab_core::memory::MemoryError;
 use gclab_core::stats::render::Printer;
+use gclab_core::stats::{FinalCounts, Recorder};
+use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, StartError};
 use gclab_heap_traverse::Checker;
 use gclab_workloads::{RunError, Workload, WorkloadList, WorkloadVisitor};
@@ -79,6 +85,16 @@ impl<C: Collector> WorkloadVisitor for ByWorkload<'_, C> {
     }
 }
 
+/// No heap could be made: its figures are those of a run that did nothing.
+fn exhausted_at_start(flags: &Flags, printer: &Printer, cause: OutOfMemory) -> Done {
+    let statistics = Recorder::new(flags.generations, flags.capabilities).finish(&FinalCounts::default());
+    printer.finish(&statistics);
+    Done {
+        statistics: Some(statistics),
+        ..Done::without_heap(Ended::Exhausted(cause))
+    }
+}
+
 fn run<C: Collector, W: Workload>(workload: &W, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> Done {
     // Opened first: a file that cannot be written is found out before the work is done.
     let printer = match Printer::open(request.flags, request.program, request.words) {
@@ -99,7 +115,16 @@ fn run<C: Collector, W: Workload>(workload: &W, request: &Request<'_>, listeners
     };
     let mut world = match World::<C>::new(request.flags) {
         Ok(world) => world,
-        Err(StartError::OutOfMemory(cause)) => return Done::without_heap(Ended::Exhausted(cause)),
+        Err(StartError::OutOfMemory(cause)) => return exhausted_at_start(request.flags, &printer, cause),
+        Err(StartError::Memory(error @ MemoryError::OnPurpose { .. })) => {
+            let cause = OutOfMemory {
+                requested: request.flags.reserve,
+                in_use: Bytes::ZERO,
+                limit: request.flags.max_heap,
+                cause: Exhausted::System(error),
+            };
+            return exhausted_at_start(request.flags, &printer, cause);
+        }
         Err(error) => return Done::without_heap(Ended::Refused(error.to_string())),
     };
     world.print_with(printer.clone());

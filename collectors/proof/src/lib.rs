@@ -5,14 +5,19 @@
 //! checker looks at the whole heap after each collection. They panic with what is wrong: the closure, the slot and what the slot
 //! leads to; or the shortest program found that goes wrong, and the seed to have it again.
 //!
+//! [`every_request_refused`] refuses one request for memory after the other.
+//!
 //! ```no_run
 //! # type MyCollector = gclab_collectors::Copying;
 //! gclab_proof::random_programs::<MyCollector>();
 //! gclab_proof::workloads::<MyCollector, gclab_workloads::All>();
+//! gclab_proof::every_request_refused::<MyCollector>(&gclab_proof::small_heap::<MyCollector>());
 //! ```
 
+mod faults;
 mod random;
 mod workloads;
 
+pub use faults::{every_request_refused, small_heap};
 pub use random::{hunt, hunt_in_threads, random_programs, search_for};
 pub use workloads::{workload, workloads};

@@ -3,6 +3,7 @@
 mod basics;
 mod compacting;
 mod exchange;
+mod faults;
 mod misuse;
 mod mutants;
 mod parallel;

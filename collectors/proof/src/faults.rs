@@ -1,0 +1,181 @@
+//! Every request for memory refused, one after the other.
+//!
+//! The same program runs once for each request that it makes: the heap's reservation, its side tables, megablocks, what a collection is promised, mark
+//! stacks, remembered sets. That request is refused (`-DF<n>`). The program must come to its checksum, or end as exhausted because of that refusal; then
+//! the heap is whole, is collected and used again, and knows its figures.
+
+use gclab_core::World;
+use gclab_core::block::Exhausted;
+use gclab_core::closure::{Closure, Mut, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::flags::Flags;
+use gclab_core::memory::MemoryError;
+use gclab_core::mutator::{Gc, MutByteArray, Mutator};
+use gclab_core::words::Bytes;
+use gclab_core::world::{EnterError, StartError};
+use gclab_heap_traverse::Checker;
+use std::sync::atomic::Ordering::Relaxed;
+
+#[derive(Closure)]
+struct Tree {
+    depth: u64,
+    left: Option<Ptr<Tree>>,
+    right: Option<Ptr<Tree>>,
+}
+
+#[derive(Closure)]
+struct Cell {
+    value: u64,
+    tree: Mut<Tree>,
+    next: Option<Ptr<Cell>>,
+}
+
+/// Rounds of the program; its heap grows in each.
+const ROUNDS: u64 = 10;
+/// Trees that a round keeps, and their depth.
+const KEPT: u64 = 4;
+const DEPTH: u64 = 9;
+/// A megablock and a half: large objects ask for megablocks by themselves.
+const LARGE: usize = 3 << 19;
+/// Fewer requests than this would prove nothing.
+const LEAST_REQUESTS: u64 = 8;
+
+fn tree<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u64) -> Gc<'m, 'h, Tree> {
+    if depth == 0 {
+        return m.alloc(|_| Tree::new(0, None, None));
+    }
+    m.frame(|m, [l, r]| {
+        let left = l.put(tree(m, depth - 1));
+        let right = r.put(tree(m, depth - 1));
+        m.alloc(|m| Tree::new(depth, Some(left.get(m)), Some(right.get(m))))
+    })
+}
+
+fn sum(tree: Gc<'_, '_, Tree>) -> u64 {
+    tree.depth() + tree.left().map_or(0, sum) + tree.right().map_or(0, sum)
+}
+
+/// Keeps more in each round, overwrites what it kept, drops what is large, and asks for a major collection now and then.
+fn program<C: Collector>(m: &mut Mutator<'_, C>) -> u64 {
+    m.frame(|m, [cells, small, large]| {
+        let cells = cells.put_option::<Cell>(None);
+        let small = small.put_option::<Tree>(None);
+        let large = large.put_option::<MutByteArray>(None);
+        let mut checksum = 0u64;
+        for round in 0..ROUNDS {
+            for value in 0..KEPT {
+                small.set(Some(tree(m, DEPTH)));
+                let (m, cell) = m.alloc_with(|m| Cell::new(round * KEPT + value, small.get(m), cells.get(m)));
+                let _ = m;
+                cells.set(Some(cell));
+            }
+            large.set(Some(m.alloc_mut_bytes(LARGE)));
+            if let Some(last) = large.get(m).and_then(|large| large.bytes().last()) {
+                last.store(round as u8, Relaxed);
+                checksum = checksum.wrapping_mul(31).wrapping_add(u64::from(last.load(Relaxed)));
+            }
+            // An old cell points to a young tree.
+            small.set(Some(tree(m, 3)));
+            if let Some(cell) = cells.get(m) {
+                cell.set_tree(m, small.get(m));
+            }
+            if round % 3 == 2 {
+                m.collect(true);
+            }
+        }
+        let mut cell = cells.get(m);
+        while let Some(here) = cell {
+            let tree = here.tree().map_or(0, sum);
+            checksum = checksum.wrapping_mul(31).wrapping_add(here.value() ^ tree);
+            cell = here.next();
+        }
+        checksum
+    })
+}
+
+/// What the refusal of request `n` came to: the checksum if the program had one, and whether there was such a request.
+fn refused<C: Collector>(flags: &Flags, n: u64) -> (Option<u64>, bool) {
+    let flags = Flags {
+        refuse_request: Some(n),
+        ..flags.clone()
+    };
+    let on_purpose = |cause: &Exhausted| *cause == Exhausted::System(MemoryError::OnPurpose { number: n });
+    let name = C::DESCRIPTION.name;
+    let mut world = match World::<C>::new(&flags) {
+        Ok(world) => world,
+        Err(StartError::Memory(MemoryError::OnPurpose { number })) if number == n => return (None, true),
+        Err(StartError::OutOfMemory(error)) if on_purpose(&error.cause) => return (None, true),
+        Err(error) => panic!("{name}, request {n}: {error}"),
+    };
+    Checker::install(&mut world);
+    let result = world.enter(|m| program(m));
+    match &result {
+        Ok(_) => {}
+        Err(EnterError::Exhausted(error)) if on_purpose(&error.cause.cause) => {
+            // Nothing else is refused, so the heap can be used as if nothing had been.
+            let again = world.enter(|m| {
+                m.collect(true);
+                sum(tree(m, DEPTH))
+            });
+            assert_eq!(again, Ok((1 << (DEPTH + 1)) - DEPTH - 2), "{name}, after request {n}");
+        }
+        Err(error) => panic!("{name}, request {n}: {error}"),
+    }
+    let made = world
+        .inspect(|stopped| {
+            stopped
+                .blocks()
+                .check()
+                .unwrap_or_else(|fault| panic!("{name}, request {n}: {fault}"));
+            stopped.blocks().charges().requests().made()
+        })
+        .expect("nobody is inside");
+    let statistics = world.finish();
+    assert!(
+        statistics.peak_taken > 0 && statistics.allocated > 0,
+        "{name}, request {n}: no figures"
+    );
+    (result.ok(), made >= n)
+}
+
+/// Runs a program under collector `C` with each of its requests for memory refused in turn, with `flags`, and without a refusal. For a collector of one's own,
+/// [`small_heap`] has flags.
+///
+/// # Panics
+/// If it comes to another end than its checksum or exhaustion because of the refusal, or the heap is damaged afterwards.
+pub fn every_request_refused<C: Collector>(flags: &Flags) {
+    let (expected, _) = refused::<C>(flags, u64::MAX);
+    let expected = expected.expect("without a refusal it fits");
+    let (mut n, mut ended) = (1, 0);
+    loop {
+        let (checksum, was_made) = refused::<C>(flags, n);
+        assert!(
+            checksum.is_none_or(|checksum| checksum == expected),
+            "{}, request {n}: {checksum:?} is not {expected}",
+            C::DESCRIPTION.name
+        );
+        ended += u64::from(checksum.is_none());
+        if !was_made {
+            break;
+        }
+        n += 1;
+    }
+    assert!(
+        n > LEAST_REQUESTS && ended > 0,
+        "{}: {n} requests, {ended} of which ended the run",
+        C::DESCRIPTION.name
+    );
+}
+
+/// Flags for a heap of a few megabytes, as small as `C` takes them.
+pub fn small_heap<C: Collector>() -> Flags {
+    let (least, most) = C::DESCRIPTION.generations;
+    Flags {
+        allocation_area: Bytes::kib(64),
+        old_min: Bytes::kib(64),
+        reserve: Bytes::mib(256),
+        huge_pages: false,
+        generations: Flags::default().generations.clamp(least, most),
+        ..Flags::default()
+    }
+}

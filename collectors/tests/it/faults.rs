@@ -1,0 +1,56 @@
+//! Every request for memory refused, under every collector.
+
+use gclab_collectors::All;
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::flags::Flags;
+use gclab_core::words::Bytes;
+use gclab_proof::{every_request_refused, small_heap};
+
+/// With a limit, and with a second capability, or without.
+#[derive(Clone, Copy)]
+struct Refused {
+    limit: Option<usize>,
+    capabilities: u32,
+}
+
+impl CollectorVisitor for Refused {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        every_request_refused::<C>(&Flags {
+            max_heap: self.limit.map(Bytes::mib),
+            capabilities: self.capabilities,
+            gc_threads: self.capabilities,
+            ..small_heap::<C>()
+        });
+    }
+}
+
+fn under_every_collector(program: Refused) {
+    for description in All::descriptions() {
+        All::with(description.name, program).expect("listed");
+    }
+}
+
+#[test]
+fn any_request_may_be_refused() {
+    under_every_collector(Refused {
+        limit: None,
+        capabilities: 1,
+    });
+}
+
+#[test]
+fn any_request_may_be_refused_where_a_limit_is_near() {
+    under_every_collector(Refused {
+        limit: Some(12),
+        capabilities: 1,
+    });
+}
+
+#[test]
+fn any_request_may_be_refused_among_several_threads() {
+    under_every_collector(Refused {
+        limit: None,
+        capabilities: 2,
+    });
+}
