@@ -17,6 +17,7 @@ use gclab_heap_traverse::Checker;
 use std::sync::atomic::Ordering::Relaxed;
 
 #[derive(Closure)]
+#[expect(dead_code, reason = "a shape")]
 struct Tree {
     depth: u64,
     left: Option<Ptr<Tree>>,
@@ -24,6 +25,7 @@ struct Tree {
 }
 
 #[derive(Closure)]
+#[expect(dead_code, reason = "a shape")]
 struct Cell {
     value: u64,
     tree: Mut<Tree>,
