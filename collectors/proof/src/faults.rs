@@ -17,7 +17,7 @@ use gclab_heap_traverse::Checker;
 use std::sync::atomic::Ordering::Relaxed;
 
 #[derive(Closure)]
-#[expect(dead_code, reason = "a shape")]
+#[allow(dead_code)]
 struct Tree {
     depth: u64,
     left: Option<Ptr<Tree>>,
@@ -25,7 +25,7 @@ struct Tree {
 }
 
 #[derive(Closure)]
-#[expect(dead_code, reason = "a shape")]
+#[allow(dead_code)]
 struct Cell {
     value: u64,
     tree: Mut<Tree>,
