@@ -99,15 +99,32 @@ impl<'r> Input<'r> {
         }
     }
 
+    /// Whether the text begins with `magic`. Only to be asked before anything is taken.
+    pub(crate) fn starts_with(&mut self, magic: &[u8]) -> Result<bool, Error> {
+        // The first reads may be short.
+        while self.end < magic.len() {
+            let more = self.read()?;
+            if more == 0 {
+                break;
+            }
+        }
+        Ok(self.buffer[..self.end].starts_with(magic))
+    }
+
     #[cold]
     fn fill(&mut self) -> Result<(), Error> {
         self.before += self.end as u64;
         (self.at, self.end) = (0, 0);
+        self.read().map(|_| ())
+    }
+
+    /// Appends to the buffer; gives how many bytes there were.
+    fn read(&mut self) -> Result<usize, Error> {
         loop {
-            match self.source.read(&mut self.buffer) {
+            match self.source.read(&mut self.buffer[self.end..]) {
                 Ok(count) => {
-                    self.end = count;
-                    return Ok(());
+                    self.end += count;
+                    return Ok(count);
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
                 Err(error) if self.gzip && error.raw_os_error().is_none() => {

@@ -57,7 +57,7 @@ impl Snapshot {
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| Error::new(&name, false, 0, Problem::Io(error)))?;
         let mut input = Input::new(file, &name)?;
-        if input.rest()?.starts_with(hprof::MAGIC) {
+        if input.starts_with(hprof::MAGIC)? {
             return Snapshot::open_hprof(path);
         }
         Snapshot::of(&mut input, options)
@@ -263,6 +263,7 @@ impl Reader {
     /// What can be checked only when everything is there.
     fn finish(self, input: &Input<'_>) -> Result<Snapshot, Error> {
         let mut snapshot = self.snapshot;
+        snapshot.bytes = input.offset();
         let Some(header) = self.header else {
             let found = "an object without it".to_owned();
             return Err(input.error(Problem::NotASnapshot {

@@ -12,6 +12,8 @@ use crate::strings::Strings;
 /// A heap as V8 wrote it down.
 #[derive(Debug, Default)]
 pub struct Snapshot {
+    /// Bytes of the file, decompressed.
+    pub(crate) bytes: u64,
     pub(crate) node_type_names: Vec<String>,
     pub(crate) edge_type_names: Vec<String>,
     pub(crate) weak_type: Option<u8>,
@@ -29,6 +31,11 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Bytes that were read, decompressed.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Number of nodes; their ordinals are below it.
     pub fn node_count(&self) -> u32 {
         self.node_types.len() as u32

@@ -42,6 +42,7 @@ pub(super) fn link(mut cursor: Cursor<'_>, gathered: Gathered) -> Result<Snapsho
     }
     let mut snapshot = linker.snapshot;
     snapshot.strings.shrink();
+    snapshot.bytes = cursor.offset();
     Ok(snapshot)
 }
 

@@ -2,6 +2,7 @@
 
 mod build;
 mod damage;
+mod hprof;
 mod random;
 mod real;
 mod versions;

@@ -1,0 +1,169 @@
+//! Damaged dumps end in one message that says where and what, never in a panic.
+
+use super::build::{CLASS_NODE, CLASS_OBJECT, Class, Dump, INT, NODE, OBJECT, example, parts, read};
+use gclab_snapshot::{Options, Snapshot};
+use proptest::prelude::*;
+
+#[track_caller]
+fn message(dump: &Dump) -> String {
+    dump.read().map(|_| ()).unwrap_err().to_string()
+}
+
+/// The message of the example with more in its segment, without the name of the file.
+#[track_caller]
+fn with(more: impl Fn(&mut Dump)) -> String {
+    let (mut dump, mut segment) = parts(8);
+    // Behind the header of the record.
+    let at = dump.bytes.len() + 9 + segment.bytes.len();
+    more(&mut segment);
+    let message = message(dump.finish(&segment));
+    message.replace(&format!("small.hprof: byte {at}: "), "there: ")
+}
+
+#[test]
+fn every_truncation_is_an_error() {
+    for id_bytes in [4, 8] {
+        let bytes = example(id_bytes).bytes;
+        for length in 0..bytes.len() {
+            let error = read(&bytes[..length]).map(|_| ()).unwrap_err();
+            assert!(error.offset() <= length as u64, "{error}");
+            let text = error.to_string();
+            assert!(
+                text.contains("it was cut off") || text.contains("no heap dump in this file"),
+                "cut at {length}: {text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_no_dump_is_refused() {
+    let message = |bytes: &[u8]| read(bytes).map(|_| ()).unwrap_err().to_string();
+    let wanted = "small.hprof: byte 0: not a JVM heap dump of version 1.0, 1.0.1 or 1.0.2: it begins with ";
+    assert_eq!(
+        message(b"JAVA PROFILE 2.0.0\0\0\0\0\x08"),
+        format!("{wanted}\"JAVA PROFILE 2.0.0\\0\"")
+    );
+    assert_eq!(message(b"hello\0"), format!("{wanted}\"hello\\0\""));
+    assert_eq!(
+        message(b"JAVA PROFILE 1.0.1\0\0\0\0\x05"),
+        "small.hprof: byte 19: ids of 5 bytes, expected 4 or 8"
+    );
+    let mut dump = Dump::new(8);
+    assert_eq!(
+        message(&dump.bytes),
+        "small.hprof: byte 31: no heap dump in this file, only other records"
+    );
+    dump.record(0x01, &[1, 2]);
+    assert_eq!(
+        message(&dump.bytes),
+        "small.hprof: byte 42: the file ends here, expected the id of a name: it was cut off"
+    );
+}
+
+#[test]
+fn unknown_records_in_the_heap_dump_are_refused() {
+    assert_eq!(
+        with(|segment| drop(segment.u1(0x99).id(1))),
+        "there: record 0x99 in the heap dump, expected a root, a class (0x20), an object (0x21) or an array (0x22, 0x23)"
+    );
+    assert!(
+        with(|segment| drop(segment.u1(0x23).id(1).u4(0).u4(1).u1(3)))
+            .ends_with("the type of an array's elements is 3, expected 2 (object) or 4 to 11")
+    );
+}
+
+#[test]
+fn records_that_do_not_end_with_their_segment_are_refused() {
+    let (mut dump, mut segment) = parts(8);
+    segment.u1(0x23).id(0x9000).u4(0).u4(1000).u1(INT);
+    let end = dump.bytes.len() + 9 + segment.bytes.len();
+    dump.finish(&segment);
+    dump.bytes.extend([0; 4000]);
+    assert_eq!(
+        message(&dump),
+        format!(
+            "small.hprof: byte {}: record 0x1c should end at byte {end}, what is in it ends here",
+            end + 4000
+        )
+    );
+}
+
+#[test]
+fn objects_that_disagree_with_their_classes_are_refused() {
+    assert_eq!(
+        with(|segment| drop(segment.instance(0x9000, CLASS_NODE, &[(OBJECT, 0)]))),
+        "there: object 0x9000 has 8 bytes of fields, its class a.Node declares 25"
+    );
+    assert_eq!(
+        with(|segment| drop(segment.instance(0x9000, 0x4242, &[]))),
+        "there: object 0x9000 has the class 0x4242, which is not in the dump"
+    );
+    assert_eq!(
+        with(|segment| drop(segment.instance(NODE, CLASS_OBJECT, &[]))),
+        "there: a second object with the id 0x2000"
+    );
+    assert_eq!(
+        with(|segment| drop(segment.class(&Class {
+            id: 0x9000,
+            superclass: 0x4242,
+            ..Class::default()
+        }))),
+        "there: the superclass 0x4242 of class 0x9000 is not in the dump"
+    );
+}
+
+#[test]
+fn classes_above_themselves_are_refused() {
+    let (mut dump, mut segment) = (Dump::new(8), Dump::segment(8));
+    segment.class(&Class {
+        id: 0x10,
+        superclass: 0x20,
+        ..Class::default()
+    });
+    segment.class(&Class {
+        id: 0x20,
+        superclass: 0x10,
+        ..Class::default()
+    });
+    assert!(message(dump.finish(&segment)).ends_with(": a class is its own superclass"));
+}
+
+#[test]
+fn a_file_that_changes_between_the_passes_is_refused() {
+    let (one, mut other) = (example(8), parts(8).0);
+    let mut segment = Dump::segment(8);
+    segment.values(0x9000, INT, 1);
+    other.finish(&segment);
+    let error = Snapshot::read_hprof([&one.bytes[..], &other.bytes[..]], "changing")
+        .map(|_| ())
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("the file changed while it was read"),
+        "{error}"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+
+    #[test]
+    fn any_changed_bytes_are_an_error_or_a_snapshot(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        wide in any::<bool>(),
+    ) {
+        let mut bytes = example(if wide { 8 } else { 4 }).bytes;
+        for (place, byte) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+        }
+        if let Ok(snapshot) = read(&bytes) {
+            for node in snapshot.nodes() {
+                let _ = (node.name(), node.type_name());
+                node.edges().for_each(|edge| drop((edge.name_text(), edge.type_name(), edge.target().self_size())));
+            }
+        }
+        // As a snapshot of V8's it is nothing.
+        prop_assert!(Snapshot::read(&bytes[..], "dump", Options::all()).is_err());
+    }
+}

@@ -1,0 +1,6 @@
+//! JVM heap dumps: small ones made here, damaged ones, and a real one with the JVM's own count of it.
+
+mod build;
+mod damage;
+mod real;
+mod small;

@@ -1,0 +1,177 @@
+//! What a dump says is what the snapshot says.
+
+use super::build::{
+    ARRAY, BYTES, CLASS_NODE, CLASS_WEAK, Class, Dump, LONGS, NODE, OBJECT, OTHER, WEAK, example, parts, read,
+};
+use crate::build::{Drip, gzip};
+use gclab_snapshot::{Node, Snapshot};
+
+fn node(snapshot: &Snapshot, id: u64) -> Node<'_> {
+    snapshot
+        .nodes()
+        .find(|node| node.id() == Some(id))
+        .expect("it is in the dump")
+}
+
+/// Type, name and size.
+fn shown(snapshot: &Snapshot, id: u64) -> (String, String, u64) {
+    let node = node(snapshot, id);
+    (node.type_name().to_owned(), node.name().into_owned(), node.self_size())
+}
+
+/// Type, name and target of each edge.
+fn edges(snapshot: &Snapshot, id: u64) -> Vec<(String, String, u64)> {
+    let edge = |edge: gclab_snapshot::Edge<'_>| {
+        (
+            edge.type_name().to_owned(),
+            edge.name_text().into_owned(),
+            edge.target().id().unwrap(),
+        )
+    };
+    node(snapshot, id).edges().map(edge).collect()
+}
+
+fn owned(edges: &[(&str, &str, u64)]) -> Vec<(String, String, u64)> {
+    edges
+        .iter()
+        .map(|&(kind, name, target)| (kind.to_owned(), name.to_owned(), target))
+        .collect()
+}
+
+#[test]
+fn objects_have_their_fields_elements_and_classes() {
+    for id_bytes in [4, 8] {
+        let snapshot = example(id_bytes).read().unwrap();
+        assert_eq!(
+            edges(&snapshot, NODE),
+            owned(&[
+                ("internal", "<class>", CLASS_NODE),
+                ("field", "next", OTHER),
+                ("field", "referent", ARRAY)
+            ])
+        );
+        // Null, and what is not in the dump, lead nowhere.
+        assert_eq!(edges(&snapshot, OTHER), owned(&[("internal", "<class>", CLASS_NODE)]));
+        assert_eq!(
+            edges(&snapshot, ARRAY),
+            owned(&[
+                ("internal", "<class>", 0x1200),
+                ("element", "0", NODE),
+                ("element", "2", OTHER)
+            ])
+        );
+        assert_eq!(
+            edges(&snapshot, CLASS_NODE),
+            owned(&[
+                ("internal", "<superclass>", 0x1000),
+                ("internal", "<loader>", BYTES),
+                ("static", "all\"\\", ARRAY)
+            ])
+        );
+        // Only that of a class below WeakReference is weak, and only if Reference declares it.
+        assert_eq!(
+            edges(&snapshot, WEAK),
+            owned(&[
+                ("internal", "<class>", CLASS_WEAK),
+                ("field", "next", LONGS),
+                ("weak", "referent", NODE)
+            ])
+        );
+        let weak = node(&snapshot, WEAK).edges().filter(|edge| !edge.is_strong()).count();
+        assert_eq!(weak, 1);
+        assert_eq!(edges(&snapshot, BYTES), []);
+    }
+}
+
+#[test]
+fn sizes_follow_the_rule() {
+    let size = |id_bytes, id| shown(&example(id_bytes).read().unwrap(), id);
+    let named = |kind: &str, name: &str, size: u64| (kind.to_owned(), name.to_owned(), size);
+    // 12 + two references of 4 + 8 + 1; with ids of 4 bytes 8 + 8 + 8 + 1.
+    assert_eq!(size(8, NODE), named("object", "a.Node", 32));
+    assert_eq!(size(4, NODE), named("object", "a.Node", 32));
+    assert_eq!(size(8, WEAK), named("object", "java.lang.ref.WeakReference", 24));
+    assert_eq!(size(4, WEAK), named("object", "java.lang.ref.WeakReference", 24));
+    assert_eq!(size(8, ARRAY), named("object array", "a.Node[]", 32));
+    assert_eq!(size(4, ARRAY), named("object array", "a.Node[]", 24));
+    assert_eq!(size(8, BYTES), named("primitive array", "byte[]", 24));
+    assert_eq!(size(8, LONGS), named("primitive array", "long[]", 32));
+    // No java.lang.Class in this dump: a header, an int and a reference.
+    assert_eq!(size(8, CLASS_NODE), named("class", "a.Node", 24));
+}
+
+#[test]
+fn references_are_wide_where_an_address_is_high() {
+    let (mut dump, mut segment) = parts(8);
+    segment.values(32 << 30, super::build::BYTE, 1);
+    let snapshot = dump.finish(&segment).read().unwrap();
+    assert_eq!((shown(&snapshot, ARRAY).2, shown(&snapshot, WEAK).2), (40, 32));
+}
+
+#[test]
+fn every_kind_of_root_has_its_node() {
+    let snapshot = example(8).read().unwrap();
+    let kinds: Vec<_> = snapshot.node(0).edges().map(|edge| edge.target()).collect();
+    let held = |kind: &Node<'_>| kind.edges().map(|edge| edge.target().id().unwrap()).collect::<Vec<_>>();
+    let found: Vec<_> = kinds
+        .iter()
+        .map(|kind| (kind.name().into_owned(), held(kind)))
+        .collect();
+    let expected = [
+        ("(Unknown roots)", BYTES),
+        ("(JNI globals)", NODE),
+        ("(JNI locals)", NODE),
+        ("(Java frames)", WEAK),
+        ("(Native stacks)", NODE),
+        ("(System classes)", CLASS_NODE),
+        ("(Thread blocks)", NODE),
+        ("(Monitors in use)", OTHER),
+        ("(Threads)", NODE),
+    ];
+    assert_eq!(found, expected.map(|(name, id)| (name.to_owned(), vec![id])));
+    assert!(
+        kinds
+            .iter()
+            .all(|kind| kind.type_name() == "synthetic" && kind.self_size() == 0)
+    );
+}
+
+#[test]
+fn a_class_without_a_name_is_known_by_its_id() {
+    let mut dump = Dump::new(8);
+    let mut segment = Dump::segment(8);
+    segment
+        .class(&Class {
+            id: 0x500,
+            fields: &[(9, OBJECT)],
+            ..Class::default()
+        })
+        .instance(0x600, 0x500, &[(OBJECT, 0x600)]);
+    let snapshot = dump.finish(&segment).read().unwrap();
+    assert_eq!(shown(&snapshot, 0x600).1, "class 0x500");
+    assert_eq!(edges(&snapshot, 0x600)[1].2, 0x600);
+}
+
+#[test]
+fn files_are_told_apart_by_how_they_begin() {
+    let bytes = example(8).bytes;
+    for (name, bytes) in [("plain.hprof", &bytes), ("small.hprof.gz", &gzip(&bytes))] {
+        let path = std::env::temp_dir().join(format!("gclab-{}-{name}", std::process::id()));
+        std::fs::write(&path, bytes).unwrap();
+        let snapshot = Snapshot::open(&path, gclab_snapshot::Options::all());
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(snapshot.unwrap().node_type_names()[1], "class", "{name}");
+    }
+}
+
+#[test]
+fn a_dump_in_one_piece_compressed_or_drop_by_drop_is_the_same() {
+    let (mut old, segment) = parts(8);
+    old.record(0x0c, &segment.bytes).record(0x2c, &[]);
+    let bytes = example(8).bytes;
+    let expected = format!("{:?}", read(&bytes).unwrap());
+    assert_eq!(format!("{:?}", old.read().unwrap()), expected);
+    assert_eq!(format!("{:?}", read(&gzip(&bytes)).unwrap()), expected);
+    let drops = Snapshot::read_hprof([Drip(&bytes), Drip(&bytes)], "drops").unwrap();
+    assert_eq!(format!("{drops:?}"), expected);
+}
