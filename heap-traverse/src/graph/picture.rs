@@ -10,10 +10,12 @@ use std::fmt::Write;
 const WIDTH: f64 = 1200.0;
 /// Height of a bar.
 const ROW: f64 = 18.0;
-/// The narrowest bar that is drawn by itself.
+/// The narrowest bar that is drawn by itself, at the top.
 const NARROWEST: f64 = 2.0;
-/// Levels that are drawn: beyond, bars of real heaps are lists.
-const LEVELS: usize = 48;
+/// Each level takes so much more: deep down there are lists, object by object.
+const NARROWEST_MORE: f64 = 0.5;
+/// Levels that are drawn.
+const LEVELS: usize = 40;
 /// Width of a letter of the labels, about.
 const LETTER: f64 = 6.2;
 const HEAD: f64 = 26.0;
@@ -86,9 +88,10 @@ fn below(bars: &mut String, open: &mut Vec<Bar>, bar: &Bar, children: Vec<u32>, 
     let level = bar.level + 1;
     let mut left = bar.left;
     let (mut narrow, mut rest) = (0_usize, 0.0);
+    let narrowest = NARROWEST + NARROWEST_MORE * level as f64;
     for child in children {
         let wide = width(child);
-        if wide < NARROWEST {
+        if wide < narrowest {
             narrow += 1;
             rest += wide;
             continue;
