@@ -2,6 +2,7 @@
 
 mod docs;
 mod exec;
+mod heap;
 mod list;
 mod minheap;
 mod own;

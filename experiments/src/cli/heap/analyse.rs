@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use clap::Args as ClapArgs;
 use gclab_heap_traverse::graph::{Label, flame};
@@ -15,7 +16,7 @@ use crate::cli::{print, usage};
 /// Census, dominators and paths of the heap in a file
 #[derive(Debug, ClapArgs)]
 pub struct Arguments {
-    /// A snapshot of V8 (Chrome, Node.js, Deno: .heapsnapshot), plain or gzip
+    /// A snapshot of V8 (Chrome, Node.js, Deno: .heapsnapshot) or a heap dump of a JVM (.hprof), plain or gzip
     file: PathBuf,
     /// How many objects, types and names to list
     #[arg(long, value_name = "N", default_value_t = 20)]
@@ -29,6 +30,9 @@ pub struct Arguments {
     /// Write the dominator tree to this file, as a picture
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// Say on standard error how long reading and the dominators took
+    #[arg(long)]
+    times: bool,
 }
 
 /// An object's id as analyses print it: decimal, or hexadecimal behind `0x`; an `@` before it is allowed.
@@ -42,15 +46,25 @@ fn id(text: &str) -> Result<u64, String> {
 }
 
 pub fn analyse(arguments: &Arguments) -> ExitCode {
+    let start = Instant::now();
     let snapshot = match Snapshot::open(&arguments.file, Options::all()) {
         Ok(snapshot) => snapshot,
         Err(error) => return usage(error),
     };
     let file = arguments.file.display().to_string();
+    let read = start.elapsed().as_secs_f64();
     let analysis = match Analysis::of(&snapshot) {
         Ok(analysis) => analysis,
         Err(error) => return usage(format!("{file}: {error}")),
     };
+    if arguments.times {
+        let megabytes = snapshot.bytes() as f64 / 1e6;
+        let rest = start.elapsed().as_secs_f64() - read;
+        tell!(
+            "read {megabytes:.1} MB in {read:.3} s ({:.0} MB/s); dominators and retained sizes in {rest:.3} s",
+            megabytes / read
+        );
+    }
     let path = match arguments.path_to.map(|id| analysis.path_to(id)).transpose() {
         Ok(path) => path,
         Err(problem) => return usage(format!("{file}: {problem}")),
@@ -86,7 +100,11 @@ fn picture(file: &str, analysis: &Analysis<'_>) -> String {
                 text::percent(object.retained_size, all),
                 text::size(object.self_size)
             ),
-            short: name,
+            short: if object.name.is_empty() {
+                name
+            } else {
+                text::cut(&object.name)
+            },
             colour: usize::from(analysis.snapshot.node(node).type_index()),
         }
     })

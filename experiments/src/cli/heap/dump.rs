@@ -130,7 +130,7 @@ impl Run<'_> {
         ))
     }
 
-    /// The number of the major collection that leaves most alive; of any, if none is major. Statistics are printed by the second run only.
+    /// The number of the major collection that leaves most alive; of any, if no major one leaves anything. Statistics are printed by the second run only.
     fn most_alive(&self) -> Result<u64, ExitCode> {
         let mut quiet = self.checked.flags.clone();
         quiet.stats = Flags::default().stats;
@@ -140,11 +140,12 @@ impl Run<'_> {
             ..self.checked
         };
         let (_, statistics) = self.run(&quiet, Vec::new())?;
+        // Of equals the first. A collection at the end of the run may leave nothing, whatever its kind.
         let numbered = (1_u64..).zip(&statistics.collections);
-        // Of equals the first.
-        let best = numbered.max_by_key(|(number, collection)| (collection.major, collection.live, Reverse(*number)));
-        best.map(|(number, _)| number)
-            .ok_or_else(|| usage("heap dump: the run had no collection; a smaller -A makes it collect"))
+        let alive = numbered.filter(|(_, collection)| collection.live > 0);
+        let best = alive.max_by_key(|(number, collection)| (collection.major, collection.live, Reverse(*number)));
+        let none = "heap dump: no collection of the run left anything alive; a smaller -A makes it collect in between";
+        best.map(|(number, _)| number).ok_or_else(|| usage(none))
     }
 
     fn run(&self, checked: &Checked, listeners: Vec<Box<dyn Listener>>) -> Result<(u64, Statistics), ExitCode> {

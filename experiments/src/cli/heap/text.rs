@@ -36,17 +36,21 @@ pub fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 
-/// Type and name on one line, cut if they are long.
-pub fn shown(object: &Object) -> String {
-    let mut name: String = object.name.chars().take(NAME).collect();
-    if name.len() < object.name.len() {
-        name.push('…');
+/// A name on one line, cut if it is long.
+pub fn cut(name: &str) -> String {
+    let mut cut: String = name.chars().take(NAME).collect();
+    if cut.len() < name.len() {
+        cut.push('…');
     }
-    let name: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if name.is_empty() {
+    cut.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Type and name on one line.
+pub fn shown(object: &Object) -> String {
+    if object.name.is_empty() {
         object.kind.clone()
     } else {
-        format!("{} {name}", object.kind)
+        format!("{} {}", object.kind, cut(&object.name))
     }
 }
 

@@ -12,7 +12,7 @@ fn blocks(language: &str) -> Vec<Block> {
     blocks
 }
 
-/// A bench with the experiment files, and results wherever the words name some.
+/// A bench with the experiment files, and results and fixtures wherever the words name some.
 fn bench(words: &[&str]) -> Bench {
     let bench = Bench::new();
     fs::create_dir_all(bench.path().join("experiments")).unwrap();
@@ -26,12 +26,18 @@ fn bench(words: &[&str]) -> Bench {
             fs::copy(fixture, bench.path().join(folder).join(name)).unwrap();
         }
     }
+    for fixture in words
+        .iter()
+        .filter(|word| word.starts_with("workloads/fixtures/") && root().join(word).is_file())
+    {
+        fs::create_dir_all(bench.path().join("workloads/fixtures")).unwrap();
+        fs::copy(root().join(fixture), bench.path().join(fixture)).unwrap();
+    }
     bench
 }
 
 /// Runs a command that a document shows (a sweep is only planned), and gives what it prints.
-fn run(words: &[&str], place: &str) -> String {
-    let bench = bench(words);
+fn run(bench: &Bench, words: &[&str], place: &str) -> String {
     let mut words = words.to_vec();
     if words[0] == "run" && !words.contains(&"--dry-run") {
         words.push("--dry-run");
@@ -51,10 +57,12 @@ fn commands_print_what_is_shown() {
             "{}: a console begins with `$ gclab`",
             block.place
         );
+        // What one command of a block writes, the next can read.
+        let bench = bench(&block.text.split_whitespace().collect::<Vec<_>>());
         for command in shown {
             let (command, output) = command.split_once('\n').unwrap_or((command, ""));
             let words: Vec<&str> = command.split_whitespace().collect();
-            let printed = run(&words, &block.place);
+            let printed = run(&bench, &words, &block.place);
             if !output.is_empty() {
                 assert_eq!(printed.trim_end(), output, "{}: gclab {command}", block.place);
             }

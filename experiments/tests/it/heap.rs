@@ -1,0 +1,435 @@
+//! `gclab heap`: heaps of other programs looked into, and our own written down.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::docs::root;
+use crate::support::Bench;
+
+fn postcss() -> String {
+    root()
+        .join("workloads/fixtures/postcss.heapsnapshot.gz")
+        .display()
+        .to_string()
+}
+
+fn cells() -> String {
+    root()
+        .join("core/snapshot/tests/it/fixtures/cells.hprof.gz")
+        .display()
+        .to_string()
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+#[test]
+fn the_largest_of_a_snapshot_are_those_that_another_program_found() {
+    let expected = fs::read_to_string(root().join("experiments/tests/it/fixtures/postcss.retained.json")).unwrap();
+    let Value::Array(expected) = json(&expected) else {
+        panic!("no array")
+    };
+    for top in [50, 7, 1] {
+        let done = Bench::new()
+            .gclab(&["heap", "analyse", &postcss(), "--top", &top.to_string(), "--json"])
+            .exits(0);
+        let report = json(&done.stdout);
+        let retained = report["retained"].as_array().unwrap();
+        assert_eq!(retained.len(), top);
+        for (found, expected) in retained.iter().zip(&expected) {
+            for key in ["id", "type", "self_size", "retained_size"] {
+                assert_eq!(found[key], expected[key], "{key} of {found}");
+            }
+            assert!(found["name"].is_string());
+        }
+        // What the facts about the file say.
+        let counts = ["nodes", "edges", "strong_edges", "reached", "self_size", "reached_size"]
+            .map(|key| report[key].as_u64().unwrap());
+        assert_eq!(counts, [76_142, 321_259, 314_221, 76_142, 5_683_202, 5_683_202]);
+        let strings = report["types"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|count| count["name"] == "string")
+            .unwrap();
+        assert_eq!(
+            (&strings["count"], &strings["self_size"]),
+            (&16_109.into(), &1_027_784.into())
+        );
+        assert!(report["names"].as_array().unwrap().len() <= top);
+    }
+}
+
+#[test]
+fn a_jvm_dump_in_text() {
+    let bench = Bench::new();
+    fs::copy(cells(), bench.path().join("cells.hprof.gz")).unwrap();
+    let words = [
+        "heap",
+        "analyse",
+        "cells.hprof.gz",
+        "--top",
+        "6",
+        "--path-to",
+        "30146341144",
+    ];
+    insta::assert_snapshot!(bench.gclab(&words).exits(0).stdout);
+}
+
+#[test]
+fn paths_lead_from_the_root_to_the_object() {
+    let bench = Bench::new();
+    for id in ["6215", "@6215", "0x1847"] {
+        let done = bench
+            .gclab(&["heap", "analyse", &postcss(), "--json", "--path-to", id])
+            .exits(0);
+        let report = json(&done.stdout);
+        let path = report["path"].as_array().unwrap();
+        assert_eq!((&path[0]["id"], &path[0]["edge"]), (&1.into(), &Value::Null));
+        let last = path.last().unwrap();
+        assert_eq!((&last["id"], &last["name"]), (&6215.into(), &"Root".into()));
+        assert!(
+            path[1..]
+                .iter()
+                .all(|step| step["edge"]["type"].is_string() && step["edge"]["name"].is_string())
+        );
+    }
+}
+
+#[test]
+fn a_picture_has_a_bar_for_what_is_large() {
+    let bench = Bench::new();
+    bench
+        .gclab(&["heap", "analyse", &postcss(), "--svg", "tree.svg", "--top", "1"])
+        .exits(0);
+    let picture = fs::read_to_string(bench.path().join("tree.svg")).unwrap();
+    assert!(picture.starts_with("<svg xmlns=") && picture.ends_with("</svg>\n"));
+    assert!(picture.contains("<title>object Root @6215: retains 1.52 MB (26.7 %), itself 160 B</title>"));
+    // The root is as wide as the picture, and whatever is written is closed.
+    assert!(picture.contains("width=\"1200.00\""));
+    for tag in ["g", "title", "text", "svg"] {
+        let opened = picture.matches(&format!("<{tag}>")).count() + picture.matches(&format!("<{tag} ")).count();
+        assert_eq!(opened, picture.matches(&format!("</{tag}>")).count(), "{tag}");
+    }
+    assert!(!picture.contains(['\u{8}', '\u{0}']));
+}
+
+/// The message, without what differs from machine to machine.
+fn refused(words: &[&str]) -> String {
+    let bench = Bench::new();
+    bench.write("empty", "");
+    bench.write("cut.heapsnapshot", "{\"snapshot\":{\"meta\":{");
+    bench.write("other.hprof", "JAVA PROFILE 9\0");
+    let done = bench.gclab(words).exits(2);
+    assert_eq!(done.stdout, "");
+    assert!(!bench.path().join("out.heapsnapshot").exists() && !bench.path().join("out.heapsnapshot.part").exists());
+    done.stderr
+}
+
+#[test]
+fn what_is_wrong_is_one_message() {
+    let messages = [
+        &["heap", "analyse", "no.heapsnapshot"][..],
+        &["heap", "analyse", "empty"],
+        &["heap", "analyse", "cut.heapsnapshot"],
+        &["heap", "analyse", "other.hprof"],
+        &["heap", "analyse", "other.hprof", "+RTS", "-A1m"],
+        &["heap", "dump", "binary_tree", "6", "-o", "out.heapsnapshot"],
+        &["heap", "dump", "binary_trees", "1000", "-o", "out.heapsnapshot"],
+        &[
+            "heap",
+            "dump",
+            "binary_trees",
+            "6",
+            "--collector",
+            "copyng",
+            "-o",
+            "out.heapsnapshot",
+        ],
+        &["heap", "dump", "binary_trees", "6", "-o", "no/such/folder"],
+        &[
+            "heap",
+            "dump",
+            "binary_trees",
+            "6",
+            "-o",
+            "out.heapsnapshot",
+            "+RTS",
+            "-A64m",
+        ],
+        &[
+            "heap",
+            "dump",
+            "binary_trees",
+            "10",
+            "--at-gc",
+            "1000",
+            "-o",
+            "out.heapsnapshot",
+            "+RTS",
+            "-A1m",
+        ],
+        &[
+            "heap",
+            "dump",
+            "binary_trees",
+            "6",
+            "-o",
+            "out.heapsnapshot",
+            "+RTS",
+            "-Ax",
+        ],
+    ]
+    .map(|words| {
+        // Which names there are is not for this test.
+        let message = refused(words);
+        let cut = |line: &str| match line
+            .split_once("s: ")
+            .filter(|(before, _)| before.ends_with("workload") || before.ends_with("collector"))
+        {
+            Some((before, _)) => format!("{before}s: ...\n"),
+            None => format!("{line}\n"),
+        };
+        format!(
+            "$ gclab {}\n{}",
+            words.join(" "),
+            message.lines().map(cut).collect::<String>()
+        )
+    });
+    insta::assert_snapshot!(messages.join("\n"));
+    let unknown = refused(&["heap", "analyse", &postcss(), "--path-to", "2"]);
+    assert!(
+        unknown.ends_with("postcss.heapsnapshot.gz: no object has the id 2; `--top` lists some that are there\n"),
+        "{unknown}"
+    );
+    assert!(refused(&["heap", "analyse", "empty", "--path-to", "x"]).contains("expected the id of an object"));
+    assert!(
+        refused(&[
+            "heap",
+            "dump",
+            "binary_trees",
+            "6",
+            "-o",
+            "out.heapsnapshot",
+            "--at-gc",
+            "0"
+        ])
+        .contains("--at-gc")
+    );
+}
+
+#[test]
+fn an_exhausted_run_leaves_no_file() {
+    let bench = Bench::new();
+    let words = [
+        "heap",
+        "dump",
+        "binary_trees",
+        "18",
+        "-o",
+        "out.heapsnapshot",
+        "--collector",
+        "copying",
+        "+RTS",
+        "-M2m",
+    ];
+    let done = bench.gclab(&words).exits(251);
+    assert!(done.stderr.contains("exhausted"), "{}", done.all());
+    assert_eq!(fs::read_dir(bench.path()).unwrap().count(), 0);
+}
+
+/// A heap that is dumped, as JSON, and what the command said of it: closures and pointers.
+fn dumped(bench: &Bench, words: &[&str]) -> (Value, [u64; 2]) {
+    let words = [&["heap", "dump"], words, &["-o", "out.heapsnapshot", "+RTS", "-A64k"]].concat();
+    let said = bench.gclab(&words).exits(0).stdout;
+    let number = |before: &str| {
+        let (text, _) = said.split_once(before).unwrap_or_else(|| panic!("{before}: {said}"));
+        text.rsplit(' ').next().unwrap().parse().unwrap()
+    };
+    let numbers = [number(" closures,"), number(" pointers,")];
+    (
+        json(&fs::read_to_string(bench.path().join("out.heapsnapshot")).unwrap()),
+        numbers,
+    )
+}
+
+#[test]
+fn a_dump_has_all_that_readers_of_snapshots_look_for() {
+    let bench = Bench::new();
+    let (dump, [closures, pointers]) = dumped(&bench, &["binary_trees", "10"]);
+    let meta = &dump["snapshot"]["meta"];
+    let strings = |value: &Value| {
+        value
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item.as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        strings(&meta["node_fields"]),
+        [
+            "type",
+            "name",
+            "id",
+            "self_size",
+            "edge_count",
+            "trace_node_id",
+            "detachedness"
+        ]
+    );
+    assert_eq!(strings(&meta["edge_fields"]), ["type", "name_or_index", "to_node"]);
+    assert_eq!(meta["node_types"].as_array().unwrap().len(), 7);
+    assert_eq!(meta["edge_types"].as_array().unwrap().len(), 3);
+    for fields in [
+        "trace_function_info_fields",
+        "trace_node_fields",
+        "sample_fields",
+        "location_fields",
+    ] {
+        assert!(!strings(&meta[fields]).is_empty(), "{fields}");
+    }
+    for empty in ["trace_function_infos", "trace_tree", "samples", "locations"] {
+        assert_eq!(dump[empty], Value::Array(vec![]), "{empty}");
+    }
+    assert_eq!(dump["snapshot"]["trace_function_count"], 0);
+    let nodes = dump["snapshot"]["node_count"].as_u64().unwrap();
+    let edges = dump["snapshot"]["edge_count"].as_u64().unwrap();
+    assert_eq!(
+        (
+            dump["nodes"].as_array().unwrap().len() as u64,
+            dump["edges"].as_array().unwrap().len() as u64
+        ),
+        (nodes * 7, edges * 3)
+    );
+    // Root, `(GC roots)` and three kinds of roots; edges among these, and from frames and handles.
+    assert_eq!(nodes, closures + 5);
+    assert!(pointers < edges && edges < pointers + 100 && closures > 100);
+    assert_eq!(
+        strings(&dump["strings"]),
+        [
+            "<dummy>",
+            "",
+            "(GC roots)",
+            "(Frames)",
+            "(Handles)",
+            "(Weak handles)",
+            "Tree"
+        ]
+    );
+}
+
+#[test]
+fn a_dump_is_of_the_collection_that_is_asked_for() {
+    let bench = Bench::new();
+    let closures = |at: &str| {
+        dumped(
+            &bench,
+            &["long_list", "1000", "20000", "--collector", "two-space", "--at-gc", at],
+        )
+        .1[0]
+    };
+    let (first, later) = (closures("1"), closures("9"));
+    assert!(first > 0 && later > 0 && bench.path().join("out.heapsnapshot").exists());
+    let report = json(
+        &bench
+            .gclab(&["heap", "analyse", "out.heapsnapshot", "--json"])
+            .exits(0)
+            .stdout,
+    );
+    assert_eq!(
+        report["nodes"].as_u64().unwrap() as usize,
+        report["reached"].as_u64().unwrap() as usize
+    );
+    assert_eq!(report["nodes"], later + 5);
+}
+
+#[test]
+fn every_workload_can_be_dumped_and_read() {
+    let bench = Bench::new();
+    let Value::Array(workloads) = json(&bench.gclab(&["list", "workloads", "--json"]).exits(0).stdout) else {
+        panic!("no array")
+    };
+    for workload in workloads {
+        let name = workload["name"].as_str().unwrap();
+        let args: Vec<&str> = workload["test"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|arg| arg.as_str().unwrap())
+            .collect();
+        let words = [
+            &["heap", "dump", name],
+            &args[..],
+            &["--at-gc", "1", "-o", "out.heapsnapshot", "+RTS", "-A64k"],
+        ]
+        .concat();
+        bench.gclab(&words).exits(0);
+        let report = json(
+            &bench
+                .gclab(&["heap", "analyse", "out.heapsnapshot", "--json"])
+                .exits(0)
+                .stdout,
+        );
+        assert_eq!(report["nodes"].as_u64(), report["reached"].as_u64(), "{name}");
+        assert_eq!(report["self_size"], report["retained"][0]["retained_size"], "{name}");
+    }
+}
+
+/// What memlab says of a file, as JSON: nodes, edges, and the ten largest of those that are no more than one another's equals.
+const MEMLAB: &str = r#"
+const { getFullHeapFromFile } = require('@memlab/heap-analysis');
+console.log = console.info = () => {};
+getFullHeapFromFile(process.argv[1]).then(heap => {
+  const retained = []; let edges = 0;
+  heap.nodes.forEach(node => { retained.push([node.id, node.self_size, node.retainedSize]); });
+  heap.edges.forEach(() => { edges++; });
+  require('fs').writeFileSync(process.argv[2], JSON.stringify({ edges, retained }));
+});"#;
+
+/// `.ci/memlab` gets memlab, and runs this.
+#[test]
+#[ignore = "needs node, and in GCLAB_MEMLAB the folder in which `npm install @memlab/heap-analysis` was run"]
+fn memlab_loads_a_dump_and_finds_what_we_find() {
+    let modules =
+        PathBuf::from(std::env::var_os("GCLAB_MEMLAB").expect("GCLAB_MEMLAB names a folder")).join("node_modules");
+    let bench = Bench::new();
+    for words in [
+        &["binary_trees", "12"][..],
+        &["message_window", "500", "20000"],
+        &["hash_churn", "1000", "2000", "20000"],
+    ] {
+        dumped(&bench, words);
+        let done = Command::new("node")
+            .args(["-e", MEMLAB, "out.heapsnapshot", "memlab.json"])
+            .current_dir(bench.path())
+            .env("NODE_PATH", &modules)
+            .output()
+            .expect("node runs");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let memlab = json(&fs::read_to_string(bench.path().join("memlab.json")).unwrap());
+        let ours = json(
+            &bench
+                .gclab(&["heap", "analyse", "out.heapsnapshot", "--json", "--top", "100000000"])
+                .exits(0)
+                .stdout,
+        );
+        assert_eq!(memlab["edges"], ours["edges"]);
+        let sorted = |mut all: Vec<[u64; 3]>| {
+            all.sort_unstable();
+            all
+        };
+        let theirs = memlab["retained"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|node| [0, 1, 2].map(|at| node[at].as_u64().unwrap()));
+        let found = ours["retained"].as_array().unwrap().iter();
+        let found = found.map(|node| ["id", "self_size", "retained_size"].map(|key| node[key].as_u64().unwrap()));
+        assert_eq!(sorted(found.collect()), sorted(theirs.collect()));
+    }
+}
