@@ -32,6 +32,8 @@ pub struct Heap {
     /// Blocks of a chunk of to-space, in the collection under way.
     chunk_blocks: u32,
     retention: Retention,
+    /// What the next collection may have to copy. What is allocated in large objects until then leaves room for it.
+    next_copy: Option<ToSpace>,
 }
 
 impl Heap {
@@ -65,6 +67,7 @@ impl Heap {
             copiers: 1,
             chunk_blocks: CHUNK_BLOCKS,
             retention: Retention::new(flags),
+            next_copy: None,
         })
     }
 
@@ -113,8 +116,32 @@ impl Heap {
     /// If they would exceed the limit, or the system refuses.
     pub fn allocate_words(&mut self, words: Words) -> Result<BlockRun, OutOfMemory> {
         // Saturated, it is more than any heap has: the allocator says no to it, with the figures.
-        self.blocks
-            .allocate(crate::block::blocks_for(Bytes(words.0.saturating_mul(8))))
+        let bytes = Bytes(words.0.saturating_mul(8));
+        let run = self.blocks.allocate(crate::block::blocks_for(bytes))?;
+        match self.next_copy {
+            Some(to_space) if !self.blocks.could_copy(to_space) => {
+                self.blocks.free(run);
+                Err(self.blocks.out_of_memory(run.blocks(), Exhausted::Limit))
+            }
+            _ => Ok(run),
+        }
+    }
+
+    /// Whether the next collection can copy `words` words into `lanes` lanes by each of the threads that may copy, if nothing is allocated until
+    /// then. If so, [`Heap::allocate_words`] sees to it from now on that it stays so.
+    pub fn keep_room_to_copy(&mut self, words: Words, lanes: usize) -> bool {
+        let lanes = lanes * self.copiers;
+        let to_space = ToSpace { words, lanes };
+        let could = self.blocks.could_copy(to_space);
+        self.next_copy = could.then_some(to_space);
+        could
+    }
+
+    /// The next collection will have so much less to copy than was said.
+    pub(crate) fn less_to_copy(&mut self, bytes: Bytes) {
+        if let Some(to_space) = &mut self.next_copy {
+            to_space.words.0 = to_space.words.0.saturating_sub(bytes.0 / 8);
+        }
     }
 
     /// Guarantees that, in the collection that begins, blocks of so many bytes can be allocated, without asking the system and without

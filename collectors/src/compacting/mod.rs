@@ -43,7 +43,9 @@ unsafe impl Collector for Compacting {
         moves: true,
         parallel: true,
         generations: (1, MAX_GENERATIONS),
-        honours: &["A", "n", "AL", "F", "O", "G", "H", "m", "c", "qg", "qb", "qn"],
+        honours: &[
+            "A", "n", "AL", "F", "O", "G", "H", "m", "c", "-sizing", "qg", "qb", "qn",
+        ],
     };
     type Alloc = Bump;
     type Barrier = GenerationalBarrier;
@@ -152,9 +154,10 @@ impl Compacting {
         }
         let spaces = &mut self.spaces;
         spaces.sizing.note(pause, outcome);
-        let area = spaces
+        let live = Live::of(&spaces.steps);
+        let area = spaces.sizing.area_of_one_generation(live, spaces.shape);
+        spaces
             .sizing
-            .area_of_one_generation(Live::of(&spaces.steps), spaces.shape);
-        spaces.nursery.settle(pause.heap, area)
+            .resize(&mut spaces.nursery, pause.heap, live, area, spaces.shape)
     }
 }

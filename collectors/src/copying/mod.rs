@@ -106,8 +106,8 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
     /// With so many generations, two or more, whatever the flags say.
     pub(crate) fn with_generations(heap: &mut Heap, flags: &Flags, generations: u32) -> Result<Self, OutOfMemory> {
         let mut sizing = Sizing::new(flags, heap);
-        let area = sizing.area(Live::default(), Bytes(0), Shape::Copying)?;
-        let nursery = Nursery::new(heap, area, flags)?;
+        let area = sizing.area(Live::default(), Bytes(0), Shape::Copying);
+        let nursery = sizing.nursery(heap, flags, area, Shape::Copying)?;
         let old_limit = sizing.old_limit(Bytes(0), Shape::Copying);
         Ok(Generational {
             nursery,
@@ -162,8 +162,10 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
             let live = self.steps.step(self.steps.oldest()).words().to_bytes();
             self.old_limit = self.sizing.old_limit(live, self.shape);
         }
-        let area = self.sizing.area(Live::of(&self.steps), self.old_limit, self.shape);
-        self.nursery.settle(pause.heap, area)
+        let live = Live::of(&self.steps);
+        let area = self.sizing.area(live, self.old_limit, self.shape);
+        self.sizing
+            .resize(&mut self.nursery, pause.heap, live, area, self.shape)
     }
 
     /// Copy what lives in the nursery and in the steps up to `last`. The team is that of `generation`.

@@ -40,8 +40,8 @@ unsafe impl Collector for TwoSpace {
 
     fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
         let mut sizing = Sizing::new(flags, heap);
-        let area = sizing.area_of_one_generation(Live::default(), Shape::Copying)?;
-        let nursery = Nursery::new(heap, area, flags)?;
+        let area = sizing.area_of_one_generation(Live::default(), Shape::Copying);
+        let nursery = sizing.nursery(heap, flags, area, Shape::Copying)?;
         Ok(TwoSpace {
             nursery,
             survivors: Steps::new(1),
@@ -80,7 +80,10 @@ unsafe impl Collector for TwoSpace {
         self.sizing.note(pause, &outcome);
         let live = Live::of(&self.survivors);
         let area = self.sizing.area_of_one_generation(live, Shape::Copying);
-        (outcome, self.nursery.settle(pause.heap, area))
+        let resized = self
+            .sizing
+            .resize(&mut self.nursery, pause.heap, live, area, Shape::Copying);
+        (outcome, resized)
     }
 
     fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {

@@ -307,7 +307,7 @@ impl BlockAllocator {
     }
 
     #[cold]
-    pub(super) fn out_of_memory(&self, blocks: u32, cause: Exhausted) -> OutOfMemory {
+    pub(crate) fn out_of_memory(&self, blocks: u32, cause: Exhausted) -> OutOfMemory {
         OutOfMemory {
             requested: bytes_of_blocks(blocks),
             in_use: bytes_of_blocks(self.counts.blocks_in_use),

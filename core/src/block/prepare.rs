@@ -81,11 +81,7 @@ impl BlockAllocator {
     /// # Errors
     /// [`OutOfMemory`] if that cannot be promised. Nothing has changed then.
     pub fn prepare_to_copy(&mut self, to_space: ToSpace) -> Result<u32, OutOfMemory> {
-        let megablocks = |blocks: u32| {
-            let (runs, shorter) = self.groups.runs_of(blocks, least_words);
-            let missing = to_space.beside(shorter).chunks(blocks).saturating_sub(runs);
-            missing.div_ceil((BLOCKS_PER_MEGABLOCK / blocks) as usize)
-        };
+        let megablocks = |blocks: u32| self.megablocks_to_copy(to_space, blocks);
         let (mut chunk, mut needed) = (CHUNK_BLOCKS, megablocks(CHUNK_BLOCKS));
         if !self.can_promise(needed) {
             let least = OTHER_CHUNKS.map(|blocks| (megablocks(blocks), blocks));
@@ -95,6 +91,22 @@ impl BlockAllocator {
             Ok(()) => Ok(chunk),
             Err(cause) => Err(self.out_of_memory(super::blocks_for(to_space.words.to_bytes()), cause)),
         }
+    }
+
+    /// Whether [`BlockAllocator::prepare_to_copy`] will find what it needs, if nothing is allocated until then. What is still promised counts as free: the
+    /// collection that it was for is over.
+    pub fn could_copy(&self, to_space: ToSpace) -> bool {
+        let promised = self.promised.unwrap_or(0) as usize;
+        OTHER_CHUNKS
+            .iter()
+            .any(|&blocks| self.can_promise(self.megablocks_to_copy(to_space, blocks).saturating_sub(promised)))
+    }
+
+    /// Megablocks that are needed beside free runs, with chunks of so many blocks.
+    fn megablocks_to_copy(&self, to_space: ToSpace, blocks: u32) -> usize {
+        let (runs, shorter) = self.groups.runs_of(blocks, least_words);
+        let missing = to_space.beside(shorter).chunks(blocks).saturating_sub(runs);
+        missing.div_ceil((BLOCKS_PER_MEGABLOCK / blocks) as usize)
     }
 
     /// What was promised and not taken is no longer kept, and what is free beyond the limit is returned.

@@ -2,11 +2,11 @@
 //!
 //! The worst case of a collection: everything in the allocation areas lives, and all that is copied is copied into new chunks before
 //! anything is freed. With *R* the room for blocks, *L* what live data take now, *C* the part of it that will be copied (all but large objects, or only what is
-//! younger than the oldest step), *A* the allocation area, *Y* young large objects, and *w* what chunks waste,
+//! younger than the oldest step), *A* the allocation area, *Y* young large objects, and *w(n)* the memory that copying *n* bytes can take ([`copy_bound`]),
 //!
-//!     L + A + Y + (1 + w)(C + A) + slack ≤ R
+//!     L + A + Y + w(C + A) ≤ R
 //!
-//! where Y is at most the part of `-AL` that A is of `-A`. What that leaves for A and all that depends on it is *free*: R − L − (1 + w) C − slack.
+//! where Y is at most the part of `-AL` that A is of `-A`. What that leaves for A and all that depends on it is *free*: R − L − w(C), less what is too scattered.
 
 use super::{Live, Shape};
 use crate::block::{BLOCK, Exhausted};
@@ -15,9 +15,9 @@ use crate::heap::{Heap, OutOfMemory, copy_bound};
 use crate::words::Bytes;
 
 /// Free blocks of megablocks in use that a chunk cannot be made of, and what is left of the last megablock.
-const SCATTERED: usize = 256 << 10;
+const SCATTERED: Bytes = Bytes(256 << 10);
 
-/// An allocation area, and its copy in the smallest chunks (16 KiB, of which a fifth may be wasted).
+/// An allocation area with its copy in the smallest chunks (16 KiB, of which a fifth may be wasted).
 const WITH_COPY: f64 = 2.25;
 
 /// The least allocation area of a capability: a few blocks.
@@ -36,11 +36,9 @@ pub(super) struct Limit {
     /// `-A` for all capabilities together, and `-AL`.
     area: Bytes,
     large_area: Bytes,
-    /// Free blocks that are too scattered to be of use.
-    slack: usize,
-    generations: usize,
-    /// Chunks that may be open at a time.
+    /// Lanes that a thread copies into, of two steps at least, and threads that may copy.
     lanes: usize,
+    copiers: usize,
 }
 
 impl Limit {
@@ -61,16 +59,22 @@ impl Limit {
             least_area: Bytes(LEAST_AREA.saturating_mul(capabilities)),
             area: Bytes(flags.allocation_area.0.saturating_mul(capabilities)),
             large_area: flags.large_limit(),
-            slack: SCATTERED,
-            generations: flags.generations as usize,
-            lanes: 2 * flags.generations as usize,
+            lanes: 2 * flags.generations.max(2) as usize,
+            copiers: 1,
         }
     }
 
     /// Takes note of what the heap has room for.
     pub(super) fn look_at(&mut self, heap: &Heap) {
-        self.room = heap.room();
-        self.lanes = 2 * self.generations * heap.copiers();
+        (self.room, self.copiers) = (heap.room(), heap.copiers());
+    }
+
+    pub(super) fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    pub(super) fn least_area(&self) -> Bytes {
+        self.least_area
     }
 
     /// All of it.
@@ -90,11 +94,9 @@ impl Limit {
             Shape::Compacting => live.young,
         };
         let held = live.total() + live.slop;
-        self.room
-            .0
-            .saturating_sub(held.0)
-            .saturating_sub(copy_bound(copied.to_words_up(), self.lanes).0)
-            .saturating_sub(self.slack)
+        let copy = copy_bound(copied.to_words_up(), self.lanes * self.copiers);
+        let taken = held.0.saturating_add(copy.0).saturating_add(SCATTERED.0);
+        self.room.0.saturating_sub(taken)
     }
 
     /// Whether there is enough to go on with.
@@ -103,7 +105,7 @@ impl Limit {
         free >= self.least_free.0 && self.area_of(free) >= self.least_area.0
     }
 
-    /// The largest allocation area that `free` has room for: twice, and for young large objects.
+    /// The largest allocation area that `free` has room for, with its copy and young large objects; about, since where free blocks lie is not known here.
     fn area_of(&self, free: usize) -> usize {
         let (area, large) = (self.area.0 as f64, self.large_area.0 as f64);
         let small = free as f64 / (WITH_COPY + large / area);

@@ -8,8 +8,8 @@
 //! allocation area (that of all capabilities together, here and below), down to a few blocks; and collections of generation 0, for ones in
 //! full. Only when one of these leaves less than half of `-m` percent of the limit to allocate in is the heap exhausted.
 //!
-//! Invariant: what is planned fits. After every area that is given here, the next collection stays within [`Heap::limit`] even
-//! if everything lives (property tests in `limit.rs`).
+//! Invariant: what is planned fits. After [`Sizing::resize`] the next collection finds what it needs to copy into, even if everything lives
+//! ([`Heap::prepare_to_copy`] does not fail; property tests in `limit.rs`).
 
 mod factor;
 mod fixed;
@@ -189,12 +189,12 @@ impl Sizing {
         wanted.min(self.limit.clamp(self.area, self.generations, shape))
     }
 
-    /// The allocation area after a collection, with generations: `-A`, or what `-H` asks for; less if the next collection would not
-    /// fit. `shape` is that of the next collection in full.
+    /// The allocation area with generations: `-A`, or what `-H` asks for; less if the next collection would not fit. `shape` is that of the next
+    /// collection in full.
     ///
     /// # Errors
-    /// If the collection was one in full and leaves less than half of `-m` percent of the limit free.
-    pub fn area(&mut self, live: Live, old_limit: Bytes, shape: Shape) -> Result<Bytes, OutOfMemory> {
+    /// If the last collection was one in full, or there was none, and less than half of `-m` percent of the limit is free.
+    pub fn area(&self, live: Live, old_limit: Bytes, shape: Shape) -> Result<Bytes, OutOfMemory> {
         let hint = match self.hint {
             _ if !self.policy.takes_hints() => None,
             HeapHint::None => None,
@@ -212,11 +212,64 @@ impl Sizing {
     /// `-A`; less if the next collection would not fit.
     ///
     /// # Errors
-    /// If that leaves less than half of `-m` percent of the limit free.
-    pub fn area_of_one_generation(&mut self, live: Live, shape: Shape) -> Result<Bytes, OutOfMemory> {
+    /// If less than half of `-m` percent of the limit is free.
+    pub fn area_of_one_generation(&self, live: Live, shape: Shape) -> Result<Bytes, OutOfMemory> {
         let wanted = self.policy.area(live, shape).max(self.area);
-        self.in_full = true;
         self.fitting(wanted, live, shape)
+    }
+
+    /// The nursery of an empty heap, as large as `area` has it.
+    ///
+    /// # Errors
+    /// As for [`Sizing::resize`].
+    pub fn nursery(
+        &mut self,
+        heap: &mut Heap,
+        flags: &Flags,
+        area: Result<Bytes, OutOfMemory>,
+        shape: Shape,
+    ) -> Result<Nursery, OutOfMemory> {
+        let mut nursery = Nursery::new(heap, self.limit.least_area(), flags)?;
+        self.resize(&mut nursery, heap, Live::default(), area, shape)?;
+        Ok(nursery)
+    }
+
+    /// After a collection: makes the nursery as large as `area` has it, or smaller, so that the next collection will find what it needs. Where
+    /// free blocks lie is known only here.
+    ///
+    /// # Errors
+    /// If `area` is one; or if the last collection was one in full, and not even the least nursery leaves room for the next.
+    pub fn resize(
+        &mut self,
+        nursery: &mut Nursery,
+        heap: &mut Heap,
+        live: Live,
+        area: Result<Bytes, OutOfMemory>,
+        shape: Shape,
+    ) -> Result<(), OutOfMemory> {
+        let mut area = area?;
+        let copied = match shape {
+            Shape::Copying => live.copied,
+            Shape::Compacting => live.young,
+        };
+        loop {
+            let resized = nursery.resize(heap, area);
+            self.given = nursery.size();
+            let words = (copied + self.given).to_words_up();
+            if resized.is_ok() && heap.keep_room_to_copy(words, self.limit.lanes()) {
+                return Ok(());
+            }
+            if area <= self.limit.least_area() {
+                // After a minor collection, the next one is in full.
+                let enough = !self.in_full && resized.is_ok();
+                return if enough {
+                    Ok(())
+                } else {
+                    Err(self.limit.exhausted(live.total()))
+                };
+            }
+            area = Bytes(area.0 - area.0 / 4).max(self.limit.least_area());
+        }
     }
 
     /// The allocation area after a collection that left `live` where it is: what makes the heap grow as far as the policy has it, at
@@ -247,12 +300,11 @@ impl Sizing {
         above || !self.limit.leaves_enough(live, Shape::Copying)
     }
 
-    fn fitting(&mut self, wanted: Bytes, live: Live, shape: Shape) -> Result<Bytes, OutOfMemory> {
+    fn fitting(&self, wanted: Bytes, live: Live, shape: Shape) -> Result<Bytes, OutOfMemory> {
         if self.in_full && !self.limit.leaves_enough(live, shape) {
             return Err(self.limit.exhausted(live.total()));
         }
-        self.given = self.limit.fitting(wanted, live, shape);
-        Ok(self.given)
+        Ok(self.limit.fitting(wanted, live, shape))
     }
 }
 

@@ -124,7 +124,8 @@ impl Nursery {
     }
 
     /// Space for a large object, or `None` if a collection is due: when those there are reach the limit. So one object
-    /// may be larger than the limit, and straight after a collection there is always room.
+    /// may be larger than the limit, and straight after a collection there is always room. Where memory is short, what nobody has begun to use of the allocation
+    /// areas gives way to it, until the next collection.
     ///
     /// # Errors
     /// If the heap has not as much memory.
@@ -132,7 +133,12 @@ impl Nursery {
         if self.large_words >= self.large_limit {
             return Ok(None);
         }
-        let run = heap.allocate_words(words)?;
+        let run = loop {
+            match heap.allocate_words(words) {
+                Ok(run) => break run,
+                Err(error) => self.give_way(heap).ok_or(error)?,
+            }
+        };
         heap.set_state(run, NURSERY.large());
         let end = run.start() + words;
         // SAFETY: the run is new, and what is behind the object stays unused.
@@ -140,6 +146,21 @@ impl Nursery {
         self.large.push(LargeObject { run, words });
         self.large_words += words.0;
         Ok(Some(run.start()))
+    }
+
+    /// Free a run that nobody has begun to use; `None` if there is none.
+    fn give_way(&mut self, heap: &mut Heap) -> Option<()> {
+        let unused = |area: &&mut Area| area.next < area.runs.len();
+        let area = self
+            .areas
+            .iter_mut()
+            .filter(unused)
+            .max_by_key(|area| area.runs.len() - area.next)?;
+        let NurseryRun { run, .. } = area.runs.pop()?;
+        area.blocks -= run.blocks();
+        heap.less_to_copy(run.bytes());
+        heap.free(run);
+        Some(())
     }
 
     /// After a collection: all runs are empty again, and no large object is young. Gives the large objects back: who

@@ -42,9 +42,9 @@ unsafe impl Collector for Clockwork {
 
     fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
         let mut sizing = Sizing::new(flags, heap);
-        let area = sizing.area(Live::default(), Bytes::ZERO, Shape::Copying)?;
+        let area = sizing.area(Live::default(), Bytes::ZERO, Shape::Copying);
         Ok(Clockwork {
-            nursery: Nursery::new(heap, area, flags)?,
+            nursery: sizing.nursery(heap, flags, area, Shape::Copying)?,
             steps: Steps::new(2),
             sizing,
             ticks: 0,
@@ -93,8 +93,12 @@ unsafe impl Collector for Clockwork {
             ..Outcome::of(&done, &self.steps)
         };
         self.sizing.note(pause, &outcome);
-        let area = self.sizing.area(Live::of(&self.steps), Bytes::ZERO, Shape::Copying);
-        (outcome, area.and_then(|area| self.nursery.resize(pause.heap, area)))
+        let live = Live::of(&self.steps);
+        let area = self.sizing.area(live, Bytes::ZERO, Shape::Copying);
+        let resized = self
+            .sizing
+            .resize(&mut self.nursery, pause.heap, live, area, Shape::Copying);
+        (outcome, resized)
     }
 
     fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
