@@ -97,6 +97,13 @@ impl BlockAllocator {
     /// collection that it was for is over.
     pub fn could_copy(&self, to_space: ToSpace) -> bool {
         let promised = self.promised.unwrap_or(0) as usize;
+        // Far from the limit there is no need to look through the free groups: this is asked before each large object.
+        let whole = to_space
+            .chunks(CHUNK_BLOCKS)
+            .div_ceil((BLOCKS_PER_MEGABLOCK / CHUNK_BLOCKS) as usize);
+        if self.can_promise(whole) {
+            return true;
+        }
         OTHER_CHUNKS
             .iter()
             .any(|&blocks| self.can_promise(self.megablocks_to_copy(to_space, blocks).saturating_sub(promised)))

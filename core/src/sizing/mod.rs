@@ -310,3 +310,6 @@ impl Sizing {
 
 /// GHC's first guess of what part of a nursery survives, in percent.
 const INITIAL_KEPT_PERCENT: usize = 30;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+//! Sizing as a whole, on heaps that have memory: what is planned fits.
+
+use super::*;
+use crate::block::{BLOCK, BlockRun, BlockState};
+use crate::space::LARGE_OBJECT;
+use crate::words::Words;
+use proptest::prelude::*;
+
+const MIB: usize = 1 << 20;
+
+fn flags(limit: usize) -> Flags {
+    Flags {
+        max_heap: Some(Bytes(limit)),
+        reserve: Bytes(256 * MIB),
+        huge_pages: false,
+        ..Flags::default()
+    }
+}
+
+fn heap(flags: &Flags) -> Heap {
+    Heap::new(flags).expect("address space")
+}
+
+/// So many blocks in runs of up to `most` blocks, every `freed`-th of them free again.
+fn occupy(heap: &mut Heap, blocks: usize, most: u32, freed: usize) -> Result<Vec<BlockRun>, OutOfMemory> {
+    let (mut runs, mut taken) = (Vec::new(), 0);
+    while taken < blocks {
+        let run = heap.allocate(1, most, BlockState::of_step(2))?;
+        taken += run.blocks() as usize;
+        runs.push(run);
+    }
+    let mut number = 0_usize;
+    runs.retain(|run| {
+        number += 1;
+        let keep = !number.is_multiple_of(freed);
+        if !keep {
+            heap.free(*run);
+        }
+        keep
+    });
+    Ok(runs)
+}
+
+fn live(copied: usize) -> Live {
+    Live {
+        copied: Bytes(copied),
+        ..Live::default()
+    }
+}
+
+#[test]
+fn the_allocation_area_shrinks_before_the_heap_is_exhausted() {
+    let flags = flags(64 * MIB);
+    let sizing = Sizing::new(&flags, &heap(&flags));
+    let area = |mib: usize| sizing.area(live(mib * MIB), Bytes(0), Shape::Copying);
+    assert_eq!(area(4).expect("fits"), Bytes(4 * MIB));
+    let shrunk = area(28).expect("still fits");
+    assert!(shrunk < Bytes(4 * MIB) && shrunk > Bytes(0), "{shrunk}");
+    assert!(area(32).is_err());
+    // What stays in its place may be more: four fifths of the limit.
+    let area = |mib: usize| sizing.area(live(mib * MIB), Bytes(0), Shape::Compacting);
+    let shrunk = area(52).expect("fits");
+    assert!(shrunk >= Bytes(MIB) && shrunk < Bytes(4 * MIB), "{shrunk}");
+    assert!(area(63).is_err());
+    // That a minor collection leaves so much only means that a major one is due.
+    let mut sizing = Sizing::new(&flags, &heap(&flags));
+    sizing.in_full = false;
+    let least = sizing.area(live(63 * MIB), Bytes(0), Shape::Compacting);
+    assert_eq!(least.expect("the least"), Bytes(4 * BLOCK.0));
+    assert!(sizing.major_is_urgent(live(63 * MIB), Young::default(), Shape::Compacting));
+    assert!(!sizing.major_is_urgent(live(30 * MIB), Young::default(), Shape::Compacting));
+}
+
+#[test]
+fn compaction_is_due_as_in_ghc_or_when_a_copy_would_not_fit() {
+    let due = |flags: Flags, mib: usize| Sizing::new(&flags, &heap(&flags)).compaction_is_due(live(mib * MIB));
+    assert!(!due(flags(100 * MIB), 29) && due(flags(100 * MIB), 31));
+    let of = |compact| Flags {
+        compact,
+        ..flags(100 * MIB)
+    };
+    assert!(due(of(Compact::Always), 0));
+    assert!(!due(of(Compact::Above(44.0)), 43) && due(of(Compact::Above(44.0)), 45));
+    assert!(due(of(Compact::Above(90.0)), 55));
+    // A share of no limit is none.
+    let unlimited = Flags {
+        max_heap: None,
+        ..of(Compact::Above(1.0))
+    };
+    assert!(!due(unlimited, 20));
+}
+
+#[test]
+fn a_heap_of_fixed_size_grows_to_it() {
+    let fixed = Flags {
+        sizing: crate::flags::SizingPolicy::Fixed,
+        ..flags(64 * MIB)
+    };
+    let sizing = Sizing::new(&fixed, &heap(&fixed));
+    // Whatever is live: half of it, or all, less an allocation area of 4 MiB, and of what side tables leave.
+    for mib in [0, 10, 25] {
+        let copying = sizing.old_limit(Bytes(mib * MIB), Shape::Copying).0 as f64 / MIB as f64;
+        let compacting = sizing.old_limit(Bytes(mib * MIB), Shape::Compacting).0 as f64 / MIB as f64;
+        assert!((29.0..=30.0).contains(&copying), "{copying}");
+        assert!((58.0..=60.0).contains(&compacting), "{compacting}");
+    }
+    let area = sizing
+        .area_of_one_generation(live(10 * MIB), Shape::Copying)
+        .expect("fits");
+    assert!(area.0 > 16 * MIB && area.0 < 22 * MIB, "{area}");
+    let in_place = sizing.area_in_place(Bytes(40 * MIB)).expect("fits");
+    assert!(in_place.0 > 22 * MIB && in_place.0 <= 24 * MIB, "{in_place}");
+    // A size that is no limit: what does not fit may grow by -O all the same.
+    let hinted = Flags {
+        heap_hint: HeapHint::Size(Bytes(16 * MIB)),
+        max_heap: None,
+        ..fixed
+    };
+    let sizing = Sizing::new(&hinted, &heap(&hinted));
+    assert_eq!(sizing.old_limit(Bytes(MIB), Shape::Copying), Bytes(6 * MIB));
+    assert_eq!(sizing.old_limit(Bytes(20 * MIB), Shape::Copying), Bytes(21 * MIB));
+    assert_eq!(
+        sizing.area(live(20 * MIB), Bytes(0), Shape::Copying),
+        Ok(Bytes(4 * MIB))
+    );
+}
+
+#[test]
+fn hints_raise_the_allocation_area() {
+    let hinted = Flags {
+        heap_hint: HeapHint::Size(Bytes(100 * MIB)),
+        ..flags(1024 * MIB)
+    };
+    let sizing = Sizing::new(&hinted, &heap(&hinted));
+    let area = sizing.area(live(10 * MIB), Bytes(0), Shape::Copying).expect("fits");
+    assert_eq!(area, hinted_area(Bytes(100 * MIB), Bytes(20 * MIB), 30));
+}
+
+/// What collections of a heap have to be told before they begin.
+fn need(live: Live, young: Bytes, shape: Shape) -> Words {
+    let copied = match shape {
+        Shape::Copying => live.copied,
+        Shape::Compacting => live.young,
+    };
+    (copied + young).to_words_up()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn what_is_planned_fits(
+        (limit, area) in (3usize..48, 4usize..4096),
+        (used, young, most, freed) in (0usize..100, 0usize..100, 1u32..12, 2usize..9),
+        (generations, capabilities, copiers) in (1u32..5, 1u32..5, 1usize..5),
+        large in proptest::collection::vec(LARGE_OBJECT.0..200_000, 0..12),
+        compacting in any::<bool>(),
+    ) {
+        let flags = Flags {
+            allocation_area: Bytes(area * 1024),
+            generations,
+            capabilities,
+            ..flags(limit * MIB)
+        };
+        let mut heap = heap(&flags);
+        heap.set_copiers(copiers);
+        let Ok(runs) = occupy(&mut heap, limit * 256 * used / 100, most, freed) else { return Ok(()) };
+        let held: usize = runs.iter().map(|run| run.bytes().0).sum();
+        let live = Live { copied: Bytes(held), young: Bytes(held * young / 100), ..Live::default() };
+        let shape = if compacting { Shape::Compacting } else { Shape::Copying };
+        let mut sizing = Sizing::new(&flags, &heap);
+        let planned = sizing.area(live, Bytes(0), shape);
+        let Ok(mut nursery) = Nursery::new(&mut heap, Bytes(0), &flags) else { return Ok(()) };
+        if sizing.resize(&mut nursery, &mut heap, live, planned, shape).is_err() {
+            return Ok(());
+        }
+        // Mutators allocate large objects until there is a collection.
+        for words in large {
+            if !matches!(nursery.allocate_large(&mut heap, Words(words)), Ok(Some(_))) {
+                break;
+            }
+        }
+        let lanes = 2 * generations.max(2) as usize;
+        let found = heap.prepare_to_copy(need(live, nursery.size(), shape), lanes);
+        prop_assert!(found.is_ok(), "{found:?} with {live:?} and a nursery of {}", nursery.size());
+        prop_assert!(heap.blocks().accounting().committed() <= heap.limit());
+    }
+
+    #[test]
+    fn more_that_lives_leaves_no_larger_area(
+        limit in 2usize..256,
+        area in 8usize..8192,
+        mut lives in proptest::collection::vec((0usize..100, 0usize..100, 0usize..50), 2..20),
+        compacting in any::<bool>(),
+    ) {
+        let flags = Flags { allocation_area: Bytes(area * 1024), ..flags(limit * MIB) };
+        let mut sizing = Sizing::new(&flags, &heap(&flags));
+        sizing.in_full = false;
+        let shape = if compacting { Shape::Compacting } else { Shape::Copying };
+        lives.sort_unstable();
+        let mut last: Option<(Live, Bytes)> = None;
+        for (copied, young, large) in lives {
+            let part = |percent: usize| Bytes(limit * MIB * percent / 100);
+            let copied = part(copied);
+            let live = Live { copied, young: Bytes(copied.0 * young / 100), large: part(large), slop: Bytes(0) };
+            let area = sizing.area(live, Bytes(0), shape).expect("a minor collection");
+            if let Some((before, larger)) = last
+                && before.copied <= live.copied && before.young <= live.young && before.large <= live.large
+            {
+                prop_assert!(area <= larger, "{live:?}: {area}, {before:?}: {larger}");
+            }
+            last = Some((live, area));
+        }
+    }
+}
