@@ -8,6 +8,7 @@ mod misuse;
 mod mutants;
 mod parallel;
 mod random;
+mod sizing;
 mod small;
 mod stress;
 mod threads;

@@ -238,7 +238,8 @@ impl Sizing {
     /// free blocks lie is known only here.
     ///
     /// # Errors
-    /// If `area` is one; or if the last collection was one in full, and not even the least nursery leaves room for the next.
+    /// If `area` is one; or if the last collection was one in full, and not even the least nursery leaves room for the next. The nursery is as small as it can be
+    /// then: a program that goes on all the same, with less in the heap, must find room for a collection.
     pub fn resize(
         &mut self,
         nursery: &mut Nursery,
@@ -247,7 +248,10 @@ impl Sizing {
         area: Result<Bytes, OutOfMemory>,
         shape: Shape,
     ) -> Result<(), OutOfMemory> {
-        let mut area = area?;
+        let (mut area, verdict) = match area {
+            Ok(area) => (area, Ok(())),
+            Err(exhausted) => (self.limit.least_area(), Err(exhausted)),
+        };
         let copied = match shape {
             Shape::Copying => live.copied,
             Shape::Compacting => live.young,
@@ -256,14 +260,14 @@ impl Sizing {
             let resized = nursery.resize(heap, area);
             self.given = nursery.size();
             let words = (copied + self.given).to_words_up();
-            if resized.is_ok() && heap.keep_room_to_copy(words, self.limit.lanes()) {
-                return Ok(());
+            if heap.keep_room_to_copy(words, self.limit.lanes()) && resized.is_ok() {
+                return verdict;
             }
             if area <= self.limit.least_area() {
                 // After a minor collection, the next one is in full.
                 let enough = !self.in_full && resized.is_ok();
                 return if enough {
-                    Ok(())
+                    verdict
                 } else {
                     Err(self.limit.exhausted(live.total()))
                 };

@@ -1,0 +1,200 @@
+//! Every collector under every sizing policy: the same results, and thresholds that differ as they should.
+
+use crate::basics::flags;
+use gclab_collectors::All;
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::flags::{Compact, Flags, HeapHint, SizingPolicy};
+use gclab_core::mutator::Mutator;
+use gclab_core::stats::Statistics;
+use gclab_core::words::Bytes;
+use gclab_core::world::{EnterError, World};
+use gclab_heap_traverse::Checker;
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Cell {
+    value: u64,
+    next: Option<Ptr<Cell>>,
+}
+
+/// Bytes of a cell.
+const CELL: usize = 24;
+
+/// Replaces lists of `len` cells in `slots` of an array, one after the other, `rounds` times; gives the sum of what is there in the end.
+fn churn<C: Collector>(m: &mut Mutator<'_, C>, slots: usize, len: u64, rounds: u64) -> u64 {
+    m.frame(|m, [table, list]| {
+        let table = table.put(m.alloc_array::<Cell>(slots, |_| None));
+        let list = list.put_option::<Cell>(None);
+        for round in 0..rounds {
+            list.set(None);
+            for value in 0..len {
+                let (_, cell) = m.alloc_with(|m| Cell::new(value * round, list.get(m)));
+                list.set(Some(cell));
+            }
+            let table = table.get(m);
+            table.set(m, round as usize % slots, list.get(m));
+        }
+        let mut sum = 0;
+        for slot in 0..slots {
+            let mut at = table.get(m).get(slot);
+            while let Some(cell) = at {
+                (sum, at) = (sum + cell.value(), cell.next());
+            }
+        }
+        sum
+    })
+}
+
+const ROUNDS: u64 = 120;
+
+fn expected(slots: u64, len: u64) -> u64 {
+    let values = len * (len - 1) / 2;
+    (ROUNDS - slots..ROUNDS).map(|round| values * round).sum()
+}
+
+fn run<C: Collector>(flags: &Flags) -> (Result<u64, EnterError>, Statistics) {
+    let mut world = World::<C>::new(flags).unwrap_or_else(|error| panic!("{}: {error}", C::DESCRIPTION.name));
+    Checker::install(&mut world);
+    // 40 lists of 48 KB: 1.9 MB live, 6 MB allocated.
+    let sum = world.enter(|m| churn(m, 40, 2000, ROUNDS));
+    (sum, world.finish())
+}
+
+fn majors(statistics: &Statistics) -> usize {
+    statistics
+        .collections
+        .iter()
+        .filter(|collection| collection.major)
+        .count()
+}
+
+#[derive(Clone, Copy)]
+struct Policies;
+impl CollectorVisitor for Policies {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        let name = C::DESCRIPTION.name;
+        let base = Flags {
+            old_min: Bytes(64 << 10),
+            ..flags::<C>(64 << 10)
+        };
+        let of = |flags: Flags| {
+            let (sum, statistics) = run::<C>(&flags);
+            assert_eq!(sum, Ok(expected(40, 2000)), "{name} with {:?}", flags.sizing);
+            majors(&statistics)
+        };
+        let factor = of(base.clone());
+        let fixed = |size| {
+            of(Flags {
+                sizing: SizingPolicy::Fixed,
+                heap_hint: HeapHint::Size(Bytes(size)),
+                ..base.clone()
+            })
+        };
+        // A large heap is collected in full at the end only; one that is too small runs all the same.
+        assert_eq!(fixed(256 << 20), 1, "{name}");
+        assert!(fixed(1 << 20) > factor, "{name}");
+        let balanced = |c| {
+            of(Flags {
+                sizing: SizingPolicy::MemBalancer,
+                membalancer_c: c,
+                ..base.clone()
+            })
+        };
+        // Memory that costs nothing, and memory that costs everything.
+        let (cheap, dear) = (balanced(0.0001), balanced(1000.0));
+        assert!(cheap < dear, "{name}: {cheap} collections in full, and {dear}");
+    }
+}
+
+#[test]
+fn programs_run_the_same_under_every_policy_and_collector() {
+    for description in All::descriptions() {
+        All::with(description.name, Policies).expect("listed");
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Limited;
+impl CollectorVisitor for Limited {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        let name = C::DESCRIPTION.name;
+        for policy in [SizingPolicy::Factor, SizingPolicy::Fixed, SizingPolicy::MemBalancer] {
+            // From what is too little to what is enough: each run ends well or as exhausted, within the limit.
+            let mut finished = 0;
+            for mib in (2..14).step_by(2) {
+                let limited = Flags {
+                    max_heap: Some(Bytes(mib << 20)),
+                    sizing: policy,
+                    ..flags::<C>(1 << 20)
+                };
+                let (sum, statistics) = run::<C>(&limited);
+                match sum {
+                    Ok(sum) => assert_eq!(sum, expected(40, 2000), "{name}, {policy:?}, {mib} MiB"),
+                    Err(EnterError::Exhausted(_)) => {
+                        assert_eq!(finished, 0, "{name}, {policy:?}: less than {mib} MiB were enough")
+                    }
+                    Err(error) => panic!("{name}, {policy:?}, {mib} MiB: {error}"),
+                }
+                finished += usize::from(sum.is_ok());
+                assert!(
+                    statistics.peak_in_use <= (mib << 20) as u64,
+                    "{name}, {policy:?}, {mib} MiB"
+                );
+            }
+            assert!(finished >= 2, "{name}, {policy:?}: {finished} of the sizes were enough");
+        }
+    }
+}
+
+#[test]
+fn under_a_limit_every_policy_keeps_it() {
+    for description in All::descriptions() {
+        All::with(description.name, Limited).expect("listed");
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Full(usize);
+impl CollectorVisitor for Full {
+    type Output = Result<(), EnterError>;
+    fn visit<C: Collector>(self) -> Self::Output {
+        let limited = Flags {
+            max_heap: Some(Bytes(32 << 20)),
+            compact: Compact::Never,
+            ..flags::<C>(4 << 20)
+        };
+        let world = World::<C>::new(&limited).expect("fits");
+        let cells = (32 << 20) * self.0 / 100 / CELL;
+        world.enter(|m| {
+            m.frame(|m, [list]| {
+                let list = list.put_option::<Cell>(None);
+                for value in 0..cells as u64 {
+                    let (_, cell) = m.alloc_with(|m| Cell::new(value, list.get(m)));
+                    list.set(Some(cell));
+                }
+                // And goes on to allocate what dies.
+                for value in 0..1_000_000 {
+                    m.alloc(|_| Cell::new(value, None));
+                }
+                let (mut len, mut at) = (0, list.get(m));
+                while let Some(cell) = at {
+                    (len, at) = (len + 1, cell.next());
+                }
+                assert_eq!(len, cells);
+            });
+        })
+    }
+}
+
+#[test]
+fn four_fifths_of_the_limit_may_live_where_nothing_has_to_be_copied() {
+    assert_eq!(All::with("compacting", Full(80)), Some(Ok(())));
+    assert!(matches!(
+        All::with("copying", Full(80)),
+        Some(Err(EnterError::Exhausted(_)))
+    ));
+    assert_eq!(All::with("copying", Full(40)), Some(Ok(())));
+}
