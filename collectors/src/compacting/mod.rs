@@ -80,7 +80,9 @@ unsafe impl Collector for Compacting {
         let done = if generation == oldest && self.spaces.shape == Shape::Compacting {
             self.compact(pause)
         } else {
-            self.spaces.collect_by_copying(pause, generation)
+            // Without room for copies nothing has been condemned; what is young needs less of it.
+            let copied = self.spaces.collect_by_copying(pause, generation);
+            copied.or_else(|_| self.compact(pause))
         };
         let outcome = match done {
             Ok(outcome) => outcome,
