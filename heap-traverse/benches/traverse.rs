@@ -24,7 +24,7 @@ struct Node {
 }
 
 /// Rounds of which the median is taken.
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 5;
 
 /// Named roots.
 const ROOTS: usize = 20;
@@ -281,7 +281,7 @@ fn measure(name: &str, world: &World<TwoSpace>, rounds: usize) {
 
 fn main() {
     let test = std::env::args().any(|word| word == "--test");
-    let (nodes, rounds) = if test { (1000, 1) } else { (4_000_000, ROUNDS) };
+    let (nodes, rounds) = if test { (1000, 1) } else { (2_000_000, ROUNDS) };
     for (name, random) in [("a tree in order of breadth", false), ("a graph without order", true)] {
         let (world, roots) = heap(nodes, random);
         measure(name, &world, rounds);

@@ -19,11 +19,14 @@ pub struct AddrSet {
     epoch: u64,
 }
 
+/// The bits of one megablock.
+type Bits = [u64; PAGE_WORDS];
+
 #[derive(Debug, Default)]
 struct Page {
     epoch: u64,
-    /// Empty until the first member.
-    bits: Box<[u64]>,
+    /// None until the first member.
+    bits: Option<Box<Bits>>,
 }
 
 /// Where the bit of an address is.
@@ -48,69 +51,79 @@ impl AddrSet {
         self.epoch += 1;
     }
 
-    /// Add `address`; says whether it is new.
+    /// Add `address`, a word of the heap; says whether it is new.
     ///
     /// # Panics
-    /// If it lies below the base or is not word-aligned.
+    /// If it lies below the base.
     #[inline(always)]
     pub fn insert(&mut self, address: Addr) -> bool {
-        let Place { page, word, bit } = self
-            .place(address)
-            .unwrap_or_else(|| panic!("{address} is no word of the heap at {}", self.base));
-        if page >= self.pages.len() {
-            self.pages.resize_with(page + 1, Page::default);
-        }
-        let page = &mut self.pages[page];
-        if page.epoch != self.epoch {
-            page.renew(self.epoch);
-        }
-        let new = page.bits[word] & bit == 0;
-        page.bits[word] |= bit;
-        new
+        debug_assert!(address.0.is_multiple_of(WORD), "{address} is no word");
+        let Place { page, word, bit } = self.place(address);
+        let bits = match self.pages.get_mut(page) {
+            Some(Page {
+                epoch,
+                bits: Some(bits),
+            }) if *epoch == self.epoch => bits,
+            _ => self.renew(page, address),
+        };
+        let old = bits[word];
+        bits[word] = old | bit;
+        old & bit == 0
     }
 
     /// Whether `address` is a member. Any address may be asked for.
-    #[inline]
+    #[inline(always)]
     pub fn contains(&self, address: Addr) -> bool {
-        self.place(address).is_some_and(|Place { page, word, bit }| {
-            self.pages
-                .get(page)
-                .is_some_and(|page| page.epoch == self.epoch && page.bits[word] & bit != 0)
-        })
+        let Place { page, word, bit } = self.place(address);
+        match self.pages.get(page) {
+            Some(Page {
+                epoch,
+                bits: Some(bits),
+            }) if *epoch == self.epoch => bits[word] & bit != 0 && address.0.is_multiple_of(WORD),
+            _ => false,
+        }
     }
 
     /// Bring the bit of `address` towards the cache.
     #[inline(always)]
     pub fn prefetch(&self, address: Addr) {
-        let word = self
-            .place(address)
-            .and_then(|at| self.pages.get(at.page)?.bits.get(at.word));
-        if let Some(word) = word {
-            prefetch(Addr::of(word));
+        let Place { page, word, .. } = self.place(address);
+        if let Some(Page { bits: Some(bits), .. }) = self.pages.get(page) {
+            prefetch(Addr::of(&raw const bits[word]));
         }
     }
 
+    /// The page of an address below the base is beyond all others.
     #[inline(always)]
-    fn place(&self, address: Addr) -> Option<Place> {
-        let offset = address.0.checked_sub(self.base.0)?;
-        let index = offset % MEGABLOCK.0 / WORD;
-        offset.is_multiple_of(WORD).then_some(Place {
+    fn place(&self, address: Addr) -> Place {
+        let offset = address.0.wrapping_sub(self.base.0);
+        let index = offset / WORD;
+        Place {
             page: offset / MEGABLOCK.0,
-            word: index / 64,
+            word: index / 64 % PAGE_WORDS,
             bit: 1 << (index % 64),
-        })
-    }
-}
-
-impl Page {
-    #[cold]
-    fn renew(&mut self, epoch: u64) {
-        self.epoch = epoch;
-        if self.bits.is_empty() {
-            self.bits = vec![0; PAGE_WORDS].into_boxed_slice();
-        } else {
-            self.bits.fill(0);
         }
+    }
+
+    /// The bits of a page, which has none of this epoch.
+    #[cold]
+    #[inline(never)]
+    fn renew(&mut self, page: usize, address: Addr) -> &mut Bits {
+        assert!(
+            address >= self.base,
+            "{address} is no word of the heap at {}",
+            self.base
+        );
+        if page >= self.pages.len() {
+            self.pages.resize_with(page + 1, Page::default);
+        }
+        let page = &mut self.pages[page];
+        page.epoch = self.epoch;
+        match &mut page.bits {
+            Some(bits) => bits.fill(0),
+            none => *none = Some(Box::new([0; PAGE_WORDS])),
+        }
+        page.bits.as_mut().expect("they were just made")
     }
 }
 

@@ -5,6 +5,7 @@
 
 use gclab_core::block::MEGABLOCK;
 use gclab_core::words::{Addr, WORD};
+use gclab_core::world::prefetch;
 
 /// Places of a page.
 const PLACES: usize = MEGABLOCK.0 / WORD;
@@ -49,6 +50,15 @@ impl<T: Copy + Default> ClosureMap<T> {
         match self.pages.get(page) {
             Some(page) if page.epoch == self.epoch => page.places[place],
             _ => T::default(),
+        }
+    }
+
+    /// Bring the value of the closure at `address` towards the cache, if there is one in its page.
+    #[inline(always)]
+    pub fn prefetch(&self, address: Addr) {
+        let (page, place) = self.place(address);
+        if let Some(value) = self.pages.get(page).and_then(|page| page.places.get(place)) {
+            prefetch(Addr::of(value));
         }
     }
 

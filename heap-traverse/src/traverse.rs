@@ -14,6 +14,29 @@
 //! Neither recurses. What has been visited stands in an [`AddrSet`], which is emptied in O(1), is 1/64 of the heap, and lies beside it: nothing is
 //! written into a closure, so a traversal may start anywhere, leave out what it likes and stop at any time.
 //!
+//! ```
+//! use gclab_core::{closure::Kind, flags::Flags, mutator::Any, world::World};
+//! use gclab_heap_traverse::{Traversal, Visit};
+//!
+//! let world = World::<gclab_collectors::Copying>::new(&Flags::default())?;
+//! let _kept = world.enter(|m| {
+//!     m.frame(|m, [array]| {
+//!         let array = array.put(m.alloc_array::<Any>(3, |_| None));
+//!         m.handle(array.get(m))
+//!     })
+//! })?;
+//! let arrays = world.inspect(|stopped| {
+//!     let mut arrays = 0;
+//!     Traversal::new(stopped).each(stopped.root_closures(), |closure| {
+//!         arrays += u32::from(closure.kind() == Kind::MutArrPtrs);
+//!         Visit::Descend(())
+//!     });
+//!     arrays
+//! })?;
+//! assert_eq!(arrays, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Time is proportional to the closures and slots that are reached. The traversal is checked against a plain search on random heaps
 //! (`tests/it/random.rs`).
 

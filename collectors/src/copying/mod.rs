@@ -214,7 +214,11 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         }
         let limit = self.old_limit.to_words_up().0;
         // Before a compaction all that survives is promoted, what is new as well as what has aged.
-        let at_once = if self.shape == Shape::Compacting { self.promoted.0 } else { 0 };
+        let at_once = if self.shape == Shape::Compacting {
+            self.promoted.0
+        } else {
+            0
+        };
         let outgrown = |generation: &u32| {
             let step = self.steps.last_of(*generation);
             let old = self.steps.step(step).words().0;

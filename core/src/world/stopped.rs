@@ -285,6 +285,16 @@ impl Children<'_> {
         self.left == 0
     }
 
+    /// Pass over null pointers, so that it is finished if no closure is left.
+    #[inline(always)]
+    pub fn skip_nulls(&mut self) {
+        // SAFETY: a slot of a closure of a stopped heap: `left` of them begin at `next`.
+        while self.left > 0 && unsafe { self.next.load() } == 0 {
+            self.next = Slot(self.next.0.wrapping_add(1));
+            self.left -= 1;
+        }
+    }
+
     /// How many slots have not been looked at.
     #[inline(always)]
     pub fn left(&self) -> usize {

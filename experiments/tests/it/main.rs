@@ -6,6 +6,7 @@ mod heap;
 mod list;
 mod minheap;
 mod own;
+mod profile;
 mod report;
 mod resume;
 mod run;

@@ -78,6 +78,11 @@ impl<'a> Client<'a> for FindShared<'_> {
         self.visits += 1;
         Visit::Descend(())
     }
+
+    #[inline(always)]
+    fn found(&self, closure: ClosureView<'a>) {
+        self.shared.prefetch(closure.addr());
+    }
 }
 
 /// The second traversal.
@@ -111,6 +116,13 @@ impl<'a, S: Sources, F: FnMut(ClosureView<'a>, Region)> Client<'a> for FindRegio
             Some(label) => Visit::Descend(self.reach.source(label)),
             None => Visit::Descend(region),
         }
+    }
+
+    #[inline(always)]
+    fn found(&self, closure: ClosureView<'a>) {
+        let at = closure.addr();
+        self.reach.shared.prefetch(at);
+        self.reach.heads.prefetch(at);
     }
 }
 
@@ -196,7 +208,7 @@ impl Reach {
 
     /// The sets of all regions, from what sources pass on.
     fn pass_on(&self, sets: &mut Sets) -> Vec<Set> {
-        let graph = Graph::new(self.last.len(), &self.flows);
+        let mut graph = Graph::new(self.last.len(), &self.flows);
         let Components {
             of: components,
             count,
@@ -223,76 +235,119 @@ impl Reach {
 
 /// Regions and flows, by where flows begin.
 struct Graph {
-    starts: Vec<usize>,
+    /// One more at the end.
+    regions: Vec<Vertex>,
     to: Vec<Region>,
 }
 
+/// What the algorithm knows of a region, beside each other: where one region flows to is anywhere.
+#[derive(Debug, Clone, Copy)]
+struct Vertex {
+    /// Where its flows begin.
+    start: usize,
+    /// The number of the earliest region that is known to be of its component; `NEW` as long as it has not been met.
+    low: u32,
+    /// Its component; `NEW` as long as it has none.
+    component: u32,
+}
+
+/// See [`Vertex`].
+const NEW: u32 = u32::MAX;
+
 impl Graph {
     fn new(regions: usize, flows: &[(Region, Region)]) -> Self {
-        let mut starts = vec![0; regions + 1];
-        flows.iter().for_each(|(from, _)| starts[*from as usize + 1] += 1);
-        (0..regions).for_each(|region| starts[region + 1] += starts[region]);
-        let (mut next, mut to) = (starts.clone(), vec![0; flows.len()]);
-        for &(from, into) in flows {
-            to[next[from as usize]] = into;
-            next[from as usize] += 1;
+        let new = Vertex {
+            start: 0,
+            low: NEW,
+            component: NEW,
+        };
+        let mut all = vec![new; regions + 1];
+        flows.iter().for_each(|(from, _)| all[*from as usize].start += 1);
+        let mut start = 0;
+        for region in &mut all {
+            // The end of its flows, from which they are put before each other.
+            start += region.start;
+            region.start = start;
         }
-        Graph { starts, to }
+        let mut to = vec![0; flows.len()];
+        for &(from, into) in flows {
+            let start = &mut all[from as usize].start;
+            *start -= 1;
+            to[*start] = into;
+        }
+        Graph { regions: all, to }
     }
 
     fn out(&self, region: Region) -> &[Region] {
-        &self.to[self.starts[region as usize]..self.starts[region as usize + 1]]
+        &self.to[self.regions[region as usize].start..self.regions[region as usize + 1].start]
     }
 
     /// The components: Tarjan's algorithm, with a stack of its own.
-    fn components(&self) -> Components {
-        const NEW: u32 = u32::MAX;
-        let regions = self.starts.len() - 1;
-        let (mut component, mut low) = (vec![NEW; regions], vec![NEW; regions]);
-        let (mut open, mut path): (Vec<Region>, Vec<(Region, usize, u32)>) = (Vec::new(), Vec::new());
-        let (mut met, mut count, mut order) = (0, 0, Vec::with_capacity(regions));
-        for start in 0..regions as Region {
-            if low[start as usize] == NEW {
-                path.push((start, self.starts[start as usize], met));
-                low[start as usize] = met;
-                open.push(start);
-                met += 1;
+    fn components(&mut self) -> Components {
+        let count = self.regions.len() - 1;
+        let (regions, flows) = (&mut self.regions, &self.to);
+        // On the path: a region, its flows that have not been looked at, and its number.
+        let (mut open, mut path): (Vec<Region>, Vec<(Region, usize, usize, u32)>) = (Vec::new(), Vec::new());
+        let (mut met, mut components, mut order) = (0, 0, Vec::with_capacity(count));
+        for start in 0..count as Region {
+            if regions[start as usize].low == NEW {
+                enter(regions, start, &mut met, &mut open, &mut path);
             }
-            while let Some((region, next, number)) = path.pop() {
-                let at = region as usize;
-                let Some(&to) = self.to[next..self.starts[at + 1]].first() else {
-                    if low[at] == number {
-                        while let Some(member) = open.pop() {
-                            component[member as usize] = count;
-                            order.push(member);
-                            if member == region {
-                                break;
-                            }
-                        }
-                        count += 1;
-                    }
-                    if let Some((above, ..)) = path.last() {
-                        low[*above as usize] = low[*above as usize].min(low[at]);
+            while let Some((region, next, end, number)) = path.last_mut() {
+                if next < end {
+                    let to = flows[*next];
+                    *next += 1;
+                    let vertex = regions[to as usize];
+                    if vertex.low == NEW {
+                        enter(regions, to, &mut met, &mut open, &mut path);
+                    } else if vertex.component == NEW {
+                        let low = &mut regions[*region as usize].low;
+                        *low = vertex.low.min(*low);
                     }
                     continue;
-                };
-                path.push((region, next + 1, number));
-                if low[to as usize] == NEW {
-                    path.push((to, self.starts[to as usize], met));
-                    low[to as usize] = met;
-                    open.push(to);
-                    met += 1;
-                } else if component[to as usize] == NEW {
-                    low[at] = low[at].min(low[to as usize]);
+                }
+                let (region, number) = (*region, *number);
+                path.pop();
+                let low = regions[region as usize].low;
+                if low == number {
+                    while let Some(member) = open.pop() {
+                        regions[member as usize].component = components;
+                        order.push(member);
+                        if member == region {
+                            break;
+                        }
+                    }
+                    components += 1;
+                }
+                if let Some((above, ..)) = path.last() {
+                    let above = &mut regions[*above as usize].low;
+                    *above = low.min(*above);
                 }
             }
         }
         Components {
-            of: component,
-            count: count as usize,
+            of: regions[..count].iter().map(|region| region.component).collect(),
+            count: components as usize,
             order,
         }
     }
+}
+
+/// A region is met.
+#[inline]
+fn enter(
+    regions: &mut [Vertex],
+    region: Region,
+    met: &mut u32,
+    open: &mut Vec<Region>,
+    path: &mut Vec<(Region, usize, usize, u32)>,
+) {
+    let end = regions[region as usize + 1].start;
+    let vertex = &mut regions[region as usize];
+    vertex.low = *met;
+    path.push((region, vertex.start, end, *met));
+    open.push(region);
+    *met += 1;
 }
 
 /// Regions that flow into each other in circles, put together.

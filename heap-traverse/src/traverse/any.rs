@@ -81,11 +81,16 @@ pub(super) fn run<'a, C: Client<'a>>(
                     continue;
                 }
                 let Some((closure, data)) = roots.next() else { break };
+                client.found(closure);
                 found(visited, &mut ring, closure, C::Parent::ROOT, data);
                 continue;
             };
             match span.children.next() {
-                Some(child) => found(visited, &mut ring, child, span.parent, span.data),
+                Some(child) => {
+                    client.found(child);
+                    found(visited, &mut ring, child, span.parent, span.data);
+                    span.children.skip_nulls();
+                }
                 None => newest = None,
             }
         }
@@ -97,7 +102,8 @@ pub(super) fn run<'a, C: Client<'a>>(
             continue;
         }
         if let Visit::Descend(data) = client.visit(closure, parent, data, first) {
-            let children = closure.children();
+            let mut children = closure.children();
+            children.skip_nulls();
             if !children.is_finished() {
                 let span = Span {
                     children,

@@ -67,6 +67,12 @@ pub trait Client<'a> {
         first: bool,
     ) -> Visit<Self::Data>;
 
+    /// A closure was found and will be visited soon: the time to fetch what its visit looks at beside the heap. Only in [`Order::Any`].
+    #[inline(always)]
+    fn found(&self, closure: ClosureView<'a>) {
+        let _ = closure;
+    }
+
     /// All below a closure, into which `visit` descended, has been visited. `sum` is what was added to it by the closures that were descended into from
     /// here; `parent` is the closure it was reached from, if it is no root, and that one's sum so far.
     #[inline]

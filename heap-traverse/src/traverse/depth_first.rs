@@ -50,6 +50,7 @@ pub(super) fn run<'a, C: Client<'a>>(
             let parent = C::Parent::child_of(level.closure);
             let below = arrive(visited, client, child, parent, level.data);
             if below.is_some() {
+                children.skip_nulls();
                 if C::LEAVE || !children.is_finished() {
                     level.left = children.left();
                     path.push(level);
@@ -79,7 +80,8 @@ fn arrive<'a, C: Client<'a>>(
     let Visit::Descend(data) = client.visit(closure, parent, data, first) else {
         return None;
     };
-    let children = closure.children();
+    let mut children = closure.children();
+    children.skip_nulls();
     let level = Level {
         closure,
         left: children.left(),

@@ -87,9 +87,9 @@ fn a_list_of_ten_million() {
         .inspect(|stopped| {
             let [any, forwards, back] = stacks(stopped, MANY);
             assert!(any < 1024, "{any} bytes");
-            // The second slot is looked at when the path comes back.
+            // The last slots are null, so nothing is left to come back for, unless there is a way back.
             let levels = 25 * MANY as usize;
-            assert!(forwards < levels && back < levels, "{forwards} and {back} bytes");
+            assert!(forwards < 512 << 10 && back < levels, "{forwards} and {back} bytes");
             profiles(stopped, 32 * MANY);
         })
         .expect("nobody is inside");

@@ -1,0 +1,74 @@
+//! Heap profiles as a user meets them.
+
+use crate::support::Bench;
+
+/// The example of a root profile has these figures by arithmetic, under every collector.
+#[test]
+fn the_roots_of_hsc_env() {
+    for collector in ["two-space", "copying", "parallel", "compacting"] {
+        let bench = Bench::new();
+        let done = bench.gclab(&["exec", "hsc_env", "--collector", collector, "+RTS", "-ho", "-i0"]);
+        let rows: Vec<Vec<&str>> = done
+            .stdout
+            .lines()
+            .map(|line| line.split_whitespace().collect())
+            .collect();
+        let expected = [
+            ["hsc", "80"],
+            ["eps", "0"],
+            ["fc", "0"],
+            ["hsc-eps", "48"],
+            ["hsc-fc", "72"],
+            ["eps-fc", "0"],
+            ["hsc-eps-fc", "32"],
+            ["sum", "232"],
+        ];
+        assert_eq!(rows[1..9], expected, "{}", done.all());
+        assert_eq!(rows[9], ["hsc_env", "checksum=3723705408"]);
+        let hp = std::fs::read_to_string(bench.path().join("hsc_env.hp")).unwrap();
+        assert_eq!(hp.matches("\nhsc-eps-fc\t32\n").count(), 4, "{hp}");
+        assert!(
+            !hp.contains("eps\t0") && hp.contains("JOB \"hsc_env --collector"),
+            "{hp}"
+        );
+    }
+}
+
+#[test]
+fn a_profile_is_in_the_record_and_its_sets_in_a_file() {
+    let bench = Bench::new();
+    let words = "exec hash_churn 1024 4096 20000 --record run.json +RTS -hr -i0 -A64k";
+    let done = bench.gclab(&words.split(' ').collect::<Vec<_>>());
+    assert_eq!(done.code, Some(0), "{}", done.all());
+    let line = std::fs::read_to_string(bench.path().join("run.json")).unwrap();
+    let record: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let profile = &record["profile"];
+    assert_eq!(profile["breakdown"], "retainers");
+    let censuses = profile["censuses"].as_array().unwrap();
+    assert_eq!(censuses.len(), record["stats"]["collections"].as_array().unwrap().len());
+    assert!(
+        censuses
+            .iter()
+            .any(|census| census["bands"].as_object().unwrap().len() > 1)
+    );
+    let prof = std::fs::read_to_string(bench.path().join("hash_churn.prof")).unwrap();
+    assert_eq!(prof.matches("Retainer Profiling: ").count(), censuses.len());
+    for (number, names) in profile["retainer_sets"].as_object().unwrap() {
+        let first = names[0].as_str().unwrap();
+        assert!(prof.contains(&format!("SET {number} = {{<{first}>")), "{prof}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_said_before_anything_runs() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path().join("hsc_env.hp")).unwrap();
+    let done = bench.gclab(&["exec", "hsc_env", "+RTS", "-hT"]).exits(2);
+    assert!(done.stderr.contains("heap profile hsc_env.hp: "), "{}", done.stderr);
+    let done = bench.gclab(&["exec", "hsc_env", "+RTS", "-hT", "-hy"]).exits(2);
+    assert!(
+        done.stderr.contains("-hy is one heap profile too many"),
+        "{}",
+        done.stderr
+    );
+}
