@@ -179,10 +179,10 @@ impl<C: Collector> Inside<C> {
             .end_collection(left, matches!(cause, Cause::Allocation | Cause::Stress));
         let returned = self.heap.blocks().accounting().returned_bytes - returned;
         self.last_ended = self.recorder.clock().elapsed_ns();
-        // SAFETY: as above.
         if outcome.not_begun {
             self.events.announce(&Event::NotBegun);
         } else {
+            // SAFETY: as above.
             unsafe { self.record(members, handles, cause, outcome, returned) };
         }
         room.map_err(Exhausted::of::<C>)

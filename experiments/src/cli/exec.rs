@@ -227,7 +227,7 @@ fn run(
     let (code, outcome, checksum, measured) = match ended {
         Ended::Checksum(checksum, measured) => (0, Status::Ok, Some(checksum.to_string()), measured),
         Ended::Exhausted(error) => {
-            tell!("{}", exhausted(&error, &checked.flags, checked.collector.moves));
+            tell!("{}", exhausted(&error, &checked.flags, checked.collector));
             (EXIT_HEAP_EXHAUSTED, Status::HeapExhausted, None, None)
         }
         Ended::Refused(problem) => return refuse(problem),

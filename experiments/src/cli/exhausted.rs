@@ -1,6 +1,7 @@
 //! What is said when the heap is exhausted: what is used up, and what would help. GHC's words where it has them.
 
 use gclab_core::block::{Exhausted, MEGABLOCK};
+use gclab_core::collector::Description;
 use gclab_core::flags::Flags;
 use gclab_core::heap::{OutOfMemory, default_limit};
 use gclab_core::words::Bytes;
@@ -31,15 +32,16 @@ fn bound<'e>(error: &'e OutOfMemory, flags: &Flags, machine: Bytes) -> Bound<'e>
     }
 }
 
-/// The message, several lines without an end of the last. `moves`: the collector moves closures, so it needs room for them.
-pub fn exhausted(error: &OutOfMemory, flags: &Flags, moves: bool) -> String {
-    text(error, flags, moves, default_limit())
+/// The message, several lines without an end of the last. A collector that moves closures but cannot compact (`-c`) needs room for copies of them.
+pub fn exhausted(error: &OutOfMemory, flags: &Flags, collector: &Description) -> String {
+    let copies = collector.moves && !collector.honours.contains(&"c");
+    text(error, flags, copies, default_limit())
 }
 
-fn text(error: &OutOfMemory, flags: &Flags, moves: bool, machine: Bytes) -> String {
+fn text(error: &OutOfMemory, flags: &Flags, copies: bool, machine: Bytes) -> String {
     let size = |bytes: Bytes| format!("{} bytes ({} MB)", bytes.0, bytes.0 >> 20);
-    let of_copying = moves.then(|| {
-        "A collector that copies needs room for the copies; a compacting one would go on for longer.".to_owned()
+    let of_copying = copies.then(|| {
+        "A collector that copies needs room for the copies; `--collector compacting` would go on for longer.".to_owned()
     });
     let mut lines = match bound(error, flags, machine) {
         Bound::Flag(limit) => vec![

@@ -65,8 +65,7 @@ pub struct Profile {
 impl Profile {
     /// The census that counted the most bytes, the first of several.
     pub fn peak(&self) -> Option<&Census> {
-        let last_of_most = self.censuses.iter().rev().max_by_key(|census| census.bytes());
-        last_of_most
+        self.censuses.iter().rev().max_by_key(|census| census.bytes())
     }
 }
 

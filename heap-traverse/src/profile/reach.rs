@@ -287,7 +287,8 @@ impl Graph {
         let count = self.regions.len() - 1;
         let (regions, flows) = (&mut self.regions, &self.to);
         // On the path: a region, its flows that have not been looked at, and its number.
-        let (mut open, mut path): (Vec<Region>, Vec<(Region, usize, usize, u32)>) = (Vec::new(), Vec::new());
+        let mut open: Vec<Region> = Vec::new();
+        let mut path: Vec<(Region, usize, usize, u32)> = Vec::new();
         let (mut met, mut components, mut order) = (0, 0, Vec::with_capacity(count));
         for start in 0..count as Region {
             if regions[start as usize].low == NEW {

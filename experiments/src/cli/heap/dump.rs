@@ -155,7 +155,7 @@ impl Run<'_> {
             (Ended::Checksum(checksum, _), Some(statistics)) => Ok((checksum, statistics)),
             (Ended::Checksum(..), None) => Err(usage("heap dump: the run has no figures")),
             (Ended::Exhausted(error), _) => {
-                tell!("{}", exhausted(&error, &checked.flags, checked.collector.moves));
+                tell!("{}", exhausted(&error, &checked.flags, checked.collector));
                 Err(ExitCode::from(EXIT_HEAP_EXHAUSTED as u8))
             }
             (Ended::Refused(problem), _) => Err(usage(problem)),

@@ -72,7 +72,7 @@ fn heap_like(nodes: u32) -> Graph {
         state ^= state << 17;
         state
     };
-    let mut row = move |node: u32| {
+    let row = move |node: u32| {
         let count = 1 + next() % 8;
         let targets = (0..count).map(|edge| {
             let any = (next() >> 16) as u32;

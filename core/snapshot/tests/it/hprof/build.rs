@@ -119,9 +119,9 @@ impl Dump {
 
     pub fn instance(&mut self, id: u64, class: u64, values: &[(u8, u64)]) -> &mut Self {
         let mut body = Dump::segment(self.id_bytes);
-        values
-            .iter()
-            .for_each(|&(basic, value)| drop(body.value(basic, value).bytes.len()));
+        values.iter().for_each(|&(basic, value)| {
+            let _ = body.value(basic, value).bytes.len();
+        });
         self.u1(0x21).id(id).u4(0).id(class).u4(body.bytes.len() as u32);
         self.bytes.extend(&body.bytes);
         self
@@ -129,13 +129,17 @@ impl Dump {
 
     pub fn objects(&mut self, id: u64, class: u64, elements: &[u64]) -> &mut Self {
         self.u1(0x22).id(id).u4(0).u4(elements.len() as u32).id(class);
-        elements.iter().for_each(|&element| drop(self.id(element).bytes.len()));
+        elements.iter().for_each(|&element| {
+            let _ = self.id(element).bytes.len();
+        });
         self
     }
 
     pub fn values(&mut self, id: u64, basic: u8, count: u32) -> &mut Self {
         self.u1(0x23).id(id).u4(0).u4(count).u1(basic);
-        (0..count).for_each(|value| drop(self.value(basic, u64::from(value)).bytes.len()));
+        (0..count).for_each(|value| {
+            let _ = self.value(basic, u64::from(value)).bytes.len();
+        });
         self
     }
 

@@ -64,11 +64,11 @@ fn what_is_no_dump_is_refused() {
 #[test]
 fn unknown_records_in_the_heap_dump_are_refused() {
     assert_eq!(
-        with(|segment| drop(segment.u1(0x99).id(1))),
+        with(|segment| done(segment.u1(0x99).id(1))),
         "there: record 0x99 in the heap dump, expected a root, a class (0x20), an object (0x21) or an array (0x22, 0x23)"
     );
     assert!(
-        with(|segment| drop(segment.u1(0x23).id(1).u4(0).u4(1).u1(3)))
+        with(|segment| done(segment.u1(0x23).id(1).u4(0).u4(1).u1(3)))
             .ends_with("the type of an array's elements is 3, expected 2 (object) or 4 to 11")
     );
 }
@@ -92,19 +92,19 @@ fn records_that_do_not_end_with_their_segment_are_refused() {
 #[test]
 fn objects_that_disagree_with_their_classes_are_refused() {
     assert_eq!(
-        with(|segment| drop(segment.instance(0x9000, CLASS_NODE, &[(OBJECT, 0)]))),
+        with(|segment| done(segment.instance(0x9000, CLASS_NODE, &[(OBJECT, 0)]))),
         "there: object 0x9000 has 8 bytes of fields, its class a.Node declares 25"
     );
     assert_eq!(
-        with(|segment| drop(segment.instance(0x9000, 0x4242, &[]))),
+        with(|segment| done(segment.instance(0x9000, 0x4242, &[]))),
         "there: object 0x9000 has the class 0x4242, which is not in the dump"
     );
     assert_eq!(
-        with(|segment| drop(segment.instance(NODE, CLASS_OBJECT, &[]))),
+        with(|segment| done(segment.instance(NODE, CLASS_OBJECT, &[]))),
         "there: a second object with the id 0x2000"
     );
     assert_eq!(
-        with(|segment| drop(segment.class(&Class {
+        with(|segment| done(segment.class(&Class {
             id: 0x9000,
             superclass: 0x4242,
             ..Class::default()
@@ -167,3 +167,6 @@ proptest! {
         prop_assert!(Snapshot::read(&bytes[..], "dump", Options::all()).is_err());
     }
 }
+
+/// The end of a chain of calls.
+fn done(_: &mut Dump) {}
