@@ -210,6 +210,9 @@ impl Default for Flags {
     }
 }
 
+/// The least `-M`: two megablocks, one of which the allocation area is in.
+pub const LEAST_MAX_HEAP: Bytes = Bytes::mib(2);
+
 /// From this `-A` on the allocation area is cut into chunks (GHC's rule).
 const CHUNKED_FROM: Bytes = Bytes(16 << 20);
 /// The chunks it is cut into then.

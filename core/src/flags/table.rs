@@ -2,7 +2,9 @@
 
 use super::spec::{FlagSpec, Scope};
 use super::value::{Kind, Value};
-use super::{Breakdown, Compact, Flags, FromGeneration, HeapHint, SizingPolicy, StatsLevel, StatsOption};
+use super::{
+    Breakdown, Compact, Flags, FromGeneration, HeapHint, LEAST_MAX_HEAP, SizingPolicy, StatsLevel, StatsOption,
+};
 use crate::block::MAX_RESERVATION;
 use crate::words::Bytes;
 
@@ -223,7 +225,7 @@ pub const FLAGS: &[FlagSpec] = &[
     FlagSpec {
         name: "M",
         toml: Some("M"),
-        kind: size(Bytes(2 << 20)),
+        kind: size(LEAST_MAX_HEAP),
         default: "unlimited",
         meaning: "most memory the heap may take; a heap that needs more ends the run with status 251",
         ghc: Some("the least is 2m, not 4k; -H above it is refused, where GHC raises -M"),

@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gclab_core::block::MEGABLOCK;
+use gclab_core::flags::LEAST_MAX_HEAP;
 use gclab_core::heap::default_limit;
 use gclab_results::{Configuration, Minimum, PlannedRun, Probe, RunRecord, SCHEMA, Status, shell_line};
 use thiserror::Error;
@@ -169,7 +170,10 @@ pub fn find(question: &Configuration, tools: &Tools<'_>, progress: &mut Progress
         tolerance: tools.tolerance,
         runs: tools.runs,
     };
-    let found = least(search, |units, attempt| prober.completes(units * unit, attempt))?;
+    let found = least(search, |units, attempt| match units * unit {
+        bytes if bytes < LEAST_MAX_HEAP.0 as u64 => Ok(false),
+        bytes => prober.completes(bytes, attempt),
+    })?;
     Ok(prober.found(&found, generous_time))
 }
 
@@ -186,6 +190,9 @@ pub fn known(question: &Configuration, tools: &Tools<'_>) -> Option<Minimum> {
         runs: tools.runs,
     };
     let answer = |units: u64, attempt| {
+        if units * unit < LEAST_MAX_HEAP.0 as u64 {
+            return Ok(false);
+        }
         probe(Some(units * unit), attempt)
             .map(|probe| probe.outcome.is_ok())
             .ok_or(())

@@ -1,6 +1,6 @@
 //! The minima that an experiment with `heap` needs before it can be planned: of every configuration, by workload.
 
-use gclab_core::block::MEGABLOCK;
+use gclab_core::flags::LEAST_MAX_HEAP;
 use gclab_results::probe::reference;
 use gclab_results::{Configuration, Minimum};
 
@@ -46,12 +46,12 @@ pub fn all_known(questions: &[Configuration], tools: &Tools<'_>) -> Option<Vec<M
     questions.iter().map(|question| known(question, tools)).collect()
 }
 
-/// Whether a plan can be made of these minima.
+/// Whether a plan can be made of these minima. They matter to experiments with `heap` only.
 ///
 /// # Errors
 /// In words, when a workload has none, or a multiple of it is less than any heap.
 pub fn check(spec: &Spec, minima: &[Minimum]) -> Result<(), String> {
-    for (workload, args) in &spec.workloads {
+    for (workload, args) in spec.workloads.iter().filter(|_| !spec.heap.is_empty()) {
         let mine = || minima.iter().filter(|m| (&m.workload, &m.args) == (workload, args));
         let work = Configuration {
             workload: workload.clone(),
@@ -66,11 +66,11 @@ pub fn check(spec: &Spec, minima: &[Minimum]) -> Result<(), String> {
         };
         for multiple in &spec.heap {
             let bytes = plan::heap_bytes(*multiple, least);
-            if bytes < MEGABLOCK.0 as u64 {
+            if bytes < LEAST_MAX_HEAP.0 as u64 {
                 return Err(format!(
                     "`heap`: {multiple} x {} of {work} is less than the least -M, {}: leave {multiple} out, or make the program larger",
                     size(least),
-                    size(MEGABLOCK.0 as u64)
+                    size(LEAST_MAX_HEAP.0 as u64)
                 ));
             }
         }

@@ -192,7 +192,7 @@ fn an_exhausted_heap_is_a_clean_end() {
         "gclab: Heap exhausted;",
         "gclab: Current maximum heap size is 8388608 bytes (8 MB).",
         "gclab: Use `+RTS -M<size>' to increase it.",
-        "a compacting one would go on for longer",
+        "`--collector compacting` would go on for longer",
         "bytes maximum residency",
     ] {
         assert!(done.stderr.contains(line), "{line}\n{}", done.all());
