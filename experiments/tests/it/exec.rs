@@ -179,6 +179,8 @@ fn an_exhausted_heap_is_a_clean_end() {
             "long_list",
             "1000000",
             "0",
+            "--collector",
+            "copying",
             "--record",
             "r.json",
             "+RTS",

@@ -42,7 +42,7 @@ fn what_is_found_completes_and_what_is_below_does_not() {
     let found = search(&bench, &work, &["+RTS", "-A1m"]);
     assert_eq!(
         (&found["workload"], &found["flags"]["A"]),
-        (&"long_list".into(), &"1m".into())
+        (&"mut_array".into(), &"1m".into())
     );
     let mut minima = Vec::new();
     for collector in found["collectors"].as_array().unwrap() {
@@ -352,7 +352,7 @@ fn a_multiple_that_is_less_than_any_heap_is_named() {
     let done = bench.gclab(&["run", "sizes.toml"]).exits(2);
     assert!(
         done.stderr.contains("gclab: sizes.toml: `heap`: 0.01 x ")
-            && done.stderr.contains("is less than the least -M, 1 MiB"),
+            && done.stderr.contains("is less than the least -M, 2 MiB"),
         "{}",
         done.all()
     );
