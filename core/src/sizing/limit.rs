@@ -4,7 +4,9 @@
 //! anything is freed. With *R* the room for blocks, *L* what live data take now, *C* the part of it that will be copied (all but large objects, or only what is
 //! younger than the oldest step), *A* the allocation area, *Y* young large objects, and *w(n)* the memory that copying *n* bytes can take ([`copy_bound`]),
 //!
-//!     L + A + Y + w(C + A) ≤ R
+//! ```text
+//! L + A + Y + w(C + A) ≤ R
+//! ```
 //!
 //! where Y is at most the part of `-AL` that A is of `-A`. What that leaves for A and all that depends on it is *free*: R − L − w(C), less what is too scattered.
 

@@ -4,7 +4,9 @@
 //! each time takes L / s seconds at a collection speed of *s* bytes a second. One more byte of *E* saves L g / (s E²) of the time. The rule gives each heap the
 //! *E* at which that is a price *c*, the same for all heaps of a machine,
 //!
-//!     E = √(L g / (c s))
+//! ```text
+//! E = √(L g / (c s))
+//! ```
 //!
 //! so that no byte would save more time in another heap. Heaps that allocate fast and are slow to collect become large, others stay small; and *E*
 //! grows with the root of *L*, where `-F` grows with *L* itself.
