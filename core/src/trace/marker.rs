@@ -60,12 +60,13 @@ impl<'m, M: Marks> Marker<'m, M> {
     /// Begin to mark in `marks`. Every space that holds closures of `heap` has been condemned: its marks are clear.
     pub fn new(heap: &Heap, marks: &'m M) -> Self {
         let committed = heap.blocks().accounting().committed().0;
-        Marker::within(Bytes(committed / HEAP_PER_BYTE).max(LEAST_STACK), marks)
+        let most = Bytes(committed / HEAP_PER_BYTE).max(LEAST_STACK);
+        Marker::within(most, heap, marks)
     }
 
     /// Mark with so much memory for mark stacks.
-    fn within(most: Bytes, marks: &'m M) -> Self {
-        let pool = Arc::new(StackPool::new(most));
+    fn within(most: Bytes, heap: &Heap, marks: &'m M) -> Self {
+        let pool = Arc::new(StackPool::new(most, heap.charges()));
         Marker {
             marks,
             first: MarkLoop::new(marks, SpanStack::new(Arc::clone(&pool))),

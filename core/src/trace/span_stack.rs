@@ -1,12 +1,13 @@
 //! The mark stack of one thread: spans of slots that have not been looked at, in bounded memory.
 //!
 //! A stack begins with room for a few spans of its own. More is taken from the [`StackPool`] of the marking, of which there is as much as all
-//! threads together may have; then spans are refused, and what becomes of those is the caller's affair. Memory is mapped, not allocated: it grows where it lies, and
+//! threads together may have, and which is charged; then spans are refused, and what becomes of those is the caller's affair. Memory is mapped, not allocated: it grows where it lies, and
 //! goes back to the system with the stack.
 //!
 //! Invariant: `start <= bottom <= top <= limit`; from `bottom` to `top` there are spans. What lies under `bottom` was given away. `Marked::stack` says how
 //! much memory all stacks took (tests compare it with the bound).
 
+use crate::block::Charges;
 use crate::closure::Extent;
 use crate::memory::{PAGE, Table};
 use crate::sync::{Arc, AtomicUsize, Ordering::Relaxed};
@@ -61,17 +62,20 @@ pub(super) struct StackPool {
     least: AtomicUsize,
     /// Threads that may want some.
     threads: AtomicUsize,
+    /// Where it is charged, which may be refused.
+    charges: Charges,
 }
 
 impl StackPool {
     /// At most so much for all stacks together, beside what each begins with.
-    pub fn new(most: Bytes) -> Self {
+    pub fn new(most: Bytes, charges: Charges) -> Self {
         let most = most.0 / size_of::<Span>();
         StackPool {
             most,
             left: AtomicUsize::new(most),
             least: AtomicUsize::new(most),
             threads: AtomicUsize::new(1),
+            charges,
         }
     }
 
@@ -88,11 +92,16 @@ impl StackPool {
         let before = self.left.fetch_update(Relaxed, Relaxed, |left| Some(left - part(left)));
         let before = before.unwrap_or_else(|left| left);
         let taken = part(before);
+        if taken > 0 && self.charges.charge(bytes_of(taken)).is_err() {
+            self.left.fetch_add(taken, Relaxed);
+            return 0;
+        }
         self.least.fetch_min(before - taken, Relaxed);
         taken
     }
 
     fn give_back(&self, spans: usize) {
+        self.charges.release(bytes_of(spans));
         self.left.fetch_add(spans, Relaxed);
     }
 
@@ -103,8 +112,12 @@ impl StackPool {
 
     /// The most that stacks took at a time.
     pub fn taken(&self) -> Bytes {
-        Bytes((self.most - self.least.load(Relaxed)) * size_of::<Span>())
+        bytes_of(self.most - self.least.load(Relaxed))
     }
+}
+
+fn bytes_of(spans: usize) -> Bytes {
+    Bytes(spans * size_of::<Span>())
 }
 
 /// See the module's text.

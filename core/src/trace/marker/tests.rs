@@ -95,7 +95,7 @@ impl Graph {
         if let (Some(&first), Some(&last)) = (first, last) {
             self.marks.clear(first, last + Words(1));
         }
-        let mut marker = Marker::within(most, &self.marks);
+        let mut marker = Marker::within(most, &self.heap, &self.marks);
         if threads > 1 {
             marker.with(Team::balanced(helpers, threads));
         }
@@ -103,6 +103,11 @@ impl Graph {
         marker.root(Slot(&raw mut root));
         marker.mark();
         let marked = marker.finish();
+        assert_eq!(
+            self.heap.charges().other(),
+            Bytes::ZERO,
+            "what was charged is given back"
+        );
         assert!(marked.stack <= most, "{:?} of mark stacks", marked.stack);
         marked
     }
@@ -243,6 +248,33 @@ fn a_deep_comb_teeth_first() {
 fn a_deep_comb_that_lies_backwards() {
     comb(0, 1, true);
     comb(1, 0, true);
+}
+
+/// Each growth of a stack is refused in turn: whatever is refused, all that can be reached is marked.
+#[test]
+fn stacks_that_may_not_grow() {
+    let mut graph = Graph::new();
+    let array = graph.make(&ARRAY, 300);
+    for i in 0..300 {
+        let (inner, leaf) = (graph.make(&ARRAY, 100), graph.make(&CELL, 1));
+        graph.point(array, i, inner);
+        (0..100).for_each(|slot| graph.point(inner, slot, leaf));
+        graph.point(leaf, 0, array);
+    }
+    let mut helpers = GcThreads::default();
+    for threads in [1, 2] {
+        let charges = graph.heap.charges();
+        let requests = charges.requests();
+        let before = requests.made();
+        graph.mark(&mut helpers, threads, Bytes::kib(64), array);
+        let made = requests.made() - before;
+        assert!(made > 1, "no stack grew");
+        for granted in 0..made {
+            requests.refuse_after(granted);
+            let marked = graph.mark(&mut helpers, threads, Bytes::kib(64), array);
+            assert_eq!(marked.closures, graph.all.len() as u64, "{granted} granted");
+        }
+    }
 }
 
 #[test]
