@@ -6,11 +6,13 @@
 //! in which they lie in the nursery; cards would give them in the order of the slots (`docs/heap.md`).
 //!
 //! Memory is bounded: when the buffer has grown to twice what it was after the last time, duplicates are removed from it,
-//! so it never holds more than twice as many entries as there are distinct slots. It is left alone as long as it takes no more
+//! so it never holds more than twice as many entries as there are distinct slots. Chunks count under the heap's limit;
+//! when that is reached, duplicates are removed at once, and only then is it exceeded: a store cannot be refused. It is left alone as long as it takes no more
 //! than half of the allocation area (2 MiB at least): most stores come with an allocation, so a collection is near, and sorting duplicates out
 //! cost more than visiting them (`mut_array` with `-A64m`, medians of two runs of the comparison: mutator 0.74 s and collections 0.11 s with
 //! it, 0.26 and 0.22 without).
 
+use crate::block::Charges;
 use crate::closure::Slot;
 use crate::words::Bytes;
 use std::cell::{Cell, UnsafeCell};
@@ -21,7 +23,47 @@ const CHUNK: usize = 4096;
 /// Entries (2 MiB) below which duplicates are left alone. Fewer for Miri, which is slow.
 const COMPACT_FROM: usize = if cfg!(miri) { 2 * CHUNK } else { 1 << 18 };
 
-type Chunk = Box<[u64; CHUNK]>;
+/// Entries, which count under the limit of the heap.
+#[derive(Debug)]
+struct Chunk {
+    entries: Box<[u64; CHUNK]>,
+    charges: Option<Charges>,
+}
+
+const CHUNK_BYTES: Bytes = Bytes(CHUNK * size_of::<u64>());
+
+impl Chunk {
+    /// One more, unless the limit forbids it or the request is refused.
+    fn within(charges: &Option<Charges>) -> Option<Chunk> {
+        if let Some(charges) = charges {
+            charges.charge(CHUNK_BYTES).ok()?;
+        }
+        Some(Chunk::of(charges))
+    }
+
+    /// One more, whatever the limit.
+    fn anyway(charges: &Option<Charges>) -> Chunk {
+        if let Some(charges) = charges {
+            charges.charge_anyway(CHUNK_BYTES);
+        }
+        Chunk::of(charges)
+    }
+
+    fn of(charges: &Option<Charges>) -> Chunk {
+        Chunk {
+            entries: Box::new([0; CHUNK]),
+            charges: charges.clone(),
+        }
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        if let Some(charges) = &self.charges {
+            charges.release(CHUNK_BYTES);
+        }
+    }
+}
 
 /// A remembered set. One thread writes it; collections read it while that thread is stopped.
 #[derive(Debug)]
@@ -31,6 +73,8 @@ pub struct RememberedSet {
     full: UnsafeCell<Chunks>,
     /// Entries below which duplicates are left alone.
     compact_from: usize,
+    /// The account of the heap.
+    charges: Option<Charges>,
 }
 
 #[derive(Debug, Default)]
@@ -50,15 +94,32 @@ impl Default for RememberedSet {
             limit: Cell::new(null),
             full: UnsafeCell::default(),
             compact_from: COMPACT_FROM,
+            charges: None,
         }
     }
 }
 
 impl RememberedSet {
     /// An empty set for a mutator that allocates `area` between collections.
-    pub(crate) fn beside(area: Bytes) -> Self {
+    pub(crate) fn beside(area: Bytes, charges: Charges) -> Self {
         RememberedSet {
             compact_from: (area.0 / 2 / size_of::<u64>()).max(COMPACT_FROM),
+            ..RememberedSet::charged(charges)
+        }
+    }
+
+    /// An empty set whose memory counts under the limit of a heap.
+    pub(crate) fn charged(charges: Charges) -> Self {
+        RememberedSet {
+            charges: Some(charges),
+            ..RememberedSet::default()
+        }
+    }
+
+    /// An empty set of the same heap.
+    pub(crate) fn another(&self) -> Self {
+        RememberedSet {
+            charges: self.charges.clone(),
             ..RememberedSet::default()
         }
     }
@@ -80,9 +141,15 @@ impl RememberedSet {
     fn grow(&self) {
         // SAFETY: the set is not `Sync`, and no method calls back while it holds this reference.
         let chunks = unsafe { &mut *self.full.get() };
-        if chunks.used.len() * CHUNK >= chunks.compact_at.max(self.compact_from) {
+        if chunks.spare.is_empty() {
+            chunks.spare.extend(Chunk::within(&self.charges));
+        }
+        let entries = chunks.used.len() * CHUNK;
+        let is_tight = chunks.spare.is_empty() && entries > 0;
+        if entries >= chunks.compact_at.max(if is_tight { 0 } else { self.compact_from }) {
             // All chunks are full: `grow` is called only then.
-            let mut slots: Vec<u64> = chunks.used.iter().flat_map(|chunk| chunk.iter().copied()).collect();
+            let all = chunks.used.iter().flat_map(|chunk| chunk.entries.iter().copied());
+            let mut slots: Vec<u64> = all.collect();
             slots.sort_unstable();
             slots.dedup();
             chunks.compact_at = slots.len() * 2;
@@ -93,10 +160,16 @@ impl RememberedSet {
     }
 
     fn add_chunk(&self, chunks: &mut Chunks) {
-        let chunk = chunks.spare.pop().unwrap_or_else(|| Box::new([0; CHUNK]));
+        // A store cannot be refused.
+        let chunk = chunks.spare.pop().unwrap_or_else(|| Chunk::anyway(&self.charges));
         chunks.used.push(chunk);
         // Pointers are made once it is where it stays: moving a box ends the right of those that were made from it before.
-        let range = chunks.used.last_mut().expect("pushed just now").as_mut_ptr_range();
+        let range = chunks
+            .used
+            .last_mut()
+            .expect("pushed just now")
+            .entries
+            .as_mut_ptr_range();
         self.cursor.set(range.start);
         self.limit.set(range.end);
     }
@@ -142,7 +215,7 @@ impl RememberedSet {
         let entries = self.len();
         let mut left = entries;
         for chunk in self.take_chunks() {
-            visit(self, &chunk[..left.min(CHUNK)]);
+            visit(self, &chunk.entries[..left.min(CHUNK)]);
             left = left.saturating_sub(CHUNK);
             self.with_chunks(|chunks| chunks.spare.push(chunk));
         }
@@ -174,7 +247,7 @@ impl RememberedSet {
         chunks
             .used
             .iter()
-            .flat_map(|chunk| chunk.iter())
+            .flat_map(|chunk| chunk.entries.iter())
             .take(entries)
             .map(|&word| Slot(word as *mut u64))
     }
@@ -204,7 +277,7 @@ impl RememberedChunks {
 
     /// Runs of what was in the sets, which stay where they are until [`RememberedChunks::give_back`].
     pub fn iter(&self) -> impl Iterator<Item = &[u64]> {
-        self.chunks.iter().map(|(chunk, entries)| &chunk[..*entries])
+        self.chunks.iter().map(|(chunk, entries)| &chunk.entries[..*entries])
     }
 
     /// Give the memory back to a set.
@@ -222,6 +295,7 @@ impl RememberedChunks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::Requests;
 
     fn slot(i: usize) -> Slot {
         Slot((i * 8) as *mut u64)
@@ -264,11 +338,28 @@ mod tests {
 
     #[test]
     fn a_large_allocation_area_leaves_duplicates_to_the_collection() {
-        let set = RememberedSet::beside(Bytes(64 * COMPACT_FROM));
+        let set = RememberedSet::beside(Bytes(64 * COMPACT_FROM), Charges::new(None, Requests::default()));
         (0..4 * COMPACT_FROM).for_each(|i| set.push(slot(1 + i % 100)));
         assert_eq!(set.len(), 4 * COMPACT_FROM);
         (0..COMPACT_FROM).for_each(|i| set.push(slot(1 + i % 100)));
         assert!(set.len() <= 2 * COMPACT_FROM, "{} entries for 100 slots", set.len());
+    }
+
+    #[test]
+    fn near_the_limit_duplicates_go_and_distinct_slots_stay() {
+        let charges = Charges::new(Some(Bytes(3 * CHUNK_BYTES.0)), Requests::default());
+        let set = RememberedSet::charged(charges.clone());
+        (0..20 * CHUNK).for_each(|i| set.push(slot(1 + i % 100)));
+        assert!(charges.peak() <= Bytes(3 * CHUNK_BYTES.0), "{}", charges.peak());
+        // A store cannot be refused: so many distinct ones are more than the limit.
+        (0..4 * CHUNK).for_each(|i| set.push(slot(1 + i)));
+        let mut distinct: Vec<_> = set.slots().collect();
+        distinct.sort();
+        distinct.dedup();
+        assert_eq!(distinct.len(), 4 * CHUNK);
+        assert!(charges.taken() > Bytes(3 * CHUNK_BYTES.0));
+        drop(set);
+        assert_eq!(charges.taken(), Bytes(0));
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod basics;
 mod compacting;
 mod exchange;
 mod faults;
+mod memory;
 mod misuse;
 mod mutants;
 mod parallel;

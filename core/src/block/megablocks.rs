@@ -188,3 +188,51 @@ impl BlockAllocator {
         Ok(first)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::BlockRun;
+    use crate::memory::MemoryConfig;
+
+    fn first_word(run: BlockRun) -> *mut u64 {
+        run.start().as_mut_ptr()
+    }
+
+    #[test]
+    fn free_groups_give_their_pages_back_once_and_stay_usable() {
+        let config = MemoryConfig {
+            reserve: Bytes::mib(16),
+            huge_pages: false,
+            ..MemoryConfig::default()
+        };
+        let mut allocator = BlockAllocator::new(&config).expect("a small heap");
+        // Four megablocks of runs of 32 blocks, every other of which is freed.
+        let runs: Vec<BlockRun> = (0..32)
+            .map(|_| allocator.allocate(32).expect("there is room"))
+            .collect();
+        for &run in &runs {
+            // SAFETY: an allocated run.
+            unsafe { first_word(run).write(7) };
+        }
+        runs.iter().step_by(2).for_each(|&run| allocator.free(run));
+        allocator.dry_free_groups(Bytes::mib(3));
+        // A megablock's worth, in whole groups.
+        assert_eq!(allocator.accounting().returned_bytes, Bytes::mib(1));
+        allocator.dry_free_groups(Bytes::ZERO);
+        allocator.dry_free_groups(Bytes::ZERO);
+        assert_eq!(allocator.accounting().returned_bytes, Bytes::mib(2));
+        assert_eq!(allocator.accounting().megablocks_in_use, 4);
+        allocator.check().expect("whole");
+        for (number, &run) in runs.iter().enumerate() {
+            // SAFETY: committed memory.
+            let word = unsafe { first_word(run).read() };
+            assert_eq!(word, if number % 2 == 0 { 0 } else { 7 });
+        }
+        // A group that was in use since has pages again.
+        let again = allocator.allocate(32).expect("there are groups");
+        allocator.free(again);
+        allocator.dry_free_groups(Bytes::ZERO);
+        assert_eq!(allocator.accounting().returned_bytes, Bytes::mib(2) + Bytes::kib(128));
+    }
+}

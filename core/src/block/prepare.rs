@@ -199,3 +199,108 @@ impl BlockAllocator {
 fn megablocks_up(bytes: Bytes) -> usize {
     bytes.0.div_ceil(bytes_of_megablocks(1).0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::BlockRun;
+    use crate::memory::MemoryConfig;
+    use proptest::prelude::*;
+
+    fn allocator(limit: usize) -> BlockAllocator {
+        BlockAllocator::new(&MemoryConfig {
+            reserve: Bytes::mib(64),
+            huge_pages: false,
+            limit: Some(Bytes::mib(limit)),
+            ..MemoryConfig::default()
+        })
+        .expect("a small heap")
+    }
+
+    /// Copies closures of these sizes as lanes do: each into the open chunk of its lane, or a new one. Words that were copied.
+    fn copy(allocator: &mut BlockAllocator, chunk: u32, lanes: usize, closures: &[(usize, usize)]) -> usize {
+        let mut open = vec![0usize; lanes];
+        for &(lane, words) in closures {
+            let room = &mut open[lane % lanes];
+            if *room < words {
+                let run = allocator.allocate_up_to(1, chunk).expect("it was promised");
+                *room = run.blocks() as usize * 512;
+            }
+            *room -= words;
+        }
+        closures.iter().map(|(_, words)| words).sum()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+        /// Whatever is free and in use, and whatever the closures: a promise is kept, within the limit, without a request.
+        #[test]
+        fn what_was_promised_can_be_copied(
+            runs in proptest::collection::vec((1u32..300, any::<bool>()), 0..60),
+            closures in proptest::collection::vec((0usize..8, prop_oneof![1usize..9, 300usize..409]), 1..9000),
+            lanes in 1usize..9,
+            limit in 4usize..24,
+        ) {
+            let mut allocator = allocator(limit);
+            allocator.register_side(Bytes(16 << 10)).unwrap();
+            let held: Vec<(BlockRun, bool)> = runs
+                .into_iter()
+                .map_while(|(blocks, stays)| Some((allocator.allocate(blocks).ok()?, stays)))
+                .collect();
+            held.iter().filter(|(_, stays)| !stays).for_each(|(run, _)| allocator.free(*run));
+            let words = Words(closures.iter().map(|(_, words)| words).sum());
+            let before = allocator.accounting();
+            match allocator.prepare_to_copy(ToSpace { words, lanes }) {
+                Err(error) => {
+                    prop_assert_eq!(error.cause, Exhausted::Limit);
+                    prop_assert_eq!(allocator.accounting(), before);
+                    // Not for nothing: what is there and what may be had is less than the bound, in megablocks.
+                    let free = allocator.room().0.saturating_sub(before.blocks_in_use as usize * BLOCK.0);
+                    prop_assert!(copy_bound(words, lanes).0 + (held.len() + 1) * bytes_of_megablocks(1).0 > free);
+                }
+                Ok(chunk) => {
+                    allocator.refuse_request(0);
+                    prop_assert_eq!(copy(&mut allocator, chunk, lanes, &closures), words.0);
+                    allocator.end_promise();
+                    prop_assert!(allocator.accounting().peak_taken <= Bytes::mib(limit));
+                    allocator.check().unwrap();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_bound_is_a_few_percent_in_large_heaps() {
+        let waste = |mib: usize| copy_bound(Bytes::mib(mib).to_words_up(), 4).0 as f64 / Bytes::mib(mib).0 as f64;
+        assert!(
+            waste(16) < 1.065 && waste(100) < 1.03 && waste(1000) < 1.01,
+            "{}",
+            waste(16)
+        );
+        assert_eq!(copy_bound(Words(0), 4), Bytes(0));
+        // One closure needs one chunk.
+        assert_eq!(copy_bound(Words(1), 100), Bytes::kib(16));
+    }
+
+    #[test]
+    fn a_promise_counts_until_it_is_over_and_touches_nothing() {
+        let mut allocator = allocator(8);
+        allocator.prepare(Bytes::mib(5) + Bytes(1)).unwrap();
+        assert_eq!(
+            (allocator.accounting().taken, allocator.accounting().megablocks_in_use),
+            (Bytes(0), 0)
+        );
+        assert_eq!(allocator.charges().charge(Bytes::mib(3)), Err(Exhausted::Limit));
+        allocator.charges().charge(Bytes::mib(2)).unwrap();
+        let runs: Vec<_> = (0..6).map(|_| allocator.allocate(256).unwrap()).collect();
+        assert_eq!(allocator.allocate(1).unwrap_err().cause, Exhausted::Limit);
+        allocator.end_promise();
+        runs.into_iter().for_each(|run| allocator.free(run));
+        assert_eq!(allocator.room(), Bytes::mib(6));
+        assert_eq!(allocator.prepare(Bytes::mib(7)).unwrap_err().cause, Exhausted::Limit);
+        allocator.charges().release(Bytes::mib(2));
+        allocator.prepare(Bytes::mib(7)).unwrap();
+        allocator.check().unwrap();
+    }
+}

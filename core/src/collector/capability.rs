@@ -6,7 +6,6 @@ use crate::closure::{ClosureRef, Slot};
 use crate::mutator::FrameHeader;
 use crate::remembered::RememberedSet;
 use crate::sync::{AtomicBool, Ordering::Relaxed};
-use crate::words::Bytes;
 use std::cell::Cell;
 
 /// A mutator thread's allocator, frames and remembered set.
@@ -33,13 +32,13 @@ pub struct Capability<A> {
 
 impl<A: Default> Capability<A> {
     /// `area`: what is allocated between two collections, by which the remembered set is measured.
-    pub(crate) fn new(number: usize, states: StateView, area: Bytes, until_stress: u64) -> Self {
+    pub(crate) fn new(number: usize, states: StateView, remembered: RememberedSet, until_stress: u64) -> Self {
         Capability {
             number,
             alloc: A::default(),
             frames: Cell::new(std::ptr::null()),
             states,
-            remembered: RememberedSet::beside(area),
+            remembered,
             until_stress: Cell::new(until_stress),
             stop: AtomicBool::new(false),
         }

@@ -111,7 +111,7 @@ impl<'h> Copier<'h> {
             states: self.states,
             lanes: Vec::new(),
             cursors: [Cursor::NONE; MAX_LANES],
-            remembered: RememberedSet::default(),
+            remembered: self.remembered.another(),
             large: Vec::new(),
             remembered_seen: 0,
             to_do: ToDo::ALONE,

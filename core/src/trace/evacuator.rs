@@ -83,7 +83,7 @@ impl<'h> Evacuator<'h> {
     ) -> Result<Self, OutOfMemory> {
         let copied: usize = (1..=last).map(|number| steps.step(number).copied_words().0).sum();
         heap.prepare_to_copy(nursery.words() + Words(copied), 2 * usize::from(steps.oldest()))?;
-        let states = heap.states();
+        let (states, charges) = (heap.states(), heap.charges());
         let oldest = steps.oldest();
         let (mut from_space, mut from_large) = (Vec::new(), nursery.reset());
         let mut lanes = Vec::with_capacity(2 * usize::from(oldest));
@@ -121,7 +121,7 @@ impl<'h> Evacuator<'h> {
             states,
             lanes,
             cursors,
-            remembered: RememberedSet::default(),
+            remembered: RememberedSet::charged(charges),
             large: Vec::new(),
             remembered_seen: 0,
             to_do: ToDo::ALONE,
@@ -300,6 +300,8 @@ impl<'h> Evacuator<'h> {
         }
         // Freed last to first, so that the next collection's to-space gets them in the order they were filled.
         self.from_space.into_iter().rev().for_each(|run| heap.blocks.free(run));
+        // What else the collection does may need memory of another kind.
+        heap.blocks.end_promise();
         done
     }
 }

@@ -10,6 +10,7 @@ use crate::flags::Flags;
 use crate::gc_threads::GcThreads;
 use crate::heap::{Heap, Left};
 use crate::mutator::HandleTable;
+use crate::remembered::RememberedSet;
 use crate::stats::{FinalCounts, GcCounts, Recorder, Tasks, par_balanced};
 use crate::sync::{ThreadId, this_thread};
 use crate::words::Bytes;
@@ -66,7 +67,10 @@ impl<C: Collector> Inside<C> {
         let collector = C::new(&mut heap, flags)?;
         let stress = flags.stress.unwrap_or(0);
         let idle = (0..flags.capabilities as usize)
-            .map(|number| Capability::new(number, heap.states(), flags.allocation_area, stress))
+            .map(|number| {
+                let remembered = RememberedSet::beside(flags.allocation_area, heap.charges());
+                Capability::new(number, heap.states(), remembered, stress)
+            })
             .collect();
         let mut gc_threads = GcThreads::default();
         if C::DESCRIPTION.parallel {

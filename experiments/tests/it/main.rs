@@ -4,6 +4,7 @@ mod docs;
 mod exec;
 mod heap;
 mod list;
+mod memory;
 mod minheap;
 mod own;
 mod profile;

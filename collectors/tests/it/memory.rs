@@ -1,0 +1,133 @@
+//! What a heap takes of the machine's memory, and what it gives back.
+
+use crate::basics::flags;
+use gclab_collectors::All;
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::flags::Flags;
+use gclab_core::mutator::MutByteArray;
+use gclab_core::words::Bytes;
+use gclab_core::world::World;
+
+const OBJECTS: usize = 256;
+/// Of so many, one is kept.
+const KEPT: usize = 16;
+const SIZE: usize = 200 << 10;
+
+/// A heap of 50 MiB of which 3 are kept, in the midst of all megablocks; then the program asks for collections.
+#[derive(Clone, Copy)]
+struct Shrinks {
+    decay: f64,
+}
+
+impl CollectorVisitor for Shrinks {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        let flags = Flags {
+            decay: self.decay,
+            ..flags::<C>(1 << 20)
+        };
+        let world = World::<C>::new(&flags).expect("a heap");
+        world
+            .enter(|m| {
+                m.frame(|m, [all]| {
+                    let all = all.put(m.alloc_array::<MutByteArray>(OBJECTS, |_| None));
+                    for index in 0..OBJECTS {
+                        let (m, bytes) = m.with_view(|m| m.alloc_mut_bytes(SIZE));
+                        all.get(m).set(m, index, Some(bytes));
+                    }
+                    m.collect(true);
+                    for index in (0..OBJECTS).filter(|index| index % KEPT != 0) {
+                        all.get(m).set(m, index, None);
+                    }
+                    (0..20).for_each(|_| m.collect(true));
+                })
+            })
+            .expect("it fits");
+        let statistics = world.finish();
+        let (name, last) = (
+            C::DESCRIPTION.name,
+            statistics.collections.last().expect("there were some"),
+        );
+        let live = (OBJECTS / KEPT * SIZE) as u64;
+        assert!(last.live >= live && statistics.peak_in_use > 10 * live, "{name}");
+        // Megablocks with what is kept in them are in use; of what is free in those, pages are returned.
+        let held = statistics.peak_in_use - statistics.returned;
+        let factor = if self.decay > 0.0 { 3 } else { 6 };
+        assert!(
+            held < factor * live + (4 << 20),
+            "{name}: {held} bytes are held for {live}, {} returned",
+            statistics.returned
+        );
+        assert_eq!(
+            statistics.returned,
+            statistics
+                .collections
+                .iter()
+                .map(|collection| collection.returned)
+                .sum::<u64>(),
+            "{name}"
+        );
+        assert!(
+            last.taken >= last.in_use && statistics.peak_taken >= last.taken,
+            "{name}"
+        );
+        let (majors, minors): (Vec<_>, Vec<_>) = statistics.collections.iter().partition(|collection| collection.major);
+        assert!(
+            majors
+                .iter()
+                .all(|major| major.resident.is_some_and(|resident| resident > live)),
+            "{name}"
+        );
+        assert!(minors.iter().all(|minor| minor.resident.is_none()), "{name}");
+    }
+}
+
+#[test]
+fn what_an_idle_program_does_not_need_goes_back() {
+    for description in All::descriptions() {
+        All::with(description.name, Shrinks { decay: 4.0 }).expect("listed");
+        All::with(description.name, Shrinks { decay: 0.0 }).expect("listed");
+    }
+}
+
+/// Under a limit, whatever counts under it stays below.
+#[derive(Clone, Copy)]
+struct Tight;
+
+impl CollectorVisitor for Tight {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        for mib in [3, 5, 9, 17] {
+            let flags = Flags {
+                max_heap: Some(Bytes::mib(mib)),
+                ..flags::<C>(128 << 10)
+            };
+            let world = World::<C>::new(&flags).expect("a small heap");
+            let ended = world.enter(|m| {
+                m.frame(|m, [all]| {
+                    let all = all.put(m.alloc_array::<MutByteArray>(1 << 14, |_| None));
+                    for index in 0..1 << 14 {
+                        let (m, bytes) = m.with_view(|m| m.alloc_mut_bytes(index % 3000 + index % 7 * 500));
+                        all.get(m).set(m, index, Some(bytes));
+                    }
+                })
+            });
+            let (name, statistics) = (C::DESCRIPTION.name, world.finish());
+            assert!(ended.is_err(), "{name}: 50 MiB in {mib}");
+            let peak = statistics.peak_taken;
+            assert!(peak <= (mib << 20) as u64, "{name}: {peak} bytes of {mib} MiB");
+            assert!(
+                statistics.max_live * 4 > peak,
+                "{name}: gave up at {} of {mib} MiB",
+                statistics.max_live
+            );
+        }
+    }
+}
+
+#[test]
+fn nothing_exceeds_the_limit() {
+    for description in All::descriptions() {
+        All::with(description.name, Tight).expect("listed");
+    }
+}
