@@ -9,7 +9,7 @@
 //! full. Only when one of these leaves less than half of `-m` percent of the limit to allocate in is the heap exhausted.
 //!
 //! Invariant: what is planned fits. After [`Sizing::resize`] the next collection finds what it needs to copy into, even if everything lives
-//! ([`Heap::prepare_to_copy`] does not fail; property tests in `limit.rs`).
+//! ([`Heap::prepare_to_copy`] does not fail; property tests in `tests.rs`).
 
 mod factor;
 mod fixed;
