@@ -197,7 +197,9 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         pause.roots.for_each_weak(|slot| evacuator.weak(slot));
         pause.events.phase(Phase::WeakProcessed);
         let done = evacuator.finish(&mut self.steps, pause.capabilities);
-        self.copied[generation as usize] = done.copied.to_bytes();
+        if survivors == Survivors::Age {
+            self.copied[generation as usize] = done.copied.to_bytes();
+        }
         Ok(done)
     }
 

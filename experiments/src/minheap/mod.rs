@@ -240,7 +240,7 @@ impl Prober<'_> {
 
     /// The probe, from the disk or done now. Two good ones must agree.
     fn probe(&mut self, heap: Option<u64>, attempt: u32) -> Result<Probe, Halt> {
-        let probe = match self.store.get(heap, attempt) {
+        let probe = match self.store.get(heap, attempt, self.limit) {
             Some(probe) => probe.clone(),
             None => {
                 let probe = self.run(heap, attempt)?;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gclab_results::probe::PROBES_FILE;
-use gclab_results::{Configuration, Probe};
+use gclab_results::{Configuration, Probe, Status};
 
 use super::Halt;
 use crate::runner::lock::{Lock, lock};
@@ -85,11 +85,13 @@ impl Store {
         &self.probes
     }
 
-    /// The probe number `attempt` with this heap.
-    pub fn get(&self, heap: Option<u64>, attempt: u32) -> Option<&Probe> {
+    /// The probe number `attempt` with this heap. One that was given up after less time than `limit` says nothing.
+    pub fn get(&self, heap: Option<u64>, attempt: u32, limit: Duration) -> Option<&Probe> {
+        let given_up_early =
+            |probe: &Probe| probe.outcome == Status::Timeout && probe.limit_seconds < limit.as_secs_f64();
         self.probes
             .iter()
-            .filter(|probe| probe.heap_bytes == heap)
+            .filter(|probe| probe.heap_bytes == heap && !given_up_early(probe))
             .nth(attempt as usize)
     }
 
@@ -182,13 +184,34 @@ mod tests {
         let mut store = open(false);
         assert_eq!(store.probes(), [probe(None, 0), probe(Some(1 << 20), 0)]);
         store.add(probe(Some(1 << 20), 1)).unwrap();
-        assert_eq!(store.get(Some(1 << 20), 1), Some(&probe(Some(1 << 20), 1)));
-        assert_eq!((store.get(None, 1), store.get(Some(2 << 20), 0)), (None, None));
+        let limit = Duration::ZERO;
+        assert_eq!(store.get(Some(1 << 20), 1, limit), Some(&probe(Some(1 << 20), 1)));
+        assert_eq!(
+            (store.get(None, 1, limit), store.get(Some(2 << 20), 0, limit)),
+            (None, None)
+        );
         drop(store);
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
         assert_eq!(read(&folder).unwrap().len(), 3);
         assert_eq!(open(true).probes(), []);
         assert_eq!(read(&parent.path().join("nothing")).unwrap(), []);
+    }
+
+    #[test]
+    fn what_was_given_up_early_is_asked_again() {
+        let parent = tempfile::tempdir().unwrap();
+        let stop = Stop::listen().unwrap();
+        let mut store = Store::open(&parent.path().join("a question"), false, &stop).unwrap();
+        let early = Probe {
+            outcome: Status::Timeout,
+            limit_seconds: 2.0,
+            ..probe(None, 0)
+        };
+        store.add(early.clone()).unwrap();
+        assert_eq!(store.get(None, 0, Duration::from_secs(2)), Some(&early));
+        assert_eq!(store.get(None, 0, Duration::from_secs(3)), None);
+        store.add(probe(None, 0)).unwrap();
+        assert_eq!(store.get(None, 0, Duration::from_secs(3)), Some(&probe(None, 0)));
     }
 
     #[test]
