@@ -15,7 +15,7 @@ pub enum Breakdown {
     /// `-hr`: who keeps it alive.
     Retainer,
     /// `-ho`: the named heap roots that it can be reached from.
-    Root,
+    NamedRoots,
 }
 
 impl Breakdown {
@@ -27,7 +27,7 @@ impl Breakdown {
             Breakdown::Type => "hy",
             Breakdown::Module => "hm",
             Breakdown::Retainer => "hr",
-            Breakdown::Root => "ho",
+            Breakdown::NamedRoots => "ho",
         }
     }
 
@@ -39,7 +39,7 @@ impl Breakdown {
             Breakdown::Type => "type",
             Breakdown::Module => "module",
             Breakdown::Retainer => "retainers",
-            Breakdown::Root => "roots",
+            Breakdown::NamedRoots => "roots",
         }
     }
 }
@@ -65,7 +65,7 @@ impl Restrictions {
             Breakdown::Type => &self.types,
             Breakdown::Module => &self.modules,
             Breakdown::Retainer => &self.retainers,
-            Breakdown::ClosureType | Breakdown::Root => &[],
+            Breakdown::ClosureType | Breakdown::NamedRoots => &[],
         }
     }
 
@@ -75,7 +75,7 @@ impl Restrictions {
             Breakdown::Type => Some(&mut self.types),
             Breakdown::Module => Some(&mut self.modules),
             Breakdown::Retainer => Some(&mut self.retainers),
-            Breakdown::ClosureType | Breakdown::Root => None,
+            Breakdown::ClosureType | Breakdown::NamedRoots => None,
         }
     }
 }
@@ -165,7 +165,7 @@ impl HeapProfile {
             );
             return Err((second, why));
         }
-        if self.breakdown == Some(Breakdown::Root) && !self.only.retainers.is_empty() {
+        if self.breakdown == Some(Breakdown::NamedRoots) && !self.only.retainers.is_empty() {
             let why = "not for -ho: a profile by roots takes no retainers into account".to_owned();
             return Err((Breakdown::Retainer, why));
         }

@@ -511,8 +511,8 @@ pub const FLAGS: &[FlagSpec] = &[
         ghc: Some("gclab's own: proposed for GHC, with up to 20 roots"),
         scope: Scope::Heap,
         optional: true,
-        set: |f, v| f.profile.set(Breakdown::Root, v),
-        get: |f| f.profile.get(Breakdown::Root),
+        set: |f, v| f.profile.set(Breakdown::NamedRoots, v),
+        get: |f| f.profile.get(Breakdown::NamedRoots),
     },
     FlagSpec {
         name: "i",

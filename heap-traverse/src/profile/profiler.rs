@@ -102,7 +102,7 @@ impl Counter {
         let mut table = None;
         let by_band = |bands: &Bands, bytes: Vec<u64>| bands.names().iter().cloned().zip(bytes).collect::<Vec<_>>();
         let mut bands = match self.breakdown {
-            Breakdown::Root => {
+            Breakdown::NamedRoots => {
                 let found = roots(stopped, (traversal, reach), &mut self.bands);
                 table = found.table();
                 found.bands()
