@@ -198,21 +198,6 @@ impl Nursery {
             .try_for_each(|area| area.grow(heap, wanted, chunk))
     }
 
-    /// Make the allocation areas as large as sizing says; if it says that the heap is exhausted, as small as they can be: who goes on all the same, with
-    /// less in the heap, must find room for the next collection.
-    ///
-    /// # Errors
-    /// The one that is given; or as for [`Nursery::resize`].
-    pub fn settle(&mut self, heap: &mut Heap, size: Result<Bytes, OutOfMemory>) -> Result<(), OutOfMemory> {
-        match size {
-            Ok(size) => self.resize(heap, size),
-            Err(error) => {
-                self.resize(heap, Bytes::ZERO)?;
-                Err(error)
-            }
-        }
-    }
-
     /// The regions that hold closures.
     pub fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
         let shared = self.areas.len() == 1;
