@@ -5,7 +5,16 @@ use std::path::Path;
 use gclab_core::flags::{FlagError, Flags};
 use gclab_results::PlannedRun;
 
-/// The typed flags of a planned run.
+/// Where a run writes to.
+#[derive(Clone, Copy, Debug)]
+pub struct Files<'f> {
+    /// Its record.
+    pub record: &'f Path,
+    /// Its heap profile, without the ending.
+    pub profile: &'f Path,
+}
+
+/// The typed flags of a planned run, but for those of its heap profile.
 ///
 /// # Errors
 /// The first value at fault. Plans made by this crate hold legal values only; one edited by hand may not.
@@ -17,11 +26,19 @@ pub fn flags(run: &PlannedRun) -> Result<Flags, FlagError> {
     Ok(flags)
 }
 
-/// The arguments, without the program's name. A record is written to `record` if there is one.
+/// The words of the flags of its heap profile; none for a run that is timed.
+fn profile_words(run: &PlannedRun) -> Result<Vec<String>, FlagError> {
+    let words = run.profile_flags.iter().flat_map(|flags| flags.split_whitespace());
+    let words: Vec<String> = words.map(str::to_owned).collect();
+    Flags::parse_words(&words)?;
+    Ok(words)
+}
+
+/// The arguments, without the program's name. What it writes goes to `files`, if there are any.
 ///
 /// # Errors
 /// As [`flags`].
-pub fn exec(run: &PlannedRun, record: Option<&Path>) -> Result<Vec<String>, FlagError> {
+pub fn exec(run: &PlannedRun, files: Option<&Files<'_>>) -> Result<Vec<String>, FlagError> {
     let mut words = vec!["exec".to_owned()];
     let mut work = vec![run.workload.clone()];
     work.extend(run.args.iter().cloned());
@@ -31,10 +48,14 @@ pub fn exec(run: &PlannedRun, record: Option<&Path>) -> Result<Vec<String>, Flag
         words.append(&mut work);
     }
     words.extend(["--collector".to_owned(), run.collector.clone()]);
-    if let Some(record) = record {
-        words.extend(["--record".to_owned(), record.display().to_string()]);
+    if let Some(files) = files {
+        words.extend(["--record".to_owned(), files.record.display().to_string()]);
+        if run.profile_flags.is_some() {
+            words.extend(["--profile".to_owned(), files.profile.display().to_string()]);
+        }
     }
-    let rts = flags(run)?.to_words();
+    let mut rts = flags(run)?.to_words();
+    rts.extend(profile_words(run)?);
     if !rts.is_empty() {
         words.push("+RTS".to_owned());
         words.extend(rts);
@@ -85,10 +106,27 @@ mod tests {
             shell_line(&shown(&planned).unwrap()),
             "gclab exec mut_array 10 20 --collector copying +RTS -A1m -F1.5"
         );
-        let words = exec(&planned, Some(Path::new("/tmp/a b"))).unwrap();
+        let files = Files {
+            record: Path::new("/tmp/a b"),
+            profile: Path::new("/tmp/c"),
+        };
+        let words = exec(&planned, Some(&files)).unwrap();
         assert_eq!(
             shell_line(&words),
             "exec mut_array 10 20 --collector copying --record '/tmp/a b' +RTS -A1m -F1.5 -RTS"
+        );
+        let profiled = PlannedRun {
+            profile_flags: Some("-hy -i0".into()),
+            ..planned
+        };
+        let words = exec(&profiled, Some(&files)).unwrap();
+        assert_eq!(
+            shell_line(&words),
+            "exec mut_array 10 20 --collector copying --record '/tmp/a b' --profile /tmp/c +RTS -A1m -F1.5 -hy -i0 -RTS"
+        );
+        assert_eq!(
+            shell_line(&shown(&profiled).unwrap()),
+            "gclab exec mut_array 10 20 --collector copying +RTS -A1m -F1.5 -hy -i0"
         );
     }
 

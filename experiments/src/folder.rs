@@ -336,7 +336,7 @@ pub fn earlier_runs(plan: &[PlannedRun]) -> Vec<gclab_results::RunRecord> {
     let runs = folders(Path::new(RUNS))
         .filter(|path| is_results(path))
         .filter_map(|path| ResultsDir::open(path).ok());
-    runs.flat_map(|dir| dir.runs().to_vec())
+    runs.flat_map(|dir| dir.all_runs().cloned().collect::<Vec<_>>())
         .filter(|run| {
             plan.iter()
                 .any(|planned| planned.workload == run.workload && planned.args == run.args)

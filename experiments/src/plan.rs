@@ -8,8 +8,10 @@
 //! with the seed as state and the block as stream, and a Fisher-Yates shuffle written out here, because rand's own may change.
 //! [`ORDER`] names both and goes into `plan.json`; a unit test pins an order.
 //!
+//! Heap profiles (`profiles`) are runs of their own: behind the last block, so that no timed run moves, one for each cell and profile, in the order of the file.
+//!
 //! A shard takes whole groups, one for each block and workload, so that whatever is compared (collectors, flags) is measured by one
-//! machine.
+//! machine. The profiles of a workload are a group too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
@@ -193,6 +195,18 @@ pub fn plan(spec: &Spec, minima: &[Minimum], shard: Shard) -> Vec<PlannedRun> {
             let group = block as usize * spec.workloads.len() + work_of(&cell.configuration).unwrap_or(0);
             if shard.takes(group) {
                 let mut run = PlannedRun::new(cell.configuration.clone(), block, position);
+                run.heap_multiple = cell.heap;
+                runs.push(run);
+            }
+            position += 1;
+        }
+    }
+    for cell in &cells {
+        let Configuration { workload, args, .. } = &cell.configuration;
+        let group = spec.repeat as usize * spec.workloads.len() + work_of(&cell.configuration).unwrap_or(0);
+        for (number, flags) in spec.profiles_of(workload, args).iter().enumerate() {
+            if shard.takes(group) {
+                let mut run = PlannedRun::profiled(cell.configuration.clone(), flags, number, position);
                 run.heap_multiple = cell.heap;
                 runs.push(run);
             }

@@ -1,6 +1,6 @@
 //! The heap profile of one run: its files, and its table.
 //!
-//! The `.hp` file grows with the run, in the working directory under the workload's name, as GHC's does; `.prof` has the sets of retainers (`-hr`). The
+//! The `.hp` file grows with the run, in the working directory under the workload's name, as GHC's does, or where `--profile` says; `.prof` has the sets of retainers (`-hr`). The
 //! table shows the largest census, after the run, on standard output.
 
 use std::fmt::Write as _;
@@ -23,7 +23,8 @@ const SHOWN: usize = 20;
 pub struct Profiling {
     profiler: HeapProfiler,
     interval: Duration,
-    workload: &'static str,
+    /// The name of the files without their endings.
+    stem: String,
 }
 
 impl Profiling {
@@ -36,18 +37,20 @@ impl Profiling {
         let Some(breakdown) = flags.breakdown else {
             return Ok(None);
         };
-        let workload = request.workload;
+        let stem = request
+            .profile
+            .map_or_else(|| request.workload.to_owned(), |stem| stem.display().to_string());
         if breakdown == Breakdown::Retainer {
-            File::create(retainers(workload)).map_err(|error| problem(&retainers(workload), &error))?;
+            File::create(retainers(&stem)).map_err(|error| problem(&retainers(&stem), &error))?;
         }
-        let name = format!("{workload}.hp");
+        let name = format!("{stem}.hp");
         let file = File::create(&name).map_err(|error| problem(&name, &error))?;
         let to: Box<dyn std::io::Write + Send> = Box::new(BufWriter::new(file));
         let hp = HpWriter::new(to, &job(request), SystemTime::now()).map_err(|error| problem(&name, &error))?;
         Ok(HeapProfiler::new(flags, Some(hp)).map(|profiler| Profiling {
             profiler,
             interval: Duration::from_secs_f64(flags.interval),
-            workload,
+            stem,
         }))
     }
 
@@ -67,18 +70,18 @@ impl Profiling {
     /// Which file could not be written, and why.
     pub fn finish(self) -> Result<Profile, String> {
         let (profile, written) = self.profiler.finish();
-        written.map_err(|error| problem(&format!("{}.hp", self.workload), &error))?;
+        written.map_err(|error| problem(&format!("{}.hp", self.stem), &error))?;
         if profile.breakdown == Breakdown::Retainer {
-            let name = retainers(self.workload);
+            let name = retainers(&self.stem);
             std::fs::write(&name, retainer_table(&profile)).map_err(|error| problem(&name, &error))?;
         }
-        crate::cli::print(&table(&profile, self.workload));
+        crate::cli::print(&table(&profile, &self.stem));
         Ok(profile)
     }
 }
 
-fn retainers(workload: &str) -> String {
-    format!("{workload}.prof")
+fn retainers(stem: &str) -> String {
+    format!("{stem}.prof")
 }
 
 fn problem(file: &str, error: &std::io::Error) -> String {
@@ -94,11 +97,11 @@ fn job(request: &Request<'_>) -> String {
 }
 
 /// The largest census in text.
-pub fn table(profile: &Profile, workload: &str) -> String {
+pub fn table(profile: &Profile, stem: &str) -> String {
     let (by, count) = (profile.breakdown.name(), profile.censuses.len());
     let Some(peak) = profile.peak() else {
         return format!(
-            "heap profile by {by}, {workload}.hp: no census; the run ended before the first was due (-i<seconds>; -i0 takes one at each collection)\n"
+            "heap profile by {by}, {stem}.hp: no census; the run ended before the first was due (-i<seconds>; -i0 takes one at each collection)\n"
         );
     };
     let all = if count == 1 {
@@ -107,7 +110,7 @@ pub fn table(profile: &Profile, workload: &str) -> String {
         &format!("{count} censuses")
     };
     let mut text = format!(
-        "heap profile by {by}, {workload}.hp: {all}; the largest, after {:.6} s:\n",
+        "heap profile by {by}, {stem}.hp: {all}; the largest, after {:.6} s:\n",
         peak.seconds
     );
     let bands = peak.table.as_ref().unwrap_or(&peak.bands);

@@ -1,5 +1,6 @@
 //! What makes a finished sweep not well: runs that failed, and checksums that do not agree.
 
+use gclab_results::report::profiles::wrong_results;
 use gclab_results::summary::Summary;
 use gclab_results::{ResultsDir, RunRecord, Status, table};
 
@@ -12,15 +13,17 @@ pub fn verdict(results: &ResultsDir) -> Vec<String> {
             complaints.push(format!("WRONG RESULTS: {}: {disagreement}: a collector loses or changes data, or the workload is not deterministic", work.title));
         }
     }
+    for note in wrong_results(results) {
+        complaints.push(format!("WRONG RESULTS: {note}: a heap profile changes the program"));
+    }
     for kind in ["crash", "timeout", "usage error"] {
         let is_result = |run: &RunRecord| run.heap_multiple.is_some() && run.outcome == Status::Timeout;
         let failed: Vec<&RunRecord> = results
-            .runs()
-            .iter()
+            .all_runs()
             .filter(|run| run.outcome.kind() == kind && !is_result(run))
             .collect();
         if let Some(first) = failed.first() {
-            complaints.push(tell(kind, failed.len(), results.runs().len(), first));
+            complaints.push(tell(kind, failed.len(), results.done(), first));
         }
     }
     complaints

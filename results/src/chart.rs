@@ -5,8 +5,10 @@
 //! the page still has it. A line never crosses a point that is missing, and a missing point is marked. All text is escaped.
 
 mod scale;
+mod stack;
 
 pub use scale::{Scale, linear_ticks, log_ticks, tick_text};
+pub use stack::{BAND_COLOURS, Band, Stack, byte_unit};
 use std::fmt::Write;
 
 /// Okabe and Ito's colours for qualitative data, in an order that starts with the ones farthest apart.

@@ -5,6 +5,9 @@
 //! therefore cost the line that was being written and nothing before it. Such a torn last line is reported by
 //! [`ResultsDir::torn`] and cut off by the next append; anything else that cannot be read is an error that names file
 //! and line.
+//!
+//! Runs that were done for a heap profile ([`ResultsDir::profiled`]) are kept apart from those that are timed ([`ResultsDir::runs`]), so that whoever
+//! makes statistics cannot take one for the other.
 
 use crate::manifest::Manifest;
 use crate::record::{RunRecord, SCHEMA};
@@ -20,6 +23,8 @@ pub const PLAN_FILE: &str = "plan.json";
 pub const PLAN_DRAFT: &str = "plan.json.new";
 /// The file that holds one [`RunRecord`] a line.
 pub const RUNS_FILE: &str = "runs.jsonl";
+/// The folder that holds the files of heap profiles.
+pub const PROFILES: &str = "profiles";
 
 /// An experiment's plan and the runs done so far.
 #[derive(Debug)]
@@ -27,6 +32,7 @@ pub struct ResultsDir {
     path: PathBuf,
     manifest: Manifest,
     runs: Vec<RunRecord>,
+    profiled: Vec<RunRecord>,
     done: HashSet<String>,
     torn: Option<Torn>,
     /// Bytes of `runs.jsonl` that hold whole records.
@@ -136,15 +142,18 @@ impl ResultsDir {
         let manifest = parse::<Manifest>(&text, &plan, 1)?;
         let mut dir = ResultsDir::without_runs(path, manifest);
         dir.load_runs()?;
+        let all = std::mem::take(&mut dir.runs);
+        all.into_iter().for_each(|run| dir.put(run));
         Ok(dir)
     }
 
     fn without_runs(path: PathBuf, manifest: Manifest) -> ResultsDir {
-        let (runs, done) = (Vec::new(), HashSet::new());
+        let (runs, profiled, done) = (Vec::new(), Vec::new(), HashSet::new());
         ResultsDir {
             path,
             manifest,
             runs,
+            profiled,
             done,
             torn: None,
             good_bytes: 0,
@@ -155,12 +164,21 @@ impl ResultsDir {
 
     /// Plan and runs that were put together from several folders; there is no folder to append to.
     pub(crate) fn assembled(path: PathBuf, manifest: Manifest, runs: Vec<RunRecord>) -> ResultsDir {
-        ResultsDir {
-            runs,
-            ..ResultsDir::without_runs(path, manifest)
-        }
+        let mut dir = ResultsDir::without_runs(path, manifest);
+        runs.into_iter().for_each(|run| dir.put(run));
+        dir
     }
 
+    fn put(&mut self, run: RunRecord) {
+        let of_its_kind = if run.is_profiled() {
+            &mut self.profiled
+        } else {
+            &mut self.runs
+        };
+        of_its_kind.push(run);
+    }
+
+    /// Reads all runs into `runs`, profiled ones among them.
     fn load_runs(&mut self) -> Result<(), ResultsError> {
         let file = self.runs_file();
         let bytes = match fs::read(&file) {
@@ -234,7 +252,7 @@ impl ResultsDir {
         self.unterminated = false;
         self.torn = None;
         self.done.insert(run.id.clone());
-        self.runs.push(run.clone());
+        self.put(run.clone());
         Ok(())
     }
 
@@ -248,9 +266,29 @@ impl ResultsDir {
         &self.manifest
     }
 
-    /// The runs done so far, in the order in which they ended.
+    /// The runs done so far that are timed, in the order in which they ended: all but those of [`ResultsDir::profiled`].
     pub fn runs(&self) -> &[RunRecord] {
         &self.runs
+    }
+
+    /// The runs done so far for a heap profile alone, in the order in which they ended. Their times are not those of the program.
+    pub fn profiled(&self) -> &[RunRecord] {
+        &self.profiled
+    }
+
+    /// All runs done so far: those that are timed, then those that were profiled.
+    pub fn all_runs(&self) -> impl Iterator<Item = &RunRecord> {
+        self.runs.iter().chain(&self.profiled)
+    }
+
+    /// How many runs of the plan are done, of both kinds and however they ended.
+    pub fn done(&self) -> usize {
+        self.runs.len() + self.profiled.len()
+    }
+
+    /// Where the heap profile of a profiled run is kept: [`PROFILES`], the run's id, and this ending (`hp`; `prof`, for sets of retainers).
+    pub fn profile_file(&self, id: &str, ending: &str) -> PathBuf {
+        self.path.join(PROFILES).join(format!("{id}.{ending}"))
     }
 
     /// The torn last line, if there is one.

@@ -62,7 +62,7 @@ fn one(parts: &[ResultsDir]) -> ResultsDir {
     manifest.plan.dedup();
     let mut runs = Vec::new();
     let mut seen = BTreeSet::new();
-    for run in parts.iter().flat_map(ResultsDir::runs) {
+    for run in parts.iter().flat_map(ResultsDir::all_runs) {
         if seen.insert(&run.id) {
             runs.push(run.clone());
         }

@@ -81,7 +81,7 @@ documented! {
     /// One run of a plan, before it is done. Runs are done in the order of `position`.
     #[derive(Default)]
     pub struct PlannedRun {
-        /// Names the run: the configuration's id, `-`, and the round.
+        /// Names the run: the configuration's id, `-`, and the round; of a profiled run, `-p` and the number of its profile, from 0.
         pub id: String,
         /// Names the configuration: `Configuration::id`.
         pub cell: String,
@@ -99,6 +99,8 @@ documented! {
         pub flags: BTreeMap<String, String>,
         /// How many times the reference minimum of its workload `-M` is, in an experiment that says `heap`.
         pub heap_multiple: Option<f64>,
+        /// The flags of its heap profile, in a run that `profiles` of the experiment asks for; absent in all others.
+        pub profile_flags: Option<String>,
     }
 }
 
@@ -116,6 +118,17 @@ impl PlannedRun {
             args: configuration.args,
             flags: configuration.flags,
             heap_multiple: None,
+            profile_flags: None,
+        }
+    }
+
+    /// The one run of `configuration` with its profile number `number`, from 0, of these flags.
+    pub fn profiled(configuration: Configuration, flags: &str, number: usize, position: u32) -> PlannedRun {
+        let run = PlannedRun::new(configuration, 0, position);
+        PlannedRun {
+            id: format!("{}-p{number}", run.cell),
+            profile_flags: Some(flags.to_owned()),
+            ..run
         }
     }
 }

@@ -30,3 +30,17 @@ documented! {
         pub bands: BTreeMap<String, u64>,
     }
 }
+
+impl Census {
+    /// All bytes that were counted.
+    pub fn bytes(&self) -> u64 {
+        self.bands.values().sum()
+    }
+}
+
+impl HeapProfile {
+    /// The census with the most bytes; of equal ones the first.
+    pub fn peak(&self) -> Option<&Census> {
+        self.censuses.iter().rev().max_by_key(|census| census.bytes())
+    }
+}

@@ -39,6 +39,8 @@ documented! {
         pub flags: BTreeMap<String, String>,
         /// How many times the reference minimum of its workload `-M` is, in an experiment that says `heap`.
         pub heap_multiple: Option<f64>,
+        /// The flags of its heap profile, in a run that `profiles` of the experiment asks for. Such a run is slower, and in no statistic.
+        pub profile_flags: Option<String>,
         /// The whole command line; repeating it repeats the run.
         pub command: Vec<String>,
         /// Which repetition of its configuration this is, from 0.
@@ -339,6 +341,11 @@ impl RunRecord {
         }
     }
 
+    /// Whether this run was done for its heap profile alone: nobody may take its times for those of the program.
+    pub fn is_profiled(&self) -> bool {
+        self.profile_flags.is_some()
+    }
+
     /// A record for a run that was planned, with nothing measured yet.
     pub fn planned(run: &PlannedRun, seed: u64) -> RunRecord {
         RunRecord {
@@ -351,6 +358,7 @@ impl RunRecord {
             args: run.args.clone(),
             flags: run.flags.clone(),
             heap_multiple: run.heap_multiple,
+            profile_flags: run.profile_flags.clone(),
             round: run.round,
             position: run.position,
             seed,

@@ -13,6 +13,7 @@ mod memory;
 mod page;
 mod parallel;
 mod pauses;
+pub mod profiles;
 mod timeline;
 
 pub use answer::{Answer, Best, Rival, answers, headline};
@@ -77,17 +78,22 @@ fn cautions(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<String> {
             ));
         }
     }
-    let failed = dir.runs().iter().filter(|run| is_failure(run)).count();
+    for note in profiles::wrong_results(dir) {
+        cautions.push(format!(
+            "Wrong results: {note}. Who looks at a heap must not change the program."
+        ));
+    }
+    let failed = dir.all_runs().filter(|run| is_failure(run)).count();
     if failed > 0 {
         cautions.push(format!(
             "{failed} of {} runs did not end well. They enter no statistic and are listed under Failed runs.",
-            dir.runs().len()
+            dir.done()
         ));
     }
-    if dir.runs().len() < manifest.plan.len() {
+    if dir.done() < manifest.plan.len() {
         cautions.push(format!(
             "{} of {} planned runs are done; the experiment goes on where it stopped.",
-            dir.runs().len(),
+            dir.done(),
             manifest.plan.len()
         ));
     }

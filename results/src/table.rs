@@ -21,7 +21,7 @@ pub fn render(dir: &ResultsDir) -> String {
 pub fn render_within(dir: &ResultsDir, width: Option<u16>) -> String {
     let mut text = String::new();
     let summary = Summary::of(dir);
-    if summary.works.is_empty() {
+    if dir.done() == 0 {
         return format!(
             "{}: no runs yet ({} planned)\n",
             dir.manifest().name,
@@ -56,7 +56,13 @@ pub fn render_within(dir: &ResultsDir, width: Option<u16>) -> String {
             }
         );
     }
-    let (done, planned) = (dir.runs().len(), dir.manifest().plan.len());
+    for (work, runs) in crate::report::profiles::profiled(dir, &summary) {
+        let _ = writeln!(text, "\nheap profiles of {work}");
+        for profiled in &runs {
+            let _ = writeln!(text, "  {}", crate::report::profiles::line(profiled));
+        }
+    }
+    let (done, planned) = (dir.done(), dir.manifest().plan.len());
     if done < planned {
         let _ = writeln!(text, "\n{done} of {planned} planned runs are done");
     }

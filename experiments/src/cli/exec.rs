@@ -37,6 +37,9 @@ pub struct Arguments {
     /// Write the run's record, one line of JSON, to this file
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Write the heap profile to STEM.hp, and its sets of retainers to STEM.prof [default: the workload's name, here]
+    #[arg(long, value_name = "STEM")]
+    profile: Option<PathBuf>,
 }
 
 /// What is to run.
@@ -67,6 +70,8 @@ pub struct Request<'r> {
     pub program: &'r [String],
     /// The words of the flags.
     pub words: &'r [String],
+    /// Where its heap profile goes, without the ending; without it, to the workload's name in the working directory.
+    pub profile: Option<&'r Path>,
 }
 
 /// How a run ended that did not crash.
@@ -157,6 +162,7 @@ impl Checked {
             flags: &self.flags,
             program,
             words,
+            profile: None,
         }
     }
 }
@@ -216,9 +222,17 @@ fn run(
         Ok(record) => record,
         Err(error) => return refuse(format!("--record {}: {error}", shown(arguments.record.as_deref()))),
     };
+    if arguments.profile.is_some() && checked.flags.profile.breakdown.is_none() {
+        return refuse(
+            "--profile says where a heap profile goes, but no flag asks for one: -hT -hy -hr and others (`gclab exec +RTS -?`)",
+        );
+    }
     let name = checked.workload.name;
     let program = checked.program("exec", &arguments.work);
-    let request = checked.request(&program, words);
+    let request = Request {
+        profile: arguments.profile.as_deref(),
+        ..checked.request(&program, words)
+    };
     let Done {
         ended,
         statistics,

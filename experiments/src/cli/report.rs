@@ -28,8 +28,10 @@ enum Format {
     Html,
     /// A table for an issue or a pull request
     Markdown,
-    /// A line for each run
+    /// A line for each run that was timed
     Csv,
+    /// Heap profiles: a line for each band of each census
+    ProfileCsv,
 }
 
 pub fn report(arguments: &ReportArguments) -> ExitCode {
@@ -40,6 +42,7 @@ pub fn report(arguments: &ReportArguments) -> ExitCode {
     match arguments.format {
         Some(Format::Markdown) => super::print(&report::markdown(&folders)),
         Some(Format::Csv) => super::print(&report::csv(&folders)),
+        Some(Format::ProfileCsv) => super::print(&report::profiles::csv(&folders)),
         format => {
             let page = report::html(&folders);
             let written = write_page(&page, &arguments.folders[0]);

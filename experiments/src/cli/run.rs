@@ -88,7 +88,7 @@ fn no_runs(spec: &Spec, arguments: &Arguments) -> ExitCode {
     usage(format!(
         "shard {} has no runs: the plan has only {} groups of block and workload",
         arguments.shard,
-        spec.repeat as usize * spec.workloads.len()
+        spec.repeat as usize * spec.workloads.len() + spec.profiles.iter().filter(|own| !own.is_empty()).count()
     ))
 }
 
@@ -155,7 +155,7 @@ fn go(mut folder: Folder, spec: &Spec, arguments: &Arguments, program: &Path, st
         tell!("gclab: note: {note}");
     }
     let path = folder.results.path().to_owned();
-    let (done, all) = (folder.results.runs().len(), folder.results.manifest().plan.len());
+    let (done, all) = (folder.results.done(), folder.results.manifest().plan.len());
     match (done, all) {
         _ if done == all => tell!("{}: all {all} runs are done; --fresh measures again", path.display()),
         (0, _) => tell!("{}: {}", path.display(), several(all, "run")),
@@ -216,7 +216,7 @@ fn by_signal(signal: i32) -> ExitCode {
 fn go_on(results: &ResultsDir, arguments: &Arguments) -> String {
     format!(
         "{} of {} runs are done and kept. To go on:\n  {}",
-        results.runs().len(),
+        results.done(),
         results.manifest().plan.len(),
         shell_line(&words(arguments))
     )
@@ -248,11 +248,16 @@ fn known_minima(spec: &Spec) -> std::io::Result<Vec<Minimum>> {
 fn print_plan(spec: &Spec, manifest: &Manifest, unknown: bool) -> ExitCode {
     let mut text = String::new();
     for run in &manifest.plan {
-        let multiple = run
-            .heap_multiple
-            .map_or_else(String::new, |multiple| format!("  # heap = {multiple}"));
+        let multiple = run.heap_multiple.map(|multiple| format!("heap = {multiple}"));
+        let profile = run.profile_flags.as_ref().map(|_| "profile".to_owned());
+        let notes: Vec<String> = multiple.into_iter().chain(profile).collect();
+        let notes = if notes.is_empty() {
+            String::new()
+        } else {
+            format!("  # {}", notes.join(", "))
+        };
         match shown(run) {
-            Ok(words) => text.push_str(&format!("{}{multiple}\n", shell_line(&words))),
+            Ok(words) => text.push_str(&format!("{}{notes}\n", shell_line(&words))),
             // The file was checked, so this is not reached; were it, the message is right.
             Err(error) => return usage(error),
         }
@@ -271,9 +276,15 @@ fn print_plan(spec: &Spec, manifest: &Manifest, unknown: bool) -> ExitCode {
         .checked_mul(u32::try_from(runs).unwrap_or(u32::MAX))
         .unwrap_or(Duration::MAX);
     let printed = super::print(&text);
+    let profiled = manifest.plan.iter().filter(|run| run.profile_flags.is_some()).count();
+    let and_profiles = if profiled == 0 {
+        String::new()
+    } else {
+        format!(", and {}", several(profiled, "heap profile"))
+    };
     tell!(
-        "{} in {} ({}): {estimate}; at most {} by the time limit of {}",
-        several(runs, "run"),
+        "{} in {} ({}){and_profiles}: {estimate}; at most {} by the time limit of {}",
+        several(runs - profiled, "run"),
         several(spec.repeat as usize, "block"),
         crate::plan::ORDER,
         human(most),

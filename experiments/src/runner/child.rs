@@ -46,14 +46,14 @@ pub struct Finished {
     pub faults: (u64, u64),
     /// Context switches, voluntary and not.
     pub switches: (u64, u64),
-    /// All of standard output, as far as it is text; at most 64 KiB.
+    /// All of standard output, as far as it is text; at most 1 MiB.
     pub stdout: String,
     /// The end of standard error, at most 4 KiB.
     pub stderr_tail: String,
 }
 
-/// A run prints one line on standard output; more than this is a program gone wrong.
-const MOST_STDOUT: u64 = 64 << 10;
+/// A run prints one line on standard output, and a table of its heap profile, with names of up to 4000 letters; more than this is a program gone wrong.
+const MOST_STDOUT: u64 = 1 << 20;
 /// Enough for a panic's message and a short backtrace.
 const STDERR_TAIL: u64 = 4 << 10;
 

@@ -1,7 +1,7 @@
 //! The runner: does what is left of a plan, one process after the other, and writes down each run before it starts the next.
 //!
 //! Invariants: a run is in `runs.jsonl` if and only if its process ended (or was killed at the deadline) and the line is on disk; a run that was
-//! interrupted leaves nothing. So whatever stops the runner, the next one does exactly what is missing. The folder's lock keeps a second
+//! interrupted leaves nothing. A heap profile is in its place before the line of its run is written. So whatever stops the runner, the next one does exactly what is missing. The folder's lock keeps a second
 //! runner out. `tests/it/resume.rs` kills runners at random moments to check this.
 
 pub mod child;
@@ -22,7 +22,7 @@ use std::time::{Duration, SystemTime};
 use gclab_results::{PlannedRun, ResultsDir, ResultsError, rfc3339};
 use thiserror::Error;
 
-use crate::command_line;
+use crate::command_line::{self, Files};
 use crate::machine;
 use child::End;
 use outcome::Before;
@@ -79,7 +79,7 @@ pub fn sweep(dir: &mut ResultsDir, sweep: &Sweep<'_>) -> Result<Swept, RunnerErr
         .collect();
     let total = dir.manifest().plan.len();
     let mut estimator = Estimator::default();
-    dir.runs().iter().for_each(|run| estimator.learn(run));
+    dir.all_runs().for_each(|run| estimator.learn(run));
     let mut progress = Progress::begin(total - todo.len(), total);
     let scratch = Scratch::new(dir.path()).map_err(|source| RunnerError::Child {
         what: "anything".into(),
@@ -97,6 +97,11 @@ pub fn sweep(dir: &mut ResultsDir, sweep: &Sweep<'_>) -> Result<Swept, RunnerErr
                 });
             }
         };
+        let kept = keep_profile(dir, run, &scratch.path);
+        kept.map_err(|source| RunnerError::Child {
+            what: format!("{}: its heap profile cannot be kept", progress::describe(run)),
+            source,
+        })?;
         dir.append_run(&record)?;
         estimator.learn(&record);
         progress.finish(run, &record, estimator.estimate(&todo[index + 1..]));
@@ -120,13 +125,19 @@ pub(crate) fn one(
         return Ok(None);
     }
     let line = scratch.join("record.json");
-    // A record of the run before must not be taken for this one's.
-    if line.exists() {
-        fs::remove_file(&line)?;
+    let profile = scratch.join(PROFILE);
+    // What the run before left must not be taken for this one's.
+    let left = ENDINGS.map(|ending| profile.with_extension(ending));
+    for file in left.iter().chain([&line]).filter(|file| file.exists()) {
+        fs::remove_file(file)?;
     }
+    let files = Files {
+        record: &line,
+        profile: &profile,
+    };
     let mut command = Command::new(sweep.program);
     let illegal = |error| io::Error::new(io::ErrorKind::InvalidInput, format!("plan.json: {error}"));
-    command.args(command_line::exec(run, Some(&line)).map_err(illegal)?);
+    command.args(command_line::exec(run, Some(&files)).map_err(illegal)?);
     // Flags come from the plan alone.
     command.env_remove("GCLABRTS");
     // A backtrace would push the panic's message out of the tail that is kept; repeating the run's command shows one.
@@ -144,6 +155,24 @@ pub(crate) fn one(
     }
     let line = fs::read_to_string(&line).ok();
     Ok(Some(outcome::record(run, before, finished, line.as_deref())))
+}
+
+/// What a run calls its heap profile until it is known to be whole.
+const PROFILE: &str = "profile";
+/// The files of a heap profile: the bands, and the sets of retainers.
+const ENDINGS: [&str; 2] = ["hp", "prof"];
+
+/// Moves the files of a heap profile to where they stay; those of a run that did not end well too, as far as there are any.
+fn keep_profile(dir: &ResultsDir, run: &PlannedRun, scratch: &Path) -> io::Result<()> {
+    for ending in ENDINGS.iter().filter(|_| run.profile_flags.is_some()) {
+        let written = scratch.join(PROFILE).with_extension(ending);
+        if written.exists() {
+            let place = dir.profile_file(&run.id, ending);
+            fs::create_dir_all(place.parent().unwrap_or(dir.path()))?;
+            fs::rename(written, place)?;
+        }
+    }
+    Ok(())
 }
 
 /// A folder beside the results for what a run writes before it is known to be whole; removed at the end.

@@ -53,6 +53,7 @@ pub fn record(run: &PlannedRun, before: Before, finished: Finished, line: Option
         system_seconds: Some(finished.system.as_secs_f64()),
         max_rss_bytes: Some(finished.max_rss),
         latency: own.latency,
+        profile: own.profile.filter(|_| run.profile_flags.is_some()),
         stats: own.stats,
         ..RunRecord::planned(run, before.seed)
     }

@@ -1,6 +1,7 @@
 //! How far a sweep is and how long it will still take: a bar on a terminal, one line a run elsewhere (logs of batch jobs).
 //!
-//! The estimate takes for each run still to do the mean time of its configuration so far, or else of its workload's runs, or else of all.
+//! The estimate takes for each run still to do the mean time of its configuration so far, or else of its workload's runs, or else of all. Runs with
+//! a heap profile are learned apart, and as long as none was done are taken for timed ones.
 
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -21,11 +22,7 @@ impl Estimator {
         let Some(seconds) = run.wall_seconds else {
             return;
         };
-        for key in [
-            format!("cell {}", run.cell),
-            work_key(&run.workload, &run.args),
-            String::new(),
-        ] {
+        for key in keys(run.profile_flags.as_deref(), &run.cell, &run.workload, &run.args) {
             let (sum, count) = self.sums.entry(key).or_default();
             *sum += seconds;
             *count += 1;
@@ -34,12 +31,12 @@ impl Estimator {
 
     /// Seconds that `runs` will take; nothing if no run was ever done.
     pub fn estimate<'r>(&self, runs: impl IntoIterator<Item = &'r PlannedRun>) -> Option<Duration> {
-        let mean = |key: &str| self.sums.get(key).map(|(sum, count)| sum / f64::from(*count));
-        let seconds = |run: &PlannedRun| {
-            mean(&format!("cell {}", run.cell))
-                .or_else(|| mean(&work_key(&run.workload, &run.args)))
-                .or_else(|| mean(""))
+        let mean = |key: String| self.sums.get(&key).map(|(sum, count)| sum / f64::from(*count));
+        let of_kind = |run: &PlannedRun, profile: Option<&str>| {
+            let mut keys = keys(profile, &run.cell, &run.workload, &run.args).into_iter();
+            keys.find_map(mean)
         };
+        let seconds = |run: &PlannedRun| of_kind(run, run.profile_flags.as_deref()).or_else(|| of_kind(run, None));
         runs.into_iter()
             .map(seconds)
             .sum::<Option<f64>>()
@@ -47,8 +44,15 @@ impl Estimator {
     }
 }
 
-fn work_key(workload: &str, args: &[String]) -> String {
-    format!("work {workload} {}", args.join(" "))
+/// Under which names a run is known, from the nearest to the farthest: its configuration, its workload, all. Those with a heap profile are slower, and have names of
+/// their own.
+fn keys(profile: Option<&str>, cell: &str, workload: &str, args: &[String]) -> [String; 3] {
+    let kind = profile.unwrap_or("timed");
+    [
+        format!("{kind} cell {cell}"),
+        format!("{kind} work {workload} {}", args.join(" ")),
+        kind.to_owned(),
+    ]
 }
 
 /// What the user sees while the runs are done.
@@ -126,6 +130,7 @@ pub fn describe(run: &PlannedRun) -> String {
     words.extend(run.args.iter().cloned());
     words.extend(run.flags.iter().map(|(name, value)| format!("{name}={value}")));
     words.extend(run.heap_multiple.map(|multiple| format!("({multiple}×)")));
+    words.extend(run.profile_flags.clone());
     words.join(" ")
 }
 

@@ -5,6 +5,7 @@
 
 mod errors;
 mod parse;
+mod profiles;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -41,6 +42,8 @@ pub struct Spec {
     pub collectors: Vec<String>,
     /// Names of workloads with their arguments.
     pub workloads: Vec<(String, Vec<String>)>,
+    /// Flags of heap profiles, for each of [`Spec::workloads`] in their order: each is one run more of each configuration. May be shorter.
+    pub profiles: Vec<Vec<String>>,
     /// Runs of each configuration.
     pub repeat: u32,
     /// Seed of the order of runs.
@@ -56,6 +59,15 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// The flags of the heap profiles of a workload with these arguments.
+    pub fn profiles_of(&self, workload: &str, args: &[String]) -> &[String] {
+        let mut works = self.workloads.iter();
+        let place = works.position(|(name, its)| name == workload && its == args);
+        place
+            .and_then(|place| self.profiles.get(place))
+            .map_or(&[], Vec::as_slice)
+    }
+
     /// Every swept flag once, with all its values, in the order in which they occur.
     pub fn axes(&self) -> Vec<Axis> {
         let mut axes: Vec<Axis> = Vec::new();

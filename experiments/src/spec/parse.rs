@@ -41,6 +41,8 @@ impl std::fmt::Display for Value {
 pub struct RawWorkload {
     pub name: Spanned<String>,
     pub args: Vec<Spanned<String>>,
+    /// `profiles` of this workload, which takes the place of the file's.
+    pub profiles: Option<Vec<Spanned<String>>>,
 }
 
 /// A swept flag's key and its values.
@@ -57,6 +59,8 @@ pub struct Raw {
     pub timeout: Duration,
     /// `heap`, where it stands and its values.
     pub heap: Option<Spanned<Vec<Spanned<f64>>>>,
+    /// `profiles`.
+    pub profiles: Vec<Spanned<String>>,
     /// `[flags]`, in the order of the file.
     pub flags: Vec<(Spanned<String>, Spanned<Value>)>,
     /// `[sweep]`, or each of several `[[sweep]]`, in the order of the file.
@@ -73,7 +77,7 @@ const DEFAULT_SEED: u64 = 1;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 /// A heap of more than so many times the least one is a slip of the finger.
 const MOST_MULTIPLE: f64 = 1000.0;
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "question",
     "collectors",
     "workloads",
@@ -81,6 +85,7 @@ const KEYS: [&str; 9] = [
     "seed",
     "timeout",
     "heap",
+    "profiles",
     "flags",
     "sweep",
 ];
@@ -131,6 +136,10 @@ impl Walk<'_> {
                 .transpose()?
                 .unwrap_or(DEFAULT_TIMEOUT),
             heap: get("heap").map(|value| self.heap(value)).transpose()?,
+            profiles: get("profiles")
+                .map(|value| self.profiles(value, false))
+                .transpose()?
+                .unwrap_or_default(),
             flags: get("flags")
                 .map(|value| self.flags(value))
                 .transpose()?
@@ -294,11 +303,12 @@ impl Walk<'_> {
             return Ok(RawWorkload {
                 name: Spanned::new(item.span(), name.to_owned()),
                 args: Vec::new(),
+                profiles: None,
             });
         };
         for (key, _) in in_order(table) {
-            if !["name", "args"].contains(&key.get_ref().as_ref()) {
-                return Err(self.unknown_key(key, &["name", "args"], " of a workload"));
+            if !WORKLOAD_KEYS.contains(&key.get_ref().as_ref()) {
+                return Err(self.unknown_key(key, &WORKLOAD_KEYS, " of a workload"));
             }
         }
         let name = table.get("name").ok_or_else(|| {
@@ -320,7 +330,32 @@ impl Walk<'_> {
         Ok(RawWorkload {
             name: Spanned::new(name.span(), self.text("name", name)?),
             args,
+            profiles: table
+                .get("profiles")
+                .map(|value| self.profiles(value, true))
+                .transpose()?,
         })
+    }
+
+    /// Strings of flags. Of a workload there may be none: it has none of the file's then.
+    fn profiles(&self, value: &Spanned<DeValue<'_>>, may_be_empty: bool) -> Parsed<Vec<Spanned<String>>> {
+        let wanted = "an array of strings";
+        let wrong = |value| self.wrong_type("profiles", value, wanted).help(PROFILES_HELP);
+        let array = value.get_ref().as_array().ok_or_else(|| wrong(value))?;
+        if array.is_empty() && !may_be_empty {
+            return Err(SpecError::at(
+                self.source,
+                value.span(),
+                "`profiles` is empty: there would be nothing to profile",
+                "at least one profile is needed",
+            )
+            .help(format!("leave it out, or say what to profile: {PROFILES_HELP}")));
+        }
+        let flags = array.iter().map(|item| {
+            let flags = item.get_ref().as_str().ok_or_else(|| wrong(item))?;
+            Ok(Spanned::new(item.span(), flags.to_owned()))
+        });
+        flags.collect()
     }
 
     fn argument(&self, value: &Spanned<DeValue<'_>>) -> Parsed<String> {
@@ -401,6 +436,12 @@ impl Walk<'_> {
 
 /// What `heap` is.
 const HEAP_HELP: &str = "`heap` has multiples of the least heap with which a workload completes: heap = [1.5, 2, 3, 6]; for sizes, sweep `M`";
+
+/// What `profiles` is.
+const PROFILES_HELP: &str = "`profiles` has the flags of heap profiles, each a string as on a command line: profiles = [\"-hy\", \"-hr -R0 -i0\"]";
+
+/// The keys of a workload.
+const WORKLOAD_KEYS: [&str; 3] = ["name", "args", "profiles"];
 
 /// Longest time limit: anything above is taken for a mistake, and it keeps sums of deadlines far from overflow.
 const MAX_SECONDS: u64 = 1000 * 3600;

@@ -13,7 +13,7 @@ use toml::Spanned;
 
 use super::errors::{Source, SpecError};
 use super::parse::{Parsed, Raw, RawAxis, RawWorkload, Value};
-use super::{Axis, Spec};
+use super::{Axis, Spec, profiles};
 use crate::plan;
 use crate::registry::{Registry, usage};
 use crate::suggest::suggest;
@@ -24,11 +24,13 @@ const MOST_RUNS: usize = 1_000_000;
 /// Looks up and checks everything in `raw`.
 pub fn validate(name: String, source: &Source, raw: Raw, registry: &Registry) -> Parsed<Spec> {
     let check = Check { source, registry };
+    profiles::not_in_timed_runs(source, &raw)?;
     let spec = Spec {
         name,
         text: source.text.clone(),
         collectors: check.collectors(&raw.collectors)?,
         workloads: check.workloads(&raw.workloads)?,
+        profiles: profiles::of_workloads(source, &raw)?,
         flags: check.flags(&raw)?,
         sweeps: check.sweeps(&raw)?,
         question: raw.question.clone(),
@@ -82,7 +84,7 @@ impl Check<'_> {
 
     fn workloads(&self, items: &[RawWorkload]) -> Parsed<Vec<(String, Vec<String>)>> {
         let mut workloads: Vec<(String, Vec<String>)> = Vec::new();
-        for RawWorkload { name, args } in items {
+        for RawWorkload { name, args, .. } in items {
             let wanted = name.get_ref();
             let Some(workload) = self.registry.workload(wanted) else {
                 let help = suggest(wanted, "workloads", &self.registry.workload_names());
@@ -217,12 +219,13 @@ impl Check<'_> {
             .iter()
             .map(|axes| product(&mut axes.iter().map(|axis| axis.values.len())))
             .fold(0, usize::saturating_add);
+        // Of each workload so many timed runs, and a run for each of its profiles.
+        let of_each = spec.profiles.iter().map(|own| own.len() + spec.repeat as usize);
         let factors = [
             settings.max(1),
             spec.collectors.len(),
-            spec.workloads.len(),
-            spec.repeat as usize,
             spec.heap.len().max(1),
+            of_each.fold(0, usize::saturating_add),
         ];
         let runs = product(&mut factors.into_iter());
         if runs <= MOST_RUNS {
@@ -259,7 +262,26 @@ impl Check<'_> {
                 self.registry
                     .fit(collector, &flags)
                     .map_err(|error| self.of_flag(raw, Some(name), &error))?;
+                self.every_profile(raw, name, &flags)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Every profile must go with the setting `flags` of `collector`.
+    fn every_profile(&self, raw: &Raw, collector: &str, flags: &Flags) -> Parsed<()> {
+        let own = raw.workloads.iter().filter_map(|workload| workload.profiles.as_ref());
+        for profile in raw.profiles.iter().chain(own.flatten()) {
+            let mut words = flags.to_words();
+            words.extend(profile.get_ref().split_whitespace().map(str::to_owned));
+            let fits = Flags::parse_words(&words).and_then(|flags| match self.registry.collector(collector) {
+                Some(description) => self.registry.fit(description, &flags),
+                None => Ok(flags),
+            });
+            fits.map_err(|error| {
+                let text = format!("`profiles`: with {collector} {}: {error}", flags.to_words().join(" "));
+                self.at(profile.span(), text, "not in every configuration of this file")
+            })?;
         }
         Ok(())
     }

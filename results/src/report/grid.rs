@@ -231,7 +231,8 @@ fn runs_cell(group: &Group<'_>) -> Cell {
 }
 
 fn run_words(summary: &Summary<'_>, run: &RunRecord) -> Vec<Cell> {
-    let mut cells = vec![Cell::word(run.position.to_string()), Cell::word(run.round.to_string())];
+    let round = run.profile_flags.clone().unwrap_or_else(|| run.round.to_string());
+    let mut cells = vec![Cell::word(run.position.to_string()), Cell::word(round)];
     let group = Group::empty(run);
     cells.push(Cell::word(group.configuration.work()));
     cells.extend(word_cells(summary, &group));

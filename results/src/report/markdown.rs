@@ -1,6 +1,7 @@
 //! A report to paste into an issue: the answer, a table for each workload, the machine in a line, and the command.
 
 use super::memory::{deaths_text, minima, standing_text, times};
+use super::profiles::{self, Profiled, bytes_text, time_text};
 use super::{
     Advice, Budgets, advice, answers, budgets, cautions, environment, headline, pause_rows, ratio_text, with_range,
 };
@@ -53,6 +54,7 @@ fn folder(dir: &ResultsDir) -> String {
     if summary.most_runs() > 1 {
         text.push_str("\nMedian (least–greatest) of the runs that ended well.\n");
     }
+    text.push_str(&heap_profiles(dir, &summary));
     let facts: Vec<String> = environment(dir)
         .iter()
         .map(|(name, value)| format!("{name}: {value}"))
@@ -64,6 +66,42 @@ fn folder(dir: &ResultsDir) -> String {
         manifest.seed,
         shell_line(&manifest.command).replace('\n', " ")
     );
+    text
+}
+
+/// The peaks of all heap profiles; nothing without any.
+fn heap_profiles(dir: &ResultsDir, summary: &Summary<'_>) -> String {
+    let works = profiles::profiled(dir, summary);
+    let mut text = String::new();
+    if !works.is_empty() {
+        text.push_str("\n### Heap profiles\n\nRuns of their own, in no figure above: what was in the heap at the census with the most bytes.\n");
+    }
+    for (title, runs) in &works {
+        let _ = writeln!(text, "\n#### {}", plain(title));
+        runs.iter().for_each(|run| text.push_str(&heap_profile(run)));
+    }
+    text
+}
+
+fn heap_profile(profiled: &Profiled<'_>) -> String {
+    let mut text = format!("\n{}: {}", plain(&profiled.label), plain(&profiled.notes()));
+    let Some((peak, rows)) = profiled.peak() else {
+        return text + "\n";
+    };
+    let _ = writeln!(text, "\n");
+    let head = [
+        format!("after {}", time_text(peak.seconds)),
+        "bytes".to_owned(),
+        "%".to_owned(),
+    ];
+    let _ = writeln!(text, "{}|:--|--:|--:|", line(&head));
+    for row in rows {
+        text.push_str(&line(&[
+            row.name,
+            bytes_text(row.bytes),
+            metric::Unit::Percent.text(row.share),
+        ]));
+    }
     text
 }
 

@@ -6,7 +6,7 @@ use super::{
     Advice, Answer, Best, Budgets, Standing, advice, answers, budgets, cautions, environment, headline, pause_rows,
     pauses, ratio_text, time_metric, with_range,
 };
-use super::{memory, parallel, timeline};
+use super::{memory, parallel, profiles, timeline};
 use crate::chart::swatch;
 use crate::folder::ResultsDir;
 use crate::manifest::Axis;
@@ -17,6 +17,9 @@ use crate::summary::{Group, Summary, Work};
 use minijinja::{Environment, UndefinedBehavior, Value, context};
 
 const TEMPLATE: &str = include_str!("../../templates/report.html");
+
+/// More heap profiles than these are not drawn: each takes some twenty kilobytes, and nobody looks at a hundred.
+const MOST_PROFILES: usize = 60;
 
 /// The report of these folders as one HTML file.
 ///
@@ -43,6 +46,11 @@ fn folder(dir: &ResultsDir) -> Value {
     let configurations = summary.groups().count();
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let mut facts = vec![count(dir.runs().len(), "run"), count(configurations, "configuration")];
+    facts.extend(
+        Some(dir.profiled().len())
+            .filter(|n| *n > 0)
+            .map(|n| count(n, "heap profile")),
+    );
     facts.push(format!("seed {}", manifest.seed));
     facts.extend(Some(manifest.started.clone()).filter(|s| !s.is_empty()));
     let fixed: Vec<String> = summary
@@ -75,6 +83,7 @@ fn folder(dir: &ResultsDir) -> Value {
             .map(|(style, &name)| context! { name, swatch => Value::from_safe_string(swatch(style)) })
             .collect::<Vec<_>>(),
         works,
+        profiles => profiles_view(dir, &summary),
         failed => failed_runs(dir, &summary),
         configurations => configuration_table(&summary),
         raw => raw_table(dir, &summary),
@@ -203,6 +212,47 @@ fn budgets_view(dir: &ResultsDir, summary: &Summary<'_>, budgets: &Budgets) -> V
     }
 }
 
+/// Heap profiles by workload: a chart and a table of the peak each, as far as a page has room.
+fn profiles_view(dir: &ResultsDir, summary: &Summary<'_>) -> Value {
+    let works = profiles::profiled(dir, summary);
+    let all: usize = works.iter().map(|(_, runs)| runs.len()).sum();
+    let mut room = MOST_PROFILES;
+    let works: Vec<Value> = works
+        .iter()
+        .map(|(title, runs)| {
+            let shown = runs.iter().take(room).map(profile_view).collect::<Vec<_>>();
+            room -= shown.len();
+            context! { title, runs => shown }
+        })
+        .collect();
+    context! { works, left_out => all.saturating_sub(MOST_PROFILES) }
+}
+
+fn profile_view(profiled: &profiles::Profiled<'_>) -> Value {
+    let peak = profiled.peak().map(|(peak, rows)| {
+        let rows = rows.iter().map(|row| {
+            context! {
+                name => row.name.as_str(),
+                members => row.members.as_str(),
+                bytes => profiles::bytes_text(row.bytes),
+                share => format!("{} %", metric::Unit::Percent.text(row.share)),
+            }
+        });
+        context! {
+            at => profiles::time_text(peak.seconds),
+            marker => peak.marker.as_deref(),
+            rows => rows.collect::<Vec<_>>(),
+        }
+    });
+    context! {
+        label => profiled.label.as_str(),
+        chart => profiled.chart().map(|chart| Value::from_safe_string(chart.svg())),
+        peak,
+        notes => profiled.notes(),
+        file => profiled.profile.map(|_| profiled.file()),
+    }
+}
+
 fn work_view(summary: &Summary<'_>, work: &Work<'_>) -> Value {
     let (rows, all_panels) = panels(summary, work);
     let rows: Vec<Value> = rows
@@ -279,7 +329,7 @@ fn distributions(summary: &Summary<'_>, work: &Work<'_>, rows: &[pauses::PauseRo
 }
 
 fn failed_runs(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<Value> {
-    let failed = dir.runs().iter().filter(|run| super::is_failure(run));
+    let failed = dir.all_runs().filter(|run| super::is_failure(run));
     failed
         .map(|run| {
             let group = Group::empty(run);
@@ -287,7 +337,7 @@ fn failed_runs(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<Value> {
                 work => run.configuration().work(),
                 label => group.label(&summary.axes),
                 outcome => run.outcome.to_string(),
-                round => run.round,
+                round => run.profile_flags.clone().unwrap_or_else(|| run.round.to_string()),
                 after => run.wall_seconds.filter(|s| s.is_finite()).map(|s| metric::WALL.unit.text_with_unit(s)),
                 stderr => run.stderr_tail.as_deref(),
                 command => shell_line(&run.command),

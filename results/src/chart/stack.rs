@@ -1,0 +1,315 @@
+//! Stacked bands over a horizontal axis, as SVG: what a heap profile looks like.
+//!
+//! Bands lie on each other in their order, the first at the bottom, where its shape can be read best. Each is drawn as the area under its upper edge, the
+//! topmost first, so that the next one covers what is below: one edge a band, half the bytes. Six colours of Okabe and Ito and a light tint of
+//! each; what is left over is grey. The legend stands in the order of the picture and is a part of it, so that a chart cut out of the page is whole.
+
+use std::fmt::Write;
+
+use super::{COLOURS, Scale, escape, linear_ticks, tick_text};
+
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 290.0;
+const LEFT: f64 = 62.0;
+const RIGHT: f64 = 436.0;
+const TOP: f64 = 34.0;
+const BASE: f64 = HEIGHT - 44.0;
+const TICKS: usize = 5;
+/// Where the legend begins, and how far its lines lie apart.
+const LEGEND: (f64, f64) = (RIGHT + 14.0, 16.0);
+/// Letters of a name that have room there.
+const LEGEND_LETTERS: usize = 27;
+/// One census has no breadth; it is drawn so wide.
+const LONE: f64 = 40.0;
+/// Labels of markers closer than this to the one before would run into it; lines closer than the second would be one.
+const MARKERS_APART: (f64, f64) = (12.0, 1.5);
+/// The colour of what is left over, in [`COLOURS`].
+const GREY: usize = 6;
+/// The first six of [`COLOURS`], half way to white.
+const TINTS: [&str; GREY] = ["#80B9D9", "#EAAF80", "#80CFB9", "#E6BCD3", "#F3CF80", "#ABDAF4"];
+
+/// How many bands have a colour of their own.
+pub const BAND_COLOURS: usize = 2 * GREY;
+
+/// A chart of stacked bands.
+#[derive(Debug, Clone, Default)]
+pub struct Stack {
+    /// What is shown.
+    pub title: String,
+    /// What lies on the horizontal axis.
+    pub x_label: String,
+    /// The places on it, never decreasing.
+    pub x: Vec<f64>,
+    /// The bands from the bottom to the top; at most [`BAND_COLOURS`] with a colour of their own.
+    pub bands: Vec<Band>,
+    /// Vertical lines: place and name.
+    pub markers: Vec<(f64, String)>,
+}
+
+/// A band of a stack.
+#[derive(Debug, Clone, Default)]
+pub struct Band {
+    /// What it is.
+    pub name: String,
+    /// Bytes at each place of the chart.
+    pub bytes: Vec<u64>,
+    /// Whether it is what is left over, which is grey.
+    pub rest: bool,
+}
+
+impl Stack {
+    /// The chart as one `<svg>` element.
+    pub fn svg(&self) -> String {
+        let title = escape(&self.title);
+        let mut svg = format!(
+            r#"<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="11"><title>{title}</title><text x="4" y="14" font-size="12.5" font-weight="600" fill="currentColor">{title}</text>"#
+        );
+        let edges = self.edges();
+        let most = edges.iter().flatten().copied().fold(0.0, f64::max);
+        let (unit, unit_name) = byte_unit(most);
+        let y_ticks = linear_ticks(most / unit, TICKS);
+        let y = Scale::new(0.0, y_ticks[y_ticks.len() - 1] * unit, false, BASE, TOP);
+        let x = self.x_scale();
+        for tick in &y_ticks {
+            let label = if *tick == 0.0 {
+                "0".to_owned()
+            } else {
+                format!("{} {unit_name}", tick_text(*tick))
+            };
+            horizontal(&mut svg, y.at(tick * unit), &label);
+        }
+        self.areas(&mut svg, &edges, &x, &y);
+        self.x_axis(&mut svg, &x);
+        self.lines_of_markers(&mut svg, &x);
+        self.legend(&mut svg);
+        svg.push_str("</svg>");
+        svg
+    }
+
+    /// The upper edge of each band.
+    fn edges(&self) -> Vec<Vec<f64>> {
+        let mut below = vec![0.0; self.x.len()];
+        let above = self.bands.iter().map(|band| {
+            below
+                .iter_mut()
+                .zip(&band.bytes)
+                .for_each(|(sum, bytes)| *sum += *bytes as f64);
+            below.clone()
+        });
+        above.collect()
+    }
+
+    /// From 0, unless half of the axis and more would be empty.
+    fn x_scale(&self) -> Scale {
+        let (low, high) = self.ends();
+        Scale::new(low, high, false, LEFT, RIGHT)
+    }
+
+    fn ends(&self) -> (f64, f64) {
+        let first = self.x.first().copied().unwrap_or(0.0);
+        let last = self.x.last().copied().unwrap_or(1.0);
+        (if first > last / 2.0 && first < last { first } else { 0.0 }, last)
+    }
+
+    fn areas(&self, svg: &mut String, edges: &[Vec<f64>], x: &Scale, y: &Scale) {
+        for (index, (band, edge)) in self.bands.iter().zip(edges).enumerate().rev() {
+            let points: Vec<(f64, f64)> = match edge[..] {
+                [bytes] => [-LONE, 0.0].map(|left| (x.at(self.x[0]) + left, y.at(bytes))).to_vec(),
+                _ => self
+                    .x
+                    .iter()
+                    .zip(edge)
+                    .map(|(at, bytes)| (x.at(*at), y.at(*bytes)))
+                    .collect(),
+            };
+            let (Some(first), Some(last)) = (points.first(), points.last()) else {
+                continue;
+            };
+            let mut path = format!("M{:.1} {BASE}", first.0);
+            points.iter().for_each(|(across, up)| {
+                let _ = write!(path, "L{across:.1} {up:.1}");
+            });
+            let _ = write!(
+                svg,
+                r#"<path d="{path}L{:.1} {BASE}Z" style="fill:{};stroke:var(--paper,#fff)" stroke-width=".5"><title>{}</title></path>"#,
+                last.0,
+                self.colour(index),
+                escape(&band.name)
+            );
+        }
+    }
+
+    fn x_axis(&self, svg: &mut String, x: &Scale) {
+        let _ = write!(
+            svg,
+            r#"<line x1="{LEFT}" x2="{RIGHT}" y1="{BASE}" y2="{BASE}" stroke="currentColor" stroke-opacity="0.55"/>"#
+        );
+        let (low, high) = self.ends();
+        for tick in ticks_between(low, high) {
+            let _ = write!(
+                svg,
+                r#"<line x1="{at:.1}" x2="{at:.1}" y1="{BASE}" y2="{end:.1}" stroke="currentColor" stroke-opacity="0.55"/><text x="{at:.1}" y="{down:.1}" text-anchor="middle" fill="currentColor" fill-opacity="0.8">{text}</text>"#,
+                at = x.at(tick),
+                end = BASE + 4.0,
+                down = BASE + 16.0,
+                text = tick_text(tick),
+            );
+        }
+        let _ = write!(
+            svg,
+            r#"<text x="{middle:.1}" y="{down:.1}" text-anchor="middle" fill="currentColor">{label}</text>"#,
+            middle = (LEFT + RIGHT) / 2.0,
+            down = HEIGHT - 8.0,
+            label = escape(&self.x_label),
+        );
+    }
+
+    fn lines_of_markers(&self, svg: &mut String, x: &Scale) {
+        let (mut last_line, mut last_label) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+        for (place, name) in &self.markers {
+            let at = x.at(*place);
+            if at - last_line >= MARKERS_APART.1 {
+                last_line = at;
+                let _ = write!(
+                    svg,
+                    r#"<line x1="{at:.1}" x2="{at:.1}" y1="{TOP}" y2="{BASE}" stroke="currentColor" stroke-dasharray="3 2"><title>{}</title></line>"#,
+                    escape(name)
+                );
+            }
+            if at - last_label >= MARKERS_APART.0 {
+                last_label = at;
+                // To the left of its line, reading upwards, on a seam of paper: it may lie on any band.
+                let (left, down) = (at - 3.0, TOP + 3.0);
+                let _ = write!(
+                    svg,
+                    r#"<text x="{left:.1}" y="{down:.1}" text-anchor="end" transform="rotate(-90 {left:.1} {down:.1})" fill="currentColor" style="stroke:var(--paper,#fff)" stroke-width="3" paint-order="stroke">{}</text>"#,
+                    escape(&shortened(name))
+                );
+            }
+        }
+    }
+
+    /// From the top of the stack to its bottom.
+    fn legend(&self, svg: &mut String) {
+        for (line, (index, band)) in self.bands.iter().enumerate().rev().enumerate() {
+            let (left, down) = (LEGEND.0, TOP + LEGEND.1 * line as f64);
+            let _ = write!(
+                svg,
+                r#"<g><title>{full}</title><rect x="{left}" y="{down}" width="11" height="11" style="fill:{colour}"/><text x="{text}" y="{base}" fill="currentColor">{short}</text></g>"#,
+                full = escape(&band.name),
+                colour = self.colour(index),
+                text = left + 16.0,
+                base = down + 9.5,
+                short = escape(&shortened(&band.name)),
+            );
+        }
+    }
+
+    fn colour(&self, band: usize) -> String {
+        if self.bands[band].rest {
+            return format!("var(--s{GREY},{})", COLOURS[GREY]);
+        }
+        match band % BAND_COLOURS {
+            full if full < GREY => format!("var(--s{full},{})", COLOURS[full]),
+            light => format!("var(--t{0},{1})", light - GREY, TINTS[light - GREY]),
+        }
+    }
+}
+
+fn horizontal(svg: &mut String, at: f64, label: &str) {
+    let _ = write!(
+        svg,
+        r#"<line x1="{LEFT}" x2="{RIGHT}" y1="{at:.1}" y2="{at:.1}" stroke="currentColor" stroke-opacity="0.13"/><text x="{text:.1}" y="{down:.1}" text-anchor="end" fill="currentColor" fill-opacity="0.8">{label}</text>"#,
+        text = LEFT - 6.0,
+        down = at + 3.8,
+    );
+}
+
+/// A name that fits: its beginning and its end, which tell generic types and sets apart better than the beginning alone.
+fn shortened(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= LEGEND_LETTERS {
+        return name.to_owned();
+    }
+    let end = LEGEND_LETTERS / 3;
+    let head: String = letters[..LEGEND_LETTERS - end - 1].iter().collect();
+    let tail: String = letters[letters.len() - end..].iter().collect();
+    format!("{head}…{tail}")
+}
+
+/// The largest unit of which `bytes` are at least one: its size in bytes, and its name.
+pub fn byte_unit(bytes: f64) -> (f64, &'static str) {
+    let units = [(1024f64.powi(3), "GiB"), (1024f64.powi(2), "MiB"), (1024.0, "KiB")];
+    units.into_iter().find(|(size, _)| bytes >= *size).unwrap_or((1.0, "B"))
+}
+
+/// Round figures from `low` to `high`.
+fn ticks_between(low: f64, high: f64) -> Vec<f64> {
+    let step = linear_ticks(high - low, TICKS)[1];
+    let (first, last) = ((low / step - 1e-9).ceil() as i64, (high / step + 1e-9).floor() as i64);
+    (first..=last.min(first + 2 * TICKS as i64))
+        .map(|tick| tick as f64 * step)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_lie_within_the_axis() {
+        assert_eq!(ticks_between(0.0, 1.0).len(), 6);
+        let narrow = ticks_between(0.80, 0.82);
+        assert!(
+            narrow.len() > 2 && narrow.iter().all(|tick| (0.7999..=0.8201).contains(tick)),
+            "{narrow:?}"
+        );
+        assert_eq!(ticks_between(0.0, 0.0), [0.0], "nothing has no breadth");
+    }
+
+    #[test]
+    fn units_of_bytes() {
+        assert_eq!(byte_unit(1023.0), (1.0, "B"));
+        assert_eq!(byte_unit(1024.0), (1024.0, "KiB"));
+        assert_eq!(byte_unit(5e12).1, "GiB");
+    }
+
+    #[test]
+    fn long_names_keep_their_ends() {
+        let name = format!("MutArray<{}>-end", "é".repeat(50));
+        let short = shortened(&name);
+        assert_eq!(short.chars().count(), LEGEND_LETTERS);
+        assert!(short.starts_with("MutArray<") && short.ends_with(">-end"));
+        assert_eq!(shortened("Tree"), "Tree");
+    }
+
+    #[test]
+    fn bands_lie_on_each_other() {
+        let band = |name: &str, bytes: &[u64]| Band {
+            name: name.to_owned(),
+            bytes: bytes.to_vec(),
+            rest: false,
+        };
+        let stack = Stack {
+            x: vec![0.0, 1.0],
+            bands: vec![band("a", &[1, 2]), band("b", &[3, 0])],
+            ..Stack::default()
+        };
+        assert_eq!(stack.edges(), [[1.0, 2.0], [4.0, 2.0]]);
+        assert!(
+            Stack::default().svg().ends_with("</svg>"),
+            "a chart of nothing is a chart"
+        );
+        let lone = Stack {
+            x: vec![0.5],
+            bands: vec![band("<a>", &[7])],
+            markers: vec![(0.5, "half & half".to_owned())],
+            ..Stack::default()
+        };
+        let svg = lone.svg();
+        assert!(
+            svg.contains("&lt;a&gt;") && svg.contains("half &amp; half") && !svg.contains("NaN"),
+            "{svg}"
+        );
+    }
+}
