@@ -319,6 +319,52 @@ mod tests {
         assert_eq!(ids(&runs).iter().collect::<BTreeSet<_>>().len(), 2 * 3 * 6);
     }
 
+    /// Two profiles of the first work, none of the second, one of the third.
+    fn profiled(spec: Spec) -> Spec {
+        let profiles = [&["-hy", "-hr -i0"][..], &[], &["-hT"]];
+        Spec {
+            profiles: profiles.map(|own| own.iter().map(|p| p.to_string()).collect()).to_vec(),
+            ..spec
+        }
+    }
+
+    #[test]
+    fn a_profile_is_one_run_of_each_cell_whatever_the_rounds() {
+        for repeat in [1, 4] {
+            let (without, with) = (spec(repeat, 7), profiled(spec(repeat, 7)));
+            let (timed, all) = (
+                plan(&without, &[], Shard::default()),
+                plan(&with, &[], Shard::default()),
+            );
+            let (as_before, more) = all.split_at(timed.len());
+            assert_eq!(as_before, timed, "timed runs are as they were");
+            // Two collectors and six settings of each work.
+            assert_eq!(more.len(), 12 * (2 + 1));
+            let keys: BTreeSet<_> = more.iter().map(|run| (&run.cell, &run.profile_flags)).collect();
+            assert_eq!(keys.len(), more.len(), "each once");
+            assert!(timed.iter().all(|run| run.profile_flags.is_none()));
+            assert!(more.iter().all(|run| run.profile_flags.is_some() && run.args != ["9"]));
+            assert!(
+                all.iter()
+                    .enumerate()
+                    .all(|(place, run)| run.position as usize == place)
+            );
+            assert_eq!(ids(&all).iter().collect::<BTreeSet<_>>().len(), all.len());
+        }
+    }
+
+    #[test]
+    fn shards_share_profiles_too() {
+        let spec = profiled(spec(2, 3));
+        let whole = plan(&spec, &[], Shard::default());
+        for count in [2, 3, 8, 20] {
+            let parts = (1..=count).map(|index| plan(&spec, &[], Shard { index, count }));
+            let mut together: Vec<PlannedRun> = parts.flatten().collect();
+            together.sort_by_key(|run| run.position);
+            assert_eq!(together, whole, "nothing lost, nothing twice");
+        }
+    }
+
     #[test]
     fn a_heap_is_the_same_bytes_for_all_collectors() {
         let minimum = |collector: &str, workload: &str, args: &[&str], bytes: Option<u64>| Minimum {

@@ -181,6 +181,28 @@ mod tests {
     }
 
     #[test]
+    fn a_profiled_run_says_nothing_of_timed_ones() {
+        let profiled = PlannedRun {
+            profile_flags: Some("-hy".into()),
+            ..run("a", "x")
+        };
+        let mut estimator = Estimator::default();
+        let learned = |planned: &PlannedRun, seconds| RunRecord {
+            wall_seconds: Some(seconds),
+            ..RunRecord::planned(planned, 1)
+        };
+        estimator.learn(&learned(&run("a", "x"), 1.0));
+        assert_eq!(
+            estimator.estimate([&profiled]),
+            Some(Duration::from_secs(1)),
+            "for want of better"
+        );
+        estimator.learn(&learned(&profiled, 9.0));
+        assert_eq!(estimator.estimate([&profiled]), Some(Duration::from_secs(9)));
+        assert_eq!(estimator.estimate([&run("a", "x")]), Some(Duration::from_secs(1)));
+    }
+
+    #[test]
     fn durations_as_one_says_them() {
         let said: Vec<_> = [0, 1, 119, 120, 200, 7199, 7500]
             .into_iter()

@@ -58,7 +58,7 @@ fn checked(source: &Source, profiles: &[Spanned<String>]) -> Parsed<Vec<String>>
 
 /// The flags of one profile.
 fn flags(source: &Source, profile: &Spanned<String>) -> Parsed<Flags> {
-    let help = || format!("flags of heap profiles: {}", profile_flags());
+    let help = || format!("a profile has these flags: {}", profile_flags());
     for (word, place) in words(source, profile) {
         let at = |message: String, label: &str| SpecError::at(source, place.clone(), message, label);
         if matches!(word, "+RTS" | "-RTS" | "--RTS") {
@@ -72,7 +72,7 @@ fn flags(source: &Source, profile: &Spanned<String>) -> Parsed<Flags> {
             }
             // It needs another one beside it; those of profiles are seen together below.
             Err(FlagError::Conflict { flag, .. }) => !flag.starts_with("-h"),
-            Err(error) => return Err(at(format!("`profiles`: {error}"), "not a flag of heap profiles").help(help())),
+            Err(error) => return Err(at(format!("`profiles`: {error}"), "not a legal flag").help(help())),
         };
         if foreign {
             let text = format!("`profiles`: {word} is no flag of a heap profile");

@@ -151,6 +151,68 @@ fn several_sweeps() {
 }
 
 #[test]
+fn profiles_of_the_file_and_of_a_workload() {
+    let spec = spec(
+        r#"
+        collectors = ["copying"]
+        workloads  = ["binary_trees", { name = "hash_churn", profiles = ["-hT"] }, { name = "hash_churn", args = [64], profiles = [] }]
+        profiles   = ["-hy", "  -hr   -R0 -i0 ", "-hT -hyTree,Node -i0.01"]
+        "#,
+    )
+    .unwrap();
+    let of = |name: &str, args: &[&str]| {
+        let args: Vec<String> = args.iter().map(|arg| arg.to_string()).collect();
+        spec.profiles_of(name, &args).join(" | ")
+    };
+    assert_eq!(of("binary_trees", &[]), "-hy | -hr -R0 -i0 | -hT -hyTree,Node -i0.01");
+    assert_eq!(of("hash_churn", &[]), "-hT", "its own, in the place of the file's");
+    assert_eq!(of("hash_churn", &["64"]), "", "none");
+    assert_eq!(of("hash_churn", &["65"]), "", "not in the file");
+}
+
+#[test]
+fn wrong_profiles() {
+    let with = |profiles: &str| format!("{HEAD}profiles = {profiles}\n");
+    let cases = [
+        ("no list", with("\"-hy\"")),
+        ("an empty list", with("[]")),
+        ("a number", with("[\"-hy\", 1]")),
+        (
+            "a profile of a workload that is no list",
+            "collectors = [\"copying\"]\nworkloads = [{ name = \"hash_churn\", profiles = true }]\n".to_owned(),
+        ),
+        ("an unknown flag", with("[\"-hy\", \"-hT -hz -i0\"]")),
+        ("a flag of GHC's", with("[\"-hi\"]")),
+        ("a flag that is not of profiles", with("[\"-hT -A1m\"]")),
+        ("one that needs another", with("[\"-hT --sizing=fixed\"]")),
+        ("a wrong value", with("[\"-hT -iOften\"]")),
+        ("no flag", with("[\"-hT\", \"hy\"]")),
+        ("nothing", with("[\"\"]")),
+        ("two breakdowns", with("[\"-hT -hy\"]")),
+        ("no breakdown", with("[\"-i0 -R0\"]")),
+        ("words that begin flags", with("[\"+RTS -hT\"]")),
+        ("words that end flags", with("[\"-hT -RTS\"]")),
+        ("a profile twice", with("[\"-hT\", \"-hy\", \"-h  -i0.1\"]")),
+        (
+            "escapes, so that places in the string are not those in the file",
+            with("[\"-hT\\u0020-hz\"]"),
+        ),
+        (
+            "in a workload",
+            "collectors = [\"copying\"]\nworkloads = [{ name = \"hash_churn\", profiles = [\"-hT -F2\"] }]\n"
+                .to_owned(),
+        ),
+        ("among the flags", format!("{HEAD}[flags]\nhT = true\n")),
+        (
+            "how often, among the flags",
+            format!("{HEAD}profiles = [\"-hy\"]\n[flags]\ni = 0\n"),
+        ),
+        ("swept", format!("{HEAD}[[sweep]]\nA = [\"1m\"]\nhr = [false, true]\n")),
+    ];
+    insta::assert_snapshot!(all(&cases));
+}
+
+#[test]
 fn wrong_shapes() {
     let cases = [
         (
