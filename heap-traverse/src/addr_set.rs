@@ -51,6 +51,21 @@ impl AddrSet {
         self.epoch += 1;
     }
 
+    /// Become what `other`, a set for the same heap, is.
+    pub fn copy(&mut self, other: &AddrSet) {
+        self.clear();
+        self.pages.resize_with(other.pages.len(), Page::default);
+        for (page, other) in self
+            .pages
+            .iter_mut()
+            .zip(&other.pages)
+            .filter(|(_, page)| page.epoch == other.epoch)
+        {
+            page.epoch = self.epoch;
+            page.bits.clone_from(&other.bits);
+        }
+    }
+
     /// Add `address`, a word of the heap; says whether it is new.
     ///
     /// # Panics
@@ -147,6 +162,19 @@ mod tests {
             assert!(!set.contains(Addr(BASE.0 + 16)));
             set.clear();
         }
+    }
+
+    #[test]
+    fn a_copy_has_the_members_of_now() {
+        let (mut set, mut copy) = (AddrSet::new(BASE), AddrSet::new(BASE));
+        copy.insert(Addr(BASE.0 + 9 * MEGABLOCK.0));
+        set.insert(Addr(BASE.0 + MEGABLOCK.0));
+        set.clear();
+        set.insert(BASE);
+        copy.copy(&set);
+        let all = [0, MEGABLOCK.0, 9 * MEGABLOCK.0].map(|offset| copy.contains(Addr(BASE.0 + offset)));
+        assert_eq!(all, [true, false, false]);
+        assert!(copy.insert(Addr(BASE.0 + MEGABLOCK.0)) && !set.contains(Addr(BASE.0 + MEGABLOCK.0)));
     }
 
     #[test]

@@ -82,8 +82,13 @@ impl Traversal {
         roots: impl IntoIterator<Item = (ClosureView<'a>, C::Data)>,
         client: &mut C,
     ) {
-        self.visited.clear();
+        self.begin();
         self.go_on(roots, client);
+    }
+
+    /// Let nothing have been visited.
+    pub(crate) fn begin(&mut self) {
+        self.visited.clear();
     }
 
     /// [`Traversal::run`], but what the last run (and those that went on from it) visited is not visited for the first time again.
@@ -122,6 +127,16 @@ impl Traversal {
         visit: impl FnMut(ClosureView<'a>) -> Visit<()>,
     ) {
         self.run(roots.into_iter().map(|root| (root, ())), &mut Each(visit));
+    }
+
+    /// What has been visited since the last run began.
+    pub(crate) fn all_visited(&self) -> &AddrSet {
+        &self.visited
+    }
+
+    /// Let `visited` be what has been visited, as if a run had done it.
+    pub(crate) fn begin_with(&mut self, visited: &AddrSet) {
+        self.visited.copy(visited);
     }
 
     /// Whether a closure has been visited since the last run began.

@@ -9,17 +9,25 @@
 //! 2. the second divides the heap into *regions*. A shared closure begins one, and so do all that is passed one label by sources. A closure that is
 //!    reached once belongs to the region of what reaches it, since it has that one's set. Pointers between regions are noted as *flows*, those that
 //!    follow each other between the same two as one;
-//! 3. regions that flow into each other in a circle have one set. Tarjan's algorithm finds these components and their order, and sets are passed on
-//!    along it, once for each flow. Sets are kept once each (`sets.rs`), so that most unions are a look into a table.
+//! 3. sets are passed on along flows, once for each (`reach/spread.rs`), and regions that flow into each other in a circle have one (`reach/cycles.rs`). Sets
+//!    are kept once each (`sets.rs`), so that most unions compare two numbers.
 //!
-//! So each closure is visited twice and each pointer followed twice, whatever the number of labels: [`Reach::visits`] counts it, and a test holds
-//! it against 2. Memory: 2/64 of the heap for bits, 4 bytes for each shared closure's word, and 12 bytes for each region, 16 for each flow. Sets that occur are few; if every closure
+//! So each closure is visited twice and each pointer followed twice, whatever the number of labels. Where there are no sources, what most roots reach in
+//! common is found before that, and visited once (`reach/common.rs`). [`Reach::visits`] counts the visits, and tests hold it against the bounds. Memory: 2/64 of the heap for bits, 4 bytes
+//! for each shared closure's word, and 24 bytes for each region, 12 for each flow, 4 more for each flow in a circle. Sets that occur are few; if every closure
 //! had another one, they would be as large as the answer.
+
+mod common;
+mod cycles;
+mod spread;
 
 use super::sets::{EMPTY, Label, Set, Sets};
 use crate::{AddrSet, Client, ClosureMap, Order, Traversal, Visit};
+pub(super) use common::COMMON;
 use gclab_core::words::Addr;
 use gclab_core::world::ClosureView;
+use spread::Flows;
+use std::collections::HashMap;
 
 /// A part of the heap whose closures have one set; number 0 is none.
 pub(super) type Region = u32;
@@ -32,9 +40,15 @@ pub(super) struct Reach {
     /// From where a region was flowed into last.
     last: Vec<Region>,
     flows: Vec<(Region, Region)>,
-    /// The region of what each label is passed to.
+    /// The region of what each label is passed to by sources.
     sources: Vec<Region>,
-    /// Calls that looked into a closure, of both traversals.
+    /// What roots and sources bring to regions.
+    brought: Vec<(Region, Set)>,
+    graph: Flows,
+    /// What a hub reaches.
+    common: Option<AddrSet>,
+    base: Addr,
+    /// Times that a closure was looked into, by all traversals.
     pub visits: u64,
     /// Closures that were reached.
     pub closures: u64,
@@ -47,7 +61,7 @@ pub(super) trait Sources {
 }
 
 /// Nothing is a source.
-pub(super) struct NoSources;
+struct NoSources;
 
 impl Sources for NoSources {
     #[inline(always)]
@@ -56,9 +70,13 @@ impl Sources for NoSources {
     }
 }
 
+/// A part of the heap that is left out: it has been dealt with.
+type LeftOut<'r> = Option<&'r AddrSet>;
+
 /// The first traversal.
 struct FindShared<'r> {
     shared: &'r mut AddrSet,
+    left_out: LeftOut<'r>,
     visits: u64,
 }
 
@@ -72,7 +90,9 @@ impl<'a> Client<'a> for FindShared<'_> {
     #[inline(always)]
     fn visit(&mut self, closure: ClosureView<'a>, _: (), _: (), first: bool) -> Visit<()> {
         if !first {
-            self.shared.insert(closure.addr());
+            if self.left_out.is_none_or(|left_out| !left_out.contains(closure.addr())) {
+                self.shared.insert(closure.addr());
+            }
             return Visit::Skip;
         }
         self.visits += 1;
@@ -86,13 +106,16 @@ impl<'a> Client<'a> for FindShared<'_> {
 }
 
 /// The second traversal.
-struct FindRegions<'r, S, F> {
+struct FindRegions<'a, 'r, S, F> {
     reach: &'r mut Reach,
     sources: &'r mut S,
+    left_out: LeftOut<'r>,
+    /// Where regions flow into what is left out.
+    entries: Vec<(Region, ClosureView<'a>)>,
     count: F,
 }
 
-impl<'a, S: Sources, F: FnMut(ClosureView<'a>, Region)> Client<'a> for FindRegions<'_, S, F> {
+impl<'a, S: Sources, F: FnMut(ClosureView<'a>, Region)> Client<'a> for FindRegions<'a, '_, S, F> {
     const ORDER: Order = Order::Any;
     const AGAIN: bool = true;
     type Parent = ();
@@ -102,6 +125,10 @@ impl<'a, S: Sources, F: FnMut(ClosureView<'a>, Region)> Client<'a> for FindRegio
     #[inline(always)]
     fn visit(&mut self, closure: ClosureView<'a>, _: (), from: Region, first: bool) -> Visit<Region> {
         let at = closure.addr();
+        if !first && self.left_out.is_some_and(|left_out| left_out.contains(at)) {
+            self.entries.push((from, closure));
+            return Visit::Skip;
+        }
         let region = if !first || self.reach.shared.contains(at) {
             self.reach.flow_into(from, at)
         } else {
@@ -134,12 +161,17 @@ impl Reach {
             last: Vec::new(),
             flows: Vec::new(),
             sources: Vec::new(),
+            brought: Vec::new(),
+            graph: Flows::default(),
+            common: None,
+            base,
             visits: 0,
             closures: 0,
         }
     }
 
     /// Finds the set of every region; `count` gets each closure that is reached, and its region. Roots come with the label that they bring.
+    /// Of sets that are only met on the way nothing is added to `sets`.
     pub fn sets<'a>(
         &mut self,
         traversal: &mut Traversal,
@@ -148,30 +180,82 @@ impl Reach {
         sets: &mut Sets,
         count: impl FnMut(ClosureView<'a>, Region),
     ) -> Vec<Set> {
+        (self.visits, self.closures) = (0, 0);
+        let mut met = Sets::new(sets.limit());
+        let roots: Vec<_> = roots.iter().map(|(root, label)| (*root, met.single(*label))).collect();
+        let Regions { sets: found, .. } = self.regions(traversal, None, &roots, sources, &mut met, count);
+        // The numbers of those sets that regions have.
+        let mut known = vec![EMPTY; met.len()];
+        let mut same = |set: Set| {
+            let known = &mut known[set as usize];
+            if *known == EMPTY {
+                *known = sets.same(set, &met);
+            }
+            *known
+        };
+        found.into_iter().map(&mut same).collect()
+    }
+
+    /// The same in terms of sets, on top of `visits` and `closures`. If something is left out, it has been visited, and `visited` has it.
+    fn regions<'a>(
+        &mut self,
+        traversal: &mut Traversal,
+        left_out: LeftOut<'_>,
+        roots: &[(ClosureView<'a>, Set)],
+        sources: &mut impl Sources,
+        sets: &mut Sets,
+        count: impl FnMut(ClosureView<'a>, Region),
+    ) -> Regions<'a> {
         self.shared.clear();
         self.heads.clear();
         self.flows.clear();
         self.sources.clear();
+        self.brought.clear();
         self.last.clear();
         self.last.push(0);
+        let begin = |traversal: &mut Traversal| match left_out {
+            Some(left_out) => traversal.begin_with(left_out),
+            None => traversal.begin(),
+        };
         let mut first = FindShared {
             shared: &mut self.shared,
+            left_out,
             visits: 0,
         };
-        traversal.run(roots.iter().map(|(root, _)| (*root, ())), &mut first);
-        self.closures = first.visits;
-        self.visits = first.visits;
-        let roots: Vec<_> = roots.iter().map(|(root, label)| (*root, self.source(*label))).collect();
+        begin(traversal);
+        traversal.go_on(roots.iter().map(|(root, _)| (*root, ())), &mut first);
+        self.closures += first.visits;
+        self.visits += first.visits;
+        let mut regions: HashMap<Set, Region> = HashMap::new();
+        let mut root = |&(root, set): &(ClosureView<'a>, Set)| {
+            let region = *regions.entry(set).or_insert_with(|| {
+                let region = self.another();
+                self.brought.push((region, set));
+                region
+            });
+            (root, region)
+        };
+        let roots: Vec<_> = roots.iter().map(&mut root).collect();
         let mut second = FindRegions {
             reach: self,
             sources,
+            left_out,
+            entries: Vec::new(),
             count,
         };
-        traversal.run(roots, &mut second);
-        self.pass_on(sets)
+        begin(traversal);
+        traversal.go_on(roots, &mut second);
+        let entries = second.entries;
+        for (label, region) in (0..).zip(&self.sources).filter(|(_, region)| **region != 0) {
+            self.brought.push((*region, sets.single(label)));
+        }
+        self.graph.renew(self.last.len(), &self.flows);
+        self.graph.pass_on(&self.brought, sets);
+        let sets = self.graph.sets().collect();
+        Regions { sets, entries }
     }
 
-    /// The region of what `label` is passed to.
+    /// The region of what `label` is passed to by sources.
     #[inline]
     fn source(&mut self, label: Label) -> Region {
         let label = label as usize;
@@ -205,157 +289,12 @@ impl Reach {
         }
         head
     }
-
-    /// The sets of all regions, from what sources pass on.
-    fn pass_on(&self, sets: &mut Sets) -> Vec<Set> {
-        let mut graph = Graph::new(self.last.len(), &self.flows);
-        let Components {
-            of: components,
-            count,
-            order,
-        } = graph.components();
-        let mut own = vec![EMPTY; count];
-        for (label, region) in self.sources.iter().enumerate().filter(|(_, region)| **region != 0) {
-            let component = components[*region as usize] as usize;
-            let label = sets.single(label as Label);
-            own[component] = sets.union(own[component], label);
-        }
-        for &region in order.iter().rev() {
-            let from = components[region as usize] as usize;
-            for &to in graph.out(region) {
-                let to = components[to as usize] as usize;
-                if to != from {
-                    own[to] = sets.union(own[to], own[from]);
-                }
-            }
-        }
-        components.iter().map(|component| own[*component as usize]).collect()
-    }
 }
 
-/// Regions and flows, by where flows begin.
-struct Graph {
-    /// One more at the end.
-    regions: Vec<Vertex>,
-    to: Vec<Region>,
-}
-
-/// What the algorithm knows of a region, beside each other: where one region flows to is anywhere.
-#[derive(Debug, Clone, Copy)]
-struct Vertex {
-    /// Where its flows begin.
-    start: usize,
-    /// The number of the earliest region that is known to be of its component; `NEW` as long as it has not been met.
-    low: u32,
-    /// Its component; `NEW` as long as it has none.
-    component: u32,
-}
-
-/// See [`Vertex`].
-const NEW: u32 = u32::MAX;
-
-impl Graph {
-    fn new(regions: usize, flows: &[(Region, Region)]) -> Self {
-        let new = Vertex {
-            start: 0,
-            low: NEW,
-            component: NEW,
-        };
-        let mut all = vec![new; regions + 1];
-        flows.iter().for_each(|(from, _)| all[*from as usize].start += 1);
-        let mut start = 0;
-        for region in &mut all {
-            // The end of its flows, from which they are put before each other.
-            start += region.start;
-            region.start = start;
-        }
-        let mut to = vec![0; flows.len()];
-        for &(from, into) in flows {
-            let start = &mut all[from as usize].start;
-            *start -= 1;
-            to[*start] = into;
-        }
-        Graph { regions: all, to }
-    }
-
-    fn out(&self, region: Region) -> &[Region] {
-        &self.to[self.regions[region as usize].start..self.regions[region as usize + 1].start]
-    }
-
-    /// The components: Tarjan's algorithm, with a stack of its own.
-    fn components(&mut self) -> Components {
-        let count = self.regions.len() - 1;
-        let (regions, flows) = (&mut self.regions, &self.to);
-        // On the path: a region, its flows that have not been looked at, and its number.
-        let mut open: Vec<Region> = Vec::new();
-        let mut path: Vec<(Region, usize, usize, u32)> = Vec::new();
-        let (mut met, mut components, mut order) = (0, 0, Vec::with_capacity(count));
-        for start in 0..count as Region {
-            if regions[start as usize].low == NEW {
-                enter(regions, start, &mut met, &mut open, &mut path);
-            }
-            while let Some((region, next, end, number)) = path.last_mut() {
-                if next < end {
-                    let to = flows[*next];
-                    *next += 1;
-                    let vertex = regions[to as usize];
-                    if vertex.low == NEW {
-                        enter(regions, to, &mut met, &mut open, &mut path);
-                    } else if vertex.component == NEW {
-                        let low = &mut regions[*region as usize].low;
-                        *low = vertex.low.min(*low);
-                    }
-                    continue;
-                }
-                let (region, number) = (*region, *number);
-                path.pop();
-                let low = regions[region as usize].low;
-                if low == number {
-                    while let Some(member) = open.pop() {
-                        regions[member as usize].component = components;
-                        order.push(member);
-                        if member == region {
-                            break;
-                        }
-                    }
-                    components += 1;
-                }
-                if let Some((above, ..)) = path.last() {
-                    let above = &mut regions[*above as usize].low;
-                    *above = low.min(*above);
-                }
-            }
-        }
-        Components {
-            of: regions[..count].iter().map(|region| region.component).collect(),
-            count: components as usize,
-            order,
-        }
-    }
-}
-
-/// A region is met.
-#[inline]
-fn enter(
-    regions: &mut [Vertex],
-    region: Region,
-    met: &mut u32,
-    open: &mut Vec<Region>,
-    path: &mut Vec<(Region, usize, usize, u32)>,
-) {
-    let end = regions[region as usize + 1].start;
-    let vertex = &mut regions[region as usize];
-    vertex.low = *met;
-    path.push((region, vertex.start, end, *met));
-    open.push(region);
-    *met += 1;
-}
-
-/// Regions that flow into each other in circles, put together.
-struct Components {
-    /// The component of each region.
-    of: Vec<u32>,
-    count: usize,
-    /// All regions, those of a component beside each other; flows between components go against this order.
-    order: Vec<Region>,
+/// What was found of regions.
+struct Regions<'a> {
+    /// By region.
+    sets: Vec<Set>,
+    /// Where they flow into what was left out.
+    entries: Vec<(Region, ClosureView<'a>)>,
 }

@@ -5,9 +5,10 @@
 //! their closures live; they do not make them live.
 
 use super::bands::{Bands, NONE};
-use super::reach::{NoSources, Reach};
+use super::reach::{COMMON, Reach};
 use super::sets::{Label, Sets};
 use crate::Traversal;
+use gclab_core::closure::TypeInfo;
 use gclab_core::world::Stopped;
 use std::collections::HashMap;
 
@@ -36,8 +37,14 @@ pub(super) fn roots(
     }
     let mut sets = Sets::new(usize::MAX);
     let mut words: Vec<u64> = Vec::new();
-    let regions = reach.sets(traversal, &roots, &mut NoSources, &mut sets, |closure, region| {
-        if bands.of(closure.info()) == NONE {
+    let (mut last, mut takes): (Option<&TypeInfo>, _) = (None, false);
+    let found = reach.from_roots(traversal, &roots, &mut sets, |closure, region| {
+        let info = closure.info();
+        // Neighbours are often of one type.
+        if !last.is_some_and(|last| std::ptr::eq(last, info)) {
+            (last, takes) = (Some(info), bands.of(info) != NONE);
+        }
+        if !takes {
             return;
         }
         if region as usize >= words.len() {
@@ -46,9 +53,12 @@ pub(super) fn roots(
         words[region as usize] += closure.words().0 as u64;
     });
     let mut bytes = vec![0; sets.len()];
-    for (set, words) in regions.iter().zip(&words) {
+    for (set, words) in found.sets.iter().zip(&words) {
         bytes[*set as usize] += words * 8;
     }
+    // Parts were counted before.
+    let parts: u64 = words.iter().skip(found.parts as usize).sum();
+    bytes[found.sets[COMMON as usize] as usize] -= parts * 8;
     let some = bytes.iter().enumerate().filter(|(_, bytes)| **bytes > 0);
     let combinations = some
         .map(|(set, bytes)| (sets.labels(set as u32).to_vec(), *bytes))

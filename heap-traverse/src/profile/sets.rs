@@ -18,8 +18,8 @@ pub(super) const MANY: Set = 1;
 /// The same from run to run, which is easier to look into.
 type Hasher = BuildHasherDefault<DefaultHasher>;
 
-/// Unions that are remembered at a time: 6 MiB of them at most.
-const REMEMBERED: usize = 1 << 18;
+/// Unions that are remembered at a time: 192 KiB of them.
+const REMEMBERED: usize = 1 << 14;
 
 /// All sets that there have been.
 #[derive(Debug)]
@@ -31,8 +31,8 @@ pub(super) struct Sets {
     /// Where the labels of each set begin; one more at the end.
     starts: Vec<usize>,
     numbers: HashMap<Box<[Label]>, Set, Hasher>,
-    /// Unions of two sets, the lower number first.
-    unions: HashMap<(Set, Set), Set, Hasher>,
+    /// Unions of two sets, the lower number first, each in the place that these two say: the last one there is known. Empty until the first.
+    unions: Vec<(Set, Set, Set)>,
 }
 
 impl Sets {
@@ -43,8 +43,13 @@ impl Sets {
             labels: Vec::new(),
             starts: vec![0, 0, 0],
             numbers: HashMap::from_iter([(Box::default(), EMPTY)]),
-            unions: HashMap::default(),
+            unions: Vec::new(),
         }
+    }
+
+    /// The most labels of a set.
+    pub fn limit(&self) -> usize {
+        self.limit
     }
 
     /// How many there are, those two included.
@@ -63,23 +68,35 @@ impl Sets {
     }
 
     /// The union of two sets.
+    #[inline(always)]
     pub fn union(&mut self, one: Set, other: Set) -> Set {
         let (low, high) = (one.min(other), one.max(other));
         match (low, high) {
             _ if low == high || low == EMPTY => high,
             (MANY, _) => MANY,
-            _ => {
-                if let Some(&known) = self.unions.get(&(low, high)) {
-                    return known;
-                }
-                let merged = merge(self.labels(low), self.labels(high));
-                let union = self.intern(merged);
-                if self.unions.len() == REMEMBERED {
-                    self.unions.clear();
-                }
-                self.unions.insert((low, high), union);
-                union
-            }
+            _ => self.union_of(low, high),
+        }
+    }
+
+    fn union_of(&mut self, low: Set, high: Set) -> Set {
+        if self.unions.is_empty() {
+            self.unions.resize(REMEMBERED, (EMPTY, EMPTY, EMPTY));
+        }
+        let place = (low.wrapping_mul(0x9e37_79b9) ^ high.wrapping_mul(0x85eb_ca6b)) as usize >> 16 & (REMEMBERED - 1);
+        let (one, other, known) = self.unions[place];
+        if (one, other) == (low, high) {
+            return known;
+        }
+        let union = self.intern(merge(self.labels(low), self.labels(high)));
+        self.unions[place] = (low, high, union);
+        union
+    }
+
+    /// The set of the same labels as `set` of `others`, which has the same limit.
+    pub fn same(&mut self, set: Set, others: &Sets) -> Set {
+        match set {
+            MANY => MANY,
+            set => self.intern(others.labels(set).to_vec()),
         }
     }
 

@@ -1,0 +1,254 @@
+//! Regions that flow into each other in circles have one set: they are put together, and then sets are passed on.
+//!
+//! In heaps without order most regions are in *one* such component. It is searched for first, forwards and then backwards from a region with many flows into it and out of it: what is
+//! met both times is the component of that one (Fleischer, Hendrickson, Pınar: On Identifying Strongly Connected Components in Parallel, 2000). Both are
+//! searches in any order, so a queue says what to fetch ahead. The other components are found by Tarjan's algorithm, which has to go depth first, and waits for memory at each step.
+//!
+//! Time: proportional to the regions and flows that are left.
+
+use super::super::sets::Sets;
+use super::spread::{AHEAD, Node, REGIONS_AHEAD, Rows, SIBLINGS, fetch};
+
+/// Of no component.
+const NONE: u32 = u32::MAX;
+
+/// What is kept between profiles.
+#[derive(Debug, Default)]
+pub(super) struct Cycles {
+    /// At first: where the row of each region in `sources` begins, one more at the end. Then, by region: a region that stands for its component.
+    starts: Vec<u32>,
+    /// From where regions are flowed into.
+    sources: Vec<u32>,
+}
+
+/// A set of regions.
+struct Members(Vec<u64>);
+
+impl Members {
+    fn new(regions: usize) -> Self {
+        Members(vec![0; regions.div_ceil(64)])
+    }
+
+    #[inline(always)]
+    fn contains(&self, number: u32) -> bool {
+        self.0[number as usize / 64] >> (number % 64) & 1 == 1
+    }
+
+    /// Whether it is new.
+    #[inline(always)]
+    fn insert(&mut self, number: u32) -> bool {
+        let (word, bit) = (&mut self.0[number as usize / 64], 1 << (number % 64));
+        let old = *word;
+        *word |= bit;
+        old & bit == 0
+    }
+}
+
+impl Cycles {
+    /// Completes the sets of all `nodes` that wait. `queue` has the others, and room for all.
+    pub fn complete(&mut self, rows: &Rows, nodes: &mut [Node], queue: &mut Vec<u32>, sets: &mut Sets) {
+        let product = |(number, node): (u32, &Node)| (u64::from(node.waiting) * rows.row(number).len() as u64, number);
+        let products = (0..).zip(&*nodes).filter(|(_, node)| node.waiting > 0).map(product);
+        let (_, pivot) = products.max().expect("some are left");
+        let complete = queue.len();
+        let reached = self.forwards(rows, pivot, queue, nodes.len());
+        self.turn_round(rows, &reached);
+        queue.truncate(complete);
+        let giant = self.backwards(pivot, queue, nodes.len());
+        let members = queue.len() - complete;
+        queue.truncate(complete);
+
+        // From here on: components.
+        let components = &mut self.starts;
+        components.clear();
+        components.extend((0..nodes.len() as u32).map(|number| if giant.contains(number) { pivot } else { NONE }));
+        if complete + members < nodes.len() {
+            tarjan(rows, nodes, components, queue);
+        }
+        let others = &queue[complete..];
+        for number in (0..nodes.len() as u32).filter(|number| giant.contains(*number)) {
+            join(nodes, pivot, number, sets);
+        }
+        others
+            .iter()
+            .for_each(|&number| join(nodes, components[number as usize], number, sets));
+        // Those that the component of the pivot does not reach, that component, those that it reaches: each in the order of their flows.
+        let mut pass_on = |number: u32| pass_on(rows, nodes, components, number, sets);
+        others
+            .iter()
+            .rev()
+            .filter(|number| !reached.contains(**number))
+            .for_each(|&number| pass_on(number));
+        (0..components.len() as u32)
+            .filter(|number| giant.contains(*number))
+            .for_each(&mut pass_on);
+        others
+            .iter()
+            .rev()
+            .filter(|number| reached.contains(**number))
+            .for_each(|&number| pass_on(number));
+        for number in 0..nodes.len() {
+            if components[number] != NONE {
+                nodes[number].set = nodes[components[number] as usize].set;
+            }
+        }
+    }
+
+    /// What the pivot reaches, itself included. Leaves in `starts` how many of these flow into each region.
+    fn forwards(&mut self, rows: &Rows, pivot: u32, queue: &mut Vec<u32>, regions: usize) -> Members {
+        let mut reached = Members::new(regions);
+        let counts = &mut self.starts;
+        counts.clear();
+        counts.resize(regions + 1, 0);
+        let mut at = queue.len();
+        reached.insert(pivot);
+        queue.push(pivot);
+        while let Some(&number) = queue.get(at) {
+            rows.expect(queue, at, counts);
+            at += 1;
+            for &target in rows.row(number) {
+                counts[target as usize] += 1;
+                if reached.insert(target) {
+                    queue.push(target);
+                }
+            }
+        }
+        reached
+    }
+
+    /// From counts to rows of sources.
+    fn turn_round(&mut self, rows: &Rows, reached: &Members) {
+        let mut sum = 0;
+        for start in &mut self.starts {
+            // The end of the row, from which they are put before each other.
+            sum += *start;
+            *start = sum;
+        }
+        let starts = &mut self.starts;
+        self.sources.clear();
+        self.sources.resize(sum as usize, 0);
+        let ahead = |edge: usize| rows.targets.get(edge).copied();
+        for number in (0..starts.len() as u32 - 1).filter(|number| reached.contains(*number)) {
+            for (edge, &target) in (rows.first(number)..).zip(rows.row(number)) {
+                if let Some(target) = ahead(edge + 2 * AHEAD) {
+                    fetch(starts, target);
+                }
+                if let Some(target) = ahead(edge + AHEAD) {
+                    fetch(&self.sources, starts[target as usize].wrapping_sub(1));
+                }
+                let start = &mut starts[target as usize];
+                *start -= 1;
+                self.sources[*start as usize] = number;
+            }
+        }
+    }
+
+    /// What reaches the pivot, itself included, of what it reaches: its component.
+    fn backwards(&self, pivot: u32, queue: &mut Vec<u32>, regions: usize) -> Members {
+        let mut members = Members::new(regions);
+        let mut at = queue.len();
+        members.insert(pivot);
+        queue.push(pivot);
+        while let Some(&number) = queue.get(at) {
+            let ahead = |regions: usize| queue.get(at + regions * REGIONS_AHEAD).copied();
+            if let Some(number) = ahead(2) {
+                fetch(&self.starts, number);
+            }
+            if let Some(number) = ahead(1) {
+                fetch(&self.sources, self.starts[number as usize]);
+            }
+            at += 1;
+            let row = self.starts[number as usize] as usize..self.starts[number as usize + 1] as usize;
+            for &source in &self.sources[row] {
+                if members.insert(source) {
+                    queue.push(source);
+                }
+            }
+        }
+        members
+    }
+}
+
+/// The region that stands for a component gets what `number` has.
+#[inline(always)]
+fn join(nodes: &mut [Node], component: u32, number: u32, sets: &mut Sets) {
+    let set = nodes[number as usize].set;
+    let all = &mut nodes[component as usize].set;
+    *all = sets.union(*all, set);
+}
+
+/// A region passes on the set of its component to other components.
+#[inline(always)]
+fn pass_on(rows: &Rows, nodes: &mut [Node], components: &[u32], number: u32, sets: &mut Sets) {
+    let from = components[number as usize];
+    for &target in rows.row(number) {
+        let to = components[target as usize];
+        if to != from {
+            let set = nodes[from as usize].set;
+            let node = &mut nodes[to as usize];
+            node.set = sets.union(node.set, set);
+        }
+    }
+}
+
+/// Tarjan's algorithm, with a stack of its own, among those that wait and have no component. Members of a component are appended to `order` beside each
+/// other; flows between components go against this order.
+fn tarjan(rows: &Rows, nodes: &[Node], components: &mut [u32], order: &mut Vec<u32>) {
+    // The number of the earliest region, by the order in which they are met, that is known to be of the component; 0 if it has not been met.
+    let mut low = vec![0_u32; nodes.len()];
+    // On the path: a region, its flows that have not been looked at, and its number in that order.
+    let mut path: Vec<(u32, u32, u32)> = Vec::new();
+    let mut open: Vec<u32> = Vec::new();
+    let mut met = 0;
+    for start in 0..nodes.len() as u32 {
+        if nodes[start as usize].waiting == 0 || components[start as usize] != NONE || low[start as usize] != 0 {
+            continue;
+        }
+        let mut next = Some(start);
+        loop {
+            if let Some(number) = next.take() {
+                met += 1;
+                low[number as usize] = met;
+                path.push((number, 0, met));
+                open.push(number);
+                for &target in rows.row(number).iter().take(SIBLINGS) {
+                    fetch(&low, target);
+                    fetch(components, target);
+                }
+            }
+            let Some((number, looked_at, own)) = path.last_mut() else {
+                break;
+            };
+            if let Some(&target) = rows.row(*number).get(*looked_at as usize) {
+                *looked_at += 1;
+                if components[target as usize] != NONE {
+                    continue;
+                }
+                let other = low[target as usize];
+                if other == 0 {
+                    next = Some(target);
+                } else {
+                    let low = &mut low[*number as usize];
+                    *low = other.min(*low);
+                }
+                continue;
+            }
+            let (number, own) = (*number, *own);
+            path.pop();
+            let lowest = low[number as usize];
+            if lowest == own {
+                while let Some(member) = open.pop() {
+                    components[member as usize] = number;
+                    order.push(member);
+                    if member == number {
+                        break;
+                    }
+                }
+            }
+            if let Some((above, ..)) = path.last() {
+                let above = &mut low[*above as usize];
+                *above = lowest.min(*above);
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Sets passed on along flows.
+//!
+//! A region whose set is complete passes it on. A set is complete when all regions have passed on theirs that flow into this one: so regions into which none flows come first, and a
+//! queue says who is next, and so what to fetch from memory ahead. Regions that wait for each other, or for such, are left when it is empty (`cycles.rs`).
+//! Time: proportional to regions and flows.
+
+use super::super::sets::{Set, Sets};
+use super::Region;
+use super::cycles::Cycles;
+use gclab_core::words::Addr;
+use gclab_core::world::prefetch;
+
+/// How many entries ahead something is fetched: as many as a memory access takes time for.
+pub(super) const AHEAD: usize = 32;
+
+/// How many regions ahead: each needs several entries.
+pub(super) const REGIONS_AHEAD: usize = 8;
+
+/// Targets of one region that are fetched. More would push each other out before they are looked at.
+pub(super) const SIBLINGS: usize = 8;
+
+/// Brings an entry of an array towards the cache.
+#[inline(always)]
+pub(super) fn fetch<T>(array: &[T], index: u32) {
+    prefetch(Addr(array.as_ptr().wrapping_add(index as usize) as usize));
+}
+
+/// A region.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Node {
+    /// Flows into it that have not passed on anything.
+    pub waiting: u32,
+    /// What it has so far.
+    pub set: Set,
+}
+
+/// Who passes on what to whom.
+#[derive(Debug, Default)]
+pub(super) struct Flows {
+    pub nodes: Vec<Node>,
+    pub rows: Rows,
+    /// Regions that are complete, in this order.
+    queue: Vec<u32>,
+    cycles: Cycles,
+}
+
+/// Where regions flow to. Row i is `targets[first[i]..first[i + 1]]`.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    /// One more at the end.
+    first: Vec<u32>,
+    pub targets: Vec<u32>,
+}
+
+impl Rows {
+    #[inline(always)]
+    pub fn row(&self, number: u32) -> &[u32] {
+        &self.targets[self.first[number as usize] as usize..self.first[number as usize + 1] as usize]
+    }
+
+    /// Where the row begins.
+    #[inline(always)]
+    pub fn first(&self, number: u32) -> usize {
+        self.first[number as usize] as usize
+    }
+
+    /// Fetches what will be needed of a queue's regions, whose targets are looked up in `table`.
+    #[inline(always)]
+    pub fn expect<T>(&self, queue: &[u32], at: usize, table: &[T]) {
+        let ahead = |regions: usize| queue.get(at + regions).copied();
+        if let Some(number) = ahead(3 * REGIONS_AHEAD) {
+            fetch(&self.first, number);
+        }
+        if let Some(number) = ahead(2 * REGIONS_AHEAD) {
+            fetch(&self.targets, self.first[number as usize]);
+        }
+        if let Some(number) = ahead(REGIONS_AHEAD) {
+            for &target in self.row(number).iter().take(SIBLINGS) {
+                fetch(table, target);
+            }
+        }
+    }
+}
+
+impl Rows {
+    /// Flows by where they begin.
+    fn renew(&mut self, regions: usize, flows: &[(Region, Region)]) {
+        u32::try_from(flows.len()).expect("fewer than 2^32 flows");
+        let first = &mut self.first;
+        first.clear();
+        first.resize(regions + 1, 0);
+        flows.iter().for_each(|(from, _)| first[*from as usize] += 1);
+        let mut sum = 0;
+        for first in &mut *first {
+            // The end of the row, from which flows are put before each other.
+            sum += *first;
+            *first = sum;
+        }
+        self.targets.clear();
+        self.targets.resize(flows.len(), 0);
+        for (at, &(from, into)) in flows.iter().enumerate() {
+            if let Some((from, _)) = flows.get(at + 2 * AHEAD) {
+                fetch(first, *from);
+            }
+            if let Some((from, _)) = flows.get(at + AHEAD) {
+                fetch(&self.targets, first[*from as usize].wrapping_sub(1));
+            }
+            let first = &mut first[from as usize];
+            *first -= 1;
+            self.targets[*first as usize] = into;
+        }
+    }
+}
+
+impl Flows {
+    /// Nothing but flows between so many regions.
+    pub fn renew(&mut self, regions: usize, flows: &[(Region, Region)]) {
+        self.rows.renew(regions, flows);
+        self.nodes.clear();
+        self.nodes.resize(regions, Node::default());
+        for (at, (_, into)) in flows.iter().enumerate() {
+            if let Some((_, into)) = flows.get(at + AHEAD) {
+                fetch(&self.nodes, *into);
+            }
+            self.nodes[*into as usize].waiting += 1;
+        }
+    }
+
+    /// The sets of all regions.
+    pub fn sets(&self) -> impl Iterator<Item = Set> {
+        self.nodes.iter().map(|node| node.set)
+    }
+
+    /// Completes all sets, from what is brought to some regions.
+    pub fn pass_on(&mut self, brought: &[(Region, Set)], sets: &mut Sets) {
+        for &(region, set) in brought {
+            let node = &mut self.nodes[region as usize];
+            node.set = sets.union(node.set, set);
+        }
+        let Flows { nodes, rows, queue, .. } = self;
+        queue.clear();
+        queue.reserve_exact(nodes.len());
+        let free = (0..).zip(&*nodes).filter(|(_, node)| node.waiting == 0);
+        queue.extend(free.map(|(number, _): (u32, _)| number));
+        let mut at = 0;
+        while let Some(&number) = queue.get(at) {
+            rows.expect(queue, at, nodes);
+            at += 1;
+            let set = nodes[number as usize].set;
+            for &target in rows.row(number) {
+                let node = &mut nodes[target as usize];
+                node.set = sets.union(node.set, set);
+                node.waiting -= 1;
+                if node.waiting == 0 {
+                    queue.push(target);
+                }
+            }
+        }
+        if queue.len() < nodes.len() {
+            self.cycles.complete(rows, nodes, queue, sets);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A random graph, with a label for some of its regions.
+    fn compare(seed: u64, regions: u32, flows: usize) {
+        let mut state = seed;
+        let mut draw = |below: u32| {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (state >> 33) as u32 % below
+        };
+        let flows: Vec<(Region, Region)> = (0..flows).map(|_| (draw(regions), draw(regions))).collect();
+        let labels: Vec<(Region, u32)> = (0..5).map(|label| (draw(regions), label)).collect();
+        let mut sets = Sets::new(usize::MAX);
+        let brought: Vec<_> = labels
+            .iter()
+            .map(|(region, label)| (*region, sets.single(*label)))
+            .collect();
+        let mut graph = Flows::default();
+        // Again: nothing is left of what was before.
+        for _again in 0..2 {
+            graph.renew(regions as usize, &flows);
+            graph.pass_on(&brought, &mut sets);
+        }
+        let mut expected = vec![Vec::new(); regions as usize];
+        for &(from, label) in &labels {
+            let mut open = vec![from];
+            while let Some(region) = open.pop() {
+                if expected[region as usize].last() != Some(&label) {
+                    expected[region as usize].push(label);
+                    open.extend(flows.iter().filter(|(from, _)| *from == region).map(|(_, into)| *into));
+                }
+            }
+        }
+        let found: Vec<_> = graph.sets().map(|set| sets.labels(set).to_vec()).collect();
+        assert_eq!(found, expected, "{flows:?} {labels:?}");
+    }
+
+    #[test]
+    fn sets_are_those_of_a_search_from_each_label() {
+        for seed in 0..2000 {
+            let regions = 1 + seed as u32 % 40;
+            compare(seed, regions, (seed / 40) as usize * regions as usize / 12);
+        }
+    }
+}
