@@ -38,7 +38,7 @@ pub(super) fn roots(
     let mut sets = Sets::new(usize::MAX);
     let mut words: Vec<u64> = Vec::new();
     let (mut last, mut takes): (Option<&TypeInfo>, _) = (None, false);
-    let found = reach.from_roots(traversal, &roots, &mut sets, |closure, region| {
+    let found = reach.named(traversal, &roots, &mut sets, |closure, region| {
         let info = closure.info();
         // Neighbours are often of one type.
         if !last.is_some_and(|last| std::ptr::eq(last, info)) {

@@ -50,7 +50,7 @@ struct Leading<'a> {
 
 impl Reach {
     /// Finds the set of every region, as [`Reach::sets`] does where nothing is a source; `count` gets each closure once, and those of parts of [`COMMON`] once more.
-    pub fn from_roots<'a>(
+    pub fn named<'a>(
         &mut self,
         traversal: &mut Traversal,
         roots: &[(ClosureView<'a>, Label)],
