@@ -63,7 +63,7 @@ fn build<C: Collector>(m: &mut Mutator<'_, C>, place: &[u32], live: usize) -> Ha
         let nodes = all.get(m);
         let node = |index: usize| {
             let place = place.get(index).filter(|_| index < live)?;
-            nodes.get(*place as usize)
+            nodes.get(m, *place as usize)
         };
         for index in 0..live {
             let parent = node(index).expect("it was made");

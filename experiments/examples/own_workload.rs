@@ -53,8 +53,8 @@ impl Workload for Rings {
                 let mut sum = 0;
                 let mut at = chain.get(m);
                 while let Some(link) = at {
-                    sum += link.number();
-                    at = link.next();
+                    sum += link.number(m);
+                    at = link.next(m);
                 }
                 sum
             })

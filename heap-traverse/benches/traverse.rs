@@ -56,7 +56,7 @@ fn heap(nodes: usize, random: bool) -> (World<TwoSpace>, Handle<MutArray<Node>>)
             if random {
                 (1..nodes).for_each(|i| place.swap(i, draw(i + 1)));
             }
-            let at = |m, i: usize| all.get(m).get(place[i] as usize);
+            let at = |m, i: usize| all.get(m).get(m, place[i] as usize);
             for i in 0..nodes {
                 let m = &**m;
                 let node = at(m, i).expect("all are there");

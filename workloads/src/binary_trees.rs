@@ -6,7 +6,7 @@
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::Collector;
-use gclab_core::mutator::{Gc, Mutator};
+use gclab_core::mutator::{Gc, Mutator, NoGc};
 use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, TestSize, Workload, WorkloadDescription};
@@ -46,15 +46,15 @@ impl Workload for BinaryTrees {
 
 /// The program with trees of depth `max`: the number of nodes that it counted.
 pub fn run<C: Collector>(m: &mut Mutator<'_, C>, max: u32) -> u64 {
-    let mut count = nodes(make(m, max + 1));
+    let mut count = make_and_count(m, max + 1);
     m.frame(|m, [long]| {
         let long = long.put(make(m, max));
         for depth in (4..=max).step_by(2) {
             for _ in 0..1_u64 << (max - depth + 4) {
-                count += nodes(make(m, depth));
+                count += make_and_count(m, depth);
             }
         }
-        count + nodes(long.get(m))
+        count + nodes(m, long.get(m))
     })
 }
 
@@ -78,9 +78,14 @@ fn leaf<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
     m.alloc(|_| Tree::new(None, None))
 }
 
-fn nodes(tree: Gc<'_, '_, Tree>) -> u64 {
-    match (tree.left(), tree.right()) {
-        (Some(left), Some(right)) => 1 + nodes(left) + nodes(right),
+fn make_and_count<C: Collector>(m: &mut Mutator<'_, C>, depth: u32) -> u64 {
+    let (m, tree) = m.with_view(|m| make(m, depth));
+    nodes(m, tree)
+}
+
+fn nodes<'h, C: Collector>(m: &NoGc<'h, C>, tree: Gc<'_, 'h, Tree>) -> u64 {
+    match (tree.left(m), tree.right(m)) {
+        (Some(left), Some(right)) => 1 + nodes(m, left) + nodes(m, right),
         _ => 1,
     }
 }

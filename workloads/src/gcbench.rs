@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::Collector;
-use gclab_core::mutator::{Gc, Mutator, Root};
+use gclab_core::mutator::{Gc, Mutator, NoGc, Root};
 use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, TestSize, Workload, WorkloadDescription};
@@ -89,7 +89,7 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, stretch: u32, long: u32, numbers: u
         }
         let numbers = array.get(m).words().iter();
         let set = numbers.filter(|number| f64::from_bits(number.load(Ordering::Relaxed)) != 0.0);
-        trees + set.count() as u64 + count(kept.get(m))
+        trees + set.count() as u64 + count(m, kept.get(m))
     })
 }
 
@@ -125,14 +125,15 @@ fn populate<'h, C: Collector>(m: &mut Mutator<'h, C>, depth: u32, top: &Root<'_,
     // The lowest level has nothing below it, so half of all frames are never opened.
     if depth > 1 {
         m.frame(|m, [child]| {
-            let child = child.put(top.get(m).left().expect("set above"));
+            let child = child.put(top.get(m).left(m).expect("set above"));
             populate(m, depth - 1, &child);
-            child.set(top.get(m).right().expect("set above"));
+            child.set(top.get(m).right(m).expect("set above"));
             populate(m, depth - 1, &child);
         });
     }
 }
 
-fn count(tree: Gc<'_, '_, Node>) -> u64 {
-    1 + tree.left().map_or(0, count) + tree.right().map_or(0, count)
+fn count<'h, C: Collector>(m: &NoGc<'h, C>, tree: Gc<'_, 'h, Node>) -> u64 {
+    let below = |child: Option<_>| child.map_or(0, |child| count(m, child));
+    1 + below(tree.left(m)) + below(tree.right(m))
 }

@@ -66,23 +66,23 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, buckets: u64, keys: u64, updates: u
                 prepend(m, &table, bucket, key);
             }
         }
-        sum(table.get(m))
+        sum(m, table.get(m))
     })
 }
 
 /// Takes the entry of `key` out of its chain; false if there is none.
 fn unlink<'h, C: Collector>(m: &NoGc<'h, C>, table: Gc<'_, 'h, MutArray<Entry>>, bucket: usize, key: u64) -> bool {
-    let (mut before, mut at) = (None::<Gc<'_, 'h, Entry>>, table.get(bucket));
+    let (mut before, mut at) = (None::<Gc<'_, 'h, Entry>>, table.get(m, bucket));
     while let Some(entry) = at {
-        if entry.key() == key {
+        if entry.key(m) == key {
             match before {
-                Some(before) => before.set_next(m, entry.next()),
-                None => table.set(m, bucket, entry.next()),
+                Some(before) => before.set_next(m, entry.next(m)),
+                None => table.set(m, bucket, entry.next(m)),
             }
             return true;
         }
         before = at;
-        at = entry.next();
+        at = entry.next(m);
     }
     false
 }
@@ -90,19 +90,19 @@ fn unlink<'h, C: Collector>(m: &NoGc<'h, C>, table: Gc<'_, 'h, MutArray<Entry>>,
 fn prepend<'h, C: Collector>(m: &mut Mutator<'h, C>, table: &Root<'_, 'h, MutArray<Entry>>, bucket: usize, key: u64) {
     m.frame(|m, [bytes]| {
         let bytes = bytes.put(m.alloc_bytes_filled((SHORTEST + key % LENGTHS) as usize, key as u8));
-        let (m, entry) = m.alloc_with(|m| Entry::new(key, bytes.get(m), table.get(m).get(bucket)));
+        let (m, entry) = m.alloc_with(|m| Entry::new(key, bytes.get(m), table.get(m).get(m, bucket)));
         table.get(m).set(m, bucket, Some(entry));
     });
 }
 
-fn sum(table: Gc<'_, '_, MutArray<Entry>>) -> u64 {
+fn sum<'h, C: Collector>(m: &NoGc<'h, C>, table: Gc<'_, 'h, MutArray<Entry>>) -> u64 {
     let mut total = 0_u64;
     for bucket in 0..table.len() {
-        let mut at = table.get(bucket);
+        let mut at = table.get(m, bucket);
         while let Some(entry) = at {
-            let bytes = entry.bytes().as_slice();
-            total = total.wrapping_add(entry.key() + bytes.len() as u64 + u64::from(bytes[0]));
-            at = entry.next();
+            let bytes = entry.bytes(m).as_slice();
+            total = total.wrapping_add(entry.key(m) + bytes.len() as u64 + u64::from(bytes[0]));
+            at = entry.next(m);
         }
     }
     total

@@ -7,7 +7,7 @@
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::Collector;
-use gclab_core::mutator::{Gc, Mutator};
+use gclab_core::mutator::{Gc, Mutator, NoGc};
 use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, TestSize, Workload, WorkloadDescription};
@@ -87,32 +87,32 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, rounds: u64) -> u64 {
         let env = hsc.get(m);
         m.set_heap_roots([
             ("hsc", env.erase()),
-            ("eps", env.eps().erase()),
-            ("fc", env.fc().erase()),
+            ("eps", env.eps(m).erase()),
+            ("fc", env.fc(m).erase()),
         ]);
         let mut checksum = 0_u64;
         for _ in 0..rounds {
             m.collect(true);
-            checksum = checksum.wrapping_add(digits(hsc.get(m)));
+            checksum = checksum.wrapping_add(digits(m, hsc.get(m)));
         }
         checksum
     })
 }
 
 /// The values of all fields, first to last, as the digits of a number.
-fn digits(env: Gc<'_, '_, HscEnv>) -> u64 {
-    let (eps, fc, other) = (env.eps(), env.fc(), env.other());
+fn digits<'h, C: Collector>(m: &NoGc<'h, C>, env: Gc<'_, 'h, HscEnv>) -> u64 {
+    let (eps, fc, other) = (env.eps(m), env.fc(m), env.other(m));
     let words = [
-        eps.a(),
-        eps.b(),
-        eps.c(),
-        fc.a(),
-        fc.b(),
-        fc.c(),
-        fc.d(),
-        other.a(),
-        other.b(),
-        other.c(),
+        eps.a(m),
+        eps.b(m),
+        eps.c(m),
+        fc.a(m),
+        fc.b(m),
+        fc.c(m),
+        fc.d(m),
+        other.a(m),
+        other.b(m),
+        other.c(m),
     ];
-    words.iter().fold(0, |number, word| number * 10 + word.value())
+    words.iter().fold(0, |number, word| number * 10 + word.value(m))
 }

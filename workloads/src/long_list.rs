@@ -6,7 +6,7 @@
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::Collector;
-use gclab_core::mutator::{Gc, Mutator};
+use gclab_core::mutator::{Gc, Mutator, NoGc};
 use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, SplitMix64, TestSize, Workload, WorkloadDescription};
@@ -63,17 +63,17 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, cells: u64, lists: u64) -> u64 {
             for value in 0..SHORT {
                 short.set(Some(m.alloc(|m| Cell::new(short.get(m), value))));
             }
-            total = total.wrapping_add(sum(short.get(m)));
+            total = total.wrapping_add(sum(m, short.get(m)));
         }
-        total.wrapping_add(sum(kept.get(m)))
+        total.wrapping_add(sum(m, kept.get(m)))
     })
 }
 
-fn sum(mut list: Option<Gc<'_, '_, Cell>>) -> u64 {
+fn sum<'h, C: Collector>(m: &NoGc<'h, C>, mut list: Option<Gc<'_, 'h, Cell>>) -> u64 {
     let mut total = 0_u64;
     while let Some(cell) = list {
-        total = total.wrapping_add(cell.value());
-        list = cell.next();
+        total = total.wrapping_add(cell.value(m));
+        list = cell.next(m);
     }
     total
 }

@@ -65,7 +65,7 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, window: u64, messages: u64, bytes: 
                 delete_min(m, &map);
             }
         }
-        map.get(m).map_or(0, sum)
+        map.get(m).map_or(0, |map| sum(m, map))
     })
 }
 
@@ -75,19 +75,19 @@ impl<'m, 'h> Way<'m, 'h> for Gc<'m, 'h, Node> {}
 trait Way<'m, 'h>: NodeFields<'m, 'h> {
     /// The subtree in which `key` belongs.
     #[inline(always)]
-    fn towards(self, key: u64) -> Option<Gc<'m, 'h, Node>> {
-        if self.key() < key { self.right() } else { self.left() }
+    fn towards<C: Collector>(self, m: &NoGc<'h, C>, key: u64) -> Option<Gc<'m, 'h, Node>> {
+        if self.key(m) < key { self.right(m) } else { self.left(m) }
     }
 
     /// A copy of this node with another subtree where `key` belongs.
     #[inline(always)]
-    fn with(self, key: u64, child: Option<Gc<'m, 'h, Node>>) -> NodeInit<'m, 'h> {
-        let (left, right) = if self.key() < key {
-            (self.left(), child)
+    fn with<C: Collector>(self, m: &NoGc<'h, C>, key: u64, child: Option<Gc<'m, 'h, Node>>) -> NodeInit<'m, 'h> {
+        let (left, right) = if self.key(m) < key {
+            (self.left(m), child)
         } else {
-            (child, self.right())
+            (child, self.right(m))
         };
-        Node::new(left, right, self.message(), self.key(), self.priority())
+        Node::new(left, right, self.message(m), self.key(m), self.priority(m))
     }
 }
 
@@ -122,7 +122,7 @@ impl<'f, 'h> Path<'f, 'h> {
     /// Copies the path, with `tree` in the place of what lay below it towards `key`; `tree` becomes the copy.
     fn copy<C: Collector>(&self, m: &mut Mutator<'h, C>, tree: &OptionRoot<'_, 'h, Node>, key: u64) {
         for node in self.upwards() {
-            tree.set(Some(m.alloc(|m| at(node, m).with(key, tree.get(m)))));
+            tree.set(Some(m.alloc(|m| at(node, m).with(m, key, tree.get(m)))));
         }
     }
 }
@@ -142,9 +142,9 @@ fn insert<'h, C: Collector>(
     m.frame(|m, slots| {
         let mut path = Path::new(slots);
         let mut rest = tree.get(m);
-        while let Some(node) = rest.filter(|node| node.priority() >= priority && !path.is_full()) {
+        while let Some(node) = rest.filter(|node| node.priority(m) >= priority && !path.is_full()) {
             path.push(node);
-            rest = node.towards(key);
+            rest = node.towards(m, key);
         }
         tree.set(rest);
         if path.is_full() {
@@ -178,13 +178,13 @@ fn split<'h, C: Collector>(
         let mut rest = tree.get(m);
         while let Some(node) = rest.filter(|_| !path.is_full()) {
             path.push(node);
-            rest = node.towards(key);
+            rest = node.towards(m, key);
         }
         tree.set(rest);
         split(m, tree, above, key);
         for node in path.upwards() {
-            let half = if at(node, m).key() < key { tree } else { above };
-            half.set(Some(m.alloc(|m| at(node, m).with(key, half.get(m)))));
+            let half = if at(node, m).key(m) < key { tree } else { above };
+            half.set(Some(m.alloc(|m| at(node, m).with(m, key, half.get(m)))));
         }
     });
 }
@@ -194,7 +194,7 @@ fn delete_min<'h, C: Collector>(m: &mut Mutator<'h, C>, tree: &OptionRoot<'_, 'h
     m.frame(|m, slots| {
         let mut path = Path::new(slots);
         let mut least = tree.get(m).expect("there is a key to take out");
-        while let Some(left) = least.left().filter(|_| !path.is_full()) {
+        while let Some(left) = least.left(m).filter(|_| !path.is_full()) {
             path.push(least);
             least = left;
         }
@@ -202,13 +202,19 @@ fn delete_min<'h, C: Collector>(m: &mut Mutator<'h, C>, tree: &OptionRoot<'_, 'h
             tree.set(Some(least));
             delete_min(m, tree);
         } else {
-            tree.set(least.right());
+            tree.set(least.right(m));
         }
         path.copy(m, tree, u64::MIN);
     });
 }
 
-fn sum(tree: Gc<'_, '_, Node>) -> u64 {
-    let below = [tree.left(), tree.right()].into_iter().flatten().map(sum);
-    below.fold(tree.key() + u64::from(tree.message().as_slice()[0]), u64::wrapping_add)
+fn sum<'h, C: Collector>(m: &NoGc<'h, C>, tree: Gc<'_, 'h, Node>) -> u64 {
+    let below = [tree.left(m), tree.right(m)]
+        .into_iter()
+        .flatten()
+        .map(|child| sum(m, child));
+    below.fold(
+        tree.key(m) + u64::from(tree.message(m).as_slice()[0]),
+        u64::wrapping_add,
+    )
 }

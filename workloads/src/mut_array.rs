@@ -62,7 +62,7 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, slots: u64, stores: u64) -> u64 {
         }
         let array = array.get(m);
         (0..array.len()).fold(0_u64, |sum, slot| {
-            sum.wrapping_add(array.get(slot).map_or(0, |boxed| boxed.value()))
+            sum.wrapping_add(array.get(m, slot).map_or(0, |boxed| boxed.value(m)))
         })
     })
 }

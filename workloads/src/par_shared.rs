@@ -73,16 +73,16 @@ impl Workload for ParShared {
                 }
             })
         })?;
-        Ok(world.enter(|m| sum(table.open(m)))?)
+        Ok(world.enter(|m| sum(m, table.open(m)))?)
     }
 }
 
 /// Takes the entry of `key` out, or puts one in.
 fn update<'h, C: Collector>(m: &mut Mutator<'h, C>, table: &Root<'_, 'h, MutArray<Entry>>, bucket: usize, key: u64) {
     m.frame(|m, [seen, bytes]| {
-        let seen = seen.put_option(table.get(m).get(bucket));
+        let seen = seen.put_option(table.get(m).get(m, bucket));
         // Only this thread puts entries of this key in or takes them out, so what is found here holds however often a race is lost.
-        match position(seen.get(m), key) {
+        match position(m, seen.get(m), key) {
             Some(_) => while !remove(m, table, bucket, &seen, key) {},
             None => {
                 let bytes = bytes.put(m.alloc_bytes_filled((SHORTEST + key % LENGTHS) as usize, key as u8));
@@ -93,13 +93,13 @@ fn update<'h, C: Collector>(m: &mut Mutator<'h, C>, table: &Root<'_, 'h, MutArra
 }
 
 /// How many entries are before that of `key`.
-fn position(mut at: Option<Gc<'_, '_, Entry>>, key: u64) -> Option<usize> {
+fn position<'h, C: Collector>(m: &NoGc<'h, C>, mut at: Option<Gc<'_, 'h, Entry>>, key: u64) -> Option<usize> {
     let mut before = 0;
     while let Some(entry) = at {
-        if entry.key() == key {
+        if entry.key(m) == key {
             return Some(before);
         }
-        (before, at) = (before + 1, entry.next());
+        (before, at) = (before + 1, entry.next(m));
     }
     None
 }
@@ -125,13 +125,13 @@ fn remove<'h, C: Collector>(
     seen: &OptionRoot<'_, 'h, Entry>,
     key: u64,
 ) -> bool {
-    let before = position(seen.get(m), key).expect("nobody else takes it out");
+    let before = position(m, seen.get(m), key).expect("nobody else takes it out");
     m.frame(|m, [rest]| {
-        let rest = rest.put_option(nth(seen.get(m), before).next());
+        let rest = rest.put_option(nth(m, seen.get(m), before).next(m));
         for place in (0..before).rev() {
             let (_, entry) = m.alloc_with(|m| {
-                let entry = nth(seen.get(m), place);
-                Entry::new(entry.key(), entry.bytes(), rest.get(m))
+                let entry = nth(m, seen.get(m), place);
+                Entry::new(entry.key(m), entry.bytes(m), rest.get(m))
             });
             rest.set(Some(entry));
         }
@@ -140,10 +140,10 @@ fn remove<'h, C: Collector>(
 }
 
 /// Entry `place` of a chain that has more.
-fn nth<'m, 'h>(chain: Option<Gc<'m, 'h, Entry>>, place: usize) -> Gc<'m, 'h, Entry> {
+fn nth<'m, 'h, C: Collector>(m: &NoGc<'h, C>, chain: Option<Gc<'m, 'h, Entry>>, place: usize) -> Gc<'m, 'h, Entry> {
     let mut entry = chain.expect("an entry was found in it");
     for _ in 0..place {
-        entry = entry.next().expect("an entry was found behind it");
+        entry = entry.next(m).expect("an entry was found behind it");
     }
     entry
 }
@@ -161,14 +161,14 @@ fn replace<'h, C: Collector>(
 }
 
 /// The checksum of what is in the table.
-fn sum(table: Gc<'_, '_, MutArray<Entry>>) -> u64 {
+fn sum<'h, C: Collector>(m: &NoGc<'h, C>, table: Gc<'_, 'h, MutArray<Entry>>) -> u64 {
     let mut total = 0_u64;
     for bucket in 0..table.len() {
-        let mut at = table.get(bucket);
+        let mut at = table.get(m, bucket);
         while let Some(entry) = at {
-            let bytes = entry.bytes().as_slice();
-            total = total.wrapping_add(entry.key() + bytes.len() as u64 + u64::from(bytes[0]));
-            at = entry.next();
+            let bytes = entry.bytes(m).as_slice();
+            total = total.wrapping_add(entry.key(m) + bytes.len() as u64 + u64::from(bytes[0]));
+            at = entry.next(m);
         }
     }
     total

@@ -9,7 +9,7 @@
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::Collector;
-use gclab_core::mutator::{Gc, MutArray, Mutator, OptionRoot};
+use gclab_core::mutator::{Gc, MutArray, Mutator, NoGc, OptionRoot};
 use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, SplitMix64, TestSize, Workload, WorkloadDescription, threads};
@@ -83,7 +83,7 @@ fn run<C: Collector>(
                 array.get(m).set(m, slot, list.get(m));
             }
         }
-        sum.wrapping_add(values(array.get(m)))
+        sum.wrapping_add(values(m, array.get(m)))
     })
 }
 
@@ -98,13 +98,13 @@ fn make<'h, C: Collector>(m: &mut Mutator<'h, C>, list: &OptionRoot<'_, 'h, Cell
 }
 
 /// The sum of the values in all lists.
-fn values(lists: Gc<'_, '_, MutArray<Cell>>) -> u64 {
+fn values<'h, C: Collector>(m: &NoGc<'h, C>, lists: Gc<'_, 'h, MutArray<Cell>>) -> u64 {
     let mut sum = 0_u64;
     for slot in 0..lists.len() {
-        let mut at = lists.get(slot);
+        let mut at = lists.get(m, slot);
         while let Some(cell) = at {
-            sum = sum.wrapping_add(cell.value());
-            at = cell.next();
+            sum = sum.wrapping_add(cell.value(m));
+            at = cell.next(m);
         }
     }
     sum

@@ -14,7 +14,7 @@
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::Collector;
-use gclab_core::mutator::{ByteArray, Gc, Handle, MutArray, Mutator, OptionRoot, Root};
+use gclab_core::mutator::{ByteArray, Gc, Handle, MutArray, Mutator, NoGc, OptionRoot, Root};
 use gclab_core::world::World;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -197,26 +197,26 @@ fn answer<'h, C: Collector>(
         let (_, cell) = m.alloc_with(|m| Cell::new(list.get(m), value));
         list.set(Some(cell));
     }
-    let cached = cache.get(m).get((key % slots) as usize);
-    let value = match cached.filter(|entry| entry.key() == key) {
-        Some(entry) => ends(entry.value()),
-        None => ends(store(m, cache, key).value()),
+    let cached = cache.get(m).get(m, (key % slots) as usize);
+    let value = match cached.filter(|entry| entry.key(m) == key) {
+        Some(entry) => ends(entry.value(m)),
+        None => ends(store(m, cache, key)),
     };
-    values(list.get(m)).wrapping_add(key + value)
+    values(m, list.get(m)).wrapping_add(key + value)
 }
 
-/// Makes the entry of `key` and puts it into its slot.
+/// Makes the entry of `key`, puts it into its slot, and gives its value.
 fn store<'m, 'h, C: Collector>(
     m: &'m mut Mutator<'h, C>,
     cache: &Root<'_, 'h, MutArray<Entry>>,
     key: u64,
-) -> Gc<'m, 'h, Entry> {
+) -> Gc<'m, 'h, ByteArray> {
     m.frame(|m, [value]| {
         let value = value.put(m.alloc_bytes_filled(VALUE, key as u8));
         let (m, entry) = m.alloc_with(|m| Entry::new(key, value.get(m)));
         let cache = cache.get(m);
         cache.set(m, (key % cache.len() as u64) as usize, Some(entry));
-        entry
+        value.get(m)
     })
 }
 
@@ -227,11 +227,11 @@ fn ends(value: Gc<'_, '_, ByteArray>) -> u64 {
 }
 
 /// The sum of the values in a list.
-fn values(mut list: Option<Gc<'_, '_, Cell>>) -> u64 {
+fn values<'h, C: Collector>(m: &NoGc<'h, C>, mut list: Option<Gc<'_, 'h, Cell>>) -> u64 {
     let mut sum = 0_u64;
     while let Some(cell) = list {
-        sum = sum.wrapping_add(cell.value());
-        list = cell.next();
+        sum = sum.wrapping_add(cell.value(m));
+        list = cell.next(m);
     }
     sum
 }

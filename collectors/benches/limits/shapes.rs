@@ -126,7 +126,7 @@ fn shuffled_tree<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, n: usize) -> G
     m.frame(|m, [all]| {
         let all = all!(m, all, n, Pair, |_| |_| Pair::new(None, None));
         let nodes = all.get(m);
-        let node = |i: usize| place.get(i).and_then(|&place| nodes.get(place as usize));
+        let node = |i: usize| place.get(i).and_then(|&place| nodes.get(m, place as usize));
         for i in 0..n {
             let parent = node(i).expect("it was made");
             parent.set_left(m, node(2 * i + 1));
@@ -142,12 +142,12 @@ fn graph<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, n: usize) -> Gc<'m, 'h
         let nodes = all.get(m);
         let mut state = 9;
         for i in 0..n {
-            let node = nodes.get(i).expect("it was made");
-            node.set_first(m, nodes.get(random(&mut state, n)));
-            node.set_second(m, nodes.get(random(&mut state, n)));
-            node.set_third(m, nodes.get(random(&mut state, n)));
+            let node = nodes.get(m, i).expect("it was made");
+            node.set_first(m, nodes.get(m, random(&mut state, n)));
+            node.set_second(m, nodes.get(m, random(&mut state, n)));
+            node.set_third(m, nodes.get(m, random(&mut state, n)));
         }
-        nodes.get(0).expect("it was made")
+        nodes.get(m, 0).expect("it was made")
     })
 }
 
@@ -170,10 +170,10 @@ fn shuffled_list<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, n: usize) -> G
         let all = all!(m, all, n, Cell, |i| move |_| Cell::new(None, i as u64));
         let cells = all.get(m);
         for pair in place.windows(2) {
-            let cell = cells.get(pair[0] as usize).expect("it was made");
-            cell.set_next(m, cells.get(pair[1] as usize));
+            let cell = cells.get(m, pair[0] as usize).expect("it was made");
+            cell.set_next(m, cells.get(m, pair[1] as usize));
         }
-        cells.get(place[0] as usize).expect("it was made")
+        cells.get(m, place[0] as usize).expect("it was made")
     })
 }
 
@@ -214,14 +214,14 @@ fn snapshot<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, scale: usize) -> Gc
             }
             let records = all.get(m);
             for (ordinal, node) in snapshot.nodes().enumerate() {
-                let record = records.get(ordinal).expect("it was made");
+                let record = records.get(m, ordinal).expect("it was made");
                 let strong = node.edges().filter(|edge| edge.is_strong());
                 for (slot, edge) in strong.enumerate() {
-                    let target = records.get(edge.target().ordinal() as usize);
+                    let target = records.get(m, edge.target().ordinal() as usize);
                     record.set(m, slot, target.map(Gc::erase));
                 }
             }
-            roots.get(m).set(m, copy, records.get(0));
+            roots.get(m).set(m, copy, records.get(m, 0));
         }
         roots.get(m)
     })

@@ -10,7 +10,7 @@ use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::Collector;
 use gclab_core::flags::Flags;
 use gclab_core::memory::MemoryError;
-use gclab_core::mutator::{Gc, MutByteArray, Mutator};
+use gclab_core::mutator::{Gc, MutByteArray, Mutator, NoGc};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, StartError};
 use gclab_heap_traverse::Checker;
@@ -53,8 +53,8 @@ fn tree<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u64) -> Gc<'m, '
     })
 }
 
-fn sum(tree: Gc<'_, '_, Tree>) -> u64 {
-    tree.depth() + tree.left().map_or(0, sum) + tree.right().map_or(0, sum)
+fn sum<'h, C: Collector>(m: &NoGc<'h, C>, tree: Gc<'_, 'h, Tree>) -> u64 {
+    tree.depth(m) + tree.left(m).map_or(0, |tree| sum(m, tree)) + tree.right(m).map_or(0, |tree| sum(m, tree))
 }
 
 /// Keeps more in each round, overwrites what it kept, drops what is large, and asks for a major collection now and then.
@@ -87,9 +87,9 @@ fn program<C: Collector>(m: &mut Mutator<'_, C>) -> u64 {
         }
         let mut cell = cells.get(m);
         while let Some(here) = cell {
-            let tree = here.tree().map_or(0, sum);
-            checksum = checksum.wrapping_mul(31).wrapping_add(here.value() ^ tree);
-            cell = here.next();
+            let tree = here.tree(m).map_or(0, |tree| sum(m, tree));
+            checksum = checksum.wrapping_mul(31).wrapping_add(here.value(m) ^ tree);
+            cell = here.next(m);
         }
         checksum
     })
@@ -117,7 +117,8 @@ fn refused<C: Collector>(flags: &Flags, n: u64) -> (Option<u64>, bool) {
             // Nothing else is refused, so the heap can be used as if nothing had been.
             let again = world.enter(|m| {
                 m.collect(true);
-                sum(tree(m, DEPTH))
+                let (m, tree) = m.with_view(|m| tree(m, DEPTH));
+                sum(m, tree)
             });
             assert_eq!(again, Ok((1 << (DEPTH + 1)) - DEPTH - 2), "{name}, after request {n}");
         }

@@ -4,7 +4,7 @@ use gclab_collectors::{All, Copying};
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::flags::Flags;
-use gclab_core::mutator::{ByteArray, Gc, MutVar, Mutator};
+use gclab_core::mutator::{ByteArray, Gc, MutVar, Mutator, NoGc};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
 
@@ -52,8 +52,14 @@ fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u64) -> Gc<'m, '
     })
 }
 
-fn count(tree: Gc<'_, '_, Tree>) -> u64 {
-    1 + tree.left().map_or(0, count) + tree.right().map_or(0, count)
+fn make_and_count<C: Collector>(m: &mut Mutator<'_, C>, depth: u64) -> u64 {
+    let (m, tree) = m.with_view(|m| make(m, depth));
+    count(m, tree)
+}
+
+fn count<'h, C: Collector>(m: &NoGc<'h, C>, tree: Gc<'_, 'h, Tree>) -> u64 {
+    let below = |child: Option<_>| child.map_or(0, |child| count(m, child));
+    1 + below(tree.left(m)) + below(tree.right(m))
 }
 
 #[derive(Clone, Copy)]
@@ -66,10 +72,10 @@ impl CollectorVisitor for Trees {
             .enter(|m| {
                 m.frame(|m, [kept]| {
                     let kept = kept.put(make(m, 12));
-                    let garbage: u64 = (0..20).map(|_| count(make(m, 10))).sum();
+                    let garbage: u64 = (0..20).map(|_| make_and_count(m, 10)).sum();
                     m.collect(true);
-                    assert_eq!(kept.get(m).depth(), 12);
-                    count(kept.get(m)) + garbage
+                    assert_eq!(kept.get(m).depth(m), 12);
+                    count(m, kept.get(m)) + garbage
                 })
             })
             .expect("room enough");
@@ -172,7 +178,7 @@ impl CollectorVisitor for LargeObjects {
                         owner.put(m.alloc(|m| Owner::new(data.get(m))))
                     });
                     (0..3).for_each(|_| m.collect(true));
-                    assert_eq!(owner.get(m).data().len(), 100_000);
+                    assert_eq!(owner.get(m).data(m).len(), 100_000);
                 });
             })
             .expect("room enough");
@@ -205,19 +211,19 @@ impl CollectorVisitor for Stores {
                         let (m, cell) = m.alloc_with(|_| Cell::new(i, None));
                         array.get(m).set(m, i as usize % 300, Some(cell));
                         large.get(m).set(m, i as usize % 5000, Some(cell));
-                        cell.set_next(m, var.get(m).read().filter(|_| i % 100 != 0));
+                        cell.set_next(m, var.get(m).read(m).filter(|_| i % 100 != 0));
                         var.get(m).write(m, Some(cell));
                     }
                     for i in 49_700..50_000u64 {
-                        assert_eq!(array.get(m).get(i as usize % 300).expect("stored").value(), i);
+                        assert_eq!(array.get(m).get(m, i as usize % 300).expect("stored").value(m), i);
                     }
                     for i in 45_000..50_000u64 {
-                        assert_eq!(large.get(m).get(i as usize % 5000).expect("stored").value(), i);
+                        assert_eq!(large.get(m).get(m, i as usize % 5000).expect("stored").value(m), i);
                     }
-                    let mut cell = var.get(m).read();
+                    let mut cell = var.get(m).read(m);
                     for i in (49_900..50_000).rev() {
-                        assert_eq!(cell.expect("linked").value(), i);
-                        cell = cell.and_then(|cell| cell.next());
+                        assert_eq!(cell.expect("linked").value(m), i);
+                        cell = cell.and_then(|cell| cell.next(m));
                     }
                     assert!(cell.is_none());
                 })
@@ -248,7 +254,7 @@ impl CollectorVisitor for Handles {
         world
             .enter(|m| {
                 m.collect(true);
-                assert_eq!(kept.open(m).value(), 7);
+                assert_eq!(kept.open(m).value(m), 7);
                 assert!(weak_kept.open(m).expect("kept") == kept.open(m));
                 assert!(weak.open(m).is_none());
                 drop(kept);
@@ -289,7 +295,9 @@ impl CollectorVisitor for Leak {
         };
         assert_eq!(exhausted.collector, C::DESCRIPTION.name);
         // The world is still good.
-        world.enter(|m| assert_eq!(count(make(m, 5)), 63)).expect("room again");
+        world
+            .enter(|m| assert_eq!(make_and_count(m, 5), 63))
+            .expect("room again");
         let statistics = world.finish();
         assert!(
             statistics.max_live > 2 << 20,

@@ -63,8 +63,8 @@ fn thin(flags: &Flags, count: usize, keep: usize) -> [Vec<Addr>; 2] {
             }
             m.collect(true);
             for value in (0..count).step_by(keep) {
-                let cell = cells.get(m).get(value).expect("it was kept");
-                assert_eq!(cell.value(), value as u64);
+                let cell = cells.get(m).get(m, value).expect("it was kept");
+                assert_eq!(cell.value(m), value as u64);
             }
         });
     });
@@ -126,8 +126,8 @@ fn lives_within<C: Collector>(live: Bytes, flags: &Flags) -> bool {
             (0..count).all(|value| {
                 cells
                     .get(m)
-                    .get(value)
-                    .is_some_and(|cell| cell.value() == 2 + value as u64)
+                    .get(m, value)
+                    .is_some_and(|cell| cell.value(m) == 2 + value as u64)
             })
         })
     });

@@ -4,7 +4,7 @@ use crate::basics::flags;
 use gclab_collectors::All;
 use gclab_core::closure::Closure;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
-use gclab_core::mutator::{Gc, MutVar, Mutator};
+use gclab_core::mutator::{Gc, MutVar, Mutator, NoGc};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 
@@ -15,8 +15,8 @@ struct Number {
 }
 
 /// The value of a number, 0 for none.
-fn value(number: Option<Gc<'_, '_, Number>>) -> u64 {
-    number.map_or(0, |number| number.value())
+fn value<'h, C: Collector>(m: &NoGc<'h, C>, number: Option<Gc<'_, 'h, Number>>) -> u64 {
+    number.map_or(0, |number| number.value(m))
 }
 
 /// A variable and an array, both old, are given young numbers by exchanges alone: whoever forgets one loses it in the next collection.
@@ -29,28 +29,28 @@ fn exchanges<C: Collector>(m: &mut Mutator<'_, C>) {
             let before = 2 * (round - 1);
             let (view, number) = m.alloc_with(|_| Number::new(2 * round - 1));
             let (v, a) = (var.get(view), array.get(view));
-            assert_eq!(value(v.swap(view, Some(number))), before);
-            assert_eq!(value(a.swap(view, 599, Some(number))), before);
+            assert_eq!(value(view, v.swap(view, Some(number))), before);
+            assert_eq!(value(view, a.swap(view, 599, Some(number))), before);
             m.collect(false);
             let (view, number) = m.alloc_with(|_| Number::new(2 * round));
             let (v, a) = (var.get(view), array.get(view));
-            let now = v.read();
-            assert_eq!((value(now), a.get(599) == now), (2 * round - 1, true));
+            let now = v.read(view);
+            assert_eq!((value(view, now), a.get(view, 599) == now), (2 * round - 1, true));
             // What is there is said, and stays.
             assert!(v.compare_exchange(view, Some(number), None) == Err(now));
             assert!(a.compare_exchange(view, 599, None, Some(number)) == Err(now));
             assert!(a.compare_exchange(view, 0, None, None).is_ok());
-            assert!(v.read() == now && a.get(599) == now && a.get(598).is_none());
+            assert!(v.read(view) == now && a.get(view, 599) == now && a.get(view, 598).is_none());
             assert!(v.compare_exchange(view, now, Some(number)).is_ok());
             assert!(a.compare_exchange(view, 599, now, Some(number)).is_ok());
             m.collect(false);
             assert_eq!(
-                (value(var.get(m).read()), value(array.get(m).get(599))),
+                (value(m, var.get(m).read(m)), value(m, array.get(m).get(m, 599))),
                 (2 * round, 2 * round)
             );
         }
-        assert_eq!(value(var.get(m).swap(m, None)), 10);
-        assert!(var.get(m).read().is_none());
+        assert_eq!(value(m, var.get(m).swap(m, None)), 10);
+        assert!(var.get(m).read(m).is_none());
     });
 }
 

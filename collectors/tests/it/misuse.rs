@@ -6,7 +6,7 @@ use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::events::{Event, Listener, Phase};
 use gclab_core::flags::Flags;
-use gclab_core::mutator::{Any, ByteArray, Gc, Handle, MutArray, MutVar, Mutator, OptionRoot};
+use gclab_core::mutator::{Any, ByteArray, Gc, Handle, MutArray, MutVar, Mutator, NoGc, OptionRoot};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -67,11 +67,11 @@ fn grow<'h, C: Collector>(m: &mut Mutator<'h, C>, root: &OptionRoot<'_, 'h, List
     }
 }
 
-fn sum(mut list: Option<Gc<'_, '_, List>>) -> u64 {
+fn sum<'h, C: Collector>(m: &NoGc<'h, C>, mut list: Option<Gc<'_, 'h, List>>) -> u64 {
     let mut sum = 0;
     while let Some(cell) = list {
-        sum += cell.value();
-        list = cell.next();
+        sum += cell.value(m);
+        list = cell.next(m);
     }
     sum
 }
@@ -83,7 +83,7 @@ fn exercise<C: Collector>(m: &mut Mutator<'_, C>) {
         grow(m, &kept, 100);
         (0..50).for_each(|_| grow(m, &other, 200));
         m.collect(true);
-        assert_eq!((sum(kept.get(m)), sum(other.get(m))), (4950, 19900));
+        assert_eq!((sum(m, kept.get(m)), sum(m, other.get(m))), (4950, 19900));
     });
 }
 
@@ -119,7 +119,7 @@ under_every_collector! {
                 panics(|| (0..100_000).for_each(|len| grow(m, &kept, len % 100)));
                 grow(m, &kept, 100);
                 exercise(m);
-                assert_eq!((sum(kept.get(m)), sum(before.get(m))), (4950, 44850));
+                assert_eq!((sum(m, kept.get(m)), sum(m, before.get(m))), (4950, 44850));
             })).expect("room enough");
             world.finish();
         }
@@ -137,10 +137,10 @@ under_every_collector! {
                 panics(|| ignore(m.alloc_bytes_with(100, |_, bytes| { bytes.fill(0xff); panic!("small") })));
                 panics(|| ignore(m.alloc_bytes_with(5000 + round, |_, bytes| { bytes.fill(0xff); panic!("large") })));
                 panics(|| m.frame(|m, [slot]| { slot.put(m.alloc_bytes(b"rooted")); panic!("frame") }));
-                assert_eq!(sum(kept.get(m)), 1225);
+                assert_eq!(sum(m, kept.get(m)), 1225);
             }
             m.collect(true);
-            assert_eq!(sum(kept.get(m)), 1225);
+            assert_eq!(sum(m, kept.get(m)), 1225);
             exercise(m);
         })).expect("room enough");
         world.inspect(|stopped| stopped.for_each_region(&mut |region| {
@@ -160,7 +160,7 @@ under_every_collector! {
                 if depth.is_multiple_of(3) {
                     let below = catch_unwind(AssertUnwindSafe(|| deep(m, depth + 1)));
                     m.collect(depth.is_multiple_of(2));
-                    assert_eq!(sum(list.get(m)), depth * (depth - 1) / 2);
+                    assert_eq!(sum(m, list.get(m)), depth * (depth - 1) / 2);
                     return below.unwrap_or(0) + 1;
                 }
                 deep(m, depth + 1)
@@ -203,10 +203,10 @@ under_every_collector! {
                 m.collect(major);
             }
             assert!(array.get(m).is_empty() && bytes.get(m).as_slice().is_empty() && record.get(m).data().is_empty());
-            panics(|| array.get(m).get(0));
+            panics(|| array.get(m).get(m, 0));
             panics(|| array.get(m).set(m, 0, None));
-            panics(|| record.get(m).get(0));
-            let what = tagged.get(m).what();
+            panics(|| record.get(m).get(m, 0));
+            let what = tagged.get(m).what(m);
             assert!(what == empty.get(m).erase() && what.downcast::<Empty>().is_some());
             assert!(what.downcast::<List>().is_none() && what.downcast::<ByteArray>().is_none());
         })).expect("room enough");
@@ -228,7 +228,7 @@ under_every_collector! {
                     assert!(lists.downcast::<MutVar<List>>().is_none() && lists.downcast::<List>().is_none());
                     let bytes = bytes.get(m).erase();
                     assert!(bytes.downcast::<MutArray<ByteArray>>().is_some() && bytes.downcast::<MutArray<List>>().is_none());
-                    let inner = things.get(m).get(0).expect("put there");
+                    let inner = things.get(m).get(m, 0).expect("put there");
                     assert!(inner.downcast::<MutArray<MutArray<List>>>().is_some());
                     assert!(inner.downcast::<MutArray<MutArray<Any>>>().is_none() && inner.downcast::<MutArray<MutVar<List>>>().is_none());
                     assert!(things.get(m).erase().downcast::<MutArray<Any>>().is_some() && inner.downcast::<Any>().is_none());
@@ -253,7 +253,7 @@ under_every_collector! {
             }
             m.collect(true);
             for i in 0..1000 {
-                let bytes = things.get(m).get(i).and_then(Gc::downcast::<ByteArray>).expect("put there");
+                let bytes = things.get(m).get(m, i).and_then(Gc::downcast::<ByteArray>).expect("put there");
                 assert_eq!(bytes.as_slice(), [i as u8; 100]);
             }
         })).expect("room enough");
@@ -282,7 +282,7 @@ under_every_collector! {
                 panics(|| grow(m, &kept, u64::MAX));
                 grow(m, &kept, 100);
                 m.collect(true);
-                assert_eq!(sum(kept.get(m)), 4950);
+                assert_eq!(sum(m, kept.get(m)), 4950);
             }
         })).expect("went on");
     }
@@ -311,7 +311,7 @@ under_every_collector! {
                 });
                 list.set(Some(cell));
             }
-            assert_eq!(sum(list.get(m)), 499_500);
+            assert_eq!(sum(m, list.get(m)), 499_500);
         })).expect("room enough");
     }
 
@@ -356,9 +356,9 @@ under_every_collector! {
         }).expect("room enough");
         // In the wrong heap, while unwinding, on another thread, after the heap is gone.
         let other = self::world::<C>();
-        panics(|| other.enter(|m| leaked.open(m).value()));
+        panics(|| other.enter(|m| leaked.open(m).value(m)));
         other.enter(exercise).expect("usable");
-        assert_eq!(world.enter(|m| leaked.open(m).value()), Ok(42));
+        assert_eq!(world.enter(|m| leaked.open(m).value(m)), Ok(42));
         drop(world);
         std::thread::spawn(move || drop(leaked)).join().expect("no panic");
         KEPT.lock().expect("not poisoned").clear();
@@ -434,7 +434,7 @@ under_every_collector! {
             let array: Gc<'_, '_, MutArray<List>> = c.get(m);
             array.set(m, 0, b.get(m));
             exercise(m);
-            assert_eq!((sum(a.get(m)), sum(c.get(m).get(0))), (190, 45));
+            assert_eq!((sum(m, a.get(m)), sum(m, c.get(m).get(m, 0))), (190, 45));
         })).expect("room enough");
     }
 }
@@ -458,7 +458,7 @@ fn threads_take_turns_in_a_world() {
                 while turns < 50 {
                     match world.enter(|m| {
                         exercise(m);
-                        let (m, list) = m.alloc_with(|m| List::new(1, handle.open(m).next()));
+                        let (m, list) = m.alloc_with(|m| List::new(1, handle.open(m).next(m)));
                         handle.open(m).set_next(m, Some(list));
                     }) {
                         Ok(()) => turns += 1,
@@ -471,7 +471,7 @@ fn threads_take_turns_in_a_world() {
             });
         }
     });
-    assert_eq!(world.enter(|m| sum(Some(handle.open(m)))), Ok(200));
+    assert_eq!(world.enter(|m| sum(m, Some(handle.open(m)))), Ok(200));
     // Moved to a thread between stays, and dropped there, before its handle.
     std::thread::spawn(move || world.enter(exercise))
         .join()

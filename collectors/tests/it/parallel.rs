@@ -183,7 +183,7 @@ fn many_handles_are_shared() {
             })
             .collect();
         m.collect(true);
-        assert!(handles.iter().all(|handle| handle.open(m).left().is_none()));
+        assert!(handles.iter().all(|handle| handle.open(m).left(m).is_none()));
     });
     result.expect("room enough");
     let record = records.recv().expect("one collection");

@@ -37,9 +37,9 @@ fn churn<C: Collector>(m: &mut Mutator<'_, C>, slots: usize, len: u64, rounds: u
         }
         let mut sum = 0;
         for slot in 0..slots {
-            let mut at = table.get(m).get(slot);
+            let mut at = table.get(m).get(m, slot);
             while let Some(cell) = at {
-                (sum, at) = (sum + cell.value(), cell.next());
+                (sum, at) = (sum + cell.value(m), cell.next(m));
             }
         }
         sum
@@ -181,7 +181,7 @@ impl CollectorVisitor for Full {
                 }
                 let (mut len, mut at) = (0, list.get(m));
                 while let Some(cell) = at {
-                    (len, at) = (len + 1, cell.next());
+                    (len, at) = (len + 1, cell.next(m));
                 }
                 assert_eq!(len, cells);
             });

@@ -35,10 +35,10 @@ fn grow<'h, C: Collector>(m: &mut Mutator<'h, C>, root: &OptionRoot<'_, 'h, Node
     }
 }
 
-fn len(mut list: Option<Gc<'_, '_, Node>>) -> usize {
+fn len<'h, C: Collector>(m: &NoGc<'h, C>, mut list: Option<Gc<'_, 'h, Node>>) -> usize {
     let mut len = 0;
     while let Some(node) = list {
-        (len, list) = (len + 1, node.next());
+        (len, list) = (len + 1, node.next(m));
     }
     len
 }
@@ -70,14 +70,14 @@ fn every_kind<C: Collector>(m: &mut Mutator<'_, C>) {
             m.alloc_bytes_filled(4000, 7);
             m.alloc_bytes_with(30, |m, filled| filled[..16].copy_from_slice(bytes.get(m).as_slice()));
             m.collect(round == 3);
-            let node = large.get(m).get(599).expect("stored");
-            assert_eq!((node.value(), len(list.get(m))), (round, 2));
+            let node = large.get(m).get(m, 599).expect("stored");
+            assert_eq!((node.value(m), len(m, list.get(m))), (round, 2));
             assert!(
-                node.any()
+                node.any(m)
                     .and_then(Gc::downcast::<ByteArray>)
                     .is_some_and(|b| b == bytes.get(m))
             );
-            assert!(boxes.get(m).var().read() == Some(node) && record.get(m).get(1) == Some(node.erase()));
+            assert!(boxes.get(m).var(m).read(m) == Some(node) && record.get(m).get(m, 1) == Some(node.erase()));
             assert_eq!(
                 (
                     record.get(m).data()[1].load(Relaxed),
@@ -92,8 +92,8 @@ fn every_kind<C: Collector>(m: &mut Mutator<'_, C>) {
 
 /// Makes the variable and the array in `boxes` lead to `node`.
 fn stores<'h, C: Collector>(m: &NoGc<'h, C>, node: Gc<'_, 'h, Node>, boxes: Gc<'_, 'h, Boxes>) {
-    boxes.var().write(m, Some(node));
-    (0..5).for_each(|i| boxes.array().set(m, i, Some(node)));
+    boxes.var(m).write(m, Some(node));
+    (0..5).for_each(|i| boxes.array(m).set(m, i, Some(node)));
 }
 
 /// What a frame gives back is used after the frame is closed: a pointer, and the mutator itself.
@@ -103,12 +103,12 @@ fn out_of_frames<C: Collector>(m: &mut Mutator<'_, C>) {
         m.alloc_with(|_| Node::new(2, None, None))
     });
     node.set_next(view, Some(node));
-    assert_eq!(node.next().expect("itself").value(), 2);
+    assert_eq!(node.next(view).expect("itself").value(view), 2);
     let m = m.frame(|m, []| m);
     m.frame(|m, [slot]| {
         let slot = slot.put(m.alloc(|_| Node::new(3, None, None)));
         m.collect(false);
-        assert_eq!(slot.get(m).value(), 3);
+        assert_eq!(slot.get(m).value(m), 3);
     });
 }
 
@@ -124,7 +124,7 @@ fn unwinding<C: Collector>(m: &mut Mutator<'_, C>) {
         caught(&mut || _ = m.alloc_array::<Any>(500, |_| std::panic::resume_unwind(Box::new(()))));
         caught(&mut || _ = m.alloc(|_| -> NodeInit<'_, '_> { std::panic::resume_unwind(Box::new(())) }));
         m.collect(true);
-        assert_eq!(len(list.get(m)), 3);
+        assert_eq!(len(m, list.get(m)), 3);
     });
 }
 
@@ -163,7 +163,7 @@ impl CollectorVisitor for Everything {
                 });
                 m.collect(true);
                 assert!(weak.open(m).expect("held") == strong.open(m));
-                strong.open(m).value()
+                strong.open(m).value(m)
             });
             assert_eq!(opened, Ok(8));
             std::thread::spawn(move || drop(strong)).join().expect("no panic");

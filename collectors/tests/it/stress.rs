@@ -40,7 +40,7 @@ impl CollectorVisitor for ManyStores {
                     // Each slot twice, so that the set is full of duplicates, and a new closure now and then.
                     for index in (0..SLOTS).chain(0..SLOTS) {
                         let (slot, value) = stored(index);
-                        if node.get(m).value() != value {
+                        if node.get(m).value(m) != value {
                             node.set(m.alloc(|_| Node::new(value, None)));
                         }
                         array.get(m).set(m, slot, Some(node.get(m)));
@@ -49,7 +49,7 @@ impl CollectorVisitor for ManyStores {
                         m.collect(major);
                         for index in 0..SLOTS {
                             let (slot, value) = stored(index);
-                            assert_eq!(array.get(m).get(slot).expect("stored").value(), value);
+                            assert_eq!(array.get(m).get(m, slot).expect("stored").value(m), value);
                         }
                     }
                 })
@@ -85,11 +85,11 @@ impl CollectorVisitor for LongList {
                         last.set(node);
                     }
                     let mut node = first.get(m);
-                    while let Some(next) = node.next() {
-                        assert_eq!(next.value(), node.value() + 1);
+                    while let Some(next) = node.next(m) {
+                        assert_eq!(next.value(m), node.value(m) + 1);
                         node = next;
                     }
-                    node.value()
+                    node.value(m)
                 })
             })
             .expect("room enough");

@@ -6,7 +6,7 @@ use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::events::{Event, Listener, Phase};
 use gclab_core::flags::Flags;
-use gclab_core::mutator::{Gc, Handle, MutVar, Mutator, OptionRoot, WeakHandle};
+use gclab_core::mutator::{Gc, Handle, MutVar, Mutator, NoGc, OptionRoot, WeakHandle};
 use gclab_core::words::Bytes;
 use gclab_core::world::{Doing, EnterError, World};
 use gclab_heap_traverse::Checker;
@@ -75,8 +75,14 @@ fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u32) -> Gc<'m, '
     })
 }
 
-fn count(tree: Gc<'_, '_, Tree>) -> u64 {
-    1 + tree.left().map_or(0, count) + tree.right().map_or(0, count)
+fn make_and_count<C: Collector>(m: &mut Mutator<'_, C>, depth: u32) -> u64 {
+    let (m, tree) = m.with_view(|m| make(m, depth));
+    count(m, tree)
+}
+
+fn count<'h, C: Collector>(m: &NoGc<'h, C>, tree: Gc<'_, 'h, Tree>) -> u64 {
+    let below = |child: Option<_>| child.map_or(0, |child| count(m, child));
+    1 + below(tree.left(m)) + below(tree.right(m))
 }
 
 /// Puts `value` in front of `root`.
@@ -85,11 +91,11 @@ fn push<'h, C: Collector>(m: &mut Mutator<'h, C>, root: &OptionRoot<'_, 'h, List
     root.set(Some(list));
 }
 
-fn sum(mut list: Option<Gc<'_, '_, List>>) -> u64 {
+fn sum<'h, C: Collector>(m: &NoGc<'h, C>, mut list: Option<Gc<'_, 'h, List>>) -> u64 {
     let mut sum = 0;
     while let Some(cell) = list {
-        sum += cell.value();
-        list = cell.next();
+        sum += cell.value(m);
+        list = cell.next(m);
     }
     sum
 }
@@ -101,18 +107,18 @@ fn busy<C: Collector>(m: &mut Mutator<'_, C>, rounds: u64) {
         let list = list.put_option(None);
         let array = array.put(m.alloc_array::<List>(20, |_| None));
         for round in 0..rounds {
-            assert_eq!(count(make(m, 5)), 63);
+            assert_eq!(make_and_count(m, 5), 63);
             push(m, &list, round);
             array.get(m).set(m, (round % 20) as usize, list.get(m));
             if round % 16 == 0 {
                 m.alloc_mut_bytes(5000);
             }
         }
-        assert_eq!(count(tree.get(m)), 255);
-        assert_eq!(sum(list.get(m)), rounds * rounds.saturating_sub(1) / 2);
+        assert_eq!(count(m, tree.get(m)), 255);
+        assert_eq!(sum(m, list.get(m)), rounds * rounds.saturating_sub(1) / 2);
         for at in 0..rounds.min(20) {
             let newest = (0..rounds).rev().find(|round| round % 20 == at).expect("stored");
-            assert_eq!(array.get(m).get(at as usize).expect("stored").value(), newest);
+            assert_eq!(array.get(m).get(m, at as usize).expect("stored").value(m), newest);
         }
     });
 }
@@ -179,8 +185,8 @@ under_every_collector! {
             m.collect(false);
             for number in 0..8 {
                 for slot in 0..8 {
-                    let list = array.open(m).get(number * 8 + slot).expect("stored");
-                    assert_eq!(list.value() as usize, number * 1000 + if slot < 2 { 48 + slot } else { 40 + slot });
+                    let list = array.open(m).get(m, number * 8 + slot).expect("stored");
+                    assert_eq!(list.value(m) as usize, number * 1000 + if slot < 2 { 48 + slot } else { 40 + slot });
                 }
             }
         }).expect("room enough");
@@ -207,7 +213,7 @@ under_every_collector! {
                 assert!(world.threads().iter().all(|other| other.capability == Some(0)));
                 busy(m, 50);
                 m.collect(false);
-                assert_eq!(var.open(m).read().expect("stored").value(), 7);
+                assert_eq!(var.open(m).read(m).expect("stored").value(m), 7);
             }).expect("room enough"));
             s.spawn(|| {
                 entered.wait();
@@ -252,7 +258,7 @@ under_every_collector! {
                     blocked.wait();
                     wait.lock().expect("nobody panicked").recv().expect("sent")
                 });
-                assert_eq!((said, count(tree.get(m)), sum(list.get(m))), (1, 127, 45));
+                assert_eq!((said, count(m, tree.get(m)), sum(m, list.get(m))), (1, 127, 45));
                 // Out of a panic, too, it comes back before anything else happens.
                 let panic = catch_unwind(AssertUnwindSafe(|| m.blocking(|| {
                     blocked.wait();
@@ -260,7 +266,7 @@ under_every_collector! {
                     std::panic::resume_unwind(Box::new("on purpose"))
                 })));
                 assert!(panic.is_err());
-                assert_eq!((count(tree.get(m)), sum(list.get(m))), (127, 45));
+                assert_eq!((count(m, tree.get(m)), sum(m, list.get(m))), (127, 45));
                 busy(m, 50);
             })).expect("room enough"));
             s.spawn(move || world.enter(|m| {
@@ -286,7 +292,7 @@ under_every_collector! {
                     looping.store(true, Ordering::Release);
                     m.safepoint();
                 }
-                assert_eq!(count(tree.get(m)), 127);
+                assert_eq!(count(m, tree.get(m)), 127);
                 busy(m, 20);
             })).expect("room enough"));
             s.spawn(|| world.enter(|m| {
@@ -429,9 +435,9 @@ under_every_collector! {
                     m.alloc_bytes_filled(500, 1);
                     let list = handle.open(m);
                     assert!(weak.open(m) == Some(list));
-                    assert_eq!(sum(Some(list)), (value / 10 * 10..=value).sum::<u64>());
+                    assert_eq!(sum(m, Some(list)), (value / 10 * 10..=value).sum::<u64>());
                     // And what this one adds is seen by who made it.
-                    let last = list.next().is_none();
+                    let last = list.next(m).is_none();
                     assert_eq!(last, value % 10 == 0);
                     opened.send((handle, weak)).expect("received");
                 }).expect("room enough"));
@@ -461,8 +467,8 @@ under_every_collector! {
                     let (at, from) = ((state >> 33) as usize % SLOTS, (state >> 45) as usize % SLOTS);
                     // A cell whose value is that of the next one and one more; so is every chain that others make.
                     let (m, list) = m.alloc_with(|m| {
-                        let next = table.open(m).get(from).filter(|next| next.value() < 20);
-                        List::new(next.map_or(0, |next| next.value() + 1), next)
+                        let next = table.open(m).get(m, from).filter(|next| next.value(m) < 20);
+                        List::new(next.map_or(0, |next| next.value(m) + 1), next)
                     });
                     table.open(m).set(m, at, Some(list));
                 }
@@ -470,10 +476,10 @@ under_every_collector! {
             world.enter(|m| {
                 m.collect(true);
                 for at in 0..SLOTS {
-                    let mut list = table.open(m).get(at);
+                    let mut list = table.open(m).get(m, at);
                     while let Some(cell) = list {
-                        list = cell.next();
-                        assert_eq!(cell.value(), list.map_or(0, |next| next.value() + 1));
+                        list = cell.next(m);
+                        assert_eq!(cell.value(m), list.map_or(0, |next| next.value(m) + 1));
                     }
                 }
             }).expect("room enough");

@@ -40,14 +40,14 @@ fn program<C: Collector>(m: &mut Mutator<'_, C>, table: &Handle<MutArray<List>>,
                 table.open(m).set(m, number, list.get(m));
                 m.collect(number == 0);
             }
-            let other = table.open(m).get(1 - number);
-            assert!(other.is_none_or(|other| other.value() % 16 == 15));
+            let other = table.open(m).get(m, 1 - number);
+            assert!(other.is_none_or(|other| other.value(m) % 16 == 15));
         }
         let (mut at, mut left) = (list.get(m), LENGTH);
         while let Some(cell) = at {
             left -= 1;
-            assert_eq!(cell.value(), left);
-            at = cell.next();
+            assert_eq!(cell.value(m), left);
+            at = cell.next(m);
         }
         assert_eq!(left, 0);
     });

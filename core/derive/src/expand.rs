@@ -142,7 +142,10 @@ impl Struct<'_> {
             #visibility trait #fields<'m, 'h>: ::core::marker::Copy {
                 #(
                     #[doc = #docs]
-                    fn #idents(self) -> <#types as ::gclab_core::closure::Field>::View<'m, 'h>;
+                    fn #idents<__C: ::gclab_core::collector::Collector>(
+                        self,
+                        m: &::gclab_core::mutator::NoGc<'h, __C>,
+                    ) -> <#types as ::gclab_core::closure::Field>::View<'m, 'h>;
                 )*
                 #(#write_heads;)*
             }
@@ -157,11 +160,14 @@ impl Struct<'_> {
         let (name, ident, ty) = (self.name, self.idents[index], self.types[index]);
         quote! {
             #[inline(always)]
-            fn #ident(self) -> <#ty as ::gclab_core::closure::Field>::View<'m, 'h> {
+            fn #ident<__C: ::gclab_core::collector::Collector>(
+                self,
+                m: &::gclab_core::mutator::NoGc<'h, __C>,
+            ) -> <#ty as ::gclab_core::closure::Field>::View<'m, 'h> {
                 // SAFETY: the place of a field of this type, which holds what its `encode` gave or a collection put there.
                 unsafe {
                     <#ty as ::gclab_core::closure::Field>::decode(
-                        self.read_word::<{ <#ty as ::gclab_core::closure::Field>::MUTABLE }>(const { #name::__PLACE[#index] }),
+                        self.read_word::<__C, { <#ty as ::gclab_core::closure::Field>::MUTABLE }>(m, const { #name::__PLACE[#index] }),
                     )
                 }
             }

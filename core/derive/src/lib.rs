@@ -5,7 +5,7 @@
 //! - `impl Closure for Tree`, with an info table that says how many pointers and words there are, and names;
 //! - `TreeInit`, the initial value of a `Tree`, and `Tree::new(...)` that makes one from all fields in order;
 //! - a trait `TreeFields`, implemented for `Gc<Tree>`, with a method per field that reads it and, for each `Mut` field,
-//!   a method `set_<field>` that writes it through the collector's barrier.
+//!   a method `set_<field>` that writes it through the collector's barrier. Each takes a view of the mutator, `&NoGc`, first.
 //!
 //! Pointers come first in the payload, whatever the order of the fields. The struct itself never exists as a Rust value.
 //! `#[closure(name = "...")]` gives profiles another name than the struct's.

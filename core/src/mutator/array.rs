@@ -61,10 +61,10 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutArray<T>> {
     /// # Panics
     /// If `index` is out of bounds.
     #[inline(always)]
-    pub fn get(self, index: usize) -> Option<Gc<'m, 'h, T>> {
+    pub fn get<C: Collector>(self, m: &NoGc<'h, C>, index: usize) -> Option<Gc<'m, 'h, T>> {
         assert!(index < self.len(), "index {index} of an array of {}", self.len());
         // SAFETY: in bounds; every writer stores null or a pointer to a `T`.
-        unsafe { Gc::option_from_word(self.read_word::<true>(1 + index)) }
+        unsafe { Gc::option_from_word(self.read_word::<C, true>(m, 1 + index)) }
     }
 
     /// Make slot `index` point to `value`.

@@ -124,7 +124,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
     /// `index` is that of a field that `T::INFO` describes.
     #[doc(hidden)]
     #[inline(always)]
-    pub unsafe fn read_word<const MUTABLE: bool>(self, index: usize) -> u64 {
+    pub unsafe fn read_word<C: Collector, const MUTABLE: bool>(self, _m: &NoGc<'h, C>, index: usize) -> u64 {
         // SAFETY: the caller vouches for the index.
         let word = unsafe { self.payload(index) };
         if MUTABLE {

@@ -5,7 +5,9 @@
 //! pointers of one heap do not go into another. What must survive an allocation goes into a [frame](Mutator::frame) or
 //! a [`Handle`]. `tests/ui` has the misuses that are refused.
 //!
-//! A shared borrow of a mutator derefs to [`NoGc`], the view that can read and store but cannot collect.
+//! A shared borrow of a mutator derefs to [`NoGc`], the view that can read and store but cannot collect. Whoever reads or stores
+//! a field shows it, so that what has to know of a read (a profile of use, a collector with a read barrier) can be chosen by the
+//! collector's type; where nothing has to know, a read is one load.
 
 mod alloc;
 mod array;

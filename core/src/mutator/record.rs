@@ -45,14 +45,14 @@ impl<'m, 'h> Gc<'m, 'h, Record> {
     /// # Panics
     /// If `index` is out of bounds.
     #[inline(always)]
-    pub fn get(self, index: usize) -> Option<Gc<'m, 'h, Any>> {
+    pub fn get<C: Collector>(self, m: &NoGc<'h, C>, index: usize) -> Option<Gc<'m, 'h, Any>> {
         assert!(
             index < self.shape().pointers as usize,
             "pointer {index} of a record of {:?}",
             self.shape()
         );
         // SAFETY: in bounds; every writer stores null or a pointer to a closure.
-        unsafe { Gc::option_from_word(self.read_word::<true>(1 + index)) }
+        unsafe { Gc::option_from_word(self.read_word::<C, true>(m, 1 + index)) }
     }
 
     /// Make pointer `index` point to `value`.

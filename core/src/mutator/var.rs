@@ -49,9 +49,9 @@ unsafe impl<'h, T: Closure> Init<'h> for MutVarInit<'_, 'h, T> {
 impl<'m, 'h, T: Closure> Gc<'m, 'h, MutVar<T>> {
     /// What the variable points to.
     #[inline(always)]
-    pub fn read(self) -> Option<Gc<'m, 'h, T>> {
+    pub fn read<C: Collector>(self, m: &NoGc<'h, C>) -> Option<Gc<'m, 'h, T>> {
         // SAFETY: the one word of payload, null or a pointer to a `T`.
-        unsafe { Gc::option_from_word(self.read_word::<true>(0)) }
+        unsafe { Gc::option_from_word(self.read_word::<C, true>(m, 0)) }
     }
 
     /// Make the variable point to `value`.

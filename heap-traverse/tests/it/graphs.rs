@@ -99,8 +99,13 @@ prop_compose! {
 /// All closures, while they are made.
 type All = MutArray<Any>;
 
-fn at<'m, 'h>(all: Gc<'m, 'h, All>, made: usize, number: Option<usize>) -> Option<Gc<'m, 'h, Any>> {
-    all.get(number?.checked_rem(made)?)
+fn at<'m, 'h, C: Collector>(
+    m: &NoGc<'h, C>,
+    all: Gc<'m, 'h, All>,
+    made: usize,
+    number: Option<usize>,
+) -> Option<Gc<'m, 'h, Any>> {
+    all.get(m, number?.checked_rem(made)?)
 }
 
 /// Allocate node number `made`, with what immutable slots lead to.
@@ -113,9 +118,9 @@ fn alloc<'m, 'h, C: Collector>(
     let [first, second, ..] = node.to;
     match node.shape {
         Shape::Cons => m
-            .alloc(|m| Cons::new(at(all.get(m), made, first), at(all.get(m), made, second), 7))
+            .alloc(|m| Cons::new(at(m, all.get(m), made, first), at(m, all.get(m), made, second), 7))
             .erase(),
-        Shape::Twin => m.alloc(|m| Twin::new(at(all.get(m), made, first))).erase(),
+        Shape::Twin => m.alloc(|m| Twin::new(at(m, all.get(m), made, first))).erase(),
         Shape::Cell => m.alloc(|_| Cell::new(None, None)).erase(),
         Shape::Var => m.alloc(|_| MutVar::<Any>::new(None)).erase(),
         Shape::Array(len) => m.alloc_array::<Any>(len, |_| None).erase(),
@@ -161,7 +166,7 @@ fn build<C: Collector>(world: &World<C>, graph: &Graph) {
                     let (m2, new) = m.with_view(|m| alloc(m, &all, made, node));
                     all.get(m2).set(m2, made, Some(new));
                     for (slot, to) in node.to.iter().enumerate() {
-                        store(m2, new, node.shape, slot, at(all.get(m2), made, *to));
+                        store(m2, new, node.shape, slot, at(m2, all.get(m2), made, *to));
                     }
                     if let Some(major) = node.collect {
                         m.collect(major);
@@ -169,16 +174,16 @@ fn build<C: Collector>(world: &World<C>, graph: &Graph) {
                 }
                 for &(into, value, slot) in &graph.stores {
                     let into = into % count;
-                    let closure = all.get(m).get(into).expect("all are there");
+                    let closure = all.get(m).get(m, into).expect("all are there");
                     store(
                         m,
                         closure,
                         graph.nodes[into].shape,
                         slot,
-                        at(all.get(m), count, Some(value)),
+                        at(m, all.get(m), count, Some(value)),
                     );
                 }
-                let of = |number: usize| at(all.get(m), count, Some(number));
+                let of = |number: usize| at(m, all.get(m), count, Some(number));
                 graph
                     .frames
                     .iter()

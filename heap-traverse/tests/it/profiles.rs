@@ -131,7 +131,7 @@ fn thousands_of_roots() {
                     all.get(m).set(m, i, Some(node));
                 }
                 let names: Vec<_> = (0..ROOTS).map(|i| format!("r{i}")).collect();
-                let root = |i: usize| all.get(m).get(i).expect("all are there").erase();
+                let root = |i: usize| all.get(m).get(m, i).expect("all are there").erase();
                 m.set_heap_roots(names.iter().enumerate().map(|(i, name)| (name.as_str(), root(i))));
             });
         })

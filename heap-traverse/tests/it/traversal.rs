@@ -86,8 +86,8 @@ fn shared_and_cyclic_closures_are_visited_once_and_skipped_ones_end_it() {
                 let left = left.put(m.alloc(|m| Node::new(1, Some(shared.get(m)), None)));
                 let (m, top) = m.alloc_with(|m| Node::new(0, Some(left.get(m)), Some(shared.get(m))));
                 shared.get(m).set_right(m, Some(top));
-                assert_eq!((top.value(), left.get(m).value(), shared.get(m).value()), (0, 1, 3));
-                assert!(top.left() == Some(left.get(m)) && top.right() == left.get(m).left());
+                assert_eq!((top.value(m), left.get(m).value(m), shared.get(m).value(m)), (0, 1, 3));
+                assert!(top.left(m) == Some(left.get(m)) && top.right(m) == left.get(m).left(m));
                 (m.handle(top), m.handle(top))
             })
         })

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use gclab_core::closure::RecordShape;
 use gclab_core::collector::Collector;
-use gclab_core::mutator::{Gc, MutArray, Mutator, Record, Root};
+use gclab_core::mutator::{Gc, MutArray, Mutator, NoGc, Record, Root};
 
 use super::graph::{Graph, ROOT};
 use super::region::{LARGEST, Region};
@@ -51,8 +51,8 @@ fn fill(record: Gc<'_, '_, Record>, graph: &Graph, ordinal: u32, round: u64) {
 }
 
 /// Follows pointer `slot`, which leads to a record.
-fn follow<'m, 'h>(record: Gc<'m, 'h, Record>, slot: u32) -> Gc<'m, 'h, Record> {
-    let target = record.get(slot as usize).and_then(Gc::downcast);
+fn follow<'m, 'h, C: Collector>(m: &NoGc<'h, C>, record: Gc<'m, 'h, Record>, slot: u32) -> Gc<'m, 'h, Record> {
+    let target = record.get(m, slot as usize).and_then(Gc::downcast);
     target.expect("all pointers of a record are set, to records")
 }
 
@@ -60,8 +60,8 @@ fn follow<'m, 'h>(record: Gc<'m, 'h, Record>, slot: u32) -> Gc<'m, 'h, Record> {
 type Records = MutArray<Record>;
 
 /// What entry `place` of `records` is, which is set.
-fn at<'m, 'h>(records: Gc<'m, 'h, Records>, place: usize) -> Gc<'m, 'h, Record> {
-    records.get(place).expect("entries are set before they are used")
+fn at<'m, 'h, C: Collector>(m: &NoGc<'h, C>, records: Gc<'m, 'h, Records>, place: usize) -> Gc<'m, 'h, Record> {
+    records.get(m, place).expect("entries are set before they are used")
 }
 
 /// The workload itself.
@@ -86,7 +86,7 @@ pub(super) fn run<C: Collector>(m: &mut Mutator<'_, C>, graph: &Graph, rounds: u
             }
         }
         m.collect(true);
-        Ok(count(graph, root.get(m))?.wrapping_add(digest))
+        Ok(count(m, graph, root.get(m))?.wrapping_add(digest))
     })
 }
 
@@ -105,12 +105,12 @@ fn build<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, graph: &Graph) -> Gc<'
         });
         let records = all.get(m);
         for ordinal in 0..graph.node_count() {
-            let record = at(records, ordinal as usize);
+            let record = at(m, records, ordinal as usize);
             for (slot, &target) in graph.pointers(ordinal).iter().enumerate() {
-                record.set(m, slot, Some(at(records, target as usize).erase()));
+                record.set(m, slot, Some(at(m, records, target as usize).erase()));
             }
         }
-        at(all.get(m), ROOT as usize)
+        at(m, all.get(m), ROOT as usize)
     })
 }
 
@@ -153,10 +153,10 @@ impl<'h> Renewal<'_, '_, 'h> {
         let first = self
             .way
             .iter()
-            .fold(self.root.get(m), |record, &slot| follow(record, slot));
+            .fold(self.root.get(m), |record, &slot| follow(m, record, slot));
         records.set(m, 0, Some(first));
         for (place, step) in self.region.steps().iter().enumerate().skip(1) {
-            records.set(m, place, Some(follow(at(records, step.from as usize), step.slot)));
+            records.set(m, place, Some(follow(m, at(m, records, step.from as usize), step.slot)));
         }
     }
 
@@ -170,9 +170,9 @@ impl<'h> Renewal<'_, '_, 'h> {
             }
             self.fresh.set(m.alloc_record(shape(self.graph, step.ordinal)));
             let (records, fresh) = (self.records.get(m), self.fresh.get(m));
-            let old = at(records, place);
+            let old = at(m, records, place);
             for slot in 0..old.shape().pointers as usize {
-                fresh.set(m, slot, old.get(slot));
+                fresh.set(m, slot, old.get(m, slot));
             }
             fill(fresh, self.graph, step.ordinal, round);
             records.set(m, place, Some(fresh));
@@ -192,7 +192,7 @@ impl<'h> Renewal<'_, '_, 'h> {
         for (place, step) in self.region.steps().iter().enumerate() {
             for (slot, &target) in self.graph.pointers(step.ordinal).iter().enumerate() {
                 if let Some(new) = self.region.rebuilt(target) {
-                    at(records, place).set(m, slot, Some(at(records, new).erase()));
+                    at(m, records, place).set(m, slot, Some(at(m, records, new).erase()));
                 }
             }
         }
@@ -203,7 +203,7 @@ impl<'h> Renewal<'_, '_, 'h> {
 }
 
 /// Walks the heap from `root`, holds each record against its node, and gives records reached + pointers walked + self sizes.
-fn count(graph: &Graph, root: Gc<'_, '_, Record>) -> Result<u64, RunError> {
+fn count<'h, C: Collector>(m: &NoGc<'h, C>, graph: &Graph, root: Gc<'_, 'h, Record>) -> Result<u64, RunError> {
     let mut found = vec![None; graph.node_count() as usize];
     let (mut pending, mut total) = (vec![ROOT], 1_u64);
     found[ROOT as usize] = Some(root);
@@ -212,7 +212,7 @@ fn count(graph: &Graph, root: Gc<'_, '_, Record>) -> Result<u64, RunError> {
         check(record, graph, ordinal)?;
         total += graph.self_size(ordinal);
         for (slot, &target) in graph.pointers(ordinal).iter().enumerate() {
-            let pointer = record.get(slot).and_then(Gc::downcast::<Record>);
+            let pointer = record.get(m, slot).and_then(Gc::downcast::<Record>);
             let pointer = pointer.ok_or_else(|| damaged(ordinal, format!("pointer {slot} leads to no record")))?;
             total += 1;
             match &mut found[target as usize] {

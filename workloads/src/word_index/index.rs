@@ -70,7 +70,7 @@ impl<'f, 'h> Index<'f, 'h> {
             }
             let known = "found or added above";
             let place = self.places;
-            let (m, place) = m.alloc_with(|m| Place::new(term.get(m).expect(known).places(), place));
+            let (m, place) = m.alloc_with(|m| Place::new(term.get(m).expect(known).places(m), place));
             term.get(m).expect(known).set_places(m, Some(place));
         });
         self.places += 1;
@@ -79,12 +79,12 @@ impl<'f, 'h> Index<'f, 'h> {
     /// The term of `word`.
     fn find<'m, C: Collector>(&self, m: &'m NoGc<'h, C>, word: &[u8]) -> Option<Gc<'m, 'h, Term>> {
         let (hash, table) = (hash(word), self.table.get(m));
-        let mut at = table.get(bucket(hash, table.len()));
+        let mut at = table.get(m, bucket(hash, table.len()));
         while let Some(term) = at {
-            if term.hash() == hash && term.spelling().as_slice() == word {
+            if term.hash(m) == hash && term.spelling(m).as_slice() == word {
                 return at;
             }
-            at = term.next();
+            at = term.next(m);
         }
         None
     }
@@ -98,7 +98,7 @@ impl<'f, 'h> Index<'f, 'h> {
             let spelling = spelling.put(m.alloc_bytes(word));
             let hash = hash(word);
             let place = bucket(hash, self.table.get(m).len());
-            let (m, term) = m.alloc_with(|m| Term::new(self.table.get(m).get(place), None, spelling.get(m), hash));
+            let (m, term) = m.alloc_with(|m| Term::new(self.table.get(m).get(m, place), None, spelling.get(m), hash));
             self.table.get(m).set(m, place, Some(term));
             added.set(Some(term));
         });
@@ -113,11 +113,11 @@ impl<'f, 'h> Index<'f, 'h> {
             self.table.set(m.alloc_array(buckets * 2, |_| None));
             let (old, table) = (old.get(m), self.table.get(m));
             for place in 0..buckets {
-                let mut at = old.get(place);
+                let mut at = old.get(m, place);
                 while let Some(term) = at {
-                    at = term.next();
-                    let place = bucket(term.hash(), table.len());
-                    term.set_next(m, table.get(place));
+                    at = term.next(m);
+                    let place = bucket(term.hash(m), table.len());
+                    term.set_next(m, table.get(m, place));
                     table.set(m, place, Some(term));
                 }
             }
@@ -135,7 +135,7 @@ impl<'f, 'h> Index<'f, 'h> {
             let cursors = slots.map(|slot| slot.put_option(None));
             let cursors = &cursors[..phrase.len()];
             for (cursor, word) in cursors.iter().zip(phrase) {
-                cursor.set(self.find(m, word).and_then(|term| term.places()));
+                cursor.set(self.find(m, word).and_then(|term| term.places(m)));
             }
             answer.set(None);
             while let Some(place) = next_match(m, cursors) {
@@ -150,31 +150,31 @@ fn next_match<'h, C: Collector>(m: &NoGc<'h, C>, cursors: &[OptionRoot<'_, 'h, P
     let (first, others) = cursors.split_first()?;
     loop {
         let at = first.get(m)?;
-        first.set(at.next());
-        let mut expected = at.place();
+        first.set(at.next(m));
+        let mut expected = at.place(m);
         let mut stands = true;
         for cursor in others {
             expected += 1;
             let mut at = cursor.get(m)?;
-            while at.place() > expected {
-                at = at.next()?;
+            while at.place(m) > expected {
+                at = at.next(m)?;
             }
             cursor.set(Some(at));
-            stands &= at.place() == expected;
+            stands &= at.place(m) == expected;
         }
         if stands {
-            return Some(at.place());
+            return Some(at.place(m));
         }
     }
 }
 
 /// How many places a list has, and their sum.
-pub(super) fn count_and_sum(mut list: Option<Gc<'_, '_, Place>>) -> (u64, u64) {
+pub(super) fn count_and_sum<'h, C: Collector>(m: &NoGc<'h, C>, mut list: Option<Gc<'_, 'h, Place>>) -> (u64, u64) {
     let (mut count, mut sum) = (0, 0_u64);
     while let Some(at) = list {
         count += 1;
-        sum = sum.wrapping_add(at.place());
-        list = at.next();
+        sum = sum.wrapping_add(at.place(m));
+        list = at.next(m);
     }
     (count, sum)
 }

@@ -89,12 +89,12 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, text: &[u8], copies: u64, queries: 
         for query in 0..queries {
             let length = question(text, &mut rng, &mut phrase);
             index.search(m, &phrase[..length], &answer);
-            let (count, sum) = index::count_and_sum(answer.get(m));
+            let (count, sum) = index::count_and_sum(m, answer.get(m));
             checksum = mix(checksum.wrapping_add(count)).wrapping_add(sum);
             kept.get(m).set(m, (query % KEPT as u64) as usize, answer.get(m));
         }
         let kept = kept.get(m);
-        let sums = (0..KEPT).map(|place| index::count_and_sum(kept.get(place)).1);
+        let sums = (0..KEPT).map(|place| index::count_and_sum(m, kept.get(m, place)).1);
         let checksum = mix(checksum.wrapping_add(sums.fold(0, u64::wrapping_add)));
         checksum.wrapping_add(index.terms).wrapping_add(index.places)
     })

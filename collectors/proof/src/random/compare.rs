@@ -41,18 +41,19 @@ impl<'m, 'h> Pairs<'_, 'm, 'h> {
     }
 
     /// Compare what follows from the pairs there are.
-    fn close(&mut self) -> Result<(), String> {
+    fn close<C: Collector>(&mut self, m: &NoGc<'h, C>) -> Result<(), String> {
         while let Some((real, id)) = self.open.pop() {
             let object = self.model.get(id);
             let of = |what: String| format!("{id:?}, a {:?}: {what}", object.shape);
-            real.check_data(object.shape, object.seed, &object.bytes).map_err(of)?;
+            real.check_data(m, object.shape, object.seed, &object.bytes)
+                .map_err(of)?;
             if object.shape.inner().is_some() {
-                let inner = real.unboxed(object.shape).map_err(of)?;
+                let inner = real.unboxed(m, object.shape).map_err(of)?;
                 self.same(|| of("what lies in it".to_owned()), Some(inner), object.slots[0])?;
                 continue;
             }
             for (index, (real, object)) in real
-                .slots(object.shape)
+                .slots(m, object.shape)
                 .map_err(of)?
                 .into_iter()
                 .zip(&object.slots)
@@ -100,7 +101,7 @@ pub fn heaps<'h, C: Collector>(
     for (index, (handle, id)) in heap.handles.iter().flatten().enumerate() {
         pairs.same(|| format!("handle {index}"), any(Some(handle.open(m))), Some(*id))?;
     }
-    pairs.close()?;
+    pairs.close(m)?;
     if heap.weak.iter().all(Option::is_none) {
         return Ok(());
     }
@@ -114,5 +115,5 @@ pub fn heaps<'h, C: Collector>(
             pairs.same(|| format!("weak handle {index}"), any(opened), Some(*id))?;
         }
     }
-    pairs.close()
+    pairs.close(m)
 }

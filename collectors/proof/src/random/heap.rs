@@ -122,7 +122,7 @@ impl Heap {
                     return;
                 };
                 if let Some(slot) = slot.checked_rem(self.model.slots(id)) {
-                    let value = agreed(real.slot(shape, slot));
+                    let value = agreed(real.slot(m, shape, slot));
                     self.set_var(m, locals, to, value, self.model.slot(id, slot));
                 }
             }
@@ -282,7 +282,7 @@ impl Heap {
         let object = self.model.get(id);
         // Data of large arrays are compared after collections only.
         if object.shape.words() < 64 {
-            agreed(real.check_data(object.shape, object.seed, &object.bytes));
+            agreed(real.check_data(m, object.shape, object.seed, &object.bytes));
         }
         Some((id, real, object.shape))
     }
@@ -307,7 +307,7 @@ impl Heap {
         var: Var,
     ) -> Option<Gc<'m, 'h, Any>> {
         match &self.globals {
-            Some((globals, _)) if var.is_global() => globals.open(m).get(var.index() % GLOBALS),
+            Some((globals, _)) if var.is_global() => globals.open(m).get(m, var.index() % GLOBALS),
             _ => locals.root(Self::local(locals, var)).get(m),
         }
     }

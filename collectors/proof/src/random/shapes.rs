@@ -79,14 +79,17 @@ macro_rules! wide {
         fn wide<'m, 'h>(seed: u64, args: Args<'m, 'h>) -> WideInit<'m, 'h> {
             Wide::new(args[0], $({ let _ = stringify!($w); seed },)* args[1], args[2])
         }
-        fn wide_words(gc: Gc<'_, '_, Wide>) -> [u64; 251] {
-            [$(WideFields::$w(gc)),*]
+        fn wide_words<'h, C: Collector>(m: &NoGc<'h, C>, gc: Gc<'_, 'h, Wide>) -> [u64; 251] {
+            [$(WideFields::$w(gc, m)),*]
         }
         fn pointers<'m, 'h>(args: Args<'m, 'h>) -> PointersInit<'m, 'h> {
             Pointers::new($({ let _ = stringify!($w); args[0] },)* $({ let _ = stringify!($p); args[1] }),*)
         }
-        fn all_pointers<'m, 'h>(gc: Gc<'m, 'h, Pointers>) -> [Option<Gc<'m, 'h, Any>>; 254] {
-            [$(PointersFields::$w(gc),)* $(gc.$p()),*]
+        fn all_pointers<'m, 'h, C: Collector>(
+            m: &NoGc<'h, C>,
+            gc: Gc<'m, 'h, Pointers>,
+        ) -> [Option<Gc<'m, 'h, Any>>; 254] {
+            [$(PointersFields::$w(gc, m),)* $(gc.$p(m)),*]
         }
     };
 }
@@ -279,59 +282,64 @@ impl<'m, 'h> Real<'m, 'h> {
     }
 
     /// What lies in the box that this should be.
-    pub fn unboxed(self, shape: Shape) -> Result<Real<'m, 'h>, String> {
+    pub fn unboxed<C: Collector>(self, m: &NoGc<'h, C>, shape: Shape) -> Result<Real<'m, 'h>, String> {
         Ok(match shape {
-            Shape::VarBox => Real::Var(cast::<VarBox>(self.any()?)?.inner()),
-            Shape::ArrayBox(_) => Real::Array(cast::<ArrayBox>(self.any()?)?.inner()),
+            Shape::VarBox => Real::Var(cast::<VarBox>(self.any()?)?.inner(m)),
+            Shape::ArrayBox(_) => Real::Array(cast::<ArrayBox>(self.any()?)?.inner(m)),
             _ => self,
         })
     }
 
     /// What slot `index` points to.
-    pub fn slot(self, shape: Shape, index: usize) -> Result<Option<Gc<'m, 'h, Any>>, String> {
-        Ok(match self.unboxed(shape)? {
-            Real::Var(gc) => gc.read(),
-            Real::Array(gc) => gc.get(index),
+    pub fn slot<C: Collector>(
+        self,
+        m: &NoGc<'h, C>,
+        shape: Shape,
+        index: usize,
+    ) -> Result<Option<Gc<'m, 'h, Any>>, String> {
+        Ok(match self.unboxed(m, shape)? {
+            Real::Var(gc) => gc.read(m),
+            Real::Array(gc) => gc.get(m, index),
             Real::Any(gc) => match shape {
-                Shape::Record { .. } => cast::<Record>(gc)?.get(index),
-                _ => self.fixed_slots(shape)?[index],
+                Shape::Record { .. } => cast::<Record>(gc)?.get(m, index),
+                _ => self.fixed_slots(m, shape)?[index],
             },
         })
     }
 
     /// All slots, in order.
-    pub fn slots(self, shape: Shape) -> Result<Vec<Option<Gc<'m, 'h, Any>>>, String> {
+    pub fn slots<C: Collector>(self, m: &NoGc<'h, C>, shape: Shape) -> Result<Vec<Option<Gc<'m, 'h, Any>>>, String> {
         Ok(match self {
-            Real::Var(gc) => vec![gc.read()],
-            Real::Array(gc) => (0..gc.len()).map(|i| gc.get(i)).collect(),
+            Real::Var(gc) => vec![gc.read(m)],
+            Real::Array(gc) => (0..gc.len()).map(|i| gc.get(m, i)).collect(),
             Real::Any(gc) => match shape {
                 Shape::Record { pointers, .. } => {
                     let gc = cast::<Record>(gc)?;
-                    (0..pointers as usize).map(|i| gc.get(i)).collect()
+                    (0..pointers as usize).map(|i| gc.get(m, i)).collect()
                 }
-                _ => self.fixed_slots(shape)?,
+                _ => self.fixed_slots(m, shape)?,
             },
         })
     }
 
-    fn fixed_slots(self, shape: Shape) -> Result<Vec<Option<Gc<'m, 'h, Any>>>, String> {
+    fn fixed_slots<C: Collector>(self, m: &NoGc<'h, C>, shape: Shape) -> Result<Vec<Option<Gc<'m, 'h, Any>>>, String> {
         let gc = self.any()?;
         Ok(match shape {
             Shape::Cons => {
                 let gc = cast::<Cons>(gc)?;
-                vec![gc.head(), gc.tail()]
+                vec![gc.head(m), gc.tail(m)]
             }
-            Shape::Cell => vec![cast::<Cell>(gc)?.next()],
-            Shape::Strict => vec![Some(cast::<Strict>(gc)?.to())],
+            Shape::Cell => vec![cast::<Cell>(gc)?.next(m)],
+            Shape::Strict => vec![Some(cast::<Strict>(gc)?.to(m))],
             Shape::Mixed => {
                 let gc = cast::<Mixed>(gc)?;
-                vec![gc.first(), gc.second(), gc.third()]
+                vec![gc.first(m), gc.second(m), gc.third(m)]
             }
             Shape::Wide => {
                 let gc = cast::<Wide>(gc)?;
-                vec![gc.first(), gc.second(), gc.third()]
+                vec![gc.first(m), gc.second(m), gc.third(m)]
             }
-            Shape::Pointers => all_pointers(cast::<Pointers>(gc)?).to_vec(),
+            Shape::Pointers => all_pointers(m, cast::<Pointers>(gc)?).to_vec(),
             _ => vec![],
         })
     }
@@ -344,7 +352,7 @@ impl<'m, 'h> Real<'m, 'h> {
         index: usize,
         value: Option<Gc<'_, 'h, Any>>,
     ) -> Result<(), String> {
-        match self.unboxed(shape)? {
+        match self.unboxed(m, shape)? {
             Real::Var(gc) => gc.write(m, value),
             Real::Array(gc) => gc.set(m, index, value),
             Real::Any(gc) => match shape {
@@ -370,11 +378,17 @@ impl<'m, 'h> Real<'m, 'h> {
     }
 
     /// Whether it is of this shape and its data are those that `seed` and `bytes` say.
-    pub fn check_data(self, shape: Shape, seed: u64, bytes: &[u8]) -> Result<(), String> {
+    pub fn check_data<C: Collector>(
+        self,
+        m: &NoGc<'h, C>,
+        shape: Shape,
+        seed: u64,
+        bytes: &[u8],
+    ) -> Result<(), String> {
         let right = match (self, shape) {
             (Real::Var(_), Shape::Var) => true,
             (Real::Array(gc), Shape::Array(len)) => gc.len() == len as usize,
-            (Real::Any(gc), _) => data_is_right(gc, shape, seed, bytes)?,
+            (Real::Any(gc), _) => data_is_right(m, gc, shape, seed, bytes)?,
             _ => false,
         };
         if right {
@@ -385,22 +399,28 @@ impl<'m, 'h> Real<'m, 'h> {
     }
 }
 
-fn data_is_right(gc: Gc<'_, '_, Any>, shape: Shape, seed: u64, expected: &[u8]) -> Result<bool, String> {
+fn data_is_right<'h, C: Collector>(
+    m: &NoGc<'h, C>,
+    gc: Gc<'_, 'h, Any>,
+    shape: Shape,
+    seed: u64,
+    expected: &[u8],
+) -> Result<bool, String> {
     Ok(match shape {
         Shape::Nil => cast::<Nil>(gc).is_ok(),
-        Shape::Int => cast::<Int>(gc)?.value() == seed,
-        Shape::Cons => cast::<Cons>(gc)?.value() == seed,
-        Shape::Cell => cast::<Cell>(gc)?.value() == seed,
+        Shape::Int => cast::<Int>(gc)?.value(m) == seed,
+        Shape::Cons => cast::<Cons>(gc)?.value(m) == seed,
+        Shape::Cell => cast::<Cell>(gc)?.value(m) == seed,
         Shape::Strict => cast::<Strict>(gc).is_ok(),
         Shape::Mixed => {
             let gc = cast::<Mixed>(gc)?;
-            (gc.real(), gc.letter(), gc.sign(), gc.truth())
+            (gc.real(m), gc.letter(m), gc.sign(m), gc.truth(m))
                 == (seed as f64, letter(seed), seed as i32, seed.is_multiple_of(2))
         }
-        Shape::Wide => wide_words(cast::<Wide>(gc)?).iter().all(|&word| word == seed),
+        Shape::Wide => wide_words(m, cast::<Wide>(gc)?).iter().all(|&word| word == seed),
         Shape::Pointers => cast::<Pointers>(gc).is_ok(),
-        Shape::VarBox => cast::<VarBox>(gc)?.value() == seed,
-        Shape::ArrayBox(_) => cast::<ArrayBox>(gc)?.value() == seed,
+        Shape::VarBox => cast::<VarBox>(gc)?.value(m) == seed,
+        Shape::ArrayBox(_) => cast::<ArrayBox>(gc)?.value(m) == seed,
         Shape::Bytes(len) => {
             let bytes = cast::<ByteArray>(gc)?.as_slice();
             bytes.len() == len as usize && (0..).zip(bytes).all(|(i, &byte)| byte == pattern(seed, i))

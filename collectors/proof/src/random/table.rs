@@ -44,20 +44,20 @@ pub struct Table {
 }
 
 /// A list is whole: values count down to the number of its sending, the head of each cell is a token. Gives its owner.
-fn whole(list: Gc<'_, '_, Cons>) -> Result<usize, String> {
-    let owner = list.value() >> 40;
+fn whole<'h, C: Collector>(m: &NoGc<'h, C>, list: Gc<'_, 'h, Cons>) -> Result<usize, String> {
+    let owner = list.value(m) >> 40;
     let mut cell = list;
     loop {
-        let token = cell.head().ok_or("a shared list holds no token")?;
+        let token = cell.head(m).ok_or("a shared list holds no token")?;
         cast::<Int>(token)?;
-        let value = cell.value();
-        match cell.tail() {
+        let value = cell.value(m);
+        match cell.tail(m) {
             None if value & 0xffff == 0 => return Ok(owner as usize),
             None => return Err(format!("a shared list ends at {value:#x}")),
             Some(tail) => cell = cast::<Cons>(tail)?,
         }
-        if value & 0xffff == 0 || cell.value() != value - 1 {
-            return Err(format!("in a shared list {:#x} follows {value:#x}", cell.value()));
+        if value & 0xffff == 0 || cell.value(m) != value - 1 {
+            return Err(format!("in a shared list {:#x} follows {value:#x}", cell.value(m)));
         }
     }
 }
@@ -125,14 +125,14 @@ impl Table {
     }
 
     fn receive<C: Collector>(&mut self, m: &NoGc<'_, C>, cell: usize) {
-        let Some(list) = self.array.open(m).get(cell) else {
+        let Some(list) = self.array.open(m).get(m, cell) else {
             return;
         };
         let list = agreed(cast::<Cons>(list));
-        if agreed(whole(list)) != cell {
+        if agreed(whole(m, list)) != cell {
             differ(format!("the list of thread {cell} is another's"));
         }
-        self.kept = Some((m.handle(list), list.value()));
+        self.kept = Some((m.handle(list), list.value(m)));
     }
 
     fn swap<C: Collector>(&mut self, m: &NoGc<'_, C>, cell: usize) {
@@ -142,24 +142,24 @@ impl Table {
 
     /// What the thread knows of the table is so.
     pub fn check<C: Collector>(&self, m: &NoGc<'_, C>) {
-        let own = self.array.open(m).get(self.number);
+        let own = self.array.open(m).get(m, self.number);
         let own = own.map(|list| agreed(cast::<Cons>(list)));
-        if own.map(|list| list.value()) != self.sent {
+        if own.map(|list| list.value(m)) != self.sent {
             differ(format!(
                 "a thread's own cell has {own:?}, and should have {:#x?}",
                 self.sent
             ));
         }
         if let Some(own) = own {
-            agreed(whole(own));
+            agreed(whole(m, own));
         }
         if let Some((kept, value)) = &self.kept {
             let kept = kept.open(m);
-            agreed(whole(kept));
-            if kept.value() != *value {
+            agreed(whole(m, kept));
+            if kept.value(m) != *value {
                 differ(format!(
                     "a list that was kept is {:#x}, and was {value:#x}",
-                    kept.value()
+                    kept.value(m)
                 ));
             }
         }
@@ -170,10 +170,10 @@ impl Table {
         let hands = tables.iter().map(|table| table.hand.open(m));
         let array = tables[0].array.open(m);
         let cells =
-            (tables.len()..array.len()).map(|cell| array.get(cell).unwrap_or_else(|| differ("a token is gone")));
+            (tables.len()..array.len()).map(|cell| array.get(m, cell).unwrap_or_else(|| differ("a token is gone")));
         let mut tokens: Vec<u64> = hands
             .chain(cells)
-            .map(|token| agreed(cast::<Int>(token)).value())
+            .map(|token| agreed(cast::<Int>(token)).value(m))
             .collect();
         tokens.sort_unstable();
         if !tokens.iter().copied().eq(0..array.len() as u64) {

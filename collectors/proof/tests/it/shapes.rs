@@ -58,13 +58,13 @@ fn spine(link_is_left: bool) {
             let (mut node, mut length) = (list.get(m), 0);
             while let Some(this) = node {
                 length += 1;
-                assert_eq!(this.value(), SIZE - length);
+                assert_eq!(this.value(m), SIZE - length);
                 let (next, branch) = match link_is_left {
-                    true => (this.left(), this.right()),
-                    false => (this.right(), this.left()),
+                    true => (this.left(m), this.right(m)),
+                    false => (this.right(m), this.left(m)),
                 };
-                let end = branch.and_then(|branch| branch.left()).expect("two closures");
-                assert_eq!(end.value(), this.value());
+                let end = branch.and_then(|branch| branch.left(m)).expect("two closures");
+                assert_eq!(end.value(m), this.value(m));
                 node = next;
             }
             assert_eq!(length, SIZE);
@@ -96,8 +96,11 @@ fn an_array_of_as_many_small_trees() {
             node.set(None);
             m.collect(true);
             for index in 0..SIZE {
-                let leaf = array.get(m).get(index as usize * 7919 % SIZE as usize).expect("stored");
-                assert_eq!(leaf.node().value(), index);
+                let leaf = array
+                    .get(m)
+                    .get(m, index as usize * 7919 % SIZE as usize)
+                    .expect("stored");
+                assert_eq!(leaf.node(m).value(m), index);
             }
         });
     });

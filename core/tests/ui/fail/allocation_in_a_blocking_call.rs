@@ -16,7 +16,7 @@ fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
 }
 
 fn misuse<C: Collector>(m: &mut Mutator<'_, C>) {
-    m.blocking(|| make(m).left().is_none());
+    m.blocking(|| make(m).info().name);
 }
 
 fn main() {}

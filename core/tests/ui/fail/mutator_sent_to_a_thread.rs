@@ -17,7 +17,7 @@ fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
 
 fn misuse<C: Collector<Alloc: Send>>(m: &mut Mutator<'_, C>) {
     std::thread::scope(|s| {
-        s.spawn(move || make(m).left().is_none());
+        s.spawn(move || make(m).info().name);
     });
 }
 

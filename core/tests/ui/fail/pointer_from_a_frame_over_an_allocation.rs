@@ -22,7 +22,7 @@ fn misuse<C: Collector>(m: &mut Mutator<'_, C>) {
         root.get(m)
     });
     make(m);
-    let _ = tree.left();
+    let _ = tree.info();
 }
 
 fn main() {}

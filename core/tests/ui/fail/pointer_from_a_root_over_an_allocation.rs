@@ -18,7 +18,7 @@ fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
 fn misuse<'h, C: Collector>(m: &mut Mutator<'h, C>, root: &Root<'_, 'h, Tree>) {
     let tree = root.get(m);
     make(m);
-    let _ = tree.left();
+    let _ = tree.left(m);
 }
 
 fn main() {}

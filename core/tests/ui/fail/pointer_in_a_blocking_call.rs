@@ -17,7 +17,7 @@ fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
 
 fn misuse<C: Collector>(m: &mut Mutator<'_, C>) {
     let (_, tree) = m.with_view(|m| make(m));
-    m.blocking(|| tree.left().is_none());
+    m.blocking(|| tree.info().name);
 }
 
 fn main() {}

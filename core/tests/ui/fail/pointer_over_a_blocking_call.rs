@@ -19,7 +19,7 @@ fn misuse<C: Collector>(m: &mut Mutator<'_, C>) {
     let (view, tree) = m.with_view(|m| make(m));
     let _ = view;
     m.blocking(|| ());
-    tree.left();
+    tree.info();
 }
 
 fn main() {}

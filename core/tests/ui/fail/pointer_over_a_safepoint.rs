@@ -18,7 +18,7 @@ fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
 fn misuse<C: Collector>(m: &mut Mutator<'_, C>) {
     let (_, tree) = m.with_view(|m| make(m));
     m.safepoint();
-    tree.left();
+    tree.info();
 }
 
 fn main() {}

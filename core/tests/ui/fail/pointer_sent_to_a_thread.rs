@@ -18,7 +18,7 @@ fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
 fn misuse<C: Collector>(m: &mut Mutator<'_, C>) {
     let tree = make(m);
     std::thread::scope(|s| {
-        s.spawn(move || tree.left().is_none());
+        s.spawn(move || tree.info().name);
     });
 }
 

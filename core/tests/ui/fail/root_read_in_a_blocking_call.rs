@@ -12,7 +12,7 @@ struct Tree {
 }
 
 fn misuse<'h, C: Collector>(m: &mut Mutator<'h, C>, root: &Root<'_, 'h, Tree>) {
-    m.blocking(|| root.get(m).left().is_none());
+    m.blocking(|| root.get(m).left(m).is_none());
 }
 
 fn main() {}

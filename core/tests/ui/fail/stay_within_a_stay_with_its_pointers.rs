@@ -20,7 +20,7 @@ fn misuse<C: Collector>(world: &World<C>) {
     let _ = world.enter(|m| {
         let (_, tree) = m.with_view(|m| make(m));
         std::thread::scope(|s| {
-            s.spawn(|| world.enter(|_| tree.left().is_none()));
+            s.spawn(|| world.enter(|_| tree.info().name));
         });
     });
 }

@@ -18,7 +18,7 @@ fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
 fn misuse<C: Collector>(m: &mut Mutator<'_, C>) {
     let tree = make(m);
     make(m);
-    let _ = tree.left();
+    let _ = tree.info();
 }
 
 fn main() {}

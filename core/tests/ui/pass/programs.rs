@@ -31,16 +31,17 @@ fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u32) -> Gc<'m, '
     })
 }
 
-/// Reading needs no mutator.
-fn check(tree: Gc<'_, '_, Tree>) -> u64 {
-    1 + tree.left().map_or(0, check) + tree.right().map_or(0, check)
+/// Whoever reads shows a view, and cannot collect.
+fn check<'h, C: Collector>(m: &NoGc<'h, C>, tree: Gc<'_, 'h, Tree>) -> u64 {
+    let below = |child: Option<_>| child.map_or(0, |child| check(m, child));
+    1 + below(tree.left(m)) + below(tree.right(m))
 }
 
 /// A new closure is stored at once, through the view that comes with it.
 fn fill<'h, C: Collector>(m: &mut Mutator<'h, C>, array: &Root<'_, 'h, MutArray<Boxed>>) {
     for i in 0..9 {
         let (m, boxed) = m.alloc_with(|m| Boxed::new(7, None, array.get(m).erase()));
-        boxed.set_next(m, array.get(m).get(i));
+        boxed.set_next(m, array.get(m).get(m, i));
         array.get(m).set(m, i, Some(boxed));
     }
 }
@@ -60,15 +61,15 @@ fn two_types<C: Collector>(m: &mut Mutator<'_, C>) -> u64 {
     m.frame(|m, [a, b]| {
         let a = a.put(make(m, 1));
         let b = b.put(m.alloc_bytes(b"bytes"));
-        check(a.get(m)) + b.get(m).len() as u64
+        check(m, a.get(m)) + b.get(m).len() as u64
     })
 }
 
 /// A view is enough to read and store; a pointer may live shorter than it could.
 fn push<'m, 'h, C: Collector>(m: &'m NoGc<'h, C>, var: Gc<'m, 'h, MutVar<Tree>>, tree: Gc<'_, 'h, Tree>) -> Gc<'m, 'h, Tree> {
-    let old = var.read();
+    let old = var.read(m);
     var.write(m, Some(tree));
-    old.unwrap_or_else(|| var.read().expect("just written"))
+    old.unwrap_or_else(|| var.read(m).expect("just written"))
 }
 
 /// What a closure of unknown type is can be asked.
@@ -86,7 +87,7 @@ where
         m.handle(tree)
     })?;
     std::thread::scope(|s| {
-        s.spawn(|| world.enter(|m| check(handle.open(m)))).join().expect("no panic")
+        s.spawn(|| world.enter(|m| check(m, handle.open(m)))).join().expect("no panic")
     })
 }
 
@@ -108,7 +109,11 @@ fn run<C: Collector>(world: &World<C>) -> Result<u64, EnterError>
 where
     World<C>: Sync,
 {
-    Ok(world.enter(|m| all(m) + check(make(m, 3)))? + stays(world)?)
+    let trees = |m: &mut Mutator<'_, C>| {
+        let (m, tree) = m.with_view(|m| make(m, 3));
+        check(m, tree)
+    };
+    Ok(world.enter(|m| all(m) + trees(m))? + stays(world)?)
 }
 
 /// These programs are type-checked for any collector; the collectors' own tests run such ones.

@@ -52,8 +52,8 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, length: u64, passing: u64) -> u64 {
             newest.set(message);
             if value >= length {
                 let gone = oldest.get(m);
-                sum = sum.wrapping_add(gone.value());
-                oldest.set(gone.next().expect("the queue has two messages at least here"));
+                sum = sum.wrapping_add(gone.value(m));
+                oldest.set(gone.next(m).expect("the queue has two messages at least here"));
             }
         }
         sum
