@@ -8,7 +8,7 @@ mod scale;
 mod stack;
 
 pub use scale::{Scale, linear_ticks, log_ticks, tick_text};
-pub use stack::{BAND_COLOURS, Band, Stack, byte_unit};
+pub use stack::{BAND_COLOURS, Band, Stack, byte_unit, shortened};
 use std::fmt::Write;
 
 /// Okabe and Ito's colours for qualitative data, in an order that starts with the ones farthest apart.

@@ -81,7 +81,7 @@ documented! {
     /// One run of a plan, before it is done. Runs are done in the order of `position`.
     #[derive(Default)]
     pub struct PlannedRun {
-        /// Names the run: the configuration's id, `-`, and the round; of a profiled run, `-p` and the number of its profile, from 0.
+        /// Names the run: the configuration's id, `-`, and the round; where that stands, a profiled run has `p0`, `p1` and so on, for each profile of its configuration.
         pub id: String,
         /// Names the configuration: `Configuration::id`.
         pub cell: String,

@@ -25,6 +25,7 @@ fn all_are_there() {
         "memory",
         "nursery",
         "parallel",
+        "profiles",
         "quick",
         "real-heap",
     ] {
@@ -44,6 +45,22 @@ fn each_can_be_planned_and_asks_something() {
         );
         let text = std::fs::read_to_string(&file).unwrap();
         assert!(text.contains("question") && text.contains('?'), "{}", file.display());
+    }
+}
+
+/// Four breakdowns and a restriction, and each profile once, beside three rounds of every workload.
+#[test]
+fn profiles_shows_what_there_is() {
+    let bench = Bench::new();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("profiles.toml");
+    let plan = bench.gclab(&["run", file.to_str().unwrap(), "--dry-run"]).exits(0);
+    let (profiled, timed): (Vec<&str>, Vec<&str>) = plan.stdout.lines().partition(|line| line.ends_with("  # profile"));
+    assert_eq!(timed.len() % 3, 0);
+    let distinct: std::collections::BTreeSet<_> = profiled.iter().collect();
+    assert_eq!(distinct.len(), profiled.len());
+    for flag in [" -hT", " -hy", " -hr", " -ho", " -hyByteArray", " -R0"] {
+        assert!(profiled.iter().any(|line| line.contains(flag)), "{flag}");
+        assert!(timed.iter().all(|line| !line.contains(flag)), "{flag}");
     }
 }
 

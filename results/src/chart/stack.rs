@@ -183,7 +183,7 @@ impl Stack {
                 let _ = write!(
                     svg,
                     r#"<text x="{left:.1}" y="{down:.1}" text-anchor="end" transform="rotate(-90 {left:.1} {down:.1})" fill="currentColor" style="stroke:var(--paper,#fff)" stroke-width="3" paint-order="stroke">{}</text>"#,
-                    escape(&shortened(name))
+                    escape(&shortened(name, LEGEND_LETTERS))
                 );
             }
         }
@@ -200,7 +200,7 @@ impl Stack {
                 colour = self.colour(index),
                 text = left + 16.0,
                 base = down + 9.5,
-                short = escape(&shortened(&band.name)),
+                short = escape(&shortened(&band.name, LEGEND_LETTERS)),
             );
         }
     }
@@ -225,14 +225,14 @@ fn horizontal(svg: &mut String, at: f64, label: &str) {
     );
 }
 
-/// A name that fits: its beginning and its end, which tell generic types and sets apart better than the beginning alone.
-fn shortened(name: &str) -> String {
+/// A name in at most so many letters, from two on: its beginning and its end, which tell generic types and sets apart better than the beginning alone.
+pub fn shortened(name: &str, most: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
-    if letters.len() <= LEGEND_LETTERS {
+    if letters.len() <= most {
         return name.to_owned();
     }
-    let end = LEGEND_LETTERS / 3;
-    let head: String = letters[..LEGEND_LETTERS - end - 1].iter().collect();
+    let end = most / 3;
+    let head: String = letters[..most - end - 1].iter().collect();
     let tail: String = letters[letters.len() - end..].iter().collect();
     format!("{head}…{tail}")
 }
@@ -277,10 +277,10 @@ mod tests {
     #[test]
     fn long_names_keep_their_ends() {
         let name = format!("MutArray<{}>-end", "é".repeat(50));
-        let short = shortened(&name);
+        let short = shortened(&name, LEGEND_LETTERS);
         assert_eq!(short.chars().count(), LEGEND_LETTERS);
         assert!(short.starts_with("MutArray<") && short.ends_with(">-end"));
-        assert_eq!(shortened("Tree"), "Tree");
+        assert_eq!(shortened("Tree", LEGEND_LETTERS), "Tree");
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod folder;
 mod maths;
 mod memory;
 mod parallel;
+mod profiles;
 mod reference;
 mod report;
 mod summary;

@@ -8,7 +8,7 @@ mod csv;
 
 pub use csv::csv;
 
-use crate::chart::{BAND_COLOURS, Stack, byte_unit};
+use crate::chart::{BAND_COLOURS, Stack, byte_unit, shortened};
 use crate::folder::{PROFILES, ResultsDir};
 use crate::metric::Unit;
 use crate::profile::{Census, HeapProfile};
@@ -108,11 +108,7 @@ impl Profiled<'_> {
         let row = |name: String, bytes: u64, members: String| PeakRow {
             name,
             bytes,
-            share: if peak.bytes() == 0 {
-                0.0
-            } else {
-                bytes as f64 / peak.bytes() as f64
-            },
+            share: share(bytes, peak),
             members,
         };
         let mut rows: Vec<PeakRow> = all
@@ -156,6 +152,14 @@ impl Profiled<'_> {
     }
 }
 
+/// Of all bytes of a census; nothing of nothing.
+fn share(bytes: u64, of: &Census) -> f64 {
+    match of.bytes() {
+        0 => 0.0,
+        all => bytes as f64 / all as f64,
+    }
+}
+
 /// Who is in a set of retainers: the band's name begins with the number of the set, in parentheses.
 fn members(profile: &HeapProfile, band: &str) -> String {
     let number = band.strip_prefix('(').and_then(|rest| rest.split_once(')'));
@@ -189,14 +193,19 @@ pub fn time_text(seconds: f64) -> String {
 pub fn line(profiled: &Profiled<'_>) -> String {
     /// Bands that are named.
     const NAMED: usize = 3;
-    let Some((peak, rows)) = profiled.peak() else {
+    /// Letters of their names: those of sets may have thousands.
+    const LETTERS: usize = 40;
+    let Some(peak) = profiled.profile.and_then(HeapProfile::peak) else {
         return format!("{}: {}", profiled.label, profiled.notes());
     };
-    let bands = &rows[..rows.len() - 1];
+    // The largest first, those of a biography too: there is no room for all.
+    let mut bands: Vec<(&String, u64)> = peak.bands.iter().map(|(name, bytes)| (name, *bytes)).collect();
+    bands.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    let percent = |bytes: u64| Unit::Percent.text(share(bytes, peak));
     let mut named: Vec<String> = bands
         .iter()
         .take(NAMED)
-        .map(|row| format!("{} {} %", row.name, Unit::Percent.text(row.share)))
+        .map(|(name, bytes)| format!("{} {} %", shortened(name, LETTERS), percent(*bytes)))
         .collect();
     if peak.bands.len() > NAMED {
         named.push(format!("{} more", peak.bands.len() - NAMED));
