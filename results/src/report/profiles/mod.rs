@@ -1,7 +1,7 @@
 //! Heap profiles of an experiment: for each profiled run a chart of its bands over time, and a table of its largest census.
 //!
 //! Profiled runs are runs of their own ([`ResultsDir::profiled`]): what stands here is in no other part of a report, and nothing of the other parts is here. The *peak*
-//! is the census with the most bytes; its table has the largest bands, the rest as one, and the sum. [`csv`] has all bands of all censuses.
+//! is the census with the most bytes; its table has the largest bands, the rest as one, and the sum. [`csv()`] has all bands of all censuses.
 
 mod bands;
 mod csv;
