@@ -404,6 +404,14 @@ mod tests {
         let runs = plan(&spec, &minima, Shard::default());
         assert!(runs.iter().all(|run| run.heap_multiple.is_some()));
         assert_eq!(ids(&runs).iter().collect::<BTreeSet<_>>().len(), cells.len());
+        // Profiles are of the same heaps: two of the first work, one of the third, of each at two sizes under two collectors.
+        let all = plan(&profiled(spec), &minima, Shard::default());
+        let more = &all[runs.len()..];
+        assert_eq!(more.len(), (2 + 1) * 2 * 2);
+        assert!(
+            more.iter()
+                .all(|run| run.heap_multiple.is_some() && run.flags.contains_key("M"))
+        );
     }
 
     #[test]

@@ -131,7 +131,7 @@ impl Stack {
             });
             let _ = write!(
                 svg,
-                r#"<path d="{path}L{:.1} {BASE}Z" style="fill:{};stroke:var(--paper,#fff)" stroke-width=".5"><title>{}</title></path>"#,
+                r#"<path d="{path}L{:.1} {BASE}Z" style="fill:{};stroke:var(--paper,#fff)" stroke-width=".3"><title>{}</title></path>"#,
                 last.0,
                 self.colour(index),
                 escape(&band.name)

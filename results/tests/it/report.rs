@@ -317,6 +317,10 @@ fn look() {
     bools.sweep = vec![("qg", vec!["false", "0", "1"])];
     let bools = write(parent.path(), synthetic::manifest(&bools), &synthetic::runs(&bools));
     std::fs::write(out.join("more.html"), report::html(&[none, bools])).unwrap();
+    let (manifest, runs) = synthetic::profiled();
+    let profiles = parent.path().join("profiles");
+    let profiled = write(&profiles, manifest, &runs);
+    std::fs::write(out.join("profiles.html"), report::html(&[profiled])).unwrap();
     std::fs::write(out.join("small.html"), report::html(&[small])).unwrap();
     std::fs::write(out.join("large.html"), report::html(&[large])).unwrap();
 }
