@@ -84,7 +84,7 @@ fn a_chart_and_a_table_for_each() {
     assert_eq!(part.matches("(4 more)").count(), 4, "band, legend and its tip, table");
     for wanted in [
         "<h3>binary_trees 14</h3>",
-        "Heap by type, copying A=1m: -hy -i0",
+        "Heap by type, copying A=1m, -hy -i0",
         "CPU time of the mutators, seconds",
         "CPU time of the mutators, milliseconds",
         "half built",

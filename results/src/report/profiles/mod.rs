@@ -28,7 +28,7 @@ const SHORT: f64 = 0.1;
 pub struct Profiled<'a> {
     /// The run.
     pub run: &'a RunRecord,
-    /// Collector, axes and the profile's flags, e.g. `copying A=1m: -hy -i0`.
+    /// Collector, axes and the profile's flags, e.g. `copying A=1m, -hy -i0`.
     pub label: String,
     /// Its profile, if it wrote one.
     pub profile: Option<&'a HeapProfile>,
@@ -56,7 +56,7 @@ pub fn profiled<'a>(dir: &'a ResultsDir, summary: &Summary<'_>) -> Vec<(String, 
         let group = Group::empty(run);
         let of_run = Profiled {
             run,
-            label: format!("{}: {}", group.label(&summary.axes), flags(run)),
+            label: format!("{}, {}", group.label(&summary.axes), flags(run)),
             profile: run.profile.as_ref(),
         };
         let title = group.configuration.work();
