@@ -13,6 +13,8 @@ use crate::block::{
 pub use crate::block::{Charges, OutOfMemory, copy_bound};
 use crate::flags::Flags;
 use crate::memory::{MemoryConfig, MemoryError, physical_memory};
+use crate::profile::SideWords;
+use crate::sync::Arc;
 use crate::words::{Bytes, Words};
 use retention::Retention;
 
@@ -34,6 +36,8 @@ pub struct Heap {
     retention: Retention,
     /// What the next collection may have to copy. What is allocated in large objects until then leaves room for it.
     next_copy: Option<ToSpace>,
+    /// What profiles know of single closures.
+    side_words: Option<Arc<SideWords>>,
 }
 
 impl Heap {
@@ -68,12 +72,29 @@ impl Heap {
             chunk_blocks: CHUNK_BLOCKS,
             retention: Retention::new(flags),
             next_copy: None,
+            side_words: None,
         })
     }
 
     /// Most memory that mutators may take.
     pub fn limit(&self) -> Bytes {
         self.limit
+    }
+
+    /// From now on each closure has a side word; `biographies`: which also says when it was used.
+    ///
+    /// # Errors
+    /// If the system has no addresses for them.
+    pub(crate) fn map_side_words(&mut self, biographies: bool) -> Result<(), MemoryError> {
+        let reserved = self.blocks.accounting().reserved.0;
+        let side_words = SideWords::new(self.blocks.base(), reserved, biographies)?;
+        self.side_words = Some(Arc::new(side_words));
+        Ok(())
+    }
+
+    /// The side words of closures, in a profiled heap. A collector that moves closures by its own means, not by [`crate::trace`], has to move these.
+    pub fn side_words(&self) -> Option<&Arc<SideWords>> {
+        self.side_words.as_ref()
     }
 
     /// The states of blocks, to read.

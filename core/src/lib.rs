@@ -15,6 +15,7 @@ pub mod gc_threads;
 pub mod heap;
 pub mod memory;
 pub mod mutator;
+pub mod profile;
 pub mod remembered;
 pub mod sizing;
 pub mod space;

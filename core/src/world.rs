@@ -154,7 +154,7 @@ impl<C: Collector> World<C> {
         let capability = self.wait_for_capability(&mut inside);
         let number = capability.number();
         // SAFETY: the world is borrowed, so it is valid until this returns, and the mutator is gone before.
-        let mut mutator = unsafe { Mutator::new(capability, self) };
+        let mut mutator = unsafe { Mutator::new(capability, self, inside.heap.side_words()) };
         // All goes through this pointer until the stay is over.
         let this = &raw mut mutator;
         // SAFETY: it points to the mutator.

@@ -9,6 +9,7 @@ use gclab_core::events::Listener;
 use gclab_core::flags::Flags;
 use gclab_core::heap::OutOfMemory;
 use gclab_core::memory::MemoryError;
+use gclab_core::profile::Profiled;
 use gclab_core::stats::render::Printer;
 use gclab_core::stats::{FinalCounts, Recorder};
 use gclab_core::words::Bytes;
@@ -81,7 +82,11 @@ impl<C: Collector> WorkloadVisitor for ByWorkload<'_, C> {
     type Output = Done;
 
     fn visit<W: Workload>(self, workload: &W) -> Self::Output {
-        run::<C, W>(workload, self.request, self.listeners)
+        if self.request.flags.profile.needs_side_words() {
+            run::<Profiled<C>, W>(workload, self.request, self.listeners)
+        } else {
+            run::<C, W>(workload, self.request, self.listeners)
+        }
     }
 }
 

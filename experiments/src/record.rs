@@ -82,7 +82,7 @@ pub fn heap_profile(profile: &Profile) -> HeapProfile {
         bands: census.bands.iter().cloned().collect(),
     };
     let set = |set: &profile::RetainerSet| {
-        let names = set.retainers.iter().map(|(module, name)| format!("{module}.{name}"));
+        let names = set.retainers.iter().map(|retainer| retainer.full_name.clone());
         (set.id.to_string(), names.collect())
     };
     let by_retainers = profile.breakdown == Breakdown::Retainer;

@@ -186,6 +186,8 @@ impl Outcome {
 pub unsafe trait Collector: Sized + Send + 'static {
     /// What it is.
     const DESCRIPTION: Description;
+    /// Whether its mutators write side words, for profiles: those of [`crate::profile::Profiled`] do, nobody else's.
+    const PROFILED: bool = false;
     /// What mutators allocate with.
     type Alloc: Alloc;
     /// What runs when mutators overwrite pointers.

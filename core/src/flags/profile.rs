@@ -16,6 +16,10 @@ pub enum Breakdown {
     Retainer,
     /// `-ho`: the named heap roots that it can be reached from.
     NamedRoots,
+    /// `-hc`: the stack of cost centres that it was allocated by.
+    CostCentre,
+    /// `-hb`: whether it has been used, and will be.
+    Biography,
 }
 
 impl Breakdown {
@@ -28,6 +32,8 @@ impl Breakdown {
             Breakdown::Module => "hm",
             Breakdown::Retainer => "hr",
             Breakdown::NamedRoots => "ho",
+            Breakdown::CostCentre => "hc",
+            Breakdown::Biography => "hb",
         }
     }
 
@@ -40,6 +46,8 @@ impl Breakdown {
             Breakdown::Module => "module",
             Breakdown::Retainer => "retainers",
             Breakdown::NamedRoots => "roots",
+            Breakdown::CostCentre => "cost centre",
+            Breakdown::Biography => "biography",
         }
     }
 }
@@ -55,7 +63,16 @@ pub struct Restrictions {
     pub modules: Vec<String>,
     /// `-hr<names>`: one of these is among the closure's retainers.
     pub retainers: Vec<String>,
+    /// `-hc<names>`: one of these is the innermost cost centre that it was allocated by.
+    pub cost_centres: Vec<String>,
+    /// `-hC<names>`: one of these is among the cost centres that it was allocated by.
+    pub cost_centre_stacks: Vec<String>,
+    /// `-hb<names>`: of [`BIOGRAPHIES`], what it is at the time.
+    pub biographies: Vec<String>,
 }
+
+/// What `-hb` restricts to: GHC's names.
+pub const BIOGRAPHIES: [&str; 4] = ["void", "lag", "use", "drag"];
 
 impl Restrictions {
     /// The names by which one breakdown restricts.
@@ -65,6 +82,8 @@ impl Restrictions {
             Breakdown::Type => &self.types,
             Breakdown::Module => &self.modules,
             Breakdown::Retainer => &self.retainers,
+            Breakdown::CostCentre => &self.cost_centres,
+            Breakdown::Biography => &self.biographies,
             Breakdown::ClosureType | Breakdown::NamedRoots => &[],
         }
     }
@@ -75,17 +94,21 @@ impl Restrictions {
             Breakdown::Type => Some(&mut self.types),
             Breakdown::Module => Some(&mut self.modules),
             Breakdown::Retainer => Some(&mut self.retainers),
+            Breakdown::CostCentre => Some(&mut self.cost_centres),
+            Breakdown::Biography => Some(&mut self.biographies),
             Breakdown::ClosureType | Breakdown::NamedRoots => None,
         }
     }
 }
 
 /// What can restrict.
-const RESTRICTING: [Breakdown; 4] = [
+const RESTRICTING: [Breakdown; 6] = [
     Breakdown::Description,
     Breakdown::Type,
     Breakdown::Module,
     Breakdown::Retainer,
+    Breakdown::CostCentre,
+    Breakdown::Biography,
 ];
 
 /// A heap profile, if one is wanted.
@@ -148,6 +171,40 @@ impl HeapProfile {
             .collect()
     }
 
+    /// `-hC` restricts only.
+    pub(super) fn set_stacks(&mut self, value: super::Value) {
+        self.only.cost_centre_stacks = match value {
+            super::Value::Names(names) => names,
+            // No name: for `settle` to find.
+            super::Value::On => vec![String::new()],
+            _ => Vec::new(),
+        };
+    }
+
+    pub(super) fn stacks(&self) -> Option<super::Value> {
+        let names = &self.only.cost_centre_stacks;
+        (!names.is_empty()).then(|| super::Value::Names(names.clone()))
+    }
+
+    /// Whether it matters when closures are used.
+    pub fn follows_uses(&self) -> bool {
+        self.breakdown == Some(Breakdown::Biography) || !self.only.biographies.is_empty()
+    }
+
+    /// Whether it matters where closures were allocated. (Retainers are known by that, where it has a name.)
+    pub fn follows_allocation(&self) -> bool {
+        let only = &self.only;
+        matches!(self.breakdown, Some(Breakdown::CostCentre | Breakdown::Retainer))
+            || [&only.cost_centres, &only.cost_centre_stacks, &only.retainers]
+                .iter()
+                .any(|names| !names.is_empty())
+    }
+
+    /// Whether closures need side words ([`crate::profile::Profiled`]).
+    pub fn needs_side_words(&self) -> bool {
+        self.follows_uses() || self.follows_allocation()
+    }
+
     /// The bare flag that has to stand beside restrictions by several, its own among them, to say which is shown.
     pub(super) fn bare_word(&self) -> Option<String> {
         let shown = self.breakdown?;
@@ -165,10 +222,7 @@ impl HeapProfile {
             );
             return Err((second, why));
         }
-        if self.breakdown == Some(Breakdown::NamedRoots) && !self.only.retainers.is_empty() {
-            let why = "not for -ho: a profile by roots takes no retainers into account".to_owned();
-            return Err((Breakdown::Retainer, why));
-        }
+        self.go_together()?;
         match (self.breakdown, &self.restricting()[..]) {
             (None, [only]) => self.breakdown = Some(*only),
             (None, [first, _, ..]) => {
@@ -179,6 +233,34 @@ impl HeapProfile {
                 return Err((*first, why));
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// Some profiles are made in such different ways that there is no both.
+    fn go_together(&self) -> Result<(), (Breakdown, String)> {
+        let only = &self.only;
+        if self.breakdown == Some(Breakdown::NamedRoots) && !only.retainers.is_empty() {
+            let why = "not for -ho: a profile by roots takes no retainers into account".to_owned();
+            return Err((Breakdown::Retainer, why));
+        }
+        if let Some(other) = only.biographies.iter().find(|name| !BIOGRAPHIES.contains(&name.as_str())) {
+            let why = format!("{other:?} is none of {}", BIOGRAPHIES.join(", "));
+            return Err((Breakdown::Biography, why));
+        }
+        let by_reach = matches!(self.breakdown, Some(Breakdown::NamedRoots | Breakdown::Retainer));
+        if self.follows_uses() && (by_reach || !only.retainers.is_empty()) {
+            let why = "not with -hr or -ho: what a biography is becomes known only at the end of the run".to_owned();
+            return Err((Breakdown::Biography, why));
+        }
+        let stacks = &only.cost_centre_stacks;
+        if stacks.contains(&String::new()) {
+            let why = "-hC takes the names of cost centres (as in -hCmake); -hc takes none".to_owned();
+            return Err((Breakdown::CostCentre, why));
+        }
+        if self.breakdown.is_none() && !stacks.is_empty() && self.restricting().is_empty() {
+            let why = "-hC only restricts: say by another flag what is shown (as in -hc)".to_owned();
+            return Err((Breakdown::CostCentre, why));
         }
         Ok(())
     }

@@ -50,6 +50,7 @@ impl<'h, C: Collector> Mutator<'h, C> {
             closure.write(Header::new(I::Object::INFO).0);
             value.write(closure.add(1));
         }
+        view.born(at);
         view.capability.alloc.commit(at, words);
         // SAFETY: the closure was just written, with the info table of its type.
         (view, unsafe { Gc::from_word(closure as u64) })
@@ -105,6 +106,7 @@ impl<'h, C: Collector> Mutator<'h, C> {
         write(view, closure.wrapping_add(1));
         // SAFETY: `at` is the start of `words` words that belong to this closure.
         unsafe { closure.write(Header::new(T::INFO).0) };
+        view.born(at);
         if !large {
             view.capability.alloc.commit(at, words);
         }

@@ -8,6 +8,7 @@ use super::gc::Brand;
 use super::{Gc, Mutator, NoGc};
 use crate::closure::{Closure, Slot};
 use crate::collector::Collector;
+use crate::profile::{CostCentre, StackId};
 use std::cell::Cell;
 use std::marker::PhantomData;
 
@@ -113,16 +114,16 @@ impl<'h, T> OptionRoot<'_, 'h, T> {
     }
 }
 
-/// Closes a frame when it goes out of scope, also by unwinding.
-struct Close<'a> {
-    top: &'a Cell<*const FrameHeader>,
-    below: *const FrameHeader,
+/// Gives a cell back what it held, when it goes out of scope, also by unwinding.
+struct Restore<'a, T: Copy> {
+    cell: &'a Cell<T>,
+    before: T,
 }
 
-impl Drop for Close<'_> {
+impl<T: Copy> Drop for Restore<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.top.set(self.below);
+        self.cell.set(self.before);
     }
 }
 
@@ -147,12 +148,39 @@ impl<'h, C: Collector> Mutator<'h, C> {
         };
         // The pointer is made from the whole frame, so that it may be used for the slots behind the header.
         top.set((&raw const frame).cast());
-        let _close = Close { top, below };
+        let _close = Restore {
+            cell: top,
+            before: below,
+        };
         let slots = std::array::from_fn(|i| FrameSlot {
             slot: &frame.slots[i],
             _brand: PhantomData,
         });
         body(self, slots)
+    }
+
+    /// Run `body` as a part of the program that has a name: what it allocates is known by that name in profiles (`-hc`, `-hr`), and by those of the
+    /// parts that it is in.
+    ///
+    /// `body` may give back a pointer, as in [`Mutator::frame`]. It costs nothing unless a profile asks for it.
+    #[inline(always)]
+    pub fn cost_centre<'m, R>(
+        &'m mut self,
+        centre: CostCentre,
+        body: impl FnOnce(&'m mut Mutator<'h, C>) -> R,
+    ) -> R {
+        let Some(side_words) = self.side_words.as_ref().filter(|_| C::PROFILED) else {
+            return body(self);
+        };
+        let before = self.cost_centres.get();
+        self.cost_centres.set(side_words.enter(before, centre));
+        let cell: *const Cell<StackId> = &self.cost_centres;
+        // SAFETY: as for the cell of frames.
+        let _leave = Restore {
+            cell: unsafe { &*cell },
+            before,
+        };
+        body(self)
     }
 }
 

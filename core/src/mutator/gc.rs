@@ -124,7 +124,8 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
     /// `index` is that of a field that `T::INFO` describes.
     #[doc(hidden)]
     #[inline(always)]
-    pub unsafe fn read_word<C: Collector, const MUTABLE: bool>(self, _m: &NoGc<'h, C>, index: usize) -> u64 {
+    pub unsafe fn read_word<C: Collector, const MUTABLE: bool>(self, m: &NoGc<'h, C>, index: usize) -> u64 {
+        m.used(self.closure());
         // SAFETY: the caller vouches for the index.
         let word = unsafe { self.payload(index) };
         if MUTABLE {
@@ -145,6 +146,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
     pub unsafe fn write_pointer<C: Collector, U>(self, m: &NoGc<'h, C>, index: usize, value: Option<Gc<'_, 'h, U>>) {
         // SAFETY: the caller vouches for the index.
         let word = unsafe { self.payload(index) };
+        m.used(self.closure());
         let value = Gc::option_to_word(value);
         let new = ClosureRef(value as *mut u64);
         C::Barrier::write(
@@ -210,6 +212,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
     /// the mutator is borrowed.
     #[inline(always)]
     fn exchanged<C: Collector>(self, m: &NoGc<'h, C>, word: &AtomicU64, old: u64, new: u64) {
+        m.used(self.closure());
         C::Barrier::write(
             m.capability(),
             self.closure(),

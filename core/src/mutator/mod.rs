@@ -29,10 +29,14 @@ pub use handle::{Handle, WeakHandle};
 pub use record::Record;
 pub use var::MutVar;
 
+use crate::closure::ClosureRef;
 use crate::collector::{Capability, Cause, Collector};
-use crate::sync::Ordering::Relaxed;
+use crate::profile::{SideWords, StackId};
+use crate::sync::{Arc, Ordering::Relaxed};
+use crate::words::Addr;
 use crate::world::{Exhausted, Member, Stay, World};
 use gc::Brand;
+use std::cell::Cell;
 use std::marker::{PhantomData, PhantomPinned};
 
 /// A thread's stay in heap `'h`: what allocates and may collect.
@@ -48,6 +52,10 @@ pub struct NoGc<'h, C: Collector> {
     world: *const World<C>,
     /// What other threads see of this stay.
     member: *const Member<C::Alloc>,
+    /// Of a heap whose collector is [`crate::profile::Profiled`].
+    side_words: Option<Arc<SideWords>>,
+    /// The stack of cost centres that were entered.
+    cost_centres: Cell<StackId>,
     _brand: Brand<'h>,
     _not_send: PhantomData<*const ()>,
     /// A frame that closes writes to its mutator through a pointer that is older than the `&mut Mutator` its body had. What is not
@@ -81,12 +89,18 @@ impl<'h, C: Collector> Mutator<'h, C> {
     ///
     /// # Safety
     /// `world` is valid until the mutator is dropped.
-    pub(crate) unsafe fn new(capability: Capability<C::Alloc>, world: *const World<C>) -> Self {
+    pub(crate) unsafe fn new(
+        capability: Capability<C::Alloc>,
+        world: *const World<C>,
+        side_words: Option<&Arc<SideWords>>,
+    ) -> Self {
         Mutator {
             view: NoGc {
                 capability,
                 world,
                 member: std::ptr::null(),
+                side_words: side_words.cloned(),
+                cost_centres: Cell::new(StackId::MAIN),
                 _brand: PhantomData,
                 _not_send: PhantomData,
                 _aliased: PhantomPinned,
@@ -194,6 +208,22 @@ impl<'h, C: Collector> NoGc<'h, C> {
     #[inline(always)]
     pub(crate) fn capability(&self) -> &Capability<C::Alloc> {
         &self.capability
+    }
+
+    /// A closure is being allocated at `at`.
+    #[inline(always)]
+    pub(crate) fn born(&self, at: Addr) {
+        if let (true, Some(side_words)) = (C::PROFILED, &self.side_words) {
+            side_words.born(at, self.cost_centres.get());
+        }
+    }
+
+    /// A field of a closure is read or written.
+    #[inline(always)]
+    pub(crate) fn used(&self, closure: ClosureRef) {
+        if let (true, Some(side_words)) = (C::PROFILED, &self.side_words) {
+            side_words.used(closure);
+        }
     }
 
     fn world(&self) -> &World<C> {

@@ -24,6 +24,8 @@ use super::{LARGE_OBJECT, Marks, set_bits};
 use crate::block::{Exhausted, MEGABLOCK};
 use crate::heap::{Heap, OutOfMemory};
 use crate::memory::Table;
+use crate::profile::SideWords;
+use crate::sync::Arc;
 use crate::words::{Addr, Bytes, Words};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
@@ -40,6 +42,7 @@ pub struct LiveMap {
     overhang: Table<AtomicU8>,
     to: Table<u64>,
     base: Addr,
+    side_words: Option<Arc<SideWords>>,
 }
 
 impl LiveMap {
@@ -62,7 +65,13 @@ impl LiveMap {
             overhang: Table::new(entries).map_err(table)?,
             to: Table::new(entries).map_err(table)?,
             base: heap.blocks().base(),
+            side_words: heap.side_words().cloned(),
         })
+    }
+
+    /// What has to be moved with closures, in a profiled heap.
+    pub(crate) fn side_words(&self) -> Option<&SideWords> {
+        self.side_words.as_deref()
     }
 
     /// The entry and the bit of a word.

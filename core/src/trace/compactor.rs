@@ -20,6 +20,7 @@
 use crate::block::BlockRun;
 use crate::closure::{ClosureRef, Slot, VARIABLE};
 use crate::heap::Heap;
+use crate::profile::SideWords;
 use crate::space::{Chunk, ENTRY, ENTRY_BYTES, Lane, LargeObject, LiveMap, LiveView, Marks, Steps};
 use crate::words::{Addr, Bytes, Words};
 
@@ -85,6 +86,12 @@ impl<'m> Compactor<'m> {
     /// Move everything to its place, and update all slots.
     pub fn slide(&mut self) {
         let map = self.map.view();
+        if let Some(side_words) = self.map.side_words() {
+            for chunk in self.lanes.iter().flatten() {
+                // SAFETY: everything is planned, and nothing has moved.
+                unsafe { move_side_words(*chunk, map, side_words) };
+            }
+        }
         // SAFETY: everything is planned, chunks come by address, and nothing else moves.
         self.moved = unsafe { slide_with_popcnt(&self.large, &self.lanes, map) };
     }
@@ -146,6 +153,28 @@ fn plan_lane(chunks: &mut [Chunk], map: &mut LiveMap) -> Vec<Addr> {
         }
     }
     ends
+}
+
+/// Moves the side words of what lives in a chunk to where it goes. Chunks come in order, so none is overwritten before it was moved.
+///
+/// # Safety
+/// Everything that lives is in `map`, with its destination, and still where it was.
+unsafe fn move_side_words(chunk: Chunk, map: LiveView<'_>, side_words: &SideWords) {
+    let mut at = chunk.run.start();
+    while at < chunk.end {
+        let (mut bits, _, mut to) = map.beginning(at);
+        while bits != 0 {
+            let first = bits.trailing_zeros() as usize;
+            let from = at + Words(first).to_bytes();
+            // SAFETY: closures that live begin where bits begin, and behind one another.
+            let words = unsafe { ClosureRef(from.as_mut_ptr()).words() };
+            side_words.moves(from, to);
+            to = to + words.to_bytes();
+            let behind = first + words.0;
+            bits = if behind < ENTRY { bits >> behind << behind } else { 0 };
+        }
+        at.0 += ENTRY_BYTES;
+    }
 }
 
 /// Make a slot point to where its referent goes.

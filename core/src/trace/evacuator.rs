@@ -253,6 +253,10 @@ impl<'h> Evacuator<'h> {
         };
         let (states, heap) = (self.copier.states, Arc::clone(&self.copier.heap));
         let mut heap = heap.lock();
+        if let Some(side_words) = heap.side_words() {
+            // SAFETY: all that lives has been copied, and nothing of from-space was freed.
+            unsafe { side_words.follow_copies(states) };
+        }
         let sets: Vec<&RememberedSet> = capabilities.iter().map(|capability| capability.remembered()).collect();
         if let Some(first) = sets.first().filter(|_| !self.chunks.is_empty()) {
             self.chunks.give_back(first);

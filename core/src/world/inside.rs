@@ -64,6 +64,9 @@ impl<C: Collector> Inside<C> {
         if C::DESCRIPTION.parallel {
             heap.set_copiers(flags.gc_thread_count() as usize);
         }
+        if C::PROFILED {
+            heap.map_side_words(flags.profile.follows_uses())?;
+        }
         let collector = C::new(&mut heap, flags)?;
         let stress = flags.stress.unwrap_or(0);
         let idle = (0..flags.capabilities as usize)
@@ -156,6 +159,11 @@ impl<C: Collector> Inside<C> {
         let frames: Vec<_> = all.iter().map(|capability| capability.frames.get()).collect();
         // SAFETY: the mutators are stopped.
         let roots = unsafe { Roots::new(&frames, handles) };
+        if let Some(side_words) = heap.side_words() {
+            let mut regions = Vec::new();
+            collector.for_each_region(Capabilities::new(&all), &mut |region| regions.push(region));
+            side_words.collection_begins(regions);
+        }
         let mut pause = Pause {
             heap,
             roots,

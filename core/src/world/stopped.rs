@@ -7,8 +7,10 @@ use crate::block::{BlockAllocator, BlockState};
 use crate::closure::{ClosureRef, Kind, Slot, TypeInfo, VARIABLE};
 use crate::collector::Roots;
 use crate::heap::Heap;
+use crate::profile::SideWords;
 use crate::remembered::RememberedSet;
 use crate::space::Region;
+use crate::sync::Arc;
 use crate::words::{Addr, WORD, Words};
 use std::marker::PhantomData;
 
@@ -81,6 +83,11 @@ impl<'a> Stopped<'a> {
     /// The blocks: accounting, their own checker, all allocated runs.
     pub fn blocks(&self) -> &'a BlockAllocator {
         self.heap.blocks()
+    }
+
+    /// What is known of single closures, in the heap of a [`crate::profile::Profiled`] collector.
+    pub fn side_words(&self) -> Option<&'a Arc<SideWords>> {
+        self.heap.side_words()
     }
 
     /// The state of the block that `address` lies in.
@@ -158,6 +165,17 @@ impl<'a> Stopped<'a> {
         let mut all = Vec::new();
         self.for_each_root(|origin, address| {
             if origin != RootOrigin::Weak {
+                all.push(ClosureView::at(address));
+            }
+        });
+        all
+    }
+
+    /// The closures that weak handles lead to: a program may get them back until a collection finds them dead.
+    pub fn weak_closures(&self) -> Vec<ClosureView<'a>> {
+        let mut all = Vec::new();
+        self.for_each_root(|origin, address| {
+            if origin == RootOrigin::Weak {
                 all.push(ClosureView::at(address));
             }
         });

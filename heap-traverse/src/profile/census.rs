@@ -6,6 +6,9 @@ use gclab_core::world::Stopped;
 
 /// Bytes by the number of a band, of all that roots keep alive.
 pub(super) fn census(stopped: &Stopped<'_>, traversal: &mut Traversal, bands: &mut Bands) -> Vec<u64> {
+    if bands.look_at_stacks() {
+        return census_by_stacks(stopped, traversal, bands);
+    }
     let mut words: Vec<u64> = vec![0; bands.names().len()];
     let (mut last, mut band) = (None, NONE);
     traversal.each(stopped.root_closures(), |closure| {
@@ -24,4 +27,23 @@ pub(super) fn census(stopped: &Stopped<'_>, traversal: &mut Traversal, bands: &m
         Visit::Descend(())
     });
     words.iter().map(|words| words * 8).collect()
+}
+
+/// The same where the side word of each closure is looked at.
+fn census_by_stacks(stopped: &Stopped<'_>, traversal: &mut Traversal, bands: &mut Bands) -> Vec<u64> {
+    let side_words = stopped.side_words().map(|side_words| &**side_words);
+    let mut bytes: Vec<u64> = Vec::new();
+    traversal.each(stopped.root_closures(), |closure| {
+        let band = bands.of_closure(closure, side_words);
+        if band != NONE {
+            let band = band as usize;
+            if band >= bytes.len() {
+                bytes.resize(band + 1, 0);
+            }
+            bytes[band] += closure.words().to_bytes().0 as u64;
+        }
+        Visit::Descend(())
+    });
+    bytes.resize(bytes.len().max(bands.names().len()), 0);
+    bytes
 }

@@ -42,14 +42,14 @@ impl<W: Write> HpWriter<W> {
         Ok(writer)
     }
 
-    /// A census at this time, in seconds. Bands of nothing are left out.
+    /// A census at this time, in seconds, with these bands.
     ///
     /// # Errors
     /// Those of the file.
     pub fn sample(&mut self, seconds: f64, bands: &[(String, u64)]) -> io::Result<()> {
         let at = self.time(seconds);
         writeln!(self.to, "BEGIN_SAMPLE {at:.6}")?;
-        for (name, bytes) in bands.iter().filter(|(_, bytes)| *bytes > 0) {
+        for (name, bytes) in bands {
             writeln!(self.to, "{}\t{bytes}", identifier(name))?;
         }
         writeln!(self.to, "END_SAMPLE {at:.6}")

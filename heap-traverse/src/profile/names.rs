@@ -1,7 +1,8 @@
-//! What profiles call a closure: by type, description and module, as GHC does.
+//! What profiles call a closure: by type, description and module, or by cost centres, as GHC does.
 
 use gclab_core::closure::{Kind, TypeInfo};
 use gclab_core::flags::Breakdown;
+use gclab_core::profile::{CostCentre, StackId};
 
 /// What one breakdown calls closures with this info table. Retainers go by their description, and roots have names of their own.
 pub fn name(info: &TypeInfo, breakdown: Breakdown) -> String {
@@ -35,4 +36,29 @@ pub fn description(info: &TypeInfo) -> String {
 /// `-hy`: the type.
 pub fn type_name(info: &TypeInfo) -> String {
     info.type_name()
+}
+
+/// What of a stack's name is cut off, when it is too long for `-L`: room for the dots, and one more (GHC's).
+const CUT: usize = 4;
+
+/// `-hc`: its number and the labels of a stack of cost centres, the innermost first, as many letters of these as `-L` allows.
+pub fn stack_name(stack: StackId, centres: &[CostCentre], length: usize) -> String {
+    if centres.is_empty() {
+        return "MAIN".to_owned();
+    }
+    let labels: Vec<_> = centres.iter().map(|centre| centre.label).collect();
+    let mut labels = labels.join("/");
+    if labels.chars().count() > length {
+        labels = labels.chars().take(length.saturating_sub(CUT)).collect();
+        labels += "...";
+    }
+    format!("({}){labels}", stack.0)
+}
+
+/// A whole stack, for tables: `Module.label` of each cost centre, the innermost first.
+pub fn full_stack_name(centres: &[CostCentre]) -> String {
+    let names = centres
+        .iter()
+        .map(|centre| format!("{}.{}", centre.module, centre.label));
+    names.collect::<Vec<_>>().join(",")
 }

@@ -20,7 +20,7 @@ pub fn retainer_table(profile: &Profile) -> String {
         let names: Vec<_> = set
             .retainers
             .iter()
-            .map(|(module, name)| format!("<{module}.{name}>"))
+            .map(|retainer| format!("<{}>", retainer.full_name))
             .collect();
         let _ = writeln!(text, "SET {} = {{{}}}", set.id, names.join(", "));
     }

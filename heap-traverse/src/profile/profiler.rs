@@ -1,6 +1,7 @@
 //! Who takes censuses, and when.
 
 use super::bands::Bands;
+use super::biography::Biography;
 use super::census::census;
 use super::hp::HpWriter;
 use super::reach::Reach;
@@ -9,6 +10,7 @@ use super::roots::roots;
 use crate::Traversal;
 use gclab_core::events::{Event, Listener};
 use gclab_core::flags::{Breakdown, HeapProfile};
+use gclab_core::profile::LAST_ERA;
 use gclab_core::stats::Clock;
 use gclab_core::world::Stopped;
 use std::io::{self, Write};
@@ -21,7 +23,7 @@ pub struct Census {
     pub seconds: f64,
     /// What a program calls the part of it that begins here, if this is a marker's.
     pub marker: Option<String>,
-    /// Bytes by name, the most first; none of nothing.
+    /// Bytes by name, the most first, none of nothing; of a biography ([`Breakdown::Biography`]) all, in its order.
     pub bands: Vec<(String, u64)>,
     /// For a table: of few named roots all combinations, those of nothing too.
     pub table: Option<Vec<(String, u64)>>,
@@ -77,6 +79,8 @@ pub struct Counter {
     bands: Bands,
     retainers: Retainers,
     tables: Option<(Traversal, Reach)>,
+    /// Of a profile whose bands are known at the end of the run only.
+    biography: Option<Biography>,
 }
 
 impl Counter {
@@ -85,14 +89,15 @@ impl Counter {
         let breakdown = flags.breakdown?;
         Some(Counter {
             breakdown,
-            bands: Bands::new(breakdown, &flags.only),
+            bands: Bands::new(breakdown, flags),
             retainers: Retainers::new(flags),
             flags: flags.clone(),
             tables: None,
+            biography: flags.follows_uses().then(Biography::default),
         })
     }
 
-    /// Count, at a time that the caller knows.
+    /// Count, at a time that the caller knows. What a biography's bands are is said by [`Counter::finish`].
     pub fn census(&mut self, stopped: &Stopped<'_>, seconds: f64, marker: Option<&str>) -> Census {
         let base = stopped.blocks().base();
         let (traversal, reach) = self
@@ -101,13 +106,17 @@ impl Counter {
         let only = &self.flags.only.retainers;
         let mut table = None;
         let by_band = |bands: &Bands, bytes: Vec<u64>| bands.names().iter().cloned().zip(bytes).collect::<Vec<_>>();
-        let mut bands = match self.breakdown {
-            Breakdown::NamedRoots => {
+        let mut bands = match (&mut self.biography, self.breakdown) {
+            (Some(biography), _) => {
+                biography.census(stopped, traversal, &mut self.bands);
+                Vec::new()
+            }
+            (_, Breakdown::NamedRoots) => {
                 let found = roots(stopped, (traversal, reach), &mut self.bands);
                 table = found.table();
                 found.bands()
             }
-            Breakdown::Retainer => self
+            (_, Breakdown::Retainer) => self
                 .retainers
                 .census(stopped, (traversal, reach), &mut self.bands, only),
             _ if !only.is_empty() => {
@@ -121,8 +130,7 @@ impl Counter {
                 by_band(&self.bands, bytes)
             }
         };
-        bands.retain(|(_, bytes)| *bytes > 0);
-        bands.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        sort(&mut bands);
         Census {
             seconds,
             marker: marker.map(str::to_owned),
@@ -135,6 +143,29 @@ impl Counter {
             },
         }
     }
+
+    /// The run is over: what only now can be known of its censuses, which are all that were counted, in order.
+    pub fn finish(&mut self, censuses: &mut [Census]) {
+        let Some(biography) = &self.biography else { return };
+        let bands = biography.bands(&mut self.bands, self.breakdown, &self.flags.only.biographies);
+        for (census, mut bands) in censuses.iter_mut().zip(bands) {
+            if self.breakdown != Breakdown::Biography {
+                sort(&mut bands);
+            }
+            census.bands = bands;
+        }
+    }
+
+    /// Whether there may be another census: of a biography there may be [`LAST_ERA`].
+    fn goes_on(&self, before: usize) -> bool {
+        self.biography.is_none() || (before as u64) < LAST_ERA
+    }
+}
+
+/// The most first, none of nothing.
+fn sort(bands: &mut Vec<(String, u64)>) {
+    bands.retain(|(_, bytes)| *bytes > 0);
+    bands.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
 }
 
 /// Takes the censuses of a run. Its clones are one and the same: one listens to the world, another is asked at the end.
@@ -184,11 +215,16 @@ impl HeapProfiler {
     pub fn finish(&self) -> (Profile, io::Result<()>) {
         let mut inner = self.lock();
         let seconds = inner.mutator_seconds();
+        let mut censuses = std::mem::take(&mut inner.censuses);
+        if inner.counter.biography.is_some() {
+            inner.counter.finish(&mut censuses);
+            censuses.iter().for_each(|census| inner.write(census));
+        }
         let written = inner.hp.take().map_or(Ok(()), |hp| hp.finish(seconds).map(drop));
         let result = inner.error.take().map_or(written, Err);
         let profile = Profile {
             breakdown: inner.counter.breakdown,
-            censuses: std::mem::take(&mut inner.censuses),
+            censuses,
             sets: inner.counter.retainers.sets(),
             seconds,
             census_seconds: inner.census_ns as f64 / 1e9,
@@ -209,18 +245,30 @@ impl Inner {
     }
 
     fn census(&mut self, stopped: &Stopped<'_>, marker: Option<&str>) {
+        if !self.counter.goes_on(self.censuses.len()) {
+            let why = format!("a biography has at most {LAST_ERA} censuses: take fewer (-i<seconds>)");
+            self.error.get_or_insert(io::Error::other(why));
+            return;
+        }
         let start_ns = Clock::process_cpu_ns();
         let seconds = self.mutator_seconds();
         let census = self.counter.census(stopped, seconds, marker);
+        if self.counter.biography.is_none() {
+            self.write(&census);
+        }
+        self.censuses.push(census);
+        self.census_ns += Clock::process_cpu_ns() - start_ns;
+    }
+
+    /// To the file, if there is one.
+    fn write(&mut self, census: &Census) {
         if let Some(hp) = &mut self.hp {
-            let mark = marker.map_or(Ok(()), |_| hp.mark(seconds));
-            if let Err(error) = mark.and_then(|()| hp.sample(seconds, &census.bands)) {
+            let mark = census.marker.as_ref().map_or(Ok(()), |_| hp.mark(census.seconds));
+            if let Err(error) = mark.and_then(|()| hp.sample(census.seconds, &census.bands)) {
                 self.error.get_or_insert(error);
                 self.hp = None;
             }
         }
-        self.censuses.push(census);
-        self.census_ns += Clock::process_cpu_ns() - start_ns;
     }
 }
 

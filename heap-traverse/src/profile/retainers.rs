@@ -2,19 +2,20 @@
 //!
 //! By GHC's definition a *retainer* is a closure that is mutable (variables, mutable arrays, records, data with `Mut` fields). The retainers of a closure
 //! are those from which it can be reached without passing another retainer. A retainer is known by its name only, so all of one name are one: here
-//! the module and description, since programs do not name sites of allocation. A root that is a retainer retains itself; others are retained by `SYSTEM`, as
+//! the stack of cost centres that it was allocated by, if the program names any there, as in GHC, else its module and description. A root that is a retainer retains itself; others are retained by `SYSTEM`, as
 //! are the slots of frames.
 //!
 //! Where GHC counts on from 2 at every census, a set keeps its number through a run. A set of more than `-R` retainers is `MANY`; GHC walks below a closure again each time
 //! that its set grows, up to `-R` + 1 times; here every closure is visited twice, with any limit or none (`reach.rs`).
 
 use super::bands::{Band, Bands, NONE};
-use super::names::description;
+use super::names::{description, full_stack_name};
 use super::reach::{Reach, Region, Sources};
 use super::sets::{Label, MANY, Set, Sets};
 use crate::Traversal;
 use gclab_core::closure::{Kind, TypeInfo};
 use gclab_core::flags::HeapProfile;
+use gclab_core::profile::{SideWords, StackId};
 use gclab_core::world::{ClosureView, Stopped};
 use std::collections::HashMap;
 
@@ -51,12 +52,23 @@ pub(super) struct Retainers {
 /// The names of retainers; the number of one is its label.
 #[derive(Debug)]
 struct Names {
-    /// Module and name.
-    names: Vec<(&'static str, String)>,
+    names: Vec<Retainer>,
+    /// Labels by module and name.
     numbers: HashMap<(&'static str, String), Label>,
+    /// Labels by the number of a stack.
+    sites: Vec<Option<Label>>,
     /// Labels by info table, which are looked up at each retainer.
     tables: HashMap<usize, Label>,
     last: (usize, Label),
+}
+
+/// A retainer: all closures that are known by one name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retainer {
+    /// What bands call it: the innermost cost centre that it was allocated by, or its description.
+    pub name: String,
+    /// The same with modules, and with all cost centres of the stack.
+    pub full_name: String,
 }
 
 impl Names {
@@ -73,25 +85,76 @@ impl Names {
         if let Some(&label) = self.tables.get(&table) {
             return label;
         }
-        let label = self.number(info.module, description(info));
+        let label = self.of_type(info.module, description(info));
         self.tables.insert(table, label);
         label
     }
 
-    fn number(&mut self, module: &'static str, name: String) -> Label {
+    fn of_type(&mut self, module: &'static str, name: String) -> Label {
         let names = &mut self.names;
-        *self.numbers.entry((module, name)).or_insert_with_key(|name| {
-            names.push(name.clone());
+        *self.numbers.entry((module, name)).or_insert_with_key(|(_, name)| {
+            names.push(Retainer {
+                name: name.clone(),
+                full_name: format!("{module}.{name}"),
+            });
             names.len() as Label - 1
         })
     }
+
+    #[inline]
+    fn of_site(&mut self, stack: StackId, side_words: &SideWords) -> Label {
+        match self.sites.get(stack.0 as usize) {
+            Some(Some(label)) => *label,
+            _ => self.meet_site(stack, side_words),
+        }
+    }
+
+    #[cold]
+    fn meet_site(&mut self, stack: StackId, side_words: &SideWords) -> Label {
+        let centres = side_words.cost_centres(stack);
+        let innermost = centres.first().map_or("MAIN", |centre| centre.label);
+        self.names.push(Retainer {
+            name: innermost.to_owned(),
+            full_name: full_stack_name(&centres),
+        });
+        let label = self.names.len() as Label - 1;
+        let at = stack.0 as usize;
+        self.sites.resize(self.sites.len().max(at + 1), None);
+        self.sites[at] = Some(label);
+        label
+    }
 }
 
-impl Sources for Names {
+/// The retainers of a stopped heap.
+struct Named<'n> {
+    names: &'n mut Names,
+    side_words: Option<&'n SideWords>,
+}
+
+impl Sources for Named<'_> {
     #[inline]
     fn label(&mut self, closure: ClosureView<'_>) -> Option<Label> {
         let info = closure.info();
-        is_retainer(info.kind).then(|| self.of_table(info))
+        if !is_retainer(info.kind) {
+            return None;
+        }
+        if let Some(side_words) = self.side_words {
+            let stack = side_words.get(closure.addr()).stack();
+            if stack != StackId::MAIN {
+                return Some(self.names.of_site(stack, side_words));
+            }
+        }
+        Some(self.names.of_table(info))
+    }
+}
+
+impl Named<'_> {
+    /// The roots, each with what retains it.
+    fn roots<'a>(&mut self, stopped: &Stopped<'a>) -> Vec<(ClosureView<'a>, Label)> {
+        let roots = stopped.root_closures().into_iter();
+        roots
+            .map(|root| (root, self.label(root).unwrap_or(SYSTEM_LABEL)))
+            .collect()
     }
 }
 
@@ -100,8 +163,8 @@ impl Sources for Names {
 pub struct RetainerSet {
     /// Its number.
     pub id: u32,
-    /// Module and name of each retainer, in the order in which they were first met.
-    pub retainers: Vec<(&'static str, String)>,
+    /// Its retainers, in the order in which they were first met.
+    pub retainers: Vec<Retainer>,
 }
 
 impl Retainers {
@@ -109,10 +172,11 @@ impl Retainers {
         let mut names = Names {
             names: Vec::new(),
             numbers: HashMap::new(),
+            sites: Vec::new(),
             tables: HashMap::new(),
             last: (0, 0),
         };
-        names.number(SYSTEM, SYSTEM.to_owned());
+        names.of_type(SYSTEM, SYSTEM.to_owned());
         let limit = match flags.retainers {
             0 => usize::MAX,
             limit => limit as usize,
@@ -135,9 +199,12 @@ impl Retainers {
         only: &[String],
     ) -> Vec<(String, u64)> {
         let mut words: Vec<u64> = Vec::new();
-        let roots = self.roots(stopped);
-        let regions = reach.sets(traversal, &roots, &mut self.names, &mut self.sets, |closure, region| {
-            if bands.of(closure.info()) == NONE {
+        let side_words = stopped.side_words().map(|side_words| &**side_words);
+        let names = &mut self.names;
+        let mut named = Named { names, side_words };
+        let roots = named.roots(stopped);
+        let regions = reach.sets(traversal, &roots, &mut named, &mut self.sets, |closure, region| {
+            if bands.of_closure(closure, side_words) == NONE {
                 return;
             }
             if region as usize >= words.len() {
@@ -165,9 +232,12 @@ impl Retainers {
         only: &[String],
     ) -> Vec<u64> {
         let mut words: HashMap<(Region, Band), u64> = HashMap::new();
-        let roots = self.roots(stopped);
-        let regions = reach.sets(traversal, &roots, &mut self.names, &mut self.sets, |closure, region| {
-            let band = bands.of(closure.info());
+        let side_words = stopped.side_words().map(|side_words| &**side_words);
+        let names = &mut self.names;
+        let mut named = Named { names, side_words };
+        let roots = named.roots(stopped);
+        let regions = reach.sets(traversal, &roots, &mut named, &mut self.sets, |closure, region| {
+            let band = bands.of_closure(closure, side_words);
             if band != NONE {
                 *words.entry((region, band)).or_default() += closure.words().0 as u64;
             }
@@ -193,14 +263,7 @@ impl Retainers {
         sets
     }
 
-    fn roots<'a>(&mut self, stopped: &Stopped<'a>) -> Vec<(ClosureView<'a>, Label)> {
-        let roots = stopped.root_closures().into_iter();
-        roots
-            .map(|root| (root, self.names.label(root).unwrap_or(SYSTEM_LABEL)))
-            .collect()
-    }
-
-    fn names_of(&self, set: Set) -> impl Iterator<Item = &(&'static str, String)> {
+    fn names_of(&self, set: Set) -> impl Iterator<Item = &Retainer> {
         self.sets
             .labels(set)
             .iter()
@@ -209,7 +272,7 @@ impl Retainers {
 
     /// Whether one of `only` is in the set, if there are any. In one of many there may be.
     fn takes(&self, set: Set, only: &[String]) -> bool {
-        only.is_empty() || set == MANY || self.names_of(set).any(|(_, name)| only.contains(name))
+        only.is_empty() || set == MANY || self.names_of(set).any(|retainer| only.contains(&retainer.name))
     }
 
     /// The name of a set: its number, which it gets now if it has none, and its retainers, as much of it as `-L` allows.
@@ -224,7 +287,7 @@ impl Retainers {
             self.shown[set as usize] = self.next;
             self.next += 1;
         }
-        let names: Vec<_> = self.names_of(set).map(|(_, name)| name.as_str()).collect();
+        let names: Vec<_> = self.names_of(set).map(|retainer| retainer.name.as_str()).collect();
         let name = format!("({}){}", self.shown[set as usize], names.join(","));
         name.chars().take(self.name_length).collect()
     }

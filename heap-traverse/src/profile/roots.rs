@@ -36,12 +36,16 @@ pub(super) fn roots(
         roots.extend(root.closure.map(|closure| (closure, label)));
     }
     let mut sets = Sets::new(usize::MAX);
+    let side_words = stopped.side_words().map(|side_words| &**side_words);
     let mut words: Vec<u64> = Vec::new();
+    let by_stacks = bands.look_at_stacks();
     let (mut last, mut takes): (Option<&TypeInfo>, _) = (None, false);
     let found = reach.named(traversal, &roots, &mut sets, |closure, region| {
         let info = closure.info();
         // Neighbours are often of one type.
-        if !last.is_some_and(|last| std::ptr::eq(last, info)) {
+        if by_stacks {
+            takes = bands.of_closure(closure, side_words) != NONE;
+        } else if !last.is_some_and(|last| std::ptr::eq(last, info)) {
             (last, takes) = (Some(info), bands.of(info) != NONE);
         }
         if !takes {

@@ -1,0 +1,104 @@
+//! Biographies: when closures were used, as far as it matters to censuses.
+//!
+//! A census belongs to the *era* that it ends; eras are numbered from 1. GHC's terms for a closure at the census of era `t`, created in era `c`, last used in era `l`:
+//!
+//! * *lag*: it has not been used yet, and will be;
+//! * *use*: it was used before (`l` = `t`, or earlier), and unless `l` = `t` will be used again;
+//! * *drag*: it was used, in an earlier era, and will not be used again;
+//! * *void*: it has not been used, and never will be.
+//!
+//! A census alone cannot tell lag from void, nor use from drag: they differ in what comes later. GHC looks at each closure once more when it is dead, which each
+//! collector has to do for it. Here the answer is noted when it becomes known: a closure's first use in era `u` says that the censuses from `c` to `u` - 1 saw it lagging, or, if it
+//! was used before, that those from `l` + 1 to `u` - 1 saw it in use. What is left over in the end was void, or dragged. So the dead are never looked for.
+//!
+//! Memory: 16 bytes for each era, for each pair of an info table and a stack of cost centres that was used.
+
+use super::{SideWord, StackId};
+use crate::closure::{Kind, TypeInfo};
+use crate::words::Words;
+use std::collections::HashMap;
+
+/// Whether uses of closures of this kind are followed. Variables, arrays, byte arrays and records are *inherently used*, as in GHC.
+pub fn has_biography(kind: Kind) -> bool {
+    matches!(kind, Kind::Constr | Kind::MutConstr)
+}
+
+/// What is known of the past, of all closures together that have one info table and were allocated by one stack.
+#[derive(Debug, Clone)]
+pub struct Spans {
+    /// Their info table.
+    pub info: &'static TypeInfo,
+    /// What they were allocated by.
+    pub stack: StackId,
+    /// By era: words of closures that had not been used at its census and were used later.
+    pub lag: Vec<u64>,
+    /// By era: words of closures that were used before it, not in it, and again after it.
+    pub used_again: Vec<u64>,
+}
+
+/// Differences by era: what begins there less what ends there.
+#[derive(Debug, Default)]
+struct Differences(Vec<i64>);
+
+impl Differences {
+    /// So many words, in the eras `from` to `to` - 1.
+    fn add(&mut self, from: u64, to: u64, words: i64) {
+        if from < to {
+            let last = to as usize;
+            if self.0.len() <= last {
+                self.0.resize(last + 1, 0);
+            }
+            self.0[from as usize] += words;
+            self.0[last] -= words;
+        }
+    }
+
+    fn sums(&self) -> Vec<u64> {
+        let sum = self.0.iter().scan(0, |sum, difference| {
+            *sum += difference;
+            Some(*sum as u64)
+        });
+        sum.collect()
+    }
+}
+
+/// The part of the past that is known.
+#[derive(Debug, Default)]
+pub struct Biographies(HashMap<(usize, StackId), Known>);
+
+#[derive(Debug)]
+struct Known {
+    info: &'static TypeInfo,
+    lag: Differences,
+    used_again: Differences,
+}
+
+impl Biographies {
+    /// A closure of so many words is used for the first time in `era`; `before` is its side word until then.
+    pub(super) fn used(&mut self, info: &'static TypeInfo, words: Words, before: SideWord, era: u64) {
+        let known = self
+            .0
+            .entry((std::ptr::from_ref(info).addr(), before.stack()))
+            .or_insert_with(|| Known {
+                info,
+                lag: Differences::default(),
+                used_again: Differences::default(),
+            });
+        let words = words.0 as i64;
+        match before.last_used() {
+            None => known.lag.add(before.created(), era, words),
+            Some(last) => known.used_again.add(last + 1, era, words),
+        }
+    }
+
+    /// All of it.
+    pub(super) fn spans(&self) -> Vec<Spans> {
+        let spans = self.0.iter().map(|((_, stack), known)| Spans {
+            info: known.info,
+            stack: *stack,
+            lag: known.lag.sums(),
+            used_again: known.used_again.sums(),
+        });
+        spans.collect()
+    }
+}

@@ -1,0 +1,110 @@
+//! Cost centres: names for parts of a program, and the stacks of those that were entered.
+
+use std::collections::HashMap;
+
+/// A part of a program that has a name. Made by [`crate::cost_centre!`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CostCentre {
+    /// Its name.
+    pub label: &'static str,
+    /// The module that it is in, as `module_path!` has it.
+    pub module: &'static str,
+}
+
+/// The [`CostCentre`](crate::profile::CostCentre) of this name in the module where this stands.
+#[macro_export]
+macro_rules! cost_centre {
+    ($label:expr) => {
+        $crate::profile::CostCentre {
+            label: $label,
+            module: ::core::module_path!(),
+        }
+    };
+}
+
+/// A stack of cost centres: who was entered, and from where. The same stack has the same number through a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StackId(pub u32);
+
+impl StackId {
+    /// The empty stack: nobody was entered. GHC's `MAIN`.
+    pub const MAIN: StackId = StackId(0);
+}
+
+/// Stacks, as many as side words can tell apart.
+const MOST: usize = 1 << 24;
+
+/// The stacks that occurred.
+#[derive(Debug, Default)]
+pub(super) struct Stacks {
+    /// From number 1 on: the innermost, and the stack that it was entered from, whose number is less.
+    all: Vec<(CostCentre, StackId)>,
+    numbers: HashMap<(CostCentre, StackId), StackId>,
+}
+
+impl Stacks {
+    /// `centre` is entered from `outer`. Who is in the stack already is not put there again: what was entered since then is left out, as in GHC, so
+    /// that recursion makes no stack without end.
+    pub fn enter(&mut self, outer: StackId, centre: CostCentre) -> StackId {
+        if let Some(&known) = self.numbers.get(&(centre, outer)) {
+            return known;
+        }
+        let stack = match self.find(outer, centre) {
+            Some(before) => before,
+            None if self.all.len() + 1 < MOST => {
+                self.all.push((centre, outer));
+                StackId(self.all.len() as u32)
+            }
+            // More stacks than there are numbers: the rest of them are what they were entered from.
+            None => return outer,
+        };
+        self.numbers.insert((centre, outer), stack);
+        stack
+    }
+
+    /// The part of a stack whose innermost is `centre`.
+    fn find(&self, mut stack: StackId, centre: CostCentre) -> Option<StackId> {
+        while let Some((innermost, outer)) = self.get(stack) {
+            if innermost == centre {
+                return Some(stack);
+            }
+            stack = outer;
+        }
+        None
+    }
+
+    fn get(&self, stack: StackId) -> Option<(CostCentre, StackId)> {
+        self.all.get((stack.0 as usize).checked_sub(1)?).copied()
+    }
+
+    /// The cost centres of a stack, the innermost first.
+    pub fn centres(&self, mut stack: StackId) -> Vec<CostCentre> {
+        let mut centres = Vec::new();
+        while let Some((innermost, outer)) = self.get(stack) {
+            centres.push(innermost);
+            stack = outer;
+        }
+        centres
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recursion_makes_no_new_stack() {
+        let mut stacks = Stacks::default();
+        let [f, g, h] = ["f", "g", "h"].map(|label| CostCentre { label, module: "m" });
+        let in_f = stacks.enter(StackId::MAIN, f);
+        let in_g = stacks.enter(in_f, g);
+        assert_eq!((stacks.enter(in_g, f), stacks.enter(in_g, g)), (in_f, in_g));
+        let in_h = stacks.enter(in_g, h);
+        assert_eq!(stacks.centres(in_h), [h, g, f]);
+        assert_eq!(stacks.enter(in_h, f), in_f);
+        let alone = stacks.enter(StackId::MAIN, g);
+        assert_ne!(alone, in_g);
+        assert_eq!((stacks.centres(alone), stacks.centres(StackId::MAIN)), (vec![g], vec![]));
+        assert_eq!(stacks.all.len(), 4);
+    }
+}

@@ -1,0 +1,200 @@
+//! Side words: one for each closure of a profiled heap, in a table beside it.
+
+use super::cost_centre::Stacks;
+use super::{Biographies, CostCentre, Spans, StackId, has_biography};
+use crate::block::StateView;
+use crate::closure::ClosureRef;
+use crate::memory::{MemoryError, Table};
+use crate::space::Region;
+use crate::sync::Mutex;
+use crate::words::{Addr, WORD};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Bits of an era.
+const ERA: u32 = 20;
+
+/// The last era that a side word can hold: some million censuses.
+pub const LAST_ERA: u64 = (1 << ERA) - 1;
+
+/// What is known of a closure: 24 bits of the stack that it was allocated by, 20 of the era that it was created in, 20 of the one that it was last used in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SideWord(u64);
+
+impl SideWord {
+    #[inline(always)]
+    fn new(stack: StackId, created: u64) -> SideWord {
+        SideWord(u64::from(stack.0) << (2 * ERA) | created << ERA)
+    }
+
+    /// The stack of cost centres that it was allocated by.
+    #[inline(always)]
+    pub fn stack(self) -> StackId {
+        StackId((self.0 >> (2 * ERA)) as u32)
+    }
+
+    /// The era that it was created in; 0 of what no profiled mutator allocated.
+    #[inline(always)]
+    pub fn created(self) -> u64 {
+        self.0 >> ERA & LAST_ERA
+    }
+
+    /// The era that it was last used in, if it has been used.
+    #[inline(always)]
+    pub fn last_used(self) -> Option<u64> {
+        Some(self.0 & LAST_ERA).filter(|era| *era > 0)
+    }
+
+    fn used_in(self, era: u64) -> SideWord {
+        SideWord(self.0 & !LAST_ERA | era)
+    }
+}
+
+/// The side words of a heap, and what goes with them.
+#[derive(Debug)]
+pub struct SideWords {
+    /// Read and written without order: what belongs together is one word.
+    words: Table<AtomicU64>,
+    base: Addr,
+    /// The era that is now. Changed while the world is stopped.
+    era: AtomicU64,
+    stacks: Mutex<Stacks>,
+    /// None: nobody asks when closures are used.
+    biographies: Option<Mutex<Biographies>>,
+    /// Where closures were when the collection under way began.
+    before: Mutex<Vec<Region>>,
+}
+
+impl SideWords {
+    /// For a heap of `reserved` bytes from `base` on; `biographies`: uses are to be noted.
+    ///
+    /// # Errors
+    /// If the system has no addresses for them.
+    pub(crate) fn new(base: Addr, reserved: usize, biographies: bool) -> Result<SideWords, MemoryError> {
+        Ok(SideWords {
+            words: Table::new(reserved / WORD)?,
+            base,
+            era: AtomicU64::new(1),
+            stacks: Mutex::default(),
+            biographies: biographies.then(Mutex::default),
+            before: Mutex::default(),
+        })
+    }
+
+    /// The word of the closure at `at`, if it lies in the heap (statics do not).
+    #[inline(always)]
+    fn word(&self, at: Addr) -> Option<&AtomicU64> {
+        self.words.get(at.0.wrapping_sub(self.base.0) / WORD)
+    }
+
+    /// What is known of the closure at `at`.
+    #[inline]
+    pub fn get(&self, at: Addr) -> SideWord {
+        SideWord(self.word(at).map_or(0, |word| word.load(Relaxed)))
+    }
+
+    /// A closure was allocated at `at`.
+    #[inline(always)]
+    pub(crate) fn born(&self, at: Addr, stack: StackId) {
+        if let Some(word) = self.word(at) {
+            word.store(SideWord::new(stack, self.era.load(Relaxed)).0, Relaxed);
+        }
+    }
+
+    /// A closure is used.
+    #[inline(always)]
+    pub(crate) fn used(&self, closure: ClosureRef) {
+        if let (Some(biographies), Some(word)) = (&self.biographies, self.word(closure.addr())) {
+            let (before, era) = (SideWord(word.load(Relaxed)), self.era.load(Relaxed));
+            if before.0 & LAST_ERA != era {
+                first_use(biographies, closure, word, before, era);
+            }
+        }
+    }
+
+    /// The era that is now.
+    pub fn era(&self) -> u64 {
+        self.era.load(Relaxed)
+    }
+
+    /// A census ends this era; another one begins, unless it was the last ([`LAST_ERA`]): says whether it was not. The world must be stopped.
+    pub fn next_era(&self) -> bool {
+        let era = self.era();
+        if era < LAST_ERA {
+            self.era.store(era + 1, Relaxed);
+        }
+        era < LAST_ERA
+    }
+
+    /// The stack when `centre` is entered from `outer`.
+    pub(crate) fn enter(&self, outer: StackId, centre: CostCentre) -> StackId {
+        self.stacks.lock().enter(outer, centre)
+    }
+
+    /// The cost centres of a stack, the innermost first.
+    pub fn cost_centres(&self, stack: StackId) -> Vec<CostCentre> {
+        self.stacks.lock().centres(stack)
+    }
+
+    /// What is known by now of when closures were used.
+    pub fn spans(&self) -> Vec<Spans> {
+        self.biographies
+            .as_ref()
+            .map_or_else(Vec::new, |biographies| biographies.lock().spans())
+    }
+
+    /// A closure goes from one place to another.
+    #[inline(always)]
+    pub(crate) fn moves(&self, from: Addr, to: Addr) {
+        if let (Some(old), Some(new)) = (self.word(from), self.word(to)) {
+            new.store(old.load(Relaxed), Relaxed);
+        }
+    }
+
+    /// A collection begins, and this is where closures are.
+    pub(crate) fn collection_begins(&self, regions: Vec<Region>) {
+        *self.before.lock() = regions;
+    }
+
+    /// All that is condemned and lives has been copied: moves the words of what lay in these blocks and has left its new address there.
+    ///
+    /// # Safety
+    /// Each region that a collection began with lies in blocks that still have these states, and, if they are condemned, holds what it held then, but for forwarding addresses.
+    pub(crate) unsafe fn follow_copies(&self, states: StateView) {
+        for region in self.before.lock().iter() {
+            if region.large || !states.of(region.start).is_condemned() {
+                continue;
+            }
+            let mut at = region.start;
+            while at < region.end {
+                // SAFETY: closures lie one behind the other; the first word of one is its header, or the address of its copy, which is whole.
+                let words = unsafe {
+                    let closure = ClosureRef(at.as_mut_ptr());
+                    let header = closure.header();
+                    if header.is_header() {
+                        closure.words()
+                    } else {
+                        let copy = ClosureRef(header.0 as *mut u64);
+                        self.moves(at, copy.addr());
+                        copy.words()
+                    }
+                };
+                at = at + words.to_bytes();
+            }
+        }
+    }
+}
+
+/// Notes the first use of a closure in an era, unless another thread is faster.
+#[cold]
+#[inline(never)]
+fn first_use(biographies: &Mutex<Biographies>, closure: ClosureRef, word: &AtomicU64, before: SideWord, era: u64) {
+    let after = before.used_in(era);
+    if word.compare_exchange(before.0, after.0, Relaxed, Relaxed).is_err() {
+        return;
+    }
+    // SAFETY: a mutator has it, so it is a closure.
+    let (info, words) = unsafe { (closure.header().info(), closure.words()) };
+    if has_biography(info.kind) {
+        biographies.lock().used(info, words, before, era);
+    }
+}

@@ -1,0 +1,127 @@
+//! The biographical profile (`-hb`): how much of what is in the heap has not been used yet, is in use, will not be used again, or never is.
+//!
+//! A census counts what roots keep alive by what can be seen then: not used yet, used since the census before it, used earlier. What lag and void, use and
+//! drag differ in comes later; mutators note it ([`gclab_core::profile::Biographies`]), and at the end of the run both are put together:
+//!
+//! | band | is |
+//! |---|---|
+//! | `VOID` | not used yet, less what was noted to lag |
+//! | `LAG` | what was noted to lag |
+//! | `USE` | used since the census before, and what was noted to be used again |
+//! | `INHERENT_USE` | variables, arrays, byte arrays, records: not followed |
+//! | `DRAG` | used earlier, less what was noted to be used again |
+//!
+//! What a weak handle leads to counts, too: a program may get it back and use it.
+//!
+//! Counts are kept for each pair of an info table and a stack of cost centres, since `-hbdrag -hc` asks whose closures drag: 40 bytes for each of these and each census that saw it.
+
+use super::bands::{Bands, NONE};
+use crate::{Traversal, Visit};
+use gclab_core::closure::TypeInfo;
+use gclab_core::flags::Breakdown;
+use gclab_core::profile::{SideWords, StackId, has_biography};
+use gclab_core::world::Stopped;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// The bands of `-hb`, in GHC's order.
+pub const BIOGRAPHY_BANDS: [&str; 5] = ["VOID", "LAG", "USE", "INHERENT_USE", "DRAG"];
+
+/// What can be seen at a census, in words.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    not_used: u64,
+    used_since: u64,
+    used_before: u64,
+    inherent: u64,
+}
+
+/// Closures that are counted together: of one info table (its address), allocated by one stack.
+type Group = (usize, StackId);
+
+/// A biographical profile under way.
+#[derive(Debug, Default)]
+pub(super) struct Biography {
+    groups: HashMap<Group, (&'static TypeInfo, BTreeMap<u64, Seen>)>,
+    /// The era that each census ended.
+    eras: Vec<u64>,
+    side_words: Option<Arc<SideWords>>,
+}
+
+impl Biography {
+    /// Count what can be seen; another era begins.
+    pub fn census(&mut self, stopped: &Stopped<'_>, traversal: &mut Traversal, bands: &mut Bands) {
+        let Some(side_words) = stopped.side_words() else {
+            return;
+        };
+        let side_words = &**self.side_words.get_or_insert_with(|| Arc::clone(side_words));
+        let era = side_words.era();
+        let groups = &mut self.groups;
+        let roots = stopped.root_closures().into_iter().chain(stopped.weak_closures());
+        traversal.each(roots, |closure| {
+            if bands.of_closure(closure, Some(side_words)) == NONE {
+                return Visit::Descend(());
+            }
+            let (info, word) = (closure.info(), side_words.get(closure.addr()));
+            let group = (std::ptr::from_ref(info).addr(), word.stack());
+            let (_, by_era) = groups.entry(group).or_insert_with(|| (info, BTreeMap::new()));
+            let seen = by_era.entry(era).or_default();
+            let place = match word.last_used() {
+                _ if !has_biography(info.kind) => &mut seen.inherent,
+                None => &mut seen.not_used,
+                Some(last) if last == era => &mut seen.used_since,
+                Some(_) => &mut seen.used_before,
+            };
+            *place += closure.words().0 as u64;
+            Visit::Descend(())
+        });
+        self.eras.push(era);
+        side_words.next_era();
+    }
+
+    /// Bytes by band at each census, in order: by `breakdown`, of what is one of `only`.
+    pub fn bands(&self, bands: &mut Bands, breakdown: Breakdown, only: &[String]) -> Vec<Vec<(String, u64)>> {
+        let Some(side_words) = &self.side_words else {
+            return Vec::new();
+        };
+        let spans: HashMap<Group, _> = side_words
+            .spans()
+            .into_iter()
+            .map(|span| ((std::ptr::from_ref(span.info).addr(), span.stack), span))
+            .collect();
+        let at = |era: u64, words: &[u64]| words.get(era as usize).copied().unwrap_or(0);
+        let takes = |band: &str| only.is_empty() || only.iter().any(|name| name.eq_ignore_ascii_case(band));
+        let of_era = |era: u64| {
+            let mut sums: BTreeMap<(usize, String), u64> = BTreeMap::new();
+            if breakdown == Breakdown::Biography {
+                // All of them, in their order, those of nothing too.
+                let all = BIOGRAPHY_BANDS.iter().enumerate().filter(|(_, band)| takes(band));
+                sums.extend(all.map(|(number, band)| ((number, (*band).to_owned()), 0)));
+            }
+            for (group, (info, by_era)) in &self.groups {
+                let Some(seen) = by_era.get(&era) else { continue };
+                let (lag, again) = spans
+                    .get(group)
+                    .map_or((0, 0), |span| (at(era, &span.lag), at(era, &span.used_again)));
+                let words = [
+                    seen.not_used - lag,
+                    lag,
+                    seen.used_since + again,
+                    seen.inherent,
+                    seen.used_before - again,
+                ];
+                for (number, (band, words)) in BIOGRAPHY_BANDS.iter().zip(words).enumerate() {
+                    if takes(band) {
+                        let key = match breakdown {
+                            Breakdown::Biography => (number, (*band).to_owned()),
+                            _ => (0, bands.name_of(info, group.1, side_words).to_owned()),
+                        };
+                        *sums.entry(key).or_default() += words * 8;
+                    }
+                }
+            }
+            sums.into_iter().map(|((_, name), bytes)| (name, bytes)).collect()
+        };
+        self.eras.iter().copied().map(of_era).collect()
+    }
+}
