@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::Collector;
+use gclab_core::cost_centre;
 use gclab_core::mutator::{Gc, Mutator, NoGc, Root};
 use gclab_core::world::World;
 
@@ -65,26 +66,33 @@ const fn size(depth: u32) -> u64 {
 }
 
 fn run<C: Collector>(m: &mut Mutator<'_, C>, stretch: u32, long: u32, numbers: usize) -> u64 {
-    bottom_up(m, stretch);
+    m.cost_centre(cost_centre!("stretch"), |m| bottom_up(m, stretch));
     m.frame(|m, [kept, array]| {
-        let kept = kept.put(node(m));
-        populate(m, long, &kept);
-        let array = array.put(m.alloc_mut_words(numbers));
+        let kept = m.cost_centre(cost_centre!("kept"), |m| {
+            let kept = kept.put(node(m));
+            populate(m, long, &kept);
+            kept
+        });
+        let array = array.put(m.cost_centre(cost_centre!("numbers"), |m| m.alloc_mut_words(numbers)));
         for (k, number) in array.get(m).words()[..numbers / 2].iter().enumerate() {
             number.store((1.0 / (k as f64 + 1.0)).to_bits(), Ordering::Relaxed);
         }
         let mut trees = 0;
         for depth in (4..=long).step_by(2) {
             let times = 2 * size(stretch) / size(depth);
-            for _ in 0..times {
-                m.frame(|m, [tree]| {
-                    let tree = tree.put(node(m));
-                    populate(m, depth, &tree);
-                });
-            }
-            for _ in 0..times {
-                bottom_up(m, depth);
-            }
+            m.cost_centre(cost_centre!("top_down"), |m| {
+                for _ in 0..times {
+                    m.frame(|m, [tree]| {
+                        let tree = tree.put(node(m));
+                        populate(m, depth, &tree);
+                    });
+                }
+            });
+            m.cost_centre(cost_centre!("bottom_up"), |m| {
+                for _ in 0..times {
+                    bottom_up(m, depth);
+                }
+            });
             trees += 2 * times;
         }
         let numbers = array.get(m).words().iter();

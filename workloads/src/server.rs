@@ -14,6 +14,7 @@
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::Collector;
+use gclab_core::cost_centre;
 use gclab_core::mutator::{ByteArray, Gc, Handle, MutArray, Mutator, NoGc, OptionRoot, Root};
 use gclab_core::world::World;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -157,7 +158,8 @@ fn serve<C: Collector>(
                 wait(m, start);
             }
             let start = start.unwrap_or_else(Instant::now);
-            sum = sum.wrapping_add(answer(m, &cache, slots, request, &list));
+            let answer = m.cost_centre(cost_centre!("answer"), |m| answer(m, &cache, slots, request, &list));
+            sum = sum.wrapping_add(answer);
             latency.record(start.elapsed());
         }
         (sum, latency)
@@ -212,11 +214,13 @@ fn store<'m, 'h, C: Collector>(
     key: u64,
 ) -> Gc<'m, 'h, ByteArray> {
     m.frame(|m, [value]| {
-        let value = value.put(m.alloc_bytes_filled(VALUE, key as u8));
-        let (m, entry) = m.alloc_with(|m| Entry::new(key, value.get(m)));
-        let cache = cache.get(m);
-        cache.set(m, (key % cache.len() as u64) as usize, Some(entry));
-        value.get(m)
+        m.cost_centre(cost_centre!("cache"), |m| {
+            let value = value.put(m.alloc_bytes_filled(VALUE, key as u8));
+            let (m, entry) = m.alloc_with(|m| Entry::new(key, value.get(m)));
+            let cache = cache.get(m);
+            cache.set(m, (key % cache.len() as u64) as usize, Some(entry));
+            value.get(m)
+        })
     })
 }
 

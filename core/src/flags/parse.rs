@@ -200,8 +200,8 @@ impl Flags {
     /// several heap profiles are asked for.
     pub fn settle(&mut self) -> Result<(), FlagError> {
         self.settle_sizing()?;
-        self.profile.settle().map_err(|(breakdown, why)| FlagError::Conflict {
-            flag: format!("-{}", breakdown.flag()),
+        self.profile.settle().map_err(|(flag, why)| FlagError::Conflict {
+            flag: format!("-{flag}"),
             why,
         })?;
         let Some(max) = self.max_heap else {

@@ -213,14 +213,14 @@ impl HeapProfile {
     }
 
     /// A restriction alone is shown by what it restricts. Otherwise one flag says what is shown; the error is why that is not so.
-    pub(super) fn settle(&mut self) -> Result<(), (Breakdown, String)> {
+    pub(super) fn settle(&mut self) -> Result<(), (&'static str, String)> {
         if let (Some(first), Some(second)) = (self.breakdown, self.second) {
             let why = format!(
                 "one heap profile too many: -{} asks for one; names behind the flag would restrict it (as in -{} -hyNode)",
                 first.flag(),
                 first.flag()
             );
-            return Err((second, why));
+            return Err((second.flag(), why));
         }
         self.go_together()?;
         match (self.breakdown, &self.restricting()[..]) {
@@ -230,7 +230,7 @@ impl HeapProfile {
                     "one of several restrictions of a heap profile: say by a bare flag what is shown (as in -{})",
                     first.flag()
                 );
-                return Err((*first, why));
+                return Err((first.flag(), why));
             }
             _ => {}
         }
@@ -238,29 +238,34 @@ impl HeapProfile {
     }
 
     /// Some profiles are made in such different ways that there is no both.
-    fn go_together(&self) -> Result<(), (Breakdown, String)> {
+    fn go_together(&self) -> Result<(), (&'static str, String)> {
         let only = &self.only;
         if self.breakdown == Some(Breakdown::NamedRoots) && !only.retainers.is_empty() {
             let why = "not for -ho: a profile by roots takes no retainers into account".to_owned();
-            return Err((Breakdown::Retainer, why));
+            return Err(("hr", why));
         }
-        if let Some(other) = only.biographies.iter().find(|name| !BIOGRAPHIES.contains(&name.as_str())) {
-            let why = format!("{other:?} is none of {}", BIOGRAPHIES.join(", "));
-            return Err((Breakdown::Biography, why));
+        if let Some(other) = only
+            .biographies
+            .iter()
+            .find(|name| !BIOGRAPHIES.contains(&name.as_str()))
+        {
+            let why = format!("not for {other:?}: it restricts to {}", BIOGRAPHIES.join(", "));
+            return Err(("hb", why));
         }
         let by_reach = matches!(self.breakdown, Some(Breakdown::NamedRoots | Breakdown::Retainer));
         if self.follows_uses() && (by_reach || !only.retainers.is_empty()) {
             let why = "not with -hr or -ho: what a biography is becomes known only at the end of the run".to_owned();
-            return Err((Breakdown::Biography, why));
+            return Err(("hb", why));
         }
         let stacks = &only.cost_centre_stacks;
         if stacks.contains(&String::new()) {
-            let why = "-hC takes the names of cost centres (as in -hCmake); -hc takes none".to_owned();
-            return Err((Breakdown::CostCentre, why));
+            let why =
+                "without names: it restricts to what is allocated by these cost centres (as in -hCmake)".to_owned();
+            return Err(("hC", why));
         }
         if self.breakdown.is_none() && !stacks.is_empty() && self.restricting().is_empty() {
-            let why = "-hC only restricts: say by another flag what is shown (as in -hc)".to_owned();
-            return Err((Breakdown::CostCentre, why));
+            let why = "a restriction only: say by another flag what is shown (as in -hc)".to_owned();
+            return Err(("hC", why));
         }
         Ok(())
     }

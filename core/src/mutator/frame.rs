@@ -164,11 +164,7 @@ impl<'h, C: Collector> Mutator<'h, C> {
     ///
     /// `body` may give back a pointer, as in [`Mutator::frame`]. It costs nothing unless a profile asks for it.
     #[inline(always)]
-    pub fn cost_centre<'m, R>(
-        &'m mut self,
-        centre: CostCentre,
-        body: impl FnOnce(&'m mut Mutator<'h, C>) -> R,
-    ) -> R {
+    pub fn cost_centre<'m, R>(&'m mut self, centre: CostCentre, body: impl FnOnce(&'m mut Mutator<'h, C>) -> R) -> R {
         let Some(side_words) = self.side_words.as_ref().filter(|_| C::PROFILED) else {
             return body(self);
         };

@@ -104,7 +104,10 @@ mod tests {
         assert_eq!(stacks.enter(in_h, f), in_f);
         let alone = stacks.enter(StackId::MAIN, g);
         assert_ne!(alone, in_g);
-        assert_eq!((stacks.centres(alone), stacks.centres(StackId::MAIN)), (vec![g], vec![]));
+        assert_eq!(
+            (stacks.centres(alone), stacks.centres(StackId::MAIN)),
+            (vec![g], vec![])
+        );
         assert_eq!(stacks.all.len(), 4);
     }
 }

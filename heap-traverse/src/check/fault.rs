@@ -27,6 +27,8 @@ pub enum Check {
     Statistics,
     /// Nothing but what is reachable was kept.
     Exact,
+    /// In a profiled heap each reachable closure has a side word, of an era that has begun.
+    SideWords,
 }
 
 impl fmt::Display for Check {
@@ -41,6 +43,7 @@ impl fmt::Display for Check {
             Check::Remembered => "remembered set",
             Check::Statistics => "statistics",
             Check::Exact => "floating garbage",
+            Check::SideWords => "side words",
         })
     }
 }

@@ -27,6 +27,35 @@ pub(super) fn roots(stopped: &Stopped<'_>, starts: &AddrSet) -> Result<(), Fault
     ))
 }
 
+/// Every reachable closure of a profiled heap has a side word: it was allocated, and perhaps used, in an era that there was.
+pub(super) fn side_words(stopped: &Stopped<'_>, traversal: &mut Traversal) -> Result<(), Fault> {
+    let Some(side_words) = stopped.side_words() else {
+        return Ok(());
+    };
+    let now = side_words.era();
+    let mut bad = None;
+    traversal.each(stopped.root_closures(), |closure| {
+        let word = side_words.get(closure.addr());
+        let used = word.last_used().unwrap_or(word.created());
+        if word.created() == 0 || used < word.created() || used > now {
+            bad.get_or_insert((closure, word));
+        }
+        Visit::Descend(())
+    });
+    let Some((closure, word)) = bad else {
+        return Ok(());
+    };
+    Err(Fault::new(
+        Check::SideWords,
+        format!(
+            "{} was created in era {} and last used in {:?}; this is era {now}",
+            fault::closure(stopped, closure),
+            word.created(),
+            word.last_used(),
+        ),
+    ))
+}
+
 /// Every slot of every reachable closure is null or leads to one of `starts`. Says how much is reachable.
 pub(super) fn reachable(stopped: &Stopped<'_>, starts: &AddrSet, traversal: &mut Traversal) -> Result<Words, Fault> {
     let mut bad = None;

@@ -1,5 +1,6 @@
 //! Tests of the traversal, and of the checker on sound heaps. (Unsound ones are the mutants of the collectors' tests.)
 
+mod biography;
 mod checker;
 mod dominators;
 mod graphs;

@@ -16,6 +16,7 @@ mod text;
 mod words;
 
 use gclab_core::collector::Collector;
+use gclab_core::cost_centre;
 use gclab_core::mutator::Mutator;
 use gclab_core::world::World;
 
@@ -73,12 +74,14 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, text: &[u8], copies: u64, queries: 
     m.frame(|m, [table, kept, answer]| {
         let mut index = Index::new(table.put(index::empty_table(m)));
         let mut word = Vec::new();
-        for _ in 0..copies {
-            let mut words = Words::new(text, 0);
-            while words.next_into(&mut word) {
-                index.enter(m, &word);
+        m.cost_centre(cost_centre!("index"), |m| {
+            for _ in 0..copies {
+                let mut words = Words::new(text, 0);
+                while words.next_into(&mut word) {
+                    index.enter(m, &word);
+                }
             }
-        }
+        });
         if index.places == 0 {
             return 0;
         }
@@ -88,7 +91,7 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, text: &[u8], copies: u64, queries: 
         let mut phrase: [Vec<u8>; PHRASE] = Default::default();
         for query in 0..queries {
             let length = question(text, &mut rng, &mut phrase);
-            index.search(m, &phrase[..length], &answer);
+            m.cost_centre(cost_centre!("answer"), |m| index.search(m, &phrase[..length], &answer));
             let (count, sum) = index::count_and_sum(m, answer.get(m));
             checksum = mix(checksum.wrapping_add(count)).wrapping_add(sum);
             kept.get(m).set(m, (query % KEPT as u64) as usize, answer.get(m));
