@@ -6,7 +6,9 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::BufWriter;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
+
+use jiff::Zoned;
 
 use gclab_core::World;
 use gclab_core::collector::Collector;
@@ -46,7 +48,7 @@ impl Profiling {
         let name = format!("{stem}.hp");
         let file = File::create(&name).map_err(|error| problem(&name, &error))?;
         let to: Box<dyn std::io::Write + Send> = Box::new(BufWriter::new(file));
-        let hp = HpWriter::new(to, &job(request), SystemTime::now()).map_err(|error| problem(&name, &error))?;
+        let hp = HpWriter::new(to, &job(request), &Zoned::now()).map_err(|error| problem(&name, &error))?;
         Ok(HeapProfiler::new(flags, Some(hp)).map(|profiler| Profiling {
             profiler,
             interval: Duration::from_secs_f64(flags.interval),

@@ -200,7 +200,9 @@ pub struct Statistics {
     pub gc: Times,
     /// Time from the end of the program, without collections.
     pub exit: Times,
-    /// All: from the start of the world to the figures; the sum of the four above.
+    /// Time of those who looked at the stopped heap: censuses of profiles, the checker. GHC's PROF and RP.
+    pub prof: Times,
+    /// All: from the start of the world to the figures; the sum of the five above.
     pub total: Times,
     /// Sum of [`Collection::sync_ns`].
     pub sync_ns: u64,

@@ -38,8 +38,10 @@ pub struct Recorder {
     faults_at_last_end: u64,
     allocated_at_last: u64,
     gc: Times,
-    gc_at_init: Times,
-    gc_at_exit: Times,
+    prof: Times,
+    /// Of both, so far.
+    stopped_at_init: Times,
+    stopped_at_exit: Times,
     stats: Statistics,
     last: Collection,
     keep: bool,
@@ -65,8 +67,9 @@ impl Recorder {
             faults_at_last_end: start.faults,
             allocated_at_last: 0,
             gc: Times::default(),
-            gc_at_init: Times::default(),
-            gc_at_exit: Times::default(),
+            prof: Times::default(),
+            stopped_at_init: Times::default(),
+            stopped_at_exit: Times::default(),
             stats: Statistics {
                 capabilities,
                 generations: vec![GenerationStats::default(); generations as usize],
@@ -97,7 +100,7 @@ impl Recorder {
 
     /// The heap stands: INIT ends, MUT begins.
     pub fn init_done(&mut self) {
-        self.gc_at_init = self.gc;
+        self.stopped_at_init = self.stopped();
         self.init_done = Some(stamp(&self.clock));
     }
 
@@ -173,9 +176,31 @@ impl Recorder {
         &self.last
     }
 
+    /// Whoever looks at the stopped heap begins to.
+    pub fn look_start(&self) -> Times {
+        Times {
+            cpu_ns: Clock::process_cpu_ns(),
+            elapsed_ns: self.clock.elapsed_ns(),
+        }
+    }
+
+    /// And is done: what [`Recorder::look_start`] gave.
+    pub fn look_end(&mut self, started: Times) {
+        let now = self.look_start();
+        self.prof.cpu_ns += now.cpu_ns.saturating_sub(started.cpu_ns);
+        self.prof.elapsed_ns += now.elapsed_ns.saturating_sub(started.elapsed_ns);
+    }
+
+    fn stopped(&self) -> Times {
+        Times {
+            cpu_ns: self.gc.cpu_ns + self.prof.cpu_ns,
+            elapsed_ns: self.gc.elapsed_ns + self.prof.elapsed_ns,
+        }
+    }
+
     /// The program has ended: MUT ends, EXIT begins.
     pub fn exit_start(&mut self) {
-        self.gc_at_exit = self.gc;
+        self.stopped_at_exit = self.stopped();
         self.exit_start = Some(stamp(&self.clock));
     }
 
@@ -192,16 +217,16 @@ impl Recorder {
     /// A phase that was never announced takes no time: without `init_done` INIT lasts until now, without `exit_start` MUT does.
     fn ended(&self, end: Stamp, counts: &FinalCounts) -> Statistics {
         let exit_start = self.exit_start.unwrap_or(end);
-        let gc_at_exit = if self.exit_start.is_some() {
-            self.gc_at_exit
+        let stopped_at_exit = if self.exit_start.is_some() {
+            self.stopped_at_exit
         } else {
-            self.gc
+            self.stopped()
         };
         let init_done = self.init_done.unwrap_or(exit_start);
-        let gc_at_init = if self.init_done.is_some() {
-            self.gc_at_init
+        let stopped_at_init = if self.init_done.is_some() {
+            self.stopped_at_init
         } else {
-            gc_at_exit
+            stopped_at_exit
         };
         let none = Times::default();
         Statistics {
@@ -215,10 +240,11 @@ impl Recorder {
             returned: counts.returned,
             peak_taken: counts.peak_taken,
             tasks: counts.tasks,
-            init: part(self.start, init_done, none, gc_at_init),
-            mutator: part(init_done, exit_start, gc_at_init, gc_at_exit),
+            init: part(self.start, init_done, none, stopped_at_init),
+            mutator: part(init_done, exit_start, stopped_at_init, stopped_at_exit),
             gc: self.gc,
-            exit: part(exit_start, end, gc_at_exit, self.gc),
+            prof: self.prof,
+            exit: part(exit_start, end, stopped_at_exit, self.stopped()),
             total: part(self.start, end, none, none),
             page_faults: end.faults,
             ..self.stats.clone()
@@ -226,12 +252,16 @@ impl Recorder {
     }
 }
 
-/// The time between two stamps, less the collections between them.
-fn part(from: Stamp, to: Stamp, gc_from: Times, gc_to: Times) -> Times {
-    let less = |from: u64, to: u64, gc: u64| to.saturating_sub(from).saturating_sub(gc);
+/// The time between two stamps, less what the mutators were stopped between them.
+fn part(from: Stamp, to: Stamp, stopped_from: Times, stopped_to: Times) -> Times {
+    let less = |from: u64, to: u64, stopped: u64| to.saturating_sub(from).saturating_sub(stopped);
     Times {
-        cpu_ns: less(from.cpu_ns, to.cpu_ns, gc_to.cpu_ns - gc_from.cpu_ns),
-        elapsed_ns: less(from.elapsed_ns, to.elapsed_ns, gc_to.elapsed_ns - gc_from.elapsed_ns),
+        cpu_ns: less(from.cpu_ns, to.cpu_ns, stopped_to.cpu_ns - stopped_from.cpu_ns),
+        elapsed_ns: less(
+            from.elapsed_ns,
+            to.elapsed_ns,
+            stopped_to.elapsed_ns - stopped_from.elapsed_ns,
+        ),
     }
 }
 

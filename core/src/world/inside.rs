@@ -235,7 +235,11 @@ impl<C: Collector> Inside<C> {
             remembered: outcome.remembered,
             shared: outcome.shared,
         };
-        let collection = self.recorder.gc_end(&counts).clone();
+        let collection = self.recorder.gc_end(&counts);
+        if self.events.is_empty() {
+            return;
+        }
+        let collection = collection.clone();
         let mut events = std::mem::take(&mut self.events);
         let announce = |stopped: &Stopped<'_>| {
             events.announce(&Event::End {
@@ -263,7 +267,7 @@ impl<C: Collector> Inside<C> {
     /// # Safety
     /// As for `collect`.
     pub(super) unsafe fn stopped<R>(
-        &self,
+        &mut self,
         members: &Members<C::Alloc>,
         handles: &HandleTable,
         look: impl FnOnce(&Stopped<'_>) -> R,
@@ -276,7 +280,10 @@ impl<C: Collector> Inside<C> {
         let capabilities = Capabilities::new(&all);
         let regions = |visit: &mut dyn FnMut(crate::space::Region)| self.collector.for_each_region(capabilities, visit);
         let remembered: Vec<_> = all.iter().map(|capability| &capability.remembered).collect();
-        look(&Stopped::new(&self.heap, roots, &regions, &remembered))
+        let started = self.recorder.look_start();
+        let result = look(&Stopped::new(&self.heap, roots, &regions, &remembered));
+        self.recorder.look_end(started);
+        result
     }
 
     /// The figures that the heap knows; `running` is what those that are inside have said that they allocated since the last collection.

@@ -4,8 +4,8 @@
 //! space and knows a few keywords, so names are made such that it finds what was meant: white space becomes `_`, and `_` goes before a quote
 //! or a keyword. Times have six decimals and never decrease.
 
+use jiff::Zoned;
 use std::io::{self, Write};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What no band may be called.
 const KEYWORDS: [&str; 7] = [
@@ -21,6 +21,9 @@ const KEYWORDS: [&str; 7] = [
 /// The longest name that `hp2ps` takes, in bytes.
 const LONGEST_NAME: usize = 4999;
 
+/// Dates as C's `ctime` has them, without the seconds: `Fri Nov  6 23:05 2026`.
+const CTIME: &str = "%a %b %e %H:%M %Y";
+
 /// Writes an `.hp` file.
 #[derive(Debug)]
 pub struct HpWriter<W> {
@@ -29,13 +32,13 @@ pub struct HpWriter<W> {
 }
 
 impl<W: Write> HpWriter<W> {
-    /// Begin a file: the command that ran, and the time (of day, in UTC) at which.
+    /// Begin a file: the command that ran, and the local time at which.
     ///
     /// # Errors
     /// Those of `to`.
-    pub fn new(mut to: W, job: &str, at: SystemTime) -> io::Result<Self> {
+    pub fn new(mut to: W, job: &str, at: &Zoned) -> io::Result<Self> {
         let job = job.replace('"', "\"\"").replace(['\n', '\r'], " ");
-        writeln!(to, "JOB \"{job}\"\nDATE \"{}\"", date(at))?;
+        writeln!(to, "JOB \"{job}\"\nDATE \"{}\"", at.strftime(CTIME))?;
         writeln!(to, "SAMPLE_UNIT \"seconds\"\nVALUE_UNIT \"bytes\"")?;
         let mut writer = HpWriter { to, last: 0.0 };
         writer.sample(0.0, &[])?;
@@ -97,55 +100,16 @@ fn identifier(name: &str) -> String {
     clean
 }
 
-/// As C's `ctime` has it, without the seconds: `Fri Nov  6 23:05 2026`.
-fn date(at: SystemTime) -> String {
-    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-    const MONTHS: [&str; 12] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
-    let seconds = at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let (days, minutes) = (seconds / 86_400, seconds / 60 % 1440);
-    // Years of 365 days from March on, with the leap day last (Fliegel and Van Flandern's arithmetic).
-    let z = days + 719_468;
-    let (era, day_of_era) = (z / 146_097, z % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
-    let month = (march_month + 2) % 12;
-    let year = era * 400 + year_of_era + u64::from(month < 2);
-    format!(
-        "{} {} {day:2} {:02}:{:02} {year}",
-        DAYS[(days % 7) as usize],
-        MONTHS[month as usize],
-        minutes / 60,
-        minutes % 60
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
-
-    #[test]
-    fn dates_are_those_of_ctime() {
-        let cases = [
-            (0, "Thu Jan  1 00:00 1970"),
-            (951_782_399, "Mon Feb 28 23:59 2000"),
-            (951_782_400, "Tue Feb 29 00:00 2000"),
-            (951_868_800, "Wed Mar  1 00:00 2000"),
-            (1_795_215_900, "Fri Nov 20 23:05 2026"),
-            (4_107_542_400, "Mon Mar  1 00:00 2100"),
-        ];
-        for (seconds, text) in cases {
-            assert_eq!(date(UNIX_EPOCH + Duration::from_secs(seconds)), text);
-        }
-    }
-
     #[test]
     fn a_file_is_as_the_reader_wants_it() {
-        let mut hp = HpWriter::new(Vec::new(), "say \"hello\"", UNIX_EPOCH).unwrap();
+        let at = jiff::civil::date(2026, 11, 6)
+            .at(23, 5, 59, 0)
+            .to_zoned(jiff::tz::TimeZone::UTC)
+            .unwrap();
+        let mut hp = HpWriter::new(Vec::new(), "say \"hello\"", &at).unwrap();
         let bands =
             |all: &[(&str, u64)]| -> Vec<_> { all.iter().map(|(name, bytes)| ((*name).to_owned(), *bytes)).collect() };
         hp.sample(

@@ -10,7 +10,7 @@ use gclab_heap_traverse::profile::{Census, Counter, HeapProfiler, HpWriter, reta
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 /// Two kinds of retainers.
 #[derive(Closure)]
@@ -201,7 +201,7 @@ fn grow(words: &str, interval: Duration) -> (String, String, usize) {
     let hp = HpWriter::new(
         Box::new(file.clone()) as Box<dyn std::io::Write + Send>,
         "grow 20",
-        UNIX_EPOCH,
+        &jiff::Zoned::default(),
     )
     .unwrap();
     let profiler = HeapProfiler::new(&flags.profile, Some(hp)).expect("a profile");

@@ -145,6 +145,9 @@ fn write_times(out: &mut String, stats: &Statistics) -> std::fmt::Result {
     line("INIT", stats.init)?;
     line("MUT", stats.mutator)?;
     line("GC", stats.gc)?;
+    if stats.prof.elapsed_ns > 0 {
+        line("PROF", stats.prof)?;
+    }
     line("EXIT", stats.exit)?;
     line("Total", stats.total)?;
     writeln!(
