@@ -15,7 +15,7 @@ pub enum Scope {
 }
 
 /// One flag.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct FlagSpec {
     /// As typed, without the dash: `A` for `-A4m`, `-info` for `--info`.
     pub name: &'static str,

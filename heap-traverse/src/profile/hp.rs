@@ -114,14 +114,7 @@ mod tests {
             |all: &[(&str, u64)]| -> Vec<_> { all.iter().map(|(name, bytes)| ((*name).to_owned(), *bytes)).collect() };
         hp.sample(
             0.5,
-            &bands(&[
-                ("Tree", 48),
-                ("a b", 16),
-                ("none", 0),
-                ("MARK", 8),
-                ("\"q", 24),
-                ("", 8),
-            ]),
+            &bands(&[("Tree", 48), ("a b", 16), ("MARK", 8), ("\"q", 24), ("", 8)]),
         )
         .unwrap();
         hp.mark(0.6).unwrap();

@@ -97,7 +97,7 @@ fn a_run_adds_up() {
         (500, 0, 50, 5, 0)
     );
     run.0.exit_start = Some(at((1000, 2000, 90)));
-    run.0.gc_at_exit = run.0.gc;
+    run.0.stopped_at_exit = run.0.gc;
     let third = run.collection(1010, (1010, 200, 90), (1020, 210, 2100, 90), major(1600, 200));
     let counts = FinalCounts {
         allocated_total: 1650,
@@ -329,4 +329,34 @@ fn the_list_of_ways_to_share_is_in_the_order_of_their_numbers() {
         assert_eq!(sharing as usize, number);
         assert_eq!(sharing.is_parallel(), number >= 4);
     }
+}
+
+/// Who looks at the stopped heap takes time that is neither the program's nor a collection's.
+#[test]
+fn censuses_are_nobodys_else_time() {
+    let mut run = Driven::new((0, 0, 0));
+    run.0.init_done = Some(at((10, 10, 0)));
+    run.collection(100, (100, 0, 0), (150, 40, 150, 0), minor(1000, 999));
+    run.0.prof = Times {
+        cpu_ns: 30,
+        elapsed_ns: 20,
+    };
+    run.0.stopped_at_exit = run.0.stopped();
+    run.0.exit_start = Some(at((1000, 900, 0)));
+    run.0.prof.elapsed_ns += 5;
+    let counts = FinalCounts {
+        allocated_total: 1000,
+        ..FinalCounts::default()
+    };
+    let stats = run.0.ended(at((1100, 1000, 0)), &counts);
+    let parts = [stats.init, stats.mutator, stats.gc, stats.prof, stats.exit];
+    assert_eq!(
+        parts.map(|times| (times.cpu_ns, times.elapsed_ns)),
+        [(10, 10), (820, 920), (40, 50), (30, 25), (100, 95)]
+    );
+    let sum = |of: fn(&Times) -> u64| parts.iter().map(of).sum::<u64>();
+    assert_eq!(
+        (sum(|times| times.cpu_ns), sum(|times| times.elapsed_ns)),
+        (stats.total.cpu_ns, stats.total.elapsed_ns)
+    );
 }
