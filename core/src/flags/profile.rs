@@ -175,8 +175,6 @@ impl HeapProfile {
     pub(super) fn set_stacks(&mut self, value: super::Value) {
         self.only.cost_centre_stacks = match value {
             super::Value::Names(names) => names,
-            // No name: for `settle` to find.
-            super::Value::On => vec![String::new()],
             _ => Vec::new(),
         };
     }
@@ -258,11 +256,6 @@ impl HeapProfile {
             return Err(("hb", why));
         }
         let stacks = &only.cost_centre_stacks;
-        if stacks.contains(&String::new()) {
-            let why =
-                "without names: it restricts to what is allocated by these cost centres (as in -hCmake)".to_owned();
-            return Err(("hC", why));
-        }
         if self.breakdown.is_none() && !stacks.is_empty() && self.restricting().is_empty() {
             let why = "a restriction only: say by another flag what is shown (as in -hc)".to_owned();
             return Err(("hC", why));

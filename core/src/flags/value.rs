@@ -58,7 +58,10 @@ pub enum Kind {
     /// On if there, with the name of a file or without.
     Output,
     /// On if there, with names or without.
-    Names,
+    Names {
+        /// Whether none at all means something.
+        bare: bool,
+    },
 }
 
 /// A value of a flag.
@@ -127,7 +130,7 @@ impl Kind {
             Kind::Choice { of, names, list } => (of, list, names[0]),
             Kind::Switch | Kind::SwitchOff => ("true or false", "true or false", "true"),
             Kind::Output => ("a file name", "a file name", "out.txt"),
-            Kind::Names => ("a list of names", "names with commas between them", "Node,Tree"),
+            Kind::Names { .. } => ("a list of names", "names with commas between them", "Node,Tree"),
         }
     }
 
@@ -142,7 +145,8 @@ impl Kind {
             Kind::Choice { .. } => "name",
             Kind::Switch | Kind::SwitchOff => "switch",
             Kind::Output => "output",
-            Kind::Names => "switch, or names",
+            Kind::Names { bare: true } => "switch, or names",
+            Kind::Names { bare: false } => "names",
         }
     }
 
@@ -164,7 +168,7 @@ impl Kind {
                 },
             )),
             Kind::GenerationOrOff(max) => Some(("0".to_owned(), max.to_string())),
-            Kind::Switch | Kind::SwitchOff | Kind::Output | Kind::Choice { .. } | Kind::Names => None,
+            Kind::Switch | Kind::SwitchOff | Kind::Output | Kind::Choice { .. } | Kind::Names { .. } => None,
         }
     }
 
@@ -178,16 +182,17 @@ impl Kind {
             Kind::Switch | Kind::SwitchOff => "",
             Kind::Choice { .. } => "<name>",
             Kind::Output => "[<file>]",
-            Kind::Names => "[<names>]",
+            Kind::Names { bare: true } => "[<names>]",
+            Kind::Names { bare: false } => "<names>",
         }
     }
 
     /// Reads what stands after the flag in a word.
     pub(super) fn read_word(&self, called: &Called<'_>, text: &str) -> Result<Value, FlagError> {
         match self {
-            Kind::Output | Kind::Names if text.is_empty() => Ok(Value::On),
+            Kind::Output | Kind::Names { bare: true } if text.is_empty() => Ok(Value::On),
             Kind::Output => Ok(Value::File(text.into())),
-            Kind::Names => self.read_names(called, text),
+            Kind::Names { .. } if !text.is_empty() => self.read_names(called, text),
             Kind::Switch | Kind::SwitchOff if text.is_empty() => Ok(Value::On),
             Kind::Switch | Kind::SwitchOff => Err(FlagError::UnexpectedValue {
                 word: format!("{}{text}", called.flag()),
@@ -221,13 +226,14 @@ impl Kind {
         match (self, text) {
             (Kind::Switch, "true") => Ok(Value::On),
             (Kind::Switch, "false") => Ok(Value::Off),
-            (Kind::Names, "true") => Ok(Value::On),
+            (Kind::Names { bare: true }, "true") => Ok(Value::On),
+            (Kind::Names { bare: false }, "true") => Err(self.bad(called, text)),
             (Kind::SwitchOff, "true") => Ok(Value::Off),
             (Kind::SwitchOff, "false") => Ok(Value::On),
             (Kind::GenerationOrOff(_), "false" | "off" | "none") => Ok(Value::Off),
             (_, "false" | "off" | "none") if optional => Ok(Value::Off),
             (_, "true") if bare => Ok(Value::On),
-            (Kind::Names, _) if !text.is_empty() => self.read_names(called, text),
+            (Kind::Names { .. }, _) if !text.is_empty() => self.read_names(called, text),
             (Kind::Switch | Kind::SwitchOff | Kind::Output, _) => Err(self.bad(called, text)),
             (_, "") => {
                 let (_, write, example) = self.words();
@@ -271,7 +277,7 @@ impl Kind {
                 let name = names.iter().find(|name| **name == text);
                 return name.map(|name| Value::Name(name)).ok_or_else(|| self.bad(called, text));
             }
-            Kind::Switch | Kind::SwitchOff | Kind::Output | Kind::Names => return Err(self.bad(called, text)),
+            Kind::Switch | Kind::SwitchOff | Kind::Output | Kind::Names { .. } => return Err(self.bad(called, text)),
         };
         if fits {
             return Ok(value);

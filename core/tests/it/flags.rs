@@ -119,7 +119,49 @@ fn one_flag_of_a_heap_profile_shows_and_others_restrict() {
     );
     assert_eq!(of("-hy{Node,Tree}"), (Some(Breakdown::Type), only("Node,Tree", "", "")));
     assert_eq!(of("-hrmain -hy"), (Some(Breakdown::Type), only("", "", "main")));
-    for several in ["-hy -hyNode -hdCons", "-hy -hy", "-ho -hdCons"] {
+    assert_eq!(
+        of("-hbdrag,void"),
+        (
+            Some(Breakdown::Biography),
+            Restrictions {
+                biographies: names("drag,void"),
+                ..Restrictions::default()
+            }
+        )
+    );
+    let sides = |text: &str| {
+        let profile = parse(text).profile;
+        (profile.follows_uses(), profile.follows_allocation())
+    };
+    assert_eq!(
+        [
+            "-hy",
+            "-hr",
+            "-hc",
+            "-hb",
+            "-hbuse -hy",
+            "-hy -hCmain",
+            "-hT -hcmain",
+            "-ho"
+        ]
+        .map(sides),
+        [
+            (false, false),
+            (false, true),
+            (false, true),
+            (true, false),
+            (true, false),
+            (false, true),
+            (false, true),
+            (false, false),
+        ]
+    );
+    for several in [
+        "-hcmain -hCmake -hbdrag -hb",
+        "-hy -hyNode -hdCons",
+        "-hy -hy",
+        "-ho -hdCons",
+    ] {
         let flags = parse(several);
         assert_eq!(parse(&flags.to_words().join(" ")).profile, flags.profile, "{several}");
     }
@@ -132,8 +174,12 @@ fn one_flag_of_a_heap_profile_shows_and_others_restrict() {
         "-hyNode,",
         "-hTNode",
         "-hq",
-        "-hbdrag",
-        "-hcmain",
+        "-hbdrags",
+        "-hb -hr",
+        "-hbdrag -hrmain",
+        "-hb -ho",
+        "-hC",
+        "-hCmain",
         "-i-1",
     ];
     insta::assert_snapshot!(refused.map(message).join("\n"));
@@ -195,7 +241,10 @@ fn legal_words() -> Vec<String> {
             Kind::Output => vec!["", "some.file"],
             // A heap of fixed size needs one: its test is another.
             Kind::Choice { names, .. } => names.iter().copied().filter(|name| *name != "fixed").collect(),
-            Kind::Names => vec!["", "Node", "Node,Tree"],
+            Kind::Names { .. } if spec.name == "hb" => vec!["", "void", "lag,drag"],
+            Kind::Names { bare: true } => vec!["", "Node", "Node,Tree"],
+            // They restrict what another flag shows.
+            Kind::Names { bare: false } => vec![],
         };
         // The constant of a policy is for that policy.
         if spec.name == "-membalancer-c" {
@@ -299,7 +348,8 @@ fn messages_of_keys() {
         ("qg", "maybe"),
         ("s", "true"),
         ("machine_readable", "true"),
-        ("hb", "true"),
+        ("hi", "true"),
+        ("hC", "true"),
         ("K", "1m"),
         ("wombat", "3"),
         ("sizing", "true"),
@@ -343,7 +393,7 @@ fn messages_of_words() {
         "-DZ",
         "-DZ0",
         "-Ds",
-        "-hb",
+        "-hi",
         "-l",
         "-xn",
         "-T4",

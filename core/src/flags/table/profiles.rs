@@ -34,7 +34,7 @@ pub(super) const PROFILES: [FlagSpec; 13] = [
     FlagSpec {
         name: "hd",
         toml: Some("hd"),
-        kind: Kind::Names,
+        kind: Kind::Names { bare: true },
         default: "off",
         meaning: "heap profile by closure description; with names: restricted to these",
         ghc: None,
@@ -46,7 +46,7 @@ pub(super) const PROFILES: [FlagSpec; 13] = [
     FlagSpec {
         name: "hy",
         toml: Some("hy"),
-        kind: Kind::Names,
+        kind: Kind::Names { bare: true },
         default: "off",
         meaning: "heap profile by type; with names: restricted to these",
         ghc: None,
@@ -58,7 +58,7 @@ pub(super) const PROFILES: [FlagSpec; 13] = [
     FlagSpec {
         name: "hm",
         toml: Some("hm"),
-        kind: Kind::Names,
+        kind: Kind::Names { bare: true },
         default: "off",
         meaning: "heap profile by module; with names: restricted to these",
         ghc: Some("of the type, where GHC has the cost centre's"),
@@ -70,7 +70,7 @@ pub(super) const PROFILES: [FlagSpec; 13] = [
     FlagSpec {
         name: "hr",
         toml: Some("hr"),
-        kind: Kind::Names,
+        kind: Kind::Names { bare: true },
         default: "off",
         meaning: "heap profile by retainers; with names: restricted to what one of these retains",
         ghc: Some("in every build; sets keep their numbers through a run"),
@@ -94,7 +94,7 @@ pub(super) const PROFILES: [FlagSpec; 13] = [
     FlagSpec {
         name: "hc",
         toml: Some("hc"),
-        kind: Kind::Names,
+        kind: Kind::Names { bare: true },
         default: "off",
         meaning: "heap profile by the cost centres that closures were allocated by; with names: restricted to these",
         ghc: Some("in every build"),
@@ -106,7 +106,7 @@ pub(super) const PROFILES: [FlagSpec; 13] = [
     FlagSpec {
         name: "hC",
         toml: Some("hC"),
-        kind: Kind::Names,
+        kind: Kind::Names { bare: false },
         default: "off",
         meaning: "restricts a heap profile to what was allocated with one of these cost centres in the stack",
         ghc: None,
@@ -118,7 +118,7 @@ pub(super) const PROFILES: [FlagSpec; 13] = [
     FlagSpec {
         name: "hb",
         toml: Some("hb"),
-        kind: Kind::Names,
+        kind: Kind::Names { bare: true },
         default: "off",
         meaning: "biographical heap profile; with names (void, lag, use, drag): restricted to these",
         ghc: Some("in every build, with any -N"),
