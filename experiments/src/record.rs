@@ -10,6 +10,8 @@ use gclab_results::{Census, HeapProfile, Latency};
 pub fn run_stats(stats: &Statistics) -> RunStats {
     // Without a parallel collection there is nothing to be balanced.
     let parallel = !stats.sharings.threads.is_empty();
+    // Most runs have nobody who looks at their heap.
+    let looked = stats.prof.elapsed_ns > 0;
     RunStats {
         allocated_bytes: Some(stats.allocated),
         copied_bytes: Some(stats.copied),
@@ -29,6 +31,8 @@ pub fn run_stats(stats: &Statistics) -> RunStats {
         mut_elapsed_seconds: seconds(stats.mutator.elapsed_ns),
         gc_cpu_seconds: seconds(stats.gc.cpu_ns),
         gc_elapsed_seconds: seconds(stats.gc.elapsed_ns),
+        prof_cpu_seconds: seconds(stats.prof.cpu_ns).filter(|_| looked),
+        prof_elapsed_seconds: seconds(stats.prof.elapsed_ns).filter(|_| looked),
         exit_cpu_seconds: seconds(stats.exit.cpu_ns),
         exit_elapsed_seconds: seconds(stats.exit.elapsed_ns),
         total_cpu_seconds: seconds(stats.total.cpu_ns),

@@ -11,7 +11,7 @@ documented! {
         pub breakdown: String,
         /// The censuses, in order.
         pub censuses: Vec<Census>,
-        /// CPU time of all censuses, in seconds; it is a part of the mutator's in the statistics.
+        /// CPU time of all censuses, in seconds; in no part of the statistics but `prof_cpu_seconds`.
         pub census_seconds: f64,
         /// The sets of retainers that occurred, by the numbers that bands begin with: module and name of each retainer. Absent for other breakdowns.
         pub retainer_sets: Option<BTreeMap<String, Vec<String>>>,

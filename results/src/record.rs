@@ -185,6 +185,10 @@ documented! {
         pub gc_cpu_seconds: Option<f64>,
         /// Elapsed time of all collections.
         pub gc_elapsed_seconds: Option<f64>,
+        /// CPU time of those who looked at the stopped heap: censuses of profiles, the checker. Absent if nobody did.
+        pub prof_cpu_seconds: Option<f64>,
+        /// Elapsed time of the same.
+        pub prof_elapsed_seconds: Option<f64>,
         /// CPU time of closing down.
         pub exit_cpu_seconds: Option<f64>,
         /// Elapsed time of closing down.

@@ -172,10 +172,8 @@ impl<'h, C: Collector> Mutator<'h, C> {
         self.cost_centres.set(side_words.enter(before, centre));
         let cell: *const Cell<StackId> = &self.cost_centres;
         // SAFETY: as for the cell of frames.
-        let _leave = Restore {
-            cell: unsafe { &*cell },
-            before,
-        };
+        let cell = unsafe { &*cell };
+        let _leave = Restore { cell, before };
         body(self)
     }
 }
