@@ -40,7 +40,11 @@ A flag marked *collector* is refused if the collector that runs does not honour 
             .kind
             .range()
             .map_or(String::new(), |(min, max)| format!(", {min} to {max}"));
-        let key = spec.toml.map_or("-".to_owned(), |key| format!("`{key}`"));
+        let key = match (spec.scope, spec.toml) {
+            (Scope::Profile, _) => "in `profiles`".to_owned(),
+            (_, Some(key)) => format!("`{key}`"),
+            (_, None) => "-".to_owned(),
+        };
         let scope = if spec.scope == Scope::Collector {
             " (*collector*)"
         } else {

@@ -10,6 +10,8 @@ pub enum Scope {
     Heap,
     /// The collector: only those whose description lists the flag honour it.
     Collector,
+    /// Who takes censuses of the heap: experiment files name these flags under `profiles`, for runs that are not timed.
+    Profile,
     /// The program around the heap: printing.
     Program,
 }
