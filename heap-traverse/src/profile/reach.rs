@@ -298,3 +298,59 @@ struct Regions<'a> {
     /// Where they flow into what was left out.
     entries: Vec<(Region, ClosureView<'a>)>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gclab_collectors::Copying;
+    use gclab_core::closure::{Closure, Ptr};
+    use gclab_core::flags::Flags;
+    use gclab_core::mutator::Handle;
+    use gclab_core::words::Bytes;
+    use gclab_core::world::World;
+
+    #[derive(Closure)]
+    #[allow(dead_code)]
+    struct Link {
+        to: Option<Ptr<Link>>,
+    }
+
+    /// What is kept from one census to the next are sets that closures had, not those that were met while they were put together, in whatever order.
+    #[test]
+    fn ten_thousand_censuses_keep_the_sets_that_occurred() {
+        let flags = Flags {
+            allocation_area: Bytes::kib(64),
+            reserve: Bytes::gib(4),
+            ..Flags::default()
+        };
+        let world = World::<Copying>::new(&flags).expect("a small heap");
+        let _roots: Vec<Handle<Link>> = world
+            .enter(|m| {
+                m.frame(|m, [last]| {
+                    let last = last.put(m.alloc(|_| Link::new(None)));
+                    let mut root = || {
+                        let (m, link) = m.alloc_with(|m| Link::new(Some(last.get(m))));
+                        m.handle(link)
+                    };
+                    (0..8).map(|_| root()).collect()
+                })
+            })
+            .expect("room enough");
+        let kept = world.inspect(|stopped| {
+            let mut traversal = Traversal::new(stopped);
+            let mut reach = Reach::new(stopped.blocks().base());
+            let mut sets = Sets::new(usize::MAX);
+            for round in 0..10_000 {
+                // Another root has the first label each time.
+                let mut closures = stopped.root_closures();
+                closures.rotate_left(round % 8);
+                closures[..4].rotate_left(round / 8 % 4);
+                let roots: Vec<_> = closures.into_iter().zip(0..).collect();
+                reach.sets(&mut traversal, &roots, &mut NoSources, &mut sets, |_, _| {});
+            }
+            sets.len()
+        });
+        // None, too many, of each root one, and of what they share.
+        assert_eq!(kept.expect("nobody is inside"), 2 + 8 + 1);
+    }
+}
