@@ -11,7 +11,8 @@
 //!    entries bring.
 //!
 //! So what is reached from such entries is visited thrice, the rest of the hub's reach once, and everything else twice; searches take [`STEPS`] steps, an
-//! eighth of the hub's reach and [`FEW_STEPS`] at most. In a heap without circles the hub's reach is small, and little is won or lost.
+//! eighth of the hub's reach and [`FEW_STEPS`] at most. In a heap without circles the hub's reach is small, and little is won or lost. Memory:
+//! 1/64 of the heap for bits, and 16 bytes for each entry.
 
 use super::{NoSources, Reach, Region, Regions};
 use crate::profile::sets::{EMPTY, Label, Set, Sets};
