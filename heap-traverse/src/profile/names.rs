@@ -16,7 +16,7 @@ pub fn name(info: &TypeInfo, breakdown: Breakdown) -> String {
 
 /// `-hT`: `package:Module.Constructor`, or the kind of closure.
 pub fn closure_type(info: &TypeInfo) -> String {
-    if info.kind != Kind::Constr {
+    if !matches!(info.kind, Kind::Constr | Kind::MutConstr) {
         return info.kind.name().to_owned();
     }
     let (package, module) = info.module.split_once("::").unwrap_or((info.module, ""));

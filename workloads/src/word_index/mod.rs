@@ -85,6 +85,7 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, text: &[u8], copies: u64, queries: 
         if index.places == 0 {
             return 0;
         }
+        m.phase_marker("answers");
         let kept = kept.put(m.alloc_array(KEPT, |_| None));
         let answer = answer.put_option(None);
         let (mut rng, mut checksum) = (SplitMix64::new(SEED), 0_u64);
