@@ -7,7 +7,7 @@ documented! {
     /// The heap profile of a run.
     #[derive(Default)]
     pub struct HeapProfile {
-        /// By what: `closure type`, `description`, `type`, `module`, `retainers` or `roots`.
+        /// By what: `closure type`, `description`, `type`, `module`, `retainers`, `roots`, `cost centre` or `biography`.
         pub breakdown: String,
         /// The censuses, in order.
         pub censuses: Vec<Census>,
@@ -26,7 +26,7 @@ documented! {
         pub seconds: f64,
         /// The name of the marker that it was taken at; absent for others.
         pub marker: Option<String>,
-        /// Bytes by name of the band; none of nothing.
+        /// Bytes by name of the band; none of nothing, but of a biography all five.
         pub bands: BTreeMap<String, u64>,
     }
 }
