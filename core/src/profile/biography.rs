@@ -74,7 +74,7 @@ struct Known {
 }
 
 impl Biographies {
-    /// A closure of so many words is used for the first time in `era`; `before` is its side word until then.
+    /// A closure of so many words is used for the first time in `era`, after censuses that did not know that it would be; `before` is its side word until then.
     pub(super) fn used(&mut self, info: &'static TypeInfo, words: Words, before: SideWord, era: u64) {
         let known = self
             .0
@@ -85,10 +85,11 @@ impl Biographies {
                 used_again: Differences::default(),
             });
         let words = words.0 as i64;
-        match before.last_used() {
-            None => known.lag.add(before.created(), era, words),
-            Some(last) => known.used_again.add(last + 1, era, words),
-        }
+        let spans = match before.last_used() {
+            None => &mut known.lag,
+            Some(_) => &mut known.used_again,
+        };
+        spans.add(before.unexplained_since(), era, words);
     }
 
     /// All of it.

@@ -44,6 +44,13 @@ impl SideWord {
         Some(self.0 & LAST_ERA).filter(|era| *era > 0)
     }
 
+    /// The first era whose census, if there was one, has seen it without knowing whether it would be used again.
+    #[inline(always)]
+    pub(super) fn unexplained_since(self) -> u64 {
+        self.last_used().map_or(self.created(), |last| last + 1)
+    }
+
+    #[inline(always)]
     fn used_in(self, era: u64) -> SideWord {
         SideWord(self.0 & !LAST_ERA | era)
     }
@@ -105,7 +112,13 @@ impl SideWords {
     pub(crate) fn used(&self, closure: ClosureRef) {
         if let (Some(biographies), Some(word)) = (&self.biographies, self.word(closure.addr())) {
             let (before, era) = (SideWord(word.load(Relaxed)), self.era.load(Relaxed));
-            if before.0 & LAST_ERA != era {
+            if before.0 & LAST_ERA == era {
+                return;
+            }
+            if before.unexplained_since() == era {
+                // No census has seen it since. Whoever else uses it now writes the same.
+                word.store(before.used_in(era).0, Relaxed);
+            } else {
                 first_use(biographies, closure, word, before, era);
             }
         }
@@ -184,7 +197,7 @@ impl SideWords {
     }
 }
 
-/// Notes the first use of a closure in an era, unless another thread is faster.
+/// Notes the first use in an era of a closure that censuses have seen since its last, unless another thread is faster.
 #[cold]
 #[inline(never)]
 fn first_use(biographies: &Mutex<Biographies>, closure: ClosureRef, word: &AtomicU64, before: SideWord, era: u64) {
