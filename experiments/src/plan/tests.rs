@@ -1,0 +1,278 @@
+//! Plans of experiments whose runs are known.
+
+use std::collections::HashMap;
+
+use super::*;
+
+fn spec(repeat: u32, seed: u64) -> Spec {
+    let values = |values: &[&str]| values.iter().map(|v| v.to_string()).collect();
+    Spec {
+        collectors: values(&["two-space", "copying"]),
+        workloads: vec![
+            ("binary_trees".into(), values(&["8"])),
+            ("binary_trees".into(), values(&["9"])),
+            ("gcbench".into(), vec![]),
+        ],
+        repeat,
+        seed,
+        flags: [("F".to_owned(), "2".to_owned())].into(),
+        sweeps: vec![vec![axis("A", &["1m", "4m"]), axis("n", &["0", "256k", "512k"])]],
+        ..Spec::default()
+    }
+}
+
+fn axis(flag: &str, values: &[&str]) -> Axis {
+    Axis {
+        flag: flag.into(),
+        values: values.iter().map(|v| v.to_string()).collect(),
+    }
+}
+
+fn ids(runs: &[PlannedRun]) -> Vec<String> {
+    runs.iter().map(|run| run.id.clone()).collect()
+}
+
+#[test]
+fn the_cross_product_has_each_cell_once() {
+    let cells = configurations(&spec(1, 1));
+    assert_eq!(cells.len(), 2 * 3 * 2 * 3);
+    assert_eq!(
+        cells.iter().map(Configuration::id).collect::<BTreeSet<_>>().len(),
+        cells.len()
+    );
+    assert!(
+        cells
+            .iter()
+            .all(|cell| cell.flags.keys().map(String::as_str).eq(["A", "F", "n"]))
+    );
+}
+
+#[test]
+fn several_sweeps_are_run_one_after_the_other_and_what_they_share_once() {
+    let sweeps = vec![
+        vec![axis("N", &["1"]), axis("A", &["1m", "4m"])],
+        vec![axis("N", &["2"]), axis("qg", &["false", "0"])],
+        vec![axis("qg", &["0", "1"]), axis("N", &["2"])],
+        vec![],
+    ];
+    let spec = Spec { sweeps, ..spec(1, 1) };
+    let settings: Vec<String> = settings(&spec)
+        .iter()
+        .map(|setting| setting.iter().map(|(flag, value)| format!("{flag}={value} ")).collect())
+        .collect();
+    assert_eq!(
+        settings,
+        [
+            "A=1m F=2 N=1 ",
+            "A=4m F=2 N=1 ",
+            "F=2 N=2 qg=false ",
+            "F=2 N=2 qg=0 ",
+            "F=2 N=2 qg=1 ",
+            "F=2 "
+        ]
+    );
+    assert_eq!(
+        spec.axes(),
+        [
+            axis("N", &["1", "2"]),
+            axis("A", &["1m", "4m"]),
+            axis("qg", &["false", "0", "1"])
+        ]
+    );
+    let runs = plan(&spec, &[], Shard::default());
+    assert_eq!(ids(&runs).iter().collect::<BTreeSet<_>>().len(), 2 * 3 * 6);
+}
+
+/// Two profiles of the first work, none of the second, one of the third.
+fn profiled(spec: Spec) -> Spec {
+    let profiles = [&["-hy", "-hr -i0"][..], &[], &["-hT"]];
+    Spec {
+        profiles: profiles.map(|own| own.iter().map(|p| p.to_string()).collect()).to_vec(),
+        ..spec
+    }
+}
+
+#[test]
+fn a_profile_is_one_run_of_each_cell_whatever_the_rounds() {
+    for repeat in [1, 4] {
+        let (without, with) = (spec(repeat, 7), profiled(spec(repeat, 7)));
+        let (timed, all) = (
+            plan(&without, &[], Shard::default()),
+            plan(&with, &[], Shard::default()),
+        );
+        let (as_before, more) = all.split_at(timed.len());
+        assert_eq!(as_before, timed, "timed runs are as they were");
+        // Two collectors and six settings of each work.
+        assert_eq!(more.len(), 12 * (2 + 1));
+        let keys: BTreeSet<_> = more.iter().map(|run| (&run.cell, &run.profile_flags)).collect();
+        assert_eq!(keys.len(), more.len(), "each once");
+        assert!(timed.iter().all(|run| run.profile_flags.is_none()));
+        assert!(more.iter().all(|run| run.profile_flags.is_some() && run.args != ["9"]));
+        assert!(
+            all.iter()
+                .enumerate()
+                .all(|(place, run)| run.position as usize == place)
+        );
+        assert_eq!(ids(&all).iter().collect::<BTreeSet<_>>().len(), all.len());
+    }
+}
+
+#[test]
+fn shards_share_profiles_too() {
+    let spec = profiled(spec(2, 3));
+    let whole = plan(&spec, &[], Shard::default());
+    for count in [2, 3, 8, 20] {
+        let parts = (1..=count).map(|index| plan(&spec, &[], Shard { index, count }));
+        let mut together: Vec<PlannedRun> = parts.flatten().collect();
+        together.sort_by_key(|run| run.position);
+        assert_eq!(together, whole, "nothing lost, nothing twice");
+    }
+}
+
+#[test]
+fn a_heap_is_the_same_bytes_for_all_collectors() {
+    let minimum = |collector: &str, workload: &str, args: &[&str], bytes: Option<u64>| Minimum {
+        collector: collector.into(),
+        workload: workload.into(),
+        args: args.iter().map(|arg| arg.to_string()).collect(),
+        minimum_bytes: bytes,
+        ..Minimum::default()
+    };
+    let minima = [
+        minimum("copying", "binary_trees", &["8"], Some(10 << 20)),
+        minimum("two-space", "binary_trees", &["8"], Some(8 << 20)),
+        minimum("copying", "binary_trees", &["9"], None),
+        minimum("two-space", "binary_trees", &["9"], Some(3 << 20)),
+        minimum("copying", "gcbench", &[], Some(1_000_001)),
+    ];
+    let spec = Spec {
+        heap: vec![1.0, 1.5],
+        sweeps: vec![],
+        ..spec(1, 1)
+    };
+    let cells = cells(&spec, &minima);
+    assert_eq!(cells.len(), 3 * 2 * 2);
+    for cell in &cells {
+        let least = match cell.configuration.work().as_str() {
+            "binary_trees 8" => 8 << 20,
+            "binary_trees 9" => 3 << 20,
+            _ => 1_000_001,
+        };
+        let bytes = if cell.heap == Some(1.0) {
+            least
+        } else {
+            (least * 3 + 1) / 2
+        };
+        assert_eq!(cell.configuration.flags["M"], bytes.to_string(), "{cell:?}");
+    }
+    let runs = plan(&spec, &minima, Shard::default());
+    assert!(runs.iter().all(|run| run.heap_multiple.is_some()));
+    assert_eq!(ids(&runs).iter().collect::<BTreeSet<_>>().len(), cells.len());
+    // Profiles are of the same heaps: two of the first work, one of the third, of each at two sizes under two collectors.
+    let all = plan(&profiled(spec), &minima, Shard::default());
+    let more = &all[runs.len()..];
+    assert_eq!(more.len(), (2 + 1) * 2 * 2);
+    assert!(
+        more.iter()
+            .all(|run| run.heap_multiple.is_some() && run.flags.contains_key("M"))
+    );
+}
+
+#[test]
+fn each_block_is_one_pass_over_all_cells() {
+    let spec = spec(4, 1);
+    let runs = plan(&spec, &[], Shard::default());
+    for (number, block) in runs.chunks(36).enumerate() {
+        assert!(block.iter().all(|run| run.round as usize == number));
+        assert_eq!(block.iter().map(|run| &run.cell).collect::<BTreeSet<_>>().len(), 36);
+    }
+    assert!(
+        runs.iter()
+            .enumerate()
+            .all(|(place, run)| run.position as usize == place)
+    );
+    let cells = |block: usize| {
+        runs[block * 36..][..36]
+            .iter()
+            .map(|run| run.cell.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_ne!(cells(0), cells(1), "each block has an order of its own");
+}
+
+#[test]
+fn the_order_is_a_function_of_the_seed() {
+    assert_eq!(
+        plan(&spec(3, 7), &[], Shard::default()),
+        plan(&spec(3, 7), &[], Shard::default())
+    );
+    assert_ne!(
+        ids(&plan(&spec(3, 7), &[], Shard::default())),
+        ids(&plan(&spec(3, 8), &[], Shard::default()))
+    );
+    // Blocks draw from streams of their own: more rounds leave the earlier ones as they were.
+    assert_eq!(
+        plan(&spec(5, 7), &[], Shard::default())[..36 * 3],
+        plan(&spec(3, 7), &[], Shard::default())[..]
+    );
+}
+
+#[test]
+fn a_seed_gives_this_order_for_ever() {
+    let order = |seed, block| {
+        let mut order: Vec<usize> = (0..10).collect();
+        shuffle(&mut order, &mut Pcg64::new(seed, block));
+        order
+    };
+    // Computed apart, in Python, from the definition of PCG XSL RR 128/64.
+    assert_eq!(order(1, 0), [4, 2, 5, 8, 3, 0, 6, 1, 7, 9]);
+    assert_eq!(order(1, 1), [0, 2, 9, 5, 4, 6, 7, 1, 3, 8]);
+    assert_eq!(order(2, 0), [7, 2, 8, 4, 0, 6, 1, 5, 3, 9]);
+}
+
+#[test]
+fn every_place_of_a_shuffle_is_equally_likely() {
+    let mut counts: HashMap<(usize, usize), u32> = HashMap::new();
+    let mut random = Pcg64::new(1, 1);
+    for _ in 0..6000 {
+        let mut order: Vec<usize> = (0..6).collect();
+        shuffle(&mut order, &mut random);
+        for (place, item) in order.into_iter().enumerate() {
+            *counts.entry((place, item)).or_default() += 1;
+        }
+    }
+    // Each of 36 counts is binomial with mean 1000 and standard deviation 29; five of these are 145.
+    assert!(
+        counts.len() == 36 && counts.values().all(|n| n.abs_diff(1000) < 145),
+        "{counts:?}"
+    );
+}
+
+#[test]
+fn shards_share_the_plan_by_whole_groups() {
+    let spec = spec(5, 3);
+    let whole = plan(&spec, &[], Shard::default());
+    for count in [2, 3, 4, 7] {
+        let parts: Vec<_> = (1..=count)
+            .map(|index| plan(&spec, &[], Shard { index, count }))
+            .collect();
+        let mut together = parts.concat();
+        together.sort_by_key(|run| run.position);
+        assert_eq!(together, whole, "nothing lost, nothing twice");
+        let mut owner = HashMap::new();
+        for (part, runs) in parts.iter().enumerate() {
+            for run in runs {
+                let group = (run.round, run.workload.clone(), run.args.clone());
+                assert_eq!(*owner.entry(group).or_insert(part), part, "a group is not split");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_shard_is_from_one_to_n() {
+    assert_eq!("2/3".parse(), Ok(Shard { index: 2, count: 3 }));
+    for wrong in ["0/2", "3/2", "1", "1/0", "a/b", "1/2/3", "-1/2", ""] {
+        assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
+    }
+}
