@@ -4,6 +4,7 @@ use super::{Node, flags};
 use gclab_collectors::Copying;
 use gclab_core::flags::Flags;
 use gclab_core::mutator::{Any, Handle, MutArray};
+use gclab_core::profile::Profiled;
 use gclab_core::words::Bytes;
 use gclab_core::world::{ClosureView, Stopped, World};
 use gclab_heap_traverse::profile::Counter;
@@ -11,8 +12,9 @@ use gclab_heap_traverse::{Client, Order, Traversal, Visit};
 
 const MANY: u64 = 10_000_000;
 
-fn world() -> World<Copying> {
+fn world() -> World<Profiled<Copying>> {
     let flags = Flags {
+        profile: Flags::parse_words(&["-hb"]).expect("a flag").profile,
         allocation_area: Bytes::gib(1),
         ..flags(2)
     };
@@ -59,10 +61,11 @@ fn stacks(stopped: &Stopped<'_>, closures: u64) -> [usize; 3] {
 }
 
 fn profiles(stopped: &Stopped<'_>, bytes: u64) {
-    for words in ["-hT", "-hr", "-ho"] {
+    for words in ["-hT", "-hr", "-ho", "-hc", "-hb"] {
         let mut counter = Counter::new(&Flags::parse_words(&[words]).expect("a flag").profile).expect("a profile");
-        let census = counter.census(stopped, 0.0, None);
-        assert_eq!(census.bytes(), bytes, "{words}");
+        let mut census = [counter.census(stopped, 0.0, None)];
+        counter.finish(&mut census);
+        assert_eq!(census[0].bytes(), bytes, "{words}");
     }
 }
 

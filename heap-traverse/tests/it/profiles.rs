@@ -3,8 +3,11 @@
 use super::{Node, flags};
 use gclab_collectors::Copying;
 use gclab_core::closure::{Closure, Mut, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::cost_centre;
 use gclab_core::flags::Flags;
 use gclab_core::mutator::{Any, MutArray, Mutator};
+use gclab_core::profile::Profiled;
 use gclab_core::world::{Stopped, World};
 use gclab_heap_traverse::profile::{Census, Counter, HeapProfiler, HpWriter, retainer_table, while_sampling};
 use std::collections::BTreeMap;
@@ -39,7 +42,7 @@ fn profile(words: &str) -> Flags {
     }
 }
 
-fn census(world: &World<Copying>, words: &str) -> Census {
+fn census<C: Collector>(world: &World<C>, words: &str) -> Census {
     let mut counter = Counter::new(&profile(words).profile).expect("a profile");
     let look = |stopped: &Stopped<'_>| counter.census(stopped, 0.0, None);
     world.inspect(look).expect("nobody is inside")
@@ -84,6 +87,71 @@ fn retainers_of_what_two_roots_share() {
     let one = census(&world, "-hr -R1");
     assert_eq!(bands(&one)["MANY"], 32);
     assert_eq!(census(&world, "-hr -R0").bytes(), 64);
+}
+
+/// A retainer that a named part of the program allocated is known by that, with all parts that it is in; another one by what it is. Stacks that differ are
+/// retainers that differ, whatever their innermost part.
+#[test]
+fn retainers_are_known_by_where_they_were_allocated() {
+    let flags = profile("-hr");
+    let mut world = World::<Profiled<Copying>>::new(&flags).expect("a small heap");
+    let profiler = HeapProfiler::new(&flags.profile, None).expect("a profile");
+    world.listen(Box::new(profiler.clone()));
+    let stay = world.enter(|m| {
+        m.frame(|m, [shared, plain, alone, within]| {
+            let shared = shared.put(m.alloc(|_| Cons::new(None)));
+            let plain = plain.put(m.alloc(|m| A::new(Some(shared.get(m)))));
+            m.cost_centre(cost_centre!("make"), |m| {
+                let alone = alone.put(m.alloc(|m| A::new(Some(shared.get(m)))));
+                m.collect(true);
+                m.cost_centre(cost_centre!("more"), |m| {
+                    let within = within.put(m.alloc(|m| B::new(Some(shared.get(m)))));
+                    m.collect(false);
+                    m.phase_marker("all");
+                    (plain.get(m), alone.get(m), within.get(m));
+                });
+            });
+            m.collect(true);
+        });
+    });
+    stay.expect("room enough");
+    let (profile, _) = profiler.finish();
+    let all = profile.censuses.iter().find(|census| census.marker.is_some());
+    let mut names: Vec<_> = all
+        .expect("one at the marker")
+        .bands
+        .iter()
+        .map(|(name, bytes)| (name.split_once(')').unwrap().1, *bytes))
+        .collect();
+    names.sort_unstable();
+    // What they share has all three, and the frame that has it.
+    let mut together: Vec<_> = names.iter().flat_map(|(name, _)| name.split(',')).collect();
+    together.sort_unstable();
+    assert_eq!(
+        together,
+        ["A", "A", "SYSTEM", "make", "make", "more", "more"],
+        "{names:?}"
+    );
+    assert!(
+        names.len() == 4 && names.iter().all(|(_, bytes)| *bytes == 16),
+        "{names:?}"
+    );
+    let table = retainer_table(&profile);
+    let module = module_path!();
+    for full in [
+        format!("<{module}.more,{module}.make>"),
+        format!("<{module}.make>"),
+        format!("<{module}.A>"),
+    ] {
+        assert!(table.contains(&full), "{full} is not in\n{table}");
+    }
+    // A label restricts to all that has it.
+    assert_eq!(census(&world, "-hy -hrmore").bytes(), 0, "nothing is left");
+    let of_more = profile
+        .sets
+        .iter()
+        .filter(|set| set.retainers.iter().any(|r| r.name == "more"));
+    assert_eq!(of_more.count(), 2);
 }
 
 #[test]
