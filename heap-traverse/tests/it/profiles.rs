@@ -100,15 +100,14 @@ fn retainers_are_known_by_where_they_were_allocated() {
     let stay = world.enter(|m| {
         m.frame(|m, [shared, plain, alone, within]| {
             let shared = shared.put(m.alloc(|_| Cons::new(None)));
-            let plain = plain.put(m.alloc(|m| A::new(Some(shared.get(m)))));
+            let _plain = plain.put(m.alloc(|m| A::new(Some(shared.get(m)))));
             m.cost_centre(cost_centre!("make"), |m| {
-                let alone = alone.put(m.alloc(|m| A::new(Some(shared.get(m)))));
+                let _alone = alone.put(m.alloc(|m| A::new(Some(shared.get(m)))));
                 m.collect(true);
                 m.cost_centre(cost_centre!("more"), |m| {
-                    let within = within.put(m.alloc(|m| B::new(Some(shared.get(m)))));
+                    let _within = within.put(m.alloc(|m| B::new(Some(shared.get(m)))));
                     m.collect(false);
                     m.phase_marker("all");
-                    (plain.get(m), alone.get(m), within.get(m));
                 });
             });
             m.collect(true);
