@@ -67,12 +67,12 @@ pub struct Restrictions {
     pub cost_centres: Vec<String>,
     /// `-hC<names>`: one of these is among the cost centres that it was allocated by.
     pub cost_centre_stacks: Vec<String>,
-    /// `-hb<names>`: of [`BIOGRAPHIES`], what it is at the time.
+    /// `-hb<names>`: of `void`, `lag`, `use` and `drag`, what it is at the time.
     pub biographies: Vec<String>,
 }
 
 /// What `-hb` restricts to: GHC's names.
-pub const BIOGRAPHIES: [&str; 4] = ["void", "lag", "use", "drag"];
+const BIOGRAPHIES: [&str; 4] = ["void", "lag", "use", "drag"];
 
 impl Restrictions {
     /// The names by which one breakdown restricts.
