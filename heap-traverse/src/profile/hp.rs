@@ -2,7 +2,8 @@
 //!
 //! A header, a sample for each census, a mark for each marker; an empty sample at the beginning and at the end. The reader takes words apart at white
 //! space and knows a few keywords, so names are made such that it finds what was meant: white space becomes `_`, and `_` goes before a quote
-//! or a keyword. Times have six decimals and never decrease.
+//! or a keyword. Times have six decimals and never decrease. Each sample goes to the file whole, as soon as it is there: what a run that is killed has
+//! written can be drawn.
 
 use jiff::Zoned;
 use std::io::{self, Write};
@@ -55,7 +56,8 @@ impl<W: Write> HpWriter<W> {
         for (name, bytes) in bands {
             writeln!(self.to, "{}\t{bytes}", identifier(name))?;
         }
-        writeln!(self.to, "END_SAMPLE {at:.6}")
+        writeln!(self.to, "END_SAMPLE {at:.6}")?;
+        self.to.flush()
     }
 
     /// A mark at this time, in seconds.
@@ -73,7 +75,6 @@ impl<W: Write> HpWriter<W> {
     /// Those of the file.
     pub fn finish(mut self, seconds: f64) -> io::Result<W> {
         self.sample(seconds, &[])?;
-        self.to.flush()?;
         Ok(self.to)
     }
 
@@ -122,5 +123,29 @@ mod tests {
         hp.sample(0.25, &bands(&[("(2)MutVar,Größe", 8)])).unwrap();
         let text = String::from_utf8(hp.finish(1.0).unwrap()).unwrap();
         insta::assert_snapshot!(text);
+    }
+
+    /// A run that was killed left a sample without its end, which `hp2ps` refuses with all that was before it.
+    #[test]
+    fn a_sample_does_not_wait_for_the_next() {
+        let file = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        let to = io::BufWriter::new(Shared(file.clone()));
+        let mut hp = HpWriter::new(to, "killed", &Zoned::now()).unwrap();
+        hp.sample(0.5, &[("Tree".to_owned(), 48)]).unwrap();
+        let text = String::from_utf8(file.lock().unwrap().clone()).unwrap();
+        assert!(text.ends_with("Tree\t48\nEND_SAMPLE 0.500000\n"), "{text}");
+    }
+
+    /// What others see of a file while it is written.
+    struct Shared(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
     }
 }

@@ -13,6 +13,7 @@ use gclab_core::flags::{Breakdown, HeapProfile};
 use gclab_core::profile::LAST_ERA;
 use gclab_core::stats::Clock;
 use gclab_core::world::Stopped;
+use std::cmp::Reverse;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -162,10 +163,18 @@ impl Counter {
     }
 }
 
-/// The most first, none of nothing.
+/// The most first, none of nothing. Those of one name are one: names that are cut short (`-L`) may be the same, and so may combinations of roots whose names have
+/// dashes.
 fn sort(bands: &mut Vec<(String, u64)>) {
     bands.retain(|(_, bytes)| *bytes > 0);
-    bands.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    bands.sort_by(|a, b| a.0.cmp(&b.0));
+    bands.dedup_by(|next, first| {
+        let same = next.0 == first.0;
+        first.1 += if same { next.1 } else { 0 };
+        same
+    });
+    // Stable: by name among equals.
+    bands.sort_by_key(|(_, bytes)| Reverse(*bytes));
 }
 
 /// Takes the censuses of a run. Its clones are one and the same: one listens to the world, another is asked at the end.
@@ -285,5 +294,20 @@ impl Listener for HeapProfiler {
             Event::Marker { name, stopped } => inner.census(stopped, Some(name)),
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record has bands by name: of several that were called `(` under `-L1` it kept one.
+    #[test]
+    fn bands_of_one_name_are_one() {
+        let bands =
+            |all: &[(&str, u64)]| -> Vec<_> { all.iter().map(|(name, bytes)| ((*name).to_owned(), *bytes)).collect() };
+        let mut some = bands(&[("b", 8), ("(", 16), ("none", 0), ("a", 8), ("(", 24), ("c", 48)]);
+        sort(&mut some);
+        assert_eq!(some, bands(&[("c", 48), ("(", 40), ("a", 8), ("b", 8)]));
     }
 }
