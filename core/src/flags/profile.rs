@@ -124,7 +124,7 @@ pub struct HeapProfile {
     pub interval: f64,
     /// `-R`: the most retainers of a set that is told from others; 0: any number. Default 8.
     pub retainers: u32,
-    /// `-L`: the most letters of the names of a set of retainers. Default 25.
+    /// `-L`: the most letters of the name of a set of retainers, its number among them, or of a stack of cost centres, without. Default 25.
     pub name_length: u32,
 }
 

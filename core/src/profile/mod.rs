@@ -13,7 +13,7 @@
 //! An *era* is the time between two censuses of a biography (GHC's word): [`Biographies`] says how.
 //!
 //! Cost, while a profile is on: 8 bytes for each word of heap that was used, beside what `-M` limits; a store for each allocation, a load for each read of a field.
-//! Checked by `heap-traverse` (each reachable closure has a word: the sanity checker) and by tests that know where each closure came from (`tests/it/sites.rs` there).
+//! Checked by `heap-traverse` (each reachable closure has a word: the sanity checker) and by tests that know where each closure came from (`tests/it/biography.rs` there).
 
 mod biography;
 mod cost_centre;

@@ -164,7 +164,7 @@ pub(super) const PROFILES: [FlagSpec; 13] = [
             bare: false,
         },
         default: "25",
-        meaning: "most letters of the names of a set under -hr",
+        meaning: "most letters of the name of a set (-hr) or of a stack (-hc)",
         ghc: None,
         scope: Scope::Profile,
         optional: false,
