@@ -359,4 +359,7 @@ fn censuses_are_nobodys_else_time() {
         (sum(|times| times.cpu_ns), sum(|times| times.elapsed_ns)),
         (stats.total.cpu_ns, stats.total.elapsed_ns)
     );
+    let text = crate::stats::render::machine_readable(&stats);
+    let keys = "\"exit_wall_seconds\", \"0.000000\")\n ,(\"hc_cpu_seconds\", \"0.000000\")\n ,(\"hc_wall_seconds\", \"0.000000\")\n ,(\"total_cpu_seconds\"";
+    assert!(text.contains(keys), "{text}");
 }

@@ -1,7 +1,7 @@
 //! `-t --machine-readable`: a list of keys and values that Haskell's `read` takes, with the keys of GHC 9.0.2's threaded runtime in
 //! its order.
 //!
-//! Left out are the counters of spins and yields (no such locks here). Zeros are what does not exist here: sparks, compact regions.
+//! What censuses took (`hc_`) is there if there were any, as of GHC's profiled runtime. Left out are the counters of spins and yields (no such locks here). Zeros are what does not exist here: sparks, compact regions.
 //! `sparks_dud ` has its blank at the end because GHC's has.
 
 use super::super::{Statistics, Times};
@@ -39,13 +39,17 @@ fn pairs(stats: &Statistics) -> Vec<(String, String)> {
     put("max_bytes_used", stats.max_live.to_string());
     put("num_byte_usage_samples", stats.major_gcs.to_string());
     put("peak_megabytes_allocated", mib(stats.peak_in_use).to_string());
-    for (name, Times { cpu_ns, elapsed_ns }) in [
+    let times = [
         ("init", stats.init),
         ("mut", stats.mutator),
         ("GC", stats.gc),
         ("exit", stats.exit),
+        ("hc", stats.prof),
         ("total", stats.total),
-    ] {
+    ];
+    let censuses = stats.prof.elapsed_ns > 0;
+    let shown = times.into_iter().filter(|(name, _)| *name != "hc" || censuses);
+    for (name, Times { cpu_ns, elapsed_ns }) in shown {
         put(&format!("{name}_cpu_seconds"), six(seconds(cpu_ns)));
         put(&format!("{name}_wall_seconds"), six(seconds(elapsed_ns)));
     }
