@@ -257,6 +257,24 @@ fn dumped(bench: &Bench, words: &[&str]) -> (Value, [u64; 2]) {
     )
 }
 
+/// Both runs of a dump took the profile that was asked for.
+#[test]
+fn a_dump_takes_a_heap_profile_once() {
+    let bench = Bench::new();
+    let words = [
+        "heap",
+        "dump",
+        "hsc_env",
+        "-o",
+        "out.heapsnapshot",
+        "+RTS",
+        "-hT",
+        "-i0",
+    ];
+    let said = bench.gclab(&words).exits(0).stdout;
+    assert_eq!(said.matches("heap profile by").count(), 1, "{said}");
+}
+
 #[test]
 fn a_dump_has_all_that_readers_of_snapshots_look_for() {
     let bench = Bench::new();

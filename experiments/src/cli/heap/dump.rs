@@ -130,10 +130,10 @@ impl Run<'_> {
         ))
     }
 
-    /// The number of the major collection that leaves most alive; of any, if no major one leaves anything. Statistics are printed by the second run only.
+    /// The number of the major collection that leaves most alive; of any, if no major one leaves anything. Statistics and heap profiles are the second run's only.
     fn most_alive(&self) -> Result<u64, ExitCode> {
         let mut quiet = self.checked.flags.clone();
-        quiet.stats = Flags::default().stats;
+        (quiet.stats, quiet.profile) = (Flags::default().stats, Flags::default().profile);
         let quiet = Checked {
             flags: quiet,
             args: self.checked.args.clone(),
