@@ -28,7 +28,7 @@ use std::sync::Arc;
 pub const BIOGRAPHY_BANDS: [&str; 5] = ["VOID", "LAG", "USE", "INHERENT_USE", "DRAG"];
 
 /// What can be seen at a census, in words.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Seen {
     not_used: u64,
     used_since: u64,
@@ -39,10 +39,20 @@ struct Seen {
 /// Closures that are counted together: of one info table (its address), allocated by one stack.
 type Group = (usize, StackId);
 
+/// What was seen of a group, by era; none where nothing was.
+#[derive(Debug)]
+struct History {
+    info: &'static TypeInfo,
+    stack: StackId,
+    seen: BTreeMap<u64, Seen>,
+}
+
 /// A biographical profile under way.
 #[derive(Debug, Default)]
 pub(super) struct Biography {
-    groups: HashMap<Group, (&'static TypeInfo, BTreeMap<u64, Seen>)>,
+    /// Places in `histories`.
+    groups: HashMap<Group, usize>,
+    histories: Vec<History>,
     /// The era that each census ended.
     eras: Vec<u64>,
     side_words: Option<Arc<SideWords>>,
@@ -56,7 +66,9 @@ impl Biography {
         };
         let side_words = &**self.side_words.get_or_insert_with(|| Arc::clone(side_words));
         let era = side_words.era();
-        let groups = &mut self.groups;
+        let (groups, histories) = (&mut self.groups, &mut self.histories);
+        let mut now = vec![Seen::default(); histories.len()];
+        let mut last: (Option<Group>, usize) = (None, 0);
         let roots = stopped.root_closures().into_iter().chain(stopped.weak_closures());
         traversal.each(roots, |closure| {
             if bands.of_closure(closure, Some(side_words)) == NONE {
@@ -64,8 +76,20 @@ impl Biography {
             }
             let (info, word) = (closure.info(), side_words.get(closure.addr()));
             let group = (std::ptr::from_ref(info).addr(), word.stack());
-            let (_, by_era) = groups.entry(group).or_insert_with(|| (info, BTreeMap::new()));
-            let seen = by_era.entry(era).or_default();
+            // Neighbours are often of one group.
+            if last.0 != Some(group) {
+                let place = *groups.entry(group).or_insert_with(|| {
+                    histories.push(History {
+                        info,
+                        stack: word.stack(),
+                        seen: BTreeMap::new(),
+                    });
+                    now.push(Seen::default());
+                    histories.len() - 1
+                });
+                last = (Some(group), place);
+            }
+            let seen = &mut now[last.1];
             let place = match word.last_used() {
                 _ if !has_biography(info.kind) => &mut seen.inherent,
                 None => &mut seen.not_used,
@@ -75,6 +99,11 @@ impl Biography {
             *place += closure.words().0 as u64;
             Visit::Descend(())
         });
+        for (history, seen) in histories.iter_mut().zip(now) {
+            if seen != Seen::default() {
+                history.seen.insert(era, seen);
+            }
+        }
         self.eras.push(era);
         side_words.next_era();
     }
@@ -98,10 +127,11 @@ impl Biography {
                 let all = BIOGRAPHY_BANDS.iter().enumerate().filter(|(_, band)| takes(band));
                 sums.extend(all.map(|(number, band)| ((number, (*band).to_owned()), 0)));
             }
-            for (group, (info, by_era)) in &self.groups {
-                let Some(seen) = by_era.get(&era) else { continue };
+            for History { info, stack, seen } in &self.histories {
+                let Some(seen) = seen.get(&era) else { continue };
+                let group = (std::ptr::from_ref(*info).addr(), *stack);
                 let (lag, again) = spans
-                    .get(group)
+                    .get(&group)
                     .map_or((0, 0), |span| (at(era, &span.lag), at(era, &span.used_again)));
                 let words = [
                     seen.not_used - lag,
@@ -114,7 +144,7 @@ impl Biography {
                     if takes(band) {
                         let key = match breakdown {
                             Breakdown::Biography => (number, (*band).to_owned()),
-                            _ => (0, bands.name_of(info, group.1, side_words).to_owned()),
+                            _ => (0, bands.name_of(info, *stack, side_words).to_owned()),
                         };
                         *sums.entry(key).or_default() += words * 8;
                     }
