@@ -145,7 +145,7 @@ fn run<C: Collector, W: Workload>(workload: &W, request: &Request<'_>, listeners
         Some(profiling) => profiling.run(&world, run),
         None => run(),
     };
-    let mut ended = match result {
+    let ended = match result {
         Ok(checksum) => Ended::Checksum(checksum, workload.latency()),
         Err(RunError::Heap(EnterError::Exhausted(exhaustion))) => Ended::Exhausted(exhaustion.cause),
         Err(error @ RunError::Damaged(_)) => Ended::Broken(error.to_string()),
@@ -153,13 +153,14 @@ fn run<C: Collector, W: Workload>(workload: &W, request: &Request<'_>, listeners
     };
     let statistics = world.finish();
     printer.finish(&statistics);
-    let profile = profiling.and_then(|profiling| {
-        let finished = profiling.finish();
-        finished.map_err(|problem| ended = Ended::Refused(problem)).ok()
+    let (profile, unwritten) = profiling.map_or((None, None), |profiling| {
+        let (profile, unwritten) = profiling.finish(&statistics);
+        (Some(profile), unwritten)
     });
     Done {
         ended,
         statistics: Some(statistics),
         profile,
+        unwritten,
     }
 }

@@ -13,6 +13,7 @@ use jiff::Zoned;
 use gclab_core::World;
 use gclab_core::collector::Collector;
 use gclab_core::flags::Breakdown;
+use gclab_core::stats::Statistics;
 use gclab_heap_traverse::profile::{HeapProfiler, HpWriter, Profile, retainer_table, while_sampling};
 
 use crate::cli::Request;
@@ -51,7 +52,7 @@ impl Profiling {
         let hp = HpWriter::new(to, &job(request), &Zoned::now()).map_err(|error| problem(&name, &error))?;
         Ok(HeapProfiler::new(flags, Some(hp)).map(|profiler| Profiling {
             profiler,
-            interval: Duration::from_secs_f64(flags.interval),
+            interval: interval(flags.interval),
             stem,
         }))
     }
@@ -66,19 +67,28 @@ impl Profiling {
         while_sampling(world, &self.profiler, self.interval, program)
     }
 
-    /// The run is over: finishes the files and prints the table.
-    ///
-    /// # Errors
-    /// Which file could not be written, and why.
-    pub fn finish(self) -> Result<Profile, String> {
-        let (profile, written) = self.profiler.finish();
-        written.map_err(|error| problem(&format!("{}.hp", self.stem), &error))?;
+    /// The run is over, with these figures: finishes the files and prints the table. Gives the profile, and which file could not be written, and why.
+    pub fn finish(self, statistics: &Statistics) -> (Profile, Option<String>) {
+        let (profile, written) = self.profiler.finish(statistics.mutator.cpu_ns as f64 / 1e9);
+        let mut wrong = written.err().map(|error| problem(&format!("{}.hp", self.stem), &error));
         if profile.breakdown == Breakdown::Retainer {
             let name = retainers(&self.stem);
-            std::fs::write(&name, retainer_table(&profile)).map_err(|error| problem(&name, &error))?;
+            if let Err(error) = std::fs::write(&name, retainer_table(&profile)) {
+                wrong.get_or_insert(problem(&name, &error));
+            }
         }
         crate::cli::print(&table(&profile, &self.stem));
-        Ok(profile)
+        (profile, wrong)
+    }
+}
+
+/// As a clock has it: some time, unless it is none.
+fn interval(seconds: f64) -> Duration {
+    let interval = Duration::from_secs_f64(seconds);
+    if seconds > 0.0 {
+        interval.max(Duration::from_micros(1))
+    } else {
+        interval
     }
 }
 
@@ -106,6 +116,13 @@ pub fn table(profile: &Profile, stem: &str) -> String {
             "heap profile by {by}, {stem}.hp: no census; the run ended before the first was due (-i<seconds>; -i0 takes one at each collection)\n"
         );
     };
+    if profile.censuses.iter().all(|census| census.bytes() == 0) {
+        let why = match profile.breakdown {
+            Breakdown::NamedRoots => "the program names no heap roots (hsc_env does: `Mutator::set_heap_roots`)",
+            _ => "nothing was alive, or nothing has the names that it is restricted to",
+        };
+        return format!("heap profile by {by}, {stem}.hp: {count} censuses, all of nothing: {why}\n");
+    }
     let all = if count == 1 {
         "one census"
     } else {

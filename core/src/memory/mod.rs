@@ -67,7 +67,7 @@ impl Default for MemoryConfig {
 pub enum MemoryError {
     /// Not even the smallest useful reservation could be had.
     #[error(
-        "cannot reserve {size} of address space: {reason} (a smaller reservation or a larger `ulimit -v` would help)"
+        "cannot reserve {size} of address space: {reason} (a smaller reservation, as by -xr1g, or a larger `ulimit -v` would help)"
     )]
     Reserve {
         /// What was asked for in the last attempt.

@@ -191,6 +191,15 @@ impl Recorder {
         self.prof.elapsed_ns += now.elapsed_ns.saturating_sub(started.elapsed_ns);
     }
 
+    /// CPU time of the program itself until now, in nanoseconds: MUT.
+    pub fn mutator_cpu_ns(&self) -> u64 {
+        let from = self.init_done.unwrap_or(self.start);
+        let stopped = self.stopped().cpu_ns - self.stopped_at_init.cpu_ns;
+        Clock::process_cpu_ns()
+            .saturating_sub(from.cpu_ns)
+            .saturating_sub(stopped)
+    }
+
     fn stopped(&self) -> Times {
         Times {
             cpu_ns: self.gc.cpu_ns + self.prof.cpu_ns,

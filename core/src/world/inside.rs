@@ -281,7 +281,8 @@ impl<C: Collector> Inside<C> {
         let regions = |visit: &mut dyn FnMut(crate::space::Region)| self.collector.for_each_region(capabilities, visit);
         let remembered: Vec<_> = all.iter().map(|capability| &capability.remembered).collect();
         let started = self.recorder.look_start();
-        let result = look(&Stopped::new(&self.heap, roots, &regions, &remembered));
+        let mutator_cpu_ns = self.recorder.mutator_cpu_ns();
+        let result = look(&Stopped::new(&self.heap, roots, &regions, &remembered, mutator_cpu_ns));
         self.recorder.look_end(started);
         result
     }

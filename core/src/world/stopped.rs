@@ -25,6 +25,7 @@ pub struct Stopped<'a> {
     regions: &'a RegionWalk<'a>,
     /// One for each capability.
     remembered: &'a [&'a RememberedSet],
+    mutator_cpu_ns: u64,
 }
 
 impl std::fmt::Debug for Stopped<'_> {
@@ -71,13 +72,20 @@ impl<'a> Stopped<'a> {
         roots: Roots<'a>,
         regions: &'a RegionWalk<'a>,
         remembered: &'a [&'a RememberedSet],
+        mutator_cpu_ns: u64,
     ) -> Self {
         Stopped {
             heap,
             roots,
             regions,
             remembered,
+            mutator_cpu_ns,
         }
+    }
+
+    /// CPU time that the program itself had used when it was stopped, in seconds: without collections, and without those who looked at the heap.
+    pub fn mutator_seconds(&self) -> f64 {
+        self.mutator_cpu_ns as f64 / 1e9
     }
 
     /// The blocks: accounting, their own checker, all allocated runs.

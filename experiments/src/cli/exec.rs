@@ -102,6 +102,8 @@ pub struct Done {
     pub statistics: Option<Statistics>,
     /// Its heap profile, if one was asked for.
     pub profile: Option<Profile>,
+    /// Which file of the profile could not be written, and why.
+    pub unwritten: Option<String>,
 }
 
 impl Done {
@@ -111,6 +113,7 @@ impl Done {
             ended,
             statistics: None,
             profile: None,
+            unwritten: None,
         }
     }
 }
@@ -237,6 +240,7 @@ fn run(
         ended,
         statistics,
         profile,
+        unwritten,
     } = executor.execute(&request, Vec::new());
     let (code, outcome, checksum, measured) = match ended {
         Ended::Checksum(checksum, measured) => (0, Status::Ok, Some(checksum.to_string()), measured),
@@ -280,6 +284,13 @@ fn run(
         };
         if let Err(error) = write_line(file, &line) {
             tell!("gclab: --record {}: {error}", shown(arguments.record.as_deref()));
+            return ExitCode::FAILURE;
+        }
+    }
+    if let Some(problem) = unwritten {
+        // The run is what it was; that its profile is not whole is told at the end.
+        tell!("gclab: {problem}");
+        if code == 0 {
             return ExitCode::FAILURE;
         }
     }

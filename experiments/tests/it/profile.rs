@@ -72,3 +72,35 @@ fn what_cannot_be_is_said_before_anything_runs() {
         done.stderr
     );
 }
+
+/// A disk that is full at the end takes nothing from the run: its checksum, its record and its profile there.
+#[test]
+fn a_file_that_cannot_be_finished_loses_nothing_else() {
+    let bench = Bench::new();
+    std::os::unix::fs::symlink("/dev/full", bench.path().join("hash_churn.prof")).unwrap();
+    let words = "exec hash_churn 1024 4096 20000 --record run.json +RTS -hr -i0 -A64k";
+    let done = bench.gclab(&words.split(' ').collect::<Vec<_>>()).exits(1);
+    assert!(done.stdout.contains("hash_churn checksum="), "{}", done.all());
+    let problem = "gclab: heap profile hash_churn.prof: No space left on device";
+    assert!(done.stderr.contains(problem), "{}", done.all());
+    let line = std::fs::read_to_string(bench.path().join("run.json")).unwrap();
+    let record: serde_json::Value = serde_json::from_str(&line).unwrap();
+    assert!(record["checksum"].is_string(), "{line}");
+    assert!(!record["profile"]["censuses"].as_array().unwrap().is_empty());
+}
+
+/// Of programs without named roots there is nothing to say but that; and an interval that a clock cannot tell from none is one.
+#[test]
+fn profiles_of_nothing_say_why() {
+    let bench = Bench::new();
+    let done = bench.gclab(&["exec", "binary_trees", "6", "+RTS", "-ho", "-i0", "-A64k"]);
+    assert!(
+        done.stdout.contains("the program names no heap roots"),
+        "{}",
+        done.all()
+    );
+    let done = bench.gclab(&["exec", "binary_trees", "6", "+RTS", "-hyNobody", "-i0", "-A64k"]);
+    assert!(done.stdout.contains("nothing has the names"), "{}", done.all());
+    let done = bench.gclab(&["exec", "binary_trees", "14", "+RTS", "-hy", "-i0.0000000001"]);
+    assert!(!done.stdout.contains("no census"), "{}", done.all());
+}

@@ -188,9 +188,7 @@ struct Inner {
     /// The first thing that went wrong in writing.
     error: Option<io::Error>,
     censuses: Vec<Census>,
-    /// CPU time of the process when the profile began, and since then of collections and of censuses.
-    start_ns: u64,
-    gc_ns: u64,
+    /// CPU time of censuses so far.
     census_ns: u64,
 }
 
@@ -209,8 +207,6 @@ impl HeapProfiler {
             hp,
             error: None,
             censuses: Vec::new(),
-            start_ns: Clock::process_cpu_ns(),
-            gc_ns: 0,
             census_ns: 0,
         }))))
     }
@@ -220,10 +216,9 @@ impl HeapProfiler {
         self.lock().census(stopped, None);
     }
 
-    /// The profile, once the run is over, and what went wrong in writing the file, if anything did.
-    pub fn finish(&self) -> (Profile, io::Result<()>) {
+    /// The profile, once the run is over, which took its mutators so many seconds of CPU time; and what went wrong in writing the file, if anything did.
+    pub fn finish(&self, seconds: f64) -> (Profile, io::Result<()>) {
         let mut inner = self.lock();
-        let seconds = inner.mutator_seconds();
         let mut censuses = std::mem::take(&mut inner.censuses);
         if inner.counter.biography.is_some() {
             inner.counter.finish(&mut censuses);
@@ -248,11 +243,6 @@ impl HeapProfiler {
 }
 
 impl Inner {
-    fn mutator_seconds(&self) -> f64 {
-        let all = Clock::process_cpu_ns() - self.start_ns;
-        all.saturating_sub(self.gc_ns + self.census_ns) as f64 / 1e9
-    }
-
     fn census(&mut self, stopped: &Stopped<'_>, marker: Option<&str>) {
         if !self.counter.goes_on(self.censuses.len()) {
             let why = format!("a biography has at most {LAST_ERA} censuses: take fewer (-i<seconds>)");
@@ -260,7 +250,7 @@ impl Inner {
             return;
         }
         let start_ns = Clock::process_cpu_ns();
-        let seconds = self.mutator_seconds();
+        let seconds = stopped.mutator_seconds();
         let census = self.counter.census(stopped, seconds, marker);
         if self.counter.biography.is_none() {
             self.write(&census);
@@ -285,12 +275,7 @@ impl Listener for HeapProfiler {
     fn event(&mut self, event: &Event<'_>) {
         let mut inner = self.lock();
         match event {
-            Event::End { collection, stopped } => {
-                inner.gc_ns += collection.cpu_ns;
-                if inner.each_collection {
-                    inner.census(stopped, None);
-                }
-            }
+            Event::End { stopped, .. } if inner.each_collection => inner.census(stopped, None),
             Event::Marker { name, stopped } => inner.census(stopped, Some(name)),
             _ => {}
         }

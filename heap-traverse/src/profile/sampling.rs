@@ -7,7 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Runs a program in `world`, with a census every `interval`, for which the world stops. Of a program that ends before that there is none.
+/// Runs a program in `world`, with a census every `interval`, for which the world stops; none if it is zero. Of a program that ends before that there is none.
 ///
 /// Threads stop for a census as for a collection: when their allocation area is looked at next, or at a safepoint.
 pub fn while_sampling<C: Collector, R>(

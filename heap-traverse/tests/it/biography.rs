@@ -229,7 +229,7 @@ fn run<C: Collector>(ops: &[Op], words: &[&str], stress: u64) -> (Model, Vec<BTr
         });
     });
     stay.expect("room enough");
-    let (profile, written) = profiler.finish();
+    let (profile, written) = profiler.finish(0.0);
     written.expect("nothing is written");
     let name = |name: &str| name.split_once(')').map_or(name, |(_, name)| name).to_owned();
     let mut all = Vec::new();

@@ -114,7 +114,7 @@ fn retainers_are_known_by_where_they_were_allocated() {
         });
     });
     stay.expect("room enough");
-    let (profile, _) = profiler.finish();
+    let (profile, _) = profiler.finish(0.0);
     let all = profile.censuses.iter().find(|census| census.marker.is_some());
     let mut names: Vec<_> = all
         .expect("one at the marker")
@@ -295,7 +295,7 @@ fn grow(words: &str, interval: Duration) -> (String, String, usize) {
     };
     while_sampling(&world, &profiler, interval, program).expect("room enough");
     let collections = world.finish().collections_count();
-    let (profile, written) = profiler.finish();
+    let (profile, written) = profiler.finish(0.0);
     written.expect("memory can be written");
     if interval.is_zero() {
         assert_eq!(profile.censuses.len() as u64, collections + 2);
@@ -376,6 +376,6 @@ fn an_array_in_a_frame_is_counted() {
         });
     });
     stay.expect("room enough");
-    let (profile, _) = profiler.finish();
+    let (profile, _) = profiler.finish(0.0);
     assert_eq!(profile.censuses[0].bands, [("MutArray<Node>".to_owned(), 96)]);
 }
