@@ -151,6 +151,7 @@ fn what_is_wrong_is_one_message() {
             "out.heapsnapshot",
         ],
         &["heap", "dump", "binary_trees", "6", "-o", "no/such/folder"],
+        &["heap", "dump", "binary_trees", "6", "-o", "."],
         &[
             "heap",
             "dump",

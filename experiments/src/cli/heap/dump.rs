@@ -51,6 +51,13 @@ pub fn dump(arguments: &Arguments, words: &[String], registry: &Registry, execut
         Ok(checked) => checked,
         Err(message) => return usage(message),
     };
+    if arguments.output.is_dir() {
+        // The rename at the end would be the first to notice.
+        return usage(format!(
+            "-o {0}: is a folder: name a file in it",
+            arguments.output.display()
+        ));
+    }
     let part = part(&arguments.output);
     let out = match File::create(&part) {
         Ok(out) => out,
