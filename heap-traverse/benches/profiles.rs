@@ -5,25 +5,9 @@
 mod heaps;
 
 use criterion::{Criterion, SamplingMode, Throughput};
-use gclab_core::world::ClosureView;
-use gclab_heap_traverse::{Client, Order, Traversal, Visit};
-use heaps::{HEAPS, Heap, counter};
+use gclab_heap_traverse::{Traversal, Visit};
+use heaps::{Empty, HEAPS, Heap, counter};
 use std::time::Duration;
-
-/// Counts closures depth first.
-struct Deep(usize);
-
-impl<'a> Client<'a> for Deep {
-    const ORDER: Order = Order::DepthFirst;
-    type Parent = ();
-    type Data = ();
-    type Sum = ();
-    #[inline(always)]
-    fn visit(&mut self, _: ClosureView<'a>, (): (), (): (), _: bool) -> Visit<()> {
-        self.0 += 1;
-        Visit::Descend(())
-    }
-}
 
 fn bench(criterion: &mut Criterion, Heap { name, world, .. }: &Heap, nodes: usize) {
     let mut group = criterion.benchmark_group(name);
@@ -47,7 +31,7 @@ fn bench(criterion: &mut Criterion, Heap { name, world, .. }: &Heap, nodes: usiz
         });
         group.bench_function("depth first", |b| {
             b.iter(|| {
-                let mut client = Deep(0);
+                let mut client = Empty::<true>(0);
                 traversal.run(roots.iter().map(|root| (*root, ())), &mut client);
                 client.0
             });

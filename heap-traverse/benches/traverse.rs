@@ -9,8 +9,8 @@ mod heaps;
 
 use gclab_core::world::{ClosureView, Stopped};
 use gclab_heap_traverse::graph::Graph;
-use gclab_heap_traverse::{Client, Dominators, Order, Traversal, Visit};
-use heaps::{HEAPS, Heap, counter};
+use gclab_heap_traverse::{Dominators, Traversal};
+use heaps::{Empty, HEAPS, Heap, counter};
 use std::time::Instant;
 
 /// Rounds of which the median is taken.
@@ -123,20 +123,6 @@ impl Kernel {
                 self.scan(closure, |this, child| this.stack.push(child));
             }
         }
-    }
-}
-
-struct Empty<const DEPTH_FIRST: bool>(usize);
-
-impl<'a, const DEPTH_FIRST: bool> Client<'a> for Empty<DEPTH_FIRST> {
-    const ORDER: Order = if DEPTH_FIRST { Order::DepthFirst } else { Order::Any };
-    type Parent = ();
-    type Data = ();
-    type Sum = ();
-    #[inline(always)]
-    fn visit(&mut self, _: ClosureView<'a>, (): (), (): (), _: bool) -> Visit<()> {
-        self.0 += 1;
-        Visit::Descend(())
     }
 }
 

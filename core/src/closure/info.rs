@@ -27,7 +27,12 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// GHC's name, as `-hT` prints it.
+    /// Whether it is data of a program's own type, with fields that have names: what profiles know by its constructor, and whose uses they follow.
+    pub const fn is_data(self) -> bool {
+        matches!(self, Kind::Constr | Kind::MutConstr)
+    }
+
+    /// GHC's name, as profiles print it of what is not data.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Constr => "CONSTR",

@@ -7,6 +7,8 @@
 //! * *drag*: it was used, in an earlier era, and will not be used again;
 //! * *void*: it has not been used, and never will be.
 //!
+//! Only uses of data are followed ([`crate::closure::Kind::is_data`]): variables, arrays, byte arrays and records are *inherently used*, as in GHC.
+//!
 //! A census alone cannot tell lag from void, nor use from drag: they differ in what comes later. GHC looks at each closure once more when it is dead, which each
 //! collector has to do for it. Here the answer is noted when it becomes known: a closure's first use in era `u` says that the censuses from `c` to `u` - 1 saw it lagging, or, if it
 //! was used before, that those from `l` + 1 to `u` - 1 saw it in use. What is left over in the end was void, or dragged. So the dead are never looked for.
@@ -14,14 +16,9 @@
 //! Memory: 16 bytes for each era, for each pair of an info table and a stack of cost centres that was used.
 
 use super::{SideWord, StackId};
-use crate::closure::{Kind, TypeInfo};
+use crate::closure::TypeInfo;
 use crate::words::Words;
 use std::collections::HashMap;
-
-/// Whether uses of closures of this kind are followed. Variables, arrays, byte arrays and records are *inherently used*, as in GHC.
-pub fn has_biography(kind: Kind) -> bool {
-    matches!(kind, Kind::Constr | Kind::MutConstr)
-}
 
 /// What is known of the past, of all closures together that have one info table and were allocated by one stack.
 #[derive(Debug, Clone)]

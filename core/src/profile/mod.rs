@@ -20,7 +20,7 @@ mod cost_centre;
 mod profiled;
 mod side_words;
 
-pub use biography::{Biographies, Spans, has_biography};
+pub use biography::{Biographies, Spans};
 pub use cost_centre::{CostCentre, StackId};
 pub use profiled::Profiled;
 pub use side_words::{LAST_ERA, SideWord, SideWords};

@@ -1,7 +1,7 @@
 //! Side words: one for each closure of a profiled heap, in a table beside it.
 
 use super::cost_centre::Stacks;
-use super::{Biographies, CostCentre, Spans, StackId, has_biography};
+use super::{Biographies, CostCentre, Spans, StackId};
 use crate::block::StateView;
 use crate::closure::ClosureRef;
 use crate::memory::{MemoryError, Table};
@@ -129,13 +129,9 @@ impl SideWords {
         self.era.load(Relaxed)
     }
 
-    /// A census ends this era; another one begins, unless it was the last ([`LAST_ERA`]): says whether it was not. The world must be stopped.
-    pub fn next_era(&self) -> bool {
-        let era = self.era();
-        if era < LAST_ERA {
-            self.era.store(era + 1, Relaxed);
-        }
-        era < LAST_ERA
+    /// A census ends this era; another one begins, unless it was the last ([`LAST_ERA`]). The world must be stopped.
+    pub fn next_era(&self) {
+        self.era.store((self.era() + 1).min(LAST_ERA), Relaxed);
     }
 
     /// The stack when `centre` is entered from `outer`.
@@ -207,7 +203,7 @@ fn first_use(biographies: &Mutex<Biographies>, closure: ClosureRef, word: &Atomi
     }
     // SAFETY: a mutator has it, so it is a closure.
     let (info, words) = unsafe { (closure.header().info(), closure.words()) };
-    if has_biography(info.kind) {
+    if info.kind.is_data() {
         biographies.lock().used(info, words, before, era);
     }
 }

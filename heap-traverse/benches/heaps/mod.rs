@@ -5,8 +5,9 @@ use gclab_core::closure::{Closure, Mut};
 use gclab_core::flags::Flags;
 use gclab_core::mutator::{Handle, MutArray};
 use gclab_core::words::Bytes;
-use gclab_core::world::World;
+use gclab_core::world::{ClosureView, World};
 use gclab_heap_traverse::profile::Counter;
+use gclab_heap_traverse::{Client, Order, Visit};
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -144,4 +145,19 @@ impl Heap {
 /// What counts a heap as a flag says.
 pub fn counter(flag: &str) -> Counter {
     Counter::new(&Flags::parse_words(&[flag]).expect("a flag").profile).expect("a profile")
+}
+
+/// Counts closures, and does nothing else.
+pub struct Empty<const DEPTH_FIRST: bool>(pub usize);
+
+impl<'a, const DEPTH_FIRST: bool> Client<'a> for Empty<DEPTH_FIRST> {
+    const ORDER: Order = if DEPTH_FIRST { Order::DepthFirst } else { Order::Any };
+    type Parent = ();
+    type Data = ();
+    type Sum = ();
+    #[inline(always)]
+    fn visit(&mut self, _: ClosureView<'a>, (): (), (): (), _: bool) -> Visit<()> {
+        self.0 += 1;
+        Visit::Descend(())
+    }
 }

@@ -19,7 +19,7 @@ use super::bands::{Bands, NONE};
 use crate::{Traversal, Visit};
 use gclab_core::closure::TypeInfo;
 use gclab_core::flags::Breakdown;
-use gclab_core::profile::{SideWords, StackId, has_biography};
+use gclab_core::profile::{SideWords, StackId};
 use gclab_core::world::Stopped;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -91,7 +91,7 @@ impl Biography {
             }
             let seen = &mut now[last.1];
             let place = match word.last_used() {
-                _ if !has_biography(info.kind) => &mut seen.inherent,
+                _ if !info.kind.is_data() => &mut seen.inherent,
                 None => &mut seen.not_used,
                 Some(last) if last == era => &mut seen.used_since,
                 Some(_) => &mut seen.used_before,

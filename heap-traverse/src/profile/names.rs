@@ -1,6 +1,6 @@
 //! What profiles call a closure: by type, description and module, or by cost centres, as GHC does.
 
-use gclab_core::closure::{Kind, TypeInfo};
+use gclab_core::closure::TypeInfo;
 use gclab_core::flags::Breakdown;
 use gclab_core::profile::{CostCentre, StackId};
 
@@ -16,7 +16,7 @@ pub fn name(info: &TypeInfo, breakdown: Breakdown) -> String {
 
 /// `-hT`: `package:Module.Constructor`, or the kind of closure.
 pub fn closure_type(info: &TypeInfo) -> String {
-    if !matches!(info.kind, Kind::Constr | Kind::MutConstr) {
+    if !info.kind.is_data() {
         return info.kind.name().to_owned();
     }
     let (package, module) = info.module.split_once("::").unwrap_or((info.module, ""));
@@ -27,10 +27,12 @@ pub fn closure_type(info: &TypeInfo) -> String {
 
 /// `-hd`: the name of data, or the kind of closure.
 pub fn description(info: &TypeInfo) -> String {
-    match info.kind {
-        Kind::Constr | Kind::MutConstr => info.name.to_owned(),
-        kind => kind.name().to_owned(),
+    if info.kind.is_data() {
+        info.name
+    } else {
+        info.kind.name()
     }
+    .to_owned()
 }
 
 /// `-hy`: the type.
