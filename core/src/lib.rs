@@ -18,6 +18,7 @@ pub mod memory;
 #[cfg(miri)]
 mod miri_libc;
 pub mod mutator;
+mod prefetch;
 pub mod profile;
 pub mod remembered;
 pub mod sizing;
