@@ -15,6 +15,7 @@ pub mod flags;
 pub mod gc_threads;
 pub mod heap;
 pub mod memory;
+pub mod mutants;
 #[cfg(miri)]
 mod miri_libc;
 pub mod mutator;
