@@ -17,7 +17,9 @@ pub mod heap;
 pub mod memory;
 #[cfg(miri)]
 mod miri_libc;
+pub mod mutants;
 pub mod mutator;
+mod prefetch;
 pub mod profile;
 pub mod remembered;
 pub mod sizing;
