@@ -19,6 +19,7 @@ pub mod mutants;
 #[cfg(miri)]
 mod miri_libc;
 pub mod mutator;
+mod prefetch;
 pub mod profile;
 pub mod remembered;
 pub mod sizing;

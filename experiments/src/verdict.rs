@@ -1,17 +1,16 @@
 //! What makes a finished sweep not well: runs that failed, and checksums that do not agree.
 
-use gclab_results::report::profiles::wrong_results;
-use gclab_results::summary::Summary;
-use gclab_results::{ResultsDir, RunRecord, Status, table};
+use gclab_report::{disagreements, wrong_results};
+use gclab_results::{ResultsDir, RunRecord, Status};
 
 /// One text for each thing that is wrong; none if all is well. An exhausted heap is a result, not a fault: sweeps over `-M` are made to
 /// find it. With `heap`, neither is a timeout: near the least heap a program may thrash.
 pub fn verdict(results: &ResultsDir) -> Vec<String> {
     let mut complaints = Vec::new();
-    for work in &Summary::of(results).works {
-        if let Some(disagreement) = table::disagreement(work) {
-            complaints.push(format!("WRONG RESULTS: {}: {disagreement}: a collector loses or changes data, or the workload is not deterministic", work.title));
-        }
+    for note in disagreements(results) {
+        complaints.push(format!(
+            "WRONG RESULTS: {note}: a collector loses or changes data, or the workload is not deterministic"
+        ));
     }
     for note in wrong_results(results) {
         complaints.push(format!("WRONG RESULTS: {note}: a heap profile changes the program"));

@@ -181,7 +181,7 @@ fn go(mut folder: Folder, spec: &Spec, arguments: &Arguments, program: &Path, st
 
 /// The table, the report, and whether all is well.
 fn finish(results: &ResultsDir, path: &Path) -> ExitCode {
-    let printed = super::print(&gclab_results::table::render(results));
+    let printed = super::print(&gclab_report::terminal(results));
     let mut complaints = verdict(results);
     match super::report::write_html(results, path) {
         Ok(report) => tell!("\n{}", report.display()),
