@@ -16,7 +16,7 @@ use gclab_results::folder::PLAN_DRAFT;
 use gclab_results::{Axis, Manifest, Minimum, PlannedRun, ResultsDir, ResultsError, rfc3339};
 use thiserror::Error;
 
-use crate::experiment::Spec;
+use crate::experiment::Experiment;
 use crate::machine;
 use crate::plan::{ORDER, Shard, plan};
 use crate::runner::lock::{LOCK_FILE, Lock, lock};
@@ -84,16 +84,16 @@ pub enum FolderError {
 }
 
 /// The manifest of a sweep that begins now. `minima` are those of its configurations if it says `heap`.
-pub fn manifest(spec: &Spec, minima: Vec<Minimum>, shard: Shard, command: Vec<String>) -> Manifest {
-    let mut manifest = Manifest::new(&spec.name);
-    manifest.question = Some(spec.question.clone()).filter(|question| !question.is_empty());
-    manifest.experiment.clone_from(&spec.text);
-    manifest.seed = spec.seed;
+pub fn manifest(experiment: &Experiment, minima: Vec<Minimum>, shard: Shard, command: Vec<String>) -> Manifest {
+    let mut manifest = Manifest::new(&experiment.name);
+    manifest.question = Some(experiment.question.clone()).filter(|question| !question.is_empty());
+    manifest.experiment.clone_from(&experiment.text);
+    manifest.seed = experiment.seed;
     manifest.order = Some(ORDER.to_owned());
     manifest.shard = (!shard.is_all()).then(|| shard.to_string());
-    manifest.timeout_seconds = Some(spec.timeout.as_secs_f64());
-    manifest.repeat = spec.repeat;
-    manifest.sweep = spec
+    manifest.timeout_seconds = Some(experiment.timeout.as_secs_f64());
+    manifest.repeat = experiment.repeat;
+    manifest.sweep = experiment
         .axes()
         .into_iter()
         .map(|axis| Axis {
@@ -105,8 +105,8 @@ pub fn manifest(spec: &Spec, minima: Vec<Minimum>, shard: Shard, command: Vec<St
     manifest.build = machine::build();
     manifest.started = rfc3339(SystemTime::now());
     manifest.command = command;
-    manifest.plan = plan(spec, &minima, shard);
-    manifest.heap.clone_from(&spec.heap);
+    manifest.plan = plan(experiment, &minima, shard);
+    manifest.heap.clone_from(&experiment.heap);
     manifest.minima = minima;
     manifest
 }

@@ -1,5 +1,5 @@
-//! What collectors and workloads there are, as data: what the command line, experiment files and `gclab list` need to know of them
-//! without their types.
+//! The collectors and workloads of a program as data, for the command line, experiment files and
+//! `gclab list`.
 
 use gclab_core::collector::Description;
 use gclab_core::flags::{FlagError, Flags};
@@ -8,13 +8,13 @@ use gclab_workloads::WorkloadDescription;
 /// All collectors and workloads of this program, in the order of their lists.
 #[derive(Debug)]
 pub struct Registry {
-    /// The collectors.
+    /// The collectors, in the order of their list.
     pub collectors: Vec<&'static Description>,
-    /// The workloads.
+    /// The workloads, in the order of their list.
     pub workloads: Vec<&'static WorkloadDescription>,
 }
 
-/// How a workload is called, with each argument's range and default on a line of its own.
+/// The usage of a workload, with each argument's range and default on a line of its own.
 pub fn usage(workload: &WorkloadDescription) -> String {
     let mut lines = vec![workload.usage()];
     lines.extend(workload.args.iter().map(|arg| {
@@ -27,7 +27,7 @@ pub fn usage(workload: &WorkloadDescription) -> String {
 }
 
 impl Registry {
-    /// The registry of these lists. Of two of one name the first counts, as in the lists themselves.
+    /// The registry of these lists. If two have the same name, the first counts, as in the lists.
     pub fn new(
         collectors: impl IntoIterator<Item = &'static Description>,
         workloads: impl IntoIterator<Item = &'static WorkloadDescription>,
@@ -69,18 +69,19 @@ impl Registry {
         self.workloads.iter().map(|workload| workload.name).collect()
     }
 
-    /// Fits `flags` to `collector`: a number of generations that nobody gave becomes one that it takes.
+    /// Fits `flags` to `collector`: if no flag sets the number of generations, it becomes one that the
+    /// collector takes.
     ///
     /// # Errors
-    /// The first flag that it cannot honour, with those who can.
+    /// The first flag that the collector cannot honour, with the collectors that can.
     pub fn fit(&self, collector: &Description, flags: &Flags) -> Result<Flags, FlagError> {
         let mut flags = flags.clone();
-        collector.fit(&mut flags, |flag| self.who_honours(flag))?;
+        collector.fit(&mut flags, |flag| self.honouring(flag))?;
         Ok(flags)
     }
 
-    /// The collectors that honour `flag` (a name as in the table of flags).
-    pub fn who_honours(&self, flag: &str) -> Vec<&'static str> {
+    /// The names of the collectors that honour `flag` (a name as in the table of flags).
+    pub fn honouring(&self, flag: &str) -> Vec<&'static str> {
         self.collectors
             .iter()
             .filter(|collector| collector.honours.contains(&flag))

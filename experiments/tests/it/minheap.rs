@@ -185,7 +185,7 @@ fn a_stop_by_signal_says_how_to_go_on() {
     let output = runner.wait_with_output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{stderr}");
-    let on = "To go on:\n  gclab minheap binary_trees 27 --collector copying --runs 2 +RTS -A2m\n";
+    let on = "To continue:\n  gclab minheap binary_trees 27 --collector copying --runs 2 +RTS -A2m\n";
     assert!(stderr.contains(on), "{stderr}");
 }
 

@@ -138,7 +138,7 @@ fn goes_on_with_the_profiles_that_are_missing() {
     }
     let again = bench.gclab(&["run", "x.toml", "--out", "out"]).exits(0);
     assert!(
-        again.stderr.contains("going on, 21 of 28 runs are done"),
+        again.stderr.contains("continuing, 21 of 28 runs are done"),
         "{}",
         again.all()
     );

@@ -133,14 +133,16 @@ fn a_stop_by_signal_says_how_to_go_on() {
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(code), "{stderr}");
         assert!(
-            stderr.contains("of 160 runs are done and kept. To go on:\n  gclab run tiny.toml\n"),
+            stderr.contains("of 160 runs are done and kept. To continue:\n  gclab run tiny.toml\n"),
             "{stderr}"
         );
         let done = lines(&bench);
         assert!((3..160).contains(&done));
         let again = bench.gclab(&["run", "tiny.toml"]).exits(0);
         assert!(
-            again.stderr.contains(&format!("going on, {done} of 160 runs are done")),
+            again
+                .stderr
+                .contains(&format!("continuing, {done} of 160 runs are done")),
             "{}",
             again.all()
         );

@@ -21,7 +21,7 @@ use gclab_results::{Configuration, Minimum, PlannedRun};
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;
 
-use crate::experiment::{Axis, Spec};
+use crate::experiment::{Axis, Experiment};
 
 /// How the order came about, for `plan.json`.
 pub const ORDER: &str = "blocks shuffled by pcg64(seed, block) and fisher-yates";
@@ -85,12 +85,15 @@ type Setting = BTreeMap<String, String>;
 
 /// All settings of the flags: the fixed ones with the cross product of the swept ones, the last axis running fastest; of several sweeps one after
 /// the other. What occurs in two sweeps is there once.
-pub fn settings(spec: &Spec) -> Vec<Setting> {
-    if spec.sweeps.is_empty() {
-        return vec![spec.flags.clone()];
+pub fn settings(experiment: &Experiment) -> Vec<Setting> {
+    if experiment.sweeps.is_empty() {
+        return vec![experiment.flags.clone()];
     }
     let mut seen = BTreeSet::new();
-    let all = spec.sweeps.iter().flat_map(|axes| cross_product(&spec.flags, axes));
+    let all = experiment
+        .sweeps
+        .iter()
+        .flat_map(|axes| cross_product(&experiment.flags, axes));
     all.filter(|setting| seen.insert(setting.clone())).collect()
 }
 
@@ -104,11 +107,11 @@ fn cross_product(fixed: &Setting, axes: &[Axis]) -> Vec<Setting> {
 }
 
 /// All configurations of an experiment but for the size of the heap: workloads × collectors × settings.
-pub fn configurations(spec: &Spec) -> Vec<Configuration> {
-    let settings = settings(spec);
+pub fn configurations(experiment: &Experiment) -> Vec<Configuration> {
+    let settings = settings(experiment);
     let mut configurations = Vec::new();
-    for (workload, args) in &spec.workloads {
-        for collector in &spec.collectors {
+    for (workload, args) in &experiment.workloads {
+        for collector in &experiment.collectors {
             configurations.extend(settings.iter().map(|flags| Configuration {
                 workload: workload.clone(),
                 args: args.clone(),
@@ -131,9 +134,9 @@ pub struct Cell {
 
 /// All cells of an experiment: its configurations, with `heap` each at every multiple of the workload's reference minimum. All collectors get the same
 /// bytes. (A workload without a minimum gets no `-M`: it can be shown, not run.)
-pub fn cells(spec: &Spec, minima: &[Minimum]) -> Vec<Cell> {
-    let configurations = configurations(spec).into_iter();
-    if spec.heap.is_empty() {
+pub fn cells(experiment: &Experiment, minima: &[Minimum]) -> Vec<Cell> {
+    let configurations = configurations(experiment).into_iter();
+    if experiment.heap.is_empty() {
         return configurations
             .map(|configuration| Cell {
                 configuration,
@@ -158,7 +161,8 @@ pub fn cells(spec: &Spec, minima: &[Minimum]) -> Vec<Cell> {
     };
     configurations
         .flat_map(|configuration| {
-            spec.heap
+            experiment
+                .heap
                 .iter()
                 .map(move |multiple| at(&configuration, *multiple))
                 .collect::<Vec<_>>()
@@ -178,21 +182,25 @@ fn with(flags: &Setting, name: &str, value: &str) -> Setting {
 }
 
 /// The runs of `shard`, in order. Positions are those in the whole plan, so that the shards' runs can be put together again.
-pub fn plan(spec: &Spec, minima: &[Minimum], shard: Shard) -> Vec<PlannedRun> {
-    let cells = cells(spec, minima);
+pub fn plan(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Vec<PlannedRun> {
+    let cells = cells(experiment, minima);
     // Works in the order of the file; a group's number tells which shard takes it.
     let work_of = |cell: &Configuration| {
-        spec.workloads
+        experiment
+            .workloads
             .iter()
             .position(|(name, args)| (name, args) == (&cell.workload, &cell.args))
     };
     let mut runs = Vec::new();
     let mut position = 0;
-    for block in 0..spec.repeat {
+    for block in 0..experiment.repeat {
         let mut order: Vec<usize> = (0..cells.len()).collect();
-        shuffle(&mut order, &mut Pcg64::new(u128::from(spec.seed), u128::from(block)));
+        shuffle(
+            &mut order,
+            &mut Pcg64::new(u128::from(experiment.seed), u128::from(block)),
+        );
         for cell in order.into_iter().map(|index| &cells[index]) {
-            let group = block as usize * spec.workloads.len() + work_of(&cell.configuration).unwrap_or(0);
+            let group = block as usize * experiment.workloads.len() + work_of(&cell.configuration).unwrap_or(0);
             if shard.takes(group) {
                 let mut run = PlannedRun::new(cell.configuration.clone(), block, position);
                 run.heap_multiple = cell.heap;
@@ -203,8 +211,8 @@ pub fn plan(spec: &Spec, minima: &[Minimum], shard: Shard) -> Vec<PlannedRun> {
     }
     for cell in &cells {
         let Configuration { workload, args, .. } = &cell.configuration;
-        let group = spec.repeat as usize * spec.workloads.len() + work_of(&cell.configuration).unwrap_or(0);
-        for (number, flags) in spec.profiles_of(workload, args).iter().enumerate() {
+        let group = experiment.repeat as usize * experiment.workloads.len() + work_of(&cell.configuration).unwrap_or(0);
+        for (number, flags) in experiment.profiles_of(workload, args).iter().enumerate() {
             if shard.takes(group) {
                 let mut run = PlannedRun::profiled(cell.configuration.clone(), flags, number, position);
                 run.heap_multiple = cell.heap;
