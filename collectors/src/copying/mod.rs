@@ -11,8 +11,8 @@
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collector, Description, GenerationalBarrier, Outcome, Pause, Refill,
 };
+use gclab_core::config::{AREA, Config, GENERATIONS, MAX_GENERATIONS, SHARING, SIZING};
 use gclab_core::events::Phase;
-use gclab_core::flags::{Flags, MAX_GENERATIONS};
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::{Live, Shape, Sizing, Young};
 use gclab_core::space::{Nursery, Region, Steps};
@@ -66,16 +66,16 @@ unsafe impl<const PARALLEL: bool> Collector for Generational<PARALLEL> {
         parallel: PARALLEL,
         generations: (2, MAX_GENERATIONS),
         honours: if PARALLEL {
-            &["A", "n", "AL", "F", "O", "G", "H", "m", "-sizing", "qg", "qb", "qn"]
+            &[AREA, SIZING, GENERATIONS, SHARING]
         } else {
-            &["A", "n", "AL", "F", "O", "G", "H", "m", "-sizing"]
+            &[AREA, SIZING, GENERATIONS]
         },
     };
     type Alloc = Bump;
     type Barrier = GenerationalBarrier;
 
-    fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
-        Self::with_generations(heap, flags, flags.generations)
+    fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
+        Self::with_generations(heap, config, config.generations)
     }
 
     fn refill(&mut self, _: &mut Heap, capability: &Capability<Bump>, _: Words) -> Result<Refill, OutOfMemory> {
@@ -103,11 +103,11 @@ unsafe impl<const PARALLEL: bool> Collector for Generational<PARALLEL> {
 }
 
 impl<const PARALLEL: bool> Generational<PARALLEL> {
-    /// With so many generations, two or more, whatever the flags say.
-    pub(crate) fn with_generations(heap: &mut Heap, flags: &Flags, generations: u32) -> Result<Self, OutOfMemory> {
-        let mut sizing = Sizing::new(flags, heap);
+    /// Makes the collector with `generations` generations, two or more, whatever `config` says.
+    pub(crate) fn with_generations(heap: &mut Heap, config: &Config, generations: u32) -> Result<Self, OutOfMemory> {
+        let mut sizing = Sizing::new(config, heap);
         let area = sizing.area(Live::default(), Bytes(0), Shape::Copying);
-        let nursery = sizing.nursery(heap, flags, area, Shape::Copying)?;
+        let nursery = sizing.nursery(heap, config, area, Shape::Copying)?;
         let old_limit = sizing.old_limit(Bytes(0), Shape::Copying);
         Ok(Generational {
             nursery,
@@ -117,7 +117,7 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
             shape: Shape::Copying,
             old_limit,
             promoted: Words(0),
-            team: TeamRules::new(flags),
+            team: TeamRules::new(config),
             copied: vec![Bytes(0); generations as usize],
         })
     }

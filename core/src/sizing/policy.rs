@@ -1,7 +1,7 @@
 //! Policies: how far a heap should grow before it is collected in full. How far it can is the limit's to say.
 
 use super::{Factor, Fixed, Live, MemBalancer, Shape};
-use crate::flags::{Flags, SizingPolicy};
+use crate::config::{Config, SizingPolicy};
 use crate::words::Bytes;
 use std::time::Duration;
 
@@ -37,11 +37,11 @@ pub trait Policy: std::fmt::Debug + Send {
     fn note(&mut self, _: &Measured) {}
 }
 
-/// The policy that `flags` name (`--sizing`).
-pub(super) fn of(flags: &Flags) -> Box<dyn Policy> {
-    match flags.sizing {
-        SizingPolicy::Factor => Box::new(Factor::new(flags)),
-        SizingPolicy::Fixed => Box::new(Fixed::new(flags)),
-        SizingPolicy::MemBalancer => Box::new(MemBalancer::new(flags)),
+/// The policy that `config` names (`--sizing`).
+pub(super) fn of(config: &Config) -> Box<dyn Policy> {
+    match config.sizing {
+        SizingPolicy::Factor => Box::new(Factor::new(config)),
+        SizingPolicy::Fixed => Box::new(Fixed::new(config)),
+        SizingPolicy::MemBalancer => Box::new(MemBalancer::new(config)),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::copier::ToDo;
 use crate::collector::Capabilities;
-use crate::flags::{Flags, FromGeneration};
+use crate::config::{Config, FromGeneration};
 use crate::gc_threads::GcThreads;
 use crate::stats::Sharing;
 use crate::words::{Bytes, Words};
@@ -30,12 +30,12 @@ pub struct TeamRules {
 }
 
 impl TeamRules {
-    /// The rules that `flags` give.
-    pub fn new(flags: &Flags) -> Self {
+    /// The rules that `config` gives.
+    pub fn new(config: &Config) -> Self {
         TeamRules {
-            threads: flags.gc_thread_count() as usize,
-            parallel: flags.parallel_gc,
-            balanced: flags.balance_from(),
+            threads: config.gc_thread_count() as usize,
+            parallel: config.parallel_gc,
+            balanced: config.balance_from(),
         }
     }
 

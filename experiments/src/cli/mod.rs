@@ -15,7 +15,7 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use gclab_core::flags::{CommandLine, split};
+use gclab_flags::{CommandLine, split};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 
 use crate::registry::Registry;

@@ -1,6 +1,7 @@
 //! Right and wrong experiment files: what is read from the right ones, and what is said of each kind of wrong one.
 
 use gclab_core::collector::Description;
+use gclab_core::config::Setting;
 use gclab_workloads::{ArgSpec, TestSize, WorkloadDescription};
 
 use super::*;
@@ -11,7 +12,7 @@ static TWO_SPACE: Description = Description {
     summary: "",
     moves: true,
     parallel: false,
-    honours: &["A", "F", "G"],
+    honours: &[&[Setting::AllocationArea, Setting::OldFactor, Setting::Generations]],
     generations: (1, 1),
 };
 static COPYING: Description = Description {
@@ -19,7 +20,13 @@ static COPYING: Description = Description {
     summary: "",
     moves: true,
     parallel: false,
-    honours: &["A", "F", "G", "O", "n"],
+    honours: &[&[
+        Setting::AllocationArea,
+        Setting::OldFactor,
+        Setting::Generations,
+        Setting::OldMin,
+        Setting::Chunk,
+    ]],
     generations: (2, 12),
 };
 static TREES: WorkloadDescription = workload(

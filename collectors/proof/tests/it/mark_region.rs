@@ -5,7 +5,7 @@ use gclab_core::block::{BlockRun, BlockState};
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collector, Description, NoBarrier, Outcome, Pause, Refill,
 };
-use gclab_core::flags::Flags;
+use gclab_core::config::{Config, SIZING, Setting};
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::Sizing;
 use gclab_core::space::{LargeObjects, MarkBits, Region};
@@ -85,24 +85,24 @@ unsafe impl Collector for MarkRegion {
         moves: false,
         parallel: true,
         generations: (1, 1),
-        honours: &["A", "F", "m", "-sizing"],
+        honours: &[&[Setting::AllocationArea], SIZING],
     };
     type Alloc = Bump;
     type Barrier = NoBarrier;
 
-    fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
-        let sizing = Sizing::new(flags, heap);
+    fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
+        let sizing = Sizing::new(config, heap);
         Ok(MarkRegion {
             runs: Vec::new(),
             holes: Vec::new(),
             filled: Vec::new(),
-            held: vec![None; flags.capabilities as usize],
+            held: vec![None; config.capabilities as usize],
             taken: Bytes::ZERO,
             large: LargeObjects::new(STEP),
             marks: MarkBits::new(heap)?,
             area: sizing.area_in_place(Bytes::ZERO)?,
             sizing,
-            team: TeamRules::new(flags),
+            team: TeamRules::new(config),
         })
     }
 

@@ -4,7 +4,7 @@
 use super::*;
 use crate::block::BlockState;
 use crate::closure::{ClosureRef, Header, Kind, TypeInfo};
-use crate::flags::Flags;
+use crate::config::Config;
 use crate::gc_threads::GcThreads;
 use crate::space::MarkBits;
 use proptest::prelude::*;
@@ -28,9 +28,9 @@ struct Graph {
 
 impl Graph {
     fn new() -> Self {
-        let heap = Heap::new(&Flags {
+        let heap = Heap::new(&Config {
             reserve: Bytes::gib(2),
-            ..Flags::default()
+            ..Config::default()
         })
         .expect("a heap");
         let marks = MarkBits::new(&heap).expect("a table");

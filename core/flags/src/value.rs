@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use gclab_core::words::Bytes;
+
 use super::{FlagError, nearest};
-use crate::words::Bytes;
 
 /// The type of a flag's value. Ranges include both ends.
 #[derive(Clone, Copy, Debug, PartialEq)]

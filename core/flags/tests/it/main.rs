@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use gclab_core::flags::{
-    Breakdown, Compact, FLAGS, Flags, FromGeneration, HeapHint, Kind, Restrictions, Scope, StatsLevel, help, markdown,
-    split,
+use gclab_core::collector::Description;
+use gclab_core::config::{
+    AREA, Breakdown, COMPACTION, Compact, FromGeneration, GENERATIONS, HeapHint, Restrictions, SHARING, SIZING, Setting,
 };
+use gclab_core::stats::StatsLevel;
 use gclab_core::words::Bytes;
+use gclab_flags::{FLAGS, Flags, Kind, Scope, help, honours, markdown, split};
 
 const MIB: usize = 1 << 20;
 
@@ -48,21 +50,30 @@ fn values_reach_their_fields() {
     let f = parse(
         "-A64m -n0.5m -AL2m -F1.5 -O512k -G3 -H100m -M1g -m5% -c40 -N4 -qg1 -qb -qn2 -DS -DZ7 -xr4g --no-huge-pages",
     );
-    assert_eq!(f.allocation_area, Bytes(64 * MIB));
-    assert_eq!(f.chunk, Some(Bytes(MIB / 2)));
-    assert_eq!((f.large_area, f.large_limit()), (Some(Bytes(2 * MIB)), Bytes(2 * MIB)));
-    assert_eq!((f.old_factor, f.old_min, f.generations), (1.5, Bytes(MIB / 2), 3));
+    assert_eq!(f.config.allocation_area, Bytes(64 * MIB));
+    assert_eq!(f.config.chunk, Some(Bytes(MIB / 2)));
     assert_eq!(
-        (f.heap_hint, f.max_heap, f.min_free),
+        (f.config.large_area, f.config.large_limit()),
+        (Some(Bytes(2 * MIB)), Bytes(2 * MIB))
+    );
+    assert_eq!(
+        (f.config.old_factor, f.config.old_min, f.config.generations),
+        (1.5, Bytes(MIB / 2), 3)
+    );
+    assert_eq!(
+        (f.config.heap_hint, f.config.max_heap, f.config.min_free),
         (HeapHint::Size(Bytes(100 * MIB)), Some(Bytes(1 << 30)), 5.0)
     );
-    assert_eq!((f.compact, f.capabilities, f.gc_threads), (Compact::Above(40.0), 4, 2));
     assert_eq!(
-        (f.parallel_gc, f.load_balance),
+        (f.config.compact, f.config.capabilities, f.config.gc_threads),
+        (Compact::Above(40.0), 4, 2)
+    );
+    assert_eq!(
+        (f.config.parallel_gc, f.config.load_balance),
         (FromGeneration::From(1), Some(FromGeneration::Off))
     );
     assert_eq!(
-        (f.sanity, f.stress, f.reserve, f.huge_pages),
+        (f.sanity, f.config.stress, f.config.reserve, f.config.huge_pages),
         (true, Some(7), Bytes(4 << 30), false)
     );
     let given: Vec<_> = "A n AL F O G H M m c N qg qb qn DS DZ xr -no-huge-pages"
@@ -74,34 +85,37 @@ fn values_reach_their_fields() {
 #[test]
 fn bare_flags_mean_what_they_mean_in_ghc() {
     let f = parse("-H -c -N -qg -qb");
-    assert_eq!((f.heap_hint, f.compact), (HeapHint::Auto, Compact::Always));
     assert_eq!(
-        (f.parallel_gc, f.load_balance),
+        (f.config.heap_hint, f.config.compact),
+        (HeapHint::Auto, Compact::Always)
+    );
+    assert_eq!(
+        (f.config.parallel_gc, f.config.load_balance),
         (FromGeneration::Off, Some(FromGeneration::Off))
     );
-    assert_eq!(f.capabilities as usize, num_cpus::get());
+    assert_eq!(f.config.capabilities as usize, num_cpus::get());
 }
 
 #[test]
 fn flags_imply_what_they_imply_in_ghc() {
-    assert_eq!(parse("").chunk_size(), None);
-    assert_eq!(parse("-A16m").chunk_size(), Some(Bytes(4 * MIB)));
-    assert_eq!(parse("-A15m").chunk_size(), None);
-    assert_eq!(parse("-A64m -n1m").chunk_size(), Some(Bytes(MIB)));
-    assert_eq!(parse("-A64m -n0").chunk_size(), None);
-    assert_eq!(parse("-A31m").balance_from(), FromGeneration::From(1));
-    assert_eq!(parse("-A32m").balance_from(), FromGeneration::From(0));
-    assert_eq!(parse("-A32m -qb1").balance_from(), FromGeneration::From(1));
-    assert_eq!(parse("-M1g").compaction(), Compact::Above(30.0));
-    assert_eq!(parse("-M1g -c").compaction(), Compact::Always);
-    assert_eq!(parse("").compaction(), Compact::Never);
-    assert_eq!(parse("-A64m -M8m").allocation_area, Bytes(8 * MIB));
+    assert_eq!(parse("").config.chunk_size(), None);
+    assert_eq!(parse("-A16m").config.chunk_size(), Some(Bytes(4 * MIB)));
+    assert_eq!(parse("-A15m").config.chunk_size(), None);
+    assert_eq!(parse("-A64m -n1m").config.chunk_size(), Some(Bytes(MIB)));
+    assert_eq!(parse("-A64m -n0").config.chunk_size(), None);
+    assert_eq!(parse("-A31m").config.balance_from(), FromGeneration::From(1));
+    assert_eq!(parse("-A32m").config.balance_from(), FromGeneration::From(0));
+    assert_eq!(parse("-A32m -qb1").config.balance_from(), FromGeneration::From(1));
+    assert_eq!(parse("-M1g").config.compaction(), Compact::Above(30.0));
+    assert_eq!(parse("-M1g -c").config.compaction(), Compact::Always);
+    assert_eq!(parse("").config.compaction(), Compact::Never);
+    assert_eq!(parse("-A64m -M8m").config.allocation_area, Bytes(8 * MIB));
 }
 
 #[test]
 fn one_flag_of_a_heap_profile_shows_and_others_restrict() {
     let of = |text: &str| {
-        let profile = parse(text).profile;
+        let profile = parse(text).config.profile;
         (profile.breakdown, profile.only)
     };
     let names = |list: &str| line(&list.replace(',', " "));
@@ -130,7 +144,7 @@ fn one_flag_of_a_heap_profile_shows_and_others_restrict() {
         )
     );
     let sides = |text: &str| {
-        let profile = parse(text).profile;
+        let profile = parse(text).config.profile;
         (profile.follows_uses(), profile.follows_allocation())
     };
     assert_eq!(
@@ -163,9 +177,13 @@ fn one_flag_of_a_heap_profile_shows_and_others_restrict() {
         "-ho -hdCons",
     ] {
         let flags = parse(several);
-        assert_eq!(parse(&flags.to_words().join(" ")).profile, flags.profile, "{several}");
+        assert_eq!(
+            parse(&flags.to_words().join(" ")).config.profile,
+            flags.config.profile,
+            "{several}"
+        );
     }
-    let profile = parse("-hr -i0 -R0 -L60").profile;
+    let profile = parse("-hr -i0 -R0 -L60").config.profile;
     assert_eq!((profile.interval, profile.retainers, profile.name_length), (0.0, 0, 60));
     let refused = [
         "-hT -hy",
@@ -190,40 +208,19 @@ fn the_last_of_the_statistics_flags_wins() {
     let f = parse("-sa.txt -S -t");
     assert_eq!((f.stats.level, f.stats.file), (StatsLevel::OneLine, None));
     let f = parse("-T -Sdir/out.txt --machine-readable");
-    assert_eq!((f.stats.level, f.machine_readable), (StatsLevel::Each, true));
+    assert_eq!((f.stats.level, f.stats.machine_readable), (StatsLevel::Each, true));
     assert_eq!(f.stats.file.as_deref(), Some("dir/out.txt".as_ref()));
 }
 
 #[test]
 fn the_command_line_overrides_the_environment() {
     let f = Flags::parse(Some("  -A1m -G3 "), &["-A2m"]).unwrap();
-    assert_eq!((f.allocation_area, f.generations), (Bytes(2 * MIB), 3));
+    assert_eq!((f.config.allocation_area, f.config.generations), (Bytes(2 * MIB), 3));
     let error = Flags::parse(Some("-Aq"), &["-A2m"]).unwrap_err().to_string();
     assert_eq!(
         error,
         "GCLABRTS: -A: q is not a size: write a number with k, m, g, t or w, as in -A4m"
     );
-}
-
-#[test]
-fn the_collector_that_the_flags_ask_for() {
-    let cases = [
-        ("", "copying"),
-        ("-A1m -G3", "copying"),
-        ("-G1", "two-space"),
-        ("-G1 -M1g", "two-space"),
-        ("-G1 -c", "compacting"),
-        ("-c", "compacting"),
-        ("-c60 -N2", "compacting"),
-        ("-M1g", "compacting"),
-        ("-N2", "parallel"),
-        ("-N2 -qg1", "parallel"),
-        ("-N2 -qg", "copying"),
-        ("-N1", "copying"),
-    ];
-    for (flags, collector) in cases {
-        assert_eq!(parse(flags).wanted_collector(), collector, "{flags}");
-    }
 }
 
 /// For each flag: words that are legal, at both ends of the range too.
@@ -326,7 +323,7 @@ fn keys_of_experiment_files() {
     f.set("huge_pages", "true").unwrap();
     assert_eq!(f.to_words().join(" "), "-A64m -n0 -F1.5 -G3 -qg -qb");
     assert_eq!(
-        (f.compact, f.heap_hint, f.sanity, f.max_heap),
+        (f.config.compact, f.config.heap_hint, f.sanity, f.config.max_heap),
         (Compact::Never, HeapHint::None, false, None)
     );
 }
@@ -433,20 +430,44 @@ fn messages_of_words() {
     insta::assert_snapshot!(words.map(message).join("\n"));
 }
 
+const fn collector(name: &'static str, honours: &'static [&'static [Setting]]) -> Description {
+    Description {
+        name,
+        summary: "",
+        moves: true,
+        parallel: false,
+        honours,
+        generations: (2, 12),
+    }
+}
+
+static COPYING: Description = collector(
+    "copying",
+    &[
+        &[Setting::OldFactor, Setting::AllocationArea],
+        &[Setting::Generations, Setting::OldMin],
+    ],
+);
+static COMPACTING: Description = collector("compacting", &[COMPACTION, &[Setting::HeapHint]]);
+static PARALLEL: Description = collector("parallel", &[GENERATIONS]);
+static TWO_SPACE: Description = Description {
+    generations: (1, 1),
+    ..collector("two-space", &[&[Setting::Generations]])
+};
+
+/// Fits the flags of `text` to a collector.
+fn fitted(text: &str, collector: &Description) -> Result<Flags, String> {
+    let mut flags = parse(text);
+    flags
+        .fit(collector, &[&COPYING, &COMPACTING, &PARALLEL])
+        .map(|()| flags)
+        .map_err(|e| e.to_string())
+}
+
 #[test]
 fn flags_that_a_collector_does_not_honour_are_refused() {
-    let honours: &[&str] = &["A", "F", "G", "O"];
-    let others = |flag: &str| match flag {
-        "c" => vec!["compacting"],
-        "H" => vec!["copying", "compacting", "parallel"],
-        _ => vec![],
-    };
-    let check = |text: &str| {
-        parse(text)
-            .check_honoured("copying", honours, others)
-            .map_err(|e| e.to_string())
-    };
-    // What is not given, what the heap honours, what turns something off.
+    let check = |text: &str| fitted(text, &COPYING).map(drop);
+    // Flags that are not given, that the heap honours, that turn something off.
     for fine in ["", "-A1m -F3", "-M1g -N2 -DS -s --no-huge-pages", "-qg", "-qb", "-n0"] {
         assert_eq!(check(fine), Ok(()), "{fine}");
     }
@@ -460,10 +481,41 @@ fn flags_that_a_collector_does_not_honour_are_refused() {
     );
     assert_eq!(
         check("-qg1"),
-        Err("-qg: the copying collector does not honour this flag; nor does any other yet; of the flags for collectors, copying honours -A, -F, -G and -O".to_owned())
+        Err("-qg: the copying collector does not honour this flag; nor does any other yet; of the flags for collectors, copying honours -A, -F, -O and -G".to_owned())
     );
-    // Given, though it is what holds anyway.
-    assert!(parse("-m3").check_honoured("copying", honours, others).is_err());
+    // Given, though the value is the default.
+    assert!(check("-m3").is_err());
+}
+
+#[test]
+fn generations_that_a_collector_cannot_have_are_refused_if_they_are_given() {
+    let generations = |text: &str, collector| fitted(text, collector).map(|flags| flags.config.generations);
+    assert_eq!(generations("", &COPYING), Ok(2));
+    assert_eq!(generations("-G3", &COPYING), Ok(3));
+    assert_eq!(generations("", &TWO_SPACE), Ok(1));
+    assert_eq!(generations("-G1", &TWO_SPACE), Ok(1));
+    assert_eq!(
+        generations("-G2", &TWO_SPACE),
+        Err("-G2 is not for the two-space collector: its number of generations is 1".to_owned())
+    );
+    assert_eq!(
+        generations("-G1", &COPYING),
+        Err("-G1 is not for the copying collector: its number of generations is 2 to 12".to_owned())
+    );
+}
+
+#[test]
+fn each_setting_of_collectors_has_one_flag() {
+    let groups = [AREA, SIZING, GENERATIONS, COMPACTION, SHARING].concat();
+    for setting in &groups {
+        let flags = FLAGS.iter().filter(|spec| spec.setting() == Some(*setting));
+        assert_eq!(flags.count(), 1, "{setting:?}");
+    }
+    let of_collectors = FLAGS.iter().filter(|spec| spec.setting().is_some());
+    assert_eq!(of_collectors.count(), groups.len(), "each setting is in one group");
+    let all = collector("all", &[SHARING, AREA]);
+    let names: Vec<_> = honours(&all).map(|spec| spec.name).collect();
+    assert_eq!(names, ["A", "n", "AL", "qg", "qb", "qn"], "in the order of the table");
 }
 
 #[test]
@@ -482,16 +534,16 @@ fn help_text() {
     insta::assert_snapshot!(help());
 }
 
-/// `docs/flags.md` is the table of flags. `GCLAB_WRITE_DOCS=1 cargo test -p gclab-core` writes it anew.
+/// `docs/flags.md` is the table of flags. `GCLAB_WRITE_DOCS=1 cargo test -p gclab-flags` writes it anew.
 #[test]
 fn the_page_of_flags_is_the_table() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/flags.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/flags.md");
     if std::env::var_os("GCLAB_WRITE_DOCS").is_some() {
         std::fs::write(path, markdown()).unwrap();
     }
     let page = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         page == markdown(),
-        "docs/flags.md is not what the table says: GCLAB_WRITE_DOCS=1 cargo test -p gclab-core"
+        "docs/flags.md is not what the table says: GCLAB_WRITE_DOCS=1 cargo test -p gclab-flags"
     );
 }

@@ -1,12 +1,12 @@
 //! Flags of heap profiles.
 
 use super::{count, number};
-use crate::flags::Breakdown;
-use crate::flags::spec::{FlagSpec, Scope};
-use crate::flags::value::{Kind, Value};
+use crate::spec::{FlagSpec, Scope};
+use crate::value::{Kind, Value};
+use gclab_core::config::Breakdown;
 
 /// See the module's text; in the order of help.
-pub(super) const PROFILES: [FlagSpec; 13] = [
+pub(super) const PROFILES: &[FlagSpec] = &[
     FlagSpec {
         name: "h",
         toml: None,
@@ -16,7 +16,7 @@ pub(super) const PROFILES: [FlagSpec; 13] = [
         ghc: None,
         scope: Scope::Profile,
         optional: false,
-        set: |f, v| f.profile.set(Breakdown::ClosureType, v),
+        set: |f, v| f.set_profile(Breakdown::ClosureType, v),
         get: |_| None,
     },
     FlagSpec {
@@ -28,8 +28,8 @@ pub(super) const PROFILES: [FlagSpec; 13] = [
         ghc: None,
         scope: Scope::Profile,
         optional: true,
-        set: |f, v| f.profile.set(Breakdown::ClosureType, v),
-        get: |f| f.profile.get(Breakdown::ClosureType),
+        set: |f, v| f.set_profile(Breakdown::ClosureType, v),
+        get: |f| f.get_profile(Breakdown::ClosureType),
     },
     FlagSpec {
         name: "hd",
@@ -40,8 +40,8 @@ pub(super) const PROFILES: [FlagSpec; 13] = [
         ghc: None,
         scope: Scope::Profile,
         optional: true,
-        set: |f, v| f.profile.set(Breakdown::Description, v),
-        get: |f| f.profile.get(Breakdown::Description),
+        set: |f, v| f.set_profile(Breakdown::Description, v),
+        get: |f| f.get_profile(Breakdown::Description),
     },
     FlagSpec {
         name: "hy",
@@ -52,8 +52,8 @@ pub(super) const PROFILES: [FlagSpec; 13] = [
         ghc: None,
         scope: Scope::Profile,
         optional: true,
-        set: |f, v| f.profile.set(Breakdown::Type, v),
-        get: |f| f.profile.get(Breakdown::Type),
+        set: |f, v| f.set_profile(Breakdown::Type, v),
+        get: |f| f.get_profile(Breakdown::Type),
     },
     FlagSpec {
         name: "hm",
@@ -64,8 +64,8 @@ pub(super) const PROFILES: [FlagSpec; 13] = [
         ghc: Some("of the type, where GHC has the cost centre's"),
         scope: Scope::Profile,
         optional: true,
-        set: |f, v| f.profile.set(Breakdown::Module, v),
-        get: |f| f.profile.get(Breakdown::Module),
+        set: |f, v| f.set_profile(Breakdown::Module, v),
+        get: |f| f.get_profile(Breakdown::Module),
     },
     FlagSpec {
         name: "hr",
@@ -76,8 +76,8 @@ pub(super) const PROFILES: [FlagSpec; 13] = [
         ghc: Some("in every build; sets keep their numbers through a run"),
         scope: Scope::Profile,
         optional: true,
-        set: |f, v| f.profile.set(Breakdown::Retainer, v),
-        get: |f| f.profile.get(Breakdown::Retainer),
+        set: |f, v| f.set_profile(Breakdown::Retainer, v),
+        get: |f| f.get_profile(Breakdown::Retainer),
     },
     FlagSpec {
         name: "ho",
@@ -88,8 +88,8 @@ pub(super) const PROFILES: [FlagSpec; 13] = [
         ghc: Some("gclab's own: proposed for GHC, with up to 20 roots"),
         scope: Scope::Profile,
         optional: true,
-        set: |f, v| f.profile.set(Breakdown::NamedRoots, v),
-        get: |f| f.profile.get(Breakdown::NamedRoots),
+        set: |f, v| f.set_profile(Breakdown::NamedRoots, v),
+        get: |f| f.get_profile(Breakdown::NamedRoots),
     },
     FlagSpec {
         name: "hc",
@@ -100,8 +100,8 @@ pub(super) const PROFILES: [FlagSpec; 13] = [
         ghc: Some("in every build"),
         scope: Scope::Profile,
         optional: true,
-        set: |f, v| f.profile.set(Breakdown::CostCentre, v),
-        get: |f| f.profile.get(Breakdown::CostCentre),
+        set: |f, v| f.set_profile(Breakdown::CostCentre, v),
+        get: |f| f.get_profile(Breakdown::CostCentre),
     },
     FlagSpec {
         name: "hC",
@@ -112,8 +112,8 @@ pub(super) const PROFILES: [FlagSpec; 13] = [
         ghc: None,
         scope: Scope::Profile,
         optional: true,
-        set: |f, v| f.profile.set_stacks(v),
-        get: |f| f.profile.stacks(),
+        set: |f, v| f.set_stacks(v),
+        get: |f| f.get_stacks(),
     },
     FlagSpec {
         name: "hb",
@@ -124,8 +124,8 @@ pub(super) const PROFILES: [FlagSpec; 13] = [
         ghc: Some("in every build, with any -N"),
         scope: Scope::Profile,
         optional: true,
-        set: |f, v| f.profile.set(Breakdown::Biography, v),
-        get: |f| f.profile.get(Breakdown::Biography),
+        set: |f, v| f.set_profile(Breakdown::Biography, v),
+        get: |f| f.get_profile(Breakdown::Biography),
     },
     FlagSpec {
         name: "i",
@@ -136,8 +136,8 @@ pub(super) const PROFILES: [FlagSpec; 13] = [
         ghc: Some("of elapsed time, and no census forces a collection"),
         scope: Scope::Profile,
         optional: false,
-        set: |f, v| f.profile.interval = number(&v),
-        get: |f| Some(Value::Number(f.profile.interval)),
+        set: |f, v| f.config.profile.interval = number(&v),
+        get: |f| Some(Value::Number(f.config.profile.interval)),
     },
     FlagSpec {
         name: "R",
@@ -152,8 +152,8 @@ pub(super) const PROFILES: [FlagSpec; 13] = [
         ghc: Some("GHC has no 0"),
         scope: Scope::Profile,
         optional: false,
-        set: |f, v| f.profile.retainers = count(&v) as u32,
-        get: |f| Some(Value::Count(u64::from(f.profile.retainers))),
+        set: |f, v| f.config.profile.retainers = count(&v) as u32,
+        get: |f| Some(Value::Count(u64::from(f.config.profile.retainers))),
     },
     FlagSpec {
         name: "L",
@@ -168,7 +168,7 @@ pub(super) const PROFILES: [FlagSpec; 13] = [
         ghc: None,
         scope: Scope::Profile,
         optional: false,
-        set: |f, v| f.profile.name_length = count(&v) as u32,
-        get: |f| Some(Value::Count(u64::from(f.profile.name_length))),
+        set: |f, v| f.config.profile.name_length = count(&v) as u32,
+        get: |f| Some(Value::Count(u64::from(f.config.profile.name_length))),
     },
 ];

@@ -1,16 +1,18 @@
 //! What is known of a flag.
 
+use gclab_core::config::Setting;
+
 use super::Flags;
 use super::value::{Kind, Value, is_long};
 
-/// Who must do something for a flag to have its effect.
+/// The part of the program that must act for a flag to have its effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// The heap, for every collector alike.
     Heap,
-    /// The collector: only those whose description lists the flag honour it.
-    Collector,
-    /// Who takes censuses of the heap: experiment files name these flags under `profiles`, for runs that are not timed.
+    /// The collector: only those whose description lists this setting honour the flag.
+    Collector(Setting),
+    /// The profiler that takes censuses of the heap: experiment files name these flags under `profiles`, for runs that are not timed.
     Profile,
     /// The program around the heap: printing.
     Program,
@@ -31,7 +33,7 @@ pub struct FlagSpec {
     pub meaning: &'static str,
     /// Where it differs from GHC's flag of the same name; `None` if nowhere.
     pub ghc: Option<&'static str>,
-    /// Who honours it.
+    /// The part of the program that honours it.
     pub scope: Scope,
     /// Whether `false` in an experiment file takes the value away.
     pub(super) optional: bool,
@@ -42,6 +44,14 @@ pub struct FlagSpec {
 }
 
 impl FlagSpec {
+    /// The setting that a collector must honour for the flag to have its effect; `None` if the flag works with every collector.
+    pub fn setting(&self) -> Option<Setting> {
+        match self.scope {
+            Scope::Collector(setting) => Some(setting),
+            _ => None,
+        }
+    }
+
     /// As help shows it: `-A<size>`, `--sizing=<name>`.
     pub fn form(&self) -> String {
         self.word(self.kind.placeholder())

@@ -1,13 +1,13 @@
 //! Flags of sizes: of areas, generations, the heap and its limits, and of how they are chosen.
 
 use super::{BLOCK, MOST, OLDEST, PERCENT, TWO_BLOCKS, bytes, count, number, optional_size, size};
-use crate::flags::spec::{FlagSpec, Scope};
-use crate::flags::value::{Kind, Value};
-use crate::flags::{Compact, HeapHint, LEAST_MAX_HEAP, SizingPolicy};
-use crate::words::Bytes;
+use crate::spec::{FlagSpec, Scope};
+use crate::value::{Kind, Value};
+use gclab_core::config::{Compact, HeapHint, LEAST_MAX_HEAP, Setting, SizingPolicy};
+use gclab_core::words::Bytes;
 
 /// See the module's text; in the order of help.
-pub(super) const SIZES: [FlagSpec; 13] = [
+pub(super) const SIZES: &[FlagSpec] = &[
     FlagSpec {
         name: "A",
         toml: Some("A"),
@@ -15,10 +15,10 @@ pub(super) const SIZES: [FlagSpec; 13] = [
         default: "4m",
         meaning: "size of each capability's allocation area; with -G1 the least one",
         ghc: None,
-        scope: Scope::Collector,
+        scope: Scope::Collector(Setting::AllocationArea),
         optional: false,
-        set: |f, v| f.allocation_area = bytes(&v),
-        get: |f| Some(Value::Size(f.allocation_area)),
+        set: |f, v| f.config.allocation_area = bytes(&v),
+        get: |f| Some(Value::Size(f.config.allocation_area)),
     },
     FlagSpec {
         name: "n",
@@ -32,11 +32,11 @@ pub(super) const SIZES: [FlagSpec; 13] = [
         default: "0, but 4m if -A is 16m or more",
         meaning: "cut allocation areas into chunks of this size, handed to whoever runs out; 0: in one piece",
         ghc: Some("GHC takes 4m at -A16m and more even if -n is given"),
-        scope: Scope::Collector,
+        scope: Scope::Collector(Setting::Chunk),
         optional: true,
-        set: |f, v| f.chunk = Some(bytes(&v)),
+        set: |f, v| f.config.chunk = Some(bytes(&v)),
         get: |f| {
-            f.chunk.map(|size| {
+            f.config.chunk.map(|size| {
                 if size == Bytes(0) {
                     Value::Off
                 } else {
@@ -52,10 +52,10 @@ pub(super) const SIZES: [FlagSpec; 13] = [
         default: "as -A",
         meaning: "bytes of large objects that are allocated before a collection",
         ghc: None,
-        scope: Scope::Collector,
+        scope: Scope::Collector(Setting::LargeArea),
         optional: true,
-        set: |f, v| f.large_area = optional_size(&v),
-        get: |f| f.large_area.map(Value::Size),
+        set: |f, v| f.config.large_area = optional_size(&v),
+        get: |f| f.config.large_area.map(Value::Size),
     },
     FlagSpec {
         name: "F",
@@ -64,10 +64,10 @@ pub(super) const SIZES: [FlagSpec; 13] = [
         default: "2",
         meaning: "old generations may grow to this factor of their live data before they are collected",
         ghc: Some("GHC takes factors below 1, under which every collection is a major one"),
-        scope: Scope::Collector,
+        scope: Scope::Collector(Setting::OldFactor),
         optional: false,
-        set: |f, v| f.old_factor = number(&v),
-        get: |f| Some(Value::Number(f.old_factor)),
+        set: |f, v| f.config.old_factor = number(&v),
+        get: |f| Some(Value::Number(f.config.old_factor)),
     },
     FlagSpec {
         name: "Fd",
@@ -78,8 +78,8 @@ pub(super) const SIZES: [FlagSpec; 13] = [
         ghc: None,
         scope: Scope::Heap,
         optional: false,
-        set: |f, v| f.decay = number(&v),
-        get: |f| Some(Value::Number(f.decay)),
+        set: |f, v| f.config.decay = number(&v),
+        get: |f| Some(Value::Number(f.config.decay)),
     },
     FlagSpec {
         name: "O",
@@ -88,10 +88,10 @@ pub(super) const SIZES: [FlagSpec; 13] = [
         default: "1m",
         meaning: "least size to which an old generation may grow before it is collected",
         ghc: None,
-        scope: Scope::Collector,
+        scope: Scope::Collector(Setting::OldMin),
         optional: false,
-        set: |f, v| f.old_min = bytes(&v),
-        get: |f| Some(Value::Size(f.old_min)),
+        set: |f, v| f.config.old_min = bytes(&v),
+        get: |f| Some(Value::Size(f.config.old_min)),
     },
     FlagSpec {
         name: "G",
@@ -104,10 +104,10 @@ pub(super) const SIZES: [FlagSpec; 13] = [
         default: "2",
         meaning: "number of generations; 1 asks for the two-space collector",
         ghc: Some("GHC takes any number"),
-        scope: Scope::Collector,
+        scope: Scope::Collector(Setting::Generations),
         optional: false,
-        set: |f, v| f.generations = count(&v) as u32,
-        get: |f| Some(Value::Count(u64::from(f.generations))),
+        set: |f, v| f.config.generations = count(&v) as u32,
+        get: |f| Some(Value::Count(u64::from(f.config.generations))),
     },
     FlagSpec {
         name: "H",
@@ -121,16 +121,16 @@ pub(super) const SIZES: [FlagSpec; 13] = [
         default: "none",
         meaning: "use about this much memory: the allocation area grows into what is left; bare: as much as the old generation may take",
         ghc: None,
-        scope: Scope::Collector,
+        scope: Scope::Collector(Setting::HeapHint),
         optional: true,
         set: |f, v| {
-            f.heap_hint = match v {
+            f.config.heap_hint = match v {
                 Value::Size(size) => HeapHint::Size(size),
                 Value::On => HeapHint::Auto,
                 _ => HeapHint::None,
             }
         },
-        get: |f| match f.heap_hint {
+        get: |f| match f.config.heap_hint {
             HeapHint::None => None,
             HeapHint::Auto => Some(Value::On),
             HeapHint::Size(size) => Some(Value::Size(size)),
@@ -145,8 +145,8 @@ pub(super) const SIZES: [FlagSpec; 13] = [
         ghc: Some("the least is 2m, not 4k; -H above it is refused, where GHC raises -M"),
         scope: Scope::Heap,
         optional: true,
-        set: |f, v| f.max_heap = optional_size(&v),
-        get: |f| f.max_heap.map(Value::Size),
+        set: |f, v| f.config.max_heap = optional_size(&v),
+        get: |f| f.config.max_heap.map(Value::Size),
     },
     FlagSpec {
         name: "m",
@@ -155,10 +155,10 @@ pub(super) const SIZES: [FlagSpec; 13] = [
         default: "3",
         meaning: "percentage of -M that stays free for allocation (of which half is kept, as in GHC)",
         ghc: None,
-        scope: Scope::Collector,
+        scope: Scope::Collector(Setting::MinFree),
         optional: false,
-        set: |f, v| f.min_free = number(&v),
-        get: |f| Some(Value::Number(f.min_free)),
+        set: |f, v| f.config.min_free = number(&v),
+        get: |f| Some(Value::Number(f.config.min_free)),
     },
     FlagSpec {
         name: "c",
@@ -167,16 +167,16 @@ pub(super) const SIZES: [FlagSpec; 13] = [
         default: "off, but 30 under -M",
         meaning: "compact the oldest generation at each major collection, or only when live data exceed n % of -M",
         ghc: Some("works with -G1 too"),
-        scope: Scope::Collector,
+        scope: Scope::Collector(Setting::Compact),
         optional: true,
         set: |f, v| {
-            f.compact = match v {
+            f.config.compact = match v {
                 Value::Number(percent) => Compact::Above(percent),
                 Value::On => Compact::Always,
                 _ => Compact::Never,
             }
         },
-        get: |f| match f.compact {
+        get: |f| match f.config.compact {
             Compact::Never => None,
             Compact::Always => Some(Value::On),
             Compact::Above(percent) => Some(Value::Number(percent)),
@@ -197,16 +197,16 @@ pub(super) const SIZES: [FlagSpec; 13] = [
         default: "factor",
         meaning: "who says how far the heap grows before it is collected in full: factor (-F), fixed (to the size -H, or else -M) or membalancer (by the rates of allocation and collection)",
         ghc: Some("gclab's own"),
-        scope: Scope::Collector,
+        scope: Scope::Collector(Setting::Sizing),
         optional: false,
         set: |f, v| {
-            f.sizing = match v {
+            f.config.sizing = match v {
                 Value::Name("fixed") => SizingPolicy::Fixed,
                 Value::Name("membalancer") => SizingPolicy::MemBalancer,
                 _ => SizingPolicy::Factor,
             }
         },
-        get: |f| Some(Value::Name(f.sizing.name())),
+        get: |f| Some(Value::Name(f.config.sizing.name())),
     },
     FlagSpec {
         name: "-membalancer-c",
@@ -220,7 +220,7 @@ pub(super) const SIZES: [FlagSpec; 13] = [
         ghc: Some("gclab's own"),
         scope: Scope::Heap,
         optional: false,
-        set: |f, v| f.membalancer_c = number(&v),
-        get: |f| Some(Value::Number(f.membalancer_c)),
+        set: |f, v| f.config.membalancer_c = number(&v),
+        get: |f| Some(Value::Number(f.config.membalancer_c)),
     },
 ];

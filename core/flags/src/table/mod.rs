@@ -6,10 +6,13 @@ mod sharing;
 mod sizes;
 mod statistics;
 
+use gclab_core::config::{FromGeneration, MAX_GENERATIONS};
+use gclab_core::stats::StatsLevel;
+use gclab_core::words::Bytes;
+
+use super::Flags;
 use super::spec::FlagSpec;
 use super::value::{Kind, Value};
-use super::{Flags, FromGeneration, StatsLevel, StatsOption};
-use crate::words::Bytes;
 use other::OTHER;
 use profiles::PROFILES;
 use sharing::SHARING;
@@ -23,8 +26,6 @@ const TWO_BLOCKS: Bytes = Bytes(8 << 10);
 const MIB: Bytes = Bytes(1 << 20);
 /// The largest size: a sixteenth of the 47 bits of a process's addresses, so that sums of a few do not pass 64 bits by far.
 const MOST: Bytes = Bytes(8 << 40);
-/// The most generations of any heap.
-pub const MAX_GENERATIONS: u32 = 12;
 /// The largest generation number.
 const OLDEST: u64 = MAX_GENERATIONS as u64 - 1;
 /// More capabilities than any machine has processors.
@@ -88,25 +89,25 @@ fn switch(on: bool) -> Option<Value> {
 }
 
 fn set_stats(flags: &mut Flags, level: StatsLevel, value: Value) {
-    let file = if let Value::File(path) = value {
+    flags.stats.level = level;
+    flags.stats.file = if let Value::File(path) = value {
         Some(path)
     } else {
         None
     };
-    flags.stats = StatsOption { level, file };
 }
 
 fn get_stats(flags: &Flags, level: StatsLevel) -> Option<Value> {
     (flags.stats.level == level).then(|| flags.stats.file.clone().map_or(Value::On, Value::File))
 }
 
-/// How many there are.
+/// The number of flags.
 const ALL: usize = SIZES.len() + SHARING.len() + STATISTICS.len() + PROFILES.len() + OTHER.len();
 
 /// Every flag, in the order of help.
-pub const FLAGS: &[FlagSpec] = &all([&SIZES, &SHARING, &STATISTICS, &PROFILES, &OTHER]);
+pub const FLAGS: &[FlagSpec] = &all([SIZES, SHARING, STATISTICS, PROFILES, OTHER]);
 
-/// The parts behind each other.
+/// Joins the parts, in their order.
 const fn all(parts: [&[FlagSpec]; 5]) -> [FlagSpec; ALL] {
     let mut all = [SIZES[0]; ALL];
     let (mut part, mut at) = (0, 0);

@@ -1,11 +1,13 @@
 //! From words and keys to [`Flags`], and back.
 
+use gclab_core::config::{HeapHint, SizingPolicy};
+
 use super::ghc_only::GHC_ONLY;
 use super::nearest::nearest;
-use super::spec::{FlagSpec, Scope};
+use super::spec::FlagSpec;
 use super::table::FLAGS;
 use super::value::{Called, Kind, Value, is_long, size_text};
-use super::{FlagError, Flags, HeapHint, SizingPolicy};
+use super::{FlagError, Flags};
 
 /// The environment variable with flags that apply before those of the command line, separated by blanks (GHC's is `GHCRTS`).
 pub const ENVIRONMENT: &str = "GCLABRTS";
@@ -88,36 +90,7 @@ impl Flags {
             let value = (spec.get)(self)?;
             (Some(&value) != (spec.get)(&default).as_ref()).then(|| spec.word(&value.text(&spec.kind)))
         };
-        FLAGS.iter().filter_map(word).chain(self.profile.bare_word()).collect()
-    }
-
-    /// Checks that a collector that `honours` these flags (names as in [`FLAGS`]) can do what was given; `others` tells which collectors
-    /// honour a flag. A flag that turns something off asks nothing of anybody.
-    ///
-    /// # Errors
-    /// [`FlagError::NotHonoured`] for the first flag that it cannot honour.
-    pub fn check_honoured(
-        &self,
-        collector: &str,
-        honours: &[&str],
-        others: impl Fn(&str) -> Vec<&'static str>,
-    ) -> Result<(), FlagError> {
-        let refused = FLAGS.iter().find(|spec| {
-            let asks = !matches!((spec.get)(self), None | Some(Value::Off));
-            spec.scope == Scope::Collector && self.given.contains(spec.name) && asks && !honours.contains(&spec.name)
-        });
-        let Some(spec) = refused else { return Ok(()) };
-        let others = others(spec.name)
-            .into_iter()
-            .filter(|name| *name != collector)
-            .map(str::to_owned)
-            .collect();
-        Err(FlagError::NotHonoured {
-            flag: format!("-{}", spec.name),
-            collector: collector.to_owned(),
-            others,
-            honours: honours.iter().map(|name| format!("-{name}")).collect(),
-        })
+        FLAGS.iter().filter_map(word).chain(self.bare_profile_word()).collect()
     }
 
     fn take_word(&mut self, word: &str) -> Result<(), FlagError> {
@@ -200,14 +173,14 @@ impl Flags {
     /// several heap profiles are asked for.
     pub fn settle(&mut self) -> Result<(), FlagError> {
         self.settle_sizing()?;
-        self.profile.settle().map_err(|(flag, why)| FlagError::Conflict {
+        self.settle_profile().map_err(|(flag, why)| FlagError::Conflict {
             flag: format!("-{flag}"),
             why,
         })?;
-        let Some(max) = self.max_heap else {
+        let Some(max) = self.config.max_heap else {
             return Ok(());
         };
-        if let HeapHint::Size(hint) = self.heap_hint
+        if let HeapHint::Size(hint) = self.config.heap_hint
             && hint > max
         {
             return Err(FlagError::Conflict {
@@ -215,7 +188,7 @@ impl Flags {
                 why: format!("more than -M{} allows: lower -H or raise -M", size_text(max)),
             });
         }
-        self.allocation_area = self.allocation_area.min(max);
+        self.config.allocation_area = self.config.allocation_area.min(max);
         Ok(())
     }
 }
@@ -224,16 +197,16 @@ impl Flags {
     /// Each policy has the flags that it needs, and none that it would ignore.
     fn settle_sizing(&self) -> Result<(), FlagError> {
         let conflict = |flag: String, why: String| Err(FlagError::Conflict { flag, why });
-        let policy = format!("--sizing={}", self.sizing.name());
-        if self.sizing == SizingPolicy::Fixed && self.fixed_size().is_none() {
+        let policy = format!("--sizing={}", self.config.sizing.name());
+        if self.config.sizing == SizingPolicy::Fixed && self.config.fixed_size().is_none() {
             return conflict(policy, "without a size: give it with -H<size> or -M<size>".to_owned());
         }
-        if self.sizing != SizingPolicy::Factor && self.given.contains("F") {
-            let flag = format!("-F{}", self.old_factor);
+        if self.config.sizing != SizingPolicy::Factor && self.given.contains("F") {
+            let flag = format!("-F{}", self.config.old_factor);
             return conflict(flag, format!("for --sizing=factor: under {policy} it has no effect"));
         }
-        if self.sizing != SizingPolicy::MemBalancer && self.given.contains("-membalancer-c") {
-            let flag = format!("--membalancer-c={}", self.membalancer_c);
+        if self.config.sizing != SizingPolicy::MemBalancer && self.given.contains("-membalancer-c") {
+            let flag = format!("--membalancer-c={}", self.config.membalancer_c);
             return conflict(
                 flag,
                 format!("for --sizing=membalancer: under {policy} it has no effect"),

@@ -1,12 +1,12 @@
 //! Flags of what is printed of a run.
 
 use super::{get_stats, set_stats, switch};
-use crate::flags::StatsLevel;
-use crate::flags::spec::{FlagSpec, Scope};
-use crate::flags::value::{Kind, Value};
+use crate::spec::{FlagSpec, Scope};
+use crate::value::{Kind, Value};
+use gclab_core::stats::StatsLevel;
 
 /// See the module's text; in the order of help.
-pub(super) const STATISTICS: [FlagSpec; 5] = [
+pub(super) const STATISTICS: &[FlagSpec] = &[
     FlagSpec {
         name: "T",
         toml: None,
@@ -64,7 +64,7 @@ pub(super) const STATISTICS: [FlagSpec; 5] = [
         ghc: None,
         scope: Scope::Program,
         optional: false,
-        set: |f, v| f.machine_readable = v == Value::On,
-        get: |f| switch(f.machine_readable),
+        set: |f, v| f.stats.machine_readable = v == Value::On,
+        get: |f| switch(f.stats.machine_readable),
     },
 ];

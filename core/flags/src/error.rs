@@ -5,7 +5,7 @@ use super::nearest::list;
 /// A flag that cannot be taken as given. `flag` is as its user writes it: `-A` on a command line, `A` in an experiment file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FlagError {
-    /// Nobody knows this flag.
+    /// Neither gclab nor GHC has this flag.
     #[error("{word}: no such flag{}; `gclab list flags` lists all", did_you_mean(suggestion))]
     Unknown {
         /// The word at fault.
@@ -88,7 +88,7 @@ pub enum FlagError {
     /// The chosen collector cannot do what the flag asks.
     #[error(
         "{flag}: the {collector} collector does not honour this flag; {}",
-        who(collector, others, honours)
+        other_collectors(collector, others, honours)
     )]
     NotHonoured {
         /// The flag.
@@ -119,7 +119,7 @@ fn did_you_mean(suggestion: &Option<String>) -> String {
         .map_or(String::new(), |s| format!("; did you mean {s}?"))
 }
 
-fn who(collector: &str, others: &[String], honours: &[String]) -> String {
+fn other_collectors(collector: &str, others: &[String], honours: &[String]) -> String {
     match others {
         [] => format!(
             "nor does any other yet; of the flags for collectors, {collector} honours {}",

@@ -1,11 +1,13 @@
 //! Flags of threads: those of the program, and those that collect.
 
+use gclab_core::config::Setting;
+
 use super::{MOST_THREADS, OLDEST, count, generation, generation_value};
-use crate::flags::spec::{FlagSpec, Scope};
-use crate::flags::value::{Kind, Value};
+use crate::spec::{FlagSpec, Scope};
+use crate::value::{Kind, Value};
 
 /// See the module's text; in the order of help.
-pub(super) const SHARING: [FlagSpec; 4] = [
+pub(super) const SHARING: &[FlagSpec] = &[
     FlagSpec {
         name: "N",
         toml: Some("N"),
@@ -20,12 +22,12 @@ pub(super) const SHARING: [FlagSpec; 4] = [
         scope: Scope::Heap,
         optional: false,
         set: |f, v| {
-            f.capabilities = match v {
+            f.config.capabilities = match v {
                 Value::Count(count) => count as u32,
                 _ => num_cpus::get() as u32,
             }
         },
-        get: |f| Some(Value::Count(u64::from(f.capabilities))),
+        get: |f| Some(Value::Count(u64::from(f.config.capabilities))),
     },
     FlagSpec {
         name: "qg",
@@ -34,10 +36,10 @@ pub(super) const SHARING: [FlagSpec; 4] = [
         default: "0",
         meaning: "collect this generation and older ones in parallel; bare: never in parallel",
         ghc: None,
-        scope: Scope::Collector,
+        scope: Scope::Collector(Setting::ParallelGc),
         optional: false,
-        set: |f, v| f.parallel_gc = generation(&v),
-        get: |f| Some(generation_value(f.parallel_gc)),
+        set: |f, v| f.config.parallel_gc = generation(&v),
+        get: |f| Some(generation_value(f.config.parallel_gc)),
     },
     FlagSpec {
         name: "qb",
@@ -46,10 +48,10 @@ pub(super) const SHARING: [FlagSpec; 4] = [
         default: "1, but 0 if -A is 32m or more",
         meaning: "balance the load of parallel collections of this generation and older ones; bare: never",
         ghc: None,
-        scope: Scope::Collector,
+        scope: Scope::Collector(Setting::LoadBalance),
         optional: false,
-        set: |f, v| f.load_balance = Some(generation(&v)),
-        get: |f| f.load_balance.map(generation_value),
+        set: |f, v| f.config.load_balance = Some(generation(&v)),
+        get: |f| f.config.load_balance.map(generation_value),
     },
     FlagSpec {
         name: "qn",
@@ -62,9 +64,9 @@ pub(super) const SHARING: [FlagSpec; 4] = [
         default: "0",
         meaning: "threads of a parallel collection; 0: as many as capabilities, but no more than processors",
         ghc: None,
-        scope: Scope::Collector,
+        scope: Scope::Collector(Setting::GcThreads),
         optional: false,
-        set: |f, v| f.gc_threads = count(&v) as u32,
-        get: |f| (f.gc_threads != 0).then_some(Value::Count(u64::from(f.gc_threads))),
+        set: |f, v| f.config.gc_threads = count(&v) as u32,
+        get: |f| (f.config.gc_threads != 0).then_some(Value::Count(u64::from(f.config.gc_threads))),
     },
 ];

@@ -1,12 +1,12 @@
 //! Flags for checks and tests, and for what is beside the heap.
 
 use super::{MIB, bytes, switch};
-use crate::block::MAX_RESERVATION;
-use crate::flags::spec::{FlagSpec, Scope};
-use crate::flags::value::{Kind, Value};
+use crate::spec::{FlagSpec, Scope};
+use crate::value::{Kind, Value};
+use gclab_core::block::MAX_RESERVATION;
 
 /// See the module's text; in the order of help.
-pub(super) const OTHER: [FlagSpec; 7] = [
+pub(super) const OTHER: &[FlagSpec] = &[
     FlagSpec {
         name: "DS",
         toml: Some("DS"),
@@ -32,8 +32,8 @@ pub(super) const OTHER: [FlagSpec; 7] = [
         ghc: Some("gclab's own: in GHC -DZ is something else"),
         scope: Scope::Heap,
         optional: true,
-        set: |f, v| f.stress = if let Value::Count(n) = v { Some(n) } else { None },
-        get: |f| f.stress.map(Value::Count),
+        set: |f, v| f.config.stress = if let Value::Count(n) = v { Some(n) } else { None },
+        get: |f| f.config.stress.map(Value::Count),
     },
     FlagSpec {
         name: "DF",
@@ -48,8 +48,8 @@ pub(super) const OTHER: [FlagSpec; 7] = [
         ghc: Some("gclab's own"),
         scope: Scope::Heap,
         optional: true,
-        set: |f, v| f.refuse_request = if let Value::Count(n) = v { Some(n) } else { None },
-        get: |f| f.refuse_request.map(Value::Count),
+        set: |f, v| f.config.refuse_request = if let Value::Count(n) = v { Some(n) } else { None },
+        get: |f| f.config.refuse_request.map(Value::Count),
     },
     FlagSpec {
         name: "xr",
@@ -65,8 +65,8 @@ pub(super) const OTHER: [FlagSpec; 7] = [
         ghc: None,
         scope: Scope::Heap,
         optional: false,
-        set: |f, v| f.reserve = bytes(&v),
-        get: |f| Some(Value::Size(f.reserve)),
+        set: |f, v| f.config.reserve = bytes(&v),
+        get: |f| Some(Value::Size(f.config.reserve)),
     },
     FlagSpec {
         name: "-no-huge-pages",
@@ -77,8 +77,8 @@ pub(super) const OTHER: [FlagSpec; 7] = [
         ghc: Some("gclab's own"),
         scope: Scope::Heap,
         optional: false,
-        set: |f, v| f.huge_pages = v != Value::On,
-        get: |f| switch(!f.huge_pages),
+        set: |f, v| f.config.huge_pages = v != Value::On,
+        get: |f| switch(!f.config.huge_pages),
     },
     FlagSpec {
         name: "-info",

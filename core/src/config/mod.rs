@@ -1,38 +1,22 @@
-//! Flags of a run: GHC's names and meanings, from `+RTS ... -RTS`, from `GCLABRTS`, from a table of names and values.
+//! The configuration of one heap, as plain data.
 //!
-//! Everything that is known of a flag stands once, in the table [`FLAGS`]: parsing, help, the list of flags, the names in experiment
-//! files and the documentation follow from it.
+//! A program fills in a [`Config`] and makes a [`crate::World`] with it. The names are GHC's. The heap does not know where the
+//! values come from: the crate `gclab-flags` reads them from `+RTS` and from experiment files, and checks their ranges.
 //!
-//! Terms: a *flag word* is one argument as typed (`-A4m`); a flag's *name* is what stands between the dash and the value (`A`); its *TOML name* is the key in
-//! an experiment file. A flag is *given* if somebody named it, whatever its value.
+//! Some fields are *as given*: `None` stands for GHC's rule, which may depend on other fields. A method of [`Config`] applies the
+//! rule, and the heap asks that method.
 //!
-//! Invariant: `Flags::parse_words(&flags.to_words())` gives equal settings (a unit test goes through the whole table).
+//! A [`Setting`] names a part of the configuration that only some collectors honour. A collector lists them in its description.
 
-mod error;
-mod ghc_only;
-mod help;
-mod nearest;
-mod parse;
 mod profile;
-mod spec;
-mod table;
-mod value;
+mod setting;
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+pub use profile::{Breakdown, HeapProfile, Restrictions};
+pub use setting::{AREA, COMPACTION, GENERATIONS, SHARING, SIZING, Setting};
 
 use crate::words::Bytes;
 
-pub use error::FlagError;
-pub use help::{help, markdown};
-pub use nearest::nearest;
-pub use parse::{CommandLine, ENVIRONMENT, split};
-pub use profile::{Breakdown, HeapProfile, Restrictions};
-pub use spec::{FlagSpec, Scope};
-pub use table::{FLAGS, MAX_GENERATIONS};
-pub use value::{Kind, Value, read_size, size_text};
-
-/// When the heap's estimate for `-H` comes from where.
+/// How much memory the heap should use (`-H`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HeapHint {
     /// No `-H`: the allocation area keeps its size.
@@ -47,7 +31,7 @@ pub enum HeapHint {
 /// Whether the oldest generation is compacted in place (`-c`).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Compact {
-    /// Copied.
+    /// The oldest generation is copied.
     #[default]
     Never,
     /// `-c`: compacted at every major collection.
@@ -56,15 +40,15 @@ pub enum Compact {
     Above(f64),
 }
 
-/// Who says how far a heap should grow before it is collected in full (`--sizing`).
+/// The rule for how far a heap grows before it is collected in full (`--sizing`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SizingPolicy {
-    /// `-F` times what is live: GHC's.
+    /// The heap grows to `-F` times its live data: GHC's rule.
     #[default]
     Factor,
-    /// To a fixed size.
+    /// The heap grows to a fixed size.
     Fixed,
-    /// By MemBalancer's rule.
+    /// The heap grows as MemBalancer's rule says.
     MemBalancer,
 }
 
@@ -79,56 +63,33 @@ impl SizingPolicy {
     }
 }
 
-/// From which generation on something is done (`-qg`, `-qb`).
+/// The youngest generation from which on a collection does something (`-qg`, `-qb`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FromGeneration {
-    /// Not at all (the bare flag).
+    /// No collection does it (the bare flag).
     Off,
-    /// In collections of this generation (from 0) and older ones.
+    /// Collections of this generation (from 0) and older ones do it.
     From(u32),
 }
 
-/// What statistics are wanted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StatsLevel {
-    /// None printed. (The run record has them all the same.)
-    #[default]
-    None,
-    /// `-T`: as a value, nothing printed.
-    Collect,
-    /// `-t`: one line, or the machine-readable list.
-    OneLine,
-    /// `-s`: the summary.
-    Summary,
-    /// `-S`: a row for each collection, then the summary.
-    Each,
-}
-
-/// What statistics are printed, and where.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StatsOption {
-    /// What is printed.
-    pub level: StatsLevel,
-    /// The file of `-s<file>`; standard error if there is none.
-    pub file: Option<PathBuf>,
-}
-
-/// The flags of one run, typed. [`Flags::default`] holds today's GHC's defaults.
+/// The configuration of one heap. [`Config::default`] holds today's GHC's defaults.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Flags {
+pub struct Config {
     /// `-A`: size of each capability's allocation area; at least two blocks. Default 4 MiB.
     pub allocation_area: Bytes,
-    /// `-n` as given: size of the chunks the allocation area is cut into, 0 for none. [`Flags::chunk_size`] says what holds.
+    /// `-n` as given: size of the chunks the allocation area is cut into, 0 for none. [`Config::chunk_size`] applies GHC's rule.
     pub chunk: Option<Bytes>,
-    /// `-AL` as given: bytes of large objects allocated before a collection. [`Flags::large_limit`] says what holds.
+    /// `-AL` as given: bytes of large objects allocated before a collection. [`Config::large_limit`] applies GHC's rule.
     pub large_area: Option<Bytes>,
     /// `-F`: an old generation may grow to this factor of its live data; at least 1. Default 2.
     pub old_factor: f64,
-    /// `-Fd`: what is kept of free memory halves with so many major collections that were asked for, 0 to 1000; 0 for never. Default 4.
+    /// `-Fd`: the free memory that the heap keeps halves with this number of major collections that the program asked for, 0 to
+    /// 1000; 0 for never. Default 4.
     pub decay: f64,
     /// `-O`: an old generation's limit is never less than this. Default 1 MiB.
     pub old_min: Bytes,
-    /// `-G`: generations, 1 to 12. Default 2.
+    /// `-G`: generations, 1 to [`MAX_GENERATIONS`]. Default 2. A collector that cannot have this number uses the nearest that it
+    /// can have.
     pub generations: u32,
     /// `-H`. Default none.
     pub heap_hint: HeapHint,
@@ -136,26 +97,20 @@ pub struct Flags {
     pub max_heap: Option<Bytes>,
     /// `-m`: percentage (0 to 100) of `-M` that stays free for allocation. Default 3.
     pub min_free: f64,
-    /// `-c` as given. [`Flags::compaction`] says what holds under `-M`.
+    /// `-c` as given. [`Config::compaction`] applies GHC's rule for `-M`.
     pub compact: Compact,
-    /// `--sizing`: who says how far the heap should grow. Default [`SizingPolicy::Factor`].
+    /// `--sizing`: the rule for how far the heap grows. Default [`SizingPolicy::Factor`].
     pub sizing: SizingPolicy,
     /// `--membalancer-c`: percent of the running time that one more MiB of heap has to save. Default 0.05.
     pub membalancer_c: f64,
-    /// `-N`: capabilities, at least 1. Default 1; bare `-N` is the number of processors.
+    /// `-N`: capabilities, at least 1. Default 1.
     pub capabilities: u32,
     /// `-qg`: parallel collection from this generation on. Default from 0.
     pub parallel_gc: FromGeneration,
-    /// `-qb` as given: load balancing in parallel collections. [`Flags::balance_from`] says what holds.
+    /// `-qb` as given: load balancing in parallel collections. [`Config::balance_from`] applies GHC's rule.
     pub load_balance: Option<FromGeneration>,
-    /// `-qn`: GC threads; 0, the default, is as many as capabilities.
+    /// `-qn`: GC threads; 0, the default, is as many as capabilities. [`Config::gc_thread_count`] applies this rule.
     pub gc_threads: u32,
-    /// `-T`, `-t`, `-s`, `-S`, the last of them.
-    pub stats: StatsOption,
-    /// `--machine-readable`: `-t` prints a list of keys and values.
-    pub machine_readable: bool,
-    /// `-DS`: check the whole heap after each collection.
-    pub sanity: bool,
     /// `-DZ<n>`: collect at every n-th allocation, n at least 1.
     pub stress: Option<u64>,
     /// `-DF<n>`: refuse the n-th request for memory, n at least 1.
@@ -164,17 +119,11 @@ pub struct Flags {
     pub reserve: Bytes,
     /// Advise the system to use huge pages. Default on; `--no-huge-pages`.
     pub huge_pages: bool,
-    /// `-h..`, `-i`, `-R`, `-L`.
+    /// `-h..`, `-i`, `-R`, `-L`: the heap profile. The heap itself reads only what a profile needs to know of each closure.
     pub profile: HeapProfile,
-    /// `--info`: print what this program is, and stop.
-    pub info: bool,
-    /// `-?`: print the flags, and stop.
-    pub help: bool,
-    /// Names (as in [`FLAGS`]) of the flags that somebody gave.
-    pub given: BTreeSet<&'static str>,
 }
 
-impl Default for Flags {
+impl Default for Config {
     fn default() -> Self {
         const MIB: usize = 1 << 20;
         Self {
@@ -195,34 +144,30 @@ impl Default for Flags {
             parallel_gc: FromGeneration::From(0),
             load_balance: None,
             gc_threads: 0,
-            stats: StatsOption::default(),
-            machine_readable: false,
-            sanity: false,
             stress: None,
             refuse_request: None,
             reserve: Bytes(MIB * MIB),
             huge_pages: true,
             profile: HeapProfile::default(),
-            info: false,
-            help: false,
-            given: BTreeSet::new(),
         }
     }
 }
 
-/// The least `-M`: two megablocks, one of which the allocation area is in.
+/// The most generations of any heap.
+pub const MAX_GENERATIONS: u32 = 12;
+/// The least `-M`: two megablocks, one of which holds the allocation area.
 pub const LEAST_MAX_HEAP: Bytes = Bytes::mib(2);
 
 /// From this `-A` on the allocation area is cut into chunks (GHC's rule).
 const CHUNKED_FROM: Bytes = Bytes(16 << 20);
-/// The chunks it is cut into then.
+/// The size of these chunks.
 const IMPLIED_CHUNK: Bytes = Bytes(4 << 20);
 /// From this `-A` on minor collections balance their load too (GHC #9221).
 const BALANCED_FROM: Bytes = Bytes(32 << 20);
 /// `-M` without `-c` is `-c30` (GHC's rule).
 const IMPLIED_COMPACT: f64 = 30.0;
 
-impl Flags {
+impl Config {
     /// Size of an allocation area's chunks: `-n`, or 4 MiB if `-A` is at least 16 MiB; `None` if it is in one piece. (GHC
     /// takes 4 MiB at such a `-A` even if `-n` says otherwise.)
     pub fn chunk_size(&self) -> Option<Bytes> {
@@ -266,22 +211,5 @@ impl Flags {
     pub fn balance_from(&self) -> FromGeneration {
         self.load_balance
             .unwrap_or(FromGeneration::From(u32::from(self.allocation_area < BALANCED_FROM)))
-    }
-
-    /// Which collector the flags ask for, if none is named: its name, whether or not it exists in this program. `-G1` asks for
-    /// two-space (`-M` with it too), `-c` (with `-G1` too, where GHC ignores it) and `-M` for compacting, `-N2` and more for parallel unless bare
-    /// `-qg` turns that off, everything else for copying.
-    pub fn wanted_collector(&self) -> &'static str {
-        if self.compact != Compact::Never {
-            "compacting"
-        } else if self.generations == 1 {
-            "two-space"
-        } else if self.max_heap.is_some() {
-            "compacting"
-        } else if self.capabilities > 1 && self.parallel_gc != FromGeneration::Off {
-            "parallel"
-        } else {
-            "copying"
-        }
     }
 }
