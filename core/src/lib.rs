@@ -17,6 +17,7 @@ pub mod heap;
 pub mod memory;
 #[cfg(miri)]
 mod miri_libc;
+pub mod mutants;
 pub mod mutator;
 pub mod profile;
 pub mod remembered;

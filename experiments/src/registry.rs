@@ -78,7 +78,8 @@ impl Registry {
 
     /// The collectors that honour `flag`; none if it is not a flag of collectors.
     pub fn who_honours(&self, flag: &FlagSpec) -> Vec<&'static str> {
-        let honoured = |collector: &&&Description| flag.setting().is_some_and(|setting| collector.honours(setting));
+        let honoured =
+            |collector: &&&Description| flag.parameter().is_some_and(|parameter| collector.honours(parameter));
         self.collectors
             .iter()
             .filter(honoured)

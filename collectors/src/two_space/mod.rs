@@ -8,7 +8,7 @@
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collector, Description, NoBarrier, Outcome, Pause, Refill,
 };
-use gclab_core::config::{AREA, Config, SIZING, Setting};
+use gclab_core::config::{AREA, Config, Parameter, SIZING};
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::{Live, Shape, Sizing};
@@ -33,7 +33,7 @@ unsafe impl Collector for TwoSpace {
         moves: true,
         parallel: false,
         generations: (1, 1),
-        honours: &[AREA, SIZING, &[Setting::Generations]],
+        honours: &[AREA, SIZING, &[Parameter::Generations]],
     };
     type Alloc = Bump;
     type Barrier = NoBarrier;

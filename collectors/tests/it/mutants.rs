@@ -8,7 +8,7 @@ use gclab_core::collector::{
     Barrier, Bump, Capabilities, Capability, Collector, Description, GenerationalBarrier, NoBarrier, Outcome, Pause,
     Refill,
 };
-use gclab_core::config::{Config, Setting};
+use gclab_core::config::{Config, Parameter};
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::space::{Nursery, Region, Steps};
 use gclab_core::trace::Evacuator;
@@ -54,7 +54,7 @@ unsafe impl<S: Sin> Collector for Mutant<S> {
         summary: "generational copying with one fault",
         moves: true,
         parallel: false,
-        honours: &[&[Setting::AllocationArea, Setting::Generations]],
+        honours: &[&[Parameter::AllocationArea, Parameter::Generations]],
         generations: (2, 4),
     };
     type Alloc = Bump;

@@ -13,7 +13,7 @@ pub fn help() -> String {
         if let Some((min, max)) = spec.kind.range() {
             notes.push(format!("range: {min} to {max}"));
         }
-        if spec.setting().is_some() {
+        if spec.parameter().is_some() {
             notes.push("if the collector honours it".to_owned());
         }
         text += &format!("\n{:23}({})", "", notes.join("; "));
@@ -45,7 +45,11 @@ A flag marked *collector* is refused if the collector that runs does not honour 
             (_, Some(key)) => format!("`{key}`"),
             (_, None) => "-".to_owned(),
         };
-        let scope = if spec.setting().is_some() { " (*collector*)" } else { "" };
+        let scope = if spec.parameter().is_some() {
+            " (*collector*)"
+        } else {
+            ""
+        };
         page += &format!(
             "| `{}` | {key} | {}{range} | {} | {}{scope} | {} |\n",
             spec.form(),

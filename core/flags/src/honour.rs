@@ -1,7 +1,6 @@
 //! Which flags a collector honours, and how the flags of a run are fitted to it.
 
 use gclab_core::collector::Description;
-use gclab_core::config::Setting;
 
 use super::{FLAGS, FlagError, FlagSpec, Flags, Value};
 
@@ -9,12 +8,7 @@ use super::{FLAGS, FlagError, FlagSpec, Flags, Value};
 pub fn honours(collector: &Description) -> impl Iterator<Item = &'static FlagSpec> {
     FLAGS
         .iter()
-        .filter(|spec| spec.setting().is_some_and(|setting| collector.honours(setting)))
-}
-
-/// The setting that `flag` (a name as in the table) sets, if it is a flag of collectors.
-pub fn setting_of(flag: &str) -> Option<Setting> {
-    FLAGS.iter().find(|spec| spec.name == flag)?.setting()
+        .filter(|spec| spec.parameter().is_some_and(|parameter| collector.honours(parameter)))
 }
 
 impl Flags {
@@ -47,16 +41,16 @@ impl Flags {
 
     fn check_honoured(&self, collector: &Description, all: &[&'static Description]) -> Result<(), FlagError> {
         let refused = FLAGS.iter().find_map(|spec| {
-            let setting = spec.setting().filter(|setting| !collector.honours(*setting))?;
+            let parameter = spec.parameter().filter(|parameter| !collector.honours(*parameter))?;
             let asks = !matches!((spec.get)(self), None | Some(Value::Off));
-            (asks && self.given.contains(spec.name)).then_some((spec, setting))
+            (asks && self.given.contains(spec.name)).then_some((spec, parameter))
         });
-        let Some((spec, setting)) = refused else {
+        let Some((spec, parameter)) = refused else {
             return Ok(());
         };
         let others = all
             .iter()
-            .filter(|other| other.name != collector.name && other.honours(setting))
+            .filter(|other| other.name != collector.name && other.honours(parameter))
             .map(|other| other.name.to_owned())
             .collect();
         Err(FlagError::NotHonoured {

@@ -29,7 +29,7 @@ use gclab_core::stats::StatsOption;
 
 pub use error::FlagError;
 pub use help::{help, markdown};
-pub use honour::{honours, setting_of};
+pub use honour::honours;
 pub use nearest::nearest;
 pub use parse::{CommandLine, ENVIRONMENT, split};
 pub use spec::{FlagSpec, Scope};

@@ -1,6 +1,6 @@
 //! What is known of a flag.
 
-use gclab_core::config::Setting;
+use gclab_core::config::Parameter;
 
 use super::Flags;
 use super::value::{Kind, Value, is_long};
@@ -10,8 +10,8 @@ use super::value::{Kind, Value, is_long};
 pub enum Scope {
     /// The heap, for every collector alike.
     Heap,
-    /// The collector: only those whose description lists this setting honour the flag.
-    Collector(Setting),
+    /// The collector: only those whose description lists this parameter honour the flag.
+    Collector(Parameter),
     /// The profiler that takes censuses of the heap: experiment files name these flags under `profiles`, for runs that are not timed.
     Profile,
     /// The program around the heap: printing.
@@ -44,10 +44,10 @@ pub struct FlagSpec {
 }
 
 impl FlagSpec {
-    /// The setting that a collector must honour for the flag to have its effect; `None` if the flag works with every collector.
-    pub fn setting(&self) -> Option<Setting> {
+    /// The parameter that a collector must honour for the flag to have its effect; `None` if the flag works with every collector.
+    pub fn parameter(&self) -> Option<Parameter> {
         match self.scope {
-            Scope::Collector(setting) => Some(setting),
+            Scope::Collector(parameter) => Some(parameter),
             _ => None,
         }
     }

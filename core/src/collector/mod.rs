@@ -16,7 +16,7 @@ pub use cells::Cells;
 pub use list::{CollectorList, CollectorVisitor};
 pub use pause::{Capabilities, Pause, Roots, Since};
 
-use crate::config::{Config, Setting};
+use crate::config::{Config, Parameter};
 use crate::heap::{Heap, OutOfMemory};
 use crate::space::{Region, Steps};
 use crate::stats::Shared;
@@ -34,16 +34,16 @@ pub struct Description {
     pub moves: bool,
     /// Whether it collects with several threads.
     pub parallel: bool,
-    /// The settings that it honours, beyond those of every heap: groups of them, such as [`crate::config::AREA`].
-    pub honours: &'static [&'static [Setting]],
+    /// The parameters that it honours, beyond those of every heap: groups of them, such as [`crate::config::AREA`].
+    pub honours: &'static [&'static [Parameter]],
     /// The least and the most generations (`-G`) that it can have.
     pub generations: (u32, u32),
 }
 
 impl Description {
-    /// Whether the collector honours `setting`.
-    pub fn honours(&self, setting: Setting) -> bool {
-        self.honours.iter().any(|group| group.contains(&setting))
+    /// Whether the collector honours `parameter`.
+    pub fn honours(&self, parameter: Parameter) -> bool {
+        self.honours.iter().any(|group| group.contains(&parameter))
     }
 
     /// The number of generations nearest to `generations` that the collector can have.

@@ -6,13 +6,13 @@
 //! Some fields are *as given*: `None` stands for GHC's rule, which may depend on other fields. A method of [`Config`] applies the
 //! rule, and the heap asks that method.
 //!
-//! A [`Setting`] names a part of the configuration that only some collectors honour. A collector lists them in its description.
+//! A [`Parameter`] is a part of the configuration that only some collectors honour. A collector lists them in its description.
 
+mod parameter;
 mod profile;
-mod setting;
 
+pub use parameter::{AREA, COMPACTION, GENERATIONS, Parameter, SHARING, SIZING};
 pub use profile::{Breakdown, HeapProfile, Restrictions};
-pub use setting::{AREA, COMPACTION, GENERATIONS, SHARING, SIZING, Setting};
 
 use crate::words::Bytes;
 

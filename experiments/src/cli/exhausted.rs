@@ -2,7 +2,7 @@
 
 use gclab_core::block::{Exhausted, MEGABLOCK};
 use gclab_core::collector::Description;
-use gclab_core::config::Setting;
+use gclab_core::config::Parameter;
 use gclab_core::heap::{OutOfMemory, default_limit};
 use gclab_core::words::Bytes;
 use gclab_flags::Flags;
@@ -37,7 +37,7 @@ fn bound<'e>(error: &'e OutOfMemory, flags: &Flags, machine: Bytes) -> Bound<'e>
 
 /// The message, several lines without an end of the last. A collector that moves closures but cannot compact (`-c`) needs room for copies of them.
 pub fn exhausted(error: &OutOfMemory, flags: &Flags, collector: &Description) -> String {
-    let copies = collector.moves && !collector.honours(Setting::Compact);
+    let copies = collector.moves && !collector.honours(Parameter::Compact);
     text(error, flags, copies, default_limit())
 }
 

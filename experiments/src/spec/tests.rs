@@ -1,7 +1,7 @@
 //! Right and wrong experiment files: what is read from the right ones, and what is said of each kind of wrong one.
 
 use gclab_core::collector::Description;
-use gclab_core::config::Setting;
+use gclab_core::config::Parameter;
 use gclab_workloads::{ArgSpec, TestSize, WorkloadDescription};
 
 use super::*;
@@ -12,7 +12,7 @@ static TWO_SPACE: Description = Description {
     summary: "",
     moves: true,
     parallel: false,
-    honours: &[&[Setting::AllocationArea, Setting::OldFactor, Setting::Generations]],
+    honours: &[&[Parameter::AllocationArea, Parameter::OldFactor, Parameter::Generations]],
     generations: (1, 1),
 };
 static COPYING: Description = Description {
@@ -21,11 +21,11 @@ static COPYING: Description = Description {
     moves: true,
     parallel: false,
     honours: &[&[
-        Setting::AllocationArea,
-        Setting::OldFactor,
-        Setting::Generations,
-        Setting::OldMin,
-        Setting::Chunk,
+        Parameter::AllocationArea,
+        Parameter::OldFactor,
+        Parameter::Generations,
+        Parameter::OldMin,
+        Parameter::Chunk,
     ]],
     generations: (2, 12),
 };

@@ -5,7 +5,7 @@ use gclab_core::block::{BlockRun, BlockState};
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collector, Description, NoBarrier, Outcome, Pause, Refill,
 };
-use gclab_core::config::{Config, SIZING, Setting};
+use gclab_core::config::{Config, Parameter, SIZING};
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::Sizing;
 use gclab_core::space::{LargeObjects, MarkBits, Region};
@@ -85,7 +85,7 @@ unsafe impl Collector for MarkRegion {
         moves: false,
         parallel: true,
         generations: (1, 1),
-        honours: &[&[Setting::AllocationArea], SIZING],
+        honours: &[&[Parameter::AllocationArea], SIZING],
     };
     type Alloc = Bump;
     type Barrier = NoBarrier;

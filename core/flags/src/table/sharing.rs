@@ -1,6 +1,6 @@
 //! Flags of threads: those of the program, and those that collect.
 
-use gclab_core::config::Setting;
+use gclab_core::config::Parameter;
 
 use super::{MOST_THREADS, OLDEST, count, generation, generation_value};
 use crate::spec::{FlagSpec, Scope};
@@ -36,7 +36,7 @@ pub(super) const SHARING: &[FlagSpec] = &[
         default: "0",
         meaning: "collect this generation and older ones in parallel; bare: never in parallel",
         ghc: None,
-        scope: Scope::Collector(Setting::ParallelGc),
+        scope: Scope::Collector(Parameter::ParallelGc),
         optional: false,
         set: |f, v| f.config.parallel_gc = generation(&v),
         get: |f| Some(generation_value(f.config.parallel_gc)),
@@ -48,7 +48,7 @@ pub(super) const SHARING: &[FlagSpec] = &[
         default: "1, but 0 if -A is 32m or more",
         meaning: "balance the load of parallel collections of this generation and older ones; bare: never",
         ghc: None,
-        scope: Scope::Collector(Setting::LoadBalance),
+        scope: Scope::Collector(Parameter::LoadBalance),
         optional: false,
         set: |f, v| f.config.load_balance = Some(generation(&v)),
         get: |f| f.config.load_balance.map(generation_value),
@@ -64,7 +64,7 @@ pub(super) const SHARING: &[FlagSpec] = &[
         default: "0",
         meaning: "threads of a parallel collection; 0: as many as capabilities, but no more than processors",
         ghc: None,
-        scope: Scope::Collector(Setting::GcThreads),
+        scope: Scope::Collector(Parameter::GcThreads),
         optional: false,
         set: |f, v| f.config.gc_threads = count(&v) as u32,
         get: |f| (f.config.gc_threads != 0).then_some(Value::Count(u64::from(f.config.gc_threads))),

@@ -3,7 +3,7 @@
 use super::{BLOCK, MOST, OLDEST, PERCENT, TWO_BLOCKS, bytes, count, number, optional_size, size};
 use crate::spec::{FlagSpec, Scope};
 use crate::value::{Kind, Value};
-use gclab_core::config::{Compact, HeapHint, LEAST_MAX_HEAP, Setting, SizingPolicy};
+use gclab_core::config::{Compact, HeapHint, LEAST_MAX_HEAP, Parameter, SizingPolicy};
 use gclab_core::words::Bytes;
 
 /// See the module's text; in the order of help.
@@ -15,7 +15,7 @@ pub(super) const SIZES: &[FlagSpec] = &[
         default: "4m",
         meaning: "size of each capability's allocation area; with -G1 the least one",
         ghc: None,
-        scope: Scope::Collector(Setting::AllocationArea),
+        scope: Scope::Collector(Parameter::AllocationArea),
         optional: false,
         set: |f, v| f.config.allocation_area = bytes(&v),
         get: |f| Some(Value::Size(f.config.allocation_area)),
@@ -32,7 +32,7 @@ pub(super) const SIZES: &[FlagSpec] = &[
         default: "0, but 4m if -A is 16m or more",
         meaning: "cut allocation areas into chunks of this size, handed to whoever runs out; 0: in one piece",
         ghc: Some("GHC takes 4m at -A16m and more even if -n is given"),
-        scope: Scope::Collector(Setting::Chunk),
+        scope: Scope::Collector(Parameter::Chunk),
         optional: true,
         set: |f, v| f.config.chunk = Some(bytes(&v)),
         get: |f| {
@@ -52,7 +52,7 @@ pub(super) const SIZES: &[FlagSpec] = &[
         default: "as -A",
         meaning: "bytes of large objects that are allocated before a collection",
         ghc: None,
-        scope: Scope::Collector(Setting::LargeArea),
+        scope: Scope::Collector(Parameter::LargeArea),
         optional: true,
         set: |f, v| f.config.large_area = optional_size(&v),
         get: |f| f.config.large_area.map(Value::Size),
@@ -64,7 +64,7 @@ pub(super) const SIZES: &[FlagSpec] = &[
         default: "2",
         meaning: "old generations may grow to this factor of their live data before they are collected",
         ghc: Some("GHC takes factors below 1, under which every collection is a major one"),
-        scope: Scope::Collector(Setting::OldFactor),
+        scope: Scope::Collector(Parameter::OldFactor),
         optional: false,
         set: |f, v| f.config.old_factor = number(&v),
         get: |f| Some(Value::Number(f.config.old_factor)),
@@ -88,7 +88,7 @@ pub(super) const SIZES: &[FlagSpec] = &[
         default: "1m",
         meaning: "least size to which an old generation may grow before it is collected",
         ghc: None,
-        scope: Scope::Collector(Setting::OldMin),
+        scope: Scope::Collector(Parameter::OldMin),
         optional: false,
         set: |f, v| f.config.old_min = bytes(&v),
         get: |f| Some(Value::Size(f.config.old_min)),
@@ -104,7 +104,7 @@ pub(super) const SIZES: &[FlagSpec] = &[
         default: "2",
         meaning: "number of generations; 1 asks for the two-space collector",
         ghc: Some("GHC takes any number"),
-        scope: Scope::Collector(Setting::Generations),
+        scope: Scope::Collector(Parameter::Generations),
         optional: false,
         set: |f, v| f.config.generations = count(&v) as u32,
         get: |f| Some(Value::Count(u64::from(f.config.generations))),
@@ -121,7 +121,7 @@ pub(super) const SIZES: &[FlagSpec] = &[
         default: "none",
         meaning: "use about this much memory: the allocation area grows into what is left; bare: as much as the old generation may take",
         ghc: None,
-        scope: Scope::Collector(Setting::HeapHint),
+        scope: Scope::Collector(Parameter::HeapHint),
         optional: true,
         set: |f, v| {
             f.config.heap_hint = match v {
@@ -155,7 +155,7 @@ pub(super) const SIZES: &[FlagSpec] = &[
         default: "3",
         meaning: "percentage of -M that stays free for allocation (of which half is kept, as in GHC)",
         ghc: None,
-        scope: Scope::Collector(Setting::MinFree),
+        scope: Scope::Collector(Parameter::MinFree),
         optional: false,
         set: |f, v| f.config.min_free = number(&v),
         get: |f| Some(Value::Number(f.config.min_free)),
@@ -167,7 +167,7 @@ pub(super) const SIZES: &[FlagSpec] = &[
         default: "off, but 30 under -M",
         meaning: "compact the oldest generation at each major collection, or only when live data exceed n % of -M",
         ghc: Some("works with -G1 too"),
-        scope: Scope::Collector(Setting::Compact),
+        scope: Scope::Collector(Parameter::Compact),
         optional: true,
         set: |f, v| {
             f.config.compact = match v {
@@ -197,7 +197,7 @@ pub(super) const SIZES: &[FlagSpec] = &[
         default: "factor",
         meaning: "who says how far the heap grows before it is collected in full: factor (-F), fixed (to the size -H, or else -M) or membalancer (by the rates of allocation and collection)",
         ghc: Some("gclab's own"),
-        scope: Scope::Collector(Setting::Sizing),
+        scope: Scope::Collector(Parameter::Sizing),
         optional: false,
         set: |f, v| {
             f.config.sizing = match v {

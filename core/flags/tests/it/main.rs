@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use gclab_core::collector::Description;
 use gclab_core::config::{
-    AREA, Breakdown, COMPACTION, Compact, FromGeneration, GENERATIONS, HeapHint, Restrictions, SHARING, SIZING, Setting,
+    AREA, Breakdown, COMPACTION, Compact, FromGeneration, GENERATIONS, HeapHint, Parameter, Restrictions, SHARING,
+    SIZING,
 };
 use gclab_core::stats::StatsLevel;
 use gclab_core::words::Bytes;
@@ -430,7 +431,7 @@ fn messages_of_words() {
     insta::assert_snapshot!(words.map(message).join("\n"));
 }
 
-const fn collector(name: &'static str, honours: &'static [&'static [Setting]]) -> Description {
+const fn collector(name: &'static str, honours: &'static [&'static [Parameter]]) -> Description {
     Description {
         name,
         summary: "",
@@ -444,15 +445,15 @@ const fn collector(name: &'static str, honours: &'static [&'static [Setting]]) -
 static COPYING: Description = collector(
     "copying",
     &[
-        &[Setting::OldFactor, Setting::AllocationArea],
-        &[Setting::Generations, Setting::OldMin],
+        &[Parameter::OldFactor, Parameter::AllocationArea],
+        &[Parameter::Generations, Parameter::OldMin],
     ],
 );
-static COMPACTING: Description = collector("compacting", &[COMPACTION, &[Setting::HeapHint]]);
+static COMPACTING: Description = collector("compacting", &[COMPACTION, &[Parameter::HeapHint]]);
 static PARALLEL: Description = collector("parallel", &[GENERATIONS]);
 static TWO_SPACE: Description = Description {
     generations: (1, 1),
-    ..collector("two-space", &[&[Setting::Generations]])
+    ..collector("two-space", &[&[Parameter::Generations]])
 };
 
 /// Fits the flags of `text` to a collector.
@@ -505,14 +506,14 @@ fn generations_that_a_collector_cannot_have_are_refused_if_they_are_given() {
 }
 
 #[test]
-fn each_setting_of_collectors_has_one_flag() {
+fn each_parameter_of_collectors_has_one_flag() {
     let groups = [AREA, SIZING, GENERATIONS, COMPACTION, SHARING].concat();
-    for setting in &groups {
-        let flags = FLAGS.iter().filter(|spec| spec.setting() == Some(*setting));
-        assert_eq!(flags.count(), 1, "{setting:?}");
+    for parameter in &groups {
+        let flags = FLAGS.iter().filter(|spec| spec.parameter() == Some(*parameter));
+        assert_eq!(flags.count(), 1, "{parameter:?}");
     }
-    let of_collectors = FLAGS.iter().filter(|spec| spec.setting().is_some());
-    assert_eq!(of_collectors.count(), groups.len(), "each setting is in one group");
+    let of_collectors = FLAGS.iter().filter(|spec| spec.parameter().is_some());
+    assert_eq!(of_collectors.count(), groups.len(), "each parameter is in one group");
     let all = collector("all", &[SHARING, AREA]);
     let names: Vec<_> = honours(&all).map(|spec| spec.name).collect();
     assert_eq!(names, ["A", "n", "AL", "qg", "qb", "qn"], "in the order of the table");

@@ -6,7 +6,7 @@
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collector, Description, GenerationalBarrier, Outcome, Pause, Refill,
 };
-use gclab_core::config::{AREA, Config, Setting};
+use gclab_core::config::{AREA, Config, Parameter};
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::{Live, Shape, Sizing, Young};
@@ -35,7 +35,7 @@ unsafe impl Collector for Clockwork {
         moves: true,
         parallel: false,
         generations: (2, 2),
-        honours: &[AREA, &[Setting::MinFree]],
+        honours: &[AREA, &[Parameter::MinFree]],
     };
     type Alloc = Bump;
     type Barrier = GenerationalBarrier;

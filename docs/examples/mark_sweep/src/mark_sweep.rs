@@ -3,7 +3,7 @@
 use gclab_core::collector::{
     Capabilities, Capability, Cells, Collector, Description, NoBarrier, Outcome, Pause, Refill,
 };
-use gclab_core::config::{Config, SIZING, Setting};
+use gclab_core::config::{Config, Parameter, SIZING};
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::Sizing;
@@ -39,7 +39,7 @@ unsafe impl Collector for MarkSweep {
         moves: false,
         parallel: false,
         generations: (1, 1),
-        honours: &[&[Setting::AllocationArea], SIZING],
+        honours: &[&[Parameter::AllocationArea], SIZING],
     };
     type Alloc = Cells;
     type Barrier = NoBarrier;

@@ -2,7 +2,7 @@
 
 /// A part of a [`Config`](super::Config) that has an effect only if the collector honours it. All other parts work on every heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Setting {
+pub enum Parameter {
     /// [`allocation_area`](super::Config::allocation_area) (`-A`).
     AllocationArea,
     /// [`chunk`](super::Config::chunk) (`-n`).
@@ -32,12 +32,12 @@ pub enum Setting {
 }
 
 /// A collector with a [`Nursery`](crate::space::Nursery): size and chunks of the allocation area, and the limit on large objects.
-pub const AREA: &[Setting] = &[Setting::AllocationArea, Setting::Chunk, Setting::LargeArea];
+pub const AREA: &[Parameter] = &[Parameter::AllocationArea, Parameter::Chunk, Parameter::LargeArea];
 /// A collector whose heap grows as [`Sizing`](crate::sizing::Sizing) says.
-pub const SIZING: &[Setting] = &[Setting::OldFactor, Setting::MinFree, Setting::Sizing];
+pub const SIZING: &[Parameter] = &[Parameter::OldFactor, Parameter::MinFree, Parameter::Sizing];
 /// A generational collector: the number of generations, the least size of an old one, and an allocation area that grows into `-H`.
-pub const GENERATIONS: &[Setting] = &[Setting::Generations, Setting::OldMin, Setting::HeapHint];
+pub const GENERATIONS: &[Parameter] = &[Parameter::Generations, Parameter::OldMin, Parameter::HeapHint];
 /// A collector that compacts the oldest generation.
-pub const COMPACTION: &[Setting] = &[Setting::Compact];
+pub const COMPACTION: &[Parameter] = &[Parameter::Compact];
 /// A collector with GC threads that share its work.
-pub const SHARING: &[Setting] = &[Setting::ParallelGc, Setting::LoadBalance, Setting::GcThreads];
+pub const SHARING: &[Parameter] = &[Parameter::ParallelGc, Parameter::LoadBalance, Parameter::GcThreads];
