@@ -15,6 +15,7 @@
 mod semi_nca;
 
 use crate::graph::{Graph, NONE, ROOT};
+use crate::rows::Rows;
 
 /// The dominator tree of a graph.
 #[derive(Debug)]
@@ -28,7 +29,8 @@ pub struct Dominators {
 impl Dominators {
     /// The dominator tree of `graph`.
     pub fn of(graph: &Graph) -> Self {
-        semi_nca::dominators(graph)
+        let (idom, order) = semi_nca::dominators(graph);
+        Dominators { idom, order }
     }
 
     /// The immediate dominator of `node`, the root's being the root; `None` if the root does not reach the node.
@@ -62,46 +64,15 @@ impl Dominators {
         retained
     }
 
-    /// The tree downwards.
-    pub fn children(&self) -> Children {
-        Children::of(self)
-    }
-}
-
-/// What each node dominates immediately. Eight bytes a node.
-#[derive(Debug)]
-pub struct Children {
-    /// Row i is `nodes[first[i]..first[i + 1]]`.
-    first: Vec<u32>,
-    nodes: Vec<u32>,
-}
-
-impl Children {
-    fn of(dominators: &Dominators) -> Self {
-        let nodes = dominators.idom.len();
-        let below = || (0..nodes as u32).filter(|&node| node != ROOT && dominators.idom[node as usize] != NONE);
-        let mut first = vec![0_u32; nodes + 2];
-        for node in below() {
-            first[dominators.idom[node as usize] as usize + 2] += 1;
-        }
-        (2..nodes + 2).for_each(|at| first[at] += first[at - 1]);
-        let mut children = vec![0; dominators.order.len() - 1];
-        for node in below() {
-            // Counts are two places off, so that the starts that are used up here become the ends.
-            let next = &mut first[dominators.idom[node as usize] as usize + 1];
-            children[*next as usize] = node;
-            *next += 1;
-        }
-        first.pop();
-        Children { first, nodes: children }
-    }
-
-    /// What `node` dominates immediately, lower ordinals first.
-    ///
-    /// # Panics
-    /// If there is no such node.
-    pub fn row(&self, node: u32) -> &[u32] {
-        let node = node as usize;
-        &self.nodes[self.first[node] as usize..self.first[node + 1] as usize]
+    /// The tree downwards: by node, the nodes that it dominates immediately, lower ordinals first.
+    /// Takes eight bytes a node.
+    pub fn children(&self) -> Rows {
+        let mut children = Rows::default();
+        let nodes = self.idom.len();
+        children.fill(nodes, nodes, |node| {
+            let below = node != ROOT as usize && self.idom[node] != NONE;
+            below.then(|| (self.idom[node], node as u32))
+        });
+        children
     }
 }

@@ -45,10 +45,10 @@ mod client;
 mod depth_first;
 mod levels;
 
-pub use any::RING;
-pub use client::{Client, Each, Lineage, Order, Visit};
+pub use client::{Client, Lineage, Order, Visit};
 
-use crate::AddrSet;
+use crate::addr_set::AddrSet;
+use client::Each;
 use gclab_core::words::Bytes;
 use gclab_core::world::{ClosureView, Stopped};
 

@@ -1,15 +1,15 @@
 //! The shortest way from the root to any node.
 
-use super::{Graph, NONE, ROOT};
+use super::edges::{Graph, NONE, ROOT};
 
 /// For each node that the root reaches, the node before it on a shortest way. Of several, the one that a breadth-first search in the order of
 /// edges meets first. Four bytes a node, and four more while they are searched.
 #[derive(Debug)]
-pub struct Ways {
+pub struct ShortestPaths {
     before: Vec<u32>,
 }
 
-impl Ways {
+impl ShortestPaths {
     /// Breadth first from the root.
     pub fn of(graph: &Graph) -> Self {
         let mut before = vec![NONE; graph.node_count() as usize];
@@ -26,7 +26,7 @@ impl Ways {
             }
             next += 1;
         }
-        Ways { before }
+        ShortestPaths { before }
     }
 
     /// The nodes on a shortest way to `node`: the root first, `node` last. `None` if the root does not reach it.

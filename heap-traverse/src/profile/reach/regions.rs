@@ -1,40 +1,18 @@
-//! Who reaches what: for each closure the set of labels that reach it, however many labels there are, in two visits of each.
-//!
-//! A root brings a label; a closure passes its set on to what it points to, or, if it is a *source*, one label in the place of that. The
-//! set of a closure is the union of what roots and other closures pass to it: the least solution of these equations. Retainers are sources that pass
-//! on themselves; named roots bring their names, and there are no sources. GHC's retainer profiler walks below a closure again for each retainer that
-//! is added to it, its proposed root profiler for each root; here
-//!
-//! 1. the first traversal finds which closures are *shared*, reached more than once;
-//! 2. the second divides the heap into *regions*. A shared closure begins one, and so do all that is passed one label by sources. A closure that is
-//!    reached once belongs to the region of what reaches it, since it has that one's set. Pointers between regions are noted as *flows*, those that
-//!    follow each other between the same two as one;
-//! 3. sets are passed on along flows, once for each (`reach/spread.rs`), and regions that flow into each other in a circle have one (`reach/cycles.rs`). Sets
-//!    are kept once each (`sets.rs`), so that most unions compare two numbers.
-//!
-//! So each closure is visited twice and each pointer followed twice, whatever the number of labels. Where there are no sources, what most roots reach in
-//! common is found before that, and visited once (`reach/common.rs`). [`Reach::visits`] counts the visits, and tests hold it against the bounds. Memory: 2/64 of the heap for bits, 4 bytes
-//! for each shared closure's word, and 24 bytes for each region, 12 for each flow, 4 more for each flow in a circle. Sets that occur are few; if every closure
-//! had another one, they would be as large as the answer.
+//! The division of a heap into regions, by two traversals, and the set of each region.
 
-mod common;
-mod cycles;
-mod spread;
-
-use super::sets::{EMPTY, Label, Set, Sets};
-use crate::{AddrSet, Client, ClosureMap, Order, Traversal, Visit};
-pub(super) use common::COMMON;
+use super::super::sets::{EMPTY, Label, Set, Sets};
+use super::flow::Region;
+use super::spread::Flows;
+use crate::addr_set::AddrSet;
+use crate::closure_map::ClosureMap;
+use crate::traverse::{Client, Order, Traversal, Visit};
 use gclab_core::words::Addr;
 use gclab_core::world::ClosureView;
-use spread::Flows;
 use std::collections::HashMap;
-
-/// A part of the heap whose closures have one set; number 0 is none.
-pub(super) type Region = u32;
 
 /// What is kept between profiles, and the outcome of the last.
 #[derive(Debug)]
-pub(super) struct Reach {
+pub(in crate::profile) struct Reach {
     shared: AddrSet,
     heads: ClosureMap<Region>,
     /// From where a region was flowed into last.
@@ -46,8 +24,8 @@ pub(super) struct Reach {
     brought: Vec<(Region, Set)>,
     graph: Flows,
     /// What a hub reaches.
-    common: Option<AddrSet>,
-    base: Addr,
+    pub(super) common: Option<AddrSet>,
+    pub(super) base: Addr,
     /// Times that a closure was looked into, by all traversals.
     pub visits: u64,
     /// Closures that were reached.
@@ -55,13 +33,13 @@ pub(super) struct Reach {
 }
 
 /// Says which label a closure passes on, if it is a source.
-pub(super) trait Sources {
+pub(in crate::profile) trait Sources {
     /// The label, or none: it passes on its own set.
     fn label(&mut self, closure: ClosureView<'_>) -> Option<Label>;
 }
 
 /// Nothing is a source.
-struct NoSources;
+pub(super) struct NoSources;
 
 impl Sources for NoSources {
     #[inline(always)]
@@ -71,7 +49,7 @@ impl Sources for NoSources {
 }
 
 /// A part of the heap that is left out: it has been dealt with.
-type LeftOut<'r> = Option<&'r AddrSet>;
+pub(super) type LeftOut<'r> = Option<&'r AddrSet>;
 
 /// The first traversal.
 struct FindShared<'r> {
@@ -197,7 +175,7 @@ impl Reach {
     }
 
     /// The same in terms of sets, on top of `visits` and `closures`. If something is left out, it has been visited, and `visited` has it.
-    fn regions<'a>(
+    pub(super) fn regions<'a>(
         &mut self,
         traversal: &mut Traversal,
         left_out: LeftOut<'_>,
@@ -292,11 +270,11 @@ impl Reach {
 }
 
 /// What was found of regions.
-struct Regions<'a> {
+pub(super) struct Regions<'a> {
     /// By region.
-    sets: Vec<Set>,
+    pub(super) sets: Vec<Set>,
     /// Where they flow into what was left out.
-    entries: Vec<(Region, ClosureView<'a>)>,
+    pub(super) entries: Vec<(Region, ClosureView<'a>)>,
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 //!
 //! SVG without any script; a bar's full text is shown when a pointer rests on it.
 
-use super::ROOT;
-use crate::dominators::{Children, Dominators};
+use crate::dominators::Dominators;
+use crate::graph::ROOT;
+use crate::rows::Rows;
 use std::fmt::Write;
 
 const WIDTH: f64 = 1200.0;
@@ -44,7 +45,7 @@ struct Bar {
 }
 
 /// The picture. `retained` is by node; `title` stands above.
-pub fn flame(title: &str, dominators: &Dominators, retained: &[u64], label: impl Fn(u32) -> Label) -> String {
+pub fn icicle(title: &str, dominators: &Dominators, retained: &[u64], label: &dyn Fn(u32) -> Label) -> String {
     let children = dominators.children();
     let all = retained[ROOT as usize].max(1) as f64;
     let mut bars = String::new();
@@ -65,7 +66,7 @@ pub fn flame(title: &str, dominators: &Dominators, retained: &[u64], label: impl
                 &mut open,
                 &bar,
                 children_by_size(&children, node, retained),
-                |node| retained[node as usize] as f64 / all * WIDTH,
+                &|node| retained[node as usize] as f64 / all * WIDTH,
             );
         }
     }
@@ -77,14 +78,14 @@ pub fn flame(title: &str, dominators: &Dominators, retained: &[u64], label: impl
     )
 }
 
-fn children_by_size(children: &Children, node: u32, retained: &[u64]) -> Vec<u32> {
+fn children_by_size(children: &Rows, node: u32, retained: &[u64]) -> Vec<u32> {
     let mut row = children.row(node).to_vec();
     row.sort_unstable_by_key(|&child| (std::cmp::Reverse(retained[child as usize]), child));
     row
 }
 
 /// Opens the bars below `bar` that are wide enough; draws the others as one.
-fn below(bars: &mut String, open: &mut Vec<Bar>, bar: &Bar, children: Vec<u32>, width: impl Fn(u32) -> f64) {
+fn below(bars: &mut String, open: &mut Vec<Bar>, bar: &Bar, children: Vec<u32>, width: &dyn Fn(u32) -> f64) {
     let level = bar.level + 1;
     let mut left = bar.left;
     let (mut narrow, mut rest) = (0_usize, 0.0);

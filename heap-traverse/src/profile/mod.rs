@@ -21,11 +21,9 @@ mod roots;
 mod sampling;
 mod sets;
 
-pub use biography::BIOGRAPHY_BANDS;
 pub use hp::HpWriter;
-pub use names::{closure_type, description, full_stack_name, stack_name, type_name};
+pub use names::{closure_type, description, type_name};
 pub use prof::retainer_table;
 pub use profiler::{Census, Counter, HeapProfiler, Profile, Visits};
 pub use retainers::{Retainer, RetainerSet, is_retainer};
-pub use roots::SHOWN_IN_FULL;
 pub use sampling::while_sampling;
