@@ -1,7 +1,7 @@
 //! Right and wrong experiment files: what is read from the right ones, and what is said of each kind of wrong one.
 
 use gclab_core::collector::Description;
-use gclab_workloads::{ArgSpec, TestSize, WorkloadDescription};
+use gclab_workloads::{ArgSpec, StressSize, TestSize, WorkloadDescription};
 
 use super::*;
 use crate::cli::rendered;
@@ -43,6 +43,12 @@ const fn workload(name: &'static str, args: &'static [ArgSpec]) -> WorkloadDescr
         test: TestSize {
             args: &[],
             checksum: None,
+        },
+        bench: &[],
+        stress: StressSize {
+            args: &[],
+            every: 1,
+            parallel: &[],
         },
     }
 }
