@@ -7,6 +7,7 @@
 extern crate self as gclab_core;
 
 pub mod block;
+pub mod clock;
 pub mod closure;
 pub mod collector;
 pub mod events;
@@ -14,6 +15,9 @@ pub mod flags;
 pub mod gc_threads;
 pub mod heap;
 pub mod memory;
+pub mod mutants;
+#[cfg(miri)]
+mod miri_libc;
 pub mod mutator;
 pub mod profile;
 pub mod remembered;

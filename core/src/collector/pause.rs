@@ -1,12 +1,12 @@
 //! A pause: the world is stopped for a collection.
 
 use super::{Capability, Cause};
+use crate::clock::Clock;
 use crate::closure::Slot;
 use crate::events::Events;
 use crate::gc_threads::GcThreads;
 use crate::heap::Heap;
 use crate::mutator::{FrameHeader, HandleTable, for_each_frame_slot};
-use crate::stats::Clock;
 use crate::words::Bytes;
 use std::time::Duration;
 

@@ -10,8 +10,9 @@
 
 use super::exchange::{Desk, Exchange, Searches};
 use super::team::Team;
+use crate::clock::Clock;
 use crate::gc_threads::Job;
-use crate::stats::{Clock, GcThread, WorkSearch};
+use crate::stats::{GcThread, WorkSearch};
 use crate::sync::deque::Worker;
 use crate::sync::{Arc, AtomicBool, Ordering};
 use std::cell::UnsafeCell;

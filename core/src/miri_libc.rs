@@ -1,23 +1,28 @@
-//! The system calls of this crate for Miri, which knows few of them: memory comes from Rust's allocator, and clocks stand still.
+//! The system calls of this crate under Miri, which supports few of them: memory comes from Rust's
+//! allocator, and clocks stand still.
 //!
-//! Same names and signatures as in `libc`, so that the modules that call the system need no second version of themselves; what is not defined
-//! here is `libc`'s. All memory is readable and writable from the start: that protection is right is for others to test.
+//! Names and signatures are those of `libc`, so that the modules that call the system exist once.
+//! Everything that is not defined here is re-exported from `libc`. All memory is readable and
+//! writable from the start: other checks test protection.
 
 pub use ::libc::*;
 use std::alloc::Layout;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// What is mapped: by its address, its layout and the bytes of it that have not been unmapped.
+/// What every mapping is aligned to: a huge page of x86-64.
+const HUGE_PAGE: usize = 2 << 20;
+
+/// The mappings by address, each with its layout and the number of bytes not yet unmapped.
 static MAPPED: Mutex<BTreeMap<usize, (Layout, usize)>> = Mutex::new(BTreeMap::new());
 
 /// # Safety
 /// `size` is not zero.
 pub unsafe fn mmap(_: *mut c_void, size: usize, _: c_int, _: c_int, _: c_int, _: off_t) -> *mut c_void {
-    let Ok(layout) = Layout::from_size_align(size, super::HUGE_PAGE.0) else {
+    let Ok(layout) = Layout::from_size_align(size, HUGE_PAGE) else {
         return MAP_FAILED;
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: `size` is not zero, so the layout is not empty.
     let at = unsafe { std::alloc::alloc_zeroed(layout) };
     if at.is_null() {
         return MAP_FAILED;
@@ -29,10 +34,10 @@ pub unsafe fn mmap(_: *mut c_void, size: usize, _: c_int, _: c_int, _: c_int, _:
     at.cast()
 }
 
-/// Unmaps a part; the memory is given back when all of a mapping has been unmapped.
+/// Unmaps a part of a mapping. The memory is freed when all of the mapping has been unmapped.
 ///
 /// # Safety
-/// As for `libc::munmap`; no part is unmapped twice.
+/// As for `libc::munmap`, and no byte is unmapped twice.
 pub unsafe fn munmap(at: *mut c_void, size: usize) -> c_int {
     let mut mapped = MAPPED.lock().expect("no panic under it");
     let (&start, (layout, left)) = mapped.range_mut(..=at.addr()).next_back().expect("mapped");
@@ -55,30 +60,30 @@ pub unsafe fn mprotect(_: *mut c_void, _: usize, _: c_int) -> c_int {
 /// As for `libc::madvise`.
 pub unsafe fn madvise(at: *mut c_void, size: usize, advice: c_int) -> c_int {
     if advice == MADV_DONTNEED {
-        // SAFETY: the caller gives the contents up.
+        // SAFETY: the range is mapped, and the caller discards its contents.
         unsafe { at.cast::<u8>().write_bytes(0, size) };
     }
     0
 }
 
-/// A limit that makes every reservation a small one: Miri has memory for all that is mapped, touched or not.
+/// A limit that makes every reservation small: Miri allocates all that is mapped, touched or not.
 ///
 /// # Safety
 /// As for `libc::getrlimit`.
 pub unsafe fn getrlimit(_: __rlimit_resource_t, limit: *mut rlimit) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: `limit` points to a valid `rlimit`, as `libc::getrlimit` demands.
     unsafe { (*limit).rlim_cur = 12 << 20 };
     0
 }
 
 /// # Safety
-/// As for `libc::getrusage`: `usage` is a place for one, which stays as it is.
+/// As for `libc::getrusage`. Nothing is written.
 pub unsafe fn getrusage(_: c_int, _: *mut rusage) -> c_int {
     -1
 }
 
 /// # Safety
-/// As for `libc::clock_gettime`: `time` is a place for one, which stays as it is.
+/// As for `libc::clock_gettime`. Nothing is written.
 pub unsafe fn clock_gettime(_: clockid_t, _: *mut timespec) -> c_int {
     -1
 }
@@ -86,7 +91,7 @@ pub unsafe fn clock_gettime(_: clockid_t, _: *mut timespec) -> c_int {
 /// 16 GiB in pages of 4 KiB.
 ///
 /// # Safety
-/// None is needed.
+/// No condition: it touches no memory.
 pub unsafe fn sysconf(name: c_int) -> c_long {
     if name == _SC_PAGESIZE { 4096 } else { 1 << 22 }
 }

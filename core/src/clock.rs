@@ -1,22 +1,24 @@
-//! The clocks of the statistics, and the only calls that read them.
+//! Clocks, and the only calls that read them.
 //!
-//! Elapsed time is `CLOCK_MONOTONIC` (read without a system call, some 20 ns). CPU time is a system call (some 200 ns): of the process by
-//! `CLOCK_PROCESS_CPUTIME_ID`, of a GC thread by `CLOCK_THREAD_CPUTIME_ID`, so that the time that other threads of the
-//! process spend meanwhile is not put down to the collection. One `getrusage` gives page faults and, to the microsecond, the CPU time of the
-//! process.
+//! Elapsed time is `CLOCK_MONOTONIC` (read without a system call, some 20 ns). CPU time costs a
+//! system call (some 200 ns). `CLOCK_PROCESS_CPUTIME_ID` counts the whole process;
+//! `CLOCK_THREAD_CPUTIME_ID` counts one GC thread, so that a collection is not charged for the time
+//! that other threads spend meanwhile. One `getrusage` returns the page faults and, to the
+//! microsecond, the CPU time of the process.
 
 #[cfg(miri)]
-use crate::memory::miri as libc;
+use crate::miri_libc as libc;
 use std::mem::MaybeUninit;
 use std::time::Instant;
 
-/// The clock of a world: elapsed time counts from where it was started. `Copy`, so that each thread stamps its own requests.
+/// The clock of a world: elapsed time counts from its start. `Copy`, so that each thread stamps its
+/// own requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     origin: Instant,
 }
 
-/// What the process has used since it was started.
+/// The resources that the process has used since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessUsage {
     /// CPU time of all threads, user and system, in nanoseconds.
@@ -26,7 +28,7 @@ pub struct ProcessUsage {
 }
 
 impl Clock {
-    /// A clock that reads 0 now.
+    /// Starts a clock, which reads 0 now.
     pub fn start() -> Self {
         Self { origin: Instant::now() }
     }
@@ -38,12 +40,12 @@ impl Clock {
         self.origin.elapsed().as_nanos() as u64
     }
 
-    /// CPU time of the calling thread since it was started, in nanoseconds.
+    /// CPU time of the calling thread since its start, in nanoseconds.
     pub fn thread_cpu_ns() -> u64 {
         read(libc::CLOCK_THREAD_CPUTIME_ID)
     }
 
-    /// CPU time of all threads of the process since it was started, in nanoseconds.
+    /// CPU time of all threads of the process since its start, in nanoseconds.
     pub fn process_cpu_ns() -> u64 {
         read(libc::CLOCK_PROCESS_CPUTIME_ID)
     }
@@ -51,8 +53,8 @@ impl Clock {
     /// CPU time (to the microsecond) and page faults of the process, in one system call.
     pub fn process_usage() -> ProcessUsage {
         let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-        // SAFETY: `usage` is a place for one `rusage`, which is all that `getrusage` writes; all its bytes are zero before, which is a valid value, so
-        // that it may be read even if the call should fail.
+        // SAFETY: `usage` has room for one `rusage`, which is all that `getrusage` writes. Its bytes
+        // are zero before, which is a valid value, so it may be read even if the call fails.
         let usage = unsafe {
             libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
             usage.assume_init()
@@ -67,7 +69,8 @@ impl Clock {
 
 fn read(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a valid place for the one `timespec` that the call writes; both clocks exist on every Linux.
+    // SAFETY: `time` has room for the one `timespec` that the call writes. Both clocks exist on
+    // every Linux.
     unsafe { libc::clock_gettime(clock, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
