@@ -1,10 +1,12 @@
 //! Right and wrong experiment files: what is read from the right ones, and what is said of each kind of wrong one.
 
+use std::time::Duration;
+
 use gclab_core::collector::Description;
-use gclab_workloads::{ArgSpec, TestSize, WorkloadDescription};
+use gclab_workloads::{ArgSpec, StressSize, TestSize, WorkloadDescription};
 
 use super::*;
-use crate::cli::rendered;
+use crate::experiment::Axis;
 
 static TWO_SPACE: Description = Description {
     name: "two-space",
@@ -44,6 +46,12 @@ const fn workload(name: &'static str, args: &'static [ArgSpec]) -> WorkloadDescr
             args: &[],
             checksum: None,
         },
+        bench: &[],
+        stress: StressSize {
+            args: &[],
+            every: 1,
+            parallel: &[],
+        },
     }
 }
 
@@ -68,7 +76,7 @@ fn spec(text: &str) -> Result<Spec, Box<SpecError>> {
 /// What a user would see; lists of all flags, which grow, are cut short.
 fn complaint(text: &str) -> String {
     let error = spec(text).expect_err(text);
-    let text = rendered(&*error, false);
+    let text = error.render(false);
     let end = text.find(" flags: ").map_or(text.len(), |at| at + " flags:".len());
     text[..end].trim_end().to_owned()
 }
@@ -357,7 +365,7 @@ fn files_that_cannot_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let complaint = |name: &str| {
         let path = folder.path().join(name);
-        let text = rendered(&*load(&path, &registry()).unwrap_err(), false);
+        let text = load(&path, &registry()).unwrap_err().render(false);
         // Long paths are broken over lines.
         let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
         text.replace(&folder.path().display().to_string(), "FOLDER")

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use miette::{Diagnostic, NamedSource, SourceSpan};
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, NamedSource, SourceSpan};
 use thiserror::Error;
 
 /// The text of an experiment file and its name, to point into.
@@ -58,6 +58,23 @@ impl SpecError {
             label: String::new(),
             help: None,
         })
+    }
+
+    /// The message with the lines of the file that it is about.
+    pub fn render(&self, colours: bool) -> String {
+        let theme = if colours {
+            GraphicalTheme::unicode()
+        } else {
+            GraphicalTheme::unicode_nocolor()
+        };
+        let mut text = String::new();
+        match GraphicalReportHandler::new_themed(theme)
+            .with_width(100)
+            .render_report(&mut text, self)
+        {
+            Ok(()) => text,
+            Err(_) => format!("gclab: {self}\n"),
+        }
     }
 
     /// Adds what would be right.

@@ -1,9 +1,9 @@
 //! What collectors and workloads there are, as data: what the command line, experiment files and `gclab list` need to know of them
 //! without their types.
 
-use gclab_core::collector::{CollectorList, Description};
+use gclab_core::collector::Description;
 use gclab_core::flags::{FlagError, Flags};
-use gclab_workloads::{WorkloadDescription, WorkloadList};
+use gclab_workloads::WorkloadDescription;
 
 /// All collectors and workloads of this program, in the order of their lists.
 #[derive(Debug)]
@@ -27,18 +27,21 @@ pub fn usage(workload: &WorkloadDescription) -> String {
 }
 
 impl Registry {
-    /// What two lists hold. Of two of one name the first counts, as in the lists themselves.
-    pub fn of<Collectors: CollectorList, Workloads: WorkloadList>() -> Registry {
+    /// The registry of these lists. Of two of one name the first counts, as in the lists themselves.
+    pub fn new(
+        collectors: impl IntoIterator<Item = &'static Description>,
+        workloads: impl IntoIterator<Item = &'static WorkloadDescription>,
+    ) -> Registry {
         let mut registry = Registry {
             collectors: Vec::new(),
             workloads: Vec::new(),
         };
-        for collector in Collectors::descriptions() {
+        for collector in collectors {
             if registry.collector(collector.name).is_none() {
                 registry.collectors.push(collector);
             }
         }
-        for workload in Workloads::descriptions() {
+        for workload in workloads {
             if registry.workload(workload.name).is_none() {
                 registry.workloads.push(workload);
             }

@@ -16,7 +16,7 @@ use gclab_core::flags::Breakdown;
 use gclab_core::stats::Statistics;
 use gclab_heap_traverse::profile::{HeapProfiler, HpWriter, Profile, retainer_table, while_sampling};
 
-use crate::cli::Request;
+use crate::request::{Request, RunProfile};
 
 /// Bands in a table, unless it is one of combinations of roots.
 const SHOWN: usize = 20;
@@ -67,8 +67,8 @@ impl Profiling {
         while_sampling(world, &self.profiler, self.interval, program)
     }
 
-    /// The run is over, with these figures: finishes the files and prints the table. Gives the profile, and which file could not be written, and why.
-    pub fn finish(self, statistics: &Statistics) -> (Profile, Option<String>) {
+    /// Finishes the files of a run that is over, with these figures.
+    pub fn finish(self, statistics: &Statistics) -> RunProfile {
         let (profile, written) = self.profiler.finish(statistics.mutator.cpu_ns as f64 / 1e9);
         let mut wrong = written.err().map(|error| problem(&format!("{}.hp", self.stem), &error));
         if profile.breakdown == Breakdown::Retainer {
@@ -77,8 +77,11 @@ impl Profiling {
                 wrong.get_or_insert(problem(&name, &error));
             }
         }
-        crate::cli::print(&table(&profile, &self.stem));
-        (profile, wrong)
+        RunProfile {
+            table: table(&profile, &self.stem),
+            profile,
+            unwritten: wrong,
+        }
     }
 }
 
@@ -109,7 +112,7 @@ fn job(request: &Request<'_>) -> String {
 }
 
 /// The largest census in text.
-pub fn table(profile: &Profile, stem: &str) -> String {
+fn table(profile: &Profile, stem: &str) -> String {
     let (by, count) = (profile.breakdown.name(), profile.censuses.len());
     let Some(peak) = profile.peak() else {
         return format!(

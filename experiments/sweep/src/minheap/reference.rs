@@ -6,8 +6,8 @@ use gclab_results::{Configuration, Minimum};
 
 use super::progress::Progress;
 use super::{Found, Halt, Tools, find, known, size};
+use crate::experiment::Spec;
 use crate::plan;
-use crate::spec::Spec;
 
 /// What is to be searched: every configuration of the experiment, without `-M`.
 pub fn questions(spec: &Spec) -> Vec<Configuration> {

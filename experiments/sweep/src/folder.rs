@@ -16,10 +16,10 @@ use gclab_results::folder::PLAN_DRAFT;
 use gclab_results::{Axis, Manifest, Minimum, PlannedRun, ResultsDir, ResultsError, rfc3339};
 use thiserror::Error;
 
+use crate::experiment::Spec;
 use crate::machine;
 use crate::plan::{ORDER, Shard, plan};
 use crate::runner::lock::{LOCK_FILE, Lock, lock};
-use crate::spec::Spec;
 
 /// Where results are written, from the current folder.
 pub const RUNS: &str = "results/runs";

@@ -13,7 +13,8 @@ use toml::Spanned;
 
 use super::errors::{Source, SpecError};
 use super::parse::{Parsed, Raw, RawAxis, RawWorkload, Value};
-use super::{Axis, Spec, profiles};
+use super::profiles;
+use crate::experiment::{Axis, Spec};
 use crate::plan;
 use crate::registry::{Registry, usage};
 use crate::suggest::suggest;

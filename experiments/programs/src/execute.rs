@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use gclab_core::World;
 use gclab_core::block::Exhausted;
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, Description};
 use gclab_core::events::Listener;
 use gclab_core::flags::Flags;
 use gclab_core::heap::OutOfMemory;
@@ -15,10 +15,10 @@ use gclab_core::stats::{FinalCounts, Recorder};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, StartError};
 use gclab_heap_traverse::Checker;
-use gclab_workloads::{RunError, Workload, WorkloadList, WorkloadVisitor};
+use gclab_workloads::{RunError, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor};
 
-use crate::cli::{Done, Ended, Executor, Request};
 use crate::profile::Profiling;
+use crate::request::{Done, Ended, Executor, Request};
 
 /// An executor over two lists of types: every workload is compiled for every collector.
 #[derive(Debug)]
@@ -31,6 +31,14 @@ impl<Collectors, Workloads> Default for Lists<Collectors, Workloads> {
 }
 
 impl<Collectors: CollectorList, Workloads: WorkloadList> Executor for Lists<Collectors, Workloads> {
+    fn collectors(&self) -> Vec<&'static Description> {
+        Collectors::descriptions()
+    }
+
+    fn workloads(&self) -> Vec<&'static WorkloadDescription> {
+        Workloads::descriptions()
+    }
+
     fn execute(&self, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> Done {
         let none = || {
             Done::without_heap(Ended::Refused(format!(
@@ -48,6 +56,27 @@ impl<Collectors: CollectorList, Workloads: WorkloadList> Executor for Lists<Coll
         )
         .flatten()
         .unwrap_or_else(none)
+    }
+}
+
+/// The executor over all collectors and workloads of this workspace. It has no type parameter: its programs are compiled with this crate.
+#[derive(Clone, Copy, Debug)]
+pub struct Shipped;
+
+/// The lists of this workspace.
+const SHIPPED: Lists<gclab_collectors::All, gclab_workloads::All> = Lists(PhantomData);
+
+impl Executor for Shipped {
+    fn collectors(&self) -> Vec<&'static Description> {
+        SHIPPED.collectors()
+    }
+
+    fn workloads(&self) -> Vec<&'static WorkloadDescription> {
+        SHIPPED.workloads()
+    }
+
+    fn execute(&self, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> Done {
+        SHIPPED.execute(request, listeners)
     }
 }
 
@@ -153,14 +182,9 @@ fn run<C: Collector, W: Workload>(workload: &W, request: &Request<'_>, listeners
     };
     let statistics = world.finish();
     printer.finish(&statistics);
-    let (profile, unwritten) = profiling.map_or((None, None), |profiling| {
-        let (profile, unwritten) = profiling.finish(&statistics);
-        (Some(profile), unwritten)
-    });
     Done {
         ended,
+        profile: profiling.map(|profiling| profiling.finish(&statistics)),
         statistics: Some(statistics),
-        profile,
-        unwritten,
     }
 }

@@ -21,7 +21,7 @@ use gclab_results::{Configuration, Minimum, PlannedRun};
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;
 
-use crate::spec::{Axis, Spec};
+use crate::experiment::{Axis, Spec};
 
 /// How the order came about, for `plan.json`.
 pub const ORDER: &str = "blocks shuffled by pcg64(seed, block) and fisher-yates";
