@@ -1,7 +1,6 @@
 //! Policies: how far a heap should grow before it is collected in full. How far it can is the limit's to say.
 
-use super::{Factor, Fixed, Live, MemBalancer, Shape};
-use crate::config::{Config, SizingPolicy};
+use super::live::{Live, Shape};
 use crate::words::Bytes;
 use std::time::Duration;
 
@@ -35,13 +34,4 @@ pub trait Policy: std::fmt::Debug + Send {
     }
     /// A collection has ended.
     fn note(&mut self, _: &Measured) {}
-}
-
-/// The policy that `config` names (`--sizing`).
-pub(super) fn of(config: &Config) -> Box<dyn Policy> {
-    match config.sizing {
-        SizingPolicy::Factor => Box::new(Factor::new(config)),
-        SizingPolicy::Fixed => Box::new(Fixed::new(config)),
-        SizingPolicy::MemBalancer => Box::new(MemBalancer::new(config)),
-    }
 }

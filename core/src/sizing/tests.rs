@@ -1,8 +1,8 @@
 //! Sizing as a whole, on heaps that have memory: what is planned fits.
 
 use super::*;
+use crate::block::LARGE_OBJECT;
 use crate::block::{BLOCK, BlockRun, BlockState};
-use crate::space::LARGE_OBJECT;
 use crate::words::Words;
 use proptest::prelude::*;
 
@@ -93,7 +93,7 @@ fn compaction_is_due_as_in_ghc_or_when_a_copy_would_not_fit() {
 #[test]
 fn a_heap_of_fixed_size_grows_to_it() {
     let fixed = Config {
-        sizing: crate::config::SizingPolicy::Fixed,
+        sizing: SizingPolicy::Fixed,
         ..config(64 * MIB)
     };
     let sizing = Sizing::new(&fixed, &heap(&fixed));

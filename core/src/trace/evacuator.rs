@@ -23,12 +23,13 @@ use super::lane::{Cursor, OpenLane, SharedHeap};
 use super::queue::MAX_LANES;
 
 use super::team::Team;
+use crate::block::FIRST_OLD_STEP;
 use crate::block::{BlockRun, BlockState};
 use crate::closure::{ClosureRef, Slot};
 use crate::collector::{Capabilities, Roots};
 use crate::heap::{Heap, OutOfMemory};
 use crate::remembered::{RememberedChunks, RememberedSet};
-use crate::space::{FIRST_OLD_STEP, LargeObject, Nursery, Steps};
+use crate::space::{LargeObject, Nursery, Steps};
 use crate::stats::{Shared, Sharing};
 use crate::sync::Arc;
 use crate::words::{Addr, Words};

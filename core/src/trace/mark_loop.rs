@@ -11,11 +11,12 @@
 //! Invariant: a closure that this thread marked was scanned, or has a span on a stack or under way to another thread, or lies in the interval.
 
 use super::exchange::Desk;
-use super::queue::{prefetch, prefetch_line};
 use super::shift::Tracer;
 use super::span_stack::{Span, SpanStack};
+use crate::block::LARGE_OBJECT;
 use crate::closure::{ClosureRef, Slot};
-use crate::space::{LARGE_OBJECT, Marks};
+use crate::prefetch::{prefetch, prefetch_line};
+use crate::space::Marks;
 use crate::words::{Addr, Words};
 use std::convert::Infallible;
 

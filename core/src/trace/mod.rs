@@ -24,5 +24,4 @@ mod team;
 pub use compactor::{Compacted, Compactor};
 pub use evacuator::{Evacuated, Evacuator};
 pub use marker::{Marked, Marker};
-pub(crate) use queue::{prefetch, prefetch_line};
 pub use team::{Team, TeamRules};

@@ -21,10 +21,11 @@ use super::copier::{Copier, forward, refill};
 use super::copy::copy_closure;
 use super::exchange::{Desk, Kind, Piece};
 use super::lane::Cursor;
-use super::queue::{Found, MAX_LANES, Queue, first_lane, prefetch};
+use super::queue::{Found, MAX_LANES, Queue, first_lane};
 use crate::block::BlockState;
+use crate::block::FIRST_OLD_STEP;
 use crate::closure::{ClosureRef, Slot};
-use crate::space::FIRST_OLD_STEP;
+use crate::prefetch::prefetch;
 use crate::words::Addr;
 use std::ops::Range;
 

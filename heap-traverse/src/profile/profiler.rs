@@ -7,7 +7,7 @@ use super::hp::HpWriter;
 use super::reach::Reach;
 use super::retainers::{RetainerSet, Retainers};
 use super::roots::roots;
-use crate::Traversal;
+use crate::traverse::Traversal;
 use gclab_core::clock::Clock;
 use gclab_core::config::{Breakdown, HeapProfile};
 use gclab_core::events::{Event, Listener};
