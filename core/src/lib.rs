@@ -7,13 +7,18 @@
 extern crate self as gclab_core;
 
 pub mod block;
+pub mod clock;
 pub mod closure;
 pub mod collector;
 pub mod events;
 pub mod flags;
 pub mod heap;
 pub mod memory;
+#[cfg(miri)]
+mod miri_libc;
+pub mod mutants;
 pub mod mutator;
+mod prefetch;
 pub mod profile;
 pub mod remembered;
 pub mod sizing;

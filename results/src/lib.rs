@@ -1,11 +1,11 @@
-//! What a run wrote down: records, statistics, tables, charts and the HTML report.
+//! What a run wrote down: records, plans, and the folder that holds them.
 //!
-//! This crate knows nothing of heaps. It reads and writes a results folder ([`ResultsDir`]: the plan, and one [`RunRecord`]
-//! for each run); everything else is derived from that: [`summary`] groups runs by configuration, [`maths`] has the
-//! formulas, [`compare`](mod@compare) judges two folders, [`table`] and [`report`] show one. `docs/results.md` describes the format.
+//! This crate knows nothing of heaps, and draws no conclusions: it reads and writes a results folder ([`ResultsDir`]: the
+//! plan, and one [`RunRecord`] for each run). The crate `gclab-report` says what the records mean. `docs/results.md` describes
+//! the format.
 //!
 //! ```
-//! use gclab_results::{Configuration, Manifest, PlannedRun, ResultsDir, RunRecord, Status, report, table};
+//! use gclab_results::{Configuration, Manifest, PlannedRun, ResultsDir, RunRecord, Status};
 //!
 //! let configuration = Configuration { workload: "binary_trees".into(), collector: "copying".into(), ..Default::default() };
 //! let mut manifest = Manifest::new("example");
@@ -20,32 +20,25 @@
 //!         dir.append_run(&run)?;
 //!     }
 //! }
-//! assert!(table::render(&dir).contains("0/1: timeout"));
-//! assert!(report::html(&[dir]).contains("Failed runs"));
+//! assert_eq!(ResultsDir::open(dir.path())?.runs()[0].outcome, Status::Timeout);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod chart;
-pub mod compare;
+#![forbid(unsafe_code)]
+
 pub mod folder;
 pub mod latency;
 pub mod manifest;
-pub mod maths;
-pub mod metric;
 pub mod parts;
 pub mod plan;
 pub mod probe;
 pub mod profile;
 pub mod record;
-pub mod report;
 pub mod schema;
 pub mod shell;
-pub mod summary;
-pub mod table;
 pub mod time;
 
-pub use compare::{Comparison, Verdict, compare};
-pub use folder::{ResultsDir, ResultsError, Torn};
+pub use folder::{PROFILES, ResultsDir, ResultsError, Torn};
 pub use latency::Latency;
 pub use manifest::{Axis, Build, Machine, Manifest};
 pub use plan::{Configuration, PlannedRun};
@@ -53,5 +46,4 @@ pub use probe::{Minimum, Probe};
 pub use profile::{Census, HeapProfile};
 pub use record::{GcThread, Generation, Pause, RunRecord, RunStats, SCHEMA, Status};
 pub use shell::shell_line;
-pub use summary::Summary;
 pub use time::rfc3339;

@@ -1,18 +1,46 @@
 //! Moments as text.
 
-use jiff::Timestamp;
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A moment as text: UTC, RFC 3339, whole seconds, e.g. `2026-01-31T12:00:00Z`. Moments that are out of the calendar's range are shown as 1970.
+const SECONDS_OF_A_DAY: u64 = 86_400;
+
+/// A moment as text: UTC, RFC 3339, whole seconds, e.g. `2026-01-31T12:00:00Z`. A moment before 1970 or after the year 9999
+/// is shown as the beginning of 1970.
 pub fn rfc3339(moment: SystemTime) -> String {
-    let moment = Timestamp::try_from(moment).unwrap_or(Timestamp::UNIX_EPOCH);
-    moment.strftime("%FT%TZ").to_string()
+    let seconds = moment.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let (year, month, day) = match date(seconds / SECONDS_OF_A_DAY) {
+        date @ (..=9999, _, _) => date,
+        _ => return rfc3339(UNIX_EPOCH),
+    };
+    let time = seconds % SECONDS_OF_A_DAY;
+    let (hour, minute, second) = (time / 3600, time / 60 % 60, time % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// Year, month and day of a day in the Gregorian calendar; `days` counts from 1970-01-01. After Howard Hinnant's
+/// `civil_from_days`: years begin in March, so that a leap day is the last day of its year, and an era has 400 years.
+fn date(days: u64) -> (u64, u64, u64) {
+    // Days from 0000-03-01 to 1970-01-01, and days of an era.
+    const EPOCH: u64 = 719_468;
+    const ERA: u64 = 146_097;
+    let (era, day) = ((days + EPOCH) / ERA, (days + EPOCH) % ERA);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    // March to July and August to December have 153 days each.
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (era * 400 + year + u64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::rfc3339;
-    use std::time::{Duration, UNIX_EPOCH};
+    use super::*;
+    use std::time::Duration;
+
+    fn at(seconds: u64) -> String {
+        rfc3339(UNIX_EPOCH + Duration::from_secs(seconds))
+    }
 
     #[test]
     fn whole_seconds_in_utc() {
@@ -22,5 +50,18 @@ mod tests {
             rfc3339(UNIX_EPOCH + Duration::from_millis(1_795_248_783_999)),
             "2026-11-21T08:13:03Z"
         );
+    }
+
+    /// Expected texts by `date -u -d @...`.
+    #[test]
+    fn leap_years_and_the_ends_of_the_calendar() {
+        assert_eq!(at(951_782_399), "2000-02-28T23:59:59Z");
+        assert_eq!(at(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(at(951_868_800), "2000-03-01T00:00:00Z");
+        assert_eq!(at(4_107_542_400), "2100-03-01T00:00:00Z");
+        assert_eq!(at(1_735_689_599), "2024-12-31T23:59:59Z");
+        assert_eq!(at(253_402_300_799), "9999-12-31T23:59:59Z");
+        assert_eq!(at(253_402_300_800), "1970-01-01T00:00:00Z");
+        assert_eq!(rfc3339(UNIX_EPOCH - Duration::from_secs(1)), "1970-01-01T00:00:00Z");
     }
 }

@@ -1,6 +1,7 @@
 //! What a heap's blocks cost, as a value.
 
-use super::{BLOCKS_PER_MEGABLOCK, bytes_of_blocks};
+use super::BLOCKS_PER_MEGABLOCK;
+use super::sizes::{bytes_of_blocks, bytes_of_megablocks};
 use crate::words::Bytes;
 
 /// Exact counts at one moment; the peaks are since the heap was made. `BlockAllocator::check` compares the current ones with a full count.
@@ -47,7 +48,7 @@ impl Accounting {
 
     /// The bytes of all committed megablocks.
     pub fn committed(&self) -> Bytes {
-        super::bytes_of_megablocks(self.megablocks_in_use)
+        bytes_of_megablocks(self.megablocks_in_use)
     }
 
     pub(super) fn add_blocks(&mut self, blocks: u32) {

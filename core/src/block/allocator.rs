@@ -10,11 +10,12 @@
 use std::sync::Arc;
 
 use super::descriptor::{self, Descriptor};
+use super::extents::Extents;
 use super::free_list::FreeLists;
-use super::regions::Regions;
+use super::sizes::{bytes_of_blocks, bytes_of_megablocks};
 use super::{
     Accounting, BLOCKS_PER_MEGABLOCK, BlockId, BlockRun, BlockState, Charges, Exhausted, MAX_RESERVATION, OutOfMemory,
-    StateTable, bytes_of_blocks, megablocks_for, poison,
+    StateTable, megablocks_for, poison,
 };
 use crate::memory::{HUGE_PAGE, MemoryConfig, MemoryError, PAGE, Requests, Reservation, Table};
 use crate::words::{Addr, Bytes};
@@ -29,9 +30,9 @@ pub struct BlockAllocator {
     pub(super) descriptors: Table<Descriptor>,
     pub(super) groups: FreeLists,
     /// Committed and wholly free.
-    pub(super) free: Regions,
+    pub(super) free: Extents,
     /// Below top, given back.
-    pub(super) returned: Regions,
+    pub(super) returned: Extents,
     /// Megablocks that were ever committed: all below it, and none above.
     pub(super) top: u32,
     /// What counts under the limit.
@@ -84,8 +85,8 @@ impl BlockAllocator {
             states: Arc::new(states),
             descriptors,
             groups: FreeLists::new(),
-            free: Regions::default(),
-            returned: Regions::default(),
+            free: Extents::default(),
+            returned: Extents::default(),
             top: 0,
             charges: Charges::new(config.limit, requests),
             promised: None,
@@ -217,7 +218,7 @@ impl BlockAllocator {
             taken: self.charges.taken(),
             peak_taken: self.charges.peak(),
             side: self.side_taken(),
-            free: super::bytes_of_megablocks(self.free.total()),
+            free: bytes_of_megablocks(self.free.total()),
             ..self.counts
         }
     }
@@ -238,7 +239,7 @@ impl BlockAllocator {
         }
     }
 
-    /// If block `at` begins a free or returned region: its length in megablocks.
+    /// If block `at` begins a free or returned extent: its length in megablocks.
     pub(super) fn unused_at(&self, at: u32) -> Option<u32> {
         if !at.is_multiple_of(BLOCKS_PER_MEGABLOCK) {
             return None;

@@ -18,14 +18,14 @@ struct Tally {
 }
 
 impl BlockAllocator {
-    /// Checks every invariant that the modules of [`crate::block`] state: regions, free lists, descriptors, states, and the accounting against
+    /// Checks every invariant that the modules of [`crate::block`] state: extents, free lists, descriptors, states, and the accounting against
     /// a full count. Time proportional to the blocks below top.
     ///
     /// # Errors
     /// The first violation.
     pub fn check(&self) -> Result<(), BlockError> {
-        for regions in [&self.free, &self.returned] {
-            if let Some(what) = regions.fault() {
+        for extents in [&self.free, &self.returned] {
+            if let Some(what) = extents.fault() {
                 return fault(0, what);
             }
         }
@@ -79,7 +79,7 @@ impl BlockAllocator {
         Ok(())
     }
 
-    /// Regions, runs and free groups cover the blocks below top, each once; each is described rightly.
+    /// Extents, runs and free groups cover the blocks below top, each once; each is described rightly.
     fn check_tiling(&self) -> Result<Tally, BlockError> {
         let (mut at, mut tally, mut after_group) = (0, Tally::default(), false);
         let end = self.top * BLOCKS_PER_MEGABLOCK;
@@ -116,7 +116,7 @@ impl BlockAllocator {
         if at == end {
             Ok(tally)
         } else {
-            fault(at, "the last region reaches over top")
+            fault(at, "the last extent reaches over top")
         }
     }
 
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_regions_are_found() {
+    fn wrong_extents_are_found() {
         finds(|a, _| a.returned.take_low(a.returned.best_fit(1).unwrap(), 1), "");
         finds(|a, _| a.free.insert(0, 1), "");
     }

@@ -4,7 +4,7 @@
 //!
 //! * An allocated run: every one. The first has the flag and the size, all have `head`. So the run around an address is found in O(1).
 //! * A free group: the first (flag, size, head, list links) and the last (flag, head), which is all that coalescing reads.
-//! * Elsewhere (inside free groups, in free and returned regions) they are stale, with one promise: none is the first of an allocated run.
+//! * Elsewhere (inside free groups, in free and returned extents) they are stale, with one promise: none is the first of an allocated run.
 
 use super::{BLOCKS_PER_MEGABLOCK, BlockId};
 use crate::memory::ZeroValid;

@@ -2,21 +2,19 @@
 //!
 //! Where they come from, in this order:
 //!
-//! 1. the smallest free region that holds them, the lowest of those, cut at its low end;
+//! 1. the smallest free extent that holds them, the lowest of those, cut at its low end;
 //! 2. what is free directly below top, together with fresh megablocks above: the least new memory;
-//! 3. a returned region, committed again; or fresh megablocks at top, with what is returned directly below it;
-//! 4. where the limit or the reservation forbids that: free regions are returned, and 3 is tried again. So megablocks
+//! 3. a returned extent, committed again; or fresh megablocks at top, with what is returned directly below it;
+//! 4. where the limit or the reservation forbids that: free extents are returned, and 3 is tried again. So megablocks
 //!    are refused only if no contiguous unused ones exist, or those in use and the wanted ones exceed the limit.
 //!
 //! Nothing is given back to the system when blocks are freed: the next collection wants the memory, and its page faults would cost
 //! more than the collection itself. [`BlockAllocator::return_free_megablocks`] gives back when it is asked to.
 
 use super::descriptor::NONE;
-use super::regions::Regions;
-use super::{
-    BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockId, BlockState, Charges, Exhausted, MEGABLOCK, bytes_of_blocks,
-    bytes_of_megablocks,
-};
+use super::extents::Extents;
+use super::sizes::{bytes_of_blocks, bytes_of_megablocks};
+use super::{BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockId, BlockState, Charges, Exhausted, MEGABLOCK};
 use crate::words::Bytes;
 
 /// Blocks of the least free group whose pages are given back: 64 KiB, for which a system call is worth it.
@@ -108,7 +106,7 @@ impl BlockAllocator {
         self.charges.requests().refuse_after(granted);
     }
 
-    /// Takes neighbouring megablocks out of a free region or from the system.
+    /// Takes neighbouring megablocks out of a free extent or from the system.
     pub(super) fn take_megablocks(&mut self, count: u32) -> Result<u32, Exhausted> {
         if self.promised.is_none() && !self.fits_limit(count) {
             return Err(Exhausted::Limit);
@@ -118,7 +116,7 @@ impl BlockAllocator {
             return Ok(first);
         }
         match self.grow(count) {
-            // No free region is large enough. Returned, they count no longer towards the limit, and join the returned ones beside them.
+            // No free extent is large enough. Returned, they count no longer towards the limit, and join the returned ones beside them.
             Err(Exhausted::Limit | Exhausted::Reservation) if self.free.total() > 0 => {
                 self.return_free_megablocks(Bytes::ZERO);
                 self.grow(count)
@@ -133,11 +131,11 @@ impl BlockAllocator {
             .fits(bytes_of_megablocks(count), bytes_of_megablocks(self.free.total()))
     }
 
-    /// Commits neighbouring megablocks: a returned region, or at top. Changes nothing when it fails.
+    /// Commits neighbouring megablocks: a returned extent, or at top. Changes nothing when it fails.
     #[cold]
     fn grow(&mut self, count: u32) -> Result<u32, Exhausted> {
         let capacity = (self.space.size().0 / MEGABLOCK.0) as u32;
-        let ends_at_top = |regions: &Regions| regions.highest().filter(|(first, length)| first + length == self.top);
+        let ends_at_top = |extents: &Extents| extents.highest().filter(|(first, length)| first + length == self.top);
         let tail = ends_at_top(&self.free).filter(|(first, _)| count <= capacity - first);
         // `first`: where the megablocks begin; `free`, `returned`: how many of them are so now.
         let (first, free, returned) = if let Some((first, length)) = tail {

@@ -8,9 +8,10 @@
 //! *Retired*: freed blocks, the allocation area after a collection, what a large object leaves of its last block. *Lent*: blocks that were
 //! allocated, and of the allocation area what has been reserved; to valgrind its contents are undefined until they are written.
 
-#[cfg(doc)]
-use super::POISON;
 use crate::words::{Addr, Bytes};
+
+/// What freed blocks are filled with in builds with debug assertions: as an address non-canonical and odd, as a count absurd.
+pub const POISON: u8 = 0xd5;
 
 /// Nobody uses this memory any more.
 ///
@@ -22,7 +23,7 @@ pub(crate) unsafe fn retire(at: Addr, size: Bytes) {
         // A part of it may be retired already, and could not be filled.
         tool::lend(at, size);
         // SAFETY: committed, and the caller vouches that nobody uses it.
-        unsafe { at.as_mut_ptr::<u8>().write_bytes(super::POISON, size.0) };
+        unsafe { at.as_mut_ptr::<u8>().write_bytes(POISON, size.0) };
     }
     tool::retire(at, size);
 }

@@ -12,7 +12,8 @@
 //! such as have the least bound: larger ones in larger heaps. Free groups that are shorter than a chunk are chunks too, and count for what is
 //! in them at the least.
 
-use super::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockAllocator, Exhausted, OutOfMemory, bytes_of_megablocks};
+use super::sizes::bytes_of_megablocks;
+use super::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockAllocator, Exhausted, LARGE_OBJECT, OutOfMemory};
 use crate::words::{Bytes, Words};
 
 /// Blocks of a chunk of to-space, as long as there is no lack of memory: 32 KiB. Smaller ones waste room behind objects of a kilobyte, larger ones raise
@@ -22,8 +23,8 @@ pub(crate) const CHUNK_BLOCKS: u32 = 8;
 /// Chunks that are tried where memory is short. All are parts of a megablock.
 const OTHER_CHUNKS: [u32; 7] = [8, 4, 16, 32, 64, 128, 256];
 
-/// Words of the largest closure that is copied: one less than a large object ([`crate::space::LARGE_OBJECT`]).
-const LARGEST_COPIED: usize = 408;
+/// Words of the largest closure that is copied: one less than a large object ([`LARGE_OBJECT`]).
+const LARGEST_COPIED: usize = LARGE_OBJECT.0 - 1;
 
 /// To-space for so many words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

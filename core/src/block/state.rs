@@ -13,9 +13,13 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
+use super::sizes::bytes_of_blocks;
 use super::{BLOCK_SHIFT, BlockId, BlockRun};
 use crate::memory::{MemoryError, Table};
 use crate::words::Addr;
+
+/// The first step that is not collected at every collection: generation 1.
+pub const FIRST_OLD_STEP: u8 = 2;
 
 /// What is true of all closures in a block.
 ///
@@ -181,7 +185,7 @@ impl StateTable {
     pub(crate) fn set_run(&self, run: BlockRun, state: BlockState) {
         assert_eq!(
             run.start,
-            self.base + super::bytes_of_blocks(run.first.0),
+            self.base + bytes_of_blocks(run.first.0),
             "{run:?} is of another heap"
         );
         self.fill(run.first, run.blocks, state);
@@ -244,7 +248,7 @@ mod tests {
         let base = Addr(0x4200_0000_0000);
         let table = StateTable::new(base, 512).unwrap();
         let run = BlockRun {
-            start: base + super::super::bytes_of_blocks(3),
+            start: base + bytes_of_blocks(3),
             first: BlockId(3),
             blocks: 2,
         };

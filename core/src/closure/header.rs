@@ -16,7 +16,10 @@
 //! load that depends on the first; profilers get from the same word to names and types. `docs/heap.md` has the
 //! measurement behind that choice.
 
+#[cfg(doc)]
+use super::info::VARIABLE;
 use super::info::{Kind, TypeInfo};
+use super::statics;
 
 /// The header word of a closure; see the module for its bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,9 +30,6 @@ const TAG: u64 = 1;
 const INFO_MASK: u64 = 0x0000_ffff_ffff_ffc0;
 const PTRS_SHIFT: u32 = 48;
 const WORDS_SHIFT: u32 = 56;
-
-/// The count that means "variable: ask the payload".
-pub const VARIABLE: u8 = 255;
 
 impl Header {
     /// The header of a closure described by `info`.
@@ -69,7 +69,7 @@ impl Header {
     /// For who walks a heap that may be damaged: nothing is read that cannot be.
     pub(crate) fn is_sane(self) -> bool {
         let info = self.info_ptr();
-        if !self.is_header() || !super::statics::have(info as usize, size_of::<TypeInfo>()) {
+        if !self.is_header() || !statics::have(info as usize, size_of::<TypeInfo>()) {
             return false;
         }
         // SAFETY: statics of this process can be read (and are not written, those that are info tables); any bytes are a value

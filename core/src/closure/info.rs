@@ -4,7 +4,8 @@
 //! the header ([`super::header`]). Profilers print its name, type and module; collectors read its [`Kind`] only for
 //! closures whose layout is not in the header.
 
-use super::header::VARIABLE;
+/// The count that means "variable: the payload says".
+pub const VARIABLE: u8 = 255;
 
 /// What kind of closure it is, in GHC's words (`rts/storage/ClosureTypes.h`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]

@@ -21,8 +21,8 @@ mod statics;
 
 pub use field::{Field, Mut, MutField, Plain, Ptr};
 pub use gclab_derive::Closure;
-pub use header::{Header, VARIABLE};
-pub use info::{Kind, TypeInfo};
+pub use header::Header;
+pub use info::{Kind, TypeInfo, VARIABLE};
 
 use crate::sync::{Ordering, shared_word};
 use crate::words::{Addr, Words};

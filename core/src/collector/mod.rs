@@ -199,7 +199,7 @@ pub unsafe trait Collector: Sized + Send + 'static {
     /// If the heap cannot hold even that.
     fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory>;
 
-    /// The capability's allocator has no room for `words` words (fewer than [`crate::space::LARGE_OBJECT`]): give it some, or
+    /// The capability's allocator has no room for `words` words (fewer than [`crate::block::LARGE_OBJECT`]): give it some, or
     /// ask for a collection. Straight after a collection it must give some or fail.
     ///
     /// # Errors

@@ -1,11 +1,11 @@
 //! A pause: the world is stopped for a collection.
 
 use super::{Capability, Cause};
+use crate::clock::Clock;
 use crate::closure::Slot;
 use crate::events::Events;
 use crate::heap::Heap;
 use crate::mutator::{FrameHeader, HandleTable, for_each_frame_slot};
-use crate::stats::Clock;
 use crate::words::Bytes;
 use crate::workers::GcThreads;
 use std::time::Duration;

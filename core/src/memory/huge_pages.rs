@@ -12,9 +12,9 @@
 //! Cost: four system calls for each 2 MiB (the clock is one of CPU time); cold pages waste a few milliseconds, logarithmic in the heap's size.
 
 use super::HUGE_PAGE;
+use crate::clock::Clock;
 #[cfg(miri)]
-use crate::memory::miri as libc;
-use crate::stats::Clock;
+use crate::miri_libc as libc;
 use crate::words::{Addr, Bytes};
 
 /// CPU time in nanoseconds from which on a huge page counts as cold: more than 512 faults of small pages take (0.8 ms), less

@@ -12,8 +12,6 @@
 //! Failures are values, [`MemoryError`].
 
 mod huge_pages;
-#[cfg(miri)]
-pub(crate) mod miri;
 mod physical;
 mod requests;
 mod reservation;
@@ -25,8 +23,7 @@ pub use reservation::Reservation;
 pub use table::{Table, ZeroValid};
 
 #[cfg(miri)]
-use self::miri as libc;
-
+use crate::miri_libc as libc;
 use crate::words::{Addr, Bytes};
 
 /// The size and alignment of a huge page on the machines we know (x86-64, and AArch64 with 4 KiB pages).

@@ -1,7 +1,7 @@
 //! How much memory there is: of the machine, or of the control groups that the process runs in if that is less.
 
 #[cfg(miri)]
-use crate::memory::miri as libc;
+use crate::miri_libc as libc;
 use crate::words::Bytes;
 use std::path::{Path, PathBuf};
 

@@ -15,7 +15,7 @@
 use super::huge_pages::HugePages;
 use super::{HUGE_PAGE, MemoryError, map, system_message, unmap};
 #[cfg(miri)]
-use crate::memory::miri as libc;
+use crate::miri_libc as libc;
 use crate::words::{Addr, Bytes};
 
 /// Reserved addresses; unmapped on drop. See the module's text.

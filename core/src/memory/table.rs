@@ -7,7 +7,7 @@ use std::ops::{Deref, DerefMut};
 
 use super::{MemoryError, PAGE, map, unmap};
 #[cfg(miri)]
-use crate::memory::miri as libc;
+use crate::miri_libc as libc;
 use crate::words::{Addr, Bytes};
 
 /// Types for which all-zero bytes are a value.

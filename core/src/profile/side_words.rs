@@ -2,10 +2,10 @@
 
 use super::cost_centre::Stacks;
 use super::{Biographies, CostCentre, Spans, StackId};
+use crate::block::Region;
 use crate::block::StateView;
 use crate::closure::ClosureRef;
 use crate::memory::{MemoryError, Table};
-use crate::space::Region;
 use crate::sync::Mutex;
 use crate::words::{Addr, WORD};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

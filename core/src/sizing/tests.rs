@@ -1,8 +1,8 @@
 //! Sizing as a whole, on heaps that have memory: what is planned fits.
 
 use super::*;
+use crate::block::LARGE_OBJECT;
 use crate::block::{BLOCK, BlockRun, BlockState};
-use crate::space::LARGE_OBJECT;
 use crate::words::Words;
 use proptest::prelude::*;
 

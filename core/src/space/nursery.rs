@@ -8,8 +8,8 @@
 //! Large objects that are still young count against the size of one area, as in GHC (`-AL`, by default `-A`): all together, whoever
 //! allocated them.
 
-use super::{LargeObject, Region};
-use crate::block::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockRun, BlockState, blocks_for, poison};
+use super::LargeObject;
+use crate::block::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockRun, BlockState, Region, blocks_for, poison};
 use crate::collector::{Bump, Capabilities, Capability, Refill};
 use crate::flags::Flags;
 use crate::heap::{Heap, OutOfMemory};

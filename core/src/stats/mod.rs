@@ -5,13 +5,12 @@
 //! stop the mutators (`sync`) is mutator time, as in GHC.
 //!
 //! [`Recorder`] accumulates, [`Statistics`] is the plain value it ends in, [`render`] prints that as GHC would, into a [`Sink`].
-//! [`Clock`] is the only place where clocks are read: a collection reads the elapsed clock, its thread's CPU clock and the
+//! [`Clock`](crate::clock::Clock) is the only place where clocks are read: a collection reads the elapsed clock, its thread's CPU clock and the
 //! process's resource usage twice each, about one microsecond in all.
 //!
 //! Invariants: every collection that ended is in [`Statistics::collections`], in order; all sums and maxima agree with that list
 //! (a test of [`Recorder`] adds them up again).
 
-mod clock;
 mod counts;
 mod parallel;
 mod recorder;
@@ -19,7 +18,6 @@ pub mod render;
 mod resident;
 mod sink;
 
-pub use clock::{Clock, ProcessUsage};
 pub use counts::{FinalCounts, GcCounts};
 pub use parallel::{GcThread, Shared, Sharing, Sharings};
 pub use recorder::Recorder;

@@ -8,7 +8,8 @@
 
 use super::render::Printer;
 use super::resident::Resident;
-use super::{Clock, Collection, FinalCounts, GcCounts, GenerationStats, ProcessUsage, Statistics, Times};
+use super::{Collection, FinalCounts, GcCounts, GenerationStats, Statistics, Times};
+use crate::clock::{Clock, ProcessUsage};
 
 /// All clocks of the process at one moment.
 #[derive(Clone, Copy, Debug, Default)]

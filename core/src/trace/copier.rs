@@ -16,13 +16,14 @@
 use super::copy::copy_closure;
 use super::lane::{Cursor, OpenLane, SharedHeap};
 use super::pending::Pending;
-use super::queue::{MAX_LANES, first_lane, prefetch, prefetch_line};
+use super::queue::{MAX_LANES, first_lane};
 use super::scavenge::{WORTH_CUTTING, Work};
 use super::work::{WorkItem, WorkKind};
+use crate::block::FIRST_OLD_STEP;
 use crate::block::{BlockState, StateView};
 use crate::closure::{ClosureRef, Header, Slot};
+use crate::prefetch::{prefetch, prefetch_line};
 use crate::remembered::RememberedSet;
-use crate::space::FIRST_OLD_STEP;
 use crate::sync::Arc;
 use crate::words::Addr;
 use crate::workers::WorkQueue;

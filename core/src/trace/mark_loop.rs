@@ -10,10 +10,11 @@
 //!
 //! Invariant: a closure that this thread marked was scanned, or has a span on a stack or under way to another thread, or lies in the interval.
 
-use super::queue::{prefetch, prefetch_line};
 use super::span_stack::{Span, SpanStack};
+use crate::block::LARGE_OBJECT;
 use crate::closure::{ClosureRef, Slot};
-use crate::space::{LARGE_OBJECT, Marks};
+use crate::prefetch::{prefetch, prefetch_line};
+use crate::space::Marks;
 use crate::words::{Addr, Words};
 use crate::workers::{Tracer, WorkQueue};
 use std::convert::Infallible;

@@ -23,4 +23,3 @@ mod work;
 pub use compactor::{Compacted, Compactor};
 pub use evacuator::{Evacuated, Evacuator};
 pub use marker::{Marked, Marker};
-pub(crate) use queue::{prefetch, prefetch_line};

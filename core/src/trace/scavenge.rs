@@ -20,11 +20,12 @@ use super::copy::copy_closure;
 use super::lane::Cursor;
 #[cfg(doc)]
 use super::pending::Pending;
-use super::queue::{Found, MAX_LANES, Queue, first_lane, prefetch};
+use super::queue::{Found, MAX_LANES, Queue, first_lane};
 use super::work::{WorkItem, WorkKind};
 use crate::block::BlockState;
+use crate::block::FIRST_OLD_STEP;
 use crate::closure::{ClosureRef, Slot};
-use crate::space::FIRST_OLD_STEP;
+use crate::prefetch::prefetch;
 use crate::words::Addr;
 use crate::workers::WorkQueue;
 use std::ops::Range;

@@ -14,7 +14,8 @@ use super::pool::{Searches, WorkPool, WorkQueue};
 #[cfg(doc)]
 use super::termination::Termination;
 use super::threads::Job;
-use crate::stats::{Clock, GcThread, WorkSearch};
+use crate::clock::Clock;
+use crate::stats::{GcThread, WorkSearch};
 use crate::sync::deque::Worker as Deque;
 use crate::sync::{Arc, AtomicBool, Ordering};
 use std::cell::UnsafeCell;

@@ -278,7 +278,7 @@ impl<C: Collector> Inside<C> {
         // SAFETY: the mutators are stopped.
         let roots = unsafe { Roots::new(&frames, handles) };
         let capabilities = Capabilities::new(&all);
-        let regions = |visit: &mut dyn FnMut(crate::space::Region)| self.collector.for_each_region(capabilities, visit);
+        let regions = |visit: &mut dyn FnMut(crate::block::Region)| self.collector.for_each_region(capabilities, visit);
         let remembered: Vec<_> = all.iter().map(|capability| &capability.remembered).collect();
         let started = self.recorder.look_start();
         let mutator_cpu_ns = self.recorder.mutator_cpu_ns();

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use gclab_core::flags::FLAGS;
 use serde_json::{Value, json};
 
-use crate::registry::{Registry, usage};
+use gclab_sweep::registry::{Registry, usage};
 
 /// List the collectors, workloads or flags of this program
 #[derive(Debug, Args)]

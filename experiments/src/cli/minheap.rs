@@ -1,5 +1,6 @@
 //! `gclab minheap`: the least `-M` with which a workload completes, for one, several or all collectors. Goes on where it stopped.
 
+use gclab_sweep::tell;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -11,14 +12,14 @@ use gclab_workloads::Args;
 use serde_json::{Value, json};
 
 use super::usage as refuse;
-use crate::command_line;
-use crate::machine;
-use crate::minheap::progress::{Progress, outcome};
-use crate::minheap::{Found, Halt, LEAST_PATIENCE, RUNS, TOLERANCE, Tools, find, size, store};
-use crate::registry::{Registry, usage};
-use crate::runner::stop::Stop;
-use crate::spec::parse_duration;
-use crate::suggest::suggest;
+use gclab_sweep::command_line;
+use gclab_sweep::machine;
+use gclab_sweep::minheap::progress::{Progress, outcome};
+use gclab_sweep::minheap::{Found, Halt, LEAST_PATIENCE, RUNS, TOLERANCE, Tools, find, size, store};
+use gclab_sweep::registry::{Registry, usage};
+use gclab_sweep::runner::stop::Stop;
+use gclab_sweep::spec::parse_duration;
+use gclab_sweep::suggest::suggest;
 
 /// Find the least -M with which a workload completes, by bisection; goes on where it stopped
 #[derive(Debug, ClapArgs)]

@@ -1,13 +1,15 @@
 //! `gclab report` and `gclab compare`: what results folders say, for people, other programs, and CI.
 
+use gclab_sweep::tell;
 use std::fs;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use gclab_report::compare as compare_folders;
+use gclab_results::ResultsDir;
 use gclab_results::parts::put_together;
-use gclab_results::{ResultsDir, compare as compare_folders, report, table};
 
 use super::usage;
 
@@ -40,11 +42,11 @@ pub fn report(arguments: &ReportArguments) -> ExitCode {
         Err(message) => return usage(message),
     };
     match arguments.format {
-        Some(Format::Markdown) => super::print(&report::markdown(&folders)),
-        Some(Format::Csv) => super::print(&report::csv(&folders)),
-        Some(Format::ProfileCsv) => super::print(&report::profiles::csv(&folders)),
+        Some(Format::Markdown) => super::print(&gclab_report::markdown(&folders)),
+        Some(Format::Csv) => super::print(&gclab_report::csv(&folders)),
+        Some(Format::ProfileCsv) => super::print(&gclab_report::profile_csv(&folders)),
         format => {
-            let page = report::html(&folders);
+            let page = gclab_report::html(&folders);
             let written = write_page(&page, &arguments.folders[0]);
             // A page of markup is for a file or a pipe, not for the eyes.
             let piped = format == Some(Format::Html) && !std::io::stdout().is_terminal();
@@ -53,7 +55,7 @@ pub fn report(arguments: &ReportArguments) -> ExitCode {
             } else {
                 let tables: Vec<String> = folders
                     .iter()
-                    .map(|folder| format!("{}\n\n{}", folder.path().display(), table::render(folder)))
+                    .map(|folder| format!("{}\n\n{}", folder.path().display(), gclab_report::terminal(folder)))
                     .collect();
                 super::print(&tables.join("\n"))
             };
@@ -82,7 +84,7 @@ fn open(folders: &[PathBuf]) -> Result<Vec<ResultsDir>, String> {
 /// # Errors
 /// In words, when the file cannot be written.
 pub fn write_html(results: &ResultsDir, folder: &Path) -> Result<PathBuf, String> {
-    write_page(&report::html(std::slice::from_ref(results)), folder)
+    write_page(&gclab_report::html(std::slice::from_ref(results)), folder)
 }
 
 fn write_page(page: &str, folder: &Path) -> Result<PathBuf, String> {
@@ -132,7 +134,7 @@ pub fn compare(arguments: &CompareArguments) -> ExitCode {
             arguments.new.display()
         ));
     }
-    let printed = super::print(&table::comparison(&comparison));
+    let printed = super::print(&gclab_report::comparison_table(&comparison));
     if comparison.regressed() {
         ExitCode::FAILURE
     } else {

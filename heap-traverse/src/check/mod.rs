@@ -14,7 +14,9 @@ mod remembered;
 
 pub use fault::{Check, Fault};
 
-use crate::{AddrSet, Traversal, walk};
+use crate::addr_set::AddrSet;
+use crate::traverse::Traversal;
+use crate::walk;
 use gclab_core::collector::Collector;
 use gclab_core::events::{Event, Listener};
 use gclab_core::space::Region;

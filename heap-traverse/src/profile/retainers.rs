@@ -12,7 +12,7 @@ use super::bands::{Band, Bands, NONE};
 use super::names::{description, full_stack_name};
 use super::reach::{Reach, Region, Sources};
 use super::sets::{Label, MANY, Set, Sets};
-use crate::Traversal;
+use crate::traverse::Traversal;
 use gclab_core::closure::{Kind, TypeInfo};
 use gclab_core::flags::HeapProfile;
 use gclab_core::profile::{SideWords, StackId};

@@ -1,14 +1,9 @@
 //! Integration tests of the results crate, on synthetic records.
 
-mod compare;
 mod docs;
 mod folder;
-mod maths;
-mod memory;
-mod parallel;
-mod profiles;
 mod reference;
-mod report;
-mod summary;
 mod synthetic;
-mod table;
+
+/// Where the committed folder of synthetic records is.
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/fixtures");

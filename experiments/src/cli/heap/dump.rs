@@ -4,6 +4,7 @@
 //! asked for, or the major one that left most alive, which a first run finds out. The heap goes to `FILE.part` first and gets its name when it is
 //! whole.
 
+use gclab_sweep::tell;
 use std::cmp::Reverse;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -22,8 +23,9 @@ use gclab_heap_traverse::graph::{HeapGraph, write_snapshot};
 use super::text::size;
 use crate::cli::exec::{Checked, EXIT_PANIC, Work, checked};
 use crate::cli::exhausted::exhausted;
-use crate::cli::{Ended, Executor, print, usage};
-use crate::registry::Registry;
+use crate::cli::{print, usage};
+use gclab_programs::{Ended, Executor};
+use gclab_sweep::registry::Registry;
 
 /// Bytes that are collected before they are written.
 const BUFFER: usize = 1 << 20;
@@ -158,6 +160,9 @@ impl Run<'_> {
     fn run(&self, checked: &Checked, listeners: Vec<Box<dyn Listener>>) -> Result<(u64, Statistics), ExitCode> {
         let program = checked.program("heap dump", &self.arguments.work);
         let done = self.executor.execute(&checked.request(&program, self.words), listeners);
+        if let Some(profile) = &done.profile {
+            print(&profile.table);
+        }
         match (done.ended, done.statistics) {
             (Ended::Checksum(checksum, _), Some(statistics)) => Ok((checksum, statistics)),
             (Ended::Checksum(..), None) => Err(usage("heap dump: the run has no figures")),

@@ -1,0 +1,425 @@
+//! Circles of imports between the files of a crate.
+//!
+//! An *arrow* runs from file A to file B if a path in A, outside tests, names an item that B
+//! defines. Paths are read from `use` declarations, expressions, types and macros; they are
+//! resolved through `crate`, `self`, `super`, names that `use` brought in, and re-exports
+//! (`pub use`). A re-export by itself draws no arrow: a parent module may be the face of its
+//! children. Methods and fields draw no arrow. A *circle* is a set of two or more files that
+//! reach each other by arrows.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use syn::visit::{self, Visit};
+
+/// A module path below the root of the crate: `["trace", "copier"]`.
+type ModulePath = Vec<String>;
+
+/// A module of a crate.
+#[derive(Debug, Default)]
+struct Module {
+    /// Names that the module defines itself, child modules apart.
+    defines: BTreeSet<String>,
+    /// Names that `use` brings in: the name, and the path as written.
+    uses: Vec<(String, Vec<String>)>,
+    /// Of `uses`, the paths that draw an arrow by themselves: those that are not re-exported.
+    private_uses: Vec<Vec<String>>,
+    /// Paths of `use some::module::*`.
+    globs: Vec<Vec<String>>,
+    /// All paths that the module's code mentions.
+    mentions: BTreeSet<Vec<String>>,
+    /// The file that holds the module.
+    file: PathBuf,
+}
+
+/// The modules of one crate.
+#[derive(Debug, Default)]
+pub struct Imports {
+    modules: BTreeMap<ModulePath, Module>,
+    /// The name in `extern crate self as name`.
+    own_name: Option<String>,
+}
+
+/// An arrow between two files, with one name that draws it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Arrow {
+    /// The file that imports.
+    pub from: PathBuf,
+    /// The file that defines the name.
+    pub to: PathBuf,
+    /// The name.
+    pub name: String,
+}
+
+impl Imports {
+    /// Reads the crate whose root file is `root`, with all modules that it declares.
+    ///
+    /// # Panics
+    /// If a file cannot be read or is not Rust.
+    pub fn of(root: &Path) -> Imports {
+        let mut imports = Imports::default();
+        imports.read(
+            root,
+            &root.parent().expect("a file is in a folder").to_path_buf(),
+            Vec::new(),
+        );
+        imports
+    }
+
+    /// Reads `file`, which is module `path`; its children are files in `folder`.
+    fn read(&mut self, file: &Path, folder: &Path, path: ModulePath) {
+        let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        self.add(&parsed.items, file, folder, path);
+    }
+
+    fn add(&mut self, items: &[syn::Item], file: &Path, folder: &Path, path: ModulePath) {
+        let mut module = Module {
+            file: file.to_path_buf(),
+            ..Module::default()
+        };
+        let mut children = Vec::new();
+        for item in items.iter().filter(|item| !is_test(attributes(item))) {
+            if let syn::Item::Mod(child) = item {
+                children.push(child);
+                continue;
+            }
+            if let syn::Item::ExternCrate(item) = item
+                && item.ident == "self"
+            {
+                self.own_name = item.rename.as_ref().map(|(_, name)| name.to_string());
+            }
+            module.define(item);
+            module.visit_item(item);
+        }
+        self.modules.insert(path.clone(), module);
+        for child in children {
+            let name = child.ident.to_string();
+            let below = [path.as_slice(), std::slice::from_ref(&name)].concat();
+            if let Some((_, items)) = &child.content {
+                self.add(items, file, &folder.join(&name), below);
+                continue;
+            }
+            let given = child.attrs.iter().find_map(path_attribute);
+            let candidates = match &given {
+                Some(given) => vec![file.parent().expect("a file is in a folder").join(given)],
+                None => vec![folder.join(format!("{name}.rs")), folder.join(&name).join("mod.rs")],
+            };
+            if let Some(found) = candidates.iter().find(|candidate| candidate.exists()) {
+                self.read(found, &folder.join(&name), below);
+            }
+        }
+    }
+
+    /// All arrows, one for each pair of files.
+    pub fn arrows(&self) -> Vec<Arrow> {
+        let mut arrows = BTreeMap::new();
+        for (at, module) in &self.modules {
+            for path in module.private_uses.iter().chain(&module.mentions) {
+                let Some((to, name)) = self.resolve(at, path, 0) else {
+                    continue;
+                };
+                let to = &self.modules[&to].file;
+                if *to != module.file {
+                    arrows.entry((module.file.clone(), to.clone())).or_insert(name);
+                }
+            }
+        }
+        arrows
+            .into_iter()
+            .map(|((from, to), name)| Arrow { from, to, name })
+            .collect()
+    }
+
+    /// The module that defines what `path` names, seen from module `at`, and the name. `None` for
+    /// names of other crates, of the prelude and of local variables. `depth` bounds re-exports.
+    fn resolve(&self, at: &[String], path: &[String], depth: usize) -> Option<(ModulePath, String)> {
+        if depth > 16 {
+            return None;
+        }
+        let (first, rest) = path.split_first()?;
+        let start: ModulePath = match first.as_str() {
+            "crate" | "$crate" => Vec::new(),
+            name if self.calls_itself(name) => Vec::new(),
+            "self" => at.to_vec(),
+            "super" => at.split_last()?.1.to_vec(),
+            _ => return self.lookup(at, path, depth),
+        };
+        if rest.is_empty() {
+            return Some((start, first.clone()));
+        }
+        if rest[0] == "super" {
+            return self.resolve(&start, rest, depth + 1);
+        }
+        self.lookup(&start, rest, depth)
+    }
+
+    /// Resolves `path`, whose first segment is a name in module `at`.
+    fn lookup(&self, at: &[String], path: &[String], depth: usize) -> Option<(ModulePath, String)> {
+        let (first, rest) = path.split_first()?;
+        let module = self.modules.get(at)?;
+        let child = [at, std::slice::from_ref(first)].concat();
+        if self.modules.contains_key(&child) {
+            return match rest {
+                [] => Some((child, first.clone())),
+                _ => self.lookup(&child, rest, depth + 1).or(Some((child, rest[0].clone()))),
+            };
+        }
+        if module.defines.contains(first) {
+            return Some((at.to_vec(), first.clone()));
+        }
+        if let Some((_, target)) = module.uses.iter().find(|(name, _)| name == first) {
+            if target == path {
+                return None;
+            }
+            return self.resolve(at, &[target, rest].concat(), depth + 1);
+        }
+        module
+            .globs
+            .iter()
+            .find_map(|glob| self.resolve(at, &[glob, path].concat(), depth + 1))
+    }
+
+    /// Whether the crate calls itself `name`, by `extern crate self as name`.
+    fn calls_itself(&self, name: &str) -> bool {
+        self.own_name.as_deref() == Some(name)
+    }
+
+    /// The circles between files: the files of each, sorted.
+    pub fn circles(&self) -> Vec<Vec<PathBuf>> {
+        circles(self.arrows().iter().map(|arrow| (arrow.from.clone(), arrow.to.clone())))
+    }
+
+    /// The circles between the modules right below the root of the crate: the names of each.
+    pub fn circles_of_top_modules(&self) -> Vec<Vec<String>> {
+        let top: BTreeMap<&Path, &String> = self
+            .modules
+            .iter()
+            .filter_map(|(path, module)| Some((module.file.as_path(), path.first()?)))
+            .collect();
+        let between = self.arrows().into_iter().filter_map(|arrow| {
+            let (from, to) = (top.get(arrow.from.as_path())?, top.get(arrow.to.as_path())?);
+            (from != to).then(|| ((*from).clone(), (*to).clone()))
+        });
+        circles(between)
+    }
+}
+
+impl Module {
+    fn define(&mut self, item: &syn::Item) {
+        let name = match item {
+            syn::Item::Const(item) => &item.ident,
+            syn::Item::Enum(item) => &item.ident,
+            syn::Item::Fn(item) => &item.sig.ident,
+            syn::Item::Static(item) => &item.ident,
+            syn::Item::Struct(item) => &item.ident,
+            syn::Item::Trait(item) => &item.ident,
+            syn::Item::Type(item) => &item.ident,
+            syn::Item::Union(item) => &item.ident,
+            _ => return,
+        };
+        self.defines.insert(name.to_string());
+    }
+
+    /// Notes what one tree of a `use` declaration brings in.
+    fn bring_in(&mut self, tree: &syn::UseTree, path: &mut Vec<String>) {
+        match tree {
+            syn::UseTree::Path(tree) => {
+                path.push(tree.ident.to_string());
+                self.bring_in(&tree.tree, path);
+                path.pop();
+            }
+            syn::UseTree::Name(tree) if tree.ident == "self" => {
+                self.uses.push((path.last().cloned().unwrap_or_default(), path.clone()));
+            }
+            syn::UseTree::Name(tree) => {
+                let name = tree.ident.to_string();
+                self.uses.push((name.clone(), [path.as_slice(), &[name]].concat()));
+            }
+            syn::UseTree::Rename(tree) => {
+                let target = [path.as_slice(), &[tree.ident.to_string()]].concat();
+                self.uses.push((tree.rename.to_string(), target));
+            }
+            syn::UseTree::Glob(_) => self.globs.push(path.clone()),
+            syn::UseTree::Group(tree) => tree.items.iter().for_each(|tree| self.bring_in(tree, path)),
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Module {
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        if !is_test(attributes(item)) {
+            visit::visit_item(self, item);
+        }
+    }
+
+    /// `pub(crate)` and `pub(super)` are no imports.
+    fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
+
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        let (uses, globs) = (self.uses.len(), self.globs.len());
+        self.bring_in(&item.tree, &mut Vec::new());
+        if matches!(item.vis, syn::Visibility::Inherited) {
+            self.private_uses
+                .extend(self.uses[uses..].iter().map(|(_, path)| path.clone()));
+            self.private_uses.extend(self.globs[globs..].iter().cloned());
+        }
+    }
+
+    /// The arguments of a macro are tokens: paths in them are names joined by `::`.
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        let text = call.tokens.to_string().replace(" :: ", "::");
+        let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+        for word in text.split(|c| !is_part(c)) {
+            let segments: Vec<String> = word.split("::").map(String::from).collect();
+            if segments.len() > 1
+                && segments
+                    .iter()
+                    .all(|segment| !segment.is_empty() && !segment.contains(':'))
+            {
+                self.mentions.insert(segments);
+            }
+        }
+        visit::visit_macro(self, call);
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let segments: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        if path.leading_colon.is_none() {
+            self.mentions.insert(segments);
+        }
+        visit::visit_path(self, path);
+    }
+}
+
+fn attributes(item: &syn::Item) -> &[syn::Attribute] {
+    match item {
+        syn::Item::Const(item) => &item.attrs,
+        syn::Item::Enum(item) => &item.attrs,
+        syn::Item::Fn(item) => &item.attrs,
+        syn::Item::Impl(item) => &item.attrs,
+        syn::Item::Macro(item) => &item.attrs,
+        syn::Item::Mod(item) => &item.attrs,
+        syn::Item::Static(item) => &item.attrs,
+        syn::Item::Struct(item) => &item.attrs,
+        syn::Item::Trait(item) => &item.attrs,
+        syn::Item::Type(item) => &item.attrs,
+        syn::Item::Use(item) => &item.attrs,
+        _ => &[],
+    }
+}
+
+/// Whether the item is built for tests only: `#[cfg(test)]`, `#[cfg(all(test, ..))]`, `#[test]`.
+fn is_test(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|attribute| match &attribute.meta {
+        syn::Meta::List(list) if list.path.is_ident("cfg") => {
+            let text = list.tokens.to_string();
+            text.starts_with("test") || text.starts_with("all (test") || text.starts_with("all(test")
+        }
+        meta => meta.path().is_ident("test"),
+    })
+}
+
+/// The path of `#[path = "..."]`.
+fn path_attribute(attribute: &syn::Attribute) -> Option<String> {
+    let syn::Meta::NameValue(meta) = &attribute.meta else {
+        return None;
+    };
+    let syn::Expr::Lit(value) = &meta.value else {
+        return None;
+    };
+    match &value.lit {
+        syn::Lit::Str(text) if meta.path.is_ident("path") => Some(text.value()),
+        _ => None,
+    }
+}
+
+/// The sets of two or more nodes that reach each other, each sorted.
+fn circles<T: Ord + Clone>(arrows: impl Iterator<Item = (T, T)>) -> Vec<Vec<T>> {
+    let mut next: BTreeMap<T, BTreeSet<T>> = BTreeMap::new();
+    for (from, to) in arrows {
+        next.entry(to.clone()).or_default();
+        next.entry(from).or_default().insert(to);
+    }
+    let reached = |from: &T| {
+        let (mut seen, mut work) = (BTreeSet::new(), vec![from]);
+        while let Some(node) = work.pop() {
+            for to in &next[node] {
+                if seen.insert(to.clone()) {
+                    work.push(to);
+                }
+            }
+        }
+        seen
+    };
+    let all: BTreeMap<&T, BTreeSet<T>> = next.keys().map(|node| (node, reached(node))).collect();
+    let mut found = BTreeSet::new();
+    for (node, reaches) in &all {
+        let circle: Vec<T> = reaches
+            .iter()
+            .filter(|other| all[other].contains(node))
+            .cloned()
+            .collect();
+        if circle.len() > 1 {
+            found.insert(circle);
+        }
+    }
+    found.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn crate_of(files: &[(&str, &str)]) -> (PathBuf, Imports) {
+        use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Relaxed);
+        let folder = std::env::temp_dir().join(format!("gclab-house-{}-{number}", std::process::id()));
+        for (name, text) in files {
+            let file = folder.join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, text).unwrap();
+        }
+        let imports = Imports::of(&folder.join("lib.rs"));
+        std::fs::remove_dir_all(&folder).unwrap();
+        (folder, imports)
+    }
+
+    #[test]
+    fn a_circle_through_super_and_a_re_export_is_found() {
+        let (folder, imports) = crate_of(&[
+            ("lib.rs", "mod a; mod b;"),
+            ("a/mod.rs", "mod inner; pub use inner::Thing; "),
+            ("a/inner.rs", "use super::super::b; pub struct Thing(b::Other);"),
+            ("b.rs", "pub struct Other; fn f(_: crate::a::Thing) {}"),
+        ]);
+        let circle = ["a/inner.rs", "b.rs"].map(|file| folder.join(file)).to_vec();
+        assert_eq!(imports.circles(), [circle]);
+        assert_eq!(imports.circles_of_top_modules(), [["a".to_string(), "b".to_string()]]);
+    }
+
+    #[test]
+    fn a_parent_and_a_child_that_use_each_other_are_a_circle() {
+        let (_, imports) = crate_of(&[
+            ("lib.rs", "mod a;"),
+            ("a/mod.rs", "mod inner; pub const N: u32 = 1; fn f() { inner::g() }"),
+            ("a/inner.rs", "pub fn g() -> u32 { super::N }"),
+        ]);
+        assert_eq!(imports.circles().len(), 1);
+        assert!(imports.circles_of_top_modules().is_empty());
+    }
+
+    #[test]
+    fn tests_and_paths_downwards_are_no_circle() {
+        let (_, imports) = crate_of(&[
+            ("lib.rs", "mod a; mod b;"),
+            ("a.rs", "pub struct A; #[cfg(test)] mod tests { use crate::b::B; }"),
+            (
+                "b.rs",
+                "use crate::a::*; pub struct B(A); impl B { fn f() -> super::a::A { A } }",
+            ),
+        ]);
+        assert!(imports.circles().is_empty());
+        assert_eq!(imports.arrows().len(), 1);
+    }
+}

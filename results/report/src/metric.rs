@@ -1,0 +1,203 @@
+//! The figures that tables, charts and comparisons show: one line each, with where it is in a record and how it is written.
+
+use gclab_results::{RunRecord, RunStats};
+
+/// How a figure is measured and written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Seconds.
+    Seconds,
+    /// Seconds, written as milliseconds.
+    Milliseconds,
+    /// Bytes, written as MiB.
+    Mebibytes,
+    /// A number of things.
+    Count,
+    /// A share from 0 to 1, written in percent.
+    Percent,
+}
+
+impl Unit {
+    /// The unit's name, as a column or an axis shows it; empty for counts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Seconds => "s",
+            Unit::Milliseconds => "ms",
+            Unit::Mebibytes => "MiB",
+            Unit::Count => "",
+            Unit::Percent => "%",
+        }
+    }
+
+    /// The figure in the unit that is written.
+    pub fn shown(self, value: f64) -> f64 {
+        match self {
+            Unit::Milliseconds => value * 1e3,
+            Unit::Mebibytes => value / f64::from(1 << 20),
+            Unit::Percent => value * 100.0,
+            Unit::Seconds | Unit::Count => value,
+        }
+    }
+
+    /// The figure as text without its unit. Times have three decimals, and more (up to six) while these give fewer than
+    /// three digits that mean something.
+    pub fn text(self, value: f64) -> String {
+        let shown = self.shown(value);
+        match self {
+            Unit::Seconds | Unit::Milliseconds => {
+                let decimals = if shown == 0.0 {
+                    3.0
+                } else {
+                    2.0 - shown.abs().log10().floor()
+                };
+                format!("{shown:.*}", decimals.clamp(3.0, 6.0) as usize)
+            }
+            Unit::Mebibytes | Unit::Percent => format!("{shown:.1}"),
+            Unit::Count if shown.fract() == 0.0 => format!("{shown:.0}"),
+            Unit::Count => format!("{shown:.1}"),
+        }
+    }
+
+    /// The figure as text with its unit.
+    pub fn text_with_unit(self, value: f64) -> String {
+        format!("{} {}", self.text(value), self.name()).trim_end().to_owned()
+    }
+}
+
+/// A figure of a run. Less is better for all that are compared (and more for the work balance, which is not).
+#[derive(Debug, Clone, Copy)]
+pub struct Metric {
+    /// The name in CSV files and comparisons: the key of the record where there is one.
+    pub key: &'static str,
+    /// The name in tables and charts.
+    pub title: &'static str,
+    /// How it is written.
+    pub unit: Unit,
+    /// Where it is in a record; absent is absent.
+    pub of: fn(&RunRecord) -> Option<f64>,
+}
+
+impl PartialEq for Metric {
+    fn eq(&self, other: &Metric) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Metric {
+    /// The title with the unit, for a column or an axis.
+    pub fn heading(&self) -> String {
+        format!("{} {}", self.title, self.unit.name()).trim_end().to_owned()
+    }
+}
+
+macro_rules! metrics {
+    ($($name:ident $key:literal $title:literal $unit:ident $of:expr;)*) => {
+        $(
+            #[doc = concat!("`", $key, "`: ", $title, ".")]
+            pub const $name: Metric = Metric { key: $key, title: $title, unit: Unit::$unit, of: $of };
+        )*
+        /// All figures, in the order of CSV files.
+        pub const ALL: &[Metric] = &[$($name),*];
+    };
+}
+
+fn stats(run: &RunRecord) -> Option<&RunStats> {
+    run.stats.as_ref()
+}
+
+fn count(value: Option<u64>) -> Option<f64> {
+    value.map(|v| v as f64)
+}
+
+fn nanoseconds(value: Option<u64>) -> Option<f64> {
+    value.map(|ns| ns as f64 * 1e-9)
+}
+
+/// The longest stop of the mutator: time to stop its threads and the collection itself.
+fn longest_pause(run: &RunRecord) -> Option<f64> {
+    let stats = stats(run)?;
+    let single = stats
+        .collections
+        .iter()
+        .map(|p| (p.sync_ns.unwrap_or(0) + p.elapsed_ns) as f64 / 1e9);
+    let by_generation = stats.generations.iter().filter_map(|g| g.max_pause_seconds);
+    single.reduce(f64::max).or_else(|| by_generation.reduce(f64::max))
+}
+
+/// Collections with several threads.
+fn par_gcs(run: &RunRecord) -> Option<f64> {
+    let counts: Option<Vec<u64>> = stats(run)?.generations.iter().map(|g| g.par_collections).collect();
+    counts.filter(|c| !c.is_empty()).map(|c| c.iter().sum::<u64>() as f64)
+}
+
+/// Share of the pauses of parallel collections in which one thread worked alone.
+fn sequential_share(run: &RunRecord) -> Option<f64> {
+    let elapsed = stats(run)?.par_elapsed_seconds.filter(|seconds| *seconds > 0.0)?;
+    Some(1.0 - stats(run)?.par_shared_seconds? / elapsed)
+}
+
+metrics! {
+    GC_ELAPSED "gc_elapsed_seconds" "GC" Seconds |r| stats(r)?.gc_elapsed_seconds;
+    MUT_ELAPSED "mut_elapsed_seconds" "mutator" Seconds |r| stats(r)?.mut_elapsed_seconds;
+    TOTAL_ELAPSED "total_elapsed_seconds" "total" Seconds |r| stats(r)?.total_elapsed_seconds;
+    PEAK_IN_USE "peak_in_use_bytes" "peak" Mebibytes |r| count(stats(r)?.peak_in_use_bytes);
+    MAX_RSS "max_rss_bytes" "RSS" Mebibytes |r| count(r.max_rss_bytes);
+    MAX_PAUSE "max_pause_seconds" "max pause" Milliseconds longest_pause;
+    GCS "gcs" "GCs" Count |r| count(stats(r)?.gcs);
+    MAJOR_GCS "major_gcs" "major GCs" Count |r| count(stats(r)?.major_gcs);
+    COPIED "copied_bytes" "copied" Mebibytes |r| count(stats(r)?.copied_bytes);
+    ALLOCATED "allocated_bytes" "allocated" Mebibytes |r| count(stats(r)?.allocated_bytes);
+    MAX_LIVE "max_live_bytes" "max live" Mebibytes |r| count(stats(r)?.max_live_bytes);
+    MAX_SLOP "max_slop_bytes" "max slop" Mebibytes |r| count(stats(r)?.max_slop_bytes);
+    FRAGMENTATION "fragmentation_bytes" "fragmentation" Mebibytes |r| count(stats(r)?.fragmentation_bytes);
+    GC_CPU "gc_cpu_seconds" "GC CPU" Seconds |r| stats(r)?.gc_cpu_seconds;
+    MUT_CPU "mut_cpu_seconds" "mutator CPU" Seconds |r| stats(r)?.mut_cpu_seconds;
+    TOTAL_CPU "total_cpu_seconds" "total CPU" Seconds |r| stats(r)?.total_cpu_seconds;
+    PAR_GCS "par_gcs" "parallel GCs" Count par_gcs;
+    PAR_COPIED "par_copied_bytes" "copied in parallel" Mebibytes |r| count(stats(r)?.par_copied_bytes);
+    WORK_BALANCE "work_balance" "balance" Percent |r| stats(r)?.work_balance;
+    OLD_WORK_BALANCE "old_work_balance" "old balance" Percent |r| stats(r)?.old_work_balance;
+    SEQUENTIAL "sequential_share" "sequential" Percent sequential_share;
+    SYNC "sync_elapsed_seconds" "stopping" Milliseconds |r| stats(r)?.sync_elapsed_seconds;
+    MAX_SYNC "max_sync_seconds" "longest stopping" Milliseconds |r| stats(r)?.max_sync_seconds;
+    INIT_ELAPSED "init_elapsed_seconds" "init" Seconds |r| stats(r)?.init_elapsed_seconds;
+    EXIT_ELAPSED "exit_elapsed_seconds" "exit" Seconds |r| stats(r)?.exit_elapsed_seconds;
+    LATENCY_MEAN "latency_mean_seconds" "mean latency" Milliseconds |r| r.latency.as_ref()?.mean_ns.map(|ns| ns * 1e-9);
+    LATENCY_P50 "latency_p50_seconds" "latency 50 %" Milliseconds |r| nanoseconds(r.latency.as_ref()?.p50_ns);
+    LATENCY_P90 "latency_p90_seconds" "latency 90 %" Milliseconds |r| nanoseconds(r.latency.as_ref()?.p90_ns);
+    LATENCY_P99 "latency_p99_seconds" "latency 99 %" Milliseconds |r| nanoseconds(r.latency.as_ref()?.p99_ns);
+    LATENCY_P99_9 "latency_p99_9_seconds" "latency 99.9 %" Milliseconds |r| nanoseconds(r.latency.as_ref()?.p99_9_ns);
+    LATENCY_P99_99 "latency_p99_99_seconds" "latency 99.99 %" Milliseconds |r| nanoseconds(r.latency.as_ref()?.p99_99_ns);
+    LATENCY_MAX "latency_max_seconds" "max latency" Milliseconds |r| nanoseconds(r.latency.as_ref()?.max_ns);
+    WALL "wall_seconds" "wall" Seconds |r| r.wall_seconds;
+    USER "user_seconds" "user" Seconds |r| r.user_seconds;
+    SYSTEM "system_seconds" "system" Seconds |r| r.system_seconds;
+    LOAD "load_average" "load" Count |r| r.load_average;
+    INVOLUNTARY "involuntary_context_switches" "preempted" Count |r| count(r.involuntary_context_switches);
+    VOLUNTARY "voluntary_context_switches" "waited" Count |r| count(r.voluntary_context_switches);
+    MINOR_FAULTS "minor_page_faults" "minor faults" Count |r| count(r.minor_page_faults);
+    MAJOR_FAULTS "major_page_faults" "major faults" Count |r| count(r.major_page_faults);
+}
+
+/// The columns of tables, the most important first: a narrow terminal shows only those at the beginning.
+pub const TABLE: &[Metric] = &[
+    TOTAL_ELAPSED,
+    GC_ELAPSED,
+    MUT_ELAPSED,
+    PEAK_IN_USE,
+    MAX_PAUSE,
+    LATENCY_P50,
+    LATENCY_P99,
+    LATENCY_P99_9,
+    LATENCY_MAX,
+    MAX_RSS,
+    GCS,
+    COPIED,
+    WORK_BALANCE,
+];
+
+/// What `compare` judges: less is better.
+pub const COMPARED: &[Metric] = &[TOTAL_ELAPSED, GC_CPU, MUT_CPU, PEAK_IN_USE, LATENCY_P99_9];
+
+/// What `compare` judges besides where collections were parallel: their CPU time can stay while the time saved by it goes.
+pub const COMPARED_PARALLEL: &[Metric] = &[GC_ELAPSED];

@@ -1,0 +1,253 @@
+//! Runs grouped by configuration, and configurations by workload: what tables, charts and comparisons are made of.
+//!
+//! Only runs that ended well count in statistics; the others are counted by how they ended and shown as that. An *axis* is a
+//! flag that differs between configurations. Groups stand in the order in which a reader looks for them: workload, axes
+//! (numbers by size, the rest in the experiment file's order), collector.
+
+use crate::maths::Spread;
+use crate::metric::Metric;
+use gclab_results::{Axis, Configuration, ResultsDir, RunRecord};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// All configurations of one results folder.
+#[derive(Debug)]
+pub struct Summary<'a> {
+    /// The flags that differ between configurations, with their values in order.
+    pub axes: Vec<Axis>,
+    /// The flags that all configurations share.
+    pub fixed: BTreeMap<String, String>,
+    /// The collectors, in alphabetical order.
+    pub collectors: Vec<&'a str>,
+    /// The workloads with their configurations.
+    pub works: Vec<Work<'a>>,
+}
+
+/// A workload with its arguments, under all its configurations.
+#[derive(Debug)]
+pub struct Work<'a> {
+    /// Name and arguments, as on a command line.
+    pub title: String,
+    /// Its configurations.
+    pub groups: Vec<Group<'a>>,
+}
+
+/// The runs of one configuration.
+#[derive(Debug)]
+pub struct Group<'a> {
+    /// The configuration.
+    pub configuration: Configuration,
+    /// How many times the reference minimum of its workload its `-M` is, in an experiment that says `heap`.
+    pub heap: Option<f64>,
+    /// The same as text: the value of the axis [`HEAP`].
+    heap_text: Option<String>,
+    /// Its runs, in the order in which they ended.
+    pub runs: Vec<&'a RunRecord>,
+}
+
+/// The axis of multiples of the least heap. It takes the place of `M`, whose bytes differ from workload to workload.
+pub const HEAP: &str = "heap";
+
+/// What is written for the value of an axis that a configuration does not set.
+pub const UNSET: &str = "default";
+
+impl<'a> Summary<'a> {
+    /// Groups the runs of a folder. Configurations that are planned and have no run yet do not appear.
+    pub fn of(dir: &'a ResultsDir) -> Summary<'a> {
+        Self::of_runs(dir.runs(), &dir.manifest().sweep)
+    }
+
+    /// Groups runs; `sweep` gives the order of axes and of values that are not numbers.
+    pub fn of_runs(runs: &'a [RunRecord], sweep: &[Axis]) -> Summary<'a> {
+        let axes = axes(runs, sweep);
+        let mut groups: BTreeMap<Configuration, Group<'a>> = BTreeMap::new();
+        for run in runs {
+            let group = groups.entry(run.configuration()).or_insert_with(|| Group::empty(run));
+            group.runs.push(run);
+        }
+        let mut works: Vec<Work<'a>> = Vec::new();
+        for group in groups.into_values() {
+            let title = group.configuration.work();
+            match works.iter_mut().find(|work| work.title == title) {
+                Some(work) => work.groups.push(group),
+                None => works.push(Work {
+                    title,
+                    groups: vec![group],
+                }),
+            }
+        }
+        for work in &mut works {
+            work.groups.sort_by_cached_key(|group| {
+                let places: Vec<usize> = axes.iter().map(|axis| group.place(axis)).collect();
+                (places, group.configuration.collector.clone())
+            });
+        }
+        let fixed = runs.first().map(settings).unwrap_or_default();
+        let fixed = fixed
+            .into_iter()
+            .filter(|(name, _)| axes.iter().all(|axis| axis.flag != *name))
+            .collect();
+        let collectors: BTreeSet<&str> = runs.iter().map(|run| run.collector.as_str()).collect();
+        Summary {
+            axes,
+            fixed,
+            collectors: collectors.into_iter().collect(),
+            works,
+        }
+    }
+
+    /// All configurations, in order.
+    pub fn groups(&self) -> impl Iterator<Item = &Group<'a>> {
+        self.works.iter().flat_map(|work| &work.groups)
+    }
+
+    /// The greatest number of runs that ended well in any configuration.
+    pub fn most_runs(&self) -> usize {
+        self.groups().map(|group| group.ok().count()).max().unwrap_or(0)
+    }
+}
+
+impl<'a> Work<'a> {
+    /// The checksums with the collectors that gave them, when there is more than one: a collector, or the workload, is wrong.
+    pub fn disagreement(&self) -> Option<BTreeMap<&str, BTreeSet<&str>>> {
+        let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for run in self.groups.iter().flat_map(Group::ok) {
+            if let Some(checksum) = &run.checksum {
+                found.entry(checksum).or_default().insert(&run.collector);
+            }
+        }
+        (found.len() > 1).then_some(found)
+    }
+}
+
+impl<'a> Group<'a> {
+    /// The configuration of this run, without any runs yet.
+    pub fn empty(run: &RunRecord) -> Group<'a> {
+        Group {
+            configuration: run.configuration(),
+            heap: run.heap_multiple,
+            heap_text: run.heap_multiple.map(|multiple| multiple.to_string()),
+            runs: Vec::new(),
+        }
+    }
+
+    /// The runs that ended well.
+    pub fn ok(&self) -> impl Iterator<Item = &'a RunRecord> {
+        self.runs.iter().copied().filter(|run| run.outcome.is_ok())
+    }
+
+    /// The runs that did not end well, counted by how they ended.
+    pub fn failures(&self) -> BTreeMap<&'static str, usize> {
+        let mut counts = BTreeMap::new();
+        for run in self.runs.iter().filter(|run| !run.outcome.is_ok()) {
+            *counts.entry(run.outcome.kind()).or_insert(0) += 1;
+        }
+        counts
+    }
+
+    /// The failures in words, e.g. `2 heap exhausted, 1 timeout`; empty when there are none.
+    pub fn failures_text(&self) -> String {
+        let parts: Vec<String> = self.failures().iter().map(|(kind, n)| format!("{n} {kind}")).collect();
+        parts.join(", ")
+    }
+
+    /// A figure over the runs that ended well; `None` when none of them has it.
+    pub fn spread(&self, metric: &Metric) -> Option<Spread> {
+        Spread::of(self.ok().filter_map(metric.of))
+    }
+
+    /// The value of a flag here, or [`UNSET`].
+    pub fn flag(&self, name: &str) -> &str {
+        if name == HEAP {
+            return self.heap_text.as_deref().unwrap_or(UNSET);
+        }
+        self.configuration.flags.get(name).map_or(UNSET, String::as_str)
+    }
+
+    /// The collector and the axes' values, e.g. `copying A=1m n=0`.
+    pub fn label(&self, axes: &[Axis]) -> String {
+        let mut words = vec![self.configuration.collector.clone()];
+        words.extend(
+            axes.iter()
+                .map(|axis| format!("{}={}", axis.flag, self.flag(&axis.flag))),
+        );
+        words.join(" ")
+    }
+
+    /// All pauses of all runs that ended well, in nanoseconds, sorted: stopping the threads and collecting.
+    pub fn pauses(&self) -> Vec<u64> {
+        let stats = self.ok().filter_map(|run| run.stats.as_ref());
+        let mut pauses: Vec<u64> = stats
+            .flat_map(|s| &s.collections)
+            .map(|p| p.sync_ns.unwrap_or(0) + p.elapsed_ns)
+            .collect();
+        pauses.sort_unstable();
+        pauses
+    }
+
+    fn place(&self, axis: &Axis) -> usize {
+        axis.values
+            .iter()
+            .position(|value| value == self.flag(&axis.flag))
+            .unwrap_or(axis.values.len())
+    }
+}
+
+/// The flags of a run, with the multiple of the heap in the place of `M`.
+fn settings(run: &RunRecord) -> BTreeMap<String, String> {
+    let mut settings = run.flags.clone();
+    if let Some(multiple) = run.heap_multiple {
+        settings.remove("M");
+        settings.insert(HEAP.to_owned(), multiple.to_string());
+    }
+    settings
+}
+
+/// The flags with more than one value: in the order of the sweep, then by name.
+fn axes(runs: &[RunRecord], sweep: &[Axis]) -> Vec<Axis> {
+    let all: Vec<BTreeMap<String, String>> = runs.iter().map(settings).collect();
+    let names: BTreeSet<&String> = all.iter().flat_map(BTreeMap::keys).collect();
+    let mut axes: Vec<Axis> = Vec::new();
+    for name in names {
+        let value_of = |flags: &BTreeMap<String, String>| flags.get(name).cloned().unwrap_or_else(|| UNSET.to_owned());
+        let values: BTreeSet<String> = all.iter().map(value_of).collect();
+        if values.len() > 1 {
+            let swept = sweep.iter().find(|axis| axis.flag == *name);
+            let place = |value: &String| {
+                let at = swept.and_then(|axis| axis.values.iter().position(|v| v == value));
+                (number(value), at)
+            };
+            let mut values: Vec<String> = values.into_iter().collect();
+            let all_numbers = values.iter().all(|v| number(v).is_some());
+            values.sort_by(|a, b| {
+                let ((na, pa), (nb, pb)) = (place(a), place(b));
+                if all_numbers {
+                    na.partial_cmp(&nb).expect("sizes are not NaN")
+                } else {
+                    pa.cmp(&pb)
+                }
+            });
+            axes.push(Axis {
+                flag: name.clone(),
+                values,
+            });
+        }
+    }
+    axes.sort_by_key(|axis| sweep.iter().position(|s| s.flag == axis.flag).unwrap_or(sweep.len()));
+    axes
+}
+
+/// A flag's value as a number: `1m` is 1048576, `2w` is 16, `1.5` is 1.5; `None` for what is no number.
+pub fn number(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let scale = match text.chars().last()?.to_ascii_lowercase() {
+        'k' => 1024.0,
+        'm' => 1024f64.powi(2),
+        'g' => 1024f64.powi(3),
+        't' => 1024f64.powi(4),
+        'w' => 8.0,
+        _ => 1.0,
+    };
+    let digits = if scale == 1.0 { text } else { &text[..text.len() - 1] };
+    let value = digits.parse::<f64>().ok()? * scale;
+    value.is_finite().then_some(value)
+}
