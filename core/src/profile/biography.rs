@@ -15,7 +15,8 @@
 //!
 //! Memory: 16 bytes for each era, for each pair of an info table and a stack of cost centres that was used.
 
-use super::{SideWord, StackId};
+use super::cost_centre::StackId;
+use super::side_word::SideWord;
 use crate::closure::TypeInfo;
 use crate::words::Words;
 use std::collections::HashMap;

@@ -18,9 +18,11 @@
 mod biography;
 mod cost_centre;
 mod profiled;
+mod side_word;
 mod side_words;
 
 pub use biography::{Biographies, Spans};
 pub use cost_centre::{CostCentre, StackId};
 pub use profiled::Profiled;
-pub use side_words::{LAST_ERA, SideWord, SideWords};
+pub use side_word::{LAST_ERA, SideWord};
+pub use side_words::SideWords;

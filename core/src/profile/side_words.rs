@@ -1,7 +1,8 @@
 //! Side words: one for each closure of a profiled heap, in a table beside it.
 
-use super::cost_centre::Stacks;
-use super::{Biographies, CostCentre, Spans, StackId};
+use super::biography::{Biographies, Spans};
+use super::cost_centre::{CostCentre, StackId, Stacks};
+use super::side_word::{LAST_ERA, SideWord};
 use crate::block::Region;
 use crate::block::StateView;
 use crate::closure::ClosureRef;
@@ -9,52 +10,6 @@ use crate::memory::{MemoryError, Table};
 use crate::sync::Mutex;
 use crate::words::{Addr, WORD};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-/// Bits of an era.
-const ERA: u32 = 20;
-
-/// The last era that a side word can hold: some million censuses.
-pub const LAST_ERA: u64 = (1 << ERA) - 1;
-
-/// What is known of a closure: 24 bits of the stack that it was allocated by, 20 of the era that it was created in, 20 of the one that it was last used in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SideWord(u64);
-
-impl SideWord {
-    #[inline(always)]
-    fn new(stack: StackId, created: u64) -> SideWord {
-        SideWord(u64::from(stack.0) << (2 * ERA) | created << ERA)
-    }
-
-    /// The stack of cost centres that it was allocated by.
-    #[inline(always)]
-    pub fn stack(self) -> StackId {
-        StackId((self.0 >> (2 * ERA)) as u32)
-    }
-
-    /// The era that it was created in; 0 of what no profiled mutator allocated.
-    #[inline(always)]
-    pub fn created(self) -> u64 {
-        self.0 >> ERA & LAST_ERA
-    }
-
-    /// The era that it was last used in, if it has been used.
-    #[inline(always)]
-    pub fn last_used(self) -> Option<u64> {
-        Some(self.0 & LAST_ERA).filter(|era| *era > 0)
-    }
-
-    /// The first era whose census, if there was one, has seen it without knowing whether it would be used again.
-    #[inline(always)]
-    pub(super) fn unexplained_since(self) -> u64 {
-        self.last_used().map_or(self.created(), |last| last + 1)
-    }
-
-    #[inline(always)]
-    fn used_in(self, era: u64) -> SideWord {
-        SideWord(self.0 & !LAST_ERA | era)
-    }
-}
 
 /// The side words of a heap, and what goes with them.
 #[derive(Debug)]

@@ -1,7 +1,8 @@
 //! `factor`: GHC's rule. An old generation may grow to `-F` times what its last collection left (`resizeGenerations`); with one
 //! generation the allocation area is `-F` times what is live (`resize_nursery`).
 
-use super::{Live, Policy, Shape};
+use super::live::{Live, Shape};
+use super::policy::Policy;
 use crate::flags::Flags;
 use crate::words::Bytes;
 

@@ -5,7 +5,8 @@
 //! a program that does not fit gets its allocation area all the same, and its old generations `-O`. `-M` is, and ends the run.
 
 use super::limit::Limit;
-use super::{Live, Policy, Shape};
+use super::live::{Live, Shape};
+use super::policy::Policy;
 use crate::flags::Flags;
 use crate::words::Bytes;
 

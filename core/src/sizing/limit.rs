@@ -10,7 +10,7 @@
 //!
 //! where Y is at most the part of `-AL` that A is of `-A`. What that leaves for A and all that depends on it is *free*: R − L − w(C), less what is too scattered.
 
-use super::{Live, Shape};
+use super::live::{Live, Shape};
 use crate::block::{BLOCK, Exhausted};
 use crate::flags::Flags;
 use crate::heap::{Heap, OutOfMemory, copy_bound};

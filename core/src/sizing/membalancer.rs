@@ -18,7 +18,8 @@
 //! Where this differs from the paper: the heap has no background thread, so *g* is brought up to date at collections, not every second; its sums decay
 //! by the time that has passed, which comes to the same. A program that stops allocating keeps its heap.
 
-use super::{Live, Measured, Policy, Shape};
+use super::live::{Live, Shape};
+use super::policy::{Measured, Policy};
 use crate::flags::Flags;
 use crate::words::Bytes;
 

@@ -93,7 +93,7 @@ fn compaction_is_due_as_in_ghc_or_when_a_copy_would_not_fit() {
 #[test]
 fn a_heap_of_fixed_size_grows_to_it() {
     let fixed = Flags {
-        sizing: crate::flags::SizingPolicy::Fixed,
+        sizing: SizingPolicy::Fixed,
         ..flags(64 * MIB)
     };
     let sizing = Sizing::new(&fixed, &heap(&fixed));

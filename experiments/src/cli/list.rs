@@ -35,7 +35,12 @@ pub fn list(arguments: &Arguments, registry: &Registry) -> ExitCode {
         })),
         (What::Workloads, true) => pretty(registry.workloads.iter().map(|workload| {
             let arguments = workload.args.iter().map(|arg| json!({ "name": arg.name, "expected": arg.expected(), "default": arg.default_text(), "meaning": arg.meaning }));
-            json!({ "name": workload.name, "summary": workload.summary, "arguments": arguments.collect::<Vec<_>>(), "test": workload.test.args })
+            let stress = &workload.stress;
+            json!({
+                "name": workload.name, "summary": workload.summary, "arguments": arguments.collect::<Vec<_>>(),
+                "test": workload.test.args, "bench": workload.bench,
+                "stress": { "args": stress.args, "every": stress.every, "parallel": stress.parallel },
+            })
         })),
         (What::Flags, true) => pretty(FLAGS.iter().map(|flag| {
             json!({

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gclab_core::collector::Description;
-use gclab_workloads::{ArgSpec, TestSize, WorkloadDescription};
+use gclab_workloads::{ArgSpec, StressSize, TestSize, WorkloadDescription};
 
 use super::*;
 use crate::experiment::Axis;
@@ -45,6 +45,12 @@ const fn workload(name: &'static str, args: &'static [ArgSpec]) -> WorkloadDescr
         test: TestSize {
             args: &[],
             checksum: None,
+        },
+        bench: &[],
+        stress: StressSize {
+            args: &[],
+            every: 1,
+            parallel: &[],
         },
     }
 }
