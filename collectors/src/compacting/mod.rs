@@ -110,8 +110,8 @@ impl Compacting {
         let copied = spaces.evacuate(pause, oldest - 1, generation, Survivors::BecomeOldest)?;
 
         let mut marker = Marker::new(pause.heap, &*map);
-        let team = &spaces.team;
-        marker.with(team.team(pause.gc_threads, generation, pause.capabilities, Bytes(0)));
+        let owners = pause.capabilities.owners();
+        marker.share_with(spaces.parallel.workers(pause.gc_threads, generation, owners, Bytes(0)));
         pause.roots.for_each(|slot| marker.root(slot));
         marker.mark();
         pause.roots.for_each_weak(|slot| marker.weak(slot));

@@ -4,7 +4,7 @@
 //! promoted at its second collection; older generations promote at once. A collection takes generation 0 and every older
 //! one that has outgrown its limit, max(F × live, -O), set at the last major collection.
 //!
-//! In parallel, a collection is begun by one thread, which calls others when there is enough to be shared (`-qg`, `-qb`, `-qn`; [`TeamRules`]).
+//! In parallel, a collection is begun by one thread, which calls others when there is enough to be shared (`-qg`, `-qb`, `-qn`; [`ParallelPolicy`]).
 //!
 //! Memory at the worst: (1 + F) × live, with the allocation area twice, while a major collection copies.
 
@@ -16,8 +16,9 @@ use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::{Live, Shape, Sizing, Young};
 use gclab_core::space::{Nursery, Region, Steps};
-use gclab_core::trace::{Evacuated, Evacuator, TeamRules};
+use gclab_core::trace::{Evacuated, Evacuator};
 use gclab_core::words::{Addr, Bytes, Words};
+use gclab_core::workers::ParallelPolicy;
 
 /// Generational copying collection, by one thread.
 pub type Copying = Generational<false>;
@@ -38,7 +39,7 @@ pub struct Generational<const PARALLEL: bool> {
     old_limit: Bytes,
     /// What the last minor collection promoted.
     promoted: Words,
-    pub(crate) team: TeamRules,
+    pub(crate) parallel: ParallelPolicy,
     /// What the last collection of each generation copied.
     copied: Vec<Bytes>,
 }
@@ -117,7 +118,7 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
             shape: Shape::Copying,
             old_limit,
             promoted: Words(0),
-            team: TeamRules::new(config),
+            parallel: ParallelPolicy::new(config),
             copied: vec![Bytes(0); generations as usize],
         })
     }
@@ -168,7 +169,7 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
             .resize(&mut self.nursery, pause.heap, live, area, self.shape)
     }
 
-    /// Copy what lives in the nursery and in the steps up to `last`. The team is that of `generation`.
+    /// Copy what lives in the nursery and in the steps up to `last`. The workers are those for `generation`.
     pub(crate) fn evacuate(
         &mut self,
         pause: &mut Pause<'_, Bump>,
@@ -182,10 +183,8 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         }
         if PARALLEL {
             let expected = self.copied[generation as usize];
-            evacuator.with(
-                self.team
-                    .team(pause.gc_threads, generation, pause.capabilities, expected),
-            );
+            let owners = pause.capabilities.owners();
+            evacuator.share_with(self.parallel.workers(pause.gc_threads, generation, owners, expected));
         }
         pause.events.phase(Phase::Condemned);
         evacuator.remembered(pause.capabilities);

@@ -7,13 +7,13 @@ use crate::block::{BLOCK, MEGABLOCK};
 use crate::collector::{Alloc, Capabilities, Capability, Cause, Collector, Outcome, Pause, Roots, Since};
 use crate::config::Config;
 use crate::events::{Event, Events};
-use crate::gc_threads::GcThreads;
 use crate::heap::{Heap, Left};
 use crate::mutator::HandleTable;
 use crate::remembered::RememberedSet;
 use crate::stats::{FinalCounts, GcCounts, Recorder, Tasks, par_balanced};
 use crate::sync::{ThreadId, this_thread};
 use crate::words::Bytes;
+use crate::workers::GcThreads;
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -77,7 +77,7 @@ impl<C: Collector> Inside<C> {
             .collect();
         let mut gc_threads = GcThreads::default();
         if C::DESCRIPTION.parallel {
-            gc_threads.hire(config.gc_thread_count() as usize - 1);
+            gc_threads.spawn_up_to(config.gc_thread_count() as usize - 1);
         }
         recorder.init_done();
         let last_ended = recorder.clock().elapsed_ns();

@@ -9,8 +9,9 @@ use gclab_core::config::{Config, Parameter, SIZING};
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::Sizing;
 use gclab_core::space::{LargeObjects, MarkBits, Region};
-use gclab_core::trace::{Marker, TeamRules};
+use gclab_core::trace::Marker;
 use gclab_core::words::{Addr, Bytes, Words};
+use gclab_core::workers::ParallelPolicy;
 
 const STEP: u8 = 1;
 
@@ -27,7 +28,7 @@ pub struct MarkRegion {
     marks: MarkBits,
     sizing: Sizing,
     area: Bytes,
-    team: TeamRules,
+    parallel: ParallelPolicy,
 }
 
 impl MarkRegion {
@@ -102,7 +103,7 @@ unsafe impl Collector for MarkRegion {
             marks: MarkBits::new(heap)?,
             area: sizing.area_in_place(Bytes::ZERO)?,
             sizing,
-            team: TeamRules::new(config),
+            parallel: ParallelPolicy::new(config),
         })
     }
 
@@ -149,7 +150,8 @@ unsafe impl Collector for MarkRegion {
         }
         self.large.condemn(&mut self.marks);
         let mut marker = Marker::new(pause.heap, &self.marks);
-        marker.with(self.team.team(pause.gc_threads, 0, pause.capabilities, Bytes::ZERO));
+        let owners = pause.capabilities.owners();
+        marker.share_with(self.parallel.workers(pause.gc_threads, 0, owners, Bytes::ZERO));
         pause.roots.for_each(|slot| marker.root(slot));
         marker.mark();
         pause.roots.for_each_weak(|slot| marker.weak(slot));

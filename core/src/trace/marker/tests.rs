@@ -5,8 +5,8 @@ use super::*;
 use crate::block::BlockState;
 use crate::closure::{ClosureRef, Header, Kind, TypeInfo};
 use crate::config::Config;
-use crate::gc_threads::GcThreads;
 use crate::space::MarkBits;
+use crate::workers::GcThreads;
 use proptest::prelude::*;
 
 static LEAF: TypeInfo = TypeInfo::fixed(Kind::Constr, "Leaf", "test", 0, 1);
@@ -97,7 +97,7 @@ impl Graph {
         }
         let mut marker = Marker::within(most, &self.heap, &self.marks);
         if threads > 1 {
-            marker.with(Team::balanced(helpers, threads));
+            marker.share_with(Workers::balanced(helpers, threads));
         }
         let mut root = self.all[root].0 as u64;
         marker.root(Slot(&raw mut root));

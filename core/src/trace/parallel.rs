@@ -1,13 +1,12 @@
 //! A shift of copiers: what they begin with, and what belongs to whom without load balancing.
 
 use super::copier::{Copier, offer_slices};
-use super::exchange::{Desk, Kind, Piece};
-use super::shift::{Shift, Tracer};
-use super::team::Team;
+use super::work::{WorkItem, WorkKind};
 use crate::closure::Slot;
 use crate::collector::Capability;
 use crate::mutator::{FrameHeader, for_each_frame_slot};
 use crate::remembered::{RememberedChunks, RememberedSet};
+use crate::workers::{ParallelPhase, Tracer, WorkQueue, Workers};
 use std::ops::Range;
 
 /// Remembered slots that are one piece of work.
@@ -31,11 +30,11 @@ impl Owned {
 
 // SAFETY: what a copier holds is memory of the heap, which any thread of the collection may work on, and a lock on it.
 unsafe impl Tracer for Copier<'_> {
-    type Piece = Piece;
+    type Item = WorkItem;
     type Task = Owned;
 
-    fn trace_shared(&mut self, piece: Option<Piece>, desk: Desk<'_>) {
-        self.scavenge_shared(piece, desk);
+    fn trace_shared(&mut self, piece: Option<WorkItem>, queue: WorkQueue<'_, WorkItem>) {
+        self.scavenge_shared(piece, queue);
     }
 
     fn begin(&mut self, task: &Owned) {
@@ -49,25 +48,25 @@ unsafe impl Tracer for Copier<'_> {
 }
 
 /// A shift in which the first thread begins with what waits at `copier`, which is absent until the shift gives it back, and with slots that are shared out.
-pub(super) fn shift_of<'h>(
+pub(super) fn phase_of<'h>(
     copier: &mut Copier<'h>,
     chunks: &RememberedChunks,
     handles: Range<*mut u64>,
     owned: Vec<Owned>,
-    team: &Team<'_>,
-) -> Shift<Copier<'h>> {
-    Shift::new(team, owned, |desk| {
-        copier.offer_waiting(desk);
-        offer_slices(desk, handles, Kind::Roots);
+    workers: &Workers<'_>,
+) -> ParallelPhase<Copier<'h>> {
+    ParallelPhase::new(workers, owned, |queue| {
+        copier.offer_waiting(queue);
+        offer_slices(queue, handles, WorkKind::Roots);
         for slots in chunks.iter().flat_map(|slots| slots.chunks(REMEMBERED_PIECE)) {
             let range = slots.as_ptr_range();
-            desk.offer(Piece {
+            queue.push(WorkItem {
                 from: range.start.cast_mut(),
                 to: range.end.cast_mut(),
-                kind: Kind::Remembered,
+                kind: WorkKind::Remembered,
             });
         }
-        let others: Vec<Copier<'h>> = (1..team.size).map(|_| copier.split()).collect();
+        let others: Vec<Copier<'h>> = (1..workers.count()).map(|_| copier.split()).collect();
         let first = std::mem::replace(copier, copier.absent());
         std::iter::once(first).chain(others).collect()
     })
