@@ -3,7 +3,7 @@
 
 use super::live::{Live, Shape};
 use super::policy::Policy;
-use crate::flags::Flags;
+use crate::config::Config;
 use crate::words::Bytes;
 
 /// GHC's `-F` rule.
@@ -11,9 +11,9 @@ use crate::words::Bytes;
 pub struct Factor(f64);
 
 impl Factor {
-    /// As `flags` say.
-    pub fn new(flags: &Flags) -> Factor {
-        Factor(flags.old_factor)
+    /// The policy with the constants of `config`.
+    pub fn new(config: &Config) -> Factor {
+        Factor(config.old_factor)
     }
 }
 

@@ -20,7 +20,7 @@
 
 use super::live::{Live, Shape};
 use super::policy::{Measured, Policy};
-use crate::flags::Flags;
+use crate::config::Config;
 use crate::words::Bytes;
 
 /// What of a figure of the allocation rate still counts a second later.
@@ -61,12 +61,12 @@ impl Rate {
 }
 
 impl MemBalancer {
-    /// As `flags` say.
-    pub fn new(flags: &Flags) -> MemBalancer {
-        let area = flags.allocation_area.0.saturating_mul(flags.capabilities as usize);
+    /// The policy with the constants of `config`.
+    pub fn new(config: &Config) -> MemBalancer {
+        let area = config.allocation_area.0.saturating_mul(config.capabilities as usize);
         MemBalancer {
-            price: flags.membalancer_c / 100.0 / f64::from(1 << 20),
-            least: flags.old_min.max(Bytes(area)),
+            price: config.membalancer_c / 100.0 / f64::from(1 << 20),
+            least: config.old_min.max(Bytes(area)),
             arrival: Rate::default(),
             speed: Rate::default(),
         }
@@ -118,9 +118,9 @@ mod tests {
     const MIB: usize = 1 << 20;
 
     fn policy(c: f64) -> MemBalancer {
-        MemBalancer::new(&Flags {
+        MemBalancer::new(&Config {
             membalancer_c: c,
-            ..Flags::default()
+            ..Config::default()
         })
     }
 

@@ -26,7 +26,7 @@ pub use membalancer::MemBalancer;
 pub use policy::{Measured, Policy};
 
 use crate::collector::{Outcome, Pause};
-use crate::flags::{Compact, Flags, HeapHint, SizingPolicy};
+use crate::config::{Compact, Config, HeapHint, SizingPolicy};
 use crate::heap::{Heap, OutOfMemory};
 use crate::space::Nursery;
 use crate::words::Bytes;
@@ -56,27 +56,27 @@ pub struct Sizing {
 }
 
 impl Sizing {
-    /// As `flags` say, for this heap.
-    pub fn new(flags: &Flags, heap: &Heap) -> Sizing {
-        Sizing::with(policy_of(flags), flags, heap)
+    /// The sizing that `config` asks for, for this heap.
+    pub fn new(config: &Config, heap: &Heap) -> Sizing {
+        Sizing::with(policy_of(config), config, heap)
     }
 
-    /// With a policy of one's own; all else is as `flags` say.
-    pub fn with(policy: Box<dyn Policy>, flags: &Flags, heap: &Heap) -> Sizing {
-        let limit = Limit::new(flags, heap);
-        let area = Bytes(flags.allocation_area.0.saturating_mul(flags.capabilities as usize));
+    /// The same with another policy.
+    pub fn with(policy: Box<dyn Policy>, config: &Config, heap: &Heap) -> Sizing {
+        let limit = Limit::new(config, heap);
+        let area = Bytes(config.allocation_area.0.saturating_mul(config.capabilities as usize));
         Sizing {
             policy,
             limit,
             area: Bytes(area.0.min(heap.limit().0)),
-            old_min: flags.old_min,
-            hint: flags.heap_hint,
-            compact: match flags.compaction() {
+            old_min: config.old_min,
+            hint: config.heap_hint,
+            compact: match config.compaction() {
                 // A share of a limit that there is not.
-                Compact::Above(_) if flags.max_heap.is_none() => Compact::Never,
+                Compact::Above(_) if config.max_heap.is_none() => Compact::Never,
                 given => given,
             },
-            generations: flags.generations,
+            generations: config.generations,
             kept_percent: INITIAL_KEPT_PERCENT,
             given: Bytes::ZERO,
             live: Bytes::ZERO,
@@ -155,11 +155,11 @@ impl Sizing {
     pub fn nursery(
         &mut self,
         heap: &mut Heap,
-        flags: &Flags,
+        config: &Config,
         area: Result<Bytes, OutOfMemory>,
         shape: Shape,
     ) -> Result<Nursery, OutOfMemory> {
-        let mut nursery = Nursery::new(heap, self.limit.least_area(), flags)?;
+        let mut nursery = Nursery::new(heap, self.limit.least_area(), config)?;
         self.resize(&mut nursery, heap, Live::default(), area, shape)?;
         Ok(nursery)
     }
@@ -242,12 +242,12 @@ impl Sizing {
     }
 }
 
-/// The policy that `flags` name (`--sizing`).
-fn policy_of(flags: &Flags) -> Box<dyn Policy> {
-    match flags.sizing {
-        SizingPolicy::Factor => Box::new(Factor::new(flags)),
-        SizingPolicy::Fixed => Box::new(Fixed::new(flags)),
-        SizingPolicy::MemBalancer => Box::new(MemBalancer::new(flags)),
+/// The policy that `config` names (`--sizing`).
+fn policy_of(config: &Config) -> Box<dyn Policy> {
+    match config.sizing {
+        SizingPolicy::Factor => Box::new(Factor::new(config)),
+        SizingPolicy::Fixed => Box::new(Fixed::new(config)),
+        SizingPolicy::MemBalancer => Box::new(MemBalancer::new(config)),
     }
 }
 
