@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A model, not a measurement, of collections with more threads than this project was measured with.
 
-It simulates the exchange of core/src/trace/exchange.rs, event by event, with costs that were
+It simulates the exchange of core/src/workers/termination.rs, event by event, with costs that were
 measured with one and two threads:
 
 * A thread copies a chunk of to-space (32 KiB) in the time that copying takes serially, times the

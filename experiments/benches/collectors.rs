@@ -8,7 +8,7 @@ use std::time::Duration;
 use criterion::{Criterion, criterion_group, criterion_main};
 use gclab_core::World;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
-use gclab_core::flags::Flags;
+use gclab_core::config::Config;
 use gclab_core::words::Bytes;
 use gclab_workloads::{Args, Workload, WorkloadList, WorkloadVisitor};
 
@@ -46,9 +46,9 @@ impl<W: Workload> CollectorVisitor for ByCollector<'_, W> {
     type Output = ();
 
     fn visit<C: Collector>(self) {
-        let flags = Flags {
+        let flags = Config {
             allocation_area: AREA,
-            ..Flags::default()
+            ..Config::default()
         };
         let mut group = self.criterion.benchmark_group(W::DESCRIPTION.name);
         group.bench_function(C::DESCRIPTION.name, |b| {

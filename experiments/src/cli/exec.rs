@@ -13,9 +13,10 @@ use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
 use gclab_core::collector::Description;
-use gclab_core::flags::{ENVIRONMENT, FLAGS, Flags, help};
+use gclab_core::config::{Compact, Config, FromGeneration};
 use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
 use gclab_core::stats::render;
+use gclab_flags::{ENVIRONMENT, FLAGS, Flags, help};
 use gclab_programs::{Done, Ended, Executor, Request};
 use gclab_results::{Configuration, PlannedRun, RunRecord, Status};
 use gclab_workloads::{Args, WorkloadDescription};
@@ -127,6 +128,23 @@ pub(super) fn checked(work: &Work, flags: &Flags, registry: &Registry) -> Result
     })
 }
 
+/// The name of the collector that a configuration asks for, whether or not this program has it. `-G1` asks for two-space (`-M` with it too),
+/// `-c` (with `-G1` too, where GHC ignores it) and `-M` for compacting, `-N2` and more for parallel unless bare `-qg` turns that
+/// off, everything else for copying.
+fn wanted_collector(config: &Config) -> &'static str {
+    if config.compact != Compact::Never {
+        "compacting"
+    } else if config.generations == 1 {
+        "two-space"
+    } else if config.max_heap.is_some() {
+        "compacting"
+    } else if config.capabilities > 1 && config.parallel_gc != FromGeneration::Off {
+        "parallel"
+    } else {
+        "copying"
+    }
+}
+
 /// The collector that is named, or else the one that the flags ask for. `-M` alone asks for compacting, and is content with copying where that is
 /// not to be had: both keep within the limit.
 fn collector(named: Option<&str>, flags: &Flags, registry: &Registry) -> Result<&'static Description, String> {
@@ -136,7 +154,7 @@ fn collector(named: Option<&str>, flags: &Flags, registry: &Registry) -> Result<
             .collector(name)
             .ok_or_else(|| format!("unknown collector `{name}`; {}", suggest(name, "collectors", &names)));
     }
-    let wanted = flags.wanted_collector();
+    let wanted = wanted_collector(&flags.config);
     let content = if wanted == "compacting" && !flags.given.contains("c") {
         registry.collector("copying")
     } else {
@@ -162,7 +180,7 @@ fn run(
         Ok(record) => record,
         Err(error) => return refuse(format!("--record {}: {error}", shown(arguments.record.as_deref()))),
     };
-    if arguments.profile.is_some() && checked.flags.profile.breakdown.is_none() {
+    if arguments.profile.is_some() && checked.flags.config.profile.breakdown.is_none() {
         return refuse(
             "--profile says where a heap profile goes, but no flag asks for one: -hT -hy -hr and others (`gclab exec +RTS -?`)",
         );
@@ -265,4 +283,31 @@ fn write_line(mut file: File, line: &RunRecord) -> io::Result<()> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');
     file.write_all(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_collector_that_the_flags_ask_for() {
+        let cases = [
+            ("", "copying"),
+            ("-A1m -G3", "copying"),
+            ("-G1", "two-space"),
+            ("-G1 -M1g", "two-space"),
+            ("-G1 -c", "compacting"),
+            ("-c", "compacting"),
+            ("-c60 -N2", "compacting"),
+            ("-M1g", "compacting"),
+            ("-N2", "parallel"),
+            ("-N2 -qg1", "parallel"),
+            ("-N2 -qg", "copying"),
+            ("-N1", "copying"),
+        ];
+        for (words, collector) in cases {
+            let flags = Flags::parse_words(&words.split_whitespace().collect::<Vec<_>>()).expect(words);
+            assert_eq!(wanted_collector(&flags.config), collector, "{words}");
+        }
+    }
 }

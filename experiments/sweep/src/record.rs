@@ -1,6 +1,6 @@
 //! From the heap's figures ([`Statistics`], integers in nanoseconds and bytes) to those of a run record ([`RunStats`], totals in seconds).
 
-use gclab_core::flags::Breakdown;
+use gclab_core::config::Breakdown;
 use gclab_core::stats::{self, Collection, GenerationStats, Sharing, Sharings, Statistics};
 use gclab_heap_traverse::profile::{self, Profile};
 use gclab_results::record::{GcThread, Generation, Pause, RunStats};

@@ -2,7 +2,7 @@
 //! without their types.
 
 use gclab_core::collector::Description;
-use gclab_core::flags::{FlagError, Flags};
+use gclab_flags::{FlagError, FlagSpec, Flags};
 use gclab_workloads::WorkloadDescription;
 
 /// All collectors and workloads of this program, in the order of their lists.
@@ -69,21 +69,23 @@ impl Registry {
         self.workloads.iter().map(|workload| workload.name).collect()
     }
 
-    /// Fits `flags` to `collector`: a number of generations that nobody gave becomes one that it takes.
+    /// Fits `flags` to `collector`: see [`Flags::fit`].
     ///
     /// # Errors
-    /// The first flag that it cannot honour, with those who can.
+    /// The first flag that it cannot honour, with the collectors that can.
     pub fn fit(&self, collector: &Description, flags: &Flags) -> Result<Flags, FlagError> {
         let mut flags = flags.clone();
-        collector.fit(&mut flags, |flag| self.who_honours(flag))?;
+        flags.fit(collector, &self.collectors)?;
         Ok(flags)
     }
 
-    /// The collectors that honour `flag` (a name as in the table of flags).
-    pub fn who_honours(&self, flag: &str) -> Vec<&'static str> {
+    /// The collectors that honour `flag`; none if it is not a flag of collectors.
+    pub fn who_honours(&self, flag: &FlagSpec) -> Vec<&'static str> {
+        let honoured =
+            |collector: &&&Description| flag.parameter().is_some_and(|parameter| collector.honours(parameter));
         self.collectors
             .iter()
-            .filter(|collector| collector.honours.contains(&flag))
+            .filter(honoured)
             .map(|collector| collector.name)
             .collect()
     }

@@ -1,6 +1,6 @@
 //! What a message about a wrong name offers: the nearest name there is, and then all of them.
 
-use gclab_core::flags::nearest;
+use gclab_flags::nearest;
 
 /// ``did you mean `x`? known keys: w, x, y``, or only the second part when nothing is near. `what` says what the names are.
 pub fn suggest(name: &str, what: &str, names: &[&str]) -> String {

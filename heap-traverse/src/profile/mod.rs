@@ -1,6 +1,6 @@
 //! Heap profiles: what is in a heap, again and again through a run.
 //!
-//! A *census* counts the bytes of all that roots keep alive, in *bands*, by one breakdown ([`gclab_core::flags::Breakdown`]): by what the closures are
+//! A *census* counts the bytes of all that roots keep alive, in *bands*, by one breakdown ([`gclab_core::config::Breakdown`]): by what the closures are
 //! ([`census`](self), `-hT -hd -hy -hm`), by who retains them (`-hr`), by which named roots they can be reached from (`-ho`). It looks at a stopped heap
 //! and needs no collection, so it is taken every `-i` seconds ([`while_sampling`]), at each collection (`-i0`), and at each marker that a program sets
 //! ([`gclab_core::mutator::Mutator::phase_marker`]). [`HeapProfiler`] listens, counts and writes; [`Profile`] is what is left at the end.

@@ -1,7 +1,7 @@
 //! What profiles call a closure: by type, description and module, or by cost centres, as GHC does.
 
 use gclab_core::closure::TypeInfo;
-use gclab_core::flags::Breakdown;
+use gclab_core::config::Breakdown;
 use gclab_core::profile::{CostCentre, StackId};
 
 /// What one breakdown calls closures with this info table. Retainers go by their description, and roots have names of their own.

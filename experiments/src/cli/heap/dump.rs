@@ -14,10 +14,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args as ClapArgs;
 use gclab_core::events::{Event, Listener};
-use gclab_core::flags::{ENVIRONMENT, Flags};
 use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
 use gclab_core::stats::Statistics;
 use gclab_core::world::Stopped;
+use gclab_flags::{ENVIRONMENT, Flags};
 use gclab_heap_traverse::graph::{HeapGraph, write_snapshot};
 
 use super::text::size;
@@ -142,7 +142,7 @@ impl Run<'_> {
     /// The number of the major collection that leaves most alive; of any, if no major one leaves anything. Statistics and heap profiles are the second run's only.
     fn most_alive(&self) -> Result<u64, ExitCode> {
         let mut quiet = self.checked.flags.clone();
-        (quiet.stats, quiet.profile) = (Flags::default().stats, Flags::default().profile);
+        (quiet.stats, quiet.config.profile) = (Flags::default().stats, Flags::default().config.profile);
         let quiet = Checked {
             flags: quiet,
             args: self.checked.args.clone(),

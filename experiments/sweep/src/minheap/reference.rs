@@ -1,6 +1,6 @@
 //! The minima that an experiment with `heap` needs before it can be planned: of every configuration, by workload.
 
-use gclab_core::flags::LEAST_MAX_HEAP;
+use gclab_core::config::LEAST_MAX_HEAP;
 use gclab_results::probe::reference;
 use gclab_results::{Configuration, Minimum};
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use gclab_core::collector::Description;
+use gclab_core::config::Parameter;
 use gclab_workloads::{ArgSpec, StressSize, TestSize, WorkloadDescription};
 
 use super::*;
@@ -13,7 +14,7 @@ static TWO_SPACE: Description = Description {
     summary: "",
     moves: true,
     parallel: false,
-    honours: &["A", "F", "G"],
+    honours: &[&[Parameter::AllocationArea, Parameter::OldFactor, Parameter::Generations]],
     generations: (1, 1),
 };
 static COPYING: Description = Description {
@@ -21,7 +22,13 @@ static COPYING: Description = Description {
     summary: "",
     moves: true,
     parallel: false,
-    honours: &["A", "F", "G", "O", "n"],
+    honours: &[&[
+        Parameter::AllocationArea,
+        Parameter::OldFactor,
+        Parameter::Generations,
+        Parameter::OldMin,
+        Parameter::Chunk,
+    ]],
     generations: (2, 12),
 };
 static TREES: WorkloadDescription = workload(

@@ -282,7 +282,7 @@ mod tests {
     use super::*;
     use gclab_collectors::Copying;
     use gclab_core::closure::{Closure, Ptr};
-    use gclab_core::flags::Flags;
+    use gclab_core::config::Config;
     use gclab_core::mutator::Handle;
     use gclab_core::words::Bytes;
     use gclab_core::world::World;
@@ -296,10 +296,10 @@ mod tests {
     /// What is kept from one census to the next are sets that closures had, not those that were met while they were put together, in whatever order.
     #[test]
     fn ten_thousand_censuses_keep_the_sets_that_occurred() {
-        let flags = Flags {
+        let flags = Config {
             allocation_area: Bytes::kib(64),
             reserve: Bytes::gib(4),
-            ..Flags::default()
+            ..Config::default()
         };
         let world = World::<Copying>::new(&flags).expect("a small heap");
         let _roots: Vec<Handle<Link>> = world
