@@ -44,8 +44,8 @@ impl<T: Copy + Default> ClosureMap<T> {
     ///
     /// # Panics
     /// If that lies below the base.
-    #[inline]
-    pub fn get(&self, address: Addr) -> T {
+    #[cfg(test)]
+    fn get(&self, address: Addr) -> T {
         let (page, place) = self.place(address);
         match self.pages.get(page) {
             Some(page) if page.epoch == self.epoch => page.places[place],

@@ -7,17 +7,22 @@
 //! What a heap looks like as numbers is a [`graph`]: of a live heap, or of a file that another program's heap was written to. [`dominators`] says of one
 //! what holds how much.
 
-pub mod addr_set;
+#![forbid(unsafe_code)]
+
+mod addr_set;
 pub mod check;
-pub mod closure_map;
-pub mod dominators;
+mod closure_map;
+mod dominators;
+mod fetch;
 pub mod graph;
+pub mod picture;
 pub mod profile;
-pub mod traverse;
-pub mod walk;
+mod rows;
+mod traverse;
+mod walk;
 
 pub use addr_set::AddrSet;
 pub use check::Checker;
-pub use closure_map::ClosureMap;
 pub use dominators::Dominators;
-pub use traverse::{Client, Order, Traversal, Visit};
+pub use rows::Rows;
+pub use traverse::{Client, Lineage, Order, Traversal, Visit};

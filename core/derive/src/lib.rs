@@ -10,6 +10,8 @@
 //! Pointers come first in the payload, whatever the order of the fields. The struct itself never exists as a Rust value.
 //! `#[closure(name = "...")]` gives profiles another name than the struct's.
 
+#![forbid(unsafe_code)]
+
 mod expand;
 
 use proc_macro::TokenStream;

@@ -28,6 +28,8 @@
 //! # Ok::<(), gclab_snapshot::Error>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod error;
 mod header;
 mod hprof;

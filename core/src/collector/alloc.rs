@@ -10,12 +10,12 @@ use std::cell::Cell;
 /// Only its mutator's thread calls it, or a collection while that thread is stopped; except for [`Alloc::interrupt`].
 ///
 /// # Safety
-/// An address that `reserve` gives for fewer than [`crate::space::LARGE_OBJECT`] words is the start of `words` words of committed memory
+/// An address that `reserve` gives for fewer than [`crate::block::LARGE_OBJECT`] words is the start of `words` words of committed memory
 /// that belong to this mutator alone until the next collection, and that stay so until `commit` or another `reserve`.
 ///
 /// `interrupt` is called by any thread while another one is anywhere in any of these methods: it touches nothing but atomics.
 pub unsafe trait Alloc: Default + Send {
-    /// Space for `words` words (fewer than [`crate::space::LARGE_OBJECT`]), or `None`: the collector must be asked
+    /// Space for `words` words (fewer than [`crate::block::LARGE_OBJECT`]), or `None`: the collector must be asked
     /// ([`super::Collector::refill`]).
     fn reserve(&self, words: Words) -> Option<Addr>;
     /// The closure at `at`, of `words` words, is written: the space is taken.

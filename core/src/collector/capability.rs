@@ -26,7 +26,7 @@ pub struct Capability<A> {
     pub(crate) stop: AtomicBool,
     /// Its number, from 0.
     number: usize,
-    /// Allocations left until the next collection, when stressed ([`crate::flags::Flags::stress`]).
+    /// Allocations left until the next collection, when stressed ([`crate::config::Config::stress`]).
     pub(crate) until_stress: Cell<u64>,
 }
 
@@ -125,7 +125,7 @@ impl Barrier for GenerationalBarrier {
     #[inline(always)]
     fn write<A>(capability: &Capability<A>, object: ClosureRef, slot: Slot, _: impl FnOnce() -> u64, new: ClosureRef) {
         let holder = capability.states.of(object.addr()).step();
-        if holder >= crate::space::FIRST_OLD_STEP && capability.states.of(new.addr()).step() < holder {
+        if holder >= crate::block::FIRST_OLD_STEP && capability.states.of(new.addr()).step() < holder {
             capability.remember(slot);
         }
     }

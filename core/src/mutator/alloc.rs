@@ -95,7 +95,7 @@ impl<'h, C: Collector> Mutator<'h, C> {
         words: Words,
         write: impl FnOnce(&'m NoGc<'h, C>, *mut u64),
     ) -> Gc<'m, 'h, T> {
-        let large = words.0 >= crate::space::LARGE_OBJECT.0;
+        let large = words.0 >= crate::block::LARGE_OBJECT.0;
         let at = if large {
             self.reserve_large(words)
         } else {

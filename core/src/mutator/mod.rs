@@ -12,6 +12,7 @@
 mod alloc;
 mod array;
 mod bytes;
+mod field;
 mod frame;
 mod gc;
 mod handle;

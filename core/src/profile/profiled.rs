@@ -1,9 +1,9 @@
 //! A collector whose mutators write side words.
 
+use crate::block::Region;
 use crate::collector::{Capabilities, Capability, Collector, Description, Outcome, Pause, Refill};
-use crate::flags::Flags;
+use crate::config::Config;
 use crate::heap::{Heap, OutOfMemory};
-use crate::space::Region;
 use crate::words::{Addr, Words};
 
 /// `C` as it is, for a profile that asks where closures come from or when they are used: its mutators write [`super::SideWords`].
@@ -17,8 +17,8 @@ unsafe impl<C: Collector> Collector for Profiled<C> {
     type Alloc = C::Alloc;
     type Barrier = C::Barrier;
 
-    fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
-        C::new(heap, flags).map(Profiled)
+    fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
+        C::new(heap, config).map(Profiled)
     }
 
     fn refill(

@@ -12,8 +12,8 @@
 //! Costs: to condemn and to sweep, a cache line of bits for each block; a refill, the bits up to the end of the next
 //! hole. Memory: that of the mark bits, and 16 bytes a segment.
 
-use super::{MarkBits, Region, SizeClass};
-use crate::block::{BlockRun, BlockState, poison};
+use super::{MarkBits, SizeClass};
+use crate::block::{BlockRun, BlockState, Region, poison};
 use crate::collector::{Capabilities, Capability, Cells};
 use crate::heap::{Heap, OutOfMemory};
 use crate::words::{Addr, Bytes, Words};

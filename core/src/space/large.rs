@@ -2,8 +2,8 @@
 //!
 //! For collectors that mark. (Copying collectors keep their large objects in the nursery and in steps, and change their step.)
 
-use super::{LargeObject, MarkBits, Region};
-use crate::block::{BlockState, poison};
+use super::{LargeObject, MarkBits};
+use crate::block::{BlockState, Region, poison};
 use crate::heap::{Heap, OutOfMemory};
 use crate::words::{Addr, Bytes, Words};
 

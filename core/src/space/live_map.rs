@@ -20,8 +20,8 @@
 //!
 //! Invariant: between collections the bits and overhangs are zero: who compacts clears what he set.
 
-use super::{LARGE_OBJECT, Marks, set_bits};
-use crate::block::{Exhausted, MEGABLOCK};
+use super::{Marks, set_bits};
+use crate::block::{Exhausted, LARGE_OBJECT, MEGABLOCK};
 use crate::heap::{Heap, OutOfMemory};
 use crate::memory::Table;
 use crate::profile::SideWords;

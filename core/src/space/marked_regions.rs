@@ -1,7 +1,7 @@
 //! The regions of a space whose mark bits say where closures are.
 
-use super::{MarkBits, Region};
-use crate::block::BlockRun;
+use super::MarkBits;
+use crate::block::{BlockRun, Region};
 use crate::closure::ClosureRef;
 use crate::words::{Addr, Words};
 

@@ -37,25 +37,4 @@ pub use nursery::Nursery;
 pub use size_class::SizeClass;
 pub use steps::{Chunk, Lane, LargeObject, Step, Steps};
 
-use crate::words::{Addr, Words};
-
-/// Closures of as many words, header included, or more are large: GHC's `LARGE_OBJECT_THRESHOLD`, floor(0.8 × 4096 / 8).
-pub const LARGE_OBJECT: Words = Words(409);
-
-/// The first step that is not collected at every collection: generation 1.
-pub const FIRST_OLD_STEP: u8 = 2;
-
-/// A run of memory with closures from `start` to `end`, one behind the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Region {
-    /// The block run that it lies in.
-    pub run: crate::block::BlockRun,
-    /// The first closure.
-    pub start: Addr,
-    /// Behind the last closure.
-    pub end: Addr,
-    /// The step it belongs to.
-    pub step: u8,
-    /// Whether it holds one large object.
-    pub large: bool,
-}
+pub use crate::block::{FIRST_OLD_STEP, LARGE_OBJECT, Region};

@@ -6,8 +6,7 @@
 //!
 //! The class of a constant size is a constant: nothing of this is left in a program's allocations of fixed layout.
 
-use super::LARGE_OBJECT;
-use crate::block::BLOCK;
+use crate::block::{BLOCK, LARGE_OBJECT};
 use crate::words::Words;
 
 /// The last size that is a class of its own, in words.

@@ -1,7 +1,6 @@
 //! Steps after the nursery: where what survives collections lies.
 
-use super::{FIRST_OLD_STEP, Region};
-use crate::block::{BlockRun, BlockState};
+use crate::block::{BlockRun, BlockState, FIRST_OLD_STEP, Region};
 use crate::words::{Addr, Bytes, Words};
 
 /// A run of blocks, filled from its start.

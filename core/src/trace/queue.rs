@@ -5,9 +5,6 @@ use crate::closure::Slot;
 /// Slots between discovery and evacuation: enough for the time that a line takes to come from memory (`docs/heap.md`).
 const DEPTH: usize = 16;
 
-/// Where the second cache line of a small closure that straddles two is looked for: this many bytes behind its start.
-const SECOND_LINE: usize = 40;
-
 /// Lanes of as many steps as the state of a block can tell apart.
 pub(super) const MAX_LANES: usize = 32;
 
@@ -76,25 +73,6 @@ impl Queue {
         self.next = newest;
         Some(found)
     }
-}
-
-/// Bring the closure at `address` towards the cache.
-#[inline(always)]
-pub(crate) fn prefetch(address: u64) {
-    prefetch_line(address);
-    prefetch_line(address.wrapping_add(SECOND_LINE as u64));
-}
-
-/// Bring the cache line at `address` towards the cache.
-#[inline(always)]
-pub(crate) fn prefetch_line(address: u64) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: a prefetch has no architectural effect, whatever the address.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address as *const i8);
-    }
-    #[cfg(any(not(target_arch = "x86_64"), miri))]
-    let _ = address;
 }
 
 #[cfg(test)]

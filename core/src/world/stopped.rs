@@ -3,13 +3,13 @@
 //! Everything here is safe to call: no mutator runs and nothing moves for `'a`. Addresses that come from slots are given as
 //! addresses, so that a checker can test them before it believes them; [`ClosureView::children`] believes them.
 
+use crate::block::Region;
 use crate::block::{BlockAllocator, BlockState};
 use crate::closure::{ClosureRef, Kind, Slot, TypeInfo, VARIABLE};
 use crate::collector::Roots;
 use crate::heap::Heap;
 use crate::profile::SideWords;
 use crate::remembered::RememberedSet;
-use crate::space::Region;
 use crate::sync::Arc;
 use crate::words::{Addr, WORD, Words};
 use std::marker::PhantomData;
@@ -216,7 +216,7 @@ pub struct NamedRoot<'a> {
 /// Bring the cache line at `address`, whatever that is, towards the cache.
 #[inline(always)]
 pub fn prefetch(address: Addr) {
-    crate::trace::prefetch_line(address.0 as u64);
+    crate::prefetch::prefetch_line(address.0 as u64);
 }
 
 impl<'a> ClosureView<'a> {
@@ -237,7 +237,7 @@ impl<'a> ClosureView<'a> {
     /// Bring it towards the cache: its first words.
     #[inline(always)]
     pub fn prefetch(self) {
-        crate::trace::prefetch(self.addr().0 as u64);
+        crate::prefetch::prefetch(self.addr().0 as u64);
     }
 
     /// Its info table: kind, name, module.

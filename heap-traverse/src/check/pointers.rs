@@ -1,7 +1,8 @@
 //! Pointers: roots, weak handles and every slot that is reachable lead to where a closure starts.
 
 use super::fault::{self, Check, Fault};
-use crate::{AddrSet, Traversal, Visit};
+use crate::addr_set::AddrSet;
+use crate::traverse::{Traversal, Visit};
 use gclab_core::words::{Addr, Words};
 use gclab_core::world::{ClosureView, RootOrigin, Stopped};
 

@@ -1,7 +1,8 @@
 //! Memory: every run has one owner, every block the state of its region, every word its closure.
 
 use super::fault::{self, Check, Fault};
-use crate::{AddrSet, walk};
+use crate::addr_set::AddrSet;
+use crate::walk;
 use gclab_core::block::{BLOCK, BlockRun};
 use gclab_core::space::Region;
 use gclab_core::words::Addr;

@@ -2,7 +2,8 @@
 //! to slots of old closures, since the next collection writes to them.
 
 use super::fault::{self, Check, Fault};
-use crate::{AddrSet, walk};
+use crate::addr_set::AddrSet;
+use crate::walk;
 use gclab_core::space::FIRST_OLD_STEP;
 use gclab_core::words::Addr;
 use gclab_core::world::{ClosureView, Stopped, StoppedRegion};

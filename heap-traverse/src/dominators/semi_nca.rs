@@ -14,10 +14,8 @@
 //!
 //! All arrays are indexed by preorder number, but for `Tree::number`.
 
-use super::Dominators;
+use crate::fetch::fetch;
 use crate::graph::{Graph, NONE, ROOT};
-use gclab_core::words::Addr;
-use gclab_core::world::prefetch;
 
 /// A depth-first spanning tree. Nodes have the numbers of their preorder: the root is 0, ancestors are lower than what is below them.
 struct Tree {
@@ -46,12 +44,6 @@ enum When {
     Now,
 }
 
-/// Brings an entry of an array towards the cache.
-#[inline(always)]
-fn fetch<T>(array: &[T], index: u32) {
-    prefetch(Addr(array.as_ptr().wrapping_add(index as usize) as usize));
-}
-
 /// Sources of edges that lead to lower numbers. Row i is `sources[ends[i - 1]..ends[i]]`.
 struct Predecessors {
     ends: Vec<u32>,
@@ -75,7 +67,7 @@ struct Skip {
     depth: u32,
 }
 
-pub(super) fn dominators(graph: &Graph) -> Dominators {
+pub(super) fn dominators(graph: &Graph) -> (Vec<u32>, Vec<u32>) {
     let (tree, spare) = Tree::of(graph);
     let (mut semi, predecessors) = Predecessors::of(graph, &tree, spare);
     let Tree { number, node, parent } = tree;
@@ -90,10 +82,7 @@ pub(super) fn dominators(graph: &Graph) -> Dominators {
     for (&node_of, &above) in node.iter().zip(&idom) {
         by_node[node_of as usize] = node[above as usize];
     }
-    Dominators {
-        idom: by_node,
-        order: node,
-    }
+    (by_node, node)
 }
 
 impl Tree {
@@ -109,20 +98,20 @@ impl Tree {
         let mut next = Vec::with_capacity(nodes);
         tree.arrive(ROOT, 0);
         tree.expect(graph, ROOT);
-        next.push(graph.first(ROOT));
+        next.push(graph.rows().start(ROOT));
         let mut at = 0_u32;
         loop {
-            let end = graph.first(tree.node[at as usize] + 1);
+            let end = graph.rows().start(tree.node[at as usize] + 1);
             let mut edge = next[at as usize];
-            while edge < end && tree.number[graph.target(edge) as usize] != NONE {
+            while edge < end && tree.number[graph.rows().targets()[edge as usize] as usize] != NONE {
                 edge += 1;
             }
             if edge < end {
                 next[at as usize] = edge + 1;
-                let target = graph.target(edge);
+                let target = graph.rows().targets()[edge as usize];
                 at = tree.arrive(target, at);
                 tree.expect(graph, target);
-                next.push(graph.first(target));
+                next.push(graph.rows().start(target));
             } else if at == 0 {
                 return (tree, next);
             } else {
@@ -145,7 +134,7 @@ impl Tree {
     fn expect(&self, graph: &Graph, node: u32) {
         for &target in graph.row(node).iter().take(SIBLINGS) {
             fetch(&self.number, target);
-            graph.fetch(target);
+            graph.rows().fetch_start(target);
         }
     }
 
@@ -157,8 +146,12 @@ impl Tree {
         let mut edges = 0;
         for (source, &node) in self.node.iter().enumerate() {
             let soon = |rows: usize| self.node.get(source + rows).copied();
-            soon(3 * AHEAD).into_iter().for_each(|node| graph.fetch(node));
-            soon(2 * AHEAD).into_iter().for_each(|node| graph.fetch_row(node));
+            soon(3 * AHEAD)
+                .into_iter()
+                .for_each(|node| graph.rows().fetch_start(node));
+            soon(2 * AHEAD)
+                .into_iter()
+                .for_each(|node| graph.rows().fetch_row(node));
             let targets = soon(AHEAD).map_or(&[][..], |node| graph.row(node));
             targets.iter().for_each(|&target| fetch(&self.number, target));
             for &target in graph.row(node) {

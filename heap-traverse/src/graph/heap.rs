@@ -9,9 +9,9 @@
 //!
 //! **Memory**: while it is made, what the traversal needs and 3/128 of the heap; then 12 bytes a node and 8 an edge.
 
-use super::{Builder, Graph, GraphError, ROOT};
+use super::edges::{Builder, Graph, GraphError, ROOT};
+use crate::traverse::{Traversal, Visit};
 use crate::walk::{self, Unparsable};
-use crate::{Traversal, Visit};
 use gclab_core::block::MEGABLOCK;
 use gclab_core::closure::TypeInfo;
 use gclab_core::words::{Addr, Bytes, WORD, Words};
@@ -171,7 +171,8 @@ impl HeapGraph {
     /// # Panics
     /// If there is no such node.
     pub fn slots(&self, node: u32) -> &[u32] {
-        &self.slots[self.graph.first(node) as usize..self.graph.first(node + 1) as usize]
+        let rows = self.graph.rows();
+        &self.slots[rows.start(node) as usize..rows.start(node + 1) as usize]
     }
 
     /// What weak handles lead to, where it is alive: the edges of `(Weak handles)` ([`WEAK_HANDLES`]), which are not in the graph.

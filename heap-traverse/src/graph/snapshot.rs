@@ -1,6 +1,6 @@
 //! From a snapshot to its graph.
 
-use super::{Builder, Graph, GraphError};
+use super::edges::{Builder, Graph, GraphError};
 use gclab_snapshot::Snapshot;
 
 impl Graph {

@@ -50,7 +50,7 @@ pub fn write_snapshot<W: Write>(heap: &HeapGraph, out: W) -> io::Result<W> {
 }
 
 /// The id of a node in the snapshot.
-pub fn id(node: u32) -> u64 {
+fn id(node: u32) -> u64 {
     2 * u64::from(node) + 1
 }
 

@@ -16,16 +16,16 @@
 //! Counts are kept for each pair of an info table and a stack of cost centres, since `-hbdrag -hc` asks whose closures drag: 40 bytes for each of these and each census that saw it.
 
 use super::bands::{Bands, NONE};
-use crate::{Traversal, Visit};
+use crate::traverse::{Traversal, Visit};
 use gclab_core::closure::TypeInfo;
-use gclab_core::flags::Breakdown;
+use gclab_core::config::Breakdown;
 use gclab_core::profile::{SideWords, StackId};
 use gclab_core::world::Stopped;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// The bands of `-hb`, in GHC's order.
-pub const BIOGRAPHY_BANDS: [&str; 5] = ["VOID", "LAG", "USE", "INHERENT_USE", "DRAG"];
+const BIOGRAPHY_BANDS: [&str; 5] = ["VOID", "LAG", "USE", "INHERENT_USE", "DRAG"];
 
 /// What can be seen at a census, in words.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The census: how many bytes of what are reachable.
 
 use super::bands::{Bands, NONE};
-use crate::{Traversal, Visit};
+use crate::traverse::{Traversal, Visit};
 use gclab_core::world::Stopped;
 
 /// Bytes by the number of a band, of all that roots keep alive.

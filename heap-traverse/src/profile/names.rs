@@ -1,11 +1,11 @@
 //! What profiles call a closure: by type, description and module, or by cost centres, as GHC does.
 
 use gclab_core::closure::TypeInfo;
-use gclab_core::flags::Breakdown;
+use gclab_core::config::Breakdown;
 use gclab_core::profile::{CostCentre, StackId};
 
 /// What one breakdown calls closures with this info table. Retainers go by their description, and roots have names of their own.
-pub fn name(info: &TypeInfo, breakdown: Breakdown) -> String {
+pub(super) fn name(info: &TypeInfo, breakdown: Breakdown) -> String {
     match breakdown {
         Breakdown::ClosureType => closure_type(info),
         Breakdown::Type => type_name(info),
@@ -44,7 +44,7 @@ pub fn type_name(info: &TypeInfo) -> String {
 const CUT: usize = 4;
 
 /// `-hc`: its number and the labels of a stack of cost centres, the innermost first, as many letters of these as `-L` allows.
-pub fn stack_name(stack: StackId, centres: &[CostCentre], length: usize) -> String {
+pub(super) fn stack_name(stack: StackId, centres: &[CostCentre], length: usize) -> String {
     if centres.is_empty() {
         return "MAIN".to_owned();
     }
@@ -58,7 +58,7 @@ pub fn stack_name(stack: StackId, centres: &[CostCentre], length: usize) -> Stri
 }
 
 /// A whole stack, for tables: `Module.label` of each cost centre, the innermost first.
-pub fn full_stack_name(centres: &[CostCentre]) -> String {
+pub(super) fn full_stack_name(centres: &[CostCentre]) -> String {
     let names = centres
         .iter()
         .map(|centre| format!("{}.{}", centre.module, centre.label));

@@ -1,6 +1,6 @@
 //! The table of retainer sets: what GHC writes to its `.prof` file.
 
-use super::Profile;
+use super::profiler::Profile;
 use std::fmt::Write;
 
 /// When the censuses were, how often closures were looked into, and which sets had bytes in any of them.

@@ -7,7 +7,7 @@
 use super::bands::{Bands, NONE};
 use super::reach::{COMMON, Reach};
 use super::sets::{Label, Sets};
-use crate::Traversal;
+use crate::traverse::Traversal;
 use gclab_core::closure::TypeInfo;
 use gclab_core::world::Stopped;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 const AND: &str = "-";
 
 /// All combinations of this many roots are shown in a table, those with nothing in them too.
-pub const SHOWN_IN_FULL: usize = 4;
+const SHOWN_IN_FULL: usize = 4;
 
 /// Bytes by combination. Those of nothing are left out.
 pub(super) fn roots(

@@ -1,6 +1,6 @@
 //! A census every so many seconds.
 
-use super::HeapProfiler;
+use super::profiler::HeapProfiler;
 use gclab_core::collector::Collector;
 use gclab_core::world::World;
 use std::sync::mpsc::{RecvTimeoutError, channel};

@@ -1,12 +1,12 @@
 //! The order that is fast: with a prefetch between discovery and visit.
 
 use super::client::{Client, Lineage, Visit};
-use crate::AddrSet;
+use crate::addr_set::AddrSet;
 use gclab_core::words::Bytes;
 use gclab_core::world::{Children, ClosureView};
 
 /// Closures between discovery and visit: enough for the time that a line takes to come from memory.
-pub const RING: usize = 32;
+const RING: usize = 32;
 
 /// A closure that was found and has not been visited.
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use super::client::{Client, Lineage, Visit};
 use super::levels::Levels;
-use crate::AddrSet;
+use crate::addr_set::AddrSet;
 use gclab_core::words::Bytes;
 use gclab_core::world::{Children, ClosureView};
 

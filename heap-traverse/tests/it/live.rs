@@ -4,7 +4,7 @@ use super::graphs::{everywhere, graph};
 use gclab_core::words::Addr;
 use gclab_core::world::{ClosureView, RootOrigin, Stopped};
 use gclab_heap_traverse::Dominators;
-use gclab_heap_traverse::graph::{HeapGraph, HeapNode, WEAK_HANDLES, Ways, class, write_snapshot};
+use gclab_heap_traverse::graph::{HeapGraph, HeapNode, ShortestPaths, WEAK_HANDLES, class, write_snapshot};
 use gclab_snapshot::{Options, Snapshot};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -153,7 +153,7 @@ proptest! {
             is_the_heap(stopped, &heap);
             retains_what_is_lost(stopped, &heap);
             reads_back(&heap);
-            let ways = Ways::of(heap.graph());
+            let ways = ShortestPaths::of(heap.graph());
             assert!((0..heap.graph().node_count()).all(|node| ways.to(node).is_some()));
         });
     }

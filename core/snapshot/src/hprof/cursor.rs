@@ -1,8 +1,10 @@
 //! The numbers of a dump, which are big-endian, and where in the file they are.
 
 use crate::error::{Error, Problem};
-use crate::hprof::MAGIC;
 use crate::input::Input;
+
+/// What every dump begins with.
+pub(crate) const MAGIC: &[u8] = b"JAVA PROFILE ";
 
 /// Longest name of the format at the start of a file, its zero included; they have 19.
 const LONGEST_MAGIC: usize = 32;

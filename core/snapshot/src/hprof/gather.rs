@@ -5,8 +5,10 @@ use std::collections::HashMap;
 use crate::error::Error;
 use crate::hprof::class::Class;
 use crate::hprof::cursor::Cursor;
+use crate::hprof::kinds::{
+    CLASS, EDGE_TYPES, ELEMENT, NODE_TYPES, OBJECT, OBJECT_ARRAY, PRIMITIVE_ARRAY, SYNTHETIC, WEAK,
+};
 use crate::hprof::record::{Body, Pass, ROOTS, records};
-use crate::hprof::{CLASS, EDGE_TYPES, ELEMENT, NODE_TYPES, OBJECT, OBJECT_ARRAY, PRIMITIVE_ARRAY, SYNTHETIC, WEAK};
 use crate::snapshot::Snapshot;
 
 /// Most nodes: `u32::MAX` is no ordinal.

@@ -5,10 +5,11 @@ use crate::hprof::class::{Class, source_name};
 use crate::hprof::cursor::{Basic, Cursor};
 use crate::hprof::gather::Gathered;
 use crate::hprof::ids::Ids;
+use crate::hprof::kinds::{ELEMENT, FIELD, INTERNAL, STATIC, WEAK};
 use crate::hprof::layout::{Layout, Sizes};
 use crate::hprof::record::{Body, Pass, ROOTS, records};
-use crate::hprof::{ELEMENT, FIELD, INTERNAL, STATIC, WEAK};
 use crate::snapshot::Snapshot;
+use crate::strings::Strings;
 use std::collections::HashMap;
 
 /// What the JVM follows of a class besides fields, in the order in which [`Class`] has it.
@@ -267,12 +268,7 @@ impl Pass for Linker {
     }
 }
 
-fn class_name(
-    class: &Class,
-    loaded: &HashMap<u64, u64>,
-    names: &HashMap<u64, u32>,
-    strings: &mut crate::Strings,
-) -> u32 {
+fn class_name(class: &Class, loaded: &HashMap<u64, u64>, names: &HashMap<u64, u32>, strings: &mut Strings) -> u32 {
     let name = loaded.get(&class.id).and_then(|name| names.get(name));
     let name = match name {
         Some(&name) => source_name(&strings.get(name)),

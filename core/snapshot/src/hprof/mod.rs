@@ -17,6 +17,7 @@ mod class;
 mod cursor;
 mod gather;
 mod ids;
+mod kinds;
 mod layout;
 mod link;
 mod record;
@@ -30,24 +31,7 @@ use crate::input::Input;
 use crate::snapshot::Snapshot;
 use cursor::Cursor;
 
-/// What every dump begins with.
-pub(crate) const MAGIC: &[u8] = b"JAVA PROFILE ";
-
-/// Types of nodes, by their numbers.
-const NODE_TYPES: [&str; 5] = ["synthetic", "class", "object", "object array", "primitive array"];
-const SYNTHETIC: u8 = 0;
-const CLASS: u8 = 1;
-const OBJECT: u8 = 2;
-const OBJECT_ARRAY: u8 = 3;
-const PRIMITIVE_ARRAY: u8 = 4;
-
-/// Types of edges, by their numbers.
-const EDGE_TYPES: [&str; 5] = ["field", "element", "static", "internal", "weak"];
-const FIELD: u8 = 0;
-const ELEMENT: u8 = 1;
-const STATIC: u8 = 2;
-const INTERNAL: u8 = 3;
-const WEAK: u8 = 4;
+pub(crate) use cursor::MAGIC;
 
 impl Snapshot {
     /// Reads the JVM heap dump at `path`, plain or gzip. Every column is kept. ([`Snapshot::open`] tells dumps from snapshots by itself.)

@@ -1,12 +1,13 @@
 //! `gclab heap analyse`: who holds the memory in a heap that a file has.
 
+use gclab_sweep::tell;
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Args as ClapArgs;
-use gclab_heap_traverse::graph::{Label, flame};
+use gclab_heap_traverse::picture::{Label, icicle};
 use gclab_snapshot::{Options, Snapshot};
 
 use super::analysis::Analysis;
@@ -89,7 +90,7 @@ fn picture(file: &str, analysis: &Analysis<'_>) -> String {
         text::size(all),
         analysis.dominators.reached().len()
     );
-    flame(&title, &analysis.dominators, &analysis.retained, |node| {
+    icicle(&title, &analysis.dominators, &analysis.retained, &|node| {
         let object = analysis.object(node);
         let name = text::shown(&object);
         Label {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use gclab_heap_traverse::Dominators;
-use gclab_heap_traverse::graph::{Graph, GraphError, Ways};
+use gclab_heap_traverse::graph::{Graph, GraphError, ShortestPaths};
 use gclab_snapshot::{Node, Snapshot};
 use serde::Serialize;
 
@@ -157,7 +157,7 @@ impl<'s> Analysis<'s> {
     pub fn path_to(&self, id: u64) -> Result<Path, String> {
         let node = self.snapshot.nodes().find(|node| node.id() == Some(id));
         let node = node.ok_or_else(|| format!("no object has the id {id}; `--top` lists some that are there"))?;
-        let way = Ways::of(&self.graph).to(node.ordinal()).unwrap_or_default();
+        let way = ShortestPaths::of(&self.graph).to(node.ordinal()).unwrap_or_default();
         let before = std::iter::once(None).chain(way.iter().copied().map(Some));
         let step = |(before, &node): (Option<u32>, &u32)| Step {
             object: self.object(node),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::analysis::{Analysis, Count, Object, Path};
-use gclab_heap_traverse::dominators::Children;
+use gclab_heap_traverse::Rows;
 
 /// Letters of a name that are shown.
 const NAME: usize = 60;
@@ -124,7 +124,7 @@ fn counts(out: &mut String, what: &str, counts: &[Count], all: u64) -> std::fmt:
 
 /// The top of the tree, largest first; at most `lines` lines.
 fn tree(out: &mut String, analysis: &Analysis<'_>, lines: usize) -> std::fmt::Result {
-    let children: Children = analysis.dominators.children();
+    let children: Rows = analysis.dominators.children();
     let all = analysis.retained[0];
     let mut open = vec![(0_u32, 0_usize)];
     let mut left = lines;

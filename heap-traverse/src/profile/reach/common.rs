@@ -14,9 +14,11 @@
 //! eighth of the hub's reach and [`FEW_STEPS`] at most. In a heap without circles the hub's reach is small, and little is won or lost. Memory:
 //! 1/64 of the heap for bits, and 16 bytes for each entry.
 
-use super::{NoSources, Reach, Region, Regions};
-use crate::profile::sets::{EMPTY, Label, Set, Sets};
-use crate::{AddrSet, Traversal, Visit};
+use super::super::sets::{EMPTY, Label, Set, Sets};
+use super::flow::Region;
+use super::regions::{NoSources, Reach, Regions};
+use crate::addr_set::AddrSet;
+use crate::traverse::{Traversal, Visit};
 use gclab_core::world::{Children, ClosureView};
 use std::collections::HashSet;
 

@@ -7,7 +7,9 @@
 //! Time: proportional to the regions and flows that are left.
 
 use super::super::sets::Sets;
-use super::spread::{AHEAD, Node, REGIONS_AHEAD, Rows, SIBLINGS, fetch};
+use super::flow::{AHEAD, Node, REGIONS_AHEAD, SIBLINGS, expect};
+use crate::fetch::fetch;
+use crate::rows::Rows;
 
 /// Of no component.
 const NONE: u32 = u32::MAX;
@@ -104,7 +106,7 @@ impl Cycles {
         reached.insert(pivot);
         queue.push(pivot);
         while let Some(&number) = queue.get(at) {
-            rows.expect(queue, at, counts);
+            expect(rows, queue, at, counts);
             at += 1;
             for &target in rows.row(number) {
                 counts[target as usize] += 1;
@@ -127,9 +129,9 @@ impl Cycles {
         let starts = &mut self.starts;
         self.sources.clear();
         self.sources.resize(sum as usize, 0);
-        let ahead = |edge: usize| rows.targets.get(edge).copied();
+        let ahead = |edge: usize| rows.targets().get(edge).copied();
         for number in (0..starts.len() as u32 - 1).filter(|number| reached.contains(*number)) {
-            for (edge, &target) in (rows.first(number)..).zip(rows.row(number)) {
+            for (edge, &target) in (rows.start(number) as usize..).zip(rows.row(number)) {
                 if let Some(target) = ahead(edge + 2 * AHEAD) {
                     fetch(starts, target);
                 }

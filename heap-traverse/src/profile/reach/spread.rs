@@ -5,34 +5,10 @@
 //! Time: proportional to regions and flows.
 
 use super::super::sets::{Set, Sets};
-use super::Region;
 use super::cycles::Cycles;
-use gclab_core::words::Addr;
-use gclab_core::world::prefetch;
-
-/// How many entries ahead something is fetched: as many as a memory access takes time for.
-pub(super) const AHEAD: usize = 32;
-
-/// How many regions ahead: each needs several entries.
-pub(super) const REGIONS_AHEAD: usize = 8;
-
-/// Targets of one region that are fetched. More would push each other out before they are looked at.
-pub(super) const SIBLINGS: usize = 8;
-
-/// Brings an entry of an array towards the cache.
-#[inline(always)]
-pub(super) fn fetch<T>(array: &[T], index: u32) {
-    prefetch(Addr(array.as_ptr().wrapping_add(index as usize) as usize));
-}
-
-/// A region.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Node {
-    /// Flows into it that have not passed on anything.
-    pub waiting: u32,
-    /// What it has so far.
-    pub set: Set,
-}
+use super::flow::{AHEAD, Node, Region, expect};
+use crate::fetch::fetch;
+use crate::rows::Rows;
 
 /// Who passes on what to whom.
 #[derive(Debug, Default)]
@@ -44,78 +20,11 @@ pub(super) struct Flows {
     cycles: Cycles,
 }
 
-/// Where regions flow to. Row i is `targets[first[i]..first[i + 1]]`.
-#[derive(Debug, Default)]
-pub(super) struct Rows {
-    /// One more at the end.
-    first: Vec<u32>,
-    pub targets: Vec<u32>,
-}
-
-impl Rows {
-    #[inline(always)]
-    pub fn row(&self, number: u32) -> &[u32] {
-        &self.targets[self.first[number as usize] as usize..self.first[number as usize + 1] as usize]
-    }
-
-    /// Where the row begins.
-    #[inline(always)]
-    pub fn first(&self, number: u32) -> usize {
-        self.first[number as usize] as usize
-    }
-
-    /// Fetches what will be needed of a queue's regions, whose targets are looked up in `table`.
-    #[inline(always)]
-    pub fn expect<T>(&self, queue: &[u32], at: usize, table: &[T]) {
-        let ahead = |regions: usize| queue.get(at + regions).copied();
-        if let Some(number) = ahead(3 * REGIONS_AHEAD) {
-            fetch(&self.first, number);
-        }
-        if let Some(number) = ahead(2 * REGIONS_AHEAD) {
-            fetch(&self.targets, self.first[number as usize]);
-        }
-        if let Some(number) = ahead(REGIONS_AHEAD) {
-            for &target in self.row(number).iter().take(SIBLINGS) {
-                fetch(table, target);
-            }
-        }
-    }
-}
-
-impl Rows {
-    /// Flows by where they begin.
-    fn renew(&mut self, regions: usize, flows: &[(Region, Region)]) {
-        u32::try_from(flows.len()).expect("fewer than 2^32 flows");
-        let first = &mut self.first;
-        first.clear();
-        first.resize(regions + 1, 0);
-        flows.iter().for_each(|(from, _)| first[*from as usize] += 1);
-        let mut sum = 0;
-        for first in &mut *first {
-            // The end of the row, from which flows are put before each other.
-            sum += *first;
-            *first = sum;
-        }
-        self.targets.clear();
-        self.targets.resize(flows.len(), 0);
-        for (at, &(from, into)) in flows.iter().enumerate() {
-            if let Some((from, _)) = flows.get(at + 2 * AHEAD) {
-                fetch(first, *from);
-            }
-            if let Some((from, _)) = flows.get(at + AHEAD) {
-                fetch(&self.targets, first[*from as usize].wrapping_sub(1));
-            }
-            let first = &mut first[from as usize];
-            *first -= 1;
-            self.targets[*first as usize] = into;
-        }
-    }
-}
-
 impl Flows {
     /// Nothing but flows between so many regions.
     pub fn renew(&mut self, regions: usize, flows: &[(Region, Region)]) {
-        self.rows.renew(regions, flows);
+        u32::try_from(flows.len()).expect("fewer than 2^32 flows");
+        self.rows.fill(regions, flows.len(), |at| Some(flows[at]));
         self.nodes.clear();
         self.nodes.resize(regions, Node::default());
         for (at, (_, into)) in flows.iter().enumerate() {
@@ -144,7 +53,7 @@ impl Flows {
         queue.extend(free.map(|(number, _): (u32, _)| number));
         let mut at = 0;
         while let Some(&number) = queue.get(at) {
-            rows.expect(queue, at, nodes);
+            expect(rows, queue, at, nodes);
             at += 1;
             let set = nodes[number as usize].set;
             for &target in rows.row(number) {

@@ -1,7 +1,7 @@
 //! Against the definition, on random graphs.
 
 use gclab_heap_traverse::Dominators;
-use gclab_heap_traverse::graph::{Graph, NONE, Ways};
+use gclab_heap_traverse::graph::{Graph, NONE, ShortestPaths};
 use proptest::prelude::*;
 
 /// What the root reaches when `without` is not there.
@@ -55,7 +55,7 @@ proptest! {
     #[test]
     fn ways_are_ways_and_the_shortest(rows in rows()) {
         let graph = Graph::from_rows(rows).unwrap();
-        let ways = Ways::of(&graph);
+        let ways = ShortestPaths::of(&graph);
         // Distances by relaxing every edge again and again.
         let mut distance = vec![NONE; graph.node_count() as usize];
         distance[0] = 0;

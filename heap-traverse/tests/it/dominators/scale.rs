@@ -2,7 +2,7 @@
 
 use super::{by_sweeps, fnv};
 use gclab_heap_traverse::Dominators;
-use gclab_heap_traverse::graph::{Graph, Ways};
+use gclab_heap_traverse::graph::{Graph, ShortestPaths};
 use std::time::Instant;
 
 /// The deepest of them: each node holds the next.
@@ -18,7 +18,7 @@ fn a_list_of_ten_million() {
     assert!((1..nodes).all(|node| dominators.idom(node) == Some(node - 1)));
     let retained = dominators.retained(|_| 16);
     assert!((0..nodes).all(|node| retained[node as usize] == u64::from(nodes - node) * 16));
-    let way = Ways::of(&graph).to(nodes - 1).unwrap();
+    let way = ShortestPaths::of(&graph).to(nodes - 1).unwrap();
     assert!(way.into_iter().eq(0..nodes));
 }
 

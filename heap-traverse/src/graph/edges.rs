@@ -1,0 +1,124 @@
+//! Graphs: nodes by ordinal, each with a row of edges.
+//!
+//! **Invariants** (checked when a graph is made): there is a root, every target is a node, and the
+//! numbers of nodes and of edges are below 2^32 - 1. A larger heap is refused, not cut.
+//!
+//! **Memory**: four bytes a node and four an edge.
+
+use crate::rows::Rows;
+
+/// The node that refers to what the program's roots hold.
+pub const ROOT: u32 = 0;
+
+/// No node.
+pub const NONE: u32 = u32::MAX;
+
+/// The nodes of a heap by ordinal, and a row for each node with the targets of its edges.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Graph {
+    rows: Rows,
+}
+
+/// Why there is no graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GraphError {
+    /// It would have no node, not even a root.
+    Empty,
+    /// It would have so many nodes or edges that 32 bits cannot number them.
+    TooLarge,
+    /// An edge leads to a node that is not there.
+    NoSuchNode {
+        /// Where the edge leads.
+        target: u32,
+        /// How many nodes there are.
+        nodes: u32,
+    },
+}
+
+impl std::fmt::Display for GraphError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            GraphError::Empty => write!(f, "there are no nodes, expected at least the root"),
+            GraphError::TooLarge => write!(f, "more than {} nodes or edges", NONE - 1),
+            GraphError::NoSuchNode { target, nodes } => write!(f, "an edge leads to node {target} of {nodes}"),
+        }
+    }
+}
+
+impl std::error::Error for GraphError {}
+
+impl Graph {
+    /// A graph from its rows, in the order of the nodes.
+    ///
+    /// # Errors
+    /// If it would break an invariant.
+    pub fn from_rows<R: IntoIterator<Item = u32>>(rows: impl IntoIterator<Item = R>) -> Result<Self, GraphError> {
+        let mut builder = Builder::with_capacity(0, 0);
+        for row in rows {
+            builder.row(row)?;
+        }
+        builder.finish()
+    }
+
+    /// The number of nodes, reached from the root or not.
+    pub fn node_count(&self) -> u32 {
+        self.rows.count()
+    }
+
+    /// The number of edges.
+    pub fn edge_count(&self) -> u32 {
+        self.rows.targets().len() as u32
+    }
+
+    /// The targets of the edges of `node`.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    #[inline]
+    pub fn row(&self, node: u32) -> &[u32] {
+        self.rows.row(node)
+    }
+
+    /// The rows of all nodes.
+    #[inline]
+    pub(crate) fn rows(&self) -> &Rows {
+        &self.rows
+    }
+}
+
+/// A graph that grows row by row.
+#[derive(Debug)]
+pub(crate) struct Builder {
+    rows: Rows,
+}
+
+impl Builder {
+    /// No rows yet, with room for `nodes` nodes and `edges` edges.
+    pub(crate) fn with_capacity(nodes: u32, edges: u32) -> Self {
+        Builder {
+            rows: Rows::with_capacity(nodes, edges),
+        }
+    }
+
+    /// Appends the edges of the next node.
+    #[inline]
+    pub(crate) fn row(&mut self, targets: impl IntoIterator<Item = u32>) -> Result<(), GraphError> {
+        if self.rows.push(targets, NONE) {
+            Ok(())
+        } else {
+            Err(GraphError::TooLarge)
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> Result<Graph, GraphError> {
+        let nodes = self.rows.count();
+        if nodes == 0 {
+            return Err(GraphError::Empty);
+        }
+        if let Some(&target) = self.rows.targets().iter().find(|&&target| target >= nodes) {
+            return Err(GraphError::NoSuchNode { target, nodes });
+        }
+        self.rows.shrink();
+        Ok(Graph { rows: self.rows })
+    }
+}
