@@ -15,9 +15,9 @@ pub mod flags;
 pub mod gc_threads;
 pub mod heap;
 pub mod memory;
-pub mod mutants;
 #[cfg(miri)]
 mod miri_libc;
+pub mod mutants;
 pub mod mutator;
 mod prefetch;
 pub mod profile;

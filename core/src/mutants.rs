@@ -14,8 +14,7 @@ macro_rules! mutant {
     ($name:literal) => {{
         #[cfg(gclab_mutants)]
         {
-            static CHOSEN: std::sync::LazyLock<bool> =
-                std::sync::LazyLock::new(|| $crate::mutants::is_chosen($name));
+            static CHOSEN: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| $crate::mutants::is_chosen($name));
             *CHOSEN
         }
         #[cfg(not(gclab_mutants))]
