@@ -1,8 +1,9 @@
-//! The `snapshot` value: how many nodes and edges there are, and what the numbers in a record mean.
+//! The `snapshot` value: the numbers of nodes and edges, and the meaning of the numbers in a
+//! record.
 
 use serde::Deserialize;
 
-/// What is taken from the `snapshot` value; other keys are passed over.
+/// The parts of the `snapshot` value that are used. Other keys are skipped.
 #[derive(Deserialize)]
 struct Json {
     meta: Meta,
@@ -18,7 +19,8 @@ struct Meta {
     edge_types: Vec<Types>,
 }
 
-/// What a field holds: one of named values, or something that a single word describes ("number", "string", "node").
+/// The contents of a field: one of the listed names, or a kind that a single word describes
+/// ("number", "string", "node").
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Types {
@@ -27,7 +29,7 @@ enum Types {
     Word(String),
 }
 
-/// Where the fields of a node record lie; `width` is the number of fields.
+/// The places of the fields in a node record. `width` is the number of fields.
 pub(crate) struct NodeFields {
     pub(crate) width: usize,
     pub(crate) kind: usize,
@@ -37,7 +39,7 @@ pub(crate) struct NodeFields {
     pub(crate) edge_count: usize,
 }
 
-/// Where the fields of an edge record lie.
+/// The places of the fields in an edge record.
 pub(crate) struct EdgeFields {
     pub(crate) width: usize,
     pub(crate) kind: usize,
@@ -45,7 +47,7 @@ pub(crate) struct EdgeFields {
     pub(crate) to_node: usize,
 }
 
-/// The description of a snapshot, checked for what a reader needs.
+/// The description of a snapshot, checked for everything that a reader needs.
 pub(crate) struct Header {
     pub(crate) node_count: u64,
     pub(crate) edge_count: u64,
@@ -56,7 +58,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// From the text of the `snapshot` value; the error is one sentence.
+    /// Parses the text of the `snapshot` value. The error is one sentence.
     pub(crate) fn parse(text: &[u8]) -> Result<Self, String> {
         let Json {
             meta,
@@ -97,7 +99,8 @@ fn place(list: &str, fields: &[String], wanted: &str) -> Result<usize, String> {
     found.ok_or_else(|| format!("`{list}` has no \"{wanted}\", only {}", fields.join(", ")))
 }
 
-/// The names of the values of the field `type`; at most 256, since a type is kept in a byte.
+/// The names of the values of the field `type`. There are at most 256, since a type is kept in a
+/// byte.
 fn names(list: &str, types: Vec<Types>, place: usize) -> Result<Vec<String>, String> {
     match types.into_iter().nth(place) {
         Some(Types::Names(names)) if names.len() <= 256 => Ok(names),
