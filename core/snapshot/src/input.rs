@@ -28,7 +28,7 @@ pub(crate) struct Input<'r> {
 impl<'r> Input<'r> {
     /// Makes an input. Looks at the first bytes to tell gzip from plain text. Errors name the file
     /// `file`.
-    pub(crate) fn new(mut reader: impl Read + 'r, file: &str) -> Result<Self, Error> {
+    pub(crate) fn new(mut reader: Box<dyn Read + 'r>, file: &str) -> Result<Self, Error> {
         let mut head = Vec::new();
         let sniffed = reader.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut head);
         sniffed.map_err(|error| Error::new(file, false, 0, Problem::Io(error)))?;

@@ -71,7 +71,7 @@ impl Input<'_> {
 
     /// Reads a string and passes the bytes between its quotes to `sink`, piece by piece, with
     /// escapes as they are.
-    pub(crate) fn string(&mut self, mut sink: impl FnMut(&[u8])) -> Result<(), Error> {
+    pub(crate) fn string(&mut self, sink: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
         const CLOSED: &str = "the closing quote of a string";
         self.expect(b'"', "a string")?;
         loop {
@@ -108,7 +108,7 @@ impl Input<'_> {
     /// Reads a key of an object and the colon after it.
     pub(crate) fn key(&mut self) -> Result<String, Error> {
         let (start, mut key) = (self.offset(), Vec::new());
-        self.string(|piece| key.extend(piece.iter().take(LONGEST_KEY - key.len())))?;
+        self.string(&mut |piece| key.extend(piece.iter().take(LONGEST_KEY - key.len())))?;
         self.expect(b':', "a colon after a key")?;
         String::from_utf8(key).map_err(|_| {
             self.error_at(

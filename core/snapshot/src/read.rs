@@ -59,7 +59,7 @@ impl Snapshot {
     pub fn open(path: &Path, options: Options) -> Result<Self, Error> {
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| Error::new(&name, false, 0, Problem::Io(error)))?;
-        let mut input = Input::new(file, &name)?;
+        let mut input = Input::new(Box::new(file), &name)?;
         if input.starts_with(hprof::MAGIC)? {
             return Snapshot::open_hprof(path);
         }
@@ -71,7 +71,7 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::open`].
     pub fn read(reader: impl Read, name: &str, options: Options) -> Result<Self, Error> {
-        Snapshot::of(&mut Input::new(reader, name)?, options)
+        Snapshot::of(&mut Input::new(Box::new(reader), name)?, options)
     }
 
     fn of(input: &mut Input<'_>, options: Options) -> Result<Self, Error> {
@@ -255,7 +255,7 @@ impl Reader {
         }
         let strings = &mut self.snapshot.strings;
         input.array(|input| {
-            input.string(|piece| strings.text().extend_from_slice(piece))?;
+            input.string(&mut |piece| strings.text().extend_from_slice(piece))?;
             strings.finish();
             Ok(())
         })?;

@@ -209,7 +209,7 @@ impl<W: Write> Writer<W> {
         strings.sort_unstable_by_key(|&(_, index)| index);
         for (string, index) in strings {
             self.out.write_all(if index == 0 { b"" } else { b",\n" })?;
-            serde_json::to_writer(&mut self.out, &string)?;
+            write!(self.out, "{}", serde_json::Value::String(string))?;
         }
         self.out.write_all(b"]}\n")?;
         self.out.flush()?;

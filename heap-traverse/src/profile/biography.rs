@@ -25,7 +25,7 @@ use gclab_core::closure::TypeInfo;
 use gclab_core::flags::Breakdown;
 use gclab_core::profile::{SideWords, StackId};
 use gclab_core::world::Stopped;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The bands of `-hb`, in GHC's order.
@@ -44,12 +44,12 @@ struct Seen {
 /// allocated.
 type Group = (usize, StackId);
 
-/// The counts of a group, by era. An era without such closures has no entry.
+/// The counts of a group, in the order of eras. An era without such closures has no entry.
 #[derive(Debug)]
 struct History {
     info: &'static TypeInfo,
     stack: StackId,
-    seen: BTreeMap<u64, Seen>,
+    seen: Vec<(u64, Seen)>,
 }
 
 /// A biographical profile that is being taken.
@@ -87,7 +87,7 @@ impl Biography {
                     histories.push(History {
                         info,
                         stack: word.stack(),
-                        seen: BTreeMap::new(),
+                        seen: Vec::new(),
                     });
                     now.push(Seen::default());
                     histories.len() - 1
@@ -106,7 +106,7 @@ impl Biography {
         });
         for (history, seen) in histories.iter_mut().zip(now) {
             if seen != Seen::default() {
-                history.seen.insert(era, seen);
+                history.seen.push((era, seen));
             }
         }
         self.eras.push(era);
@@ -114,7 +114,8 @@ impl Biography {
     }
 
     /// Bytes by band at each census, in order. Bands are made by `breakdown`, from closures whose
-    /// biography band is in `only`.
+    /// biography band is in `only`. If the breakdown is another than biographies, a band may have
+    /// several entries.
     pub fn bands(&self, bands: &mut Bands, breakdown: Breakdown, only: &[String]) -> Vec<Vec<(String, u64)>> {
         let Some(side_words) = &self.side_words else {
             return Vec::new();
@@ -126,15 +127,18 @@ impl Biography {
             .collect();
         let at = |era: u64, words: &[u64]| words.get(era as usize).copied().unwrap_or(0);
         let takes = |band: &str| only.is_empty() || only.iter().any(|name| name.eq_ignore_ascii_case(band));
+        let taken = || BIOGRAPHY_BANDS.iter().enumerate().filter(|(_, band)| takes(band));
         let of_era = |era: u64| {
-            let mut sums: BTreeMap<(usize, String), u64> = BTreeMap::new();
+            let mut sums: Vec<(String, u64)> = Vec::new();
             if breakdown == Breakdown::Biography {
                 // All bands in their order, empty ones too.
-                let all = BIOGRAPHY_BANDS.iter().enumerate().filter(|(_, band)| takes(band));
-                sums.extend(all.map(|(number, band)| ((number, (*band).to_owned()), 0)));
+                sums.extend(taken().map(|(_, band)| ((*band).to_owned(), 0)));
             }
             for History { info, stack, seen } in &self.histories {
-                let Some(seen) = seen.get(&era) else { continue };
+                let Ok(place) = seen.binary_search_by(|(other, _)| other.cmp(&era)) else {
+                    continue;
+                };
+                let seen = seen[place].1;
                 let group = (std::ptr::from_ref(*info).addr(), *stack);
                 let (lag, again) = spans
                     .get(&group)
@@ -146,17 +150,15 @@ impl Biography {
                     seen.inherent,
                     seen.used_before - again,
                 ];
-                for (number, (band, words)) in BIOGRAPHY_BANDS.iter().zip(words).enumerate() {
-                    if takes(band) {
-                        let key = match breakdown {
-                            Breakdown::Biography => (number, (*band).to_owned()),
-                            _ => (0, bands.name_of(info, *stack, side_words).to_owned()),
-                        };
-                        *sums.entry(key).or_default() += words * 8;
+                for (at, (number, _)) in taken().enumerate() {
+                    let bytes = words[number] * 8;
+                    match breakdown {
+                        Breakdown::Biography => sums[at].1 += bytes,
+                        _ => sums.push((bands.name_of(info, *stack, side_words).to_owned(), bytes)),
                     }
                 }
             }
-            sums.into_iter().map(|((_, name), bytes)| (name, bytes)).collect()
+            sums
         };
         self.eras.iter().copied().map(of_era).collect()
     }

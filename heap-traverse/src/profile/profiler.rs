@@ -13,7 +13,7 @@ use gclab_core::events::{Event, Listener};
 use gclab_core::flags::{Breakdown, HeapProfile};
 use gclab_core::profile::LAST_ERA;
 use gclab_core::world::Stopped;
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -172,14 +172,17 @@ impl Counter {
 /// dashes.
 fn sort(bands: &mut Vec<(String, u64)>) {
     bands.retain(|(_, bytes)| *bytes > 0);
-    bands.sort_by(|a, b| a.0.cmp(&b.0));
+    // Both sorts have comparators of one type, so that the sort is compiled once.
+    type Compare = fn(&(String, u64), &(String, u64)) -> Ordering;
+    let (by_name, largest_first): (Compare, Compare) = (|a, b| a.0.cmp(&b.0), |a, b| b.1.cmp(&a.1));
+    bands.sort_by(by_name);
     bands.dedup_by(|next, first| {
         let same = next.0 == first.0;
         first.1 += if same { next.1 } else { 0 };
         same
     });
     // The sort is stable: equal sizes stay in the order of names.
-    bands.sort_by_key(|(_, bytes)| Reverse(*bytes));
+    bands.sort_by(largest_first);
 }
 
 /// Takes the censuses of a run. All clones share one state: one clone listens to the world, another

@@ -257,14 +257,15 @@ impl Retainers {
 
     /// All sets that were shown, by their numbers.
     pub fn sets(&self) -> Vec<RetainerSet> {
-        let shown = self.shown.iter().enumerate().filter(|(_, id)| **id != 0);
-        let set = |(set, id): (usize, &u32)| RetainerSet {
-            id: *id,
-            retainers: self.names_of(set as Set).cloned().collect(),
+        let mut by_id = vec![MANY; (self.next - FIRST) as usize];
+        for (set, &id) in (0..).zip(&self.shown).filter(|(_, id)| **id != 0) {
+            by_id[(id - FIRST) as usize] = set;
+        }
+        let set = |(id, set): (u32, Set)| RetainerSet {
+            id,
+            retainers: self.names_of(set).cloned().collect(),
         };
-        let mut sets: Vec<_> = shown.map(set).collect();
-        sets.sort_by_key(|set| set.id);
-        sets
+        (FIRST..).zip(by_id).map(set).collect()
     }
 
     fn names_of(&self, set: Set) -> impl Iterator<Item = &Retainer> {

@@ -100,9 +100,11 @@ impl RootCensus {
         if count == 0 || count > SHOWN_IN_FULL {
             return None;
         }
-        let labels = |bits: u32| (0..count as Label).filter(move |label| bits >> label & 1 == 1);
-        let mut all: Vec<Vec<Label>> = (1..1_u32 << count).map(|bits| labels(bits).collect()).collect();
-        all.sort_by_key(|labels| (labels.len(), labels.clone()));
+        // The first root is the highest bit, so that the combinations of one size descend.
+        let labels = |bits: u32| (0..count as Label).filter(move |label| bits << label >> (count - 1) & 1 == 1);
+        let of_size = |size: u32| (1..1_u32 << count).rev().filter(move |bits| bits.count_ones() == size);
+        let all = (1..=count as u32).flat_map(of_size);
+        let all: Vec<Vec<Label>> = all.map(|bits| labels(bits).collect()).collect();
         let bytes = |labels: &Vec<Label>| {
             let found = self.combinations.iter().find(|(other, _)| other == labels);
             found.map_or(0, |(_, bytes)| *bytes)

@@ -57,7 +57,7 @@ impl<'a, P: Copy, D: Copy> Ring<'a, P, D> {
 #[inline]
 pub(super) fn run<'a, C: Client<'a>>(
     visited: &mut AddrSet,
-    mut roots: impl Iterator<Item = (ClosureView<'a>, C::Data)>,
+    roots: &mut dyn Iterator<Item = (ClosureView<'a>, C::Data)>,
     client: &mut C,
 ) -> Bytes {
     let Some((root, data)) = roots.next() else {
@@ -73,6 +73,7 @@ pub(super) fn run<'a, C: Client<'a>>(
         first: 0,
         len: 1,
     };
+    let mut roots = Some(roots);
     let mut open: Vec<Span<'a, C::Parent, C::Data>> = Vec::new();
     let mut newest: Option<Span<'a, C::Parent, C::Data>> = None;
     loop {
@@ -82,7 +83,10 @@ pub(super) fn run<'a, C: Client<'a>>(
                 if newest.is_some() {
                     continue;
                 }
-                let Some((closure, data)) = roots.next() else { break };
+                let Some((closure, data)) = roots.as_mut().and_then(|roots| roots.next()) else {
+                    roots = None;
+                    break;
+                };
                 client.found(closure);
                 found(visited, &mut ring, closure, C::Parent::ROOT, data);
                 continue;

@@ -28,7 +28,7 @@ type Tip<'a, D, S> = (Level<'a, D, S>, Children<'a>);
 #[inline]
 pub(super) fn run<'a, C: Client<'a>>(
     visited: &mut AddrSet,
-    roots: impl Iterator<Item = (ClosureView<'a>, C::Data)>,
+    roots: &mut dyn Iterator<Item = (ClosureView<'a>, C::Data)>,
     client: &mut C,
 ) -> Bytes {
     let mut path = Levels::new();

@@ -113,10 +113,12 @@ impl Traversal {
                 ),
             }
         }
-        let roots = roots.into_iter();
-        self.stack = match C::ORDER {
-            Order::Any => any::run(&mut self.visited, roots, client),
-            Order::DepthFirst => depth_first::run(&mut self.visited, roots, client),
+        let roots = &mut roots.into_iter();
+        // A constant condition: the order that is not taken is not compiled.
+        self.stack = if const { matches!(C::ORDER, Order::Any) } {
+            any::run(&mut self.visited, roots, client)
+        } else {
+            depth_first::run(&mut self.visited, roots, client)
         };
     }
 

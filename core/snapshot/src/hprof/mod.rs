@@ -56,7 +56,7 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::open_hprof`].
     pub fn read_hprof<R: Read>([first, second]: [R; 2], name: &str) -> Result<Self, Error> {
-        let gathered = gather::gather(Cursor::new(Input::new(first, name)?)?)?;
-        link::link(Cursor::new(Input::new(second, name)?)?, gathered)
+        let gathered = gather::gather(Cursor::new(Input::new(Box::new(first), name)?)?)?;
+        link::link(Cursor::new(Input::new(Box::new(second), name)?)?, gathered)
     }
 }

@@ -65,7 +65,7 @@ pub(super) trait Pass {
 }
 
 /// Reads all records, from the header to the end of the file.
-pub(super) fn records(cursor: &mut Cursor<'_>, pass: &mut impl Pass) -> Result<(), Error> {
+pub(super) fn records(cursor: &mut Cursor<'_>, pass: &mut dyn Pass) -> Result<(), Error> {
     let (mut dumped, mut open) = (false, false);
     while !cursor.is_at_end()? {
         let tag = cursor.u1("a record")?;
@@ -116,7 +116,7 @@ pub(super) fn records(cursor: &mut Cursor<'_>, pass: &mut impl Pass) -> Result<(
 }
 
 /// Reads one record within a heap dump.
-fn entry(cursor: &mut Cursor<'_>, pass: &mut impl Pass) -> Result<(), Error> {
+fn entry(cursor: &mut Cursor<'_>, pass: &mut dyn Pass) -> Result<(), Error> {
     let at = cursor.offset();
     let tag = cursor.u1("a record of the heap dump")?;
     let root = ROOTS.iter().position(|root| root.0 == tag);

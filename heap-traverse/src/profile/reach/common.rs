@@ -27,6 +27,7 @@ use super::regions::{NoSources, Reach, Regions};
 use crate::addr_set::AddrSet;
 use crate::traverse::{Traversal, Visit};
 use gclab_core::world::{Children, ClosureView};
+use std::cell::Cell;
 use std::collections::HashSet;
 
 /// The most steps of the search for a hub. They are few compared with a large heap. In a heap
@@ -70,6 +71,9 @@ impl Reach {
         sets: &mut Sets,
         mut count: impl FnMut(ClosureView<'a>, Region),
     ) -> Found {
+        // Parts are numbered after all other regions.
+        let start = Cell::new(0);
+        let mut count = |closure, region: Region| count(closure, start.get() + region);
         let brought: Vec<_> = roots.iter().map(|(root, label)| (*root, sets.single(*label))).collect();
         let (hub, mut leading) = Leading::find(roots.iter().map(|(root, _)| *root));
         self.closures = 0;
@@ -107,8 +111,8 @@ impl Reach {
         let parts = found.len() as Region;
         if !others.is_empty() {
             let closures = self.closures;
-            let count = |closure, region| count(closure, parts + region);
-            let more = self.regions(traversal, None, &others, &mut NoSources, sets, count);
+            start.set(parts);
+            let more = self.regions(traversal, None, &others, &mut NoSources, sets, &mut count);
             found.extend(more.sets.into_iter().map(|set| sets.union(set, of_hub)));
             self.closures = closures;
         }
