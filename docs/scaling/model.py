@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A model of parallel collections with more threads than this project has been measured with. Not a measurement.
 
-It plays the exchange of core/src/trace/exchange.rs, event by event, with costs that were measured with one and two threads:
+It plays the exchange of core/src/workers/termination.rs, event by event, with costs that were measured with one and two threads:
 
 * a thread copies a chunk of to-space (32 KiB) in the time that copying takes serially, times what sharing costs each thread;
 * for each chunk it holds the heap's lock for a moment, one thread at a time;

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    gclab::main::<gclab_collectors::All, gclab_workloads::All>()
+    gclab::start(&gclab_programs::Shipped)
 }

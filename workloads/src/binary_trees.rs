@@ -9,7 +9,7 @@ use gclab_core::collector::Collector;
 use gclab_core::mutator::{Gc, Mutator, NoGc};
 use gclab_core::world::World;
 
-use crate::{ArgSpec, Args, RunError, TestSize, Workload, WorkloadDescription};
+use crate::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription};
 
 /// The least that the largest trees may be.
 pub const LEAST_DEPTH: u64 = 6;
@@ -35,6 +35,12 @@ impl Workload for BinaryTrees {
         test: TestSize {
             args: &["10"],
             checksum: Some(135_854),
+        },
+        bench: &["13"],
+        stress: StressSize {
+            args: &["6"],
+            every: 1,
+            parallel: &["9"],
         },
     };
 

@@ -13,7 +13,7 @@ use gclab_core::cost_centre;
 use gclab_core::mutator::{Gc, Mutator, NoGc, Root};
 use gclab_core::world::World;
 
-use crate::{ArgSpec, Args, RunError, TestSize, Workload, WorkloadDescription};
+use crate::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription};
 
 #[derive(Closure)]
 #[allow(dead_code, reason = "it never exists as a Rust value")]
@@ -51,6 +51,12 @@ impl Workload for GcBench {
         test: TestSize {
             args: &["12", "10", "20000"],
             checksum: Some(13_439),
+        },
+        bench: &["13", "11", "50000"],
+        stress: StressSize {
+            args: &["5", "4", "100"],
+            every: 1,
+            parallel: &["8", "7", "1000"],
         },
     };
 

@@ -10,7 +10,7 @@ use gclab_core::collector::Collector;
 use gclab_core::mutator::{ByteArray, Gc, MutArray, Mutator, NoGc, Root};
 use gclab_core::world::World;
 
-use crate::{ArgSpec, Args, RunError, SplitMix64, TestSize, Workload, WorkloadDescription, mix};
+use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription, mix};
 
 /// Start of the generator of keys.
 const SEED: u64 = 3;
@@ -46,6 +46,12 @@ impl Workload for HashChurn {
         test: TestSize {
             args: &["1024", "4096", "50000"],
             checksum: Some(4_607_432),
+        },
+        bench: &["8192", "32768", "200000"],
+        stress: StressSize {
+            args: &["16", "64", "1000"],
+            every: 1,
+            parallel: &["64", "500", "3000"],
         },
     };
 

@@ -10,7 +10,7 @@ use gclab_core::collector::Collector;
 use gclab_core::mutator::{Gc, Mutator, NoGc};
 use gclab_core::world::World;
 
-use crate::{ArgSpec, Args, RunError, TestSize, Workload, WorkloadDescription};
+use crate::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription};
 
 /// A boxed word.
 #[derive(Closure)]
@@ -65,6 +65,12 @@ impl Workload for HscEnvRoots {
         test: TestSize {
             args: &["4"],
             checksum: Some(4_964_940_544),
+        },
+        bench: &["200"],
+        stress: StressSize {
+            args: &["20"],
+            every: 1,
+            parallel: &["20"],
         },
     };
 

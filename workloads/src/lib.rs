@@ -9,6 +9,8 @@
 //!
 //! Arguments are declared ([`ArgSpec`]) and checked before a heap exists ([`Args::parse`]).
 
+#![forbid(unsafe_code)]
+
 mod args;
 mod latency;
 mod list;
@@ -34,7 +36,7 @@ pub use args::{ArgError, ArgKind, ArgSpec, Args};
 pub use latency::Latency;
 pub use list::{WorkloadList, WorkloadVisitor};
 pub use rng::{SplitMix64, mix};
-pub use workload::{RunError, TestSize, Workload, WorkloadDescription};
+pub use workload::{RunError, StressSize, TestSize, Workload, WorkloadDescription};
 
 /// Puts types together into a list: `list![A, B]` is `(A, (B, ()))`.
 macro_rules! list {

@@ -9,7 +9,7 @@ use gclab_core::collector::Collector;
 use gclab_core::mutator::{Gc, Mutator, NoGc};
 use gclab_core::world::World;
 
-use crate::{ArgSpec, Args, RunError, SplitMix64, TestSize, Workload, WorkloadDescription};
+use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription};
 
 /// Start of the generator of the kept values.
 const SEED: u64 = 1;
@@ -40,6 +40,12 @@ impl Workload for LongList {
         test: TestSize {
             args: &["20000", "30000"],
             checksum: Some(9_484_503_266_807_111_472),
+        },
+        bench: &["60000", "60000"],
+        stress: StressSize {
+            args: &["200", "100"],
+            every: 1,
+            parallel: &["2000", "500"],
         },
     };
 

@@ -12,7 +12,7 @@ use gclab_core::collector::Collector;
 use gclab_core::mutator::{ByteArray, FrameSlot, Gc, Mutator, NoGc, OptionRoot, Root};
 use gclab_core::world::World;
 
-use crate::{ArgSpec, Args, RunError, TestSize, Workload, WorkloadDescription, mix};
+use crate::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription, mix};
 
 /// Levels of a path that one frame roots. Paths along the edge of a treap of n nodes have ln n nodes on average: 12 for 200,000.
 const STRIDE: usize = 16;
@@ -44,6 +44,12 @@ impl Workload for MessageWindow {
         test: TestSize {
             args: &["1000", "5000", "1024"],
             checksum: Some(4_626_520),
+        },
+        bench: &["5000", "15000", "1024"],
+        stress: StressSize {
+            args: &["50", "200", "16"],
+            every: 1,
+            parallel: &["200", "1000", "64"],
         },
     };
 

@@ -9,7 +9,7 @@ use gclab_core::collector::Collector;
 use gclab_core::mutator::Mutator;
 use gclab_core::world::World;
 
-use crate::{ArgSpec, Args, RunError, SplitMix64, TestSize, Workload, WorkloadDescription};
+use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription};
 
 /// Start of the generator of slots and values.
 const SEED: u64 = 2;
@@ -37,6 +37,12 @@ impl Workload for MutArrayUpdates {
         test: TestSize {
             args: &["5000", "100000"],
             checksum: Some(10_073_571_938_625_227_491),
+        },
+        bench: &["30000", "300000"],
+        stress: StressSize {
+            args: &["50", "1000"],
+            every: 1,
+            parallel: &["2000", "5000"],
         },
     };
 

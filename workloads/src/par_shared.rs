@@ -13,7 +13,7 @@ use gclab_core::collector::Collector;
 use gclab_core::mutator::{ByteArray, Gc, MutArray, Mutator, NoGc, OptionRoot, Root};
 use gclab_core::world::World;
 
-use crate::{ArgSpec, Args, RunError, SplitMix64, TestSize, Workload, WorkloadDescription, mix, threads};
+use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription, mix, threads};
 
 /// Start of the generator of keys.
 const SEED: u64 = 5;
@@ -51,6 +51,12 @@ impl Workload for ParShared {
         test: TestSize {
             args: &["4", "256", "1024", "20000"],
             checksum: Some(339_828),
+        },
+        bench: &["4", "8192", "32768", "100000"],
+        stress: StressSize {
+            args: &["3", "16", "64", "1000"],
+            every: 1,
+            parallel: &["4", "64", "500", "2000"],
         },
     };
 

@@ -12,7 +12,7 @@ use gclab_core::collector::Collector;
 use gclab_core::mutator::{Gc, MutArray, Mutator, NoGc, OptionRoot};
 use gclab_core::world::World;
 
-use crate::{ArgSpec, Args, RunError, SplitMix64, TestSize, Workload, WorkloadDescription, threads};
+use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription, threads};
 
 /// Start of the first thread's generator; the next one's is one more.
 const SEED: u64 = 4;
@@ -49,6 +49,12 @@ impl Workload for ParSkewed {
         test: TestSize {
             args: &["4", "2000", "50"],
             checksum: Some(9_172_552_968_667_063_736),
+        },
+        bench: &["4", "10000", "500"],
+        stress: StressSize {
+            args: &["3", "64", "2"],
+            every: 1,
+            parallel: &["4", "300", "50"],
         },
     };
 

@@ -7,7 +7,7 @@ use gclab_core::collector::Collector;
 use gclab_core::world::World;
 
 use crate::binary_trees::{self, LEAST_DEPTH};
-use crate::{ArgSpec, Args, RunError, TestSize, Workload, WorkloadDescription, threads};
+use crate::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription, threads};
 
 /// The workload.
 #[derive(Debug, Default)]
@@ -25,6 +25,12 @@ impl Workload for ParTrees {
         test: TestSize {
             args: &["2", "10"],
             checksum: Some(187_404),
+        },
+        bench: &["2", "12"],
+        stress: StressSize {
+            args: &["3", "6"],
+            every: 1,
+            parallel: &["4", "9"],
         },
     };
 

@@ -21,7 +21,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::{ArgSpec, Args, Latency, RunError, SplitMix64, TestSize, Workload, WorkloadDescription, mix, threads};
+use crate::{
+    ArgSpec, Args, Latency, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription, mix, threads,
+};
 
 /// Keys for each slot of the cache.
 const KEYS: u64 = 4;
@@ -79,6 +81,12 @@ impl Workload for Server {
         test: TestSize {
             args: &["4", "2000", "100", "0"],
             checksum: Some(9_083_900_621_349_153_110),
+        },
+        bench: &["2", "2000", "2000", "0"],
+        stress: StressSize {
+            args: &["3", "20", "5", "0"],
+            every: 7,
+            parallel: &["4", "300", "100", "0"],
         },
     };
 

@@ -49,18 +49,18 @@ pub fn enter_each<C: Collector, R: Send>(
 mod tests {
     use super::*;
     use gclab_collectors::Copying;
-    use gclab_core::flags::Flags;
+    use gclab_core::config::Config;
     use gclab_core::words::Bytes;
     use gclab_core::world::EnterError;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::{AtomicU64, Ordering};
 
     fn world() -> World<Copying> {
-        let flags = Flags {
+        let flags = Config {
             capabilities: 2,
             max_heap: Some(Bytes(8 << 20)),
             reserve: Bytes(1 << 30),
-            ..Flags::default()
+            ..Config::default()
         };
         World::new(&flags).expect("a small heap")
     }

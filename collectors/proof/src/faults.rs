@@ -8,7 +8,7 @@ use gclab_core::World;
 use gclab_core::block::Exhausted;
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::Collector;
-use gclab_core::flags::Flags;
+use gclab_core::config::Config;
 use gclab_core::memory::MemoryError;
 use gclab_core::mutator::{Gc, MutByteArray, Mutator, NoGc};
 use gclab_core::words::Bytes;
@@ -96,8 +96,8 @@ fn program<C: Collector>(m: &mut Mutator<'_, C>) -> u64 {
 }
 
 /// What the refusal of request `n` came to: the checksum if the program had one, and whether there was such a request.
-fn refused<C: Collector>(flags: &Flags, n: u64) -> (Option<u64>, bool) {
-    let flags = Flags {
+fn refused<C: Collector>(flags: &Config, n: u64) -> (Option<u64>, bool) {
+    let flags = Config {
         refuse_request: Some(n),
         ..flags.clone()
     };
@@ -146,7 +146,7 @@ fn refused<C: Collector>(flags: &Flags, n: u64) -> (Option<u64>, bool) {
 ///
 /// # Panics
 /// If it comes to another end than its checksum or exhaustion because of the refusal, or the heap is damaged afterwards.
-pub fn every_request_refused<C: Collector>(flags: &Flags) {
+pub fn every_request_refused<C: Collector>(flags: &Config) {
     let (expected, _) = refused::<C>(flags, u64::MAX);
     let expected = expected.expect("without a refusal it fits");
     let (mut n, mut ended) = (1, 0);
@@ -170,15 +170,15 @@ pub fn every_request_refused<C: Collector>(flags: &Flags) {
     );
 }
 
-/// Flags for a heap of a few megabytes, as small as `C` takes them.
-pub fn small_heap<C: Collector>() -> Flags {
+/// Config for a heap of a few megabytes, as small as `C` takes them.
+pub fn small_heap<C: Collector>() -> Config {
     let (least, most) = C::DESCRIPTION.generations;
-    Flags {
+    Config {
         allocation_area: Bytes::kib(64),
         old_min: Bytes::kib(64),
         reserve: Bytes::mib(256),
         huge_pages: false,
-        generations: Flags::default().generations.clamp(least, most),
-        ..Flags::default()
+        generations: Config::default().generations.clamp(least, most),
+        ..Config::default()
     }
 }

@@ -14,6 +14,8 @@
 //! gclab_proof::every_request_refused::<MyCollector>(&gclab_proof::small_heap::<MyCollector>());
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod faults;
 mod random;
 mod workloads;

@@ -1,7 +1,7 @@
 //! Workloads at test size, every collection checked.
 
 use gclab_core::collector::Collector;
-use gclab_core::flags::Flags;
+use gclab_core::config::Config;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -20,11 +20,11 @@ impl<C: Collector> WorkloadVisitor for Checked<C> {
     fn visit<W: Workload>(self, workload: &W) {
         let (program, collector) = (W::DESCRIPTION, C::DESCRIPTION.name);
         let (least, most) = C::DESCRIPTION.generations;
-        let flags = Flags {
+        let flags = Config {
             allocation_area: Bytes::kib(64),
             reserve: Bytes::gib(4),
-            generations: Flags::default().generations.clamp(least, most),
-            ..Flags::default()
+            generations: Config::default().generations.clamp(least, most),
+            ..Config::default()
         };
         let mut world = World::<C>::new(&flags).expect("a small heap");
         world.listen(Box::new(Checker::new::<C>().exact()));

@@ -12,6 +12,7 @@
 //! (a test of [`Recorder`] adds them up again).
 
 mod counts;
+mod option;
 mod parallel;
 mod recorder;
 pub mod render;
@@ -19,6 +20,7 @@ mod resident;
 mod sink;
 
 pub use counts::{FinalCounts, GcCounts};
+pub use option::{StatsLevel, StatsOption};
 pub use parallel::{GcThread, Shared, Sharing, Sharings};
 pub use recorder::Recorder;
 pub use sink::Sink;

@@ -1,10 +1,12 @@
 //! Statistics as they are printed: against GHC's own texts, read back, and as files.
 
-use gclab_core::flags::Flags;
+use std::path::PathBuf;
+
 use gclab_core::stats::render::{
     HEADER, Printer, closing_row, command_line, info, machine_readable, one_line, row, summary,
 };
 use gclab_core::stats::{Collection, GcThread, GenerationStats, Sharings, Sink, Statistics, Tasks, Times, WorkSearch};
+use gclab_core::stats::{StatsLevel, StatsOption};
 
 const GHC_SUMMARY: &str = include_str!("fixtures/ghc-9.0.2-n1.s.txt");
 const GHC_ROWS: &str = include_str!("fixtures/ghc-9.0.2-n2.S.txt");
@@ -290,8 +292,18 @@ fn what_is_printed_reads_back_as_the_same_numbers() {
     );
 }
 
-fn flags(text: &str) -> Flags {
-    Flags::parse_words(&text.split(' ').collect::<Vec<_>>()).unwrap()
+fn option(level: StatsLevel) -> StatsOption {
+    StatsOption {
+        level,
+        ..StatsOption::default()
+    }
+}
+
+fn to_file(level: StatsLevel, file: impl Into<PathBuf>) -> StatsOption {
+    StatsOption {
+        file: Some(file.into()),
+        ..option(level)
+    }
 }
 
 #[test]
@@ -303,20 +315,27 @@ fn each_flag_prints_what_it_prints_in_ghc() {
             ..Collection::default()
         },
     );
-    let printed = |text: &str| {
+    let printed_by = |option: &StatsOption| {
         let sink = Sink::buffer();
-        let printer = Printer::to(&flags(text), sink.clone());
+        let printer = Printer::to(option, sink.clone());
         printer.collection(&collection);
         printer.finish(&stats);
         sink.buffered()
     };
-    assert_eq!(printed("-T"), "");
-    assert_eq!(printed("-A1m"), "");
-    assert_eq!(printed("-t"), one_line(&stats));
-    assert_eq!(printed("-t --machine-readable"), machine_readable(&stats));
-    assert_eq!(printed("-s --machine-readable"), summary(&stats));
+    let printed = |level| printed_by(&option(level));
+    let machine = |level| {
+        printed_by(&StatsOption {
+            machine_readable: true,
+            ..option(level)
+        })
+    };
+    assert_eq!(printed(StatsLevel::Collect), "");
+    assert_eq!(printed(StatsLevel::None), "");
+    assert_eq!(printed(StatsLevel::OneLine), one_line(&stats));
+    assert_eq!(machine(StatsLevel::OneLine), machine_readable(&stats));
+    assert_eq!(machine(StatsLevel::Summary), summary(&stats));
     assert_eq!(
-        printed("-S"),
+        printed(StatsLevel::Each),
         format!("{HEADER}{}{}{}", row(&collection), closing_row(&stats), summary(&stats))
     );
 }
@@ -325,7 +344,12 @@ fn each_flag_prints_what_it_prints_in_ghc() {
 fn a_file_begins_with_the_command_line() {
     let path = std::env::temp_dir().join(format!("gclab-stats-{}.txt", std::process::id()));
     let word = format!("-s{}", path.display());
-    let printer = Printer::open(&flags(&word), &["gclab", "exec"], &["-A1m", &word]).unwrap();
+    let printer = Printer::open(
+        &to_file(StatsLevel::Summary, &path),
+        &["gclab", "exec"],
+        &["-A1m", &word],
+    )
+    .unwrap();
     printer.finish(&as_ghc_n1());
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
@@ -338,14 +362,14 @@ fn a_file_begins_with_the_command_line() {
 
 #[test]
 fn a_file_that_cannot_be_made_is_an_error_before_the_run() {
-    let error = Printer::open(&flags("-s/no/such/folder/x"), &["gclab"], &[]).unwrap_err();
+    let error = Printer::open(&to_file(StatsLevel::Summary, "/no/such/folder/x"), &["gclab"], &[]).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
 }
 
 /// `/dev/full` takes nothing; the run goes on.
 #[test]
 fn a_file_that_cannot_be_written_does_not_end_the_run() {
-    let printer = Printer::open(&flags("-S/dev/full"), &["gclab"], &["-S/dev/full"]).unwrap();
+    let printer = Printer::open(&to_file(StatsLevel::Each, "/dev/full"), &["gclab"], &["-S/dev/full"]).unwrap();
     printer.collection(&Collection::default());
     printer.finish(&as_ghc_n1());
 }

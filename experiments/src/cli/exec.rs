@@ -4,6 +4,7 @@
 //! goes to standard output and statistics go where the flags say. Exit status: 0; 2 when something was refused; 251 when the heap was
 //! exhausted; a panic (101) or a signal is a crash.
 
+use gclab_sweep::tell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
@@ -12,19 +13,19 @@ use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
 use gclab_core::collector::Description;
-use gclab_core::events::Listener;
-use gclab_core::flags::{ENVIRONMENT, FLAGS, Flags, help};
-use gclab_core::heap::{EXIT_HEAP_EXHAUSTED, OutOfMemory};
-use gclab_core::stats::{Statistics, render};
-use gclab_heap_traverse::profile::Profile;
+use gclab_core::config::{Compact, Config, FromGeneration};
+use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
+use gclab_core::stats::render;
+use gclab_flags::{ENVIRONMENT, FLAGS, Flags, help};
+use gclab_programs::{Done, Ended, Executor, Request};
 use gclab_results::{Configuration, PlannedRun, RunRecord, Status};
-use gclab_workloads::{Args, Latency, WorkloadDescription};
+use gclab_workloads::{Args, WorkloadDescription};
 
 use super::exhausted::exhausted;
 use super::usage as refuse;
-use crate::record::{heap_profile, latency, run_stats};
-use crate::registry::{Registry, usage};
-use crate::suggest::suggest;
+use gclab_sweep::record::{heap_profile, latency, run_stats};
+use gclab_sweep::registry::{Registry, usage};
+use gclab_sweep::suggest::suggest;
 
 /// Run one workload under one collector, in this process
 #[derive(Debug, ClapArgs)]
@@ -53,69 +54,6 @@ pub(super) struct Work {
     /// The collector; without it the flags decide, as with GHC
     #[arg(long, value_name = "NAME")]
     pub(super) collector: Option<String>,
-}
-
-/// A run that was checked and can begin.
-#[derive(Debug)]
-pub struct Request<'r> {
-    /// The workload's name; it is in the list.
-    pub workload: &'static str,
-    /// Its arguments, checked.
-    pub args: &'r Args,
-    /// The collector's name; it is in the list, and honours the flags.
-    pub collector: &'static str,
-    /// The flags.
-    pub flags: &'r Flags,
-    /// The command line's words without flags, for the first line of a statistics file.
-    pub program: &'r [String],
-    /// The words of the flags.
-    pub words: &'r [String],
-    /// Where its heap profile goes, without the ending; without it, to the workload's name in the working directory.
-    pub profile: Option<&'r Path>,
-}
-
-/// How a run ended that did not crash.
-#[derive(Debug)]
-pub enum Ended {
-    /// With this checksum, and with how long requests took if it answered any.
-    Checksum(u64, Option<Latency>),
-    /// For want of memory.
-    Exhausted(OutOfMemory),
-    /// Refused before or while it ran: a file that cannot be read, say.
-    Refused(String),
-    /// The collector has damaged the heap.
-    Broken(String),
-}
-
-/// Makes a heap and runs a program in it: the one place where collectors and workloads are types.
-pub trait Executor {
-    /// Runs; prints statistics as the flags ask. `listeners` hear all that the run announces, after those that the flags ask for.
-    fn execute(&self, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> Done;
-}
-
-/// A run that is over.
-#[derive(Debug)]
-pub struct Done {
-    /// How it ended.
-    pub ended: Ended,
-    /// Its figures; absent when no heap came to be.
-    pub statistics: Option<Statistics>,
-    /// Its heap profile, if one was asked for.
-    pub profile: Option<Profile>,
-    /// Which file of the profile could not be written, and why.
-    pub unwritten: Option<String>,
-}
-
-impl Done {
-    /// The end of a run for which no heap came to be.
-    pub fn without_heap(ended: Ended) -> Done {
-        Done {
-            ended,
-            statistics: None,
-            profile: None,
-            unwritten: None,
-        }
-    }
 }
 
 pub fn exec(arguments: Arguments, words: &[String], registry: &Registry, executor: &dyn Executor) -> ExitCode {
@@ -190,6 +128,23 @@ pub(super) fn checked(work: &Work, flags: &Flags, registry: &Registry) -> Result
     })
 }
 
+/// The name of the collector that a configuration asks for, whether or not this program has it. `-G1` asks for two-space (`-M` with it too),
+/// `-c` (with `-G1` too, where GHC ignores it) and `-M` for compacting, `-N2` and more for parallel unless bare `-qg` turns that
+/// off, everything else for copying.
+fn wanted_collector(config: &Config) -> &'static str {
+    if config.compact != Compact::Never {
+        "compacting"
+    } else if config.generations == 1 {
+        "two-space"
+    } else if config.max_heap.is_some() {
+        "compacting"
+    } else if config.capabilities > 1 && config.parallel_gc != FromGeneration::Off {
+        "parallel"
+    } else {
+        "copying"
+    }
+}
+
 /// The collector that is named, or else the one that the flags ask for. `-M` alone asks for compacting, and is content with copying where that is
 /// not to be had: both keep within the limit.
 fn collector(named: Option<&str>, flags: &Flags, registry: &Registry) -> Result<&'static Description, String> {
@@ -199,7 +154,7 @@ fn collector(named: Option<&str>, flags: &Flags, registry: &Registry) -> Result<
             .collector(name)
             .ok_or_else(|| format!("unknown collector `{name}`; {}", suggest(name, "collectors", &names)));
     }
-    let wanted = flags.wanted_collector();
+    let wanted = wanted_collector(&flags.config);
     let content = if wanted == "compacting" && !flags.given.contains("c") {
         registry.collector("copying")
     } else {
@@ -225,7 +180,7 @@ fn run(
         Ok(record) => record,
         Err(error) => return refuse(format!("--record {}: {error}", shown(arguments.record.as_deref()))),
     };
-    if arguments.profile.is_some() && checked.flags.profile.breakdown.is_none() {
+    if arguments.profile.is_some() && checked.flags.config.profile.breakdown.is_none() {
         return refuse(
             "--profile says where a heap profile goes, but no flag asks for one: -hT -hy -hr and others (`gclab exec +RTS -?`)",
         );
@@ -240,8 +195,10 @@ fn run(
         ended,
         statistics,
         profile,
-        unwritten,
     } = executor.execute(&request, Vec::new());
+    if let Some(profile) = &profile {
+        super::print(&profile.table);
+    }
     let (code, outcome, checksum, measured) = match ended {
         Ended::Checksum(checksum, measured) => (0, Status::Ok, Some(checksum.to_string()), measured),
         Ended::Exhausted(error) => {
@@ -278,7 +235,7 @@ fn run(
             checksum,
             latency: measured.as_ref().map(latency),
             stats,
-            profile: profile.as_ref().map(heap_profile),
+            profile: profile.as_ref().map(|profile| heap_profile(&profile.profile)),
             command,
             ..RunRecord::planned(&PlannedRun::new(configuration, 0, 0), 0)
         };
@@ -287,7 +244,7 @@ fn run(
             return ExitCode::FAILURE;
         }
     }
-    if let Some(problem) = unwritten {
+    if let Some(problem) = profile.and_then(|profile| profile.unwritten) {
         // The run is what it was; that its profile is not whole is told at the end.
         tell!("gclab: {problem}");
         if code == 0 {
@@ -326,4 +283,31 @@ fn write_line(mut file: File, line: &RunRecord) -> io::Result<()> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');
     file.write_all(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_collector_that_the_flags_ask_for() {
+        let cases = [
+            ("", "copying"),
+            ("-A1m -G3", "copying"),
+            ("-G1", "two-space"),
+            ("-G1 -M1g", "two-space"),
+            ("-G1 -c", "compacting"),
+            ("-c", "compacting"),
+            ("-c60 -N2", "compacting"),
+            ("-M1g", "compacting"),
+            ("-N2", "parallel"),
+            ("-N2 -qg1", "parallel"),
+            ("-N2 -qg", "copying"),
+            ("-N1", "copying"),
+        ];
+        for (words, collector) in cases {
+            let flags = Flags::parse_words(&words.split_whitespace().collect::<Vec<_>>()).expect(words);
+            assert_eq!(wanted_collector(&flags.config), collector, "{words}");
+        }
+    }
 }

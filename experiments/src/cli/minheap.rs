@@ -1,24 +1,26 @@
 //! `gclab minheap`: the least `-M` with which a workload completes, for one, several or all collectors. Goes on where it stopped.
 
+use gclab_sweep::tell;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
-use gclab_core::flags::{Flags, HeapHint};
+use gclab_core::config::HeapHint;
+use gclab_flags::Flags;
 use gclab_results::probe::reference;
 use gclab_results::{Configuration, Status, shell_line};
 use gclab_workloads::Args;
 use serde_json::{Value, json};
 
 use super::usage as refuse;
-use crate::command_line;
-use crate::machine;
-use crate::minheap::progress::{Progress, outcome};
-use crate::minheap::{Found, Halt, LEAST_PATIENCE, RUNS, TOLERANCE, Tools, find, size, store};
-use crate::registry::{Registry, usage};
-use crate::runner::stop::Stop;
-use crate::spec::parse_duration;
-use crate::suggest::suggest;
+use gclab_sweep::command_line;
+use gclab_sweep::machine;
+use gclab_sweep::minheap::progress::{Progress, outcome};
+use gclab_sweep::minheap::{Found, Halt, LEAST_PATIENCE, RUNS, TOLERANCE, Tools, find, size, store};
+use gclab_sweep::registry::{Registry, usage};
+use gclab_sweep::runner::stop::Stop;
+use gclab_sweep::spec::parse_duration;
+use gclab_sweep::suggest::suggest;
 
 /// Find the least -M with which a workload completes, by bisection; goes on where it stopped
 #[derive(Debug, ClapArgs)]
@@ -155,10 +157,10 @@ fn questions(arguments: &Arguments, words: &[String], registry: &Registry) -> Re
         .to_words()
         .iter()
         .any(|word| word.starts_with("-M") && word != SOME_LIMIT);
-    if other_limit || matches!(flags.heap_hint, HeapHint::Size(_)) {
+    if other_limit || matches!(flags.config.heap_hint, HeapHint::Size(_)) {
         return Err("minheap looks for the -M itself: leave out -M, and -H with a size".into());
     }
-    flags.max_heap = None;
+    flags.config.max_heap = None;
     let mut questions: Vec<Configuration> = Vec::new();
     let mut refusals = Vec::new();
     let all = registry.collector_names();

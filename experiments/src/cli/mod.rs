@@ -11,15 +11,15 @@ mod minheap;
 mod report;
 mod run;
 
+use gclab_sweep::tell;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use gclab_core::flags::{CommandLine, split};
-use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
-
-use crate::registry::Registry;
-pub use exec::{Done, Ended, Executor, Request};
+use gclab_flags::{CommandLine, split};
+use gclab_programs::Executor;
+use gclab_sweep::registry::Registry;
+use gclab_sweep::spec::SpecError;
 
 /// A laboratory for garbage collectors: one heap, many collectors, the same programs, honest numbers.
 #[derive(Debug, Parser)]
@@ -45,7 +45,8 @@ enum Command {
 const USAGE: u8 = 2;
 
 /// Runs the command that `words` (without the program's name) ask for.
-pub fn command(words: impl IntoIterator<Item = String>, registry: &Registry, executor: &dyn Executor) -> ExitCode {
+pub fn command(words: impl IntoIterator<Item = String>, executor: &dyn Executor) -> ExitCode {
+    let registry = &Registry::new(executor.collectors(), executor.workloads());
     let CommandLine { mut program, rts } = split(words);
     // `gclab +RTS --info`, as one would ask a GHC program.
     if program.is_empty() && !rts.is_empty() {
@@ -104,25 +105,8 @@ fn usage(message: impl std::fmt::Display) -> ExitCode {
 }
 
 /// One message with the place it is about, and exit status 2.
-fn show(error: &dyn Diagnostic) -> ExitCode {
+fn show(error: &SpecError) -> ExitCode {
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    tell!("{}", rendered(error, colours).trim_end());
+    tell!("{}", error.render(colours).trim_end());
     ExitCode::from(USAGE)
-}
-
-/// A message with the lines of the file that it is about.
-pub(crate) fn rendered(error: &dyn Diagnostic, colours: bool) -> String {
-    let theme = if colours {
-        GraphicalTheme::unicode()
-    } else {
-        GraphicalTheme::unicode_nocolor()
-    };
-    let mut text = String::new();
-    match GraphicalReportHandler::new_themed(theme)
-        .with_width(100)
-        .render_report(&mut text, error)
-    {
-        Ok(()) => text,
-        Err(_) => format!("gclab: {error}\n"),
-    }
 }

@@ -1,5 +1,6 @@
 //! `gclab report` and `gclab compare`: what results folders say, for people, other programs, and CI.
 
+use gclab_sweep::tell;
 use std::fs;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};

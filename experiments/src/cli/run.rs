@@ -1,5 +1,6 @@
 //! `gclab run`: a sweep, from an experiment file to a table and a report. Goes on where it stopped.
 
+use gclab_sweep::tell;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -8,17 +9,18 @@ use clap::Args;
 use gclab_results::{Manifest, Minimum, ResultsDir, shell_line};
 
 use super::{USAGE, show, usage};
-use crate::command_line::shown;
-use crate::folder::{self, Folder};
-use crate::machine;
-use crate::minheap::{self, Halt, Tools, reference, store};
-use crate::plan::Shard;
-use crate::registry::Registry;
-use crate::runner::progress::{Estimator, human};
-use crate::runner::stop::Stop;
-use crate::runner::{Sweep, Swept, sweep};
-use crate::spec::{self, Spec};
-use crate::verdict::verdict;
+use gclab_sweep::command_line::shown;
+use gclab_sweep::experiment::Spec;
+use gclab_sweep::folder::{self, Folder};
+use gclab_sweep::machine;
+use gclab_sweep::minheap::{self, Halt, Tools, reference, store};
+use gclab_sweep::plan::Shard;
+use gclab_sweep::registry::Registry;
+use gclab_sweep::runner::progress::{Estimator, human};
+use gclab_sweep::runner::stop::Stop;
+use gclab_sweep::runner::{Sweep, Swept, sweep};
+use gclab_sweep::spec;
+use gclab_sweep::verdict::verdict;
 
 /// Do the runs of an experiment file, or those that are still missing, and report
 #[derive(Debug, Args)]
@@ -286,7 +288,7 @@ fn print_plan(spec: &Spec, manifest: &Manifest, unknown: bool) -> ExitCode {
         "{} in {} ({}){and_profiles}: {estimate}; at most {} by the time limit of {}",
         several(runs - profiled, "run"),
         several(spec.repeat as usize, "block"),
-        crate::plan::ORDER,
+        gclab_sweep::plan::ORDER,
         human(most),
         human(spec.timeout)
     );

@@ -2,10 +2,11 @@
 
 use gclab_collectors::TwoSpace;
 use gclab_core::closure::{Closure, Mut};
-use gclab_core::flags::Flags;
+use gclab_core::config::Config;
 use gclab_core::mutator::{Handle, MutArray};
 use gclab_core::words::Bytes;
 use gclab_core::world::{ClosureView, World};
+use gclab_flags::Flags;
 use gclab_heap_traverse::profile::Counter;
 use gclab_heap_traverse::{Client, Order, Visit};
 
@@ -93,11 +94,11 @@ impl Shape {
 impl Heap {
     /// Makes a heap of `nodes` nodes of this shape.
     pub fn new(shape: Shape, nodes: usize, roots: usize) -> Heap {
-        let flags = Flags {
+        let flags = Config {
             allocation_area: Bytes::gib(1),
             reserve: Bytes::gib(64),
             generations: 1,
-            ..Flags::default()
+            ..Config::default()
         };
         let world = World::new(&flags).expect("a heap");
         let kept = world.enter(|m| {
@@ -146,7 +147,7 @@ impl Heap {
 
 /// Makes a counter for a flag.
 pub fn counter(flag: &str) -> Counter {
-    Counter::new(&Flags::parse_words(&[flag]).expect("a flag").profile).expect("a profile")
+    Counter::new(&Flags::parse_words(&[flag]).expect("a flag").config.profile).expect("a profile")
 }
 
 /// A client that only counts closures.

@@ -2,7 +2,7 @@
 
 use super::names::{name, stack_name};
 use gclab_core::closure::TypeInfo;
-use gclab_core::flags::{Breakdown, HeapProfile, Restrictions};
+use gclab_core::config::{Breakdown, HeapProfile, Restrictions};
 use gclab_core::profile::{SideWords, StackId};
 use gclab_core::world::ClosureView;
 use std::collections::HashMap;

@@ -22,7 +22,7 @@
 use super::bands::{Bands, NONE};
 use crate::traverse::{Traversal, Visit};
 use gclab_core::closure::TypeInfo;
-use gclab_core::flags::Breakdown;
+use gclab_core::config::Breakdown;
 use gclab_core::profile::{SideWords, StackId};
 use gclab_core::world::Stopped;
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! Heap profiles: the contents of a heap, again and again through a run.
 //!
 //! A *census* counts the bytes of all closures that roots keep alive, in *bands*, by one breakdown
-//! ([`gclab_core::flags::Breakdown`]): by the kind of closure ([`census`](self), `-hT -hd -hy
+//! ([`gclab_core::config::Breakdown`]): by the kind of closure ([`census`](self), `-hT -hd -hy
 //! -hm`), by retainers (`-hr`), or by the named roots that reach them (`-ho`). It looks at a
 //! stopped heap and needs no collection. So it is taken every `-i` seconds ([`while_sampling`]), at
 //! each collection (`-i0`), and at each marker that a program sets

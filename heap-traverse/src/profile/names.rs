@@ -2,7 +2,7 @@
 //! GHC.
 
 use gclab_core::closure::TypeInfo;
-use gclab_core::flags::Breakdown;
+use gclab_core::config::Breakdown;
 use gclab_core::profile::{CostCentre, StackId};
 
 /// The name of closures with this info table in one breakdown. Retainers are named by their

@@ -18,7 +18,7 @@ use super::reach::{Reach, Region, Sources};
 use super::sets::{Label, MANY, Set, Sets};
 use crate::traverse::Traversal;
 use gclab_core::closure::{Kind, TypeInfo};
-use gclab_core::flags::HeapProfile;
+use gclab_core::config::HeapProfile;
 use gclab_core::profile::{SideWords, StackId};
 use gclab_core::world::{ClosureView, Stopped};
 use std::collections::HashMap;

@@ -3,11 +3,12 @@
 
 use super::{Node, NodeFields, flags};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::config::Config;
 use gclab_core::cost_centre;
-use gclab_core::flags::Flags;
 use gclab_core::mutator::{Gc, MutArray, Mutator, NoGc, Root};
 use gclab_core::profile::{CostCentre, Profiled};
 use gclab_core::world::World;
+use gclab_flags::Flags;
 use gclab_heap_traverse::Checker;
 use gclab_heap_traverse::profile::HeapProfiler;
 use proptest::prelude::*;
@@ -215,8 +216,8 @@ fn step<'h, C: Collector>(m: &mut Mutator<'h, C>, roots: &Root<'_, 'h, Roots>, m
 /// of each census without the numbers before their names.
 fn run<C: Collector>(ops: &[Op], words: &[&str], stress: u64) -> (Model, Vec<BTreeMap<String, u64>>) {
     let least = C::DESCRIPTION.generations.0;
-    let flags = Flags {
-        profile: Flags::parse_words(words).expect("legal flags").profile,
+    let flags = Config {
+        profile: Flags::parse_words(words).expect("legal flags").config.profile,
         stress: Some(stress),
         ..flags(least.max(2).min(C::DESCRIPTION.generations.1))
     };

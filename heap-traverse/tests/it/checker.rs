@@ -3,15 +3,15 @@
 use super::{Node, NodeFields, flags};
 use gclab_collectors::{Copying, TwoSpace};
 use gclab_core::collector::Collector;
+use gclab_core::config::Config;
 use gclab_core::events::{Event, Listener};
-use gclab_core::flags::Flags;
 use gclab_core::mutator::ByteArray;
 use gclab_core::stats::Collection;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use gclab_heap_traverse::check::Check;
 
-fn churn<C: Collector>(flags: &Flags) {
+fn churn<C: Collector>(flags: &Config) {
     let mut world = World::<C>::new(flags).expect("a small heap");
     world.listen(Box::new(Checker::new::<C>().exact()));
     let kept = world
@@ -44,7 +44,7 @@ fn churn<C: Collector>(flags: &Flags) {
 #[test]
 fn sound_heaps_pass_under_stress_and_without() {
     for stress in [None, Some(97)] {
-        let flags = |generations| Flags {
+        let flags = |generations| Config {
             stress,
             ..flags(generations)
         };

@@ -2,19 +2,20 @@
 
 use super::{Node, flags};
 use gclab_collectors::Copying;
-use gclab_core::flags::Flags;
+use gclab_core::config::Config;
 use gclab_core::mutator::{Any, Handle, MutArray};
 use gclab_core::profile::Profiled;
 use gclab_core::words::Bytes;
 use gclab_core::world::{ClosureView, Stopped, World};
+use gclab_flags::Flags;
 use gclab_heap_traverse::profile::Counter;
 use gclab_heap_traverse::{Client, Order, Traversal, Visit};
 
 const MANY: u64 = 10_000_000;
 
 fn world() -> World<Profiled<Copying>> {
-    let flags = Flags {
-        profile: Flags::parse_words(&["-hb"]).expect("a flag").profile,
+    let flags = Config {
+        profile: Flags::parse_words(&["-hb"]).expect("a flag").config.profile,
         allocation_area: Bytes::gib(1),
         ..flags(2)
     };
@@ -63,7 +64,8 @@ fn stacks(stopped: &Stopped<'_>, closures: u64) -> [usize; 3] {
 
 fn profiles(stopped: &Stopped<'_>, bytes: u64) {
     for words in ["-hT", "-hr", "-ho", "-hc", "-hb"] {
-        let mut counter = Counter::new(&Flags::parse_words(&[words]).expect("a flag").profile).expect("a profile");
+        let mut counter =
+            Counter::new(&Flags::parse_words(&[words]).expect("a flag").config.profile).expect("a profile");
         let mut census = [counter.census(stopped, 0.0, None)];
         counter.finish(&mut census);
         assert_eq!(census[0].bytes(), bytes, "{words}");

@@ -4,11 +4,12 @@ use super::{Node, flags};
 use gclab_collectors::Copying;
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::Collector;
+use gclab_core::config::Config;
 use gclab_core::cost_centre;
-use gclab_core::flags::Flags;
 use gclab_core::mutator::{Any, MutArray, Mutator};
 use gclab_core::profile::Profiled;
 use gclab_core::world::{Stopped, World};
+use gclab_flags::Flags;
 use gclab_heap_traverse::profile::{Census, Counter, HeapProfiler, HpWriter, retainer_table, while_sampling};
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -34,10 +35,10 @@ struct Cons {
     head: Option<Ptr<Any>>,
 }
 
-fn profile(words: &str) -> Flags {
+fn profile(words: &str) -> Config {
     let words: Vec<_> = words.split_whitespace().collect();
-    Flags {
-        profile: Flags::parse_words(&words).expect("legal flags").profile,
+    Config {
+        profile: Flags::parse_words(&words).expect("legal flags").config.profile,
         ..flags(2)
     }
 }

@@ -3,8 +3,8 @@
 
 use super::graphs::{Graph, everywhere, graph};
 use gclab_core::closure::TypeInfo;
-use gclab_core::flags::Flags;
 use gclab_core::world::{ClosureView, Stopped};
+use gclab_flags::Flags;
 use gclab_heap_traverse::profile::{self, Counter};
 use gclab_heap_traverse::{Client, Order, Traversal, Visit};
 use proptest::prelude::*;
@@ -167,7 +167,7 @@ fn add_up<'a, N: Ord>(closures: impl IntoIterator<Item = (N, ClosureView<'a>)>) 
 fn counted(stopped: &Stopped<'_>, flags: &str) -> Bytes<String> {
     let words: Vec<_> = flags.split_whitespace().collect();
     let flags = Flags::parse_words(&words).expect("legal flags");
-    let mut counter = Counter::new(&flags.profile).expect("a breakdown");
+    let mut counter = Counter::new(&flags.config.profile).expect("a breakdown");
     counter.census(stopped, 0.0, None);
     // The second census shows that nothing is left of the first.
     let census = counter.census(stopped, 0.0, None);

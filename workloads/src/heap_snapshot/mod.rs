@@ -18,7 +18,7 @@ use gclab_core::collector::Collector;
 use gclab_core::world::World;
 use gclab_snapshot::{Error, Options, Snapshot};
 
-use crate::{ArgSpec, Args, RunError, TestSize, Workload, WorkloadDescription};
+use crate::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription};
 use graph::Graph;
 
 /// The snapshot that is built in; `fixtures/README.md` says what it is.
@@ -56,6 +56,12 @@ impl Workload for HeapSnapshot {
         test: TestSize {
             args: &["-", "3"],
             checksum: None,
+        },
+        bench: &["-", "2"],
+        stress: StressSize {
+            args: &["-", "1"],
+            every: 3001,
+            parallel: &["-", "0"],
         },
     };
 

@@ -20,7 +20,7 @@ use gclab_core::cost_centre;
 use gclab_core::mutator::Mutator;
 use gclab_core::world::World;
 
-use crate::{ArgSpec, Args, RunError, SplitMix64, TestSize, Workload, WorkloadDescription, mix};
+use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription, mix};
 use index::Index;
 use words::Words;
 
@@ -54,6 +54,12 @@ impl Workload for WordIndex {
         test: TestSize {
             args: &["-", "20", "300"],
             checksum: Some(12_085_877_695_834_290_428),
+        },
+        bench: &["-", "2", "100"],
+        stress: StressSize {
+            args: &["-", "1", "50"],
+            every: 101,
+            parallel: &["-", "1", "50"],
         },
     };
 

@@ -3,7 +3,7 @@
 use gclab_core::World;
 use gclab_core::collector::Collector;
 use gclab_workloads::{
-    ArgSpec, Args, RunError, TestSize, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor,
+    ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor,
 };
 
 const SAMPLE: WorkloadDescription = WorkloadDescription {
@@ -18,6 +18,12 @@ const SAMPLE: WorkloadDescription = WorkloadDescription {
     test: TestSize {
         args: &["Cargo.toml", "3"],
         checksum: None,
+    },
+    bench: &["Cargo.toml"],
+    stress: StressSize {
+        args: &["Cargo.toml"],
+        every: 1,
+        parallel: &["Cargo.toml"],
     },
 };
 
@@ -35,6 +41,16 @@ fn what_is_given_is_taken() {
     let args = Args::parse(&SAMPLE, &["Cargo.toml", "-", "src/lib.rs"]).unwrap();
     assert_eq!((args.number("N"), args.file("TEXT")), (18, Some("src/lib.rs".as_ref())));
     assert_eq!(SAMPLE.usage(), "sample INPUT [N] [TEXT]");
+}
+
+#[test]
+fn declared_sizes_fit_the_declared_arguments() {
+    for description in gclab_workloads::All::descriptions() {
+        let stress = &description.stress;
+        for size in [description.test.args, description.bench, stress.args, stress.parallel] {
+            Args::parse(description, size).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
 }
 
 #[test]

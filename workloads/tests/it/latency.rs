@@ -1,7 +1,7 @@
 //! Latency of requests: all are recorded, and in an open loop those that wait in line are late.
 
 use gclab_collectors::Copying;
-use gclab_core::flags::Flags;
+use gclab_core::config::Config;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_workloads::{All, Args, Latency, Workload, WorkloadList, WorkloadVisitor};
@@ -13,10 +13,10 @@ struct Measured<'a>(&'a [&'a str]);
 impl WorkloadVisitor for Measured<'_> {
     type Output = Option<Latency>;
     fn visit<W: Workload>(self, workload: &W) -> Option<Latency> {
-        let flags = Flags {
+        let flags = Config {
             capabilities: 2,
             reserve: Bytes(8 << 30),
-            ..Flags::default()
+            ..Config::default()
         };
         let world = World::<Copying>::new(&flags).expect("a small heap");
         let args = Args::parse(&W::DESCRIPTION, self.0).unwrap();

@@ -1,7 +1,7 @@
 //! Runs a workload by its name under a collector by its name.
 
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
-use gclab_core::flags::Flags;
+use gclab_core::config::Config;
 use gclab_core::stats::Statistics;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
@@ -90,10 +90,10 @@ impl CollectorVisitor for &Run<'_> {
     type Output = Result<(u64, Statistics), RunError>;
     fn visit<C: Collector>(self) -> Self::Output {
         let (least, most) = C::DESCRIPTION.generations;
-        let flags = Flags {
+        let flags = Config {
             allocation_area: Bytes(self.area),
             reserve: Bytes(8 << 30),
-            generations: Flags::default().generations.clamp(least, most),
+            generations: Config::default().generations.clamp(least, most),
             stress: self.stress,
             capabilities: self.capabilities,
             chunk: self.chunk.map(Bytes),
@@ -101,7 +101,7 @@ impl CollectorVisitor for &Run<'_> {
             // Major collections as often as may be, so that what they find live comes near the peak.
             old_min: Bytes(4 << 10),
             old_factor: 1.0,
-            ..Flags::default()
+            ..Config::default()
         };
         let mut world = World::<C>::new(&flags).expect("a small heap");
         if self.checked {

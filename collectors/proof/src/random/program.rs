@@ -6,7 +6,7 @@
 use super::shapes::Shape;
 use super::table::Shared;
 use gclab_core::collector::Collector;
-use gclab_core::flags::{Flags, FromGeneration, HeapHint};
+use gclab_core::config::{Config, FromGeneration, HeapHint};
 use gclab_core::words::Bytes;
 use proptest::prelude::*;
 use std::fmt;
@@ -187,9 +187,9 @@ impl Default for Setting {
 
 impl Setting {
     /// As flags for collector `C`.
-    pub fn flags<C: Collector>(&self) -> Flags {
+    pub fn flags<C: Collector>(&self) -> Config {
         let (least, most) = C::DESCRIPTION.generations;
-        Flags {
+        Config {
             allocation_area: Bytes(self.area_blocks * 4096),
             chunk: self.chunk_blocks.map(|blocks| Bytes(blocks * 4096)),
             large_area: self.large_kib.map(|kib| Bytes(kib << 10)),
@@ -208,7 +208,7 @@ impl Setting {
             huge_pages: false,
             gc_threads: self.gc_threads,
             load_balance: self.balance_all.then_some(FromGeneration::From(0)),
-            ..Flags::default()
+            ..Config::default()
         }
     }
 }

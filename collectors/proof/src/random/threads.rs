@@ -8,7 +8,7 @@ use super::program::{Op, Setting, decode, setting, size};
 use super::table::{Shared, Table};
 use super::{message, quietly};
 use gclab_core::collector::Collector;
-use gclab_core::flags::{Flags, FromGeneration};
+use gclab_core::config::{Config, FromGeneration};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use proptest::prelude::*;
@@ -104,7 +104,7 @@ fn caught<R>(work: impl FnOnce() -> R) -> Result<R, String> {
 }
 
 fn run<C: Collector>(program: &Threads) -> u64 {
-    let flags = Flags {
+    let flags = Config {
         capabilities: program.capabilities,
         parallel_gc: program.parallel,
         load_balance: program.balance,

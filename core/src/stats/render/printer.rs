@@ -1,10 +1,9 @@
-//! Prints the statistics that the flags ask for, when and where they ask for them.
+//! Prints the statistics that a [`StatsOption`] asks for, when and where it asks for them.
 
 use std::io;
 
-use super::super::{Collection, Sink, Statistics};
+use super::super::{Collection, Sink, Statistics, StatsLevel, StatsOption};
 use super::{HEADER, closing_row, command_line, machine_readable, one_line, row, summary};
-use crate::flags::{Flags, StatsLevel};
 
 /// Prints what `-t`, `-s`, `-S` and `--machine-readable` ask for. Clones print to the same place.
 #[derive(Clone, Debug)]
@@ -15,12 +14,13 @@ pub struct Printer {
 }
 
 impl Printer {
-    /// Opens what the flags name. A file begins with the command line: `program` with its words, and the words of the flags. With `-S` the header is written.
+    /// Opens the file that `option` names, or standard error. A file begins with the command line: `program` with its words, and the
+    /// words of the flags. Under `-S` this writes the header.
     ///
     /// # Errors
     /// As [`std::fs::File::create`], if the file of `-s<file>` cannot be made.
-    pub fn open<S: AsRef<str>>(flags: &Flags, program: &[S], words: &[S]) -> io::Result<Self> {
-        let sink = match &flags.stats.file {
+    pub fn open<S: AsRef<str>>(option: &StatsOption, program: &[S], words: &[S]) -> io::Result<Self> {
+        let sink = match &option.file {
             None => Sink::stderr(),
             Some(path) => {
                 let sink = Sink::file(path)?;
@@ -28,14 +28,14 @@ impl Printer {
                 sink
             }
         };
-        Ok(Self::to(flags, sink))
+        Ok(Self::to(option, sink))
     }
 
     /// Prints to `sink`.
-    pub fn to(flags: &Flags, sink: Sink) -> Self {
+    pub fn to(option: &StatsOption, sink: Sink) -> Self {
         let printer = Self {
-            level: flags.stats.level,
-            machine_readable: flags.machine_readable,
+            level: option.level,
+            machine_readable: option.machine_readable,
             sink,
         };
         if printer.level == StatsLevel::Each {

@@ -1,5 +1,6 @@
 //! `gclab heap analyse`: who holds the memory in a heap that a file has.
 
+use gclab_sweep::tell;
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -4,6 +4,7 @@
 //! asked for, or the major one that left most alive, which a first run finds out. The heap goes to `FILE.part` first and gets its name when it is
 //! whole.
 
+use gclab_sweep::tell;
 use std::cmp::Reverse;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -13,17 +14,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args as ClapArgs;
 use gclab_core::events::{Event, Listener};
-use gclab_core::flags::{ENVIRONMENT, Flags};
 use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
 use gclab_core::stats::Statistics;
 use gclab_core::world::Stopped;
+use gclab_flags::{ENVIRONMENT, Flags};
 use gclab_heap_traverse::graph::{HeapGraph, write_snapshot};
 
 use super::text::size;
 use crate::cli::exec::{Checked, EXIT_PANIC, Work, checked};
 use crate::cli::exhausted::exhausted;
-use crate::cli::{Ended, Executor, print, usage};
-use crate::registry::Registry;
+use crate::cli::{print, usage};
+use gclab_programs::{Ended, Executor};
+use gclab_sweep::registry::Registry;
 
 /// Bytes that are collected before they are written.
 const BUFFER: usize = 1 << 20;
@@ -140,7 +142,7 @@ impl Run<'_> {
     /// The number of the major collection that leaves most alive; of any, if no major one leaves anything. Statistics and heap profiles are the second run's only.
     fn most_alive(&self) -> Result<u64, ExitCode> {
         let mut quiet = self.checked.flags.clone();
-        (quiet.stats, quiet.profile) = (Flags::default().stats, Flags::default().profile);
+        (quiet.stats, quiet.config.profile) = (Flags::default().stats, Flags::default().config.profile);
         let quiet = Checked {
             flags: quiet,
             args: self.checked.args.clone(),
@@ -158,6 +160,9 @@ impl Run<'_> {
     fn run(&self, checked: &Checked, listeners: Vec<Box<dyn Listener>>) -> Result<(u64, Statistics), ExitCode> {
         let program = checked.program("heap dump", &self.arguments.work);
         let done = self.executor.execute(&checked.request(&program, self.words), listeners);
+        if let Some(profile) = &done.profile {
+            print(&profile.table);
+        }
         match (done.ended, done.statistics) {
             (Ended::Checksum(checksum, _), Some(statistics)) => Ok((checksum, statistics)),
             (Ended::Checksum(..), None) => Err(usage("heap dump: the run has no figures")),

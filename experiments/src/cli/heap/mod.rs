@@ -9,8 +9,8 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use super::Executor;
-use crate::registry::Registry;
+use gclab_programs::Executor;
+use gclab_sweep::registry::Registry;
 
 /// What holds memory: in a heap that a file has, or in one of a workload
 #[derive(Debug, Subcommand)]

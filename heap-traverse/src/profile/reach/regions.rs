@@ -285,7 +285,7 @@ mod tests {
     use super::*;
     use gclab_collectors::Copying;
     use gclab_core::closure::{Closure, Ptr};
-    use gclab_core::flags::Flags;
+    use gclab_core::config::Config;
     use gclab_core::mutator::Handle;
     use gclab_core::words::Bytes;
     use gclab_core::world::World;
@@ -300,10 +300,10 @@ mod tests {
     /// others were put together are not, for any order of the roots.
     #[test]
     fn ten_thousand_censuses_keep_the_sets_that_occurred() {
-        let flags = Flags {
+        let flags = Config {
             allocation_area: Bytes::kib(64),
             reserve: Bytes::gib(4),
-            ..Flags::default()
+            ..Config::default()
         };
         let world = World::<Copying>::new(&flags).expect("a small heap");
         let _roots: Vec<Handle<Link>> = world

@@ -1,0 +1,190 @@
+//! One run: a heap, a collector, a workload. Here the names of the command line become types.
+
+use std::marker::PhantomData;
+
+use gclab_core::World;
+use gclab_core::block::Exhausted;
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, Description};
+use gclab_core::events::Listener;
+use gclab_core::heap::OutOfMemory;
+use gclab_core::memory::MemoryError;
+use gclab_core::profile::Profiled;
+use gclab_core::stats::render::Printer;
+use gclab_core::stats::{FinalCounts, Recorder};
+use gclab_core::words::Bytes;
+use gclab_core::world::{EnterError, StartError};
+use gclab_flags::Flags;
+use gclab_heap_traverse::Checker;
+use gclab_workloads::{RunError, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor};
+
+use crate::profile::Profiling;
+use crate::request::{Done, Ended, Executor, Request};
+
+/// An executor over two lists of types: every workload is compiled for every collector.
+#[derive(Debug)]
+pub struct Lists<Collectors, Workloads>(PhantomData<(Collectors, Workloads)>);
+
+impl<Collectors, Workloads> Default for Lists<Collectors, Workloads> {
+    fn default() -> Self {
+        Lists(PhantomData)
+    }
+}
+
+impl<Collectors: CollectorList, Workloads: WorkloadList> Executor for Lists<Collectors, Workloads> {
+    fn collectors(&self) -> Vec<&'static Description> {
+        Collectors::descriptions()
+    }
+
+    fn workloads(&self) -> Vec<&'static WorkloadDescription> {
+        Workloads::descriptions()
+    }
+
+    fn execute(&self, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> Done {
+        let none = || {
+            Done::without_heap(Ended::Refused(format!(
+                "{} under {} is not to be had",
+                request.workload, request.collector
+            )))
+        };
+        Collectors::with(
+            request.collector,
+            ByCollector::<Workloads> {
+                request,
+                listeners,
+                workloads: PhantomData,
+            },
+        )
+        .flatten()
+        .unwrap_or_else(none)
+    }
+}
+
+/// The executor over all collectors and workloads of this workspace. It has no type parameter: its programs are compiled with this crate.
+#[derive(Clone, Copy, Debug)]
+pub struct Shipped;
+
+/// The lists of this workspace.
+const SHIPPED: Lists<gclab_collectors::All, gclab_workloads::All> = Lists(PhantomData);
+
+impl Executor for Shipped {
+    fn collectors(&self) -> Vec<&'static Description> {
+        SHIPPED.collectors()
+    }
+
+    fn workloads(&self) -> Vec<&'static WorkloadDescription> {
+        SHIPPED.workloads()
+    }
+
+    fn execute(&self, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> Done {
+        SHIPPED.execute(request, listeners)
+    }
+}
+
+struct ByCollector<'r, Workloads> {
+    request: &'r Request<'r>,
+    listeners: Vec<Box<dyn Listener>>,
+    workloads: PhantomData<Workloads>,
+}
+
+impl<Workloads: WorkloadList> CollectorVisitor for ByCollector<'_, Workloads> {
+    type Output = Option<Done>;
+
+    fn visit<C: Collector>(self) -> Self::Output {
+        Workloads::with(
+            self.request.workload,
+            ByWorkload::<C> {
+                request: self.request,
+                listeners: self.listeners,
+                collector: PhantomData,
+            },
+        )
+    }
+}
+
+struct ByWorkload<'r, C> {
+    request: &'r Request<'r>,
+    listeners: Vec<Box<dyn Listener>>,
+    collector: PhantomData<C>,
+}
+
+impl<C: Collector> WorkloadVisitor for ByWorkload<'_, C> {
+    type Output = Done;
+
+    fn visit<W: Workload>(self, workload: &W) -> Self::Output {
+        if self.request.flags.config.profile.needs_side_words() {
+            run::<Profiled<C>, W>(workload, self.request, self.listeners)
+        } else {
+            run::<C, W>(workload, self.request, self.listeners)
+        }
+    }
+}
+
+/// No heap could be made: its figures are those of a run that did nothing.
+fn exhausted_at_start(flags: &Flags, printer: &Printer, cause: OutOfMemory) -> Done {
+    let statistics = Recorder::new(flags.config.generations, flags.config.capabilities).finish(&FinalCounts::default());
+    printer.finish(&statistics);
+    Done {
+        statistics: Some(statistics),
+        ..Done::without_heap(Ended::Exhausted(cause))
+    }
+}
+
+fn run<C: Collector, W: Workload>(workload: &W, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> Done {
+    // Opened first: a file that cannot be written is found out before the work is done.
+    let printer = match Printer::open(&request.flags.stats, request.program, request.words) {
+        Ok(printer) => printer,
+        Err(error) => {
+            let file = request
+                .flags
+                .stats
+                .file
+                .as_deref()
+                .map_or_else(String::new, |file| file.display().to_string());
+            return Done::without_heap(Ended::Refused(format!("statistics file {file}: {error}")));
+        }
+    };
+    let profiling = match Profiling::begin(request) {
+        Ok(profiling) => profiling,
+        Err(problem) => return Done::without_heap(Ended::Refused(problem)),
+    };
+    let mut world = match World::<C>::new(&request.flags.config) {
+        Ok(world) => world,
+        Err(StartError::OutOfMemory(cause)) => return exhausted_at_start(request.flags, &printer, cause),
+        Err(StartError::Memory(error @ MemoryError::OnPurpose { .. })) => {
+            let cause = OutOfMemory {
+                requested: request.flags.config.reserve,
+                in_use: Bytes::ZERO,
+                limit: request.flags.config.max_heap,
+                cause: Exhausted::System(error),
+            };
+            return exhausted_at_start(request.flags, &printer, cause);
+        }
+        Err(error) => return Done::without_heap(Ended::Refused(error.to_string())),
+    };
+    world.print_with(printer.clone());
+    if request.flags.sanity {
+        Checker::install(&mut world);
+    }
+    listeners.into_iter().for_each(|listener| world.listen(listener));
+    if let Some(profiling) = &profiling {
+        profiling.listen(&mut world);
+    }
+    let run = || workload.run(&world, request.args);
+    let result = match &profiling {
+        Some(profiling) => profiling.run(&world, run),
+        None => run(),
+    };
+    let ended = match result {
+        Ok(checksum) => Ended::Checksum(checksum, workload.latency()),
+        Err(RunError::Heap(EnterError::Exhausted(exhaustion))) => Ended::Exhausted(exhaustion.cause),
+        Err(error @ RunError::Damaged(_)) => Ended::Broken(error.to_string()),
+        Err(error) => Ended::Refused(error.to_string()),
+    };
+    let statistics = world.finish();
+    printer.finish(&statistics);
+    Done {
+        ended,
+        profile: profiling.map(|profiling| profiling.finish(&statistics)),
+        statistics: Some(statistics),
+    }
+}

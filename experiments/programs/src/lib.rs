@@ -1,0 +1,14 @@
+//! The programs: workloads compiled for collectors.
+//!
+//! Where things are: `request` (what a run needs and returns), `execute` (makes a heap and runs a program in it), `profile` (heap profiles of a run).
+//! Collectors and workloads meet here and nowhere else. [`Shipped`] runs those of this workspace; it is compiled here, so that the command line
+//! compiles beside it and not after it.
+
+#![forbid(unsafe_code)]
+
+mod execute;
+mod profile;
+mod request;
+
+pub use execute::{Lists, Shipped};
+pub use request::{Done, Ended, Executor, Request};

@@ -1,0 +1,152 @@
+//! The heap profile of one run: its files, and its table.
+//!
+//! The `.hp` file grows with the run, in the working directory under the workload's name, as GHC's does, or where `--profile` says; `.prof` has the sets of retainers (`-hr`). The
+//! table shows the largest census, after the run, on standard output.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::BufWriter;
+use std::time::Duration;
+
+use jiff::Zoned;
+
+use gclab_core::World;
+use gclab_core::collector::Collector;
+use gclab_core::config::Breakdown;
+use gclab_core::stats::Statistics;
+use gclab_heap_traverse::profile::{HeapProfiler, HpWriter, Profile, retainer_table, while_sampling};
+
+use crate::request::{Request, RunProfile};
+
+/// Bands in a table, unless it is one of combinations of roots.
+const SHOWN: usize = 20;
+
+/// The profile of a run that is under way.
+#[derive(Debug)]
+pub struct Profiling {
+    profiler: HeapProfiler,
+    interval: Duration,
+    /// The name of the files without their endings.
+    stem: String,
+}
+
+impl Profiling {
+    /// Begins what the flags ask for, if they ask for it. The files are made now: what cannot be written need not be run.
+    ///
+    /// # Errors
+    /// Which file cannot be written, and why.
+    pub fn begin(request: &Request<'_>) -> Result<Option<Profiling>, String> {
+        let flags = &request.flags.config.profile;
+        let Some(breakdown) = flags.breakdown else {
+            return Ok(None);
+        };
+        let stem = request
+            .profile
+            .map_or_else(|| request.workload.to_owned(), |stem| stem.display().to_string());
+        if breakdown == Breakdown::Retainer {
+            File::create(retainers(&stem)).map_err(|error| problem(&retainers(&stem), &error))?;
+        }
+        let name = format!("{stem}.hp");
+        let file = File::create(&name).map_err(|error| problem(&name, &error))?;
+        let to: Box<dyn std::io::Write + Send> = Box::new(BufWriter::new(file));
+        let hp = HpWriter::new(to, &job(request), &Zoned::now()).map_err(|error| problem(&name, &error))?;
+        Ok(HeapProfiler::new(flags, Some(hp)).map(|profiler| Profiling {
+            profiler,
+            interval: interval(flags.interval),
+            stem,
+        }))
+    }
+
+    /// From now on listens to `world`.
+    pub fn listen<C: Collector>(&self, world: &mut World<C>) {
+        world.listen(Box::new(self.profiler.clone()));
+    }
+
+    /// Runs a program in `world`, with a census every `-i` seconds.
+    pub fn run<C: Collector, R>(&self, world: &World<C>, program: impl FnOnce() -> R) -> R {
+        while_sampling(world, &self.profiler, self.interval, program)
+    }
+
+    /// Finishes the files of a run that is over, with these figures.
+    pub fn finish(self, statistics: &Statistics) -> RunProfile {
+        let (profile, written) = self.profiler.finish(statistics.mutator.cpu_ns as f64 / 1e9);
+        let mut wrong = written.err().map(|error| problem(&format!("{}.hp", self.stem), &error));
+        if profile.breakdown == Breakdown::Retainer {
+            let name = retainers(&self.stem);
+            if let Err(error) = std::fs::write(&name, retainer_table(&profile)) {
+                wrong.get_or_insert(problem(&name, &error));
+            }
+        }
+        RunProfile {
+            table: table(&profile, &self.stem),
+            profile,
+            unwritten: wrong,
+        }
+    }
+}
+
+/// As a clock has it: some time, unless it is none.
+fn interval(seconds: f64) -> Duration {
+    let interval = Duration::from_secs_f64(seconds);
+    if seconds > 0.0 {
+        interval.max(Duration::from_micros(1))
+    } else {
+        interval
+    }
+}
+
+fn retainers(stem: &str) -> String {
+    format!("{stem}.prof")
+}
+
+fn problem(file: &str, error: &std::io::Error) -> String {
+    format!("heap profile {file}: {error}")
+}
+
+/// The command, as GHC has it: without what started it, with its flags.
+fn job(request: &Request<'_>) -> String {
+    let mut job = request.program.iter().skip(2).cloned().collect::<Vec<_>>();
+    job.push("+RTS".to_owned());
+    job.extend(request.words.iter().cloned());
+    job.join(" ")
+}
+
+/// The largest census in text.
+fn table(profile: &Profile, stem: &str) -> String {
+    let (by, count) = (profile.breakdown.name(), profile.censuses.len());
+    let Some(peak) = profile.peak() else {
+        return format!(
+            "heap profile by {by}, {stem}.hp: no census; the run ended before the first was due (-i<seconds>; -i0 takes one at each collection)\n"
+        );
+    };
+    if profile.censuses.iter().all(|census| census.bytes() == 0) {
+        let why = match profile.breakdown {
+            Breakdown::NamedRoots => "the program names no heap roots (hsc_env does: `Mutator::set_heap_roots`)",
+            _ => "nothing was alive, or nothing has the names that it is restricted to",
+        };
+        return format!("heap profile by {by}, {stem}.hp: {count} censuses, all of nothing: {why}\n");
+    }
+    let all = if count == 1 {
+        "one census"
+    } else {
+        &format!("{count} censuses")
+    };
+    let mut text = format!(
+        "heap profile by {by}, {stem}.hp: {all}; the largest, after {:.6} s:\n",
+        peak.seconds
+    );
+    let bands = peak.table.as_ref().unwrap_or(&peak.bands);
+    let shown = if peak.table.is_some() { bands.len() } else { SHOWN };
+    let mut rows: Vec<(String, u64)> = bands.iter().take(shown).cloned().collect();
+    let rest: u64 = bands.iter().skip(shown).map(|(_, bytes)| bytes).sum();
+    if rest > 0 {
+        rows.push((format!("({} more)", bands.len() - shown), rest));
+    }
+    rows.push(("sum".to_owned(), peak.bytes()));
+    let names = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let figures = rows.iter().map(|(_, bytes)| bytes.to_string().len()).max().unwrap_or(0);
+    for (name, bytes) in rows {
+        let _ = writeln!(text, "  {name:<names$}  {bytes:>figures$}");
+    }
+    text
+}

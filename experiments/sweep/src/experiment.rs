@@ -1,0 +1,71 @@
+//! An experiment: its collectors, workloads, flags and profiles, checked. `spec` makes one from a file; `plan` makes runs of it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// A swept flag and its values.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Axis {
+    /// The flag's name in experiment files.
+    pub flag: String,
+    /// Its values as text, in the order of the file.
+    pub values: Vec<String>,
+}
+
+/// An experiment, checked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// The file's name without `.toml`.
+    pub name: String,
+    /// The file, word for word.
+    pub text: String,
+    /// What the experiment is to answer; empty if the file does not say.
+    pub question: String,
+    /// Names of collectors.
+    pub collectors: Vec<String>,
+    /// Names of workloads with their arguments.
+    pub workloads: Vec<(String, Vec<String>)>,
+    /// Flags of heap profiles, for each of [`Spec::workloads`] in their order: each is one run more of each configuration. May be shorter.
+    pub profiles: Vec<Vec<String>>,
+    /// Runs of each configuration.
+    pub repeat: u32,
+    /// Seed of the order of runs.
+    pub seed: u64,
+    /// Longest time for one run.
+    pub timeout: Duration,
+    /// Sizes of the heap, in multiples of the reference minimum of each workload; empty if the file does not say.
+    pub heap: Vec<f64>,
+    /// Flags of every run.
+    pub flags: BTreeMap<String, String>,
+    /// Swept flags, in the order of the file: one list for each sweep, whose cross product is run. Without any, [`Spec::flags`] alone is run.
+    pub sweeps: Vec<Vec<Axis>>,
+}
+
+impl Spec {
+    /// The flags of the heap profiles of a workload with these arguments.
+    pub fn profiles_of(&self, workload: &str, args: &[String]) -> &[String] {
+        let mut works = self.workloads.iter();
+        let place = works.position(|(name, its)| name == workload && its == args);
+        place
+            .and_then(|place| self.profiles.get(place))
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// Every swept flag once, with all its values, in the order in which they occur.
+    pub fn axes(&self) -> Vec<Axis> {
+        let mut axes: Vec<Axis> = Vec::new();
+        for axis in self.sweeps.iter().flatten() {
+            match axes.iter_mut().find(|known| known.flag == axis.flag) {
+                None => axes.push(axis.clone()),
+                Some(known) => {
+                    for value in &axis.values {
+                        if !known.values.contains(value) {
+                            known.values.push(value.clone());
+                        }
+                    }
+                }
+            }
+        }
+        axes
+    }
+}

@@ -1,0 +1,345 @@
+//! Which results folder a sweep writes to: the newest one that holds the same plan, or a new one.
+//!
+//! Two plans are the same if they have the same runs in the same order under the same time limit; the question and comments may change.
+//! Results of two builds, or of two kinds of processor, are never mixed in one folder: an unfinished folder of another build is refused, a
+//! finished one is only shown.
+//!
+//! A new folder under [`RUNS`] is made under a hidden name, and gets its own when its plan is on disk: whatever kills a runner, a folder that
+//! can be seen has a plan. What such a runner leaves is removed by the next one.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use gclab_results::folder::PLAN_DRAFT;
+use gclab_results::{Axis, Manifest, Minimum, PlannedRun, ResultsDir, ResultsError, rfc3339};
+use thiserror::Error;
+
+use crate::experiment::Spec;
+use crate::machine;
+use crate::plan::{ORDER, Shard, plan};
+use crate::runner::lock::{LOCK_FILE, Lock, lock};
+
+/// Where results are written, from the current folder.
+pub const RUNS: &str = "results/runs";
+
+/// How the names of folders begin whose plan is not on disk yet; the number of their process follows.
+const BEGUN: &str = ".begun-";
+
+/// Most folders of one name, which holds the second it was made in: more are not to be expected, and would never end if the system refused for
+/// another reason.
+const MOST_OF_A_NAME: u32 = 1000;
+
+/// A results folder that nobody else writes to.
+#[derive(Debug)]
+pub struct Folder {
+    /// Plan and runs.
+    pub results: ResultsDir,
+    /// What the user should know before going on.
+    pub notes: Vec<String>,
+    _lock: Lock,
+}
+
+/// Why there is no folder to write to.
+#[derive(Debug, Error)]
+pub enum FolderError {
+    /// The folder cannot be read or made.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// The system refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Somebody else writes to it.
+    #[error("{}: {who} is writing to this folder: wait for it, or use --out with another folder", path.display())]
+    Locked {
+        /// The folder.
+        path: PathBuf,
+        /// Who.
+        who: String,
+    },
+    /// `--out` names a folder with something else in it.
+    #[error("{}: {what}", path.display())]
+    Taken {
+        /// The folder.
+        path: PathBuf,
+        /// What is there, and what to do.
+        what: String,
+    },
+    /// It is unfinished, and going on would mix what cannot be compared.
+    #[error("{}: begun with {was}; this is {is}: results of the two cannot be compared\n  --fresh begins another folder; to finish this one, go back to what it was begun with", path.display())]
+    Mixed {
+        /// The folder.
+        path: PathBuf,
+        /// What it was begun with.
+        was: String,
+        /// What would go on.
+        is: String,
+    },
+}
+
+/// The manifest of a sweep that begins now. `minima` are those of its configurations if it says `heap`.
+pub fn manifest(spec: &Spec, minima: Vec<Minimum>, shard: Shard, command: Vec<String>) -> Manifest {
+    let mut manifest = Manifest::new(&spec.name);
+    manifest.question = Some(spec.question.clone()).filter(|question| !question.is_empty());
+    manifest.experiment.clone_from(&spec.text);
+    manifest.seed = spec.seed;
+    manifest.order = Some(ORDER.to_owned());
+    manifest.shard = (!shard.is_all()).then(|| shard.to_string());
+    manifest.timeout_seconds = Some(spec.timeout.as_secs_f64());
+    manifest.repeat = spec.repeat;
+    manifest.sweep = spec
+        .axes()
+        .into_iter()
+        .map(|axis| Axis {
+            flag: axis.flag,
+            values: axis.values,
+        })
+        .collect();
+    manifest.machine = machine::machine();
+    manifest.build = machine::build();
+    manifest.started = rfc3339(SystemTime::now());
+    manifest.command = command;
+    manifest.plan = plan(spec, &minima, shard);
+    manifest.heap.clone_from(&spec.heap);
+    manifest.minima = minima;
+    manifest
+}
+
+/// The folder to go on in, or a new one: at `out` if that is given, else under [`RUNS`]. With `fresh` always a new one.
+///
+/// # Errors
+/// When the folder is taken, in use, of another build, or cannot be read or written.
+pub fn choose(manifest: Manifest, shard: Shard, out: Option<&Path>, fresh: bool) -> Result<Folder, FolderError> {
+    let existing = match out {
+        Some(out) if is_results(out) => {
+            if fresh {
+                return Err(taken(
+                    out,
+                    "already holds results: --fresh needs a folder that does not exist yet: give --out another name",
+                ));
+            }
+            Some(out.to_owned())
+        }
+        Some(out) => {
+            let leftover = fs::read_dir(out)
+                .into_iter()
+                .flatten()
+                .flatten()
+                .any(|entry| entry.file_name() != LOCK_FILE && entry.file_name() != PLAN_DRAFT);
+            if leftover {
+                return Err(taken(out, "is not empty and holds no results: choose another folder"));
+            }
+            None
+        }
+        None if fresh => None,
+        None => newest(Path::new(RUNS), &manifest),
+    };
+    match existing {
+        Some(path) => go_on(path, &manifest),
+        None => begin(out, manifest, shard),
+    }
+}
+
+fn taken(path: &Path, what: &str) -> FolderError {
+    FolderError::Taken {
+        path: path.to_owned(),
+        what: what.to_owned(),
+    }
+}
+
+fn is_results(path: &Path) -> bool {
+    path.join("plan.json").exists()
+}
+
+fn same_plan(one: &Manifest, other: &Manifest) -> bool {
+    one.plan == other.plan && one.timeout_seconds == other.timeout_seconds
+}
+
+/// The plan of a folder; nothing if there is none that can be read.
+fn plan_of(path: &Path) -> Option<Manifest> {
+    serde_json::from_str(&fs::read_to_string(path.join("plan.json")).ok()?).ok()
+}
+
+fn newest(root: &Path, wanted: &Manifest) -> Option<PathBuf> {
+    folders(root)
+        .filter_map(|path| Some((plan_of(&path)?, path)))
+        .filter(|(manifest, _)| manifest.name == wanted.name && same_plan(manifest, wanted))
+        .max_by(|(one, one_path), (other, other_path)| (&one.started, one_path).cmp(&(&other.started, other_path)))
+        .map(|(_, path)| path)
+}
+
+/// The folders of runs under `root`.
+fn folders(root: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(root).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| !entry.file_name().to_string_lossy().starts_with(BEGUN))
+        .map(|entry| entry.path())
+}
+
+fn take_lock(path: &Path) -> Result<Lock, FolderError> {
+    match lock(path) {
+        Ok(Ok(lock)) => Ok(lock),
+        Ok(Err(who)) => Err(FolderError::Locked {
+            path: path.to_owned(),
+            who,
+        }),
+        Err(source) => Err(FolderError::Io {
+            path: path.to_owned(),
+            source,
+        }),
+    }
+}
+
+fn go_on(path: PathBuf, wanted: &Manifest) -> Result<Folder, FolderError> {
+    let _lock = take_lock(&path)?;
+    let results = ResultsDir::open(&path)?;
+    let found = results.manifest();
+    if !same_plan(found, wanted) {
+        return Err(taken(
+            &path,
+            &format!(
+                "holds another plan (experiment {}, {} runs): choose another folder, or leave --out away",
+                found.name,
+                found.plan.len()
+            ),
+        ));
+    }
+    let mut notes = Vec::new();
+    let complete = found.plan.iter().all(|run| results.is_done(&run.id));
+    if let Some((was, is)) = difference(found, wanted) {
+        if !complete {
+            return Err(FolderError::Mixed { path, was, is });
+        }
+        notes.push(format!(
+            "these results are of {was}; this is {is}: --fresh measures again"
+        ));
+    }
+    if let Some(torn) = results.torn() {
+        notes.push(format!(
+            "line {} of runs.jsonl was cut short ({} bytes): that run is done again",
+            torn.line, torn.bytes
+        ));
+    }
+    Ok(Folder { results, notes, _lock })
+}
+
+/// What makes the results of two sweeps incomparable: the builds, or else the processors.
+fn difference(found: &Manifest, wanted: &Manifest) -> Option<(String, String)> {
+    let (one, other) = (&found.build, &wanted.build);
+    if one.executable != other.executable {
+        return Some((describe(found), describe(wanted)));
+    }
+    let cpu = |manifest: &Manifest| {
+        format!(
+            "the processor {}",
+            manifest.machine.cpu.as_deref().unwrap_or("(unknown)")
+        )
+    };
+    (found.machine.cpu != wanted.machine.cpu).then(|| (cpu(found), cpu(wanted)))
+}
+
+/// `the release build 0123456789abcdef (commit 01234567, changed)`.
+fn describe(manifest: &Manifest) -> String {
+    let build = &manifest.build;
+    let commit = build.git_commit.as_deref().map_or_else(String::new, |commit| {
+        let changed = if build.git_dirty == Some(true) { ", changed" } else { "" };
+        format!(" (commit {}{changed})", &commit[..commit.len().min(8)])
+    });
+    format!(
+        "the {} build {}{commit}",
+        build.profile.as_deref().unwrap_or("unknown"),
+        build.executable.as_deref().unwrap_or("(unknown)")
+    )
+}
+
+fn io_failed(path: &Path, source: io::Error) -> FolderError {
+    FolderError::Io {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+fn begin(out: Option<&Path>, manifest: Manifest, shard: Shard) -> Result<Folder, FolderError> {
+    let (results, _lock) = match out {
+        Some(out) => {
+            fs::create_dir_all(out).map_err(|source| io_failed(out, source))?;
+            let lock = take_lock(out)?;
+            (ResultsDir::create(out, manifest)?, lock)
+        }
+        None => {
+            let name = format!("{}-{}{}", manifest.name, stamp(&manifest.started), shard.suffix());
+            new_folder(Path::new(RUNS), &name, manifest)?
+        }
+    };
+    Ok(Folder {
+        results,
+        notes: Vec::new(),
+        _lock,
+    })
+}
+
+/// `2026-01-31T12:00:05Z` as part of a file name: `2026-01-31-120005`.
+fn stamp(started: &str) -> String {
+    started
+        .replace(':', "")
+        .replace('T', "-")
+        .trim_end_matches('Z')
+        .to_owned()
+}
+
+/// Makes `root/name`, or `root/name-2` and so on: a folder that nobody had before, whole and locked when it gets that name.
+fn new_folder(root: &Path, name: &str, manifest: Manifest) -> Result<(ResultsDir, Lock), FolderError> {
+    fs::create_dir_all(root).map_err(|source| io_failed(root, source))?;
+    remove_begun(root);
+    let draft = root.join(format!("{BEGUN}{}", std::process::id()));
+    fs::create_dir(&draft).map_err(|source| io_failed(&draft, source))?;
+    let lock = take_lock(&draft)?;
+    ResultsDir::create(&draft, manifest)?;
+    let mut path = root.join(name);
+    for number in 2.. {
+        match fs::rename(&draft, &path) {
+            Ok(()) => break,
+            // A folder that is not empty, or a file.
+            Err(error) if path.exists() => {
+                if number > MOST_OF_A_NAME {
+                    return Err(io_failed(&path, error));
+                }
+                path = root.join(format!("{name}-{number}"));
+            }
+            Err(source) => return Err(io_failed(&path, source)),
+        }
+    }
+    Ok((ResultsDir::open(path)?, lock))
+}
+
+/// Removes what runners left that were killed before their plan was on disk. A folder whose runner lives is locked, and stays. One that has
+/// no lock yet is empty, and may be removed under its runner, which says so and can be started again; it takes two that start in the same millisecond.
+fn remove_begun(root: &Path) {
+    let entries = fs::read_dir(root).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(BEGUN)) {
+        let path = entry.path();
+        if matches!(lock(&path), Ok(Ok(_))) {
+            // Whatever stands in the way: it is in nobody's way.
+            let _ = fs::remove_dir_all(&path);
+        }
+    }
+}
+
+/// Earlier runs under [`RUNS`], for estimates: all that can be read, of any build.
+pub fn earlier_runs(plan: &[PlannedRun]) -> Vec<gclab_results::RunRecord> {
+    let runs = folders(Path::new(RUNS))
+        .filter(|path| is_results(path))
+        .filter_map(|path| ResultsDir::open(path).ok());
+    runs.flat_map(|dir| dir.all_runs().cloned().collect::<Vec<_>>())
+        .filter(|run| {
+            plan.iter()
+                .any(|planned| planned.workload == run.workload && planned.args == run.args)
+        })
+        .collect()
+}

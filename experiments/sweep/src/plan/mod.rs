@@ -1,0 +1,238 @@
+//! The plan: every run of an experiment, in the order in which it is to be done.
+//!
+//! Terms: a *cell* is a configuration (collector, workload, arguments, flags); a *block* is one pass over all cells. There are `repeat`
+//! blocks, each in a random order of its own, so that drift of the machine falls on all cells alike and an experiment that is cut short
+//! still has whole blocks.
+//!
+//! The order is a function of the seed alone, on every machine and in every version: PCG XSL RR 128/64 (`rand_pcg::Pcg64`, O'Neill 2014)
+//! with the seed as state and the block as stream, and a Fisher-Yates shuffle written out here, because rand's own may change.
+//! [`ORDER`] names both and goes into `plan.json`; a unit test pins an order.
+//!
+//! Heap profiles (`profiles`) are runs of their own: behind the last block, so that no timed run moves, one for each cell and profile, in the order of the file.
+//!
+//! A shard takes whole groups, one for each block and workload, so that whatever is compared (collectors, flags) is measured by one
+//! machine. The profiles of a workload are a group too.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::str::FromStr;
+
+use gclab_results::probe::reference;
+use gclab_results::{Configuration, Minimum, PlannedRun};
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::Rng;
+
+use crate::experiment::{Axis, Spec};
+
+/// How the order came about, for `plan.json`.
+pub const ORDER: &str = "blocks shuffled by pcg64(seed, block) and fisher-yates";
+
+/// Which part of a plan to do: part `index` of `count`, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    index: u32,
+    count: u32,
+}
+
+impl Default for Shard {
+    /// All of it.
+    fn default() -> Self {
+        Shard { index: 1, count: 1 }
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Shard, String> {
+        let numbers = text
+            .split_once('/')
+            .and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+        match numbers {
+            Some((index, count)) if (1..=count).contains(&index) => Ok(Shard { index, count }),
+            _ => Err("a shard is I/N, with I from 1 to N: 1/4, 2/4, 3/4 and 4/4 share the work among four".into()),
+        }
+    }
+}
+
+impl std::fmt::Display for Shard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.index, self.count)
+    }
+}
+
+impl Shard {
+    /// Whether this is the whole plan.
+    pub fn is_all(self) -> bool {
+        self.count == 1
+    }
+
+    /// A word for file names.
+    pub fn suffix(self) -> String {
+        if self.is_all() {
+            String::new()
+        } else {
+            format!("-shard{}of{}", self.index, self.count)
+        }
+    }
+
+    fn takes(self, group: usize) -> bool {
+        group % self.count as usize == self.index as usize - 1
+    }
+}
+
+/// A value for each flag that has one.
+type Setting = BTreeMap<String, String>;
+
+/// All settings of the flags: the fixed ones with the cross product of the swept ones, the last axis running fastest; of several sweeps one after
+/// the other. What occurs in two sweeps is there once.
+pub fn settings(spec: &Spec) -> Vec<Setting> {
+    if spec.sweeps.is_empty() {
+        return vec![spec.flags.clone()];
+    }
+    let mut seen = BTreeSet::new();
+    let all = spec.sweeps.iter().flat_map(|axes| cross_product(&spec.flags, axes));
+    all.filter(|setting| seen.insert(setting.clone())).collect()
+}
+
+fn cross_product(fixed: &Setting, axes: &[Axis]) -> Vec<Setting> {
+    axes.iter().fold(vec![fixed.clone()], |settings, axis| {
+        settings
+            .iter()
+            .flat_map(|flags| axis.values.iter().map(|value| with(flags, &axis.flag, value)))
+            .collect()
+    })
+}
+
+/// All configurations of an experiment but for the size of the heap: workloads × collectors × settings.
+pub fn configurations(spec: &Spec) -> Vec<Configuration> {
+    let settings = settings(spec);
+    let mut configurations = Vec::new();
+    for (workload, args) in &spec.workloads {
+        for collector in &spec.collectors {
+            configurations.extend(settings.iter().map(|flags| Configuration {
+                workload: workload.clone(),
+                args: args.clone(),
+                collector: collector.clone(),
+                flags: flags.clone(),
+            }));
+        }
+    }
+    configurations
+}
+
+/// A configuration, and which multiple of the reference minimum its `-M` is if the experiment says `heap`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// All that could change the result.
+    pub configuration: Configuration,
+    /// The multiple.
+    pub heap: Option<f64>,
+}
+
+/// All cells of an experiment: its configurations, with `heap` each at every multiple of the workload's reference minimum. All collectors get the same
+/// bytes. (A workload without a minimum gets no `-M`: it can be shown, not run.)
+pub fn cells(spec: &Spec, minima: &[Minimum]) -> Vec<Cell> {
+    let configurations = configurations(spec).into_iter();
+    if spec.heap.is_empty() {
+        return configurations
+            .map(|configuration| Cell {
+                configuration,
+                heap: None,
+            })
+            .collect();
+    }
+    let at = |configuration: &Configuration, multiple: f64| {
+        let mut configuration = configuration.clone();
+        let works = minima
+            .iter()
+            .filter(|m| m.workload == configuration.workload && m.args == configuration.args);
+        if let Some(least) = reference(works) {
+            configuration
+                .flags
+                .insert("M".to_owned(), heap_bytes(multiple, least).to_string());
+        }
+        Cell {
+            configuration,
+            heap: Some(multiple),
+        }
+    };
+    configurations
+        .flat_map(|configuration| {
+            spec.heap
+                .iter()
+                .map(move |multiple| at(&configuration, *multiple))
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// So many times the reference minimum, in bytes.
+pub fn heap_bytes(multiple: f64, reference: u64) -> u64 {
+    (multiple * reference as f64).round() as u64
+}
+
+fn with(flags: &Setting, name: &str, value: &str) -> Setting {
+    let mut flags = flags.clone();
+    flags.insert(name.to_owned(), value.to_owned());
+    flags
+}
+
+/// The runs of `shard`, in order. Positions are those in the whole plan, so that the shards' runs can be put together again.
+pub fn plan(spec: &Spec, minima: &[Minimum], shard: Shard) -> Vec<PlannedRun> {
+    let cells = cells(spec, minima);
+    // Works in the order of the file; a group's number tells which shard takes it.
+    let work_of = |cell: &Configuration| {
+        spec.workloads
+            .iter()
+            .position(|(name, args)| (name, args) == (&cell.workload, &cell.args))
+    };
+    let mut runs = Vec::new();
+    let mut position = 0;
+    for block in 0..spec.repeat {
+        let mut order: Vec<usize> = (0..cells.len()).collect();
+        shuffle(&mut order, &mut Pcg64::new(u128::from(spec.seed), u128::from(block)));
+        for cell in order.into_iter().map(|index| &cells[index]) {
+            let group = block as usize * spec.workloads.len() + work_of(&cell.configuration).unwrap_or(0);
+            if shard.takes(group) {
+                let mut run = PlannedRun::new(cell.configuration.clone(), block, position);
+                run.heap_multiple = cell.heap;
+                runs.push(run);
+            }
+            position += 1;
+        }
+    }
+    for cell in &cells {
+        let Configuration { workload, args, .. } = &cell.configuration;
+        let group = spec.repeat as usize * spec.workloads.len() + work_of(&cell.configuration).unwrap_or(0);
+        for (number, flags) in spec.profiles_of(workload, args).iter().enumerate() {
+            if shard.takes(group) {
+                let mut run = PlannedRun::profiled(cell.configuration.clone(), flags, number, position);
+                run.heap_multiple = cell.heap;
+                runs.push(run);
+            }
+            position += 1;
+        }
+    }
+    runs
+}
+
+/// Fisher-Yates, from the last place down.
+fn shuffle(items: &mut [usize], random: &mut Pcg64) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, below(last as u64 + 1, random) as usize);
+    }
+}
+
+/// A number below `bound`, each equally likely: draws from the incomplete last span of the 64-bit range are thrown away.
+fn below(bound: u64, random: &mut Pcg64) -> u64 {
+    let whole = u64::MAX - u64::MAX % bound;
+    loop {
+        let draw = random.next_u64();
+        if draw < whole {
+            return draw % bound;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! What collectors and workloads there are, as data: what the command line, experiment files and `gclab list` need to know of them
+//! without their types.
+
+use gclab_core::collector::Description;
+use gclab_flags::{FlagError, FlagSpec, Flags};
+use gclab_workloads::WorkloadDescription;
+
+/// All collectors and workloads of this program, in the order of their lists.
+#[derive(Debug)]
+pub struct Registry {
+    /// The collectors.
+    pub collectors: Vec<&'static Description>,
+    /// The workloads.
+    pub workloads: Vec<&'static WorkloadDescription>,
+}
+
+/// How a workload is called, with each argument's range and default on a line of its own.
+pub fn usage(workload: &WorkloadDescription) -> String {
+    let mut lines = vec![workload.usage()];
+    lines.extend(workload.args.iter().map(|arg| {
+        let default = arg
+            .default_text()
+            .map_or_else(String::new, |default| format!(", default {default}"));
+        format!("  {}: {} ({}{default})", arg.name, arg.meaning, arg.expected())
+    }));
+    lines.join("\n")
+}
+
+impl Registry {
+    /// The registry of these lists. Of two of one name the first counts, as in the lists themselves.
+    pub fn new(
+        collectors: impl IntoIterator<Item = &'static Description>,
+        workloads: impl IntoIterator<Item = &'static WorkloadDescription>,
+    ) -> Registry {
+        let mut registry = Registry {
+            collectors: Vec::new(),
+            workloads: Vec::new(),
+        };
+        for collector in collectors {
+            if registry.collector(collector.name).is_none() {
+                registry.collectors.push(collector);
+            }
+        }
+        for workload in workloads {
+            if registry.workload(workload.name).is_none() {
+                registry.workloads.push(workload);
+            }
+        }
+        registry
+    }
+
+    /// The collector of this name.
+    pub fn collector(&self, name: &str) -> Option<&'static Description> {
+        self.collectors.iter().copied().find(|collector| collector.name == name)
+    }
+
+    /// The workload of this name.
+    pub fn workload(&self, name: &str) -> Option<&'static WorkloadDescription> {
+        self.workloads.iter().copied().find(|workload| workload.name == name)
+    }
+
+    /// The names of all collectors.
+    pub fn collector_names(&self) -> Vec<&'static str> {
+        self.collectors.iter().map(|collector| collector.name).collect()
+    }
+
+    /// The names of all workloads.
+    pub fn workload_names(&self) -> Vec<&'static str> {
+        self.workloads.iter().map(|workload| workload.name).collect()
+    }
+
+    /// Fits `flags` to `collector`: see [`Flags::fit`].
+    ///
+    /// # Errors
+    /// The first flag that it cannot honour, with the collectors that can.
+    pub fn fit(&self, collector: &Description, flags: &Flags) -> Result<Flags, FlagError> {
+        let mut flags = flags.clone();
+        flags.fit(collector, &self.collectors)?;
+        Ok(flags)
+    }
+
+    /// The collectors that honour `flag`; none if it is not a flag of collectors.
+    pub fn who_honours(&self, flag: &FlagSpec) -> Vec<&'static str> {
+        let honoured =
+            |collector: &&&Description| flag.parameter().is_some_and(|parameter| collector.honours(parameter));
+        self.collectors
+            .iter()
+            .filter(honoured)
+            .map(|collector| collector.name)
+            .collect()
+    }
+}

@@ -1,0 +1,156 @@
+//! The flags of heap profiles: `profiles` of an experiment file, as it is checked.
+//!
+//! What is in `profiles` is asked of runs of its own. So the same flags have no place under `[flags]` and `[sweep]`, where they would make the runs slower that are
+//! timed: there they are refused. A string has the words of a command line, and is checked by the same table.
+
+use std::ops::Range;
+
+use gclab_flags::{FLAGS, FlagError, FlagSpec, Flags, Scope};
+use toml::Spanned;
+
+use super::errors::{Source, SpecError};
+use super::parse::{Parsed, Raw, RawWorkload};
+
+/// Whether a flag says what a heap profile counts, how often, or how its bands are called.
+fn is_profile_flag(flag: &FlagSpec) -> bool {
+    flag.scope == Scope::Profile
+}
+
+/// The flags that `profiles` takes, as help shows them.
+fn profile_flags() -> String {
+    let forms: Vec<String> = FLAGS
+        .iter()
+        .filter(|flag| is_profile_flag(flag))
+        .map(FlagSpec::form)
+        .collect();
+    forms.join(" ")
+}
+
+/// The profiles of each workload: its own, or else the file's; the words of each joined by blanks.
+pub(super) fn of_workloads(source: &Source, raw: &Raw) -> Parsed<Vec<Vec<String>>> {
+    let of_file = checked(source, &raw.profiles)?;
+    let of = |workload: &RawWorkload| match &workload.profiles {
+        Some(own) => checked(source, own),
+        None => Ok(of_file.clone()),
+    };
+    raw.workloads.iter().map(of).collect()
+}
+
+/// A list of profiles: each is one, and none is there twice.
+fn checked(source: &Source, profiles: &[Spanned<String>]) -> Parsed<Vec<String>> {
+    let mut seen: Vec<Flags> = Vec::new();
+    let mut texts = Vec::new();
+    for profile in profiles {
+        let flags = flags(source, profile)?;
+        // By meaning, not by text: -h is -hT.
+        if seen
+            .iter()
+            .any(|earlier| earlier.config.profile == flags.config.profile)
+        {
+            let text = format!("`profiles` has \"{}\" twice", profile.get_ref());
+            return Err(
+                SpecError::at(source, profile.span(), text, "the same profile as one before")
+                    .help("each profile once: a run with it is not timed, so that one is enough"),
+            );
+        }
+        seen.push(flags);
+        texts.push(profile.get_ref().split_whitespace().collect::<Vec<_>>().join(" "));
+    }
+    Ok(texts)
+}
+
+/// The flags of one profile.
+fn flags(source: &Source, profile: &Spanned<String>) -> Parsed<Flags> {
+    let help = || format!("a profile has these flags: {}", profile_flags());
+    for (word, place) in words(source, profile) {
+        let at = |message: String, label: &str| SpecError::at(source, place.clone(), message, label);
+        if matches!(word, "+RTS" | "-RTS" | "--RTS") {
+            return Err(at(format!("`profiles` has flags only, without {word}"), "leave it out").help(help()));
+        }
+        // By itself, so that what is wrong with one word is said at its place.
+        let foreign = match Flags::parse_words(&[word]) {
+            Ok(flags) => {
+                let mut given = FLAGS.iter().filter(|flag| flags.given.contains(flag.name));
+                given.any(|flag| !is_profile_flag(flag))
+            }
+            // It needs another one beside it; those of profiles are seen together below.
+            Err(FlagError::Conflict { flag, .. }) => !flag.starts_with("-h"),
+            Err(error) => return Err(at(format!("`profiles`: {error}"), "not a legal flag").help(help())),
+        };
+        if foreign {
+            let text = format!("`profiles`: {word} is no flag of a heap profile");
+            return Err(at(text, "not a flag of heap profiles").help(format!(
+                "flags of all runs stand in [flags] and [sweep], and hold for profiled runs too; {}",
+                help()
+            )));
+        }
+    }
+    let words: Vec<&str> = profile.get_ref().split_whitespace().collect();
+    let whole = |message: String, label: &str| SpecError::at(source, profile.span(), message, label);
+    let flags = Flags::parse_words(&words)
+        .map_err(|error| whole(format!("`profiles`: {error}"), "these contradict each other").help(help()))?;
+    if flags.config.profile.breakdown.is_none() {
+        let text = format!("`profiles`: \"{}\" does not say what to count", profile.get_ref());
+        return Err(whole(text, "no flag -h<letter>").help(help()));
+    }
+    Ok(flags)
+}
+
+/// The words of a string with their places in the file; all have the string's if it is written with escapes.
+fn words<'s>(source: &Source, text: &'s Spanned<String>) -> Vec<(&'s str, Range<usize>)> {
+    let (span, inner) = (text.span(), text.get_ref());
+    let plain = source.text.get(span.start + 1..span.end.saturating_sub(1)) == Some(inner);
+    let place = |word: &str| {
+        let from = span.start + 1 + (word.as_ptr().addr() - inner.as_ptr().addr());
+        if plain { from..from + word.len() } else { span.clone() }
+    };
+    inner.split_whitespace().map(|word| (word, place(word))).collect()
+}
+
+/// `[flags]` and `[sweep]` have none of these: runs that are timed are not profiled.
+pub(super) fn not_in_timed_runs(source: &Source, raw: &Raw) -> Parsed<()> {
+    let fixed = raw.flags.iter().map(|(key, _)| (key, "[flags]"));
+    let swept = raw.sweeps.iter().flatten().map(|(key, _)| (key, "[sweep]"));
+    for (key, place) in fixed.chain(swept) {
+        let name = key.get_ref().as_str();
+        let profile = |flag: &&FlagSpec| flag.toml == Some(name) && is_profile_flag(flag);
+        if let Some(flag) = FLAGS.iter().find(profile) {
+            let text = format!("`{name}` is in {place}, but heap profiles are asked for by `profiles`");
+            let example = if flag.name.starts_with('h') {
+                format!("-{}", flag.name)
+            } else {
+                format!("-hT -{}{}", flag.name, flag.default)
+            };
+            return Err(SpecError::at(source, key.span(), text, "a flag of heap profiles").help(format!(
+                "a profile makes a run slower, and these runs are timed. One run more of each configuration, for the profile alone: profiles = [\"{example}\"], before the first table of the file"
+            )));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which flags these are the table says; it must be so.
+    #[test]
+    fn the_flags_of_profiles_are_those_that_change_a_profile() {
+        let default = Flags::default();
+        for flag in FLAGS {
+            let changes = ["", "1", "7", "1m", "fixed", "x"].iter().any(|value| {
+                let joint = if flag.name.starts_with('-') && !value.is_empty() {
+                    "="
+                } else {
+                    ""
+                };
+                let word = format!("-{}{joint}{value}", flag.name);
+                // What contradicts another flag as long as it is alone is no flag of a profile: -h<letter> says all by itself.
+                Flags::parse_words(&[word.as_str(), "-hT"][..if flag.name == "hC" { 2 } else { 1 }]).is_ok_and(
+                    |flags| flags.config.profile != default.config.profile && flags.given.contains(flag.name),
+                )
+            });
+            assert_eq!(changes, is_profile_flag(flag), "-{}", flag.name);
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! An experiment file's meaning: names that exist, arguments and flags that every run of the plan will accept.
+//!
+//! Flags are checked by entering them into [`Flags`], so that a file can hold exactly what a command line can. Which flags a collector
+//! honours is checked for every collector of the file.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use gclab_core::words::Bytes;
+use gclab_flags::{FLAGS, FlagError, Flags};
+use gclab_workloads::{ArgError, Args};
+use toml::Spanned;
+
+use super::errors::{Source, SpecError};
+use super::parse::{Parsed, Raw, RawAxis, RawWorkload, Value};
+use super::profiles;
+use crate::experiment::{Axis, Spec};
+use crate::plan;
+use crate::registry::{Registry, usage};
+use crate::suggest::suggest;
+
+/// More runs than this are a slip: at a second each they would take twelve days.
+const MOST_RUNS: usize = 1_000_000;
+
+/// Looks up and checks everything in `raw`.
+pub fn validate(name: String, source: &Source, raw: Raw, registry: &Registry) -> Parsed<Spec> {
+    let check = Check { source, registry };
+    profiles::not_in_timed_runs(source, &raw)?;
+    let spec = Spec {
+        name,
+        text: source.text.clone(),
+        collectors: check.collectors(&raw.collectors)?,
+        workloads: check.workloads(&raw.workloads)?,
+        profiles: profiles::of_workloads(source, &raw)?,
+        flags: check.flags(&raw)?,
+        sweeps: check.sweeps(&raw)?,
+        question: raw.question.clone(),
+        repeat: raw.repeat,
+        seed: raw.seed,
+        timeout: raw.timeout,
+        heap: check.heap(&raw)?,
+    };
+    check.size(&spec, &raw)?;
+    check.every_setting(&spec, &raw)?;
+    Ok(spec)
+}
+
+/// An -M for checks before the right one is known: more than any machine has, so that it contradicts nothing.
+const SOME_LIMIT: Bytes = Bytes(1 << 40);
+
+struct Check<'a> {
+    source: &'a Source,
+    registry: &'a Registry,
+}
+
+impl Check<'_> {
+    fn at(&self, span: Range<usize>, message: impl Into<String>, label: impl Into<String>) -> Box<SpecError> {
+        SpecError::at(self.source, span, message, label)
+    }
+
+    fn collectors(&self, names: &[Spanned<String>]) -> Parsed<Vec<String>> {
+        for (index, name) in names.iter().enumerate() {
+            let wanted = name.get_ref();
+            if self.registry.collector(wanted).is_none() {
+                let help = suggest(wanted, "collectors", &self.registry.collector_names());
+                return Err(self
+                    .at(
+                        name.span(),
+                        format!("`collectors`: unknown collector \"{wanted}\""),
+                        "no such collector",
+                    )
+                    .help(help));
+            }
+            if names[..index].iter().any(|earlier| earlier.get_ref() == wanted) {
+                return Err(self.twice(name.span(), "collectors", wanted));
+            }
+        }
+        Ok(names.iter().map(|name| name.get_ref().clone()).collect())
+    }
+
+    fn twice(&self, span: Range<usize>, key: &str, value: &str) -> Box<SpecError> {
+        self.at(span, format!("`{key}` has {value} twice"), "given before")
+            .help("each value once: `repeat` says how often a configuration is run")
+    }
+
+    fn workloads(&self, items: &[RawWorkload]) -> Parsed<Vec<(String, Vec<String>)>> {
+        let mut workloads: Vec<(String, Vec<String>)> = Vec::new();
+        for RawWorkload { name, args, .. } in items {
+            let wanted = name.get_ref();
+            let Some(workload) = self.registry.workload(wanted) else {
+                let help = suggest(wanted, "workloads", &self.registry.workload_names());
+                return Err(self
+                    .at(
+                        name.span(),
+                        format!("`workloads`: unknown workload \"{wanted}\""),
+                        "no such workload",
+                    )
+                    .help(help));
+            };
+            let texts: Vec<String> = args.iter().map(|arg| arg.get_ref().clone()).collect();
+            Args::parse(workload, &texts).map_err(|error| {
+                let index = match &error {
+                    ArgError::Invalid { arg, .. } => workload.args.iter().position(|spec| spec.name == *arg),
+                    ArgError::TooMany { expected, .. } => Some(*expected),
+                    ArgError::Missing { .. } => None,
+                };
+                let span = index
+                    .and_then(|index| args.get(index))
+                    .map_or_else(|| name.span(), Spanned::span);
+                self.at(span, format!("`args`: {error}"), "here").help(usage(workload))
+            })?;
+            let work = (wanted.clone(), texts);
+            if workloads.contains(&work) {
+                return Err(self.twice(name.span(), "workloads", wanted));
+            }
+            workloads.push(work);
+        }
+        Ok(workloads)
+    }
+
+    fn flags(&self, raw: &Raw) -> Parsed<BTreeMap<String, String>> {
+        raw.flags
+            .iter()
+            .map(|(key, value)| {
+                self.set(&mut Flags::default(), key, value)?;
+                Ok((key.get_ref().clone(), value.get_ref().to_string()))
+            })
+            .collect()
+    }
+
+    fn sweeps(&self, raw: &Raw) -> Parsed<Vec<Vec<Axis>>> {
+        let axes = |sweep: &Vec<RawAxis>| {
+            sweep
+                .iter()
+                .map(|(key, values)| self.axis(raw, key, values))
+                .collect::<Parsed<_>>()
+        };
+        raw.sweeps.iter().map(axes).collect()
+    }
+
+    fn axis(&self, raw: &Raw, key: &Spanned<String>, values: &[Spanned<Value>]) -> Parsed<Axis> {
+        let name = key.get_ref();
+        if raw.flags.iter().any(|(fixed, _)| fixed.get_ref() == name) {
+            return Err(self
+                .at(
+                    key.span(),
+                    format!("`{name}` is both in [flags] and in [sweep]"),
+                    "fixed in [flags]",
+                )
+                .help("a flag is either the same in every run or swept: leave one out"));
+        }
+        let mut seen: Vec<Flags> = Vec::new();
+        for value in values {
+            let mut flags = Flags::default();
+            self.set(&mut flags, key, value)?;
+            // By meaning, not by text: 1m and 1024k are one value.
+            if seen.contains(&flags) {
+                return Err(self.twice(value.span(), name, &value.get_ref().to_string()));
+            }
+            seen.push(flags);
+        }
+        Ok(Axis {
+            flag: name.clone(),
+            values: values.iter().map(|value| value.get_ref().to_string()).collect(),
+        })
+    }
+
+    /// `heap` decides on `-M`: nothing else may, nor ask for a size of its own.
+    fn heap(&self, raw: &Raw) -> Parsed<Vec<f64>> {
+        let Some(heap) = &raw.heap else {
+            return Ok(Vec::new());
+        };
+        let swept = raw
+            .sweeps
+            .iter()
+            .flatten()
+            .map(|(key, values)| (key, "[sweep]", values.as_slice()));
+        let fixed = raw
+            .flags
+            .iter()
+            .map(|(key, value)| (key, "[flags]", std::slice::from_ref(value)));
+        for (key, place, values) in fixed.chain(swept) {
+            let name = key.get_ref().as_str();
+            let sized = |value: &Spanned<Value>| matches!(value.get_ref(), Value::Text(_) | Value::Integer(_));
+            if name == "M" || name == "H" && values.iter().any(sized) {
+                return Err(self
+                    .at(
+                        key.span(),
+                        format!("`{name}` is in {place}, but `heap` says how large heaps are"),
+                        "also a size of the heap",
+                    )
+                    .help("`heap` gives every run an -M, in multiples of the least heap of its workload: leave one of the two out"));
+            }
+        }
+        Ok(heap.get_ref().iter().map(|multiple| *multiple.get_ref()).collect())
+    }
+
+    fn set(&self, flags: &mut Flags, key: &Spanned<String>, value: &Spanned<Value>) -> Parsed<()> {
+        let name = key.get_ref();
+        flags.set(name, &value.get_ref().to_string()).map_err(|error| {
+            let (span, label) = match error {
+                FlagError::Unknown { .. } | FlagError::NotYet { .. } | FlagError::CommandLineOnly { .. } => {
+                    (key.span(), "not a flag of experiment files")
+                }
+                _ => (value.span(), "not a legal value"),
+            };
+            let names: Vec<&str> = FLAGS.iter().filter_map(|flag| flag.toml).collect();
+            let report = self.at(span, error.to_string(), label);
+            match error {
+                FlagError::Unknown { .. } => report.help(format!("flags: {}", names.join(", "))),
+                _ => report,
+            }
+        })
+    }
+
+    fn size(&self, spec: &Spec, raw: &Raw) -> Parsed<()> {
+        let product = |factors: &mut dyn Iterator<Item = usize>| factors.fold(1_usize, usize::saturating_mul);
+        let settings = spec
+            .sweeps
+            .iter()
+            .map(|axes| product(&mut axes.iter().map(|axis| axis.values.len())))
+            .fold(0, usize::saturating_add);
+        // Of each workload so many timed runs, and a run for each of its profiles.
+        let of_each = spec.profiles.iter().map(|own| own.len() + spec.repeat as usize);
+        let factors = [
+            settings.max(1),
+            spec.collectors.len(),
+            spec.heap.len().max(1),
+            of_each.fold(0, usize::saturating_add),
+        ];
+        let runs = product(&mut factors.into_iter());
+        if runs <= MOST_RUNS {
+            return Ok(());
+        }
+        let span = raw.sweeps.iter().flatten().next().map_or(0..0, |(key, _)| key.span());
+        Err(self
+            .at(
+                span,
+                format!("this sweep has {runs} runs"),
+                "the cross product of all axes",
+            )
+            .help(format!("at most {MOST_RUNS}: leave out values or lower `repeat`")))
+    }
+
+    /// Every collector must honour every flag of every setting, and no two flags of a setting may contradict each other.
+    fn every_setting(&self, spec: &Spec, raw: &Raw) -> Parsed<()> {
+        for cell in plan::settings(spec) {
+            let mut flags = Flags::default();
+            for (name, value) in &cell {
+                flags
+                    .set(name, value)
+                    .map_err(|error| self.of_flag(raw, None, &error))?;
+            }
+            if !spec.heap.is_empty() {
+                // There will be an -M, and some flags need one.
+                flags.config.max_heap = Some(SOME_LIMIT);
+            }
+            Flags::parse_words(&flags.to_words()).map_err(|error| self.of_flag(raw, None, &error))?;
+            for name in &spec.collectors {
+                let Some(collector) = self.registry.collector(name) else {
+                    continue;
+                };
+                self.registry
+                    .fit(collector, &flags)
+                    .map_err(|error| self.of_flag(raw, Some(name), &error))?;
+                self.every_profile(raw, name, &flags)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Every profile must go with the setting `flags` of `collector`.
+    fn every_profile(&self, raw: &Raw, collector: &str, flags: &Flags) -> Parsed<()> {
+        let own = raw.workloads.iter().filter_map(|workload| workload.profiles.as_ref());
+        for profile in raw.profiles.iter().chain(own.flatten()) {
+            let mut words = flags.to_words();
+            words.extend(profile.get_ref().split_whitespace().map(str::to_owned));
+            let fits = Flags::parse_words(&words).and_then(|flags| match self.registry.collector(collector) {
+                Some(description) => self.registry.fit(description, &flags),
+                None => Ok(flags),
+            });
+            fits.map_err(|error| {
+                let text = format!("`profiles`: with {collector} {}: {error}", flags.to_words().join(" "));
+                self.at(profile.span(), text, "not in every configuration of this file")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// An error about a flag that was legal by itself, at the place in the file where the flag is.
+    fn of_flag(&self, raw: &Raw, collector: Option<&str>, error: &FlagError) -> Box<SpecError> {
+        let word = match error {
+            FlagError::NotHonoured { flag, .. } | FlagError::Conflict { flag, .. } => flag.trim_start_matches('-'),
+            _ => "",
+        };
+        let named = |key: &str| {
+            FLAGS.iter().any(|spec| {
+                spec.toml == Some(key) && !spec.name.is_empty() && word.starts_with(spec.name.trim_start_matches('-'))
+            })
+        };
+        let keys = raw
+            .sweeps
+            .iter()
+            .flatten()
+            .map(|(key, _)| key)
+            .chain(raw.flags.iter().map(|(key, _)| key));
+        let key = keys
+            .filter(|key| named(key.get_ref()))
+            .max_by_key(|key| key.get_ref().len());
+        let span = key.map_or(0..0, Spanned::span);
+        let label = collector.map_or_else(|| "contradicts another flag".into(), |name| format!("not with {name}"));
+        let report = self.at(span, error.to_string(), label);
+        match collector {
+            Some(_) if matches!(error, FlagError::NotHonoured { others, .. } if others.is_empty()) => {
+                report.help("take the flag out of this file; `gclab list collectors` shows which flags each collector honours")
+            }
+            Some(name) => report.help(format!("take {name} out of `collectors`, or the flag out of this file: one file sweeps what all its collectors honour")),
+            None => report,
+        }
+    }
+}
