@@ -10,8 +10,8 @@ use criterion::{Criterion, SamplingMode, Throughput};
 use gclab_collectors::{Compacting, Copying};
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::Collector;
+use gclab_core::config::{Compact, Config};
 use gclab_core::events::{Event, Listener};
-use gclab_core::flags::{Compact, Flags};
 use gclab_core::mutator::{Handle, Mutator};
 use gclab_core::world::World;
 use std::sync::Arc;
@@ -76,9 +76,9 @@ fn build<C: Collector>(m: &mut Mutator<'_, C>, place: &[u32], live: usize) -> Ha
 
 fn collect<C: Collector>(c: &mut Criterion, total: usize) {
     let place = shuffled(total);
-    let flags = Flags {
+    let flags = Config {
         compact: Compact::Always,
-        ..Flags::default()
+        ..Config::default()
     };
     for percent in [30, 60, 90] {
         let live = total * percent / 100;

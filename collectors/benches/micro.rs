@@ -8,7 +8,7 @@ use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_mai
 use gclab_collectors::{Copying, TwoSpace};
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::Collector;
-use gclab_core::flags::Flags;
+use gclab_core::config::Config;
 use gclab_core::mutator::{Gc, Mutator};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
@@ -30,9 +30,9 @@ struct Cell {
 }
 
 fn world<C: Collector>(area: usize) -> World<C> {
-    World::new(&Flags {
+    World::new(&Config {
         allocation_area: Bytes(area),
-        ..Flags::default()
+        ..Config::default()
     })
     .expect("memory for a bench")
 }

@@ -1,7 +1,7 @@
 //! The heap of gclab: blocks, closures, the mutator API, the Collector trait and what collectors are made of.
 //!
 //! Read in this order: [`words`], [`block`] (memory), [`closure`] (the object model), [`mutator`] (how programs use
-//! it), [`collector`] (what a collector is), [`space`] and [`trace`] (what collectors are made of), [`world`] (all of it
+//! it), [`collector`] (what a collector is), [`space`], [`workers`] and [`trace`] (what collectors are made of), [`world`] (all of it
 //! together). Files import downwards in roughly this order.
 
 extern crate self as gclab_core;
@@ -10,9 +10,8 @@ pub mod block;
 pub mod clock;
 pub mod closure;
 pub mod collector;
+pub mod config;
 pub mod events;
-pub mod flags;
-pub mod gc_threads;
 pub mod heap;
 pub mod memory;
 #[cfg(miri)]
@@ -21,13 +20,14 @@ pub mod mutants;
 pub mod mutator;
 mod prefetch;
 pub mod profile;
+pub mod recorder;
 pub mod remembered;
 pub mod sizing;
 pub mod space;
-pub mod stats;
 mod sync;
 pub mod trace;
 pub mod words;
+pub mod workers;
 pub mod world;
 
 pub use closure::Closure;

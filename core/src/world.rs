@@ -8,16 +8,16 @@
 //! (`registry`). Lock order: the world's lock, then that of the table of handles.
 
 use crate::collector::{Alloc, Capability, Cause, Collector, Refill};
+use crate::config::Config;
 use crate::events::Listener;
-use crate::flags::{FlagError, Flags};
 use crate::heap::OutOfMemory;
 use crate::memory::MemoryError;
 use crate::mutator::{HandleTable, Mutator};
-use crate::stats::Statistics;
-use crate::stats::render::Printer;
 use crate::sync::{Arc, Condvar, Mutex, this_thread};
 use crate::words::{Addr, Words};
 use gate::Locked;
+use gclab_stats::Statistics;
+use gclab_stats::render::Printer;
 use inside::Inside;
 use registry::Registry;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -57,9 +57,6 @@ pub enum StartError {
     /// The system refused address space or memory.
     #[error("the heap could not be made: {0}")]
     Memory(#[from] MemoryError),
-    /// The collector cannot do what a flag asks.
-    #[error(transparent)]
-    Flag(#[from] FlagError),
     /// The limit on memory leaves no room for the first allocation area.
     #[error("the heap could not be made: {0}")]
     OutOfMemory(#[from] OutOfMemory),
@@ -112,15 +109,18 @@ pub enum EnterError {
 }
 
 impl<C: Collector> World<C> {
-    /// A world with an empty heap.
+    /// Makes a world with an empty heap. If the collector cannot have as many generations as `config` says, the heap has the nearest
+    /// number that it can have.
     ///
     /// # Errors
-    /// If there is no memory for it, or the collector cannot do what a flag asks.
-    pub fn new(flags: &Flags) -> Result<World<C>, StartError> {
-        let flags = &mut flags.clone();
-        C::DESCRIPTION.fit(flags, |_| Vec::new())?;
+    /// If there is no memory for it.
+    pub fn new(config: &Config) -> Result<World<C>, StartError> {
+        let config = &Config {
+            generations: C::DESCRIPTION.fitting_generations(config.generations),
+            ..config.clone()
+        };
         Ok(World {
-            inside: Mutex::new(Inside::new(flags)?),
+            inside: Mutex::new(Inside::new(config)?),
             all_stopped: Condvar::new(),
             resumed: Condvar::new(),
             left: Condvar::new(),

@@ -8,28 +8,11 @@ use std::time::Duration;
 use criterion::{Criterion, criterion_group, criterion_main};
 use gclab_core::World;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
-use gclab_core::flags::Flags;
+use gclab_core::config::Config;
 use gclab_core::words::Bytes;
 use gclab_workloads::{Args, Workload, WorkloadList, WorkloadVisitor};
 
-/// Sizes at which a run takes some milliseconds, and collects many times with [`AREA`]; workloads that are not named
-/// here run at their test size.
-const SIZES: &[(&str, &[&str])] = &[
-    ("binary_trees", &["13"]),
-    ("gcbench", &["13", "11", "50000"]),
-    ("long_list", &["60000", "60000"]),
-    ("mut_array", &["30000", "300000"]),
-    ("hash_churn", &["8192", "32768", "200000"]),
-    ("message_window", &["5000", "15000", "1024"]),
-    ("heap_snapshot", &["-", "2"]),
-    ("word_index", &["-", "2", "100"]),
-    ("par_trees", &["2", "12"]),
-    ("par_skewed", &["4", "10000", "500"]),
-    ("par_shared", &["4", "8192", "32768", "100000"]),
-    ("server", &["2", "2000", "2000", "0"]),
-];
-
-/// The allocation area: small, so that small runs collect often.
+/// The allocation area: small, so that the small runs of `WorkloadDescription::bench` collect often.
 const AREA: Bytes = Bytes(256 << 10);
 
 struct ByWorkload<'c> {
@@ -41,9 +24,7 @@ impl WorkloadVisitor for ByWorkload<'_> {
 
     fn visit<W: Workload>(self, workload: &W) {
         let description = &W::DESCRIPTION;
-        let named = SIZES.iter().find(|(name, _)| *name == description.name);
-        let args = named.map_or(description.test.args, |(_, args)| args);
-        let args = Args::parse(description, args).expect("sizes are in range");
+        let args = Args::parse(description, description.bench).expect("sizes are in range");
         for collector in gclab_collectors::All::descriptions() {
             let by_collector = ByCollector {
                 workload,
@@ -65,9 +46,9 @@ impl<W: Workload> CollectorVisitor for ByCollector<'_, W> {
     type Output = ();
 
     fn visit<C: Collector>(self) {
-        let flags = Flags {
+        let flags = Config {
             allocation_area: AREA,
-            ..Flags::default()
+            ..Config::default()
         };
         let mut group = self.criterion.benchmark_group(W::DESCRIPTION.name);
         group.bench_function(C::DESCRIPTION.name, |b| {

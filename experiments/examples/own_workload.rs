@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::Collector;
 use gclab_core::world::World;
-use gclab_workloads::{ArgSpec, Args, RunError, TestSize, Workload, WorkloadDescription};
+use gclab_workloads::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription};
 
 /// A link of a chain.
 #[derive(Closure)]
@@ -37,6 +37,12 @@ impl Workload for Rings {
         test: TestSize {
             args: &["100"],
             checksum: Some(4950),
+        },
+        bench: &["50000"],
+        stress: StressSize {
+            args: &["300"],
+            every: 1,
+            parallel: &["3000"],
         },
     };
 

@@ -6,7 +6,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use gclab_core::flags::{CommandLine, split};
+use gclab_flags::{CommandLine, split};
 use gclab_programs::Executor;
 use gclab_sweep::registry::Registry;
 

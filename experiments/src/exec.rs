@@ -13,11 +13,12 @@ use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
 use gclab_core::collector::Description;
-use gclab_core::flags::{ENVIRONMENT, FLAGS, Flags, help};
+use gclab_core::config::{Compact, Config, FromGeneration};
 use gclab_core::heap::{EXIT_HEAP_EXHAUSTED, OutOfMemory};
-use gclab_core::stats::render;
+use gclab_flags::{ENVIRONMENT, FLAGS, Flags, help};
 use gclab_programs::{Done, Ended, Executor, Request};
 use gclab_results::{Configuration, PlannedRun, RunRecord, Status};
+use gclab_stats::render;
 use gclab_sweep::record::{heap_profile, latency, run_stats};
 use gclab_sweep::registry::Registry;
 use gclab_sweep::suggest::suggest;
@@ -143,10 +144,28 @@ pub(crate) fn checked(work: &Work, flags: &Flags, registry: &Registry) -> Result
     })
 }
 
+/// The name of the collector that a configuration asks for, whether or not this program has it.
+/// `-G1` asks for two-space (with `-M` too); `-c` (with `-G1` too, where GHC ignores it) and `-M`
+/// ask for compacting; `-N2` and more for parallel, unless bare `-qg` turns that off; everything
+/// else for copying.
+fn wanted_collector(config: &Config) -> &'static str {
+    if config.compact != Compact::Never {
+        "compacting"
+    } else if config.generations == 1 {
+        "two-space"
+    } else if config.max_heap.is_some() {
+        "compacting"
+    } else if config.capabilities > 1 && config.parallel_gc != FromGeneration::Off {
+        "parallel"
+    } else {
+        "copying"
+    }
+}
+
 /// The collector that the flags ask for. `-M` alone asks for compacting; if this program has no
 /// such collector, copying will do, since both keep within the limit.
 fn collector_by_flags(flags: &Flags, registry: &Registry) -> Result<&'static Description, String> {
-    let wanted = flags.wanted_collector();
+    let wanted = wanted_collector(&flags.config);
     let substitute = if wanted == "compacting" && !flags.given.contains("c") {
         registry.collector("copying")
     } else {
@@ -172,7 +191,7 @@ fn run(
         Ok(record) => record,
         Err(message) => return refuse(message),
     };
-    if arguments.profile.is_some() && checked.flags.profile.breakdown.is_none() {
+    if arguments.profile.is_some() && checked.flags.config.profile.breakdown.is_none() {
         return refuse(
             "--profile says where a heap profile goes, but no flag asks for one: -hT -hy -hr and others (`gclab exec +RTS -?`)",
         );
@@ -280,5 +299,32 @@ impl RecordFile {
 
     fn problem(path: &std::path::Path, error: &io::Error) -> String {
         format!("--record {}: {error}", path.display())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_collector_that_the_flags_ask_for() {
+        let cases = [
+            ("", "copying"),
+            ("-A1m -G3", "copying"),
+            ("-G1", "two-space"),
+            ("-G1 -M1g", "two-space"),
+            ("-G1 -c", "compacting"),
+            ("-c", "compacting"),
+            ("-c60 -N2", "compacting"),
+            ("-M1g", "compacting"),
+            ("-N2", "parallel"),
+            ("-N2 -qg1", "parallel"),
+            ("-N2 -qg", "copying"),
+            ("-N1", "copying"),
+        ];
+        for (words, collector) in cases {
+            let flags = Flags::parse_words(&words.split_whitespace().collect::<Vec<_>>()).expect(words);
+            assert_eq!(wanted_collector(&flags.config), collector, "{words}");
+        }
     }
 }

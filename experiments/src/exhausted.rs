@@ -3,9 +3,10 @@
 
 use gclab_core::block::{Exhausted, MEGABLOCK};
 use gclab_core::collector::Description;
-use gclab_core::flags::Flags;
+use gclab_core::config::Parameter;
 use gclab_core::heap::{OutOfMemory, default_limit};
 use gclab_core::words::Bytes;
+use gclab_flags::Flags;
 
 /// The limit that the heap met.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,13 +24,15 @@ enum Bound<'e> {
 /// The limit that `error` met. A heap's limit is `-M`, or `machine` without `-M`, but at most the
 /// reservation; in whole megablocks.
 fn bound<'e>(error: &'e OutOfMemory, flags: &Flags, machine: Bytes) -> Bound<'e> {
-    let wanted = flags.max_heap.unwrap_or(machine);
+    let wanted = flags.config.max_heap.unwrap_or(machine);
     match (&error.cause, error.limit) {
         (Exhausted::System(_), _) => Bound::System(&error.cause),
-        (Exhausted::Limit, Some(limit)) if limit.0.saturating_add(MEGABLOCK.0) > wanted.0 => match flags.max_heap {
-            Some(_) => Bound::Flag(limit),
-            None => Bound::Machine(limit),
-        },
+        (Exhausted::Limit, Some(limit)) if limit.0.saturating_add(MEGABLOCK.0) > wanted.0 => {
+            match flags.config.max_heap {
+                Some(_) => Bound::Flag(limit),
+                None => Bound::Machine(limit),
+            }
+        }
         (Exhausted::Limit | Exhausted::Reservation, _) => Bound::Reservation,
     }
 }
@@ -37,7 +40,7 @@ fn bound<'e>(error: &'e OutOfMemory, flags: &Flags, machine: Bytes) -> Bound<'e>
 /// The message, several lines without an end of the last. A collector that moves closures but
 /// cannot compact (`-c`) needs room for copies of them.
 pub(crate) fn exhausted(error: &OutOfMemory, flags: &Flags, collector: &Description) -> String {
-    let copies = collector.moves && !collector.honours.contains(&"c");
+    let copies = collector.moves && !collector.honours(Parameter::Compact);
     text(error, flags, copies, default_limit())
 }
 
@@ -59,17 +62,21 @@ fn text(error: &OutOfMemory, flags: &Flags, copies: bool, machine: Bytes) -> Str
             "Use a machine (or group) with more, or `+RTS -M<size>' to have the system swap.".to_owned(),
         ],
         Bound::Reservation => {
-            let limit = error.limit.unwrap_or(flags.reserve).0.min(flags.reserve.0);
+            let limit = error
+                .limit
+                .unwrap_or(flags.config.reserve)
+                .0
+                .min(flags.config.reserve.0);
             let mut lines = vec![format!(
                 "The address space reserved for the heap is used up: {}.",
                 size(Bytes(limit))
             )];
-            lines.push(if limit.saturating_add(MEGABLOCK.0) > flags.reserve.0 {
+            lines.push(if limit.saturating_add(MEGABLOCK.0) > flags.config.reserve.0 {
                 "Use `+RTS -xr<size>' to reserve more.".to_owned()
             } else {
                 format!(
                     "The system refused the {} of -xr: a larger `ulimit -v' would help.",
-                    size(flags.reserve)
+                    size(flags.config.reserve)
                 )
             });
             lines

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use gclab_core::flags::FLAGS;
+use gclab_flags::{FLAGS, honours};
 use gclab_sweep::registry::{Registry, usage};
 use serde_json::{Value, json};
 
@@ -29,22 +29,27 @@ pub(crate) fn list(arguments: &Arguments, registry: &Registry) -> ExitCode {
         (What::Collectors, true) => pretty(registry.collectors.iter().map(|collector| {
             json!({
                 "name": collector.name, "summary": collector.summary, "moves": collector.moves,
-                "parallel": collector.parallel, "honours": collector.honours, "generations": [collector.generations.0, collector.generations.1],
+                "parallel": collector.parallel, "honours": honours(collector).map(|flag| flag.name).collect::<Vec<_>>(), "generations": [collector.generations.0, collector.generations.1],
             })
         })),
         (What::Workloads, true) => pretty(registry.workloads.iter().map(|workload| {
             let arguments = workload.args.iter().map(|arg| json!({ "name": arg.name, "expected": arg.expected(), "default": arg.default_text(), "meaning": arg.meaning }));
-            json!({ "name": workload.name, "summary": workload.summary, "arguments": arguments.collect::<Vec<_>>(), "test": workload.test.args })
+            let stress = &workload.stress;
+            json!({
+                "name": workload.name, "summary": workload.summary, "arguments": arguments.collect::<Vec<_>>(),
+                "test": workload.test.args, "bench": workload.bench,
+                "stress": { "args": stress.args, "every": stress.every, "parallel": stress.parallel },
+            })
         })),
         (What::Flags, true) => pretty(FLAGS.iter().map(|flag| {
             json!({
                 "name": flag.name, "form": flag.form(), "key": flag.toml, "kind": flag.kind.name(), "default": flag.default,
                 "range": flag.kind.range().map(|(least, most)| [least, most]), "meaning": flag.meaning, "differs_from_ghc": flag.ghc,
-                "collectors": registry.honouring(flag.name),
+                "collectors": registry.honouring(flag),
             })
         })),
         (What::Collectors, false) => columns(registry.collectors.iter().map(|collector| {
-            let honours: Vec<String> = collector.honours.iter().map(|flag| format!("-{flag}")).collect();
+            let honours: Vec<String> = honours(collector).map(|flag| format!("-{}", flag.name)).collect();
             (collector.name.to_owned(), format!("{}\nhonours {}", collector.summary, honours.join(" ")))
         })),
         (What::Workloads, false) => columns(registry.workloads.iter().map(|workload| {

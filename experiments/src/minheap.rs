@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
-use gclab_core::flags::{Flags, HeapHint};
+use gclab_core::config::HeapHint;
+use gclab_flags::Flags;
 use gclab_results::probe::reference;
 use gclab_results::{Configuration, Status, shell_line};
 use gclab_sweep::minheap::progress::{Progress, outcome};
@@ -137,10 +138,10 @@ fn questions(arguments: &Arguments, words: &[String], registry: &Registry) -> Re
         .to_words()
         .iter()
         .any(|word| word.starts_with("-M") && word != SOME_LIMIT);
-    if other_limit || matches!(flags.heap_hint, HeapHint::Size(_)) {
+    if other_limit || matches!(flags.config.heap_hint, HeapHint::Size(_)) {
         return Err("minheap chooses -M itself: leave out -M, and -H with a size".into());
     }
-    flags.max_heap = None;
+    flags.config.max_heap = None;
     let mut questions: Vec<Configuration> = Vec::new();
     let mut refusals = Vec::new();
     let all = registry.collector_names();

@@ -119,14 +119,14 @@ pub(crate) fn compare(arguments: &CompareArguments) -> ExitCode {
         Err(message) => return refuse(message),
     };
     let comparison = compare_folders(&folders[0], &folders[1], arguments.threshold);
-    if comparison.rows.is_empty() {
+    if comparison.is_empty() {
         return refuse(format!(
             "{} and {} have no configuration in common that was run: nothing can be compared",
             arguments.base.display(),
             arguments.new.display()
         ));
     }
-    let printed = print(&gclab_report::comparison_table(&comparison));
+    let printed = print(&gclab_report::comparison(&comparison));
     if comparison.regressed() {
         ExitCode::FAILURE
     } else {

@@ -1,6 +1,6 @@
 //! The faults of a finished sweep: runs that failed, and checksums that disagree.
 
-use gclab_report::{disagreements, wrong_results};
+use gclab_report::{disagreements, profile_disagreements};
 use gclab_results::{ResultsDir, RunRecord, Status, shell_line};
 use gclab_sweep::text::last_lines;
 
@@ -17,7 +17,7 @@ pub(crate) fn faults(results: &ResultsDir) -> Vec<String> {
             "WRONG RESULTS: {note}: a collector loses or changes data, or the workload is not deterministic"
         ));
     }
-    for note in wrong_results(results) {
+    for note in profile_disagreements(results) {
         faults.push(format!("WRONG RESULTS: {note}: a heap profile changes the program"));
     }
     for kind in ["crash", "timeout", "usage error"] {

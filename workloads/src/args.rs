@@ -1,25 +1,25 @@
 //! Declared arguments of workloads, and their checking before a heap exists.
 //!
-//! Arguments are positional. Those left out at the end, and those given as `-`, take their defaults.
+//! Arguments are positional. An argument takes its default if it is left out at the end or is `-`.
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::workload::WorkloadDescription;
 
-/// What an argument may be.
+/// The kind of an argument, with its default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArgKind {
     /// A whole number.
     Number {
-        /// Taken if none is given: the size at which workloads are compared.
+        /// The default: the size at which workloads are compared.
         default: u64,
-        /// What is accepted.
+        /// The accepted numbers.
         range: RangeInclusive<u64>,
     },
     /// A file that can be read.
     File {
-        /// What is read if none is given, in words; `None` if there is nothing built in and a file must be given.
+        /// The built-in input, in words; `None` if there is none and a file must be named.
         default: Option<&'static str>,
     },
 }
@@ -27,16 +27,16 @@ pub enum ArgKind {
 /// One declared argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgSpec {
-    /// Its name, in capitals as usage lines have it.
+    /// Its name, in capitals, as in the usage line.
     pub name: &'static str,
-    /// What it sets, in a few words.
+    /// Its meaning in a few words.
     pub meaning: &'static str,
-    /// What it may be.
+    /// Its kind and default.
     pub kind: ArgKind,
 }
 
 impl ArgSpec {
-    /// A number in `range`.
+    /// Declares a number in `range`.
     pub const fn number(name: &'static str, meaning: &'static str, default: u64, range: RangeInclusive<u64>) -> Self {
         ArgSpec {
             name,
@@ -45,7 +45,7 @@ impl ArgSpec {
         }
     }
 
-    /// A file, or what is built in.
+    /// Declares a file; `default` names the built-in input.
     pub const fn file(name: &'static str, meaning: &'static str, default: Option<&'static str>) -> Self {
         ArgSpec {
             name,
@@ -54,7 +54,7 @@ impl ArgSpec {
         }
     }
 
-    /// What may be given, in words: "a whole number from 1 to 40".
+    /// The accepted values in words: "a whole number from 1 to 40".
     pub fn expected(&self) -> String {
         match &self.kind {
             ArgKind::Number { range, .. } => {
@@ -64,7 +64,7 @@ impl ArgSpec {
         }
     }
 
-    /// What is taken if it is left out, in words; `None` if it must be given.
+    /// The default in words; `None` if the argument is required.
     pub fn default_text(&self) -> Option<String> {
         match &self.kind {
             ArgKind::Number { default, .. } => Some(default.to_string()),
@@ -125,15 +125,15 @@ pub struct Args(Vec<(&'static str, Value)>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Value {
     Number(u64),
-    /// `None`: what is built in.
+    /// `None` is the built-in input.
     File(Option<PathBuf>),
 }
 
 impl Args {
-    /// Checks what was given against what `workload` declares.
+    /// Checks the words `given` against the declaration of `workload`.
     ///
     /// # Errors
-    /// If there are too many or too few, or one is not what is declared.
+    /// If there are too many or too few, or one does not fit its declaration.
     pub fn parse<S: AsRef<str>>(workload: &WorkloadDescription, given: &[S]) -> Result<Self, ArgError> {
         let (name, specs) = (workload.name, workload.args);
         if let Some(extra) = given.get(specs.len()) {
@@ -154,7 +154,7 @@ impl Args {
         specs.iter().enumerate().map(value).collect::<Result<_, _>>().map(Args)
     }
 
-    /// The number that was given for `name`, or its default.
+    /// The number given for the argument `name`, or its default.
     ///
     /// # Panics
     /// If the workload does not declare a number of this name.
@@ -165,7 +165,7 @@ impl Args {
         }
     }
 
-    /// The file that was given for `name`; `None` for what is built in.
+    /// The file given for the argument `name`; `None` for the built-in input.
     ///
     /// # Panics
     /// If the workload does not declare a file of this name.
@@ -182,43 +182,43 @@ impl Args {
     }
 }
 
-/// Arguments that a workload does not take.
+/// The reason why a workload does not accept its arguments.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArgError {
-    /// One is not what is declared.
+    /// One does not fit its declaration.
     #[error("{workload}: {arg} is `{value}`, expected {expected}")]
     Invalid {
         /// The workload's name.
         workload: &'static str,
         /// The argument's name.
         arg: &'static str,
-        /// What was given.
+        /// The word on the command line.
         value: String,
-        /// What would be accepted, how to ask for the default, and why a file cannot be read.
+        /// The accepted values, how to ask for the default, and why a file cannot be read.
         expected: String,
     },
-    /// One without a default was left out.
+    /// An argument without a default is missing.
     #[error("{workload}: {arg} is missing, expected {expected}: {meaning}")]
     Missing {
         /// The workload's name.
         workload: &'static str,
         /// The argument's name.
         arg: &'static str,
-        /// What would be accepted.
+        /// The accepted values, in words.
         expected: String,
-        /// What the argument sets.
+        /// The argument's meaning.
         meaning: &'static str,
     },
-    /// There are more than are declared.
+    /// There are more arguments than declared.
     #[error("{workload}: {given} arguments given (`{extra}` is one too many), expected at most {expected}: {usage}")]
     TooMany {
         /// The workload's name.
         workload: &'static str,
-        /// How many were given.
+        /// The number of arguments given.
         given: usize,
         /// The first that is not declared.
         extra: String,
-        /// How many are declared.
+        /// The number of arguments declared.
         expected: usize,
         /// The usage line.
         usage: String,

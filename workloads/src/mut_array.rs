@@ -1,17 +1,18 @@
-//! `mut_array N U`: random stores into one large array of pointers, the hardest case for a remembered set.
+//! `mut_array N U`: random stores into one large array of pointers, the hardest case for a
+//! remembered set.
 //!
-//! Slot k of an array of N first points to a fresh box {value = k}; then U times a drawn slot is made to point to a fresh box with a
-//! drawn value (seed 2; first the slot, then the value). The checksum is the sum of the values of all N boxes. Boxes have 16 bytes;
-//! live: 24 N.
+//! Slot k of an array of N first points to a fresh box {value = k}. Then U times a drawn slot is
+//! made to point to a fresh box with a drawn value (seed 2; first the slot, then the value). The
+//! checksum is the sum of the values of all N boxes. Boxes have 16 bytes; live: 24 N bytes.
 
 use gclab_core::closure::Closure;
 use gclab_core::collector::Collector;
 use gclab_core::mutator::Mutator;
 use gclab_core::world::World;
 
-use crate::{ArgSpec, Args, RunError, SplitMix64, TestSize, Workload, WorkloadDescription};
+use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription};
 
-/// Start of the generator of slots and values.
+/// Seed of the generator of slots and values.
 const SEED: u64 = 2;
 
 #[derive(Closure)]
@@ -21,7 +22,7 @@ struct Boxed {
     value: u64,
 }
 
-/// The workload.
+/// Random stores into one large array.
 #[derive(Debug, Default)]
 pub struct MutArrayUpdates;
 
@@ -37,6 +38,12 @@ impl Workload for MutArrayUpdates {
         test: TestSize {
             args: &["5000", "100000"],
             checksum: Some(10_073_571_938_625_227_491),
+        },
+        bench: &["30000", "300000"],
+        stress: StressSize {
+            args: &["50", "1000"],
+            every: 1,
+            parallel: &["2000", "5000"],
         },
     };
 

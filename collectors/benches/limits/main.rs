@@ -25,8 +25,8 @@ use criterion::{Criterion, SamplingMode};
 use gclab_collectors::{Copying, TwoSpace};
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::Collector;
+use gclab_core::config::Config;
 use gclab_core::events::{Event, Listener};
-use gclab_core::flags::Flags;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use machine::{Machine, Rates};
@@ -83,9 +83,9 @@ impl Listener for LastPause {
 }
 
 fn world<C: Collector>(area: Bytes) -> World<C> {
-    let flags = Flags {
+    let flags = Config {
         allocation_area: area,
-        ..Flags::default()
+        ..Config::default()
     };
     World::new(&flags).expect("memory for a bench")
 }

@@ -1,14 +1,14 @@
 //! Workloads at test size, every collection checked.
 
 use gclab_core::collector::Collector;
-use gclab_core::flags::Flags;
+use gclab_core::config::Config;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use gclab_workloads::{Workload, WorkloadList, WorkloadVisitor};
 use std::marker::PhantomData;
 
-/// Collections in which a workload of test size must have been at least: fewer would prove nothing.
+/// The least number of collections in a run at test size: fewer would prove nothing.
 const LEAST_COLLECTIONS: u64 = 4;
 
 /// Runs a workload at its test size under a small allocation area.
@@ -20,11 +20,11 @@ impl<C: Collector> WorkloadVisitor for Checked<C> {
     fn visit<W: Workload>(self, workload: &W) {
         let (program, collector) = (W::DESCRIPTION, C::DESCRIPTION.name);
         let (least, most) = C::DESCRIPTION.generations;
-        let flags = Flags {
+        let flags = Config {
             allocation_area: Bytes::kib(64),
             reserve: Bytes::gib(4),
-            generations: Flags::default().generations.clamp(least, most),
-            ..Flags::default()
+            generations: Config::default().generations.clamp(least, most),
+            ..Config::default()
         };
         let mut world = World::<C>::new(&flags).expect("a small heap");
         world.listen(Box::new(Checker::new::<C>().exact()));
@@ -44,7 +44,8 @@ impl<C: Collector> WorkloadVisitor for Checked<C> {
 /// Runs workload `name` of the list `W` at its test size under collector `C`, with the checker on.
 ///
 /// # Panics
-/// If the checker finds a fault, the checksum is another than it should be, or the list has no such workload.
+/// If the checker finds a fault, the checksum is another than it should be, or the list has no such
+/// workload.
 pub fn workload<C: Collector, W: WorkloadList>(name: &str) {
     W::with(name, Checked::<C>(PhantomData)).unwrap_or_else(|| panic!("no workload is called {name}"));
 }

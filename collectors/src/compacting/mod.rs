@@ -16,8 +16,8 @@ use crate::copying::{Generational, Survivors};
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collector, Description, GenerationalBarrier, Outcome, Pause, Refill,
 };
+use gclab_core::config::{AREA, COMPACTION, Compact, Config, GENERATIONS, MAX_GENERATIONS, SHARING, SIZING};
 use gclab_core::events::Phase;
-use gclab_core::flags::{Compact, Flags, MAX_GENERATIONS};
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::{Live, Shape};
 use gclab_core::space::{LiveMap, Region};
@@ -43,23 +43,21 @@ unsafe impl Collector for Compacting {
         moves: true,
         parallel: true,
         generations: (1, MAX_GENERATIONS),
-        honours: &[
-            "A", "n", "AL", "F", "O", "G", "H", "m", "c", "-sizing", "qg", "qb", "qn",
-        ],
+        honours: &[AREA, SIZING, GENERATIONS, COMPACTION, SHARING],
     };
     type Alloc = Bump;
     type Barrier = GenerationalBarrier;
 
-    fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
-        let mut asked = flags.clone();
+    fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
+        let mut asked = config.clone();
         if asked.compaction() == Compact::Never {
             asked.compact = Compact::Always;
         }
-        let spaces = Generational::with_generations(heap, &asked, flags.generations.max(2))?;
+        let spaces = Generational::with_generations(heap, &asked, config.generations.max(2))?;
         let mut compacting = Compacting {
             spaces,
             map: LiveMap::new(heap)?,
-            generations: flags.generations,
+            generations: config.generations,
         };
         compacting.spaces.shape = compacting.next_shape();
         Ok(compacting)
@@ -112,8 +110,8 @@ impl Compacting {
         let copied = spaces.evacuate(pause, oldest - 1, generation, Survivors::BecomeOldest)?;
 
         let mut marker = Marker::new(pause.heap, &*map);
-        let team = &spaces.team;
-        marker.with(team.team(pause.gc_threads, generation, pause.capabilities, Bytes(0)));
+        let owners = pause.capabilities.owners();
+        marker.share_with(spaces.parallel.workers(pause.gc_threads, generation, owners, Bytes(0)));
         pause.roots.for_each(|slot| marker.root(slot));
         marker.mark();
         pause.roots.for_each_weak(|slot| marker.weak(slot));

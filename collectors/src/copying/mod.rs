@@ -4,20 +4,21 @@
 //! promoted at its second collection; older generations promote at once. A collection takes generation 0 and every older
 //! one that has outgrown its limit, max(F × live, -O), set at the last major collection.
 //!
-//! In parallel, a collection is begun by one thread, which calls others when there is enough to be shared (`-qg`, `-qb`, `-qn`; [`TeamRules`]).
+//! In parallel, a collection is begun by one thread, which calls others when there is enough to be shared (`-qg`, `-qb`, `-qn`; [`ParallelPolicy`]).
 //!
 //! Memory at the worst: (1 + F) × live, with the allocation area twice, while a major collection copies.
 
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collector, Description, GenerationalBarrier, Outcome, Pause, Refill,
 };
+use gclab_core::config::{AREA, Config, GENERATIONS, MAX_GENERATIONS, SHARING, SIZING};
 use gclab_core::events::Phase;
-use gclab_core::flags::{Flags, MAX_GENERATIONS};
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::{Live, Shape, Sizing, Young};
 use gclab_core::space::{Nursery, Region, Steps};
-use gclab_core::trace::{Evacuated, Evacuator, TeamRules};
+use gclab_core::trace::{Evacuated, Evacuator};
 use gclab_core::words::{Addr, Bytes, Words};
+use gclab_core::workers::ParallelPolicy;
 
 /// Generational copying collection, by one thread.
 pub type Copying = Generational<false>;
@@ -38,7 +39,7 @@ pub struct Generational<const PARALLEL: bool> {
     old_limit: Bytes,
     /// What the last minor collection promoted.
     promoted: Words,
-    pub(crate) team: TeamRules,
+    pub(crate) parallel: ParallelPolicy,
     /// What the last collection of each generation copied.
     copied: Vec<Bytes>,
 }
@@ -66,16 +67,16 @@ unsafe impl<const PARALLEL: bool> Collector for Generational<PARALLEL> {
         parallel: PARALLEL,
         generations: (2, MAX_GENERATIONS),
         honours: if PARALLEL {
-            &["A", "n", "AL", "F", "O", "G", "H", "m", "-sizing", "qg", "qb", "qn"]
+            &[AREA, SIZING, GENERATIONS, SHARING]
         } else {
-            &["A", "n", "AL", "F", "O", "G", "H", "m", "-sizing"]
+            &[AREA, SIZING, GENERATIONS]
         },
     };
     type Alloc = Bump;
     type Barrier = GenerationalBarrier;
 
-    fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
-        Self::with_generations(heap, flags, flags.generations)
+    fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
+        Self::with_generations(heap, config, config.generations)
     }
 
     fn refill(&mut self, _: &mut Heap, capability: &Capability<Bump>, _: Words) -> Result<Refill, OutOfMemory> {
@@ -103,11 +104,11 @@ unsafe impl<const PARALLEL: bool> Collector for Generational<PARALLEL> {
 }
 
 impl<const PARALLEL: bool> Generational<PARALLEL> {
-    /// With so many generations, two or more, whatever the flags say.
-    pub(crate) fn with_generations(heap: &mut Heap, flags: &Flags, generations: u32) -> Result<Self, OutOfMemory> {
-        let mut sizing = Sizing::new(flags, heap);
+    /// Makes the collector with `generations` generations, two or more, whatever `config` says.
+    pub(crate) fn with_generations(heap: &mut Heap, config: &Config, generations: u32) -> Result<Self, OutOfMemory> {
+        let mut sizing = Sizing::new(config, heap);
         let area = sizing.area(Live::default(), Bytes(0), Shape::Copying);
-        let nursery = sizing.nursery(heap, flags, area, Shape::Copying)?;
+        let nursery = sizing.nursery(heap, config, area, Shape::Copying)?;
         let old_limit = sizing.old_limit(Bytes(0), Shape::Copying);
         Ok(Generational {
             nursery,
@@ -117,7 +118,7 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
             shape: Shape::Copying,
             old_limit,
             promoted: Words(0),
-            team: TeamRules::new(flags),
+            parallel: ParallelPolicy::new(config),
             copied: vec![Bytes(0); generations as usize],
         })
     }
@@ -168,7 +169,7 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
             .resize(&mut self.nursery, pause.heap, live, area, self.shape)
     }
 
-    /// Copy what lives in the nursery and in the steps up to `last`. The team is that of `generation`.
+    /// Copy what lives in the nursery and in the steps up to `last`. The workers are those for `generation`.
     pub(crate) fn evacuate(
         &mut self,
         pause: &mut Pause<'_, Bump>,
@@ -182,10 +183,8 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         }
         if PARALLEL {
             let expected = self.copied[generation as usize];
-            evacuator.with(
-                self.team
-                    .team(pause.gc_threads, generation, pause.capabilities, expected),
-            );
+            let owners = pause.capabilities.owners();
+            evacuator.share_with(self.parallel.workers(pause.gc_threads, generation, owners, expected));
         }
         pause.events.phase(Phase::Condemned);
         evacuator.remembered(pause.capabilities);

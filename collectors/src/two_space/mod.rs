@@ -8,8 +8,8 @@
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collector, Description, NoBarrier, Outcome, Pause, Refill,
 };
+use gclab_core::config::{AREA, Config, Parameter, SIZING};
 use gclab_core::events::Phase;
-use gclab_core::flags::Flags;
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::{Live, Shape, Sizing};
 use gclab_core::space::{Nursery, Region, Steps};
@@ -33,15 +33,15 @@ unsafe impl Collector for TwoSpace {
         moves: true,
         parallel: false,
         generations: (1, 1),
-        honours: &["A", "n", "AL", "F", "G", "m", "-sizing"],
+        honours: &[AREA, SIZING, &[Parameter::Generations]],
     };
     type Alloc = Bump;
     type Barrier = NoBarrier;
 
-    fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
-        let mut sizing = Sizing::new(flags, heap);
+    fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
+        let mut sizing = Sizing::new(config, heap);
         let area = sizing.area_of_one_generation(Live::default(), Shape::Copying);
-        let nursery = sizing.nursery(heap, flags, area, Shape::Copying)?;
+        let nursery = sizing.nursery(heap, config, area, Shape::Copying)?;
         Ok(TwoSpace {
             nursery,
             survivors: Steps::new(1),

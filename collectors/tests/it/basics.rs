@@ -3,7 +3,7 @@
 use gclab_collectors::{All, Copying};
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
-use gclab_core::flags::Flags;
+use gclab_core::config::Config;
 use gclab_core::mutator::{ByteArray, Gc, MutVar, Mutator, NoGc};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
@@ -23,14 +23,14 @@ struct Cell {
     next: Mut<Cell>,
 }
 
-/// Flags of a small heap for a collector that takes `generations`.
-pub fn flags<C: Collector>(area: usize) -> Flags {
+/// Config of a small heap for a collector that takes `generations`.
+pub fn flags<C: Collector>(area: usize) -> Config {
     let generations = if C::DESCRIPTION.name == "two-space" { 1 } else { 2 };
-    Flags {
+    Config {
         allocation_area: Bytes(area),
         reserve: Bytes(4 << 30),
         generations,
-        ..Flags::default()
+        ..Config::default()
     }
 }
 
@@ -275,7 +275,7 @@ struct Leak;
 impl CollectorVisitor for Leak {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let flags = Flags {
+        let flags = Config {
             max_heap: Some(Bytes(8 << 20)),
             ..flags::<C>(256 << 10)
         };

@@ -4,8 +4,8 @@ use gclab_collectors::{Compacting, Copying};
 use gclab_core::block::MEGABLOCK;
 use gclab_core::closure::Closure;
 use gclab_core::collector::Collector;
+use gclab_core::config::{Compact, Config};
 use gclab_core::events::{Event, Listener};
-use gclab_core::flags::{Compact, Flags};
 use gclab_core::mutator::MutArray;
 use gclab_core::words::{Addr, Bytes};
 use gclab_core::world::{EnterError, World};
@@ -18,13 +18,13 @@ struct Cell {
     value: u64,
 }
 
-fn flags(generations: u32) -> Flags {
-    Flags {
+fn flags(generations: u32) -> Config {
+    Config {
         allocation_area: Bytes::kib(256),
         reserve: Bytes::gib(4),
         generations,
         compact: Compact::Always,
-        ..Flags::default()
+        ..Config::default()
     }
 }
 
@@ -45,7 +45,7 @@ impl Listener for Places {
 }
 
 /// Makes `count` numbered cells in an array, lets go of all but every `keep`-th, and gives where they were before and after that.
-fn thin(flags: &Flags, count: usize, keep: usize) -> [Vec<Addr>; 2] {
+fn thin(flags: &Config, count: usize, keep: usize) -> [Vec<Addr>; 2] {
     let places = Arc::new(Mutex::new(Vec::new()));
     let mut world = World::<Compacting>::new(flags).expect("a small heap");
     world.listen(Box::new(Places(Arc::clone(&places))));
@@ -111,7 +111,7 @@ fn order_is_kept_and_whole_megablocks_are_emptied() {
 }
 
 /// Whether a program whose live data are `live` keeps within `limit`, while it allocates much more.
-fn lives_within<C: Collector>(live: Bytes, flags: &Flags) -> bool {
+fn lives_within<C: Collector>(live: Bytes, flags: &Config) -> bool {
     let world = World::<C>::new(flags).expect("a small heap");
     let stay = world.enter(|m| {
         m.frame(|m, [cells]| {
@@ -146,7 +146,7 @@ fn lives_within<C: Collector>(live: Bytes, flags: &Flags) -> bool {
 #[test]
 fn four_fifths_of_the_limit_may_live_where_copying_ends_as_exhausted() {
     for generations in [1, 2] {
-        let flags = Flags {
+        let flags = Config {
             max_heap: Some(Bytes::mib(32)),
             compact: Compact::Never,
             ..flags(generations)
@@ -161,7 +161,7 @@ fn four_fifths_of_the_limit_may_live_where_copying_ends_as_exhausted() {
 fn compaction_sets_in_above_its_percentage() {
     // What a compaction leaves where it is was not copied: of a heap that does not change, nothing.
     let copied = |percent: f64| {
-        let flags = Flags {
+        let flags = Config {
             max_heap: Some(Bytes::mib(64)),
             compact: Compact::Above(percent),
             ..flags(2)

@@ -2,7 +2,7 @@
 
 use gclab_collectors::All;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
-use gclab_core::flags::Flags;
+use gclab_core::config::Config;
 use gclab_core::words::Bytes;
 use gclab_proof::{every_request_refused, small_heap};
 
@@ -16,7 +16,7 @@ struct Refused {
 impl CollectorVisitor for Refused {
     type Output = ();
     fn visit<C: Collector>(self) {
-        every_request_refused::<C>(&Flags {
+        every_request_refused::<C>(&Config {
             max_heap: self.limit.map(Bytes::mib),
             capabilities: self.capabilities,
             gc_threads: self.capabilities,

@@ -3,7 +3,7 @@
 use crate::basics::flags;
 use gclab_collectors::All;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
-use gclab_core::flags::Flags;
+use gclab_core::config::Config;
 use gclab_core::mutator::MutByteArray;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
@@ -22,7 +22,7 @@ struct Shrinks {
 impl CollectorVisitor for Shrinks {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let flags = Flags {
+        let flags = Config {
             decay: self.decay,
             ..flags::<C>(1 << 20)
         };
@@ -103,7 +103,7 @@ impl CollectorVisitor for Tight {
     type Output = ();
     fn visit<C: Collector>(self) {
         for mib in [3, 5, 9, 17] {
-            let flags = Flags {
+            let flags = Config {
                 max_heap: Some(Bytes::mib(mib)),
                 ..flags::<C>(128 << 10)
             };

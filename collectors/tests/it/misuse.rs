@@ -4,8 +4,8 @@ use crate::basics::flags;
 use gclab_collectors::{All, Copying};
 use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::config::Config;
 use gclab_core::events::{Event, Listener, Phase};
-use gclab_core::flags::Flags;
 use gclab_core::mutator::{Any, ByteArray, Gc, Handle, MutArray, MutVar, Mutator, NoGc, OptionRoot};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
@@ -173,7 +173,7 @@ under_every_collector! {
     }
 
     fn huge_lengths_are_exhaustion<C>() {
-        let flags = Flags { max_heap: Some(Bytes(16 << 20)), ..flags::<C>(32 << 10) };
+        let flags = Config { max_heap: Some(Bytes(16 << 20)), ..flags::<C>(32 << 10) };
         let world = World::<C>::new(&flags).expect("a small heap");
         let exhausted = |result: Result<(), EnterError>| {
             assert!(matches!(result, Err(EnterError::Exhausted(_))), "{result:?}");
@@ -260,7 +260,7 @@ under_every_collector! {
     }
 
     fn exhaustion_is_of_the_world_that_is_exhausted<C>() {
-        let small = Flags { max_heap: Some(Bytes(4 << 20)), ..flags::<C>(32 << 10) };
+        let small = Config { max_heap: Some(Bytes(4 << 20)), ..flags::<C>(32 << 10) };
         let (outer, inner) = (World::<C>::new(&small).expect("a heap"), world::<C>());
         let mut inner_went_on = false;
         let result = outer.enter(|outer| {
@@ -275,7 +275,7 @@ under_every_collector! {
     }
 
     fn exhaustion_may_be_caught_inside_the_stay<C>() {
-        let small = Flags { max_heap: Some(Bytes(8 << 20)), ..flags::<C>(32 << 10) };
+        let small = Config { max_heap: Some(Bytes(8 << 20)), ..flags::<C>(32 << 10) };
         World::<C>::new(&small).expect("a heap").enter(|m| m.frame(|m, [kept]| {
             let kept = kept.put_option(None);
             for _ in 0..3 {
@@ -365,7 +365,7 @@ under_every_collector! {
     }
 
     fn exhaustion_that_was_caught_may_be_thrown_anywhere<C>() {
-        let small = Flags { max_heap: Some(Bytes(8 << 20)), ..flags::<C>(32 << 10) };
+        let small = Config { max_heap: Some(Bytes(8 << 20)), ..flags::<C>(32 << 10) };
         let (exhausted, other) = (World::<C>::new(&small).expect("a heap"), world::<C>());
         let mut payload = None;
         exhausted.enter(|m| {
@@ -388,7 +388,7 @@ under_every_collector! {
                 exercise(self.0);
             }
         }
-        let small = Flags { max_heap: Some(Bytes(8 << 20)), ..flags::<C>(32 << 10) };
+        let small = Config { max_heap: Some(Bytes(8 << 20)), ..flags::<C>(32 << 10) };
         let world = World::<C>::new(&small).expect("a heap");
         let result = world.enter(|m| m.frame(|m, [list]| {
             let list = list.put_option(None);
@@ -416,7 +416,7 @@ under_every_collector! {
     fn addresses_come_back_when_a_world_is_dropped<C>() {
         // More, one after the other, than a process has addresses for.
         for _ in 0..130 {
-            let flags = Flags { reserve: Bytes(1 << 40), ..flags::<C>(32 << 10) };
+            let flags = Config { reserve: Bytes(1 << 40), ..flags::<C>(32 << 10) };
             let world = World::<C>::new(&flags).expect("a heap");
             world.enter(|m| ignore(m.alloc_mut_bytes(1 << 20))).expect("room enough");
             let reserved = world.inspect(|stopped| stopped.blocks().accounting().reserved);

@@ -8,7 +8,7 @@ use gclab_core::collector::{
     Barrier, Bump, Capabilities, Capability, Collector, Description, GenerationalBarrier, NoBarrier, Outcome, Pause,
     Refill,
 };
-use gclab_core::flags::Flags;
+use gclab_core::config::{Config, Parameter};
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::space::{Nursery, Region, Steps};
 use gclab_core::trace::Evacuator;
@@ -54,17 +54,17 @@ unsafe impl<S: Sin> Collector for Mutant<S> {
         summary: "generational copying with one fault",
         moves: true,
         parallel: false,
-        honours: &["A", "G"],
+        honours: &[&[Parameter::AllocationArea, Parameter::Generations]],
         generations: (2, 4),
     };
     type Alloc = Bump;
     type Barrier = S::Barrier;
 
-    fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
+    fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
         Ok(Mutant {
-            nursery: Nursery::new(heap, flags.allocation_area, flags)?,
-            steps: Steps::new(flags.generations),
-            generations: flags.generations,
+            nursery: Nursery::new(heap, config.allocation_area, config)?,
+            steps: Steps::new(config.generations),
+            generations: config.generations,
             collections: 0,
             _sin: PhantomData,
         })

@@ -4,13 +4,13 @@
 use crate::basics::flags;
 use gclab_collectors::Parallel;
 use gclab_core::closure::{Closure, Ptr};
+use gclab_core::config::{Config, FromGeneration};
 use gclab_core::events::{Event, Listener};
-use gclab_core::flags::{Flags, FromGeneration};
 use gclab_core::mutator::{Gc, Mutator};
-use gclab_core::stats::{Collection, Sharing};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
+use gclab_stats::{Collection, Sharing};
 use std::sync::{Barrier, mpsc};
 
 #[derive(Closure)]
@@ -63,7 +63,7 @@ impl Listener for Records {
 
 /// A world of `capabilities` and as many GC threads, large enough that only what is asked for is collected; and the records of its collections.
 fn world(capabilities: u32, balance: FromGeneration) -> (World<Parallel>, mpsc::Receiver<Collection>) {
-    let flags = Flags {
+    let flags = Config {
         capabilities,
         gc_threads: capabilities.max(2),
         load_balance: Some(balance),
@@ -195,7 +195,7 @@ fn many_handles_are_shared() {
 
 #[test]
 fn younger_generations_are_left_to_one_thread() {
-    let flags = Flags {
+    let flags = Config {
         parallel_gc: FromGeneration::From(1),
         gc_threads: 2,
         load_balance: Some(ALL),

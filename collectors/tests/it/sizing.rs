@@ -4,12 +4,12 @@ use crate::basics::flags;
 use gclab_collectors::All;
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
-use gclab_core::flags::{Compact, Flags, HeapHint, SizingPolicy};
+use gclab_core::config::{Compact, Config, HeapHint, SizingPolicy};
 use gclab_core::mutator::Mutator;
-use gclab_core::stats::Statistics;
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
 use gclab_heap_traverse::Checker;
+use gclab_stats::Statistics;
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -53,7 +53,7 @@ fn expected(slots: u64, len: u64) -> u64 {
     (ROUNDS - slots..ROUNDS).map(|round| values * round).sum()
 }
 
-fn run<C: Collector>(flags: &Flags) -> (Result<u64, EnterError>, Statistics) {
+fn run<C: Collector>(flags: &Config) -> (Result<u64, EnterError>, Statistics) {
     let mut world = World::<C>::new(flags).unwrap_or_else(|error| panic!("{}: {error}", C::DESCRIPTION.name));
     Checker::install(&mut world);
     // 40 lists of 48 KB: 1.9 MB live, 6 MB allocated.
@@ -75,18 +75,18 @@ impl CollectorVisitor for Policies {
     type Output = ();
     fn visit<C: Collector>(self) {
         let name = C::DESCRIPTION.name;
-        let base = Flags {
+        let base = Config {
             old_min: Bytes(64 << 10),
             ..flags::<C>(64 << 10)
         };
-        let of = |flags: Flags| {
+        let of = |flags: Config| {
             let (sum, statistics) = run::<C>(&flags);
             assert_eq!(sum, Ok(expected(40, 2000)), "{name} with {:?}", flags.sizing);
             majors(&statistics)
         };
         let factor = of(base.clone());
         let fixed = |size| {
-            of(Flags {
+            of(Config {
                 sizing: SizingPolicy::Fixed,
                 heap_hint: HeapHint::Size(Bytes(size)),
                 ..base.clone()
@@ -96,7 +96,7 @@ impl CollectorVisitor for Policies {
         assert_eq!(fixed(256 << 20), 1, "{name}");
         assert!(fixed(1 << 20) > factor, "{name}");
         let balanced = |c| {
-            of(Flags {
+            of(Config {
                 sizing: SizingPolicy::MemBalancer,
                 membalancer_c: c,
                 ..base.clone()
@@ -125,7 +125,7 @@ impl CollectorVisitor for Limited {
             // From what is too little to what is enough: each run ends well or as exhausted, within the limit.
             let mut finished = 0;
             for mib in (2..14).step_by(2) {
-                let limited = Flags {
+                let limited = Config {
                     max_heap: Some(Bytes(mib << 20)),
                     sizing: policy,
                     ..flags::<C>(1 << 20)
@@ -161,7 +161,7 @@ struct Full(usize);
 impl CollectorVisitor for Full {
     type Output = Result<(), EnterError>;
     fn visit<C: Collector>(self) -> Self::Output {
-        let limited = Flags {
+        let limited = Config {
             max_heap: Some(Bytes(32 << 20)),
             compact: Compact::Never,
             ..flags::<C>(4 << 20)

@@ -4,7 +4,7 @@ use crate::basics::flags;
 use gclab_collectors::All;
 use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
-use gclab_core::flags::Flags;
+use gclab_core::config::Config;
 use gclab_core::mutator::{Any, ByteArray, Gc, MutArray, MutVar, Mutator, NoGc, OptionRoot};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
@@ -133,7 +133,7 @@ struct Everything;
 impl CollectorVisitor for Everything {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let small = |stress| Flags {
+        let small = |stress| Config {
             stress,
             large_area: Some(Bytes(4096)),
             max_heap: Some(Bytes(6 << 20)),

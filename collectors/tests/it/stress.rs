@@ -4,7 +4,7 @@ use crate::basics::flags;
 use gclab_collectors::All;
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
-use gclab_core::flags::Flags;
+use gclab_core::config::Config;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -24,7 +24,7 @@ struct ManyStores;
 impl CollectorVisitor for ManyStores {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let flags = Flags {
+        let flags = Config {
             allocation_area: Bytes(32 << 20),
             ..flags::<C>(0)
         };

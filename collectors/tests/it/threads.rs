@@ -4,8 +4,8 @@ use crate::basics::flags;
 use gclab_collectors::{All, Copying};
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::config::Config;
 use gclab_core::events::{Event, Listener, Phase};
-use gclab_core::flags::Flags;
 use gclab_core::mutator::{Gc, Handle, MutVar, Mutator, NoGc, OptionRoot, WeakHandle};
 use gclab_core::words::Bytes;
 use gclab_core::world::{Doing, EnterError, World};
@@ -49,16 +49,16 @@ macro_rules! under_every_collector {
     )*};
 }
 
-/// Flags of a small heap of `capabilities`.
-fn of_many<C: Collector>(capabilities: u32, area: usize) -> Flags {
-    Flags {
+/// Config of a small heap of `capabilities`.
+fn of_many<C: Collector>(capabilities: u32, area: usize) -> Config {
+    Config {
         capabilities,
         ..flags::<C>(area)
     }
 }
 
 /// A world whose whole heap is checked after each collection.
-fn checked<C: Collector>(flags: &Flags) -> World<C> {
+fn checked<C: Collector>(flags: &Config) -> World<C> {
     let mut world = World::new(flags).expect("a small heap");
     Checker::install(&mut world);
     world
@@ -144,7 +144,7 @@ fn meet<C: Collector>(m: &mut Mutator<'_, C>, barrier: &Barrier) {
 under_every_collector! {
     fn threads_do_not_see_each_other<C>() {
         for (capabilities, chunk, stress) in [(2, None, None), (4, None, None), (4, Some(4096), None), (3, None, Some(5)), (2, Some(4096), Some(1))] {
-            let flags = Flags { chunk: chunk.map(Bytes), stress, ..of_many::<C>(capabilities, 16 << 10) };
+            let flags = Config { chunk: chunk.map(Bytes), stress, ..of_many::<C>(capabilities, 16 << 10) };
             let rounds = if stress.is_some() { 12 } else { 200 };
             let world = checked::<C>(&flags);
             all_at_once(&world, capabilities as usize, |m, _| busy(m, rounds));
@@ -335,7 +335,7 @@ under_every_collector! {
     }
 
     fn exhaustion_is_met_by_who_asked_for_too_much<C>() {
-        let flags = Flags { max_heap: Some(Bytes(16 << 20)), ..of_many::<C>(3, 16 << 10) };
+        let flags = Config { max_heap: Some(Bytes(16 << 20)), ..of_many::<C>(3, 16 << 10) };
         let world = checked::<C>(&flags);
         let start = &Barrier::new(3);
         thread::scope(|s| {
@@ -358,7 +358,7 @@ under_every_collector! {
     }
 
     fn all_that_fill_the_heap_meet_its_end<C>() {
-        let flags = Flags { max_heap: Some(Bytes(8 << 20)), ..of_many::<C>(2, 16 << 10) };
+        let flags = Config { max_heap: Some(Bytes(8 << 20)), ..of_many::<C>(2, 16 << 10) };
         let world = World::<C>::new(&flags).expect("a small heap");
         thread::scope(|s| for _ in 0..2 {
             s.spawn(|| {
@@ -414,7 +414,7 @@ under_every_collector! {
 
     fn handles_cross_threads_and_are_dropped_anywhere<C>() {
         for stress in [None, Some(7)] {
-            let world = checked::<C>(&Flags { stress, ..of_many::<C>(3, 16 << 10) });
+            let world = checked::<C>(&Config { stress, ..of_many::<C>(3, 16 << 10) });
             let (made, handles) = mpsc::channel::<(u64, Handle<List>, WeakHandle<List>)>();
             let handles = std::sync::Mutex::new(handles);
             let (opened, to_drop) = mpsc::channel();
@@ -454,7 +454,7 @@ under_every_collector! {
     fn one_table_is_shared_by_all<C>() {
         const SLOTS: usize = 100;
         for (area, stress) in [(16 << 10, None), (1 << 20, None), (16 << 10, Some(3))] {
-            let world = checked::<C>(&Flags { stress, ..of_many::<C>(4, area) });
+            let world = checked::<C>(&Config { stress, ..of_many::<C>(4, area) });
             let table = world.enter(|m| {
                 let (m, table) = m.with_view(|m| m.alloc_array::<List>(SLOTS, |_| None));
                 m.handle(table)
@@ -564,7 +564,7 @@ under_every_collector! {
 
 /// Collections while four threads allocate at rates 1 : 2 : 4 : 8, a kibibyte being the unit of a round.
 fn collections_at_unequal_rates(chunk: usize) -> u64 {
-    let flags = Flags {
+    let flags = Config {
         chunk: Some(Bytes(chunk)),
         ..of_many::<Copying>(4, 64 << 10)
     };

@@ -5,7 +5,7 @@
 use gclab_collectors::{Copying, Parallel};
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::Collector;
-use gclab_core::flags::{Flags, FromGeneration};
+use gclab_core::config::{Config, FromGeneration};
 use gclab_core::mutator::{Handle, MutArray, Mutator};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
@@ -53,7 +53,7 @@ fn program<C: Collector>(m: &mut Mutator<'_, C>, table: &Handle<MutArray<List>>,
     });
 }
 
-fn world<C: Collector>(flags: &Flags) {
+fn world<C: Collector>(flags: &Config) {
     let mut world = World::<C>::new(flags).expect("a small heap");
     Checker::install(&mut world);
     let table = world.enter(|m| {
@@ -80,14 +80,14 @@ fn under<C: Collector>(scheduler: impl Scheduler + 'static, balance: FromGenerat
     let mut config = Config::new();
     config.stack_size = 1 << 20;
     Runner::new(scheduler, config).run(move || {
-        world::<C>(&Flags {
+        world::<C>(&Config {
             capabilities: 2,
             gc_threads: 2,
             allocation_area: Bytes::kib(8),
             reserve: Bytes(64 << 20),
             huge_pages: false,
             load_balance: Some(balance),
-            ..Flags::default()
+            ..Config::default()
         })
     });
 }

@@ -26,7 +26,7 @@ pub struct Capability<A> {
     pub(crate) stop: AtomicBool,
     /// Its number, from 0.
     number: usize,
-    /// Allocations left until the next collection, when stressed ([`crate::flags::Flags::stress`]).
+    /// Allocations left until the next collection, when stressed ([`crate::config::Config::stress`]).
     pub(crate) until_stress: Cell<u64>,
 }
 

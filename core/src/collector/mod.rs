@@ -16,12 +16,12 @@ pub use cells::Cells;
 pub use list::{CollectorList, CollectorVisitor};
 pub use pause::{Capabilities, Pause, Roots, Since};
 
-use crate::flags::{FlagError, Flags};
+use crate::config::{Config, Parameter};
 use crate::heap::{Heap, OutOfMemory};
 use crate::space::{Region, Steps};
-use crate::stats::Shared;
 use crate::trace::{Evacuated, Marked};
 use crate::words::{Addr, Bytes, Words};
+use gclab_stats::Shared;
 
 /// What a collector is, as data: from it the command line, the TOML names, the test matrix and the docs follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,38 +34,22 @@ pub struct Description {
     pub moves: bool,
     /// Whether it collects with several threads.
     pub parallel: bool,
-    /// The collector flags that it honours, by name without the dash (`"A"`, `"F"`), beyond those of every heap.
-    pub honours: &'static [&'static str],
-    /// The least and the most generations (`-G`) that it can have. Without `-G` it has as many as the default says, or
-    /// the nearest number that it can have.
+    /// The parameters that it honours, beyond those of every heap: groups of them, such as [`crate::config::AREA`].
+    pub honours: &'static [&'static [Parameter]],
+    /// The least and the most generations (`-G`) that it can have.
     pub generations: (u32, u32),
 }
 
 impl Description {
-    /// Fits `flags` to this collector: a number of generations that nobody gave becomes one that it takes. `others` tells
-    /// which collectors honour a flag, for the message.
-    ///
-    /// # Errors
-    /// If a flag that was given asks for what this collector does not do.
-    pub fn fit(&self, flags: &mut Flags, others: impl Fn(&str) -> Vec<&'static str>) -> Result<(), FlagError> {
-        flags.check_honoured(self.name, self.honours, &others)?;
+    /// Whether the collector honours `parameter`.
+    pub fn honours(&self, parameter: Parameter) -> bool {
+        self.honours.iter().any(|group| group.contains(&parameter))
+    }
+
+    /// The number of generations nearest to `generations` that the collector can have.
+    pub fn fitting_generations(&self, generations: u32) -> u32 {
         let (least, most) = self.generations;
-        if flags.given.contains("G") && !(least..=most).contains(&flags.generations) {
-            let takes = if least == most {
-                format!("{least}")
-            } else {
-                format!("{least} to {most}")
-            };
-            return Err(FlagError::Conflict {
-                flag: format!("-G{}", flags.generations),
-                why: format!(
-                    "not for the {} collector: its number of generations is {takes}",
-                    self.name
-                ),
-            });
-        }
-        flags.generations = flags.generations.clamp(least, most);
-        Ok(())
+        generations.clamp(least, most)
     }
 }
 
@@ -197,7 +181,7 @@ pub unsafe trait Collector: Sized + Send + 'static {
     ///
     /// # Errors
     /// If the heap cannot hold even that.
-    fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory>;
+    fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory>;
 
     /// The capability's allocator has no room for `words` words (fewer than [`crate::block::LARGE_OBJECT`]): give it some, or
     /// ask for a collection. Straight after a collection it must give some or fail.

@@ -4,10 +4,10 @@ use super::{Capability, Cause};
 use crate::clock::Clock;
 use crate::closure::Slot;
 use crate::events::Events;
-use crate::gc_threads::GcThreads;
 use crate::heap::Heap;
 use crate::mutator::{FrameHeader, HandleTable, for_each_frame_slot};
 use crate::words::Bytes;
+use crate::workers::GcThreads;
 use std::time::Duration;
 
 /// What a collection works with. The fields are apart so that they can be borrowed apart.
@@ -19,7 +19,7 @@ pub struct Pause<'a, A> {
     pub roots: Roots<'a>,
     /// What each mutator has of the heap: its allocator and its remembered set.
     pub capabilities: Capabilities<'a, A>,
-    /// Threads that may help.
+    /// The world's GC threads, which may help.
     pub gc_threads: &'a mut GcThreads,
     /// Why the collection happens.
     pub cause: Cause,
@@ -67,6 +67,11 @@ impl<'a, A> Capabilities<'a, A> {
     /// Each of them.
     pub fn iter(self) -> impl ExactSizeIterator<Item = &'a Capability<A>> + Clone {
         self.0.iter().copied()
+    }
+
+    /// How many of them have roots or remembered slots of their own.
+    pub fn owners(self) -> usize {
+        self.iter().filter(|capability| capability.has_roots()).count()
     }
 }
 

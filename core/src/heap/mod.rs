@@ -11,7 +11,7 @@ use crate::block::{
     BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockRun, BlockState, CHUNK_BLOCKS, Exhausted, StateView, ToSpace,
 };
 pub use crate::block::{Charges, OutOfMemory, copy_bound};
-use crate::flags::Flags;
+use crate::config::Config;
 use crate::memory::{MemoryConfig, MemoryError, physical_memory};
 use crate::profile::SideWords;
 use crate::sync::Arc;
@@ -46,15 +46,15 @@ impl Heap {
     ///
     /// # Errors
     /// If the system refuses even a small one.
-    pub(crate) fn new(flags: &Flags) -> Result<Heap, MemoryError> {
-        let limit = flags.max_heap.unwrap_or_else(default_limit);
-        let config = MemoryConfig {
-            reserve: flags.reserve,
-            huge_pages: flags.huge_pages,
+    pub(crate) fn new(config: &Config) -> Result<Heap, MemoryError> {
+        let limit = config.max_heap.unwrap_or_else(default_limit);
+        let memory = MemoryConfig {
+            reserve: config.reserve,
+            huge_pages: config.huge_pages,
             limit: Some(limit),
-            refuse: flags.refuse_request,
+            refuse: config.refuse_request,
         };
-        let blocks = BlockAllocator::new(&config)?;
+        let blocks = BlockAllocator::new(&memory)?;
         let refused = |cause| match cause {
             Exhausted::System(error) => error,
             other => unreachable!("nothing is in use yet, but {other}"),
@@ -70,7 +70,7 @@ impl Heap {
             limit,
             copiers: 1,
             chunk_blocks: CHUNK_BLOCKS,
-            retention: Retention::new(flags),
+            retention: Retention::new(config),
             next_copy: None,
             side_words: None,
         })

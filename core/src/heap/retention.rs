@@ -7,7 +7,7 @@
 //! are paid for when it has shrunk, or when it has nothing to do.
 
 use crate::block::BLOCK;
-use crate::flags::{Flags, HeapHint};
+use crate::config::{Config, HeapHint};
 use crate::words::Bytes;
 
 /// See the module's text.
@@ -44,12 +44,12 @@ const IN_PLACE: f64 = 1.2;
 const COPIED: f64 = 2.0;
 
 impl Retention {
-    pub fn new(flags: &Flags) -> Retention {
+    pub fn new(config: &Config) -> Retention {
         Retention {
-            factor: flags.old_factor,
-            decay: flags.decay,
-            old_min: flags.old_min,
-            least: match flags.heap_hint {
+            factor: config.old_factor,
+            decay: config.decay,
+            old_min: config.old_min,
+            least: match config.heap_hint {
                 HeapHint::Size(size) => size,
                 HeapHint::None | HeapHint::Auto => Bytes::ZERO,
             },
@@ -100,7 +100,7 @@ mod tests {
     }
 
     fn after(idle: u32) -> Retention {
-        let mut retention = Retention::new(&Flags::default());
+        let mut retention = Retention::new(&Config::default());
         (0..idle).for_each(|_| retention.note(false));
         retention
     }

@@ -1,6 +1,7 @@
 //! Side tables: long arrays of zeros that take memory only where they are touched.
 //!
-//! A table for a reservation of 1 TiB may be gigabytes long; a heap of 100 MiB touches some pages of it. Entries start as zeros.
+//! A table for a reservation of 1 TiB may be gigabytes long; a heap of 100 MiB touches a few pages
+//! of it. Entries start as zeros.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -41,7 +42,7 @@ impl<T: ZeroValid> Table<T> {
     /// [`MemoryError::Reserve`] when the kernel refuses the addresses.
     ///
     /// # Panics
-    /// If it has no entries, or more than addresses can tell apart.
+    /// If `len` is 0, or the table is larger than half of the address space.
     pub fn new(len: usize) -> Result<Table<T>, MemoryError> {
         assert!(len > 0 && align_of::<T>() <= PAGE.0);
         let bytes = len.checked_mul(size_of::<T>()).map(Bytes);
@@ -67,8 +68,9 @@ impl<T> Deref for Table<T> {
 
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        // SAFETY: `len` entries are mapped readable for as long as `self` lives, page-aligned, and were made of zeros, which are values of
-        // `T` (`ZeroValid`, in the only constructor).
+        // SAFETY: `len` entries are mapped readable for as long as `self` lives, page-aligned. They
+        // started as zeros, which are valid values of `T` (`ZeroValid`, required by the only
+        // constructor).
         unsafe { std::slice::from_raw_parts(self.at.as_ptr(), self.len) }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::block::Region;
 use crate::collector::{Capabilities, Capability, Collector, Description, Outcome, Pause, Refill};
-use crate::flags::Flags;
+use crate::config::Config;
 use crate::heap::{Heap, OutOfMemory};
 use crate::words::{Addr, Words};
 
@@ -17,8 +17,8 @@ unsafe impl<C: Collector> Collector for Profiled<C> {
     type Alloc = C::Alloc;
     type Barrier = C::Barrier;
 
-    fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
-        C::new(heap, flags).map(Profiled)
+    fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
+        C::new(heap, config).map(Profiled)
     }
 
     fn refill(

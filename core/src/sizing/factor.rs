@@ -1,8 +1,9 @@
 //! `factor`: GHC's rule. An old generation may grow to `-F` times what its last collection left (`resizeGenerations`); with one
 //! generation the allocation area is `-F` times what is live (`resize_nursery`).
 
-use super::{Live, Policy, Shape};
-use crate::flags::Flags;
+use super::live::{Live, Shape};
+use super::policy::Policy;
+use crate::config::Config;
 use crate::words::Bytes;
 
 /// GHC's `-F` rule.
@@ -10,9 +11,9 @@ use crate::words::Bytes;
 pub struct Factor(f64);
 
 impl Factor {
-    /// As `flags` say.
-    pub fn new(flags: &Flags) -> Factor {
-        Factor(flags.old_factor)
+    /// The policy with the constants of `config`.
+    pub fn new(config: &Config) -> Factor {
+        Factor(config.old_factor)
     }
 }
 

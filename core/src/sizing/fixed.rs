@@ -5,8 +5,9 @@
 //! a program that does not fit gets its allocation area all the same, and its old generations `-O`. `-M` is, and ends the run.
 
 use super::limit::Limit;
-use super::{Live, Policy, Shape};
-use crate::flags::Flags;
+use super::live::{Live, Shape};
+use super::policy::Policy;
+use crate::config::Config;
 use crate::words::Bytes;
 
 /// A heap of fixed size.
@@ -20,14 +21,14 @@ pub struct Fixed {
 }
 
 impl Fixed {
-    /// As `flags` say: a size is among them ([`Flags::settle`]); without one there is nothing to collect for.
-    pub fn new(flags: &Flags) -> Fixed {
-        let size = flags.fixed_size().unwrap_or(Bytes(usize::MAX));
+    /// The policy of a heap of [`Config::fixed_size`]. Without a size, nothing makes a collection due.
+    pub fn new(config: &Config) -> Fixed {
+        let size = config.fixed_size().unwrap_or(Bytes(usize::MAX));
         Fixed {
-            size: Limit::of_size(flags, size),
-            generations: flags.generations,
-            area: Bytes(flags.allocation_area.0.saturating_mul(flags.capabilities as usize)),
-            least: flags.old_min,
+            size: Limit::of_size(config, size),
+            generations: config.generations,
+            area: Bytes(config.allocation_area.0.saturating_mul(config.capabilities as usize)),
+            least: config.old_min,
         }
     }
 }

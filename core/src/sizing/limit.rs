@@ -10,9 +10,9 @@
 //!
 //! where Y is at most the part of `-AL` that A is of `-A`. What that leaves for A and all that depends on it is *free*: R − L − w(C), less what is too scattered.
 
-use super::{Live, Shape};
+use super::live::{Live, Shape};
 use crate::block::{BLOCK, Exhausted};
-use crate::flags::Flags;
+use crate::config::Config;
 use crate::heap::{Heap, OutOfMemory, copy_bound};
 use crate::words::Bytes;
 
@@ -44,24 +44,24 @@ pub(super) struct Limit {
 }
 
 impl Limit {
-    /// That of `heap`, with the shares of it that `flags` set.
-    pub fn new(flags: &Flags, heap: &Heap) -> Limit {
-        let mut limit = Limit::of_size(flags, heap.limit());
+    /// That of `heap`, with the shares of it that `config` sets.
+    pub fn new(config: &Config, heap: &Heap) -> Limit {
+        let mut limit = Limit::of_size(config, heap.limit());
         limit.look_at(heap);
         limit
     }
 
     /// That of a heap of which no more is known than its size.
-    pub fn of_size(flags: &Flags, whole: Bytes) -> Limit {
-        let capabilities = flags.capabilities as usize;
+    pub fn of_size(config: &Config, whole: Bytes) -> Limit {
+        let capabilities = config.capabilities as usize;
         Limit {
             whole,
             room: whole,
-            least_free: Bytes((whole.0 as f64 * flags.min_free / 200.0) as usize),
+            least_free: Bytes((whole.0 as f64 * config.min_free / 200.0) as usize),
             least_area: Bytes(LEAST_AREA.saturating_mul(capabilities)),
-            area: Bytes(flags.allocation_area.0.saturating_mul(capabilities)),
-            large_area: flags.large_limit(),
-            lanes: 2 * flags.generations.max(2) as usize,
+            area: Bytes(config.allocation_area.0.saturating_mul(capabilities)),
+            large_area: config.large_limit(),
+            lanes: 2 * config.generations.max(2) as usize,
             copiers: 1,
         }
     }

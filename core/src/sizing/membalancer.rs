@@ -18,8 +18,9 @@
 //! Where this differs from the paper: the heap has no background thread, so *g* is brought up to date at collections, not every second; its sums decay
 //! by the time that has passed, which comes to the same. A program that stops allocating keeps its heap.
 
-use super::{Live, Measured, Policy, Shape};
-use crate::flags::Flags;
+use super::live::{Live, Shape};
+use super::policy::{Measured, Policy};
+use crate::config::Config;
 use crate::words::Bytes;
 
 /// What of a figure of the allocation rate still counts a second later.
@@ -60,12 +61,12 @@ impl Rate {
 }
 
 impl MemBalancer {
-    /// As `flags` say.
-    pub fn new(flags: &Flags) -> MemBalancer {
-        let area = flags.allocation_area.0.saturating_mul(flags.capabilities as usize);
+    /// The policy with the constants of `config`.
+    pub fn new(config: &Config) -> MemBalancer {
+        let area = config.allocation_area.0.saturating_mul(config.capabilities as usize);
         MemBalancer {
-            price: flags.membalancer_c / 100.0 / f64::from(1 << 20),
-            least: flags.old_min.max(Bytes(area)),
+            price: config.membalancer_c / 100.0 / f64::from(1 << 20),
+            least: config.old_min.max(Bytes(area)),
             arrival: Rate::default(),
             speed: Rate::default(),
         }
@@ -117,9 +118,9 @@ mod tests {
     const MIB: usize = 1 << 20;
 
     fn policy(c: f64) -> MemBalancer {
-        MemBalancer::new(&Flags {
+        MemBalancer::new(&Config {
             membalancer_c: c,
-            ..Flags::default()
+            ..Config::default()
         })
     }
 

@@ -14,93 +14,23 @@
 mod factor;
 mod fixed;
 mod limit;
+mod live;
 mod membalancer;
 mod policy;
 
 pub use factor::Factor;
 pub use fixed::Fixed;
 pub use limit::{clamp, hinted_area};
+pub use live::{Live, Shape, Young};
 pub use membalancer::MemBalancer;
 pub use policy::{Measured, Policy};
 
 use crate::collector::{Outcome, Pause};
-use crate::flags::{Compact, Flags, HeapHint};
+use crate::config::{Compact, Config, HeapHint, SizingPolicy};
 use crate::heap::{Heap, OutOfMemory};
-use crate::space::{Nursery, Steps};
+use crate::space::Nursery;
 use crate::words::Bytes;
 use limit::Limit;
-
-/// How the oldest generation is collected in full.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// All that lives is copied: there must be room for it a second time.
-    Copying,
-    /// What the oldest step holds stays in its place, or moves within it; what is younger is copied into it.
-    Compacting,
-}
-
-/// What is live, in bytes, as sizing needs it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Live {
-    /// Closures in chunks, which are copied when they are collected.
-    pub copied: Bytes,
-    /// Of these, closures outside the oldest step: they are copied even if that is compacted.
-    pub young: Bytes,
-    /// Large objects, which are not copied.
-    pub large: Bytes,
-    /// What their blocks take beyond that.
-    pub slop: Bytes,
-}
-
-impl Live {
-    /// What is live in these steps.
-    pub fn of(steps: &Steps) -> Live {
-        let small = |words: usize, large: usize| Bytes((words - large) * 8);
-        let (words, large) = (steps.words().0, steps.large_words().0);
-        let oldest = steps.step(steps.oldest());
-        let copied = small(words, large);
-        Live {
-            copied,
-            young: copied - small(oldest.words().0, oldest.large_words),
-            large: Bytes(large * 8),
-            slop: steps.slop(),
-        }
-    }
-
-    /// All of it, without slop.
-    pub fn total(self) -> Bytes {
-        self.copied + self.large
-    }
-
-    /// All of it, if everything young survives.
-    fn with(self, young: Young) -> Live {
-        Live {
-            copied: self.copied + young.area,
-            young: self.young + young.area,
-            large: self.large + young.large,
-            ..self
-        }
-    }
-}
-
-/// What was allocated since the last collection, at most.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Young {
-    /// The allocation areas, as if they were full.
-    pub area: Bytes,
-    /// Young large objects.
-    pub large: Bytes,
-}
-
-impl Young {
-    /// What a nursery may hold.
-    pub fn of(nursery: &Nursery) -> Young {
-        Young {
-            area: nursery.size(),
-            large: nursery.large_words().to_bytes(),
-        }
-    }
-}
 
 /// A policy and a limit: thresholds for a collector.
 #[derive(Debug)]
@@ -126,27 +56,27 @@ pub struct Sizing {
 }
 
 impl Sizing {
-    /// As `flags` say, for this heap.
-    pub fn new(flags: &Flags, heap: &Heap) -> Sizing {
-        Sizing::with(policy::of(flags), flags, heap)
+    /// The sizing that `config` asks for, for this heap.
+    pub fn new(config: &Config, heap: &Heap) -> Sizing {
+        Sizing::with(policy_of(config), config, heap)
     }
 
-    /// With a policy of one's own; all else is as `flags` say.
-    pub fn with(policy: Box<dyn Policy>, flags: &Flags, heap: &Heap) -> Sizing {
-        let limit = Limit::new(flags, heap);
-        let area = Bytes(flags.allocation_area.0.saturating_mul(flags.capabilities as usize));
+    /// The same with another policy.
+    pub fn with(policy: Box<dyn Policy>, config: &Config, heap: &Heap) -> Sizing {
+        let limit = Limit::new(config, heap);
+        let area = Bytes(config.allocation_area.0.saturating_mul(config.capabilities as usize));
         Sizing {
             policy,
             limit,
             area: Bytes(area.0.min(heap.limit().0)),
-            old_min: flags.old_min,
-            hint: flags.heap_hint,
-            compact: match flags.compaction() {
+            old_min: config.old_min,
+            hint: config.heap_hint,
+            compact: match config.compaction() {
                 // A share of a limit that there is not.
-                Compact::Above(_) if flags.max_heap.is_none() => Compact::Never,
+                Compact::Above(_) if config.max_heap.is_none() => Compact::Never,
                 given => given,
             },
-            generations: flags.generations,
+            generations: config.generations,
             kept_percent: INITIAL_KEPT_PERCENT,
             given: Bytes::ZERO,
             live: Bytes::ZERO,
@@ -225,11 +155,11 @@ impl Sizing {
     pub fn nursery(
         &mut self,
         heap: &mut Heap,
-        flags: &Flags,
+        config: &Config,
         area: Result<Bytes, OutOfMemory>,
         shape: Shape,
     ) -> Result<Nursery, OutOfMemory> {
-        let mut nursery = Nursery::new(heap, self.limit.least_area(), flags)?;
+        let mut nursery = Nursery::new(heap, self.limit.least_area(), config)?;
         self.resize(&mut nursery, heap, Live::default(), area, shape)?;
         Ok(nursery)
     }
@@ -309,6 +239,15 @@ impl Sizing {
             return Err(self.limit.exhausted(live.total()));
         }
         Ok(self.limit.fitting(wanted, live, shape))
+    }
+}
+
+/// The policy that `config` names (`--sizing`).
+fn policy_of(config: &Config) -> Box<dyn Policy> {
+    match config.sizing {
+        SizingPolicy::Factor => Box::new(Factor::new(config)),
+        SizingPolicy::Fixed => Box::new(Fixed::new(config)),
+        SizingPolicy::MemBalancer => Box::new(MemBalancer::new(config)),
     }
 }
 

@@ -1,7 +1,6 @@
 //! Policies: how far a heap should grow before it is collected in full. How far it can is the limit's to say.
 
-use super::{Factor, Fixed, Live, MemBalancer, Shape};
-use crate::flags::{Flags, SizingPolicy};
+use super::live::{Live, Shape};
 use crate::words::Bytes;
 use std::time::Duration;
 
@@ -35,13 +34,4 @@ pub trait Policy: std::fmt::Debug + Send {
     }
     /// A collection has ended.
     fn note(&mut self, _: &Measured) {}
-}
-
-/// The policy that `flags` name (`--sizing`).
-pub(super) fn of(flags: &Flags) -> Box<dyn Policy> {
-    match flags.sizing {
-        SizingPolicy::Factor => Box::new(Factor::new(flags)),
-        SizingPolicy::Fixed => Box::new(Fixed::new(flags)),
-        SizingPolicy::MemBalancer => Box::new(MemBalancer::new(flags)),
-    }
 }

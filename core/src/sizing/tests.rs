@@ -8,17 +8,17 @@ use proptest::prelude::*;
 
 const MIB: usize = 1 << 20;
 
-fn flags(limit: usize) -> Flags {
-    Flags {
+fn config(limit: usize) -> Config {
+    Config {
         max_heap: Some(Bytes(limit)),
         reserve: Bytes(256 * MIB),
         huge_pages: false,
-        ..Flags::default()
+        ..Config::default()
     }
 }
 
-fn heap(flags: &Flags) -> Heap {
-    Heap::new(flags).expect("address space")
+fn heap(config: &Config) -> Heap {
+    Heap::new(config).expect("address space")
 }
 
 /// So many blocks in runs of up to `most` blocks, every `freed`-th of them free again.
@@ -50,8 +50,8 @@ fn live(copied: usize) -> Live {
 
 #[test]
 fn the_allocation_area_shrinks_before_the_heap_is_exhausted() {
-    let flags = flags(64 * MIB);
-    let sizing = Sizing::new(&flags, &heap(&flags));
+    let config = config(64 * MIB);
+    let sizing = Sizing::new(&config, &heap(&config));
     let area = |mib: usize| sizing.area(live(mib * MIB), Bytes(0), Shape::Copying);
     assert_eq!(area(4).expect("fits"), Bytes(4 * MIB));
     let shrunk = area(28).expect("still fits");
@@ -63,7 +63,7 @@ fn the_allocation_area_shrinks_before_the_heap_is_exhausted() {
     assert!(shrunk >= Bytes(MIB) && shrunk < Bytes(4 * MIB), "{shrunk}");
     assert!(area(63).is_err());
     // That a minor collection leaves so much only means that a major one is due.
-    let mut sizing = Sizing::new(&flags, &heap(&flags));
+    let mut sizing = Sizing::new(&config, &heap(&config));
     sizing.in_full = false;
     let least = sizing.area(live(63 * MIB), Bytes(0), Shape::Compacting);
     assert_eq!(least.expect("the least"), Bytes(4 * BLOCK.0));
@@ -73,17 +73,17 @@ fn the_allocation_area_shrinks_before_the_heap_is_exhausted() {
 
 #[test]
 fn compaction_is_due_as_in_ghc_or_when_a_copy_would_not_fit() {
-    let due = |flags: Flags, mib: usize| Sizing::new(&flags, &heap(&flags)).compaction_is_due(live(mib * MIB));
-    assert!(!due(flags(100 * MIB), 29) && due(flags(100 * MIB), 31));
-    let of = |compact| Flags {
+    let due = |config: Config, mib: usize| Sizing::new(&config, &heap(&config)).compaction_is_due(live(mib * MIB));
+    assert!(!due(config(100 * MIB), 29) && due(config(100 * MIB), 31));
+    let of = |compact| Config {
         compact,
-        ..flags(100 * MIB)
+        ..config(100 * MIB)
     };
     assert!(due(of(Compact::Always), 0));
     assert!(!due(of(Compact::Above(44.0)), 43) && due(of(Compact::Above(44.0)), 45));
     assert!(due(of(Compact::Above(90.0)), 55));
     // A share of no limit is none.
-    let unlimited = Flags {
+    let unlimited = Config {
         max_heap: None,
         ..of(Compact::Above(1.0))
     };
@@ -92,9 +92,9 @@ fn compaction_is_due_as_in_ghc_or_when_a_copy_would_not_fit() {
 
 #[test]
 fn a_heap_of_fixed_size_grows_to_it() {
-    let fixed = Flags {
-        sizing: crate::flags::SizingPolicy::Fixed,
-        ..flags(64 * MIB)
+    let fixed = Config {
+        sizing: SizingPolicy::Fixed,
+        ..config(64 * MIB)
     };
     let sizing = Sizing::new(&fixed, &heap(&fixed));
     // Whatever is live: half of it, or all, less an allocation area of 4 MiB, and of what side tables leave.
@@ -111,7 +111,7 @@ fn a_heap_of_fixed_size_grows_to_it() {
     let in_place = sizing.area_in_place(Bytes(40 * MIB)).expect("fits");
     assert!(in_place.0 > 22 * MIB && in_place.0 <= 24 * MIB, "{in_place}");
     // A size that is no limit: what does not fit may grow by -O all the same.
-    let hinted = Flags {
+    let hinted = Config {
         heap_hint: HeapHint::Size(Bytes(16 * MIB)),
         max_heap: None,
         ..fixed
@@ -127,9 +127,9 @@ fn a_heap_of_fixed_size_grows_to_it() {
 
 #[test]
 fn hints_raise_the_allocation_area() {
-    let hinted = Flags {
+    let hinted = Config {
         heap_hint: HeapHint::Size(Bytes(100 * MIB)),
-        ..flags(1024 * MIB)
+        ..config(1024 * MIB)
     };
     let sizing = Sizing::new(&hinted, &heap(&hinted));
     let area = sizing.area(live(10 * MIB), Bytes(0), Shape::Copying).expect("fits");
@@ -156,21 +156,21 @@ proptest! {
         large in proptest::collection::vec(LARGE_OBJECT.0..200_000, 0..12),
         compacting in any::<bool>(),
     ) {
-        let flags = Flags {
+        let config = Config {
             allocation_area: Bytes(area * 1024),
             generations,
             capabilities,
-            ..flags(limit * MIB)
+            ..config(limit * MIB)
         };
-        let mut heap = heap(&flags);
+        let mut heap = heap(&config);
         heap.set_copiers(copiers);
         let Ok(runs) = occupy(&mut heap, limit * 256 * used / 100, most, freed) else { return Ok(()) };
         let held: usize = runs.iter().map(|run| run.bytes().0).sum();
         let live = Live { copied: Bytes(held), young: Bytes(held * young / 100), ..Live::default() };
         let shape = if compacting { Shape::Compacting } else { Shape::Copying };
-        let mut sizing = Sizing::new(&flags, &heap);
+        let mut sizing = Sizing::new(&config, &heap);
         let planned = sizing.area(live, Bytes(0), shape);
-        let Ok(mut nursery) = Nursery::new(&mut heap, Bytes(0), &flags) else { return Ok(()) };
+        let Ok(mut nursery) = Nursery::new(&mut heap, Bytes(0), &config) else { return Ok(()) };
         if sizing.resize(&mut nursery, &mut heap, live, planned, shape).is_err() {
             return Ok(());
         }
@@ -193,8 +193,8 @@ proptest! {
         mut lives in proptest::collection::vec((0usize..100, 0usize..100, 0usize..50), 2..20),
         compacting in any::<bool>(),
     ) {
-        let flags = Flags { allocation_area: Bytes(area * 1024), ..flags(limit * MIB) };
-        let mut sizing = Sizing::new(&flags, &heap(&flags));
+        let config = Config { allocation_area: Bytes(area * 1024), ..config(limit * MIB) };
+        let mut sizing = Sizing::new(&config, &heap(&config));
         sizing.in_full = false;
         let shape = if compacting { Shape::Compacting } else { Shape::Copying };
         lives.sort_unstable();

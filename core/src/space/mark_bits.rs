@@ -176,17 +176,17 @@ pub(crate) unsafe fn set_bits<const PARALLEL: bool>(entry: *const AtomicU64, bit
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flags::Flags;
+    use crate::config::Config;
     use proptest::prelude::*;
 
     const WORDS: usize = 400;
 
     fn bits() -> MarkBits {
-        let flags = Flags {
+        let config = Config {
             reserve: Bytes(8 << 20),
-            ..Flags::default()
+            ..Config::default()
         };
-        MarkBits::new(&Heap::new(&flags).expect("a small heap")).expect("a small table")
+        MarkBits::new(&Heap::new(&config).expect("a small heap")).expect("a small table")
     }
 
     proptest! {

@@ -11,7 +11,7 @@
 use super::LargeObject;
 use crate::block::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockRun, BlockState, Region, blocks_for, poison};
 use crate::collector::{Bump, Capabilities, Capability, Refill};
-use crate::flags::Flags;
+use crate::config::Config;
 use crate::heap::{Heap, OutOfMemory};
 use crate::words::{Addr, Bytes, Words};
 
@@ -54,13 +54,13 @@ const NURSERY: BlockState = BlockState::NURSERY.condemned(true);
 
 impl Nursery {
     /// A nursery of `size` for all capabilities together, in chunks (`-n`) and with a limit on young large objects (`-AL`) as
-    /// `flags` say.
+    /// `config` says.
     ///
     /// # Errors
     /// If the heap has not as much memory.
-    pub fn new(heap: &mut Heap, size: Bytes, flags: &Flags) -> Result<Self, OutOfMemory> {
-        let capabilities = flags.capabilities as usize;
-        let (areas, chunk) = match flags.chunk_size() {
+    pub fn new(heap: &mut Heap, size: Bytes, config: &Config) -> Result<Self, OutOfMemory> {
+        let capabilities = config.capabilities as usize;
+        let (areas, chunk) = match config.chunk_size() {
             Some(chunk) => (1, blocks_for(chunk)),
             None => (capabilities, BLOCKS_PER_MEGABLOCK),
         };
@@ -72,8 +72,8 @@ impl Nursery {
             large_words: 0,
             large_limit: 0,
             full: (
-                flags.allocation_area.0.saturating_mul(capabilities),
-                flags.large_limit().to_words_up().0,
+                config.allocation_area.0.saturating_mul(capabilities),
+                config.large_limit().to_words_up().0,
             ),
         };
         nursery.resize(heap, size)?;

@@ -1,8 +1,10 @@
-//! Locks, condition variables, atomics, queues to steal from, and threads: the one place where the core has them from.
+//! Locks, condition variables, atomics, queues to steal from, and threads: core takes them from
+//! here only.
 //!
-//! So that a model checker's are put in their place by a `cfg`, without a change anywhere else: loom's by `gclab_loom` (`trace::models` runs under it), shuttle's by
-//! `gclab_shuttle` (whole worlds run under it). Locks are parking_lot's: a word each, they know no
-//! poison (a panic leaves what they guard whole, each user says why), and thread sanitizers see through them.
+//! So a `cfg` puts a model checker's types in their place without a change anywhere else: loom's
+//! with `gclab_loom` (`trace::models` runs under it), shuttle's with `gclab_shuttle` (whole worlds
+//! run under it). Locks are parking_lot's. Each is one word. They have no poison (each user says
+//! why a panic leaves the guarded data whole), and thread sanitizers understand them.
 
 #[cfg(gclab_loom)]
 pub(crate) mod deque;
@@ -41,12 +43,13 @@ pub(crate) use tool::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Orde
 pub(crate) use tool::thread::{Builder, JoinHandle, ThreadId, yield_now};
 pub(crate) use tool::{Condvar, Mutex, MutexGuard, spin_loop};
 
-/// The thread that asks.
+/// The calling thread's id.
 pub(crate) fn this_thread() -> ThreadId {
     tool::thread::current().id()
 }
 
-/// A word of a heap; in loom's models one of loom's atomics, there in its place.
+/// The type of a shared word of a heap; in loom's models, one of loom's atomics stands at its
+/// address.
 #[cfg(not(gclab_loom))]
 use std::sync::atomic::AtomicU64 as Word;
 #[cfg(gclab_loom)]
@@ -55,12 +58,12 @@ use tool::atomic::AtomicU64 as Word;
 /// A word of the heap that several threads of a collection may read and write at a time.
 ///
 /// # Safety
-/// For `'a` it is memory, aligned, and read and written as an atomic only.
+/// For all of `'a`, `word` points to aligned, committed memory, and every access to it is atomic.
 #[inline(always)]
 pub(crate) unsafe fn shared_word<'a>(word: *mut u64) -> &'a Word {
-    // Other threads may come in between, here too.
+    // A point at which shuttle may run other threads.
     #[cfg(gclab_shuttle)]
     yield_now();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller vouches for the memory and for atomic access.
     unsafe { &*word.cast::<Word>() }
 }

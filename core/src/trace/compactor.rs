@@ -299,7 +299,7 @@ unsafe fn slide_closure(closure: ClosureRef, to: *mut u64, map: LiveView<'_>) ->
 mod tests {
     use super::*;
     use crate::block::{BLOCK, BlockState};
-    use crate::flags::Flags;
+    use crate::config::Config;
     use proptest::prelude::*;
 
     /// Chunks of these blocks, in two heaps' worth of random places, filled with closures of these sizes, of which some live.
@@ -326,8 +326,8 @@ mod tests {
             closures in proptest::collection::vec((prop_oneof![6 => 1..8usize, 2 => 8..80usize, 1 => 300..409usize], any::<bool>()), 1..4000),
             all in any::<bool>(),
         ) {
-            let flags = Flags { reserve: Bytes(16 << 20), ..Flags::default() };
-            let mut heap = Heap::new(&flags).expect("a small heap");
+            let config = Config { reserve: Bytes(16 << 20), ..Config::default() };
+            let mut heap = Heap::new(&config).expect("a small heap");
             let mut map = LiveMap::new(&heap).expect("a small map");
             let mut chunks = chunks(&mut heap, &blocks);
             let mut live = Vec::new();

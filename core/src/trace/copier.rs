@@ -14,10 +14,11 @@
 //! date by two threads, both of which find the same address.
 
 use super::copy::copy_closure;
-use super::exchange::{Desk, Kind, Piece};
 use super::lane::{Cursor, OpenLane, SharedHeap};
+use super::pending::Pending;
 use super::queue::{MAX_LANES, first_lane};
 use super::scavenge::{WORTH_CUTTING, Work};
+use super::work::{WorkItem, WorkKind};
 use crate::block::FIRST_OLD_STEP;
 use crate::block::{BlockState, StateView};
 use crate::closure::{ClosureRef, Header, Slot};
@@ -25,6 +26,7 @@ use crate::prefetch::{prefetch, prefetch_line};
 use crate::remembered::RememberedSet;
 use crate::sync::Arc;
 use crate::words::Addr;
+use crate::workers::WorkQueue;
 use std::ops::Range;
 
 /// Remembered slots between the prefetch of a slot and its evacuation.
@@ -50,42 +52,9 @@ pub(super) struct Copier<'h> {
     pub large: Vec<(ClosureRef, u8)>,
     /// Remembered slots that were visited.
     pub remembered_seen: u64,
-    pub to_do: ToDo,
+    pub pending: Pending,
     /// The step that roots count as: 0, unless everything is to be promoted to the oldest.
     pub roots: u8,
-}
-
-/// What there is to do, as far as it is known, and how much of that is worth to be shared.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ToDo {
-    /// Words in ranges and large objects that wait to be scavenged. (In parallel they wait in queues.)
-    pub waiting: usize,
-    /// Chunks of to-space that became full.
-    pub chunks: usize,
-    /// As many words that wait are worth to be shared.
-    pub worth_sharing: usize,
-    /// After so many chunks, whatever can be shared is worth it: much has been copied, and much will be.
-    pub long_since: usize,
-    /// Half of what is at hand is to be shared, if it can be cut in two. Looked into whenever a chunk is full: often enough, and not so often that a
-    /// structure in which there is nothing to cut were slowed down.
-    pub shares: bool,
-}
-
-impl ToDo {
-    /// Nothing, and nobody to share it with.
-    pub const ALONE: ToDo = ToDo {
-        waiting: 0,
-        chunks: 0,
-        worth_sharing: usize::MAX,
-        long_since: usize::MAX,
-        shares: false,
-    };
-
-    /// Whether what waits is worth to be shared.
-    #[inline(always)]
-    pub fn is_worth_sharing(&self) -> bool {
-        self.waiting >= self.worth_sharing
-    }
 }
 
 impl<'h> Copier<'h> {
@@ -115,7 +84,7 @@ impl<'h> Copier<'h> {
             remembered: self.remembered.another(),
             large: Vec::new(),
             remembered_seen: 0,
-            to_do: ToDo::ALONE,
+            pending: Pending::ALONE,
             roots: self.roots,
         }
     }
@@ -242,7 +211,7 @@ impl<'h> Copier<'h> {
                 refill(
                     &mut self.lanes[lane],
                     lane,
-                    &mut self.to_do,
+                    &mut self.pending,
                     &self.heap,
                     None,
                     cursor,
@@ -278,7 +247,7 @@ impl<'h> Copier<'h> {
             let extent = unsafe { closure.extent() };
             if extent.slots > 0 {
                 self.large.push((closure, dest));
-                self.to_do.waiting += extent.slots;
+                self.pending.words += extent.slots;
             }
         } else {
             drop(heap);
@@ -288,7 +257,7 @@ impl<'h> Copier<'h> {
 
     /// Whether a lane was left although it has a range to be scavenged, since that can be cut in two and shared.
     fn has_range(&self) -> bool {
-        let long_since = self.to_do.chunks >= self.to_do.long_since;
+        let long_since = self.pending.chunks >= self.pending.share_after_chunks;
         long_since
             && self
                 .cursors
@@ -309,7 +278,7 @@ impl<'h> Copier<'h> {
                 } else {
                     step - 1
                 };
-                if self.to_do.is_worth_sharing() || self.has_range() {
+                if self.pending.is_worth_sharing() || self.has_range() {
                     return false;
                 }
             }
@@ -318,50 +287,50 @@ impl<'h> Copier<'h> {
             };
             // SAFETY: large objects that were reached are whole closures.
             let extent = unsafe { closure.extent() };
-            self.to_do.waiting -= extent.slots;
+            self.pending.words -= extent.slots;
             self.scavenge_lane::<false>(step, Work::slots(extent.range()), None);
         }
     }
 
     /// Scavenge `piece`, what it leads to, and what is in the thread's own queue, until nothing is left there.
-    pub fn scavenge_shared(&mut self, piece: Option<Piece>, desk: Desk<'_>) {
+    pub fn scavenge_shared(&mut self, piece: Option<WorkItem>, queue: WorkQueue<'_, WorkItem>) {
         let mut next = piece;
         loop {
             if let Some(piece) = next {
-                self.do_piece(piece, desk);
+                self.do_piece(piece, queue);
             }
             let mut step = self.oldest();
             while step > 0 {
-                step = if self.scavenge_lane::<true>(step, Work::default(), Some(desk)) {
+                step = if self.scavenge_lane::<true>(step, Work::default(), Some(queue)) {
                     self.oldest()
                 } else {
                     step - 1
                 };
             }
-            self.offer_waiting(desk);
-            next = desk.queue.pop();
+            self.offer_waiting(queue);
+            next = queue.pop();
             if next.is_none() {
                 return;
             }
         }
     }
 
-    fn do_piece(&mut self, piece: Piece, desk: Desk<'_>) {
+    fn do_piece(&mut self, piece: WorkItem, queue: WorkQueue<'_, WorkItem>) {
         match piece.kind {
-            Kind::Closures(step) => {
-                self.scavenge_lane::<true>(step, Work::closures(piece.from..piece.to), Some(desk));
+            WorkKind::Closures(step) => {
+                self.scavenge_lane::<true>(step, Work::closures(piece.from..piece.to), Some(queue));
             }
-            Kind::Slots(step) => {
-                self.scavenge_lane::<true>(step, Work::slots(piece.from..piece.to), Some(desk));
+            WorkKind::Slots(step) => {
+                self.scavenge_lane::<true>(step, Work::slots(piece.from..piece.to), Some(queue));
             }
-            Kind::Roots => {
+            WorkKind::Roots => {
                 let mut at = piece.from;
                 while at < piece.to {
                     self.evacuate_now::<true>(Slot(at), self.roots);
                     at = at.wrapping_add(1);
                 }
             }
-            Kind::Remembered => {
+            WorkKind::Remembered => {
                 let count = (piece.to as usize - piece.from as usize) / 8;
                 // SAFETY: a part of a chunk of a remembered set, which is kept until the collection is over.
                 let slots = unsafe { std::slice::from_raw_parts(piece.from, count) };
@@ -371,31 +340,31 @@ impl<'h> Copier<'h> {
     }
 
     /// Offer to others what waits here: ranges of chunks that became full, and large objects, in slices.
-    pub fn offer_waiting(&mut self, desk: Desk<'_>) {
-        if self.to_do.waiting == 0 {
+    pub fn offer_waiting(&mut self, queue: WorkQueue<'_, WorkItem>) {
+        if self.pending.words == 0 {
             return;
         }
         for (index, lane) in self.lanes.iter_mut().enumerate() {
-            for (from, to) in lane.pending.drain(..) {
-                let kind = Kind::Closures(index as u8 / 2 + 1);
-                desk.offer(Piece { from, to, kind });
+            for (from, to) in lane.unscanned.drain(..) {
+                let kind = WorkKind::Closures(index as u8 / 2 + 1);
+                queue.push(WorkItem { from, to, kind });
             }
         }
         for (closure, step) in self.large.drain(..) {
             // SAFETY: large objects that were reached are whole closures.
             let slots = unsafe { closure.extent() }.range();
-            offer_slices(desk, slots, Kind::Slots(step));
+            offer_slices(queue, slots, WorkKind::Slots(step));
         }
-        self.to_do.waiting = 0;
+        self.pending.words = 0;
     }
 }
 
 /// Offer a run of slots in slices.
-pub(super) fn offer_slices(desk: Desk<'_>, slots: Range<*mut u64>, kind: Kind) {
+pub(super) fn offer_slices(queue: WorkQueue<'_, WorkItem>, slots: Range<*mut u64>, kind: WorkKind) {
     let mut from = slots.start;
     while from < slots.end {
         let to = from.wrapping_add(SLICE).min(slots.end);
-        desk.offer(Piece { from, to, kind });
+        queue.push(WorkItem { from, to, kind });
         from = to;
     }
 }
@@ -456,28 +425,28 @@ pub(super) unsafe fn forward<const PARALLEL: bool>(
 pub(super) fn refill(
     lane: &mut OpenLane,
     index: usize,
-    to_do: &mut ToDo,
+    pending: &mut Pending,
     heap: &SharedHeap<'_>,
-    desk: Option<Desk<'_>>,
+    queue: Option<WorkQueue<'_, WorkItem>>,
     cursor: Cursor,
     words: usize,
 ) -> Cursor {
     // Lanes of closures without pointers are not scanned.
     if cursor.scan < cursor.free && index.is_multiple_of(2) {
         let (from, to) = (cursor.scan, cursor.free);
-        match desk {
-            Some(desk) => desk.offer(Piece {
+        match queue {
+            Some(queue) => queue.push(WorkItem {
                 from,
                 to,
-                kind: Kind::Closures(index as u8 / 2 + 1),
+                kind: WorkKind::Closures(index as u8 / 2 + 1),
             }),
             None => {
-                to_do.waiting += (to as usize - from as usize) / 8;
-                lane.pending.push((from, to));
+                pending.words += (to as usize - from as usize) / 8;
+                lane.unscanned.push((from, to));
             }
         }
     }
-    to_do.chunks += 1;
-    to_do.shares = desk.map_or(to_do.chunks >= to_do.long_since, Desk::is_wanted);
+    pending.chunks += 1;
+    pending.shares = queue.map_or(pending.chunks >= pending.share_after_chunks, WorkQueue::should_share);
     lane.replace(cursor, heap, words)
 }

@@ -14,15 +14,14 @@
 //! not. Older steps are scavenged before younger ones. Large objects are not copied: their blocks change state, and their
 //! slots are scavenged from where they are.
 //!
-//! The thread that collects does it alone, in code without atomics, as long as there is not enough to be shared; then, if it has a [`Team`], it calls
-//! the others ([`super::shift`]). So a collection that is small, or whose closures form one long chain, costs the same with any number of threads.
+//! The thread that collects does it alone, in code without atomics, as long as there is not enough to be shared; then, if it has [`Workers`], it
+//! wakes the others. So a collection that is small, or whose closures form one long chain, costs the same with any number of threads.
 
-use super::copier::{Copier, ToDo};
-use super::copiers::{Owned, shift_of};
+use super::copier::Copier;
 use super::lane::{Cursor, OpenLane, SharedHeap};
+use super::parallel::{Owned, phase_of};
+use super::pending::Pending;
 use super::queue::MAX_LANES;
-
-use super::team::Team;
 use crate::block::FIRST_OLD_STEP;
 use crate::block::{BlockRun, BlockState};
 use crate::closure::{ClosureRef, Slot};
@@ -30,9 +29,10 @@ use crate::collector::{Capabilities, Roots};
 use crate::heap::{Heap, OutOfMemory};
 use crate::remembered::{RememberedChunks, RememberedSet};
 use crate::space::{LargeObject, Nursery, Steps};
-use crate::stats::{Shared, Sharing};
 use crate::sync::Arc;
 use crate::words::{Addr, Words};
+use crate::workers::Workers;
+use gclab_stats::{Shared, Sharing};
 use std::ops::Range;
 
 /// One collection by copying, under way.
@@ -42,7 +42,7 @@ pub struct Evacuator<'h> {
     copier: Copier<'h>,
     /// Of the threads that were called.
     others: Vec<Copier<'h>>,
-    team: Option<Team<'h>>,
+    workers: Option<Workers<'h>>,
     /// What each thread of a team without load balancing has to begin with.
     owned: Vec<Owned>,
     /// Remembered slots that are shared out.
@@ -125,13 +125,13 @@ impl<'h> Evacuator<'h> {
             remembered: RememberedSet::charged(charges),
             large: Vec::new(),
             remembered_seen: 0,
-            to_do: ToDo::ALONE,
+            pending: Pending::ALONE,
             roots: 0,
         };
         Ok(Evacuator {
             copier,
             others: Vec::new(),
-            team: None,
+            workers: None,
             owned: Vec::new(),
             chunks: RememberedChunks::default(),
             handles: NO_SLOTS,
@@ -143,10 +143,10 @@ impl<'h> Evacuator<'h> {
     }
 
     /// From now on there are others who may help. Comes before anything is traced.
-    pub fn with(&mut self, team: Team<'h>) {
-        self.shared.sharing = team.sharing_so_far();
-        self.copier.to_do = team.worth_sharing();
-        self.team = Some(team).filter(Team::has_helpers);
+    pub fn share_with(&mut self, workers: Workers<'h>) {
+        self.shared.sharing = workers.sharing_so_far();
+        self.copier.pending = Pending::shared_with(&workers);
+        self.workers = Some(workers).filter(Workers::has_helpers);
     }
 
     /// From now on all that survives goes to the oldest step, as if everything were held from there. That step must not be condemned, and nothing has been traced
@@ -170,12 +170,12 @@ impl<'h> Evacuator<'h> {
             .map(|capability| capability.remembered().len())
             .sum();
         let (balanced, helpers) = self
-            .team
+            .workers
             .as_ref()
-            .map_or((false, false), |team| (team.is_balanced(), true));
+            .map_or((false, false), |workers| (workers.is_balanced(), true));
         if helpers && !balanced {
             self.owned.extend(capabilities.iter().map(Owned::of));
-        } else if helpers && slots >= self.copier.to_do.worth_sharing {
+        } else if helpers && slots >= self.copier.pending.share_at {
             for capability in capabilities.iter() {
                 self.chunks.take(capability.remembered());
             }
@@ -198,7 +198,7 @@ impl<'h> Evacuator<'h> {
         roots.handles().for_each_heap_root(|slot| self.root(slot));
         let handles = roots.handles().strong_handles();
         let count = (handles.end as usize - handles.start as usize) / size_of::<u64>();
-        if count >= self.copier.to_do.worth_sharing {
+        if count >= self.copier.pending.share_at {
             self.handles = handles;
         } else {
             (0..count).for_each(|i| self.root(Slot(handles.start.wrapping_add(i))));
@@ -212,23 +212,23 @@ impl<'h> Evacuator<'h> {
             return;
         }
         // Nobody is called twice.
-        self.copier.to_do = ToDo {
-            worth_sharing: usize::MAX,
-            long_since: usize::MAX,
-            ..self.copier.to_do
+        self.copier.pending = Pending {
+            share_at: usize::MAX,
+            share_after_chunks: usize::MAX,
+            ..self.copier.pending
         };
-        let Some(mut team) = self.team.take() else {
+        let Some(mut workers) = self.workers.take() else {
             unreachable!("nothing is left to be shared if there is nobody to share with");
         };
-        self.shared.sharing = if team.is_balanced() {
+        self.shared.sharing = if workers.is_balanced() {
             Sharing::Balanced
         } else {
             Sharing::Owners
         };
         let handles = std::mem::replace(&mut self.handles, NO_SLOTS);
         let owned = std::mem::take(&mut self.owned);
-        let shift = shift_of(&mut self.copier, &self.chunks, handles, owned, &team);
-        (self.others, self.shared.threads, self.shared.parallel_ns) = shift.work(&mut team);
+        let phase = phase_of(&mut self.copier, &self.chunks, handles, owned, &workers);
+        (self.others, self.shared.threads, self.shared.parallel_ns) = phase.run(&mut workers);
         self.copier = self.others.remove(0);
     }
 

@@ -85,7 +85,7 @@ impl<'h> SharedHeap<'h> {
 #[derive(Debug)]
 pub(super) struct OpenLane {
     /// Ranges of earlier chunks that have not been scanned.
-    pub pending: Vec<(*mut u64, *mut u64)>,
+    pub unscanned: Vec<(*mut u64, *mut u64)>,
     /// The lane, without the open chunk.
     lane: Lane,
     open: Option<Chunk>,
@@ -117,7 +117,7 @@ impl OpenLane {
 
     fn opened(state: BlockState, lane: Lane, open: Option<Chunk>, parts: Vec<Chunk>, before: usize) -> (Self, Cursor) {
         let lane = OpenLane {
-            pending: Vec::new(),
+            unscanned: Vec::new(),
             lane,
             open,
             parts,

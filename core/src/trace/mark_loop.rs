@@ -10,14 +10,13 @@
 //!
 //! Invariant: a closure that this thread marked was scanned, or has a span on a stack or under way to another thread, or lies in the interval.
 
-use super::exchange::Desk;
-use super::shift::Tracer;
 use super::span_stack::{Span, SpanStack};
 use crate::block::LARGE_OBJECT;
 use crate::closure::{ClosureRef, Slot};
 use crate::prefetch::{prefetch, prefetch_line};
 use crate::space::Marks;
 use crate::words::{Addr, Words};
+use crate::workers::{Tracer, WorkQueue};
 use std::convert::Infallible;
 
 /// Closures between the prefetch of a header and the visit: enough for the time that a line takes to come from memory.
@@ -131,11 +130,11 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
         }
     }
 
-    /// Mark what can be reached from what was found, until nothing is left but what was dropped; or, as long as there is nobody to share with (no `desk`), until
+    /// Mark what can be reached from what was found, until nothing is left but what was dropped; or, as long as there is nobody to share with (no `queue`), until
     /// somebody had better be called: says whether it is the former.
-    pub fn trace<const PARALLEL: bool>(&mut self, desk: Option<Desk<'_, Span>>) -> bool {
+    pub fn trace<const PARALLEL: bool>(&mut self, queue: Option<WorkQueue<'_, Span>>) -> bool {
         loop {
-            if !self.scan_all::<PARALLEL>(desk) {
+            if !self.scan_all::<PARALLEL>(queue) {
                 return false;
             }
             let Some(closure) = self.take_oldest() else {
@@ -147,14 +146,14 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
 
     /// [`MarkLoop::trace`] until no span is left.
     #[inline(always)]
-    fn scan_all<const PARALLEL: bool>(&mut self, desk: Option<Desk<'_, Span>>) -> bool {
+    fn scan_all<const PARALLEL: bool>(&mut self, queue: Option<WorkQueue<'_, Span>>) -> bool {
         while let Some(span) = self.stack.pop() {
             self.scan::<PARALLEL>(span);
             self.until_look -= 1;
             if self.until_look == 0 {
                 self.until_look = LOOK;
-                match desk {
-                    Some(desk) if desk.is_wanted() => self.give::<PARALLEL>(desk),
+                match queue {
+                    Some(queue) if queue.should_share() => self.give::<PARALLEL>(queue),
                     None if self.is_worth_sharing() => return false,
                     _ => {}
                 }
@@ -172,7 +171,7 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
     /// Offer half of what is known to who has nothing.
     #[cold]
     #[inline(never)]
-    pub fn give<const PARALLEL: bool>(&mut self, desk: Desk<'_, Span>) {
+    pub fn give<const PARALLEL: bool>(&mut self, queue: WorkQueue<'_, Span>) {
         if self.stack.len() < WORTH_GIVING {
             // Of a tree much of what hangs between the root and here waits in the ring.
             while let Some(closure) = self.take_oldest() {
@@ -185,9 +184,9 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
                 return;
             };
             if span.slots >= WORTH_CUTTING {
-                desk.offer(span.split_off(span.slots / 2));
+                queue.push(span.split_off(span.slots / 2));
             } else if several {
-                self.stack.take_oldest().into_iter().for_each(|span| desk.offer(span));
+                self.stack.take_oldest().into_iter().for_each(|span| queue.push(span));
             }
         }
     }
@@ -288,16 +287,16 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
 
 // SAFETY: it holds marks, which threads share, addresses of slots, which they only read, and a stack that nobody else has.
 unsafe impl<M: Marks> Tracer for MarkLoop<'_, M> {
-    type Piece = Span;
+    type Item = Span;
     type Task = Infallible;
 
-    fn trace_shared(&mut self, piece: Option<Span>, desk: Desk<'_, Span>) {
+    fn trace_shared(&mut self, piece: Option<Span>, queue: WorkQueue<'_, Span>) {
         let mut next = piece;
         loop {
             // There is room: nothing else is on the stack.
             next.into_iter().for_each(|span| _ = self.stack.push(span));
-            self.trace::<true>(Some(desk));
-            next = desk.queue.pop();
+            self.trace::<true>(Some(queue));
+            next = queue.pop();
             if next.is_none() {
                 return;
             }

@@ -9,15 +9,14 @@
 //! Checked by `-DS`: an unmarked referent of a marked closure is a pointer to where no closure starts.
 
 use super::mark_loop::MarkLoop;
-use super::shift::Shift;
 use super::span_stack::{SpanStack, StackPool};
-use super::team::{LONG_MARKED, Team};
 use crate::closure::Slot;
 use crate::heap::Heap;
 use crate::space::Marks;
-use crate::stats::{Shared, Sharing};
 use crate::sync::Arc;
 use crate::words::{Addr, Bytes, Words};
+use crate::workers::{ParallelPhase, Workers};
+use gclab_stats::{Shared, Sharing};
 
 /// Bytes of heap for each byte of mark stacks.
 const HEAP_PER_BYTE: usize = if cfg!(debug_assertions) { 1 << 16 } else { 64 };
@@ -29,6 +28,9 @@ const LEAST_STACK: Bytes = if cfg!(debug_assertions) {
     Bytes::kib(64)
 };
 
+/// Words marked by one thread after which workers are woken, if there is anything to share: 256 KiB.
+const SHARE_AFTER: Words = Words(if cfg!(debug_assertions) { 1 << 7 } else { 1 << 15 });
+
 /// One marking of what lives, under way.
 #[derive(Debug)]
 pub struct Marker<'m, M> {
@@ -36,7 +38,7 @@ pub struct Marker<'m, M> {
     /// Of the thread that collects.
     first: MarkLoop<'m, M>,
     pool: Arc<StackPool>,
-    team: Option<Team<'m>>,
+    workers: Option<Workers<'m>>,
     /// What the others did, and how it was shared.
     marked: Marked,
 }
@@ -71,22 +73,24 @@ impl<'m, M: Marks> Marker<'m, M> {
             marks,
             first: MarkLoop::new(marks, SpanStack::new(Arc::clone(&pool))),
             pool,
-            team: None,
+            workers: None,
             marked: Marked::default(),
         }
     }
 
     /// From now on there are others who may help. Comes before anything is found. Marking is shared with load balancing or not at all: there is nothing in it
     /// that belongs to a thread.
-    pub fn with(&mut self, team: Team<'m>) {
-        self.marked.shared.sharing = match team.sharing_so_far() {
-            so_far @ (Sharing::Younger | Sharing::TooLittle) if team.is_balanced() || !team.has_helpers() => so_far,
+    pub fn share_with(&mut self, workers: Workers<'m>) {
+        self.marked.shared.sharing = match workers.sharing_so_far() {
+            so_far @ (Sharing::Younger | Sharing::TooLittle) if workers.is_balanced() || !workers.has_helpers() => {
+                so_far
+            }
             _ => Sharing::Alone,
         };
-        self.team = Some(team).filter(Team::is_balanced);
-        if let Some(team) = &self.team {
-            self.pool.share_between(team.size);
-            self.first.share_at = LONG_MARKED;
+        self.workers = Some(workers).filter(Workers::is_balanced);
+        if let Some(workers) = &self.workers {
+            self.pool.share_between(workers.count());
+            self.first.share_at = SHARE_AFTER;
         }
     }
 
@@ -114,17 +118,19 @@ impl<'m, M: Marks> Marker<'m, M> {
     #[cold]
     #[inline(never)]
     fn share(&mut self) {
-        let Some(team) = &mut self.team else {
+        let Some(workers) = &mut self.workers else {
             unreachable!("nothing is worth sharing if there is nobody to share with");
         };
         let (marks, pool, first) = (self.marks, &self.pool, &mut self.first);
         let absent = || MarkLoop::new(marks, SpanStack::new(Arc::clone(pool)));
-        let shift = Shift::new(team, Vec::new(), |desk| {
-            first.give::<false>(desk);
+        let phase = ParallelPhase::new(workers, Vec::new(), |queue| {
+            first.give::<false>(queue);
             let first = std::mem::replace(first, absent());
-            std::iter::once(first).chain((1..team.size).map(|_| absent())).collect()
+            std::iter::once(first)
+                .chain((1..workers.count()).map(|_| absent()))
+                .collect()
         });
-        let (loops, figures, parallel_ns) = shift.work(team);
+        let (loops, figures, parallel_ns) = phase.run(workers);
         let shared = &mut self.marked.shared;
         shared.sharing = Sharing::Balanced;
         shared.parallel_ns += parallel_ns;
@@ -143,7 +149,7 @@ impl<'m, M: Marks> Marker<'m, M> {
             first.dropped.join(marker.dropped);
         }
         // What a rescan leads to may be as much again.
-        first.share_at = first.words + LONG_MARKED;
+        first.share_at = first.words + SHARE_AFTER;
     }
 
     /// After marking: clears a weak slot whose referent was not reached.

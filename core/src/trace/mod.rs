@@ -6,22 +6,20 @@
 
 mod compactor;
 mod copier;
-mod copiers;
 mod copy;
 mod evacuator;
-mod exchange;
 mod lane;
 mod mark_loop;
 mod marker;
 #[cfg(all(test, gclab_loom))]
 mod models;
+mod parallel;
+mod pending;
 mod queue;
 mod scavenge;
-mod shift;
 mod span_stack;
-mod team;
+mod work;
 
 pub use compactor::{Compacted, Compactor};
 pub use evacuator::{Evacuated, Evacuator};
 pub use marker::{Marked, Marker};
-pub use team::{Team, TeamRules};

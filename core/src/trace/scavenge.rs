@@ -10,23 +10,24 @@
 //! tables say is needed for branches only, and these are predicted. That made lists twice as fast as with every slot in the queue.
 //!
 //! Few closures wait in a lane's range at any time: of a tree, what is between the root and where the loop is waits in the prefetch queue. So when
-//! something is to be shared ([`ToDo::shares`]) the queue is emptied first, and then the range is cut in two.
+//! something is to be shared ([`Pending::shares`]) the queue is emptied first, and then the range is cut in two.
 //!
 //! What was tried and was slower: evacuating in turns of eight, without a branch on whether a slot's referent is condemned (a
 //! sixth more time on trees); the state of the referent's block in what the last slot hands on (a third more on lists, which waited for it).
 
-#[cfg(doc)]
-use super::copier::ToDo;
 use super::copier::{Copier, forward, refill};
 use super::copy::copy_closure;
-use super::exchange::{Desk, Kind, Piece};
 use super::lane::Cursor;
+#[cfg(doc)]
+use super::pending::Pending;
 use super::queue::{Found, MAX_LANES, Queue, first_lane};
+use super::work::{WorkItem, WorkKind};
 use crate::block::BlockState;
 use crate::block::FIRST_OLD_STEP;
 use crate::closure::{ClosureRef, Slot};
 use crate::prefetch::prefetch;
 use crate::words::Addr;
+use crate::workers::WorkQueue;
 use std::ops::Range;
 
 /// Words of a range that are worth to be cut in two for somebody who has nothing to do. Some eight closures: whole trees may hang on each.
@@ -68,20 +69,20 @@ impl Work {
 
 impl Copier<'_> {
     /// Scavenge `work`, which belongs to step `holder`, and then the lane of that step for closures with pointers, until nothing is left of it. Says
-    /// whether there was any work. In parallel `desk` is where others take theirs from.
+    /// whether there was any work. In parallel `queue` is where others take theirs from.
     pub(super) fn scavenge_lane<const PARALLEL: bool>(
         &mut self,
         holder: u8,
         work: Work,
-        desk: Option<Desk<'_>>,
+        queue: Option<WorkQueue<'_, WorkItem>>,
     ) -> bool {
         // So that nothing of it is kept at hand where it cannot be used.
-        let desk = desk.filter(|_| PARALLEL);
+        let queue = queue.filter(|_| PARALLEL);
         let index = first_lane(holder) % MAX_LANES;
         let flat = (index + 1) % MAX_LANES;
         let states = self.states;
         let stay = self.stay_below(holder);
-        let mut queue = Queue::new();
+        let mut ring = Queue::new();
         let mut open = self.cursors[index];
         // The slots left of one closure, then the closures that follow it.
         let (mut next, mut slots_end) = (work.slots.start, work.slots.end);
@@ -105,7 +106,7 @@ impl Copier<'_> {
                             break (slot, elsewhere);
                         }
                         prefetch(word);
-                        if let Some(oldest) = queue.push(Found::new(slot, elsewhere)) {
+                        if let Some(oldest) = ring.push(Found::new(slot, elsewhere)) {
                             break (oldest.slot(), oldest.goes_elsewhere());
                         }
                     } else if state.step() < holder {
@@ -118,18 +119,18 @@ impl Copier<'_> {
                     at = at.wrapping_add(extent.words.0);
                 } else if let Some(range) = open.claim() {
                     (at, end) = range;
-                } else if let Some(newest) = queue.pop() {
+                } else if let Some(newest) = ring.pop() {
                     break (newest.slot(), newest.goes_elsewhere());
                 } else if !held.is_null() {
                     // All that this thread knew of is in the range now.
                     open.scan = std::mem::replace(&mut held, nothing);
                     if open.unscanned() >= WORTH_CUTTING {
-                        let Some(desk) = desk else {
+                        let Some(queue) = queue else {
                             self.cursors[index] = open;
                             return true;
                         };
                         (at, end) = open.claim().unwrap_or((at, end));
-                        end = give_half(at, end, holder, desk);
+                        end = give_half(at, end, holder, queue);
                     }
                 } else if let Some(range) = self.next_pending::<PARALLEL>(index) {
                     worked = true;
@@ -160,12 +161,12 @@ impl Copier<'_> {
                     }
                     continue;
                 }
-                let (heap, to_do) = (&self.heap, &mut self.to_do);
+                let (heap, pending) = (&self.heap, &mut self.pending);
                 let to = if header.ptrs() == 0 {
                     let (lane, cursor) = (&mut self.lanes[flat], &mut self.cursors[flat]);
                     let to = copy_closure::<PARALLEL>(closure, header, cursor, |cursor, words| {
-                        let cursor = refill(lane, flat, to_do, heap, desk, cursor, words);
-                        if to_do.shares && held.is_null() {
+                        let cursor = refill(lane, flat, pending, heap, queue, cursor, words);
+                        if pending.shares && held.is_null() {
                             held = open.hold();
                         }
                         cursor
@@ -180,8 +181,8 @@ impl Copier<'_> {
                         } else {
                             Cursor { scan: held, ..cursor }
                         };
-                        let mut cursor = refill(lane, index, to_do, heap, desk, cursor, words);
-                        held = if to_do.shares { cursor.hold() } else { nothing };
+                        let mut cursor = refill(lane, index, pending, heap, queue, cursor, words);
+                        held = if pending.shares { cursor.hold() } else { nothing };
                         cursor
                     });
                     forward::<PARALLEL>(closure, header, to, &mut open)
@@ -198,11 +199,11 @@ impl Copier<'_> {
     /// where they can take them.)
     #[inline(always)]
     fn next_pending<const PARALLEL: bool>(&mut self, index: usize) -> Option<(*mut u64, *mut u64)> {
-        if PARALLEL || self.to_do.is_worth_sharing() {
+        if PARALLEL || self.pending.is_worth_sharing() {
             return None;
         }
-        let (from, to) = self.lanes[index].pending.pop()?;
-        self.to_do.waiting -= (to as usize - from as usize) / 8;
+        let (from, to) = self.lanes[index].unscanned.pop()?;
+        self.pending.words -= (to as usize - from as usize) / 8;
         Some((from, to))
     }
 
@@ -237,7 +238,7 @@ impl Copier<'_> {
 /// Offer the second half of a range of closures of step `step`; gives the end of what is left.
 #[cold]
 #[inline(never)]
-fn give_half(from: *mut u64, to: *mut u64, step: u8, desk: Desk<'_>) -> *mut u64 {
+fn give_half(from: *mut u64, to: *mut u64, step: u8, queue: WorkQueue<'_, WorkItem>) -> *mut u64 {
     let middle = from.wrapping_add((to as usize - from as usize) / 16);
     let mut cut = from;
     while cut < middle {
@@ -245,10 +246,10 @@ fn give_half(from: *mut u64, to: *mut u64, step: u8, desk: Desk<'_>) -> *mut u64
         cut = cut.wrapping_add(unsafe { ClosureRef(cut).words() }.0);
     }
     if cut < to {
-        desk.offer(Piece {
+        queue.push(WorkItem {
             from: cut,
             to,
-            kind: Kind::Closures(step),
+            kind: WorkKind::Closures(step),
         });
     }
     cut

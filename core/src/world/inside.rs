@@ -5,15 +5,16 @@ use super::stopped::Stopped;
 use super::{Exhausted, StartError};
 use crate::block::{BLOCK, MEGABLOCK};
 use crate::collector::{Alloc, Capabilities, Capability, Cause, Collector, Outcome, Pause, Roots, Since};
+use crate::config::Config;
 use crate::events::{Event, Events};
-use crate::flags::Flags;
-use crate::gc_threads::GcThreads;
 use crate::heap::{Heap, Left};
 use crate::mutator::HandleTable;
+use crate::recorder::{FinalCounts, GcCounts, Recorder};
 use crate::remembered::RememberedSet;
-use crate::stats::{FinalCounts, GcCounts, Recorder, Tasks, par_balanced};
 use crate::sync::{ThreadId, this_thread};
 use crate::words::Bytes;
+use crate::workers::GcThreads;
+use gclab_stats::{Tasks, par_balanced};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -58,26 +59,26 @@ impl Drop for AbortOnUnwind {
 }
 
 impl<C: Collector> Inside<C> {
-    pub(super) fn new(flags: &Flags) -> Result<Self, StartError> {
-        let mut recorder = Recorder::new(flags.generations, flags.capabilities);
-        let mut heap = Heap::new(flags)?;
+    pub(super) fn new(config: &Config) -> Result<Self, StartError> {
+        let mut recorder = Recorder::new(config.generations, config.capabilities);
+        let mut heap = Heap::new(config)?;
         if C::DESCRIPTION.parallel {
-            heap.set_copiers(flags.gc_thread_count() as usize);
+            heap.set_copiers(config.gc_thread_count() as usize);
         }
         if C::PROFILED {
-            heap.map_side_words(flags.profile.follows_uses())?;
+            heap.map_side_words(config.profile.follows_uses())?;
         }
-        let collector = C::new(&mut heap, flags)?;
-        let stress = flags.stress.unwrap_or(0);
-        let idle = (0..flags.capabilities as usize)
+        let collector = C::new(&mut heap, config)?;
+        let stress = config.stress.unwrap_or(0);
+        let idle = (0..config.capabilities as usize)
             .map(|number| {
-                let remembered = RememberedSet::beside(flags.allocation_area, heap.charges());
+                let remembered = RememberedSet::beside(config.allocation_area, heap.charges());
                 Capability::new(number, heap.states(), remembered, stress)
             })
             .collect();
         let mut gc_threads = GcThreads::default();
         if C::DESCRIPTION.parallel {
-            gc_threads.hire(flags.gc_thread_count() as usize - 1);
+            gc_threads.spawn_up_to(config.gc_thread_count() as usize - 1);
         }
         recorder.init_done();
         let last_ended = recorder.clock().elapsed_ns();
@@ -93,7 +94,7 @@ impl<C: Collector> Inside<C> {
             allocated: 0,
             allocated_before: 0,
             last_ended,
-            stress: flags.stress,
+            stress: config.stress,
             entered: HashSet::new(),
         })
     }

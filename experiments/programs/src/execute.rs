@@ -6,15 +6,15 @@ use gclab_core::World;
 use gclab_core::block::Exhausted;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, Description};
 use gclab_core::events::Listener;
-use gclab_core::flags::Flags;
 use gclab_core::heap::OutOfMemory;
 use gclab_core::memory::MemoryError;
 use gclab_core::profile::Profiled;
-use gclab_core::stats::render::Printer;
-use gclab_core::stats::{FinalCounts, Recorder};
+use gclab_core::recorder::{FinalCounts, Recorder};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, StartError};
+use gclab_flags::Flags;
 use gclab_heap_traverse::Checker;
+use gclab_stats::render::Printer;
 use gclab_workloads::{RunError, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor};
 
 use crate::profile::Profiling;
@@ -111,7 +111,7 @@ impl<C: Collector> WorkloadVisitor for ByWorkload<'_, C> {
     type Output = Done;
 
     fn visit<W: Workload>(self, workload: &W) -> Self::Output {
-        if self.request.flags.profile.needs_side_words() {
+        if self.request.flags.config.profile.needs_side_words() {
             run::<Profiled<C>, W>(workload, self.request, self.listeners)
         } else {
             run::<C, W>(workload, self.request, self.listeners)
@@ -121,7 +121,7 @@ impl<C: Collector> WorkloadVisitor for ByWorkload<'_, C> {
 
 /// No heap could be made: its figures are those of a run that did nothing.
 fn exhausted_at_start(flags: &Flags, printer: &Printer, cause: OutOfMemory) -> Done {
-    let statistics = Recorder::new(flags.generations, flags.capabilities).finish(&FinalCounts::default());
+    let statistics = Recorder::new(flags.config.generations, flags.config.capabilities).finish(&FinalCounts::default());
     printer.finish(&statistics);
     Done {
         statistics: Some(statistics),
@@ -131,7 +131,7 @@ fn exhausted_at_start(flags: &Flags, printer: &Printer, cause: OutOfMemory) -> D
 
 fn run<C: Collector, W: Workload>(workload: &W, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> Done {
     // Opened first: a file that cannot be written is found out before the work is done.
-    let printer = match Printer::open(request.flags, request.program, request.words) {
+    let printer = match Printer::open(&request.flags.stats, request.program, request.words) {
         Ok(printer) => printer,
         Err(error) => {
             let file = request
@@ -147,14 +147,14 @@ fn run<C: Collector, W: Workload>(workload: &W, request: &Request<'_>, listeners
         Ok(profiling) => profiling,
         Err(problem) => return Done::without_heap(Ended::Refused(problem)),
     };
-    let mut world = match World::<C>::new(request.flags) {
+    let mut world = match World::<C>::new(&request.flags.config) {
         Ok(world) => world,
         Err(StartError::OutOfMemory(cause)) => return exhausted_at_start(request.flags, &printer, cause),
         Err(StartError::Memory(error @ MemoryError::OnPurpose { .. })) => {
             let cause = OutOfMemory {
-                requested: request.flags.reserve,
+                requested: request.flags.config.reserve,
                 in_use: Bytes::ZERO,
-                limit: request.flags.max_heap,
+                limit: request.flags.config.max_heap,
                 cause: Exhausted::System(error),
             };
             return exhausted_at_start(request.flags, &printer, cause);

@@ -12,9 +12,9 @@ use jiff::Zoned;
 
 use gclab_core::World;
 use gclab_core::collector::Collector;
-use gclab_core::flags::Breakdown;
-use gclab_core::stats::Statistics;
+use gclab_core::config::Breakdown;
 use gclab_heap_traverse::profile::{HeapProfiler, HpWriter, Profile, retainer_table, while_sampling};
+use gclab_stats::Statistics;
 
 use crate::request::{Request, RunProfile};
 
@@ -36,7 +36,7 @@ impl Profiling {
     /// # Errors
     /// Which file cannot be written, and why.
     pub fn begin(request: &Request<'_>) -> Result<Option<Profiling>, String> {
-        let flags = &request.flags.profile;
+        let flags = &request.flags.config.profile;
         let Some(breakdown) = flags.breakdown else {
             return Ok(None);
         };

@@ -14,11 +14,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args as ClapArgs;
 use gclab_core::events::{Event, Listener};
-use gclab_core::flags::{ENVIRONMENT, Flags};
 use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
-use gclab_core::stats::Statistics;
 use gclab_core::world::Stopped;
+use gclab_flags::{ENVIRONMENT, Flags};
 use gclab_heap_traverse::graph::{HeapGraph, write_snapshot};
+use gclab_stats::Statistics;
 
 use gclab_programs::{Ended, Executor};
 use gclab_sweep::registry::Registry;
@@ -144,7 +144,7 @@ impl Run<'_> {
     /// one leaves anything. Only the second run prints statistics and writes heap profiles.
     fn most_alive(&self) -> Result<u64, ExitCode> {
         let mut quiet = self.checked.flags.clone();
-        (quiet.stats, quiet.profile) = (Flags::default().stats, Flags::default().profile);
+        (quiet.stats, quiet.config.profile) = (Flags::default().stats, Flags::default().config.profile);
         let quiet = Checked {
             flags: quiet,
             args: self.checked.args.clone(),

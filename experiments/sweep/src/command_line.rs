@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gclab_core::flags::{FlagError, Flags};
+use gclab_flags::{FlagError, Flags};
 use gclab_results::PlannedRun;
 
 /// The files that a run writes.

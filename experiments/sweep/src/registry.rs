@@ -2,7 +2,7 @@
 //! `gclab list`.
 
 use gclab_core::collector::Description;
-use gclab_core::flags::{FlagError, Flags};
+use gclab_flags::{FlagError, FlagSpec, Flags};
 use gclab_workloads::WorkloadDescription;
 
 /// All collectors and workloads of this program, in the order of their lists.
@@ -69,22 +69,23 @@ impl Registry {
         self.workloads.iter().map(|workload| workload.name).collect()
     }
 
-    /// Fits `flags` to `collector`: if no flag sets the number of generations, it becomes one that the
-    /// collector takes.
+    /// Fits `flags` to `collector`: see [`Flags::fit`].
     ///
     /// # Errors
     /// The first flag that the collector cannot honour, with the collectors that can.
     pub fn fit(&self, collector: &Description, flags: &Flags) -> Result<Flags, FlagError> {
         let mut flags = flags.clone();
-        collector.fit(&mut flags, |flag| self.honouring(flag))?;
+        flags.fit(collector, &self.collectors)?;
         Ok(flags)
     }
 
-    /// The names of the collectors that honour `flag` (a name as in the table of flags).
-    pub fn honouring(&self, flag: &str) -> Vec<&'static str> {
+    /// The names of the collectors that honour `flag`; none if it is not a flag of collectors.
+    pub fn honouring(&self, flag: &FlagSpec) -> Vec<&'static str> {
+        let honoured =
+            |collector: &&&Description| flag.parameter().is_some_and(|parameter| collector.honours(parameter));
         self.collectors
             .iter()
-            .filter(|collector| collector.honours.contains(&flag))
+            .filter(honoured)
             .map(|collector| collector.name)
             .collect()
     }

@@ -1,6 +1,6 @@
 //! Suggestions for a wrong name: the nearest legal name, then all of them.
 
-use gclab_core::flags::nearest;
+use gclab_flags::nearest;
 
 /// ``did you mean `x`? known keys: w, x, y``, or only the second part if no name is near. `kind`
 /// says what kind of names these are.

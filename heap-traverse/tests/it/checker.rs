@@ -1,17 +1,17 @@
-//! The checker accepts sound heaps, between stays too, and does look.
+//! The checker accepts sound heaps, also between stays, and does check.
 
 use super::{Node, NodeFields, flags};
 use gclab_collectors::{Copying, TwoSpace};
 use gclab_core::collector::Collector;
+use gclab_core::config::Config;
 use gclab_core::events::{Event, Listener};
-use gclab_core::flags::Flags;
 use gclab_core::mutator::ByteArray;
-use gclab_core::stats::Collection;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use gclab_heap_traverse::check::Check;
+use gclab_stats::Collection;
 
-fn churn<C: Collector>(flags: &Flags) {
+fn churn<C: Collector>(flags: &Config) {
     let mut world = World::<C>::new(flags).expect("a small heap");
     world.listen(Box::new(Checker::new::<C>().exact()));
     let kept = world
@@ -36,7 +36,7 @@ fn churn<C: Collector>(flags: &Flags) {
     let mut checker = Checker::new::<C>();
     world
         .inspect(|stopped| checker.check(stopped, None).expect("sound"))
-        .expect("nobody is inside");
+        .expect("no thread is inside");
     drop(kept);
     assert!(world.finish().collections_count() > 10);
 }
@@ -44,7 +44,7 @@ fn churn<C: Collector>(flags: &Flags) {
 #[test]
 fn sound_heaps_pass_under_stress_and_without() {
     for stress in [None, Some(97)] {
-        let flags = |generations| Flags {
+        let flags = |generations| Config {
             stress,
             ..flags(generations)
         };

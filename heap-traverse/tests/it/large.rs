@@ -1,27 +1,28 @@
-//! Lists and arrays of ten million: no recursion, and no more memory than is said.
+//! Lists and arrays of ten million: no recursion, and no more memory than documented.
 
 use super::{Node, flags};
 use gclab_collectors::Copying;
-use gclab_core::flags::Flags;
+use gclab_core::config::Config;
 use gclab_core::mutator::{Any, Handle, MutArray};
 use gclab_core::profile::Profiled;
 use gclab_core::words::Bytes;
 use gclab_core::world::{ClosureView, Stopped, World};
+use gclab_flags::Flags;
 use gclab_heap_traverse::profile::Counter;
 use gclab_heap_traverse::{Client, Order, Traversal, Visit};
 
 const MANY: u64 = 10_000_000;
 
 fn world() -> World<Profiled<Copying>> {
-    let flags = Flags {
-        profile: Flags::parse_words(&["-hb"]).expect("a flag").profile,
+    let flags = Config {
+        profile: Flags::parse_words(&["-hb"]).expect("a flag").config.profile,
         allocation_area: Bytes::gib(1),
         ..flags(2)
     };
     World::new(&flags).expect("a heap")
 }
 
-/// Depth first; adds up what is below if `LEAVE`.
+/// A depth-first client that counts closures: on the way back if `LEAVE`.
 struct Deep<const LEAVE: bool>(u64);
 
 impl<'a, const LEAVE: bool> Client<'a> for Deep<LEAVE> {
@@ -39,7 +40,8 @@ impl<'a, const LEAVE: bool> Client<'a> for Deep<LEAVE> {
     }
 }
 
-/// Goes through all of `closures` in every way, and gives the memory of the stacks: in any order, depth first, and that with a way back.
+/// Visits all of `closures` in every way. Returns the memory of the stacks: any order, depth first,
+/// and depth first with a way back.
 fn stacks(stopped: &Stopped<'_>, closures: u64) -> [usize; 3] {
     let mut traversal = Traversal::new(stopped);
     let roots = || stopped.root_closures().into_iter().map(|root| (root, ()));
@@ -62,7 +64,8 @@ fn stacks(stopped: &Stopped<'_>, closures: u64) -> [usize; 3] {
 
 fn profiles(stopped: &Stopped<'_>, bytes: u64) {
     for words in ["-hT", "-hr", "-ho", "-hc", "-hb"] {
-        let mut counter = Counter::new(&Flags::parse_words(&[words]).expect("a flag").profile).expect("a profile");
+        let mut counter =
+            Counter::new(&Flags::parse_words(&[words]).expect("a flag").config.profile).expect("a profile");
         let mut census = [counter.census(stopped, 0.0, None)];
         counter.finish(&mut census);
         assert_eq!(census[0].bytes(), bytes, "{words}");
@@ -90,12 +93,12 @@ fn a_list_of_ten_million() {
         .inspect(|stopped| {
             let [any, forwards, back] = stacks(stopped, MANY);
             assert!(any < 1024, "{any} bytes");
-            // The last slots are null, so nothing is left to come back for, unless there is a way back.
+            // The last slots are null, so the stack needs no level, unless there is a way back.
             let levels = 25 * MANY as usize;
             assert!(forwards < 512 << 10 && back < levels, "{forwards} and {back} bytes");
             profiles(stopped, 32 * MANY);
         })
-        .expect("nobody is inside");
+        .expect("no thread is inside");
 }
 
 #[test]
@@ -122,5 +125,5 @@ fn an_array_of_ten_million() {
             }
             profiles(stopped, 32 * MANY + 8 * MANY + 16);
         })
-        .expect("nobody is inside");
+        .expect("no thread is inside");
 }

@@ -1,4 +1,5 @@
-//! Tests of the traversal, and of the checker on sound heaps. (Unsound ones are the mutants of the collectors' tests.)
+//! Tests of the traversal, and of the checker on sound heaps. (The mutants of the collectors' tests
+//! make unsound ones.)
 
 mod biography;
 mod checker;
@@ -11,7 +12,7 @@ mod random;
 mod traversal;
 
 use gclab_core::closure::{Closure, Mut};
-use gclab_core::flags::Flags;
+use gclab_core::config::Config;
 use gclab_core::words::Bytes;
 
 #[derive(Closure)]
@@ -22,11 +23,11 @@ struct Node {
     right: Mut<Node>,
 }
 
-fn flags(generations: u32) -> Flags {
-    Flags {
+fn flags(generations: u32) -> Config {
+    Config {
         allocation_area: Bytes(64 << 10),
         reserve: Bytes(4 << 30),
         generations,
-        ..Flags::default()
+        ..Config::default()
     }
 }

@@ -1,4 +1,5 @@
-//! Every workload at its test size, under every collector: the checksums of the definitions, and the same under each collector.
+//! Every workload at its test size, under every collector: each checksum is that of the definition,
+//! and all collectors agree on it.
 
 use gclab_workloads::{All, WorkloadList};
 
@@ -40,33 +41,23 @@ fn a_tiny_allocation_area_changes_nothing() {
     }
 }
 
-/// At every allocation, or at every so many where there are too many.
 #[test]
 fn collecting_all_the_time_changes_nothing() {
-    let runs = [
-        ("binary_trees", &["6"][..], 1),
-        ("gcbench", &["5", "4", "100"], 1),
-        ("long_list", &["200", "100"], 1),
-        ("mut_array", &["50", "1000"], 1),
-        ("hash_churn", &["16", "64", "1000"], 1),
-        ("message_window", &["50", "200", "16"], 1),
-        ("heap_snapshot", &["-", "1"], 3001),
-        ("word_index", &["Cargo.toml", "1", "50"], 1),
-        ("par_trees", &["2", "6"], 1),
-        ("par_skewed", &["3", "64", "2"], 1),
-        ("par_shared", &["3", "16", "64", "1000"], 1),
-        ("server", &["3", "20", "5", "0"], 7),
-        ("hsc_env", &["20"], 1),
-    ];
-    for (workload, args, every) in runs {
-        let calm = Run::new(workload, args);
-        let expected = calm.under("two-space").unwrap().0;
-        for (collector, checksum, statistics) in calm.stress(every).everywhere() {
-            assert_eq!(checksum, expected, "{workload} {args:?} under {collector}");
-            assert!(
-                statistics.collections.len() > 20,
-                "{workload} {args:?} under {collector}: the stress flag had no effect"
-            );
-        }
+    for description in All::descriptions() {
+        collecting_often(description.name, description.stress.args, description.stress.every);
+    }
+    // A text so small that the index can be checked at every allocation.
+    collecting_often("word_index", &["Cargo.toml", "1", "50"], 1);
+}
+
+fn collecting_often(workload: &str, args: &[&str], every: u64) {
+    let calm = Run::new(workload, args);
+    let expected = calm.under("two-space").unwrap().0;
+    for (collector, checksum, statistics) in calm.stress(every).everywhere() {
+        assert_eq!(checksum, expected, "{workload} {args:?} under {collector}");
+        assert!(
+            statistics.collections.len() > 20,
+            "{workload} {args:?} under {collector}: the stress flag had no effect"
+        );
     }
 }

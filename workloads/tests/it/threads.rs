@@ -1,21 +1,21 @@
-//! Threads: as many as one likes, on as many capabilities as there are; whoever comes first, the checksum is the same.
+//! Threads: any number on any number of capabilities. Their order does not change the checksum.
 
 use gclab_collectors::All;
 use gclab_core::collector::CollectorList;
 use gclab_core::world::EnterError;
-use gclab_workloads::{RunError, WorkloadList};
+use gclab_workloads::{RunError, WorkloadDescription, WorkloadList};
 
 use crate::run::Run;
 
-/// The workloads that have threads.
-const THREADED: &[&str] = &["par_trees", "par_skewed", "par_shared", "server"];
-
+/// The workloads that have threads: those with an argument `T`.
+fn threaded() -> impl Iterator<Item = &'static WorkloadDescription> {
+    let all = gclab_workloads::All::descriptions().into_iter();
+    all.filter(|description| description.args.iter().any(|arg| arg.name == "T"))
+}
 #[test]
 fn capabilities_do_not_change_checksums() {
-    for description in gclab_workloads::All::descriptions() {
-        if !THREADED.contains(&description.name) {
-            continue;
-        }
+    assert!(threaded().count() >= 4);
+    for description in threaded() {
         for (capabilities, area) in [(1, 64), (2, 64), (3, 16), (4, 256)] {
             let run = Run::new(description.name, description.test.args)
                 .capabilities(capabilities)
@@ -47,22 +47,20 @@ fn threads_do_not_change_the_checksums_of_what_they_share() {
 
 #[test]
 fn collecting_all_the_time_on_many_threads_changes_nothing() {
-    let runs = [
-        ("par_trees", &["3", "6"][..], 5),
-        ("par_skewed", &["3", "64", "2"], 3),
-        ("par_shared", &["3", "16", "64", "1000"], 3),
-        ("server", &["3", "20", "5", "0"], 31),
-    ];
-    for (workload, args, every) in runs {
-        let calm = Run::new(workload, args);
+    for description in threaded() {
+        let stress = &description.stress;
+        let calm = Run::new(description.name, stress.args);
         let expected = calm.under("two-space").unwrap().0;
-        for (collector, checksum, _) in calm.capabilities(3).stress(every).everywhere() {
-            assert_eq!(checksum, expected, "{workload} {args:?} under {collector}");
+        // Less often than on one thread: each collection has to stop three.
+        let run = calm.capabilities(3).stress(stress.every * 4 + 1);
+        for (collector, checksum, _) in run.everywhere() {
+            assert_eq!(checksum, expected, "{run:?} under {collector}");
         }
     }
 }
 
-/// Each capability has an area of its own, and the first that is full ends them all; chunks of one pool go to whoever needs them.
+/// Each capability has an area of its own, and a collection comes when the first of them is full.
+/// Chunks of one pool go to the capabilities that need them.
 #[test]
 fn chunks_save_collections_where_threads_allocate_at_unequal_rates() {
     let run = Run::new("par_skewed", &["4", "20000", "50"])
@@ -74,7 +72,8 @@ fn chunks_save_collections_where_threads_allocate_at_unequal_rates() {
         let chunks = run.clone().chunk(8 << 10).under(collector.name).unwrap();
         assert_eq!(whole.0, chunks.0);
         let [whole, chunks] = [whole.1, chunks.1].map(|statistics| statistics.collections.len());
-        // In step the areas are full to 15 of 32 when the last one is; out of step to less.
+        // When the last thread's area is full, 15/32 of all areas are full if the threads run in
+        // step; less if not.
         assert!(
             chunks * 3 < whole * 2,
             "{}: {chunks} collections with chunks, {whole} without",

@@ -5,12 +5,13 @@ use gclab_core::block::{BlockRun, BlockState};
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collector, Description, NoBarrier, Outcome, Pause, Refill,
 };
-use gclab_core::flags::Flags;
+use gclab_core::config::{Config, Parameter, SIZING};
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::Sizing;
 use gclab_core::space::{LargeObjects, MarkBits, Region};
-use gclab_core::trace::{Marker, TeamRules};
+use gclab_core::trace::Marker;
 use gclab_core::words::{Addr, Bytes, Words};
+use gclab_core::workers::ParallelPolicy;
 
 const STEP: u8 = 1;
 
@@ -27,7 +28,7 @@ pub struct MarkRegion {
     marks: MarkBits,
     sizing: Sizing,
     area: Bytes,
-    team: TeamRules,
+    parallel: ParallelPolicy,
 }
 
 impl MarkRegion {
@@ -85,24 +86,24 @@ unsafe impl Collector for MarkRegion {
         moves: false,
         parallel: true,
         generations: (1, 1),
-        honours: &["A", "F", "m", "-sizing"],
+        honours: &[&[Parameter::AllocationArea], SIZING],
     };
     type Alloc = Bump;
     type Barrier = NoBarrier;
 
-    fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
-        let sizing = Sizing::new(flags, heap);
+    fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
+        let sizing = Sizing::new(config, heap);
         Ok(MarkRegion {
             runs: Vec::new(),
             holes: Vec::new(),
             filled: Vec::new(),
-            held: vec![None; flags.capabilities as usize],
+            held: vec![None; config.capabilities as usize],
             taken: Bytes::ZERO,
             large: LargeObjects::new(STEP),
             marks: MarkBits::new(heap)?,
             area: sizing.area_in_place(Bytes::ZERO)?,
             sizing,
-            team: TeamRules::new(flags),
+            parallel: ParallelPolicy::new(config),
         })
     }
 
@@ -149,7 +150,8 @@ unsafe impl Collector for MarkRegion {
         }
         self.large.condemn(&mut self.marks);
         let mut marker = Marker::new(pause.heap, &self.marks);
-        marker.with(self.team.team(pause.gc_threads, 0, pause.capabilities, Bytes::ZERO));
+        let owners = pause.capabilities.owners();
+        marker.share_with(self.parallel.workers(pause.gc_threads, 0, owners, Bytes::ZERO));
         pause.roots.for_each(|slot| marker.root(slot));
         marker.mark();
         pause.roots.for_each_weak(|slot| marker.weak(slot));

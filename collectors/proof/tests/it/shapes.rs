@@ -4,7 +4,7 @@
 
 use crate::mark_sweep::MarkSweep;
 use gclab_core::closure::{Closure, Mut, Ptr};
-use gclab_core::flags::Flags;
+use gclab_core::config::Config;
 use gclab_core::mutator::Mutator;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
@@ -28,11 +28,11 @@ struct Leaf {
 
 /// Runs `program` in a heap with the checker on.
 fn checked(program: impl for<'h> FnOnce(&mut Mutator<'h, MarkSweep>)) {
-    let flags = Flags {
+    let flags = Config {
         allocation_area: Bytes::mib(1),
         reserve: Bytes::gib(1),
         generations: 1,
-        ..Flags::default()
+        ..Config::default()
     };
     let mut world = World::<MarkSweep>::new(&flags).expect("a small heap");
     world.listen(Box::new(Checker::new::<MarkSweep>().exact()));
@@ -108,11 +108,11 @@ fn an_array_of_as_many_small_trees() {
 
 #[test]
 fn what_is_free_is_allocated_in_again() {
-    let flags = Flags {
+    let flags = Config {
         allocation_area: Bytes::kib(256),
         reserve: Bytes::gib(1),
         generations: 1,
-        ..Flags::default()
+        ..Config::default()
     };
     let world = World::<MarkSweep>::new(&flags).expect("a small heap");
     world

@@ -4,9 +4,9 @@
 use super::*;
 use crate::block::BlockState;
 use crate::closure::{ClosureRef, Header, Kind, TypeInfo};
-use crate::flags::Flags;
-use crate::gc_threads::GcThreads;
+use crate::config::Config;
 use crate::space::MarkBits;
+use crate::workers::GcThreads;
 use proptest::prelude::*;
 
 static LEAF: TypeInfo = TypeInfo::fixed(Kind::Constr, "Leaf", "test", 0, 1);
@@ -28,9 +28,9 @@ struct Graph {
 
 impl Graph {
     fn new() -> Self {
-        let heap = Heap::new(&Flags {
+        let heap = Heap::new(&Config {
             reserve: Bytes::gib(2),
-            ..Flags::default()
+            ..Config::default()
         })
         .expect("a heap");
         let marks = MarkBits::new(&heap).expect("a table");
@@ -97,7 +97,7 @@ impl Graph {
         }
         let mut marker = Marker::within(most, &self.heap, &self.marks);
         if threads > 1 {
-            marker.with(Team::balanced(helpers, threads));
+            marker.share_with(Workers::balanced(helpers, threads));
         }
         let mut root = self.all[root].0 as u64;
         marker.root(Slot(&raw mut root));

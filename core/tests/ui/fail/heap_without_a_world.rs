@@ -1,11 +1,11 @@
 //! Mark bits and spaces read the heap they were made for: it must not be dropped under them.
 
-use gclab_core::flags::Flags;
+use gclab_core::config::Config;
 use gclab_core::heap::Heap;
 use gclab_core::space::MarkBits;
 
 fn main() {
-    let heap = Heap::new(&Flags::default()).unwrap();
+    let heap = Heap::new(&Config::default()).unwrap();
     let marks = MarkBits::new(&heap).unwrap();
     drop(heap);
     let _ = marks;

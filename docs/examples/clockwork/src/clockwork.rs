@@ -6,8 +6,8 @@
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collector, Description, GenerationalBarrier, Outcome, Pause, Refill,
 };
+use gclab_core::config::{AREA, Config, Parameter};
 use gclab_core::events::Phase;
-use gclab_core::flags::Flags;
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::{Live, Shape, Sizing, Young};
 use gclab_core::space::{Nursery, Region, Steps};
@@ -35,16 +35,16 @@ unsafe impl Collector for Clockwork {
         moves: true,
         parallel: false,
         generations: (2, 2),
-        honours: &["A", "n", "AL", "m"],
+        honours: &[AREA, &[Parameter::MinFree]],
     };
     type Alloc = Bump;
     type Barrier = GenerationalBarrier;
 
-    fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
-        let mut sizing = Sizing::new(flags, heap);
+    fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
+        let mut sizing = Sizing::new(config, heap);
         let area = sizing.area(Live::default(), Bytes::ZERO, Shape::Copying);
         Ok(Clockwork {
-            nursery: sizing.nursery(heap, flags, area, Shape::Copying)?,
+            nursery: sizing.nursery(heap, config, area, Shape::Copying)?,
             steps: Steps::new(2),
             sizing,
             ticks: 0,

@@ -7,7 +7,7 @@ use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::Collector;
 use gclab_core::mutator::Mutator;
 use gclab_core::world::World;
-use gclab_workloads::{ArgSpec, Args, RunError, TestSize, Workload, WorkloadDescription};
+use gclab_workloads::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription};
 
 #[derive(Closure)]
 #[allow(dead_code, reason = "it never exists as a Rust value")]
@@ -32,6 +32,12 @@ impl Workload for Pipeline {
         test: TestSize {
             args: &["1000", "20000"],
             checksum: Some(199_990_000),
+        },
+        bench: &["10000", "100000"],
+        stress: StressSize {
+            args: &["20", "300"],
+            every: 1,
+            parallel: &["1000", "3000"],
         },
     };
 

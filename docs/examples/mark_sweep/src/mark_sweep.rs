@@ -3,8 +3,8 @@
 use gclab_core::collector::{
     Capabilities, Capability, Cells, Collector, Description, NoBarrier, Outcome, Pause, Refill,
 };
+use gclab_core::config::{Config, Parameter, SIZING};
 use gclab_core::events::Phase;
-use gclab_core::flags::Flags;
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::Sizing;
 use gclab_core::space::{CellSpace, LargeObjects, MarkBits, Region};
@@ -39,13 +39,13 @@ unsafe impl Collector for MarkSweep {
         moves: false,
         parallel: false,
         generations: (1, 1),
-        honours: &["A", "F", "m", "-sizing"],
+        honours: &[&[Parameter::AllocationArea], SIZING],
     };
     type Alloc = Cells;
     type Barrier = NoBarrier;
 
-    fn new(heap: &mut Heap, flags: &Flags) -> Result<Self, OutOfMemory> {
-        let sizing = Sizing::new(flags, heap);
+    fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
+        let sizing = Sizing::new(config, heap);
         Ok(MarkSweep {
             cells: CellSpace::new(STEP),
             large: LargeObjects::new(STEP),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gclab_core::block::MEGABLOCK;
-use gclab_core::flags::LEAST_MAX_HEAP;
+use gclab_core::config::LEAST_MAX_HEAP;
 use gclab_core::heap::default_limit;
 use gclab_results::{Configuration, Minimum, PlannedRun, Probe, RunRecord, SCHEMA, Status};
 

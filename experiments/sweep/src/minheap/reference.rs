@@ -1,6 +1,6 @@
 //! The minima of all configurations of an experiment with `heap`; its plan needs them.
 
-use gclab_core::flags::LEAST_MAX_HEAP;
+use gclab_core::config::LEAST_MAX_HEAP;
 use gclab_results::probe::reference;
 use gclab_results::{Configuration, Minimum};
 

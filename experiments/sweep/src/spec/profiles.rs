@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use gclab_core::flags::{FLAGS, FlagError, FlagSpec, Flags, Scope};
+use gclab_flags::{FLAGS, FlagError, FlagSpec, Flags, Scope};
 use toml::Spanned;
 
 use super::errors::{Source, SpecError};
@@ -44,7 +44,10 @@ fn checked(source: &Source, profiles: &[Spanned<String>]) -> Parsed<Vec<String>>
     for profile in profiles {
         let flags = flags(source, profile)?;
         // Compared by meaning, not by text: -h is -hT.
-        if seen.iter().any(|earlier| earlier.profile == flags.profile) {
+        if seen
+            .iter()
+            .any(|earlier| earlier.config.profile == flags.config.profile)
+        {
             let text = format!("`profiles` has \"{}\" twice", profile.get_ref());
             return Err(
                 SpecError::at(source, profile.span(), text, "the same profile as one before")
@@ -87,7 +90,7 @@ fn flags(source: &Source, profile: &Spanned<String>) -> Parsed<Flags> {
     let whole = |message: String, label: &str| SpecError::at(source, profile.span(), message, label);
     let flags = Flags::parse_words(&words)
         .map_err(|error| whole(format!("`profiles`: {error}"), "these contradict each other").help(help()))?;
-    if flags.profile.breakdown.is_none() {
+    if flags.config.profile.breakdown.is_none() {
         let text = format!("`profiles`: \"{}\" has no flag for what to count", profile.get_ref());
         return Err(whole(text, "no flag -h<letter>").help(help()));
     }
@@ -144,8 +147,9 @@ mod tests {
                 };
                 let word = format!("-{}{joint}{value}", flag.name);
                 // A flag that is illegal by itself is no flag of a profile: -h<letter> needs no other.
-                Flags::parse_words(&[word.as_str(), "-hT"][..if flag.name == "hC" { 2 } else { 1 }])
-                    .is_ok_and(|flags| flags.profile != default.profile && flags.given.contains(flag.name))
+                Flags::parse_words(&[word.as_str(), "-hT"][..if flag.name == "hC" { 2 } else { 1 }]).is_ok_and(
+                    |flags| flags.config.profile != default.config.profile && flags.given.contains(flag.name),
+                )
             });
             assert_eq!(changes, is_profile_flag(flag), "-{}", flag.name);
         }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use gclab_core::collector::Description;
-use gclab_workloads::{ArgSpec, TestSize, WorkloadDescription};
+use gclab_core::config::Parameter;
+use gclab_workloads::{ArgSpec, StressSize, TestSize, WorkloadDescription};
 
 use super::*;
 use crate::experiment::Axis;
@@ -13,7 +14,7 @@ static TWO_SPACE: Description = Description {
     summary: "",
     moves: true,
     parallel: false,
-    honours: &["A", "F", "G"],
+    honours: &[&[Parameter::AllocationArea, Parameter::OldFactor, Parameter::Generations]],
     generations: (1, 1),
 };
 static COPYING: Description = Description {
@@ -21,7 +22,13 @@ static COPYING: Description = Description {
     summary: "",
     moves: true,
     parallel: false,
-    honours: &["A", "F", "G", "O", "n"],
+    honours: &[&[
+        Parameter::AllocationArea,
+        Parameter::OldFactor,
+        Parameter::Generations,
+        Parameter::OldMin,
+        Parameter::Chunk,
+    ]],
     generations: (2, 12),
 };
 static TREES: WorkloadDescription = workload(
@@ -45,6 +52,12 @@ const fn workload(name: &'static str, args: &'static [ArgSpec]) -> WorkloadDescr
         test: TestSize {
             args: &[],
             checksum: None,
+        },
+        bench: &[],
+        stress: StressSize {
+            args: &[],
+            every: 1,
+            parallel: &[],
         },
     }
 }
@@ -378,10 +391,10 @@ fn files_that_cannot_be_read() {
     }
     assert_eq!(
         message("latin.toml"),
-        "error: experiment file FOLDER/latin.toml: does not exist\n  │\n  ╰ help: experiment files there: FOLDER/latin1.toml"
+        "error: experiment file FOLDER/latin.toml: does not exist\n │\n ╰ help: experiment files there: FOLDER/latin1.toml"
     );
     assert_eq!(
         message(""),
-        "error: experiment file FOLDER/: is a folder\n  │\n  ╰ help: experiment files there: FOLDER/latin1.toml"
+        "error: experiment file FOLDER/: is a folder\n │\n ╰ help: experiment files there: FOLDER/latin1.toml"
     );
 }

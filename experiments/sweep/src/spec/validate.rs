@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use gclab_core::flags::{FLAGS, FlagError, Flags};
 use gclab_core::words::Bytes;
+use gclab_flags::{FLAGS, FlagError, Flags};
 use gclab_workloads::{ArgError, Args};
 use toml::Spanned;
 
@@ -259,7 +259,7 @@ impl Check<'_> {
             }
             if !experiment.heap.is_empty() {
                 // The runs will have an -M, and some flags need one.
-                flags.max_heap = Some(SOME_LIMIT);
+                flags.config.max_heap = Some(SOME_LIMIT);
             }
             Flags::parse_words(&flags.to_words()).map_err(|error| self.of_flag(raw, None, &error))?;
             for name in &experiment.collectors {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use gclab_core::flags::FLAGS;
+use gclab_flags::FLAGS;
 
 use super::{files, pages, root};
 

@@ -1,0 +1,135 @@
+//! What is wrong with a flag, in words that say what would be right.
+
+use super::nearest::list;
+
+/// A flag that cannot be taken as given. `flag` is as its user writes it: `-A` on a command line, `A` in an experiment file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FlagError {
+    /// Neither gclab nor GHC has this flag.
+    #[error("{word}: no such flag{}; `gclab list flags` lists all", did_you_mean(suggestion))]
+    Unknown {
+        /// The word at fault.
+        word: String,
+        /// The nearest name that exists.
+        suggestion: Option<String>,
+    },
+    /// GHC has this flag and gclab has not.
+    #[error("{word}: GHC has {flag} ({meaning}), gclab has not (yet)")]
+    NotYet {
+        /// The word at fault.
+        word: String,
+        /// The flag of GHC's.
+        flag: String,
+        /// What it means there.
+        meaning: &'static str,
+    },
+    /// The value is not of the flag's type.
+    #[error("{flag}: {value} is not {wanted}: write {write}, as in {example}")]
+    BadValue {
+        /// The flag.
+        flag: String,
+        /// The value at fault.
+        value: String,
+        /// The type, with its article.
+        wanted: &'static str,
+        /// What a value looks like.
+        write: &'static str,
+        /// A flag with a value that is right.
+        example: String,
+    },
+    /// The value is of the right type but too small or too large.
+    #[error("{flag}: {value} is out of range: the least is {min}, the most {max}")]
+    OutOfRange {
+        /// The flag.
+        flag: String,
+        /// The value at fault.
+        value: String,
+        /// Least legal value.
+        min: String,
+        /// Largest legal value.
+        max: String,
+    },
+    /// A value is needed and there is none.
+    #[error("{flag}: a value is missing: write {write}, as in {example}")]
+    MissingValue {
+        /// The flag.
+        flag: String,
+        /// What a value looks like.
+        write: &'static str,
+        /// A flag with a value that is right.
+        example: String,
+    },
+    /// A value is given to a flag that takes none.
+    #[error("{word}: {flag} takes no value{}", did_you_mean(suggestion))]
+    UnexpectedValue {
+        /// The word at fault.
+        word: String,
+        /// The flag.
+        flag: String,
+        /// The nearest name that exists.
+        suggestion: Option<String>,
+    },
+    /// A word between `+RTS` and `-RTS` that is no flag.
+    #[error("{word}: flags between +RTS and -RTS begin with a dash{}", did_you_mean(suggestion))]
+    NotAFlag {
+        /// The word at fault.
+        word: String,
+        /// The nearest flag.
+        suggestion: Option<String>,
+    },
+    /// The flag makes sense on a command line only.
+    #[error("{name}: {flag} is for the command line, not for experiment files")]
+    CommandLineOnly {
+        /// The key at fault.
+        name: String,
+        /// The flag as typed.
+        flag: String,
+    },
+    /// The chosen collector cannot do what the flag asks.
+    #[error(
+        "{flag}: the {collector} collector does not honour this flag; {}",
+        other_collectors(collector, others, honours)
+    )]
+    NotHonoured {
+        /// The flag.
+        flag: String,
+        /// The collector that was chosen.
+        collector: String,
+        /// Collectors that would honour it.
+        others: Vec<String>,
+        /// The flags that the chosen one honours.
+        honours: Vec<String>,
+    },
+    /// Two flags contradict each other.
+    #[error("{flag} is {why}")]
+    Conflict {
+        /// The flag with its value.
+        flag: String,
+        /// What it contradicts.
+        why: String,
+    },
+    /// An error in the environment variable.
+    #[error("GCLABRTS: {0}")]
+    Environment(Box<FlagError>),
+}
+
+fn did_you_mean(suggestion: &Option<String>) -> String {
+    suggestion
+        .as_ref()
+        .map_or(String::new(), |s| format!("; did you mean {s}?"))
+}
+
+fn other_collectors(collector: &str, others: &[String], honours: &[String]) -> String {
+    match others {
+        [] => format!(
+            "nor does any other yet; of the flags for collectors, {collector} honours {}",
+            if honours.is_empty() {
+                "none".to_owned()
+            } else {
+                list(honours)
+            }
+        ),
+        [one] => format!("{one} does"),
+        many => format!("{} do", list(many)),
+    }
+}

@@ -1,0 +1,63 @@
+//! The text of `-?` and the page of flags in `docs/`, from the table.
+
+use super::{FLAGS, Scope};
+
+/// All flags with their meanings, defaults and ranges, and where they differ from GHC's: what `-?` prints.
+pub fn help() -> String {
+    let mut text =
+        "Flags, between +RTS and -RTS, or in GCLABRTS (sizes: k, m, g, t are powers of 1024, w is words of 8 bytes):\n"
+            .to_owned();
+    for spec in FLAGS {
+        text += &format!("\n  {:<20} {}", spec.form(), spec.meaning);
+        let mut notes = vec![format!("default: {}", spec.default)];
+        if let Some((min, max)) = spec.kind.range() {
+            notes.push(format!("range: {min} to {max}"));
+        }
+        if spec.parameter().is_some() {
+            notes.push("if the collector honours it".to_owned());
+        }
+        text += &format!("\n{:23}({})", "", notes.join("; "));
+        if let Some(difference) = spec.ghc {
+            text += &format!("\n{:23}differs from GHC: {difference}", "");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The table as a page of Markdown: `docs/flags.md`.
+pub fn markdown() -> String {
+    let mut page = "# Flags\n
+GHC's names and meanings, between `+RTS` and `-RTS` on the command line of `gclab exec`, in the environment variable `GCLABRTS` (read first), \
+and by their key under `[flags]` and `[sweep]` in an experiment file. Sizes take `k`, `m`, `g`, `t` (powers of 1024) and `w` (words of 8 bytes).
+A flag marked *collector* is refused if the collector that runs does not honour it.\n
+| flag | key | value | default | meaning | differs from GHC |
+|---|---|---|---|---|---|
+"
+    .to_owned();
+    for spec in FLAGS {
+        let range = spec
+            .kind
+            .range()
+            .map_or(String::new(), |(min, max)| format!(", {min} to {max}"));
+        let key = match (spec.scope, spec.toml) {
+            (Scope::Profile, _) => "in `profiles`".to_owned(),
+            (_, Some(key)) => format!("`{key}`"),
+            (_, None) => "-".to_owned(),
+        };
+        let scope = if spec.parameter().is_some() {
+            " (*collector*)"
+        } else {
+            ""
+        };
+        page += &format!(
+            "| `{}` | {key} | {}{range} | {} | {}{scope} | {} |\n",
+            spec.form(),
+            spec.kind.name(),
+            spec.default,
+            spec.meaning,
+            spec.ghc.unwrap_or("")
+        );
+    }
+    page
+}

@@ -1,0 +1,69 @@
+//! What is known of a flag.
+
+use gclab_core::config::Parameter;
+
+use super::Flags;
+use super::value::{Kind, Value, is_long};
+
+/// The part of the program that must act for a flag to have its effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The heap, for every collector alike.
+    Heap,
+    /// The collector: only those whose description lists this parameter honour the flag.
+    Collector(Parameter),
+    /// The profiler that takes censuses of the heap: experiment files name these flags under `profiles`, for runs that are not timed.
+    Profile,
+    /// The program around the heap: printing.
+    Program,
+}
+
+/// One flag.
+#[derive(Clone, Copy, Debug)]
+pub struct FlagSpec {
+    /// As typed, without the dash: `A` for `-A4m`, `-info` for `--info`.
+    pub name: &'static str,
+    /// Key in experiment files; `None` for flags of the command line only.
+    pub toml: Option<&'static str>,
+    /// Type and range of its value.
+    pub kind: Kind,
+    /// What holds if it is not given.
+    pub default: &'static str,
+    /// What it means, in one line.
+    pub meaning: &'static str,
+    /// Where it differs from GHC's flag of the same name; `None` if nowhere.
+    pub ghc: Option<&'static str>,
+    /// The part of the program that honours it.
+    pub scope: Scope,
+    /// Whether `false` in an experiment file takes the value away.
+    pub(super) optional: bool,
+    /// Enters a value.
+    pub(super) set: fn(&mut Flags, Value),
+    /// The value that stands; `None` if no word says so because it is what holds without any.
+    pub(super) get: fn(&Flags) -> Option<Value>,
+}
+
+impl FlagSpec {
+    /// The parameter that a collector must honour for the flag to have its effect; `None` if the flag works with every collector.
+    pub fn parameter(&self) -> Option<Parameter> {
+        match self.scope {
+            Scope::Collector(parameter) => Some(parameter),
+            _ => None,
+        }
+    }
+
+    /// As help shows it: `-A<size>`, `--sizing=<name>`.
+    pub fn form(&self) -> String {
+        self.word(self.kind.placeholder())
+    }
+
+    /// The word that gives it this value.
+    pub(super) fn word(&self, value: &str) -> String {
+        let joint = if is_long(self.name) && !value.is_empty() {
+            "="
+        } else {
+            ""
+        };
+        format!("-{}{joint}{value}", self.name)
+    }
+}

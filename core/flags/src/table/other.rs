@@ -1,0 +1,107 @@
+//! Flags for checks and tests, and for what is beside the heap.
+
+use super::{MIB, bytes, switch};
+use crate::spec::{FlagSpec, Scope};
+use crate::value::{Kind, Value};
+use gclab_core::block::MAX_RESERVATION;
+
+/// See the module's text; in the order of help.
+pub(super) const OTHER: &[FlagSpec] = &[
+    FlagSpec {
+        name: "DS",
+        toml: Some("DS"),
+        kind: Kind::Switch,
+        default: "off",
+        meaning: "check the whole heap after each collection",
+        ghc: Some("in every build, not only in one for debugging"),
+        scope: Scope::Heap,
+        optional: false,
+        set: |f, v| f.sanity = v == Value::On,
+        get: |f| switch(f.sanity),
+    },
+    FlagSpec {
+        name: "DZ",
+        toml: Some("DZ"),
+        kind: Kind::Count {
+            min: 1,
+            max: u64::MAX,
+            bare: false,
+        },
+        default: "off",
+        meaning: "stress: collect at every n-th allocation",
+        ghc: Some("gclab's own: in GHC -DZ is something else"),
+        scope: Scope::Heap,
+        optional: true,
+        set: |f, v| f.config.stress = if let Value::Count(n) = v { Some(n) } else { None },
+        get: |f| f.config.stress.map(Value::Count),
+    },
+    FlagSpec {
+        name: "DF",
+        toml: Some("DF"),
+        kind: Kind::Count {
+            min: 1,
+            max: u64::MAX,
+            bare: false,
+        },
+        default: "off",
+        meaning: "refuse the n-th request for memory, of whatever kind, to see what happens then",
+        ghc: Some("gclab's own"),
+        scope: Scope::Heap,
+        optional: true,
+        set: |f, v| f.config.refuse_request = if let Value::Count(n) = v { Some(n) } else { None },
+        get: |f| f.config.refuse_request.map(Value::Count),
+    },
+    FlagSpec {
+        name: "xr",
+        toml: Some("xr"),
+        kind: Kind::Size {
+            min: MIB,
+            max: MAX_RESERVATION,
+            zero: false,
+            bare: false,
+        },
+        default: "1t",
+        meaning: "address space to reserve for the heap; less if the system refuses",
+        ghc: None,
+        scope: Scope::Heap,
+        optional: false,
+        set: |f, v| f.config.reserve = bytes(&v),
+        get: |f| Some(Value::Size(f.config.reserve)),
+    },
+    FlagSpec {
+        name: "-no-huge-pages",
+        toml: Some("huge_pages"),
+        kind: Kind::SwitchOff,
+        default: "huge pages are asked for",
+        meaning: "do not ask the system for huge pages",
+        ghc: Some("gclab's own"),
+        scope: Scope::Heap,
+        optional: false,
+        set: |f, v| f.config.huge_pages = v != Value::On,
+        get: |f| switch(!f.config.huge_pages),
+    },
+    FlagSpec {
+        name: "-info",
+        toml: None,
+        kind: Kind::Switch,
+        default: "off",
+        meaning: "print what this program is and stop",
+        ghc: None,
+        scope: Scope::Program,
+        optional: false,
+        set: |f, v| f.info = v == Value::On,
+        get: |f| switch(f.info),
+    },
+    FlagSpec {
+        name: "?",
+        toml: None,
+        kind: Kind::Switch,
+        default: "off",
+        meaning: "print these flags and stop",
+        ghc: None,
+        scope: Scope::Program,
+        optional: false,
+        set: |f, v| f.help = v == Value::On,
+        get: |f| switch(f.help),
+    },
+];

@@ -1,0 +1,70 @@
+//! Flags of what is printed of a run.
+
+use super::{get_stats, set_stats, switch};
+use crate::spec::{FlagSpec, Scope};
+use crate::value::{Kind, Value};
+use gclab_stats::StatsLevel;
+
+/// See the module's text; in the order of help.
+pub(super) const STATISTICS: &[FlagSpec] = &[
+    FlagSpec {
+        name: "T",
+        toml: None,
+        kind: Kind::Switch,
+        default: "off",
+        meaning: "statistics as a value only; of -T, -t, -s and -S the last one counts",
+        ghc: None,
+        scope: Scope::Program,
+        optional: false,
+        set: |f, v| set_stats(f, StatsLevel::Collect, v),
+        get: |f| get_stats(f, StatsLevel::Collect),
+    },
+    FlagSpec {
+        name: "t",
+        toml: None,
+        kind: Kind::Output,
+        default: "off",
+        meaning: "one line of statistics at the end, to the file or standard error",
+        ghc: None,
+        scope: Scope::Program,
+        optional: false,
+        set: |f, v| set_stats(f, StatsLevel::OneLine, v),
+        get: |f| get_stats(f, StatsLevel::OneLine),
+    },
+    FlagSpec {
+        name: "s",
+        toml: None,
+        kind: Kind::Output,
+        default: "off",
+        meaning: "a summary of statistics at the end",
+        ghc: None,
+        scope: Scope::Program,
+        optional: false,
+        set: |f, v| set_stats(f, StatsLevel::Summary, v),
+        get: |f| get_stats(f, StatsLevel::Summary),
+    },
+    FlagSpec {
+        name: "S",
+        toml: None,
+        kind: Kind::Output,
+        default: "off",
+        meaning: "a row of statistics for each collection, and the summary",
+        ghc: None,
+        scope: Scope::Program,
+        optional: false,
+        set: |f, v| set_stats(f, StatsLevel::Each, v),
+        get: |f| get_stats(f, StatsLevel::Each),
+    },
+    FlagSpec {
+        name: "-machine-readable",
+        toml: None,
+        kind: Kind::Switch,
+        default: "off",
+        meaning: "-t prints its figures as a list of keys and values",
+        ghc: None,
+        scope: Scope::Program,
+        optional: false,
+        set: |f, v| f.stats.machine_readable = v == Value::On,
+        get: |f| switch(f.stats.machine_readable),
+    },
+];

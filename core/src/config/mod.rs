@@ -1,0 +1,215 @@
+//! The configuration of one heap, as plain data.
+//!
+//! A program fills in a [`Config`] and makes a [`crate::World`] with it. The names are GHC's. The heap does not know where the
+//! values come from: the crate `gclab-flags` reads them from `+RTS` and from experiment files, and checks their ranges.
+//!
+//! Some fields are *as given*: `None` stands for GHC's rule, which may depend on other fields. A method of [`Config`] applies the
+//! rule, and the heap asks that method.
+//!
+//! A [`Parameter`] is a part of the configuration that only some collectors honour. A collector lists them in its description.
+
+mod parameter;
+mod profile;
+
+pub use parameter::{AREA, COMPACTION, GENERATIONS, Parameter, SHARING, SIZING};
+pub use profile::{Breakdown, HeapProfile, Restrictions};
+
+use crate::words::Bytes;
+
+/// How much memory the heap should use (`-H`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HeapHint {
+    /// No `-H`: the allocation area keeps its size.
+    #[default]
+    None,
+    /// Bare `-H`: use as much memory as the old generation's limit asks for anyway.
+    Auto,
+    /// `-H<size>`: use about this much memory; the allocation area grows into what is left.
+    Size(Bytes),
+}
+
+/// Whether the oldest generation is compacted in place (`-c`).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Compact {
+    /// The oldest generation is copied.
+    #[default]
+    Never,
+    /// `-c`: compacted at every major collection.
+    Always,
+    /// `-c<n>`: compacted when live data exceed this percentage (0 to 100) of `-M`.
+    Above(f64),
+}
+
+/// The rule for how far a heap grows before it is collected in full (`--sizing`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SizingPolicy {
+    /// The heap grows to `-F` times its live data: GHC's rule.
+    #[default]
+    Factor,
+    /// The heap grows to a fixed size.
+    Fixed,
+    /// The heap grows as MemBalancer's rule says.
+    MemBalancer,
+}
+
+impl SizingPolicy {
+    /// Its name: one of those that `--sizing` takes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SizingPolicy::Factor => "factor",
+            SizingPolicy::Fixed => "fixed",
+            SizingPolicy::MemBalancer => "membalancer",
+        }
+    }
+}
+
+/// The youngest generation from which on a collection does something (`-qg`, `-qb`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FromGeneration {
+    /// No collection does it (the bare flag).
+    Off,
+    /// Collections of this generation (from 0) and older ones do it.
+    From(u32),
+}
+
+/// The configuration of one heap. [`Config::default`] holds today's GHC's defaults.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// `-A`: size of each capability's allocation area; at least two blocks. Default 4 MiB.
+    pub allocation_area: Bytes,
+    /// `-n` as given: size of the chunks the allocation area is cut into, 0 for none. [`Config::chunk_size`] applies GHC's rule.
+    pub chunk: Option<Bytes>,
+    /// `-AL` as given: bytes of large objects allocated before a collection. [`Config::large_limit`] applies GHC's rule.
+    pub large_area: Option<Bytes>,
+    /// `-F`: an old generation may grow to this factor of its live data; at least 1. Default 2.
+    pub old_factor: f64,
+    /// `-Fd`: the free memory that the heap keeps halves with this number of major collections that the program asked for, 0 to
+    /// 1000; 0 for never. Default 4.
+    pub decay: f64,
+    /// `-O`: an old generation's limit is never less than this. Default 1 MiB.
+    pub old_min: Bytes,
+    /// `-G`: generations, 1 to [`MAX_GENERATIONS`]. Default 2. A collector that cannot have this number uses the nearest that it
+    /// can have.
+    pub generations: u32,
+    /// `-H`. Default none.
+    pub heap_hint: HeapHint,
+    /// `-M`: most memory the heap may take. Default unlimited.
+    pub max_heap: Option<Bytes>,
+    /// `-m`: percentage (0 to 100) of `-M` that stays free for allocation. Default 3.
+    pub min_free: f64,
+    /// `-c` as given. [`Config::compaction`] applies GHC's rule for `-M`.
+    pub compact: Compact,
+    /// `--sizing`: the rule for how far the heap grows. Default [`SizingPolicy::Factor`].
+    pub sizing: SizingPolicy,
+    /// `--membalancer-c`: percent of the running time that one more MiB of heap has to save. Default 0.05.
+    pub membalancer_c: f64,
+    /// `-N`: capabilities, at least 1. Default 1.
+    pub capabilities: u32,
+    /// `-qg`: parallel collection from this generation on. Default from 0.
+    pub parallel_gc: FromGeneration,
+    /// `-qb` as given: load balancing in parallel collections. [`Config::balance_from`] applies GHC's rule.
+    pub load_balance: Option<FromGeneration>,
+    /// `-qn`: GC threads; 0, the default, is as many as capabilities. [`Config::gc_thread_count`] applies this rule.
+    pub gc_threads: u32,
+    /// `-DZ<n>`: collect at every n-th allocation, n at least 1.
+    pub stress: Option<u64>,
+    /// `-DF<n>`: refuse the n-th request for memory, n at least 1.
+    pub refuse_request: Option<u64>,
+    /// `-xr`: address space to reserve. Default 1 TiB.
+    pub reserve: Bytes,
+    /// Advise the system to use huge pages. Default on; `--no-huge-pages`.
+    pub huge_pages: bool,
+    /// `-h..`, `-i`, `-R`, `-L`: the heap profile. The heap itself reads only what a profile needs to know of each closure.
+    pub profile: HeapProfile,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        const MIB: usize = 1 << 20;
+        Self {
+            allocation_area: Bytes(4 * MIB),
+            chunk: None,
+            large_area: None,
+            old_factor: 2.0,
+            decay: 4.0,
+            old_min: Bytes(MIB),
+            generations: 2,
+            heap_hint: HeapHint::None,
+            max_heap: None,
+            min_free: 3.0,
+            compact: Compact::Never,
+            sizing: SizingPolicy::Factor,
+            membalancer_c: 0.05,
+            capabilities: 1,
+            parallel_gc: FromGeneration::From(0),
+            load_balance: None,
+            gc_threads: 0,
+            stress: None,
+            refuse_request: None,
+            reserve: Bytes(MIB * MIB),
+            huge_pages: true,
+            profile: HeapProfile::default(),
+        }
+    }
+}
+
+/// The most generations of any heap.
+pub const MAX_GENERATIONS: u32 = 12;
+/// The least `-M`: two megablocks, one of which holds the allocation area.
+pub const LEAST_MAX_HEAP: Bytes = Bytes::mib(2);
+
+/// From this `-A` on the allocation area is cut into chunks (GHC's rule).
+const CHUNKED_FROM: Bytes = Bytes(16 << 20);
+/// The size of these chunks.
+const IMPLIED_CHUNK: Bytes = Bytes(4 << 20);
+/// From this `-A` on minor collections balance their load too (GHC #9221).
+const BALANCED_FROM: Bytes = Bytes(32 << 20);
+/// `-M` without `-c` is `-c30` (GHC's rule).
+const IMPLIED_COMPACT: f64 = 30.0;
+
+impl Config {
+    /// Size of an allocation area's chunks: `-n`, or 4 MiB if `-A` is at least 16 MiB; `None` if it is in one piece. (GHC
+    /// takes 4 MiB at such a `-A` even if `-n` says otherwise.)
+    pub fn chunk_size(&self) -> Option<Bytes> {
+        match self.chunk {
+            Some(Bytes(0)) => None,
+            Some(size) => Some(size),
+            None => (self.allocation_area >= CHUNKED_FROM).then_some(IMPLIED_CHUNK),
+        }
+    }
+
+    /// Bytes of large objects, over all capabilities, that are allocated before a collection: `-AL`, or else `-A`.
+    pub fn large_limit(&self) -> Bytes {
+        self.large_area.unwrap_or(self.allocation_area)
+    }
+
+    /// Compaction of the oldest generation: `-c` as given, or 30 % under `-M`.
+    pub fn compaction(&self) -> Compact {
+        match self.compact {
+            Compact::Never if self.max_heap.is_some() => Compact::Above(IMPLIED_COMPACT),
+            given => given,
+        }
+    }
+
+    /// The size of a heap of fixed size (`--sizing=fixed`): `-H`, or else `-M`; `None` if there is neither.
+    pub fn fixed_size(&self) -> Option<Bytes> {
+        match self.heap_hint {
+            HeapHint::Size(size) => Some(size),
+            _ => self.max_heap,
+        }
+    }
+
+    /// Threads of a parallel collection: `-qn`, or else as many as capabilities, but no more than processors.
+    pub fn gc_thread_count(&self) -> u32 {
+        match self.gc_threads {
+            0 => self.capabilities.min(num_cpus::get() as u32),
+            threads => threads,
+        }
+    }
+
+    /// From which generation on parallel collections balance their load: `-qb` as given, or else 1, or 0 if `-A` is at least 32 MiB.
+    pub fn balance_from(&self) -> FromGeneration {
+        self.load_balance
+            .unwrap_or(FromGeneration::From(u32::from(self.allocation_area < BALANCED_FROM)))
+    }
+}

@@ -1,0 +1,262 @@
+//! A parallel phase of a collection: workers enter it, work, and find that it has terminated.
+//!
+//! Each worker has a slot with what it traces with ([`Tracer`]: a copier, or a mark loop), its queue and its figures. It
+//! uses them only while it is busy ([`Termination`]). So after termination the leader takes everything back and goes on,
+//! whether the others have noticed or not, or have never entered (R5 of `docs/parallel-collection.md`). All that they may
+//! still touch is the pool, which they own together.
+//!
+//! With load balancing the leader begins with what it has found so far, and the others steal from it. Without, there are
+//! *tasks*: each belongs to the worker of its number (modulo the number of workers), and no worker steals. The leader takes
+//! the tasks of a worker that has not entered by the time the leader's own tasks are done (R6).
+
+use super::policy::Workers;
+use super::pool::{Searches, WorkPool, WorkQueue};
+#[cfg(doc)]
+use super::termination::Termination;
+use super::threads::Job;
+use crate::clock::Clock;
+use crate::sync::deque::Worker as Deque;
+use crate::sync::{Arc, AtomicBool, Ordering};
+use gclab_stats::{GcThread, WorkSearch};
+use std::cell::UnsafeCell;
+use std::time::Instant;
+
+/// What a worker traces with.
+///
+/// # Safety
+/// Different threads may use it one after the other.
+pub(crate) unsafe trait Tracer {
+    /// Work that any worker can do.
+    type Item: Send;
+    /// Work that belongs to one worker, without load balancing. Other threads may look at it before.
+    type Task;
+
+    /// Traces `item`, or what waits in the tracer, and what that leads to, and the items of `queue`, until `queue` is empty.
+    fn trace_shared(&mut self, item: Option<Self::Item>, queue: WorkQueue<'_, Self::Item>);
+
+    /// Evacuates what `task` consists of.
+    fn begin(&mut self, task: &Self::Task);
+}
+
+/// One parallel phase: see the module's text.
+pub(crate) struct ParallelPhase<T: Tracer> {
+    pool: WorkPool<T::Item>,
+    slots: Vec<WorkerSlot<T>>,
+    tasks: Vec<(AtomicBool, T::Task)>,
+    balanced: bool,
+    begun: Instant,
+}
+
+/// What one worker has to itself while it is busy, on cache lines of its own. Empty when the leader has taken it back.
+#[repr(align(128))]
+struct WorkerSlot<T: Tracer>(UnsafeCell<Option<Worker<T>>>);
+
+struct Worker<T: Tracer> {
+    tracer: T,
+    queue: Deque<T::Item>,
+    figures: GcThread,
+    /// Nanoseconds from the beginning of the phase to the end of its last work.
+    idle_since: u64,
+    /// Its CPU time when it entered.
+    cpu_before: u64,
+}
+
+// SAFETY: a slot is used by the worker with its number while that is busy, and by the leader before the threads are woken and
+// after termination; `Termination` orders these by release and acquire of its count of busy workers (R3). `Tracer` promises
+// that different threads may use what is in a slot one after the other. Only the worker that took a task looks into it.
+unsafe impl<T: Tracer> Sync for ParallelPhase<T> {}
+// SAFETY: as above; tracers, items and tasks may be sent.
+unsafe impl<T: Tracer> Send for ParallelPhase<T> {}
+
+impl<T: Tracer> ParallelPhase<T> {
+    /// A phase for `workers`. `begin` pushes what the leader shares to the leader's queue, and returns the tracers of all
+    /// workers, the leader's first.
+    ///
+    /// # Panics
+    /// Unless there is a tracer for each worker.
+    pub fn new(
+        workers: &Workers<'_>,
+        tasks: Vec<T::Task>,
+        begin: impl FnOnce(WorkQueue<'_, T::Item>) -> Vec<T>,
+    ) -> Self {
+        let queues: Vec<Deque<T::Item>> = (0..workers.count()).map(|_| Deque::new_lifo()).collect();
+        let stealers = queues.iter().map(Deque::stealer).collect();
+        // R6: each task counts as a busy worker until a worker has done it.
+        let pool = WorkPool::new(stealers, 1 + tasks.len());
+        let tracers = begin(WorkQueue::new(&queues[0], &pool));
+        assert_eq!(tracers.len(), queues.len(), "each worker has something to trace with");
+        let slot = |(tracer, queue)| {
+            WorkerSlot(UnsafeCell::new(Some(Worker {
+                tracer,
+                queue,
+                figures: GcThread::default(),
+                idle_since: 0,
+                cpu_before: 0,
+            })))
+        };
+        ParallelPhase {
+            slots: tracers.into_iter().zip(queues).map(slot).collect(),
+            pool,
+            tasks: tasks.into_iter().map(|task| (AtomicBool::new(false), task)).collect(),
+            balanced: workers.is_balanced(),
+            begun: Instant::now(),
+        }
+    }
+
+    /// Wakes the GC threads and works until the phase has terminated. Returns the tracers and figures of all workers, the
+    /// leader's first, and the duration of the phase in nanoseconds.
+    pub fn run<'h>(self, workers: &mut Workers<'_>) -> (Vec<T>, Vec<GcThread>, u64)
+    where
+        T: 'h,
+    {
+        let phase = Arc::new(self);
+        let job: Arc<dyn Job + 'h> = Arc::clone(&phase) as Arc<dyn Job + 'h>;
+        // SAFETY: only lifetimes differ. A GC thread reaches data of `'h` only through the slots, while it is busy, and no worker
+        // is busy any more when `lead` returns. When the last thread drops the phase, the slots are empty (see below), and
+        // tasks need no drop.
+        let job = unsafe { std::mem::transmute::<Arc<dyn Job + 'h>, Arc<dyn Job + 'static>>(job) };
+        let helpers = workers.count() - 1;
+        workers.gc_threads.run(helpers, job);
+        phase.lead();
+        workers.gc_threads.release();
+        let parallel_ns = phase.begun.elapsed().as_nanos() as u64;
+        let finished = phase.slots.iter().filter_map(|slot| {
+            // SAFETY: the phase has terminated: no worker is busy, nor ever will be.
+            unsafe { &mut *slot.0.get() }.take()
+        });
+        let (tracers, figures) = finished
+            .map(|worker| (worker.final_figures(parallel_ns), worker.tracer))
+            .map(|(figures, tracer)| (tracer, figures))
+            .unzip();
+        (tracers, figures, parallel_ns)
+    }
+
+    /// The leader's part.
+    fn lead(&self) {
+        let mut search = Search::new(0);
+        let trace = |worker: &mut Worker<T>| worker.tracer.trace_shared(None, self.queue(&worker.queue));
+        // SAFETY: this is the leader, and it is busy: the pool has counted it from the beginning.
+        unsafe { self.with_worker(0, trace) };
+        self.pool.termination.become_idle();
+        if self.balanced {
+            self.steal_until_terminated(0, &mut search);
+        } else {
+            self.run_tasks(|index| index % self.slots.len() == 0, 0);
+            self.run_tasks(|_| true, 0);
+            self.pool.termination.wait();
+        }
+    }
+
+    /// Does items of other workers until termination.
+    fn steal_until_terminated(&self, number: usize, search: &mut Search) {
+        while let Some(item) = self.pool.steal_or_wait(&mut search.rng, &mut search.searches) {
+            let trace = |worker: &mut Worker<T>| {
+                search.add_to(&mut worker.figures.search);
+                worker.tracer.trace_shared(Some(item), self.queue(&worker.queue));
+            };
+            // SAFETY: the caller's number is its own, and it is busy since it got an item.
+            unsafe { self.with_worker(number, trace) };
+            self.pool.termination.become_idle();
+        }
+    }
+
+    /// Does the tasks that no worker has taken, of those whose index `is_mine` accepts.
+    fn run_tasks(&self, is_mine: impl Fn(usize) -> bool, number: usize) {
+        for (_, (taken, task)) in self.tasks.iter().enumerate().filter(|(index, _)| is_mine(*index)) {
+            // R6. Relaxed: the task was there before any thread was woken.
+            if taken.swap(true, Ordering::Relaxed) {
+                continue;
+            }
+            self.pool.termination.got_task();
+            let trace = |worker: &mut Worker<T>| {
+                worker.tracer.begin(task);
+                worker.tracer.trace_shared(None, self.queue(&worker.queue));
+            };
+            // SAFETY: the caller's number is its own, and it is busy since it took a task.
+            unsafe { self.with_worker(number, trace) };
+            self.pool.termination.become_idle();
+        }
+    }
+
+    fn queue<'a>(&'a self, deque: &'a Deque<T::Item>) -> WorkQueue<'a, T::Item> {
+        WorkQueue::new(deque, &self.pool)
+    }
+
+    /// Calls `work` with worker `number`.
+    ///
+    /// # Safety
+    /// The caller is the only thread that works as `number` in this phase, and it is busy.
+    unsafe fn with_worker(&self, number: usize, work: impl FnOnce(&mut Worker<T>)) {
+        // SAFETY: the caller's promise gives it the slot to itself: see `Sync`.
+        let Some(worker) = (unsafe { &mut *self.slots[number].0.get() }) else {
+            unreachable!("slots are emptied after termination");
+        };
+        let begun = self.begun.elapsed().as_nanos() as u64;
+        if worker.idle_since > 0 {
+            worker.figures.idle_ns += begun - worker.idle_since;
+        } else if number > 0 {
+            worker.figures.start_ns = begun;
+            worker.cpu_before = Clock::thread_cpu_ns();
+        }
+        worker.figures.search.scav_find_work += 1;
+        work(worker);
+        worker.idle_since = self.begun.elapsed().as_nanos() as u64;
+        worker.figures.work_ns += worker.idle_since - begun;
+        if number > 0 {
+            worker.figures.cpu_ns = Clock::thread_cpu_ns() - worker.cpu_before;
+        }
+    }
+}
+
+impl<T: Tracer> Job for ParallelPhase<T> {
+    fn run(&self, number: usize) {
+        self.pool.termination.enter();
+        if self.balanced {
+            self.steal_until_terminated(number, &mut Search::new(number));
+        } else {
+            let workers = self.slots.len();
+            self.run_tasks(|index| index % workers == number, number);
+        }
+    }
+}
+
+impl<T: Tracer> Worker<T> {
+    fn final_figures(&self, parallel_ns: u64) -> GcThread {
+        let figures = self.figures;
+        let accounted = figures.start_ns + figures.idle_ns + figures.work_ns;
+        if figures.work_ns == 0 {
+            // It entered too late, or found nothing.
+            return GcThread {
+                start_ns: parallel_ns,
+                ..figures
+            };
+        }
+        GcThread {
+            termination_ns: parallel_ns.saturating_sub(accounted),
+            ..figures
+        }
+    }
+}
+
+/// A worker's search for work.
+#[derive(Debug)]
+struct Search {
+    rng: u64,
+    searches: Searches,
+}
+
+impl Search {
+    fn new(number: usize) -> Self {
+        Search {
+            // Any odd number gives each worker a sequence of victims of its own.
+            rng: 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(2 * number as u64 + 1),
+            searches: Searches::default(),
+        }
+    }
+
+    fn add_to(&mut self, figures: &mut WorkSearch) {
+        let found = std::mem::take(&mut self.searches);
+        figures.any_work += found.any_work;
+        figures.no_work += found.no_work;
+    }
+}

@@ -1,0 +1,113 @@
+//! Which collections are parallel, and with how many workers.
+
+use super::threads::GcThreads;
+use crate::config::{Config, FromGeneration};
+use crate::words::Bytes;
+use gclab_stats::Sharing;
+
+/// Without load balancing: a collection that is expected to copy less than this is sequential. This is twice the amount
+/// at which a balanced collection wakes its workers, since each worker gets a part of it.
+const MIN_EXPECTED: Bytes = Bytes::kib(if cfg!(debug_assertions) { 1 } else { 256 });
+
+/// How many threads collect, and when: `-qn`, `-qg`, `-qb`.
+#[derive(Clone, Copy, Debug)]
+pub struct ParallelPolicy {
+    threads: usize,
+    parallel: FromGeneration,
+    balanced: FromGeneration,
+}
+
+impl ParallelPolicy {
+    /// The policy that `config` asks for.
+    pub fn new(config: &Config) -> Self {
+        ParallelPolicy {
+            threads: config.gc_thread_count() as usize,
+            parallel: config.parallel_gc,
+            balanced: config.balance_from(),
+        }
+    }
+
+    /// The workers for a collection of `generation`. `owners` capabilities have roots or remembered slots of their own, and
+    /// the collection is expected to copy `expected`.
+    pub fn workers<'h>(
+        &self,
+        gc_threads: &'h mut GcThreads,
+        generation: u32,
+        owners: usize,
+        expected: Bytes,
+    ) -> Workers<'h> {
+        let sharing = if self.threads < 2 {
+            Sharing::Alone
+        } else if !is_from(self.parallel, generation) {
+            Sharing::Younger
+        } else if is_from(self.balanced, generation) {
+            Sharing::Balanced
+        } else if owners < 2 {
+            Sharing::OneOwner
+        } else if expected < MIN_EXPECTED {
+            Sharing::TooLittle
+        } else {
+            Sharing::Owners
+        };
+        Workers {
+            gc_threads,
+            count: self.threads,
+            sharing,
+        }
+    }
+}
+
+fn is_from(from: FromGeneration, generation: u32) -> bool {
+    match from {
+        FromGeneration::Off => false,
+        FromGeneration::From(first) => generation >= first,
+    }
+}
+
+/// The workers that a collection may use, and how they are to share its work.
+#[derive(Debug)]
+pub struct Workers<'h> {
+    pub(super) gc_threads: &'h mut GcThreads,
+    /// Workers, the leader included.
+    count: usize,
+    /// What is planned.
+    sharing: Sharing,
+}
+
+#[cfg(test)]
+impl<'h> Workers<'h> {
+    /// `count` workers with load balancing.
+    pub fn balanced(gc_threads: &'h mut GcThreads, count: usize) -> Self {
+        Workers {
+            gc_threads,
+            count,
+            sharing: Sharing::Balanced,
+        }
+    }
+}
+
+impl Workers<'_> {
+    /// How many workers there may be, the leader included.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Whether the leader may have help.
+    pub(crate) fn has_helpers(&self) -> bool {
+        self.sharing.is_parallel()
+    }
+
+    /// Whether workers take work from each other.
+    pub(crate) fn is_balanced(&self) -> bool {
+        self.sharing == Sharing::Balanced
+    }
+
+    /// What the statistics say of the collection as long as it has no parallel phase.
+    pub(crate) fn sharing_so_far(&self) -> Sharing {
+        if self.is_balanced() {
+            Sharing::TooLittle
+        } else {
+            self.sharing
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! When a parallel phase ends, and where workers without work wait for more.
+//!
+//! A worker is *busy* while it has a work item, or may still find one in its own queue; otherwise it is *idle*. Only busy
+//! workers make work items. A worker stops being busy when its own queue is empty, and becomes busy again *before* it
+//! takes an item from another worker's queue. So when no worker is busy, all queues are empty and stay empty: the phase
+//! has *terminated*, and no worker becomes busy again. The workers agree on one number and on nothing else; a worker that
+//! enters late, or never, delays no other worker.
+//!
+//! An idle worker *spins* for about as long as a few items take to copy, then *yields*, then *sleeps* until an item is
+//! added. Adding an item wakes one sleeper.
+//!
+//! The states and races (R1 to R6) have their names in `docs/parallel-collection.md`; `models` tries their orders under loom.
+
+use crate::sync::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
+use crate::sync::{AtomicUsize, Condvar, Mutex, fence, spin_loop, yield_now};
+
+/// Vain attempts that an idle worker makes before it yields: some microseconds, about the time of one work item.
+const SPINS: u32 = if cfg!(any(gclab_loom, gclab_shuttle)) { 0 } else { 200 };
+
+/// How often an idle worker then yields before it sleeps. To be woken takes tens of microseconds, as long as all of this.
+const YIELDS: u32 = if cfg!(gclab_loom) {
+    0
+} else if cfg!(gclab_shuttle) {
+    1
+} else {
+    20
+};
+
+/// Spins or yields after `tries` vain attempts. Returns false, and does neither, when it is time to sleep.
+fn wait_awake(tries: u32) -> bool {
+    if tries < SPINS {
+        spin_loop();
+    } else if tries < SPINS + YIELDS {
+        yield_now();
+    }
+    tries < SPINS + YIELDS
+}
+
+/// The states of a phase's workers, as far as they have to know each other's.
+#[derive(Debug)]
+pub(super) struct Termination {
+    /// Busy workers, and tasks that no worker has taken. 0: the phase has terminated.
+    busy: AtomicUsize,
+    /// Workers that have entered and have no work. A hint.
+    idle: AtomicUsize,
+    /// Idle workers that sleep or are about to.
+    sleepers: AtomicUsize,
+    /// Held by a worker from its last look at the queues until it sleeps.
+    sleep_lock: Mutex<()>,
+    /// Signalled when an item was added or the phase has terminated.
+    wake: Condvar,
+}
+
+impl Termination {
+    /// A phase in which `busy` workers and tasks have work already.
+    pub fn new(busy: usize) -> Self {
+        Termination {
+            busy: AtomicUsize::new(busy),
+            idle: AtomicUsize::new(0),
+            sleepers: AtomicUsize::new(0),
+            sleep_lock: Mutex::new(()),
+            wake: Condvar::new(),
+        }
+    }
+
+    /// Whether a worker has entered and has no work.
+    #[inline(always)]
+    pub fn has_idle(&self) -> bool {
+        // Relaxed: a hint. An item too many or an item too late does no harm.
+        self.idle.load(Relaxed) > 0
+    }
+
+    /// Tells the others that the caller has added an item to its queue.
+    #[inline]
+    pub fn work_added(&self) {
+        // R1: either this load sees the sleeper, or the sleeper's last look sees the item.
+        fence(SeqCst);
+        if self.sleepers.load(Relaxed) > 0 {
+            self.wake_one();
+        }
+    }
+
+    #[cold]
+    fn wake_one(&self) {
+        // R2: with the lock held once, a sleeper that has taken its last look is asleep.
+        drop(self.sleep_lock.lock());
+        self.wake.notify_one();
+    }
+
+    /// A worker enters the phase, idle.
+    pub fn enter(&self) {
+        self.idle.fetch_add(1, Relaxed);
+    }
+
+    /// The caller's queue is empty: it was busy, and is idle from now on. Terminates the phase if it was the last.
+    pub fn become_idle(&self) {
+        self.idle.fetch_add(1, Relaxed);
+        self.leave_busy();
+    }
+
+    /// The caller is no longer one of the busy workers.
+    pub fn leave_busy(&self) {
+        // R3. Release: a worker that sees the 0 sees all that was done. Acquire: the last worker sees what the others did.
+        if self.busy.fetch_sub(1, AcqRel) == 1 {
+            drop(self.sleep_lock.lock());
+            self.wake.notify_all();
+        }
+    }
+
+    /// Makes the caller one of the busy workers. Returns false after termination.
+    pub fn try_become_busy(&self) -> bool {
+        // R4. Acquire: a caller that finds the 0 here, because a queue did not look empty to it, sees all that was done,
+        // as in `is_terminated`.
+        self.busy
+            .fetch_update(Relaxed, Acquire, |busy| (busy > 0).then_some(busy + 1))
+            .is_ok()
+    }
+
+    /// The caller, which has become busy, has got an item: it is idle no more.
+    pub fn got_work(&self) {
+        self.idle.fetch_sub(1, Relaxed);
+    }
+
+    /// The caller, which is idle, has taken a task. Tasks count as busy from the beginning (R6), so the caller is busy now.
+    pub fn got_task(&self) {
+        self.idle.fetch_sub(1, Relaxed);
+    }
+
+    /// Whether no worker is busy, nor will ever be.
+    pub fn is_terminated(&self) -> bool {
+        // R3, R5.
+        self.busy.load(Acquire) == 0
+    }
+
+    /// Waits a little after `tries` vain attempts to find work: spins, yields, or sleeps until an item is added.
+    /// `has_work` is the last look before sleep.
+    pub fn wait_for_work(&self, tries: u32, has_work: impl FnOnce() -> bool) {
+        if !wait_awake(tries) {
+            self.sleep(has_work);
+        }
+    }
+
+    #[cold]
+    fn sleep(&self, has_work: impl FnOnce() -> bool) {
+        let mut lock = self.sleep_lock.lock();
+        self.sleepers.fetch_add(1, Relaxed);
+        // R1: the counterpart of the fence in `work_added`.
+        fence(SeqCst);
+        if !self.is_terminated() && !has_work() {
+            self.wake.wait(&mut lock);
+        }
+        self.sleepers.fetch_sub(1, Relaxed);
+    }
+
+    /// The caller, which is idle and looks for no work, waits until the phase has terminated.
+    pub fn wait(&self) {
+        let mut tries = 0;
+        while !self.is_terminated() {
+            tries += 1;
+            if !wait_awake(tries) {
+                let mut lock = self.sleep_lock.lock();
+                if !self.is_terminated() {
+                    self.wake.wait(&mut lock);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! GC threads: the threads of a world that sleep until a collection wakes them for a job.
+//!
+//! A world keeps its GC threads until it ends. Waking them is cheap for the caller (one lock, one notification each)
+//! and commits it to nothing: the caller goes on working, a thread that wakes late finds nothing left to do, and the
+//! caller waits for a thread only as long as that thread has work ([`Job::run`] defines when that is). So a thread that
+//! the system does not schedule costs its help and nothing else.
+
+use crate::sync::{Arc, Builder, Condvar, JoinHandle, Mutex};
+
+/// A job for GC threads: one parallel phase.
+pub(super) trait Job: Send + Sync {
+    /// Works as worker `number` (from 1; the leader is 0) until nothing is left to do. The process ends if this panics.
+    fn run(&self, number: usize);
+}
+
+/// The GC threads of one world.
+#[derive(Debug, Default)]
+pub struct GcThreads {
+    parking: Arc<Parking>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// Where GC threads sleep between jobs.
+#[derive(Debug, Default)]
+struct Parking {
+    request: Mutex<Request>,
+    requested: Condvar,
+}
+
+/// The latest request for workers.
+#[derive(Default)]
+struct Request {
+    /// How many requests there have been. A thread answers each request at most once.
+    number: u64,
+    /// Threads 1 to `workers` are requested.
+    workers: usize,
+    /// `None` before the first request, and after a job has been released.
+    job: Option<Arc<dyn Job>>,
+    shutdown: bool,
+}
+
+impl std::fmt::Debug for Request {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Request({} for {} threads)", self.number, self.workers)
+    }
+}
+
+impl GcThreads {
+    /// How many GC threads there are.
+    pub fn count(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// Starts threads until there are `count` of them, so that no collection has to. There are fewer if the system
+    /// refuses one.
+    pub(crate) fn spawn_up_to(&mut self, count: usize) {
+        while self.threads.len() < count {
+            let (parking, number) = (Arc::clone(&self.parking), self.threads.len() + 1);
+            let seen = parking.request.lock().number;
+            let thread = Builder::new().name(format!("gc {number}"));
+            match thread.spawn(move || parking.serve(number, seen)) {
+                Ok(thread) => self.threads.push(thread),
+                Err(_) => break,
+            }
+        }
+    }
+
+    /// Wakes `workers` threads for `job`. Threads that the system has refused are missing, which no job minds.
+    pub(super) fn run(&mut self, workers: usize, job: Arc<dyn Job>) {
+        self.spawn_up_to(workers);
+        let mut request = self.parking.request.lock();
+        request.number += 1;
+        request.workers = workers;
+        request.job = Some(job);
+        drop(request);
+        self.parking.requested.notify_all();
+    }
+
+    /// Ends the request: a thread that has not answered it yet goes back to sleep.
+    pub(super) fn release(&mut self) {
+        self.parking.request.lock().job = None;
+    }
+}
+
+/// Ends the process when it is dropped: a collection that has lost a worker can neither continue nor be abandoned.
+struct AbortOnUnwind;
+
+impl Drop for AbortOnUnwind {
+    #[cold]
+    fn drop(&mut self) {
+        // Written directly, since the test harness captures what `eprintln` prints.
+        let message =
+            b"gclab: a GC thread panicked in the middle of a collection, which leaves no heap to go on with\n";
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), message);
+        std::process::abort();
+    }
+}
+
+impl Parking {
+    /// The life of GC thread `number`. `seen` is the last request that it need not answer.
+    fn serve(&self, number: usize, mut seen: u64) {
+        let mut request = self.request.lock();
+        while !request.shutdown {
+            let answered = request.number == seen;
+            seen = request.number;
+            match request.job.clone().filter(|_| !answered && number <= request.workers) {
+                Some(job) => {
+                    drop(request);
+                    let abort = AbortOnUnwind;
+                    job.run(number);
+                    std::mem::forget(abort);
+                    drop(job);
+                    request = self.request.lock();
+                }
+                None => self.requested.wait(&mut request),
+            }
+        }
+    }
+}
+
+impl Drop for GcThreads {
+    fn drop(&mut self) {
+        self.parking.request.lock().shutdown = true;
+        self.parking.requested.notify_all();
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has ended the process.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(all(test, not(any(gclab_loom, gclab_shuttle))))]
+mod tests {
+    use super::*;
+    use crate::sync::{AtomicUsize, Ordering};
+    use std::time::{Duration, Instant};
+
+    #[derive(Default)]
+    struct Count {
+        runs: AtomicUsize,
+        numbers: AtomicUsize,
+    }
+
+    impl Job for Count {
+        fn run(&self, number: usize) {
+            self.numbers.fetch_add(number, Ordering::Relaxed);
+            self.runs.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn wait_for(job: &Count, workers: usize) {
+        let begun = Instant::now();
+        while job.runs.load(Ordering::Relaxed) < workers {
+            assert!(begun.elapsed() < Duration::from_secs(60), "GC threads do not wake");
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn each_requested_thread_runs_the_job_once() {
+        let mut threads = GcThreads::default();
+        for workers in [1, 3, 2, 3] {
+            let job = Arc::new(Count::default());
+            threads.run(workers, Arc::clone(&job) as Arc<dyn Job>);
+            wait_for(&job, workers);
+            std::thread::sleep(Duration::from_millis(5));
+            let numbers = job.numbers.load(Ordering::Relaxed);
+            assert_eq!(
+                (job.runs.load(Ordering::Relaxed), numbers),
+                (workers, workers * (workers + 1) / 2)
+            );
+        }
+        assert_eq!(threads.count(), 3);
+    }
+}
