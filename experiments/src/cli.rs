@@ -13,7 +13,8 @@ use gclab_sweep::registry::Registry;
 use crate::common::{EXIT_USAGE, refuse};
 use crate::{exec, heap, list, minheap, report, run};
 
-/// A laboratory for garbage collectors: one heap, many collectors, the same programs, honest numbers.
+/// A laboratory for garbage collectors: one heap, many collectors, the same programs, honest
+/// numbers.
 #[derive(Debug, Parser)]
 #[command(name = "gclab", version, max_term_width = 100, disable_help_subcommand = true)]
 struct Cli {

@@ -38,7 +38,7 @@ pub(crate) fn refuse(message: impl Display) -> ExitCode {
     ExitCode::from(EXIT_USAGE)
 }
 
-/// Prints what is wrong with an experiment file, and where; returns exit status 2.
+/// Prints the fault of an experiment file, with its place; returns exit status 2.
 pub(crate) fn refuse_file(error: &SpecError) -> ExitCode {
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     tell!("{}", error.render(colours).trim_end());

@@ -31,7 +31,7 @@ use crate::exhausted::exhausted;
 /// Run one workload under one collector, in this process
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Flags stand between +RTS and -RTS: `gclab exec +RTS -?` explains them, `+RTS --info` says what this program is."
+    after_help = "Flags stand between +RTS and -RTS: `gclab exec +RTS -?` explains them, `+RTS --info` describes this program."
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -39,12 +39,13 @@ pub(crate) struct Arguments {
     /// Write the run's record, one line of JSON, to this file
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Write the heap profile to STEM.hp, and its sets of retainers to STEM.prof [default: the workload's name, here]
+    /// Write the heap profile to STEM.hp, and its sets of retainers to STEM.prof [default: the
+    /// workload's name, here]
     #[arg(long, value_name = "STEM")]
     profile: Option<PathBuf>,
 }
 
-/// What is to run.
+/// The workload, its arguments and the collector of a run.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Work {
     /// The workload; `gclab list workloads` shows them
@@ -108,7 +109,7 @@ impl Checked {
         }
     }
 
-    /// Prints that the heap is exhausted, and what would help.
+    /// Prints that the heap is exhausted, and the remedies.
     pub(crate) fn tell_exhausted(&self, error: &OutOfMemory) {
         tell!("{}", exhausted(error, &self.flags, self.collector));
     }
@@ -247,7 +248,8 @@ fn run(
         }
     }
     if let Some(problem) = profile.and_then(|profile| profile.unwritten) {
-        // The run is valid and recorded; only its profile is incomplete, which the user learns last.
+        // The run is valid and recorded; only its profile is incomplete, which the user learns
+        // last.
         tell!("gclab: {problem}");
         if code == 0 {
             return ExitCode::FAILURE;
@@ -256,7 +258,8 @@ fn run(
     ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
 }
 
-/// The flags that are not as by default, by their names in experiment files, with their values as words have them.
+/// The flags that are not as by default, by their names in experiment files, with their values as
+/// words have them.
 pub(crate) fn given(flags: &Flags) -> BTreeMap<String, String> {
     let entry = |word: String| {
         let word = word.strip_prefix('-')?;

@@ -1,4 +1,4 @@
-//! The message of an exhausted heap: which limit was met, and what would help. GHC's words where
+//! The message of an exhausted heap: the limit that was met, and the remedies. GHC's words where
 //! it has them.
 
 use gclab_core::block::{Exhausted, MEGABLOCK};

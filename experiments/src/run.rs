@@ -28,7 +28,8 @@ use crate::verdict::faults;
 pub(crate) struct Arguments {
     /// The experiment file
     experiment: PathBuf,
-    /// Folder for the results [default: the newest one under results/runs with the same plan, or a new one]
+    /// Folder for the results [default: the newest one under results/runs with the same plan, or a
+    /// new one]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Begin a new folder even if there is one with the same plan

@@ -17,7 +17,8 @@ use crate::common::{print, refuse};
 /// Census, dominators and paths of the heap in a file
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Arguments {
-    /// A snapshot of V8 (Chrome, Node.js, Deno: .heapsnapshot) or a heap dump of a JVM (.hprof), plain or gzip
+    /// A snapshot of V8 (Chrome, Node.js, Deno: .heapsnapshot) or a heap dump of a JVM (.hprof),
+    /// plain or gzip
     file: PathBuf,
     /// Number of objects, types and names to list
     #[arg(long, value_name = "N", default_value_t = 20)]

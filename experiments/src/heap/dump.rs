@@ -151,7 +151,8 @@ impl Run<'_> {
             ..self.checked
         };
         let (_, statistics) = self.run(&quiet, Vec::new())?;
-        // Of equals the first. A collection at the end of the run may leave nothing, major or minor.
+        // Of equals the first. A collection at the end of the run may leave nothing, major or
+        // minor.
         let numbered = (1_u64..).zip(&statistics.collections);
         let alive = numbered.filter(|(_, collection)| collection.live > 0);
         let best = alive.max_by_key(|(number, collection)| (collection.major, collection.live, Reverse(*number)));

@@ -26,8 +26,8 @@ pub struct Experiment {
     pub collectors: Vec<String>,
     /// Names of workloads with their arguments.
     pub workloads: Vec<(String, Vec<String>)>,
-    /// Flags of heap profiles, for each of [`Experiment::workloads`] in their order. Each profile is one
-    /// more run of each configuration. The list may be shorter than that of workloads.
+    /// Flags of heap profiles, for each of [`Experiment::workloads`] in their order. Each profile
+    /// is one more run of each configuration. The list may be shorter than that of workloads.
     pub profiles: Vec<Vec<String>>,
     /// The number of runs of each configuration.
     pub repeat: u32,
@@ -40,8 +40,8 @@ pub struct Experiment {
     pub heap: Vec<f64>,
     /// Flags of every run.
     pub flags: BTreeMap<String, String>,
-    /// Swept flags, in the order of the file: one list for each sweep. The runs are the cross product
-    /// of each list; without a list, [`Experiment::flags`] alone.
+    /// Swept flags, in the order of the file: one list for each sweep. The runs are the cross
+    /// product of each list; without a list, [`Experiment::flags`] alone.
     pub sweeps: Vec<Vec<Axis>>,
 }
 

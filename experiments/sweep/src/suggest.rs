@@ -3,7 +3,7 @@
 use gclab_flags::nearest;
 
 /// ``did you mean `x`? known keys: w, x, y``, or only the second part if no name is near. `kind`
-/// says what kind of names these are.
+/// describes the names.
 pub fn suggest(name: &str, kind: &str, names: &[&str]) -> String {
     let all = if names.is_empty() {
         format!("{kind}: none")

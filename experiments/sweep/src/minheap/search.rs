@@ -36,8 +36,8 @@ pub struct Least {
     pub size: Option<u64>,
     /// The largest size below it that failed; 0 if none did.
     pub too_small: u64,
-    /// Sizes that failed although a smaller one had completed: there, completing is not monotone, or
-    /// not certain.
+    /// Sizes that failed although a smaller one had completed: there, completing is not monotone,
+    /// or not certain.
     pub holes: Vec<Hole>,
 }
 
@@ -180,7 +180,8 @@ fn narrow_enough(search: &Search, low: u64, high: u64) -> bool {
     high - low <= 1 || low > 0 && high as f64 <= low as f64 * (1.0 + search.tolerance)
 }
 
-/// Half of `high`, as long as no size has failed; then the geometric mean. Strictly between the two.
+/// Half of `high`, as long as no size has failed; then the geometric mean. Strictly between the
+/// two.
 fn between(low: u64, high: u64) -> u64 {
     let middle = if low == 0 {
         high / 2
@@ -303,12 +304,14 @@ mod tests {
             prop_assert!(found.too_small < least && least <= size);
             prop_assert!(size - found.too_small <= 1 || size as f64 <= found.too_small as f64 * (1.0 + tolerance));
             prop_assert!(found.holes.is_empty());
-            // Twenty steps between the ends of the range, as many for the tolerance, and the acceptance.
+            // Twenty steps between the ends of the range, as many for the tolerance, and the
+            // acceptance.
             prop_assert!(asked.len() <= 50, "{} questions", asked.len());
             prop_assert_eq!(asked.iter().filter(|(other, _)| *other == size).count(), 3);
         }
 
-        /// Any set of sizes that complete, and any luck: what is accepted has completed three times and never failed, and so did both sizes above.
+        /// For any set of sizes that complete, and any luck: an accepted size has completed three
+        /// times and never failed, and so have both sizes above it.
         #[test]
         fn what_is_accepted_was_never_seen_to_fail(
             holes in prop::collection::vec(1..2000_u64, 0..60),

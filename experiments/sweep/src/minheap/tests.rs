@@ -137,7 +137,7 @@ fn nothing_is_asked_twice() {
     assert_eq!(bench.find("plain").unwrap(), first);
     assert_eq!(known(&question("plain"), &bench.tools()), Some(first.minimum.clone()));
     assert_eq!(bench.started(), started);
-    // More runs and a coarser search: only what is new is asked.
+    // More runs and a coarser search: only new probes are run.
     let tools = Tools {
         runs: 5,
         ..bench.tools()

@@ -1,17 +1,20 @@
-//! The plan: every run of an experiment, in the order in which it is to be done.
+//! The plan: all runs of an experiment, in their order.
 //!
-//! Terms: a *cell* is a configuration (collector, workload, arguments, flags); a *block* is one pass over all cells. There are `repeat`
-//! blocks, each in a random order of its own, so that drift of the machine falls on all cells alike and an experiment that is cut short
-//! still has whole blocks.
+//! Terms: a *cell* is a configuration (collector, workload, arguments, flags); a *block* is one
+//! pass over all cells. There are `repeat` blocks, each in a random order of its own, so that drift
+//! of the machine falls on all cells alike, and an experiment that is cut short still has whole
+//! blocks.
 //!
-//! The order is a function of the seed alone, on every machine and in every version: PCG XSL RR 128/64 (`rand_pcg::Pcg64`, O'Neill 2014)
-//! with the seed as state and the block as stream, and a Fisher-Yates shuffle written out here, because rand's own may change.
-//! [`ORDER`] names both and goes into `plan.json`; a unit test pins an order.
+//! The order is a function of the seed alone, on every machine and in every version: PCG XSL RR
+//! 128/64 (`rand_pcg::Pcg64`, O'Neill 2014) with the seed as state and the block as stream, and a
+//! Fisher-Yates shuffle of this module, because rand's own may change. [`ORDER`] names both and
+//! goes into `plan.json`; a unit test pins an order.
 //!
-//! Heap profiles (`profiles`) are runs of their own: behind the last block, so that no timed run moves, one for each cell and profile, in the order of the file.
+//! Heap profiles (`profiles`) are runs of their own, one for each cell and profile, in the order of
+//! the file. They follow the last block, so that no timed run moves.
 //!
-//! A shard takes whole groups, one for each block and workload, so that whatever is compared (collectors, flags) is measured by one
-//! machine. The profiles of a workload are a group too.
+//! A shard takes whole groups, one for each block and workload, so that one machine measures all
+//! runs that are compared (collectors, flags). The profiles of a workload are a group too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
@@ -23,10 +26,10 @@ use rand_pcg::rand_core::Rng;
 
 use crate::experiment::{Axis, Experiment};
 
-/// How the order came about, for `plan.json`.
+/// The method that makes the order, for `plan.json`.
 pub const ORDER: &str = "blocks shuffled by pcg64(seed, block) and fisher-yates";
 
-/// Which part of a plan to do: part `index` of `count`, from 1.
+/// A part of a plan: part `index` of `count`, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     index: u32,
@@ -34,7 +37,7 @@ pub struct Shard {
 }
 
 impl Default for Shard {
-    /// All of it.
+    /// The whole plan.
     fn default() -> Self {
         Shard { index: 1, count: 1 }
     }
@@ -66,7 +69,7 @@ impl Shard {
         self.count == 1
     }
 
-    /// A word for file names.
+    /// A suffix for file names; empty for the whole plan.
     pub fn suffix(self) -> String {
         if self.is_all() {
             String::new()
@@ -80,12 +83,12 @@ impl Shard {
     }
 }
 
-/// A value for each flag that has one.
+/// The values of all flags that are set.
 type Setting = BTreeMap<String, String>;
 
-/// All settings of the flags: the fixed ones with the cross product of the swept ones, the last axis running fastest; of several sweeps one after
-/// the other. What occurs in two sweeps is there once.
-pub fn settings(experiment: &Experiment) -> Vec<Setting> {
+/// All settings of the flags: the fixed flags with the cross product of the swept ones, the last
+/// axis varying fastest; several sweeps one after the other. A setting of two sweeps occurs once.
+pub(crate) fn settings(experiment: &Experiment) -> Vec<Setting> {
     if experiment.sweeps.is_empty() {
         return vec![experiment.flags.clone()];
     }
@@ -106,8 +109,9 @@ fn cross_product(fixed: &Setting, axes: &[Axis]) -> Vec<Setting> {
     })
 }
 
-/// All configurations of an experiment but for the size of the heap: workloads × collectors × settings.
-pub fn configurations(experiment: &Experiment) -> Vec<Configuration> {
+/// All configurations of an experiment, without the size of the heap: workloads × collectors ×
+/// settings.
+pub(crate) fn configurations(experiment: &Experiment) -> Vec<Configuration> {
     let settings = settings(experiment);
     let mut configurations = Vec::new();
     for (workload, args) in &experiment.workloads {
@@ -123,18 +127,20 @@ pub fn configurations(experiment: &Experiment) -> Vec<Configuration> {
     configurations
 }
 
-/// A configuration, and which multiple of the reference minimum its `-M` is if the experiment says `heap`.
+/// A configuration, and its `-M` as a multiple of the reference minimum if the experiment has
+/// `heap`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
-    /// All that could change the result.
-    pub configuration: Configuration,
-    /// The multiple.
-    pub heap: Option<f64>,
+struct Cell {
+    /// Everything that may change the result.
+    configuration: Configuration,
+    /// The multiple of the reference minimum.
+    heap: Option<f64>,
 }
 
-/// All cells of an experiment: its configurations, with `heap` each at every multiple of the workload's reference minimum. All collectors get the same
-/// bytes. (A workload without a minimum gets no `-M`: it can be shown, not run.)
-pub fn cells(experiment: &Experiment, minima: &[Minimum]) -> Vec<Cell> {
+/// All cells of an experiment: its configurations; with `heap`, each at every multiple of the
+/// workload's reference minimum. All collectors get the same bytes. (A workload without a minimum
+/// gets no `-M`: a plan shows it, but it cannot run.)
+fn cells(experiment: &Experiment, minima: &[Minimum]) -> Vec<Cell> {
     let configurations = configurations(experiment).into_iter();
     if experiment.heap.is_empty() {
         return configurations
@@ -170,8 +176,8 @@ pub fn cells(experiment: &Experiment, minima: &[Minimum]) -> Vec<Cell> {
         .collect()
 }
 
-/// So many times the reference minimum, in bytes.
-pub fn heap_bytes(multiple: f64, reference: u64) -> u64 {
+/// `multiple` times the reference minimum, in bytes.
+pub(crate) fn heap_bytes(multiple: f64, reference: u64) -> u64 {
     (multiple * reference as f64).round() as u64
 }
 
@@ -181,10 +187,11 @@ fn with(flags: &Setting, name: &str, value: &str) -> Setting {
     flags
 }
 
-/// The runs of `shard`, in order. Positions are those in the whole plan, so that the shards' runs can be put together again.
+/// The runs of `shard`, in order. Their positions are those in the whole plan, so that the runs of
+/// all shards can be put together again.
 pub fn plan(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Vec<PlannedRun> {
     let cells = cells(experiment, minima);
-    // Works in the order of the file; a group's number tells which shard takes it.
+    // Works in the order of the file. The number of a group decides which shard takes it.
     let work_of = |cell: &Configuration| {
         experiment
             .workloads
@@ -224,14 +231,15 @@ pub fn plan(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Vec<Pl
     runs
 }
 
-/// Fisher-Yates, from the last place down.
+/// Shuffles by Fisher-Yates, from the last place down.
 fn shuffle(items: &mut [usize], random: &mut Pcg64) {
     for last in (1..items.len()).rev() {
         items.swap(last, below(last as u64 + 1, random) as usize);
     }
 }
 
-/// A number below `bound`, each equally likely: draws from the incomplete last span of the 64-bit range are thrown away.
+/// A number below `bound`, each equally likely. Draws from the incomplete last span of the 64-bit
+/// range are rejected.
 fn below(bound: u64, random: &mut Pcg64) -> u64 {
     let whole = u64::MAX - u64::MAX % bound;
     loop {

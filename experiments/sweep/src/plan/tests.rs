@@ -171,7 +171,8 @@ fn a_heap_is_the_same_bytes_for_all_collectors() {
     let runs = plan(&experiment, &minima, Shard::default());
     assert!(runs.iter().all(|run| run.heap_multiple.is_some()));
     assert_eq!(ids(&runs).iter().collect::<BTreeSet<_>>().len(), cells.len());
-    // Profiles are of the same heaps: two of the first work, one of the third, of each at two sizes under two collectors.
+    // Profiles are of the same heaps: two of the first work, one of the third, each at two sizes
+    // under two collectors.
     let all = plan(&profiled(experiment), &minima, Shard::default());
     let more = &all[runs.len()..];
     assert_eq!(more.len(), (2 + 1) * 2 * 2);
@@ -213,7 +214,7 @@ fn the_order_is_a_function_of_the_seed() {
         ids(&plan(&experiment(3, 7), &[], Shard::default())),
         ids(&plan(&experiment(3, 8), &[], Shard::default()))
     );
-    // Blocks draw from streams of their own: more rounds leave the earlier ones as they were.
+    // Blocks draw from streams of their own: more rounds do not change the earlier ones.
     assert_eq!(
         plan(&experiment(5, 7), &[], Shard::default())[..36 * 3],
         plan(&experiment(3, 7), &[], Shard::default())[..]
@@ -227,7 +228,7 @@ fn a_seed_gives_this_order_for_ever() {
         shuffle(&mut order, &mut Pcg64::new(seed, block));
         order
     };
-    // Computed apart, in Python, from the definition of PCG XSL RR 128/64.
+    // Computed independently, in Python, from the definition of PCG XSL RR 128/64.
     assert_eq!(order(1, 0), [4, 2, 5, 8, 3, 0, 6, 1, 7, 9]);
     assert_eq!(order(1, 1), [0, 2, 9, 5, 4, 6, 7, 1, 3, 8]);
     assert_eq!(order(2, 0), [7, 2, 8, 4, 0, 6, 1, 5, 3, 9]);
@@ -244,7 +245,8 @@ fn every_place_of_a_shuffle_is_equally_likely() {
             *counts.entry((place, item)).or_default() += 1;
         }
     }
-    // Each of 36 counts is binomial with mean 1000 and standard deviation 29; five of these are 145.
+    // Each of 36 counts is binomial with mean 1000 and standard deviation 29; five of these are
+    // 145.
     assert!(
         counts.len() == 36 && counts.values().all(|n| n.abs_diff(1000) < 145),
         "{counts:?}"

@@ -25,8 +25,8 @@ impl Drop for Lock {
     }
 }
 
-/// Takes the lock of `folder`. If another process has it, returns `Ok(Err(owner))`, which names that
-/// process for people.
+/// Takes the lock of `folder`. If another process has it, returns `Ok(Err(owner))`, which names
+/// that process for people.
 ///
 /// # Errors
 /// If the file cannot be made or locked.

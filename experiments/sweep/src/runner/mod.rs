@@ -168,8 +168,8 @@ const PROFILE: &str = "profile";
 /// The files of a heap profile: the bands, and the sets of retainers.
 const ENDINGS: [&str; 2] = ["hp", "prof"];
 
-/// Moves the files of a heap profile to their final place. A run that failed keeps the files that it
-/// has.
+/// Moves the files of a heap profile to their final place. A run that failed keeps the files that
+/// it has.
 fn keep_profile(dir: &ResultsDir, run: &PlannedRun, scratch: &Path) -> io::Result<()> {
     for ending in ENDINGS.iter().filter(|_| run.profile_flags.is_some()) {
         let written = scratch.join(PROFILE).with_extension(ending);

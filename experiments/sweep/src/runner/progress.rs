@@ -2,8 +2,8 @@
 //! each run elsewhere (logs of batch jobs).
 //!
 //! For each run to come, the estimate takes the mean time of its configuration so far, or else of
-//! its workload's runs, or else of all runs. Runs with a heap profile have means of their own; until
-//! one is done, they count as timed runs.
+//! its workload's runs, or else of all runs. Runs with a heap profile have means of their own;
+//! until one is done, they count as timed runs.
 
 use std::collections::HashMap;
 use std::io::IsTerminal;

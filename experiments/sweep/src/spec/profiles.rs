@@ -12,7 +12,7 @@ use toml::Spanned;
 use super::errors::{Source, SpecError};
 use super::parse::{Parsed, Raw, RawWorkload};
 
-/// Whether a flag sets what a heap profile counts, how often, or the names of its bands.
+/// Whether a flag sets the breakdown of a heap profile, its interval, or the names of its bands.
 fn is_profile_flag(flag: &FlagSpec) -> bool {
     flag.scope == Scope::Profile
 }
@@ -91,14 +91,14 @@ fn flags(source: &Source, profile: &Spanned<String>) -> Parsed<Flags> {
     let flags = Flags::parse_words(&words)
         .map_err(|error| whole(format!("`profiles`: {error}"), "these contradict each other").help(help()))?;
     if flags.config.profile.breakdown.is_none() {
-        let text = format!("`profiles`: \"{}\" has no flag for what to count", profile.get_ref());
-        return Err(whole(text, "no flag -h<letter>").help(help()));
+        let text = format!("`profiles`: \"{}\" has no flag -h<letter>", profile.get_ref());
+        return Err(whole(text, "no breakdown").help(help()));
     }
     Ok(flags)
 }
 
-/// The words of a string with their places in the file. If the string has escapes, each word has the
-/// place of the whole string.
+/// The words of a string with their places in the file. If the string has escapes, each word has
+/// the place of the whole string.
 fn words<'s>(source: &Source, text: &'s Spanned<String>) -> Vec<(&'s str, Range<usize>)> {
     let (span, inner) = (text.span(), text.get_ref());
     let plain = source.text.get(span.start + 1..span.end.saturating_sub(1)) == Some(inner);
@@ -146,7 +146,8 @@ mod tests {
                     ""
                 };
                 let word = format!("-{}{joint}{value}", flag.name);
-                // A flag that is illegal by itself is no flag of a profile: -h<letter> needs no other.
+                // A flag that is illegal by itself is no flag of a profile: -h<letter> needs no
+                // other.
                 Flags::parse_words(&[word.as_str(), "-hT"][..if flag.name == "hC" { 2 } else { 1 }]).is_ok_and(
                     |flags| flags.config.profile != default.config.profile && flags.given.contains(flag.name),
                 )
