@@ -8,7 +8,7 @@
 //! [`crate::collector::Collector`] promises, which is why these methods are safe.
 
 use crate::block::{
-    BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockRun, BlockState, CHUNK_BLOCKS, Exhausted, StateView, ToSpace,
+    BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockRun, BlockState, CHUNK_BLOCKS, Shortage, StateView, ToSpace,
 };
 pub use crate::block::{Charges, OutOfMemory, copy_bound};
 use crate::config::Config;
@@ -20,7 +20,7 @@ use retention::Retention;
 
 mod retention;
 
-pub(crate) use retention::Left;
+pub(crate) use retention::AfterMajor;
 
 /// The memory of one heap. A value: a process may have many.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Heap {
         };
         let blocks = BlockAllocator::new(&memory)?;
         let refused = |cause| match cause {
-            Exhausted::System(error) => error,
+            Shortage::System(error) => error,
             other => unreachable!("nothing is in use yet, but {other}"),
         };
         blocks.register_side(BLOCK_TABLES).map_err(refused)?;
@@ -142,7 +142,7 @@ impl Heap {
         match self.next_copy {
             Some(to_space) if !self.blocks.could_copy(to_space) => {
                 self.blocks.free(run);
-                Err(self.blocks.out_of_memory(run.blocks(), Exhausted::Limit))
+                Err(self.blocks.out_of_memory(run.blocks(), Shortage::Limit))
             }
             _ => Ok(run),
         }
@@ -237,10 +237,10 @@ impl Heap {
 
     /// A collection is over: what it was promised is no longer kept. After a major one, what will not be needed goes back to the system: whole free
     /// megablocks first, then pages of free groups of blocks. `allocation` brought it about, or somebody asked for it.
-    pub(crate) fn end_collection(&mut self, left: Option<Left>, allocation: bool) {
+    pub(crate) fn end_collection(&mut self, left: Option<AfterMajor>, allocation: bool) {
         self.blocks.end_promise();
         if let Some(left) = left {
-            self.retention.note(allocation);
+            self.retention.note_major(allocation);
             let needed = self.retention.needed(left);
             self.blocks.return_free_megablocks(needed);
             self.blocks.dry_free_groups(needed);

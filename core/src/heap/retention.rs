@@ -22,12 +22,12 @@ pub(super) struct Retention {
     /// `-H`.
     least: Bytes,
     /// c.
-    idle: u32,
+    idle_majors: u32,
 }
 
 /// What a major collection left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Left {
+pub(crate) struct AfterMajor {
     /// In blocks of allocation areas.
     pub preallocated: Bytes,
     /// In blocks of closures that are moved.
@@ -53,27 +53,31 @@ impl Retention {
                 HeapHint::Size(size) => size,
                 HeapHint::None | HeapHint::Auto => Bytes::ZERO,
             },
-            idle: 0,
+            idle_majors: 0,
         }
     }
 
     /// There was a major collection; because of `allocation`, or because it was asked for.
-    pub fn note(&mut self, allocation: bool) {
-        self.idle = if allocation { 0 } else { self.idle.saturating_add(1) };
+    pub fn note_major(&mut self, allocation: bool) {
+        self.idle_majors = if allocation {
+            0
+        } else {
+            self.idle_majors.saturating_add(1)
+        };
     }
 
     /// F'.
-    fn factor(&self) -> f64 {
+    fn decayed_factor(&self) -> f64 {
         if self.decay > 0.0 {
-            self.factor / (f64::from(self.idle) / self.decay).exp2()
+            self.factor / (f64::from(self.idle_majors) / self.decay).exp2()
         } else {
             self.factor
         }
     }
 
     /// What to keep. (GHC's `-M` bounds it too; here the limit holds anyway.)
-    pub fn needed(&self, left: Left) -> Bytes {
-        let Left {
+    pub fn needed(&self, left: AfterMajor) -> Bytes {
+        let AfterMajor {
             mut copied, mut large, ..
         } = left;
         let extra = Bytes(self.old_min.0.saturating_sub(copied.0 + large.0));
@@ -82,7 +86,7 @@ impl Retention {
         } else {
             copied += extra;
         }
-        let factor = self.factor();
+        let factor = self.decayed_factor();
         let for_copied = factor + if left.in_place { IN_PLACE } else { COPIED };
         let blocks = |bytes: Bytes, times: f64| ((bytes.0 / BLOCK.0) as f64 * times) as usize * BLOCK.0;
         let needed = left.preallocated.0 + blocks(copied, for_copied) + blocks(large, factor + IN_PLACE);
@@ -101,17 +105,17 @@ mod tests {
 
     fn after(idle: u32) -> Retention {
         let mut retention = Retention::new(&Config::default());
-        (0..idle).for_each(|_| retention.note(false));
+        (0..idle).for_each(|_| retention.note_major(false));
         retention
     }
 
     #[test]
     fn what_is_kept_is_what_ghc_keeps() {
         // 1000 MiB copied, -A4m, -F2, -Fd4.
-        let left = Left {
+        let left = AfterMajor {
             preallocated: Bytes::mib(4),
             copied: Bytes::mib(1000),
-            ..Left::default()
+            ..AfterMajor::default()
         };
         let kept = [(0, 4005), (1, 3686), (4, 3005), (8, 2505), (12, 2255), (20, 2067)];
         for (idle, megablocks) in kept {
@@ -125,32 +129,32 @@ mod tests {
 
     #[test]
     fn what_is_not_copied_needs_less() {
-        let mib = |left: Left| after(0).needed(left).0 as f64 / (1 << 20) as f64;
+        let mib = |left: AfterMajor| after(0).needed(left).0 as f64 / (1 << 20) as f64;
         let (large, in_place) = (Bytes::mib(100), true);
         assert_eq!(
-            mib(Left {
+            mib(AfterMajor {
                 large,
-                ..Left::default()
+                ..AfterMajor::default()
             })
             .round(),
             320.0
         );
         let copied = Bytes::mib(1000);
         assert_eq!(
-            mib(Left {
+            mib(AfterMajor {
                 copied,
                 in_place,
-                ..Left::default()
+                ..AfterMajor::default()
             })
             .round(),
             3200.0
         );
         // Little is live: -O counts, as copied or as not.
-        assert_eq!(mib(Left::default()), 4.0);
+        assert_eq!(mib(AfterMajor::default()), 4.0);
         assert_eq!(
-            mib(Left {
+            mib(AfterMajor {
                 in_place,
-                ..Left::default()
+                ..AfterMajor::default()
             })
             .round(),
             3.0
@@ -159,19 +163,19 @@ mod tests {
 
     #[test]
     fn allocation_ends_idleness_and_fd0_knows_none() {
-        let left = Left {
+        let left = AfterMajor {
             copied: Bytes::mib(1000),
-            ..Left::default()
+            ..AfterMajor::default()
         };
         let mut retention = after(7);
         assert!(retention.needed(left) < Bytes::mib(3000));
-        retention.note(true);
+        retention.note_major(true);
         assert_eq!(retention.needed(left), Bytes::mib(4000));
         let mut never = Retention {
             decay: 0.0,
             ..retention
         };
-        (0..50).for_each(|_| never.note(false));
+        (0..50).for_each(|_| never.note_major(false));
         assert_eq!(never.needed(left), Bytes::mib(4000));
         let hinted = Retention {
             least: Bytes::gib(5),

@@ -11,7 +11,7 @@
 //! where Y is at most the part of `-AL` that A is of `-A`. What that leaves for A and all that depends on it is *free*: R − L − w(C), less what is too scattered.
 
 use super::live::{Live, Shape};
-use crate::block::{BLOCK, Exhausted};
+use crate::block::{BLOCK, Shortage};
 use crate::config::Config;
 use crate::heap::{Heap, OutOfMemory, copy_bound};
 use crate::words::Bytes;
@@ -139,7 +139,7 @@ impl Limit {
             requested: self.least_free.max(self.least_area),
             in_use,
             limit: Some(self.whole),
-            cause: Exhausted::Limit,
+            cause: Shortage::Limit,
         }
     }
 }

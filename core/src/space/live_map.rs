@@ -21,7 +21,7 @@
 //! Invariant: between collections the bits and overhangs are zero: who compacts clears what he set.
 
 use super::{Marks, set_bits};
-use crate::block::{Exhausted, LARGE_OBJECT, MEGABLOCK};
+use crate::block::{LARGE_OBJECT, MEGABLOCK, Shortage};
 use crate::heap::{Heap, OutOfMemory};
 use crate::memory::Table;
 use crate::profile::SideWords;
@@ -58,7 +58,7 @@ impl LiveMap {
             requested: Bytes(entries * 8),
             in_use: heap.blocks().accounting().committed(),
             limit: heap.blocks().limit(),
-            cause: Exhausted::System(error),
+            cause: Shortage::System(error),
         };
         Ok(LiveMap {
             bits: Table::new(entries).map_err(table)?,

@@ -9,7 +9,7 @@
 //! allocate in. `-DS` checks it: regions are made of these bits. Memory: a 64th of the part of the heap that was used.
 
 use super::Marks;
-use crate::block::{Exhausted, MEGABLOCK};
+use crate::block::{MEGABLOCK, Shortage};
 use crate::heap::{Heap, OutOfMemory};
 use crate::memory::Table;
 use crate::sync::{Ordering::Relaxed, shared_word};
@@ -39,7 +39,7 @@ impl MarkBits {
             requested: Bytes(len * 8),
             in_use: heap.blocks().accounting().committed(),
             limit: heap.blocks().limit(),
-            cause: Exhausted::System(error),
+            cause: Shortage::System(error),
         })?;
         Ok(MarkBits {
             entries,

@@ -25,11 +25,13 @@ pub struct Nursery {
     /// Most blocks of a run.
     chunk: u32,
     large: Vec<LargeObject>,
-    large_words: usize,
+    large_words: Words,
     /// Words of large objects at which a collection is due.
-    large_limit: usize,
-    /// `-A` for all capabilities together, in bytes, and `-AL` in words. An area smaller than that has that much less for large objects.
-    full: (usize, usize),
+    large_limit: Words,
+    /// `-A` for all capabilities together.
+    full_area: Bytes,
+    /// `-AL`: the limit on large objects when the areas have their full size.
+    full_large: Words,
 }
 
 /// Runs that are handed out one after the other.
@@ -69,12 +71,10 @@ impl Nursery {
             held: vec![None; capabilities],
             chunk: chunk.clamp(1, BLOCKS_PER_MEGABLOCK),
             large: Vec::new(),
-            large_words: 0,
-            large_limit: 0,
-            full: (
-                config.allocation_area.0.saturating_mul(capabilities),
-                config.large_limit().to_words_up().0,
-            ),
+            large_words: Words::ZERO,
+            large_limit: Words::ZERO,
+            full_area: Bytes(config.allocation_area.0.saturating_mul(capabilities)),
+            full_large: config.large_limit().to_words_up(),
         };
         nursery.resize(heap, size)?;
         Ok(nursery)
@@ -93,14 +93,20 @@ impl Nursery {
 
     /// Words in young large objects.
     pub fn large_words(&self) -> Words {
-        Words(self.large_words)
+        self.large_words
+    }
+
+    /// The index of the area of capability `number`: its own area, or the one for all.
+    fn area_of(&self, number: usize) -> usize {
+        if self.areas.len() == 1 { 0 } else { number }
     }
 
     /// Give the mutator of a capability the next run.
     pub fn refill(&mut self, capability: &Capability<Bump>) -> Refill {
         self.leave_one(capability);
-        let (number, shared) = (capability.number(), self.areas.len() == 1);
-        let area = &mut self.areas[if shared { 0 } else { number }];
+        let number = capability.number();
+        let area_number = self.area_of(number);
+        let area = &mut self.areas[area_number];
         let Some(next) = area.runs.get(area.next) else {
             return Refill::Collect;
         };
@@ -116,10 +122,11 @@ impl Nursery {
     }
 
     fn leave_one(&mut self, capability: &Capability<Bump>) {
-        let (number, shared) = (capability.number(), self.areas.len() == 1);
+        let number = capability.number();
+        let area_number = self.area_of(number);
         let end = capability.alloc().leave_region();
         if let Some(held) = self.held[number].take() {
-            self.areas[if shared { 0 } else { number }].runs[held].end = end;
+            self.areas[area_number].runs[held].end = end;
         }
     }
 
@@ -144,7 +151,7 @@ impl Nursery {
         // SAFETY: the run is new, and what is behind the object stays unused.
         unsafe { poison::retire(end, run.end() - end) };
         self.large.push(LargeObject { run, words });
-        self.large_words += words.0;
+        self.large_words += words;
         Ok(Some(run.start()))
     }
 
@@ -174,7 +181,7 @@ impl Nursery {
             area.next = 0;
             area.runs.iter_mut().for_each(|run| run.end = run.run.start());
         }
-        self.large_words = 0;
+        self.large_words = Words::ZERO;
         std::mem::take(&mut self.large)
     }
 
@@ -189,8 +196,8 @@ impl Nursery {
         // Each capability must find a chunk, however little there is.
         let chunk = self.chunk.min(share);
         let wanted = share * (capabilities / areas);
-        let (area, large) = self.full;
-        self.large_limit = (large as u128 * size.0.min(area) as u128 / area as u128) as usize;
+        let (area, large) = (self.full_area.0, self.full_large.0);
+        self.large_limit = Words((large as u128 * size.0.min(area) as u128 / area as u128) as usize);
         // All shrink before any grows.
         self.areas.iter_mut().for_each(|area| area.shrink(heap, wanted, chunk));
         self.areas
@@ -200,10 +207,9 @@ impl Nursery {
 
     /// The regions that hold closures.
     pub fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
-        let shared = self.areas.len() == 1;
         for (number, area) in self.areas.iter().enumerate() {
             let mut ends: Vec<Addr> = area.runs.iter().map(|run| run.end).collect();
-            for capability in capabilities.iter().filter(|one| shared || one.number() == number) {
+            for capability in capabilities.iter().filter(|one| self.area_of(one.number()) == number) {
                 if let Some(held) = self.held[capability.number()] {
                     ends[held] = capability.alloc().cursor();
                 }
