@@ -7,10 +7,10 @@ use gclab_core::closure::{Closure, Ptr};
 use gclab_core::config::{Config, FromGeneration};
 use gclab_core::events::{Event, Listener};
 use gclab_core::mutator::{Gc, Mutator};
-use gclab_core::stats::{Collection, Sharing};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
+use gclab_stats::{Collection, Sharing};
 use std::sync::{Barrier, mpsc};
 
 #[derive(Closure)]

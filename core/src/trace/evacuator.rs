@@ -29,10 +29,10 @@ use crate::collector::{Capabilities, Roots};
 use crate::heap::{Heap, OutOfMemory};
 use crate::remembered::{RememberedChunks, RememberedSet};
 use crate::space::{LargeObject, Nursery, Steps};
-use crate::stats::{Shared, Sharing};
 use crate::sync::Arc;
 use crate::words::{Addr, Words};
 use crate::workers::Workers;
+use gclab_stats::{Shared, Sharing};
 use std::ops::Range;
 
 /// One collection by copying, under way.

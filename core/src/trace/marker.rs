@@ -13,10 +13,10 @@ use super::span_stack::{SpanStack, StackPool};
 use crate::closure::Slot;
 use crate::heap::Heap;
 use crate::space::Marks;
-use crate::stats::{Shared, Sharing};
 use crate::sync::Arc;
 use crate::words::{Addr, Bytes, Words};
 use crate::workers::{ParallelPhase, Workers};
+use gclab_stats::{Shared, Sharing};
 
 /// Bytes of heap for each byte of mark stacks.
 const HEAP_PER_BYTE: usize = if cfg!(debug_assertions) { 1 << 16 } else { 64 };

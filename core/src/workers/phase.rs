@@ -15,9 +15,9 @@ use super::pool::{Searches, WorkPool, WorkQueue};
 use super::termination::Termination;
 use super::threads::Job;
 use crate::clock::Clock;
-use crate::stats::{GcThread, WorkSearch};
 use crate::sync::deque::Worker as Deque;
 use crate::sync::{Arc, AtomicBool, Ordering};
+use gclab_stats::{GcThread, WorkSearch};
 use std::cell::UnsafeCell;
 use std::time::Instant;
 

@@ -9,11 +9,12 @@ use crate::config::Config;
 use crate::events::{Event, Events};
 use crate::heap::{AfterMajor, Heap};
 use crate::mutator::HandleTable;
+use crate::recorder::{FinalCounts, GcCounts, Recorder};
 use crate::remembered::RememberedSet;
-use crate::stats::{FinalCounts, GcCounts, Recorder, Tasks, par_balanced};
 use crate::sync::{ThreadId, this_thread};
 use crate::words::Bytes;
 use crate::workers::GcThreads;
+use gclab_stats::{Tasks, par_balanced};
 use std::collections::HashSet;
 use std::time::Duration;
 

@@ -1,5 +1,4 @@
 //! Integration tests of core, one module for each part.
 
 mod blocks;
-mod stats;
 mod ui;

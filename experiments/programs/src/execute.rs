@@ -9,12 +9,12 @@ use gclab_core::events::Listener;
 use gclab_core::heap::OutOfMemory;
 use gclab_core::memory::MemoryError;
 use gclab_core::profile::Profiled;
-use gclab_core::stats::render::Printer;
-use gclab_core::stats::{FinalCounts, Recorder};
+use gclab_core::recorder::{FinalCounts, Recorder};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, StartError};
 use gclab_flags::Flags;
 use gclab_heap_traverse::Checker;
+use gclab_stats::render::Printer;
 use gclab_workloads::{RunError, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor};
 
 use crate::profile::Profiling;

@@ -20,9 +20,9 @@ use crate::walk;
 use gclab_core::collector::Collector;
 use gclab_core::events::{Event, Listener};
 use gclab_core::space::Region;
-use gclab_core::stats::Collection;
 use gclab_core::words::{Bytes, Words};
 use gclab_core::world::{Stopped, StoppedRegion, World};
+use gclab_stats::Collection;
 
 /// Checks the whole heap after each collection, and panics at the first fault.
 #[derive(Debug)]

@@ -6,10 +6,10 @@ use gclab_core::collector::Collector;
 use gclab_core::config::Config;
 use gclab_core::events::{Event, Listener};
 use gclab_core::mutator::ByteArray;
-use gclab_core::stats::Collection;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use gclab_heap_traverse::check::Check;
+use gclab_stats::Collection;
 
 fn churn<C: Collector>(flags: &Config) {
     let mut world = World::<C>::new(flags).expect("a small heap");

@@ -1,8 +1,8 @@
 //! What the heap tells the recorder.
 
-use super::{Shared, Tasks, WorkSearch};
+use gclab_stats::{Shared, Tasks, WorkSearch};
 
-/// What a collection counted, told to [`Recorder::gc_end`](super::Recorder::gc_end). Sizes in bytes; see [`Collection`](super::Collection) for what each means.
+/// What a collection counted, told to [`Recorder::gc_end`](super::Recorder::gc_end). Sizes in bytes; see [`Collection`](gclab_stats::Collection) for what each means.
 #[derive(Clone, Debug, Default)]
 pub struct GcCounts {
     /// Oldest generation collected.
@@ -47,7 +47,7 @@ pub struct GcCounts {
     pub shared: Shared,
 }
 
-/// What the heap knows at the end of a run, told to [`Recorder::finish`](super::Recorder::finish). Sizes in bytes; see [`Statistics`](super::Statistics).
+/// What the heap knows at the end of a run, told to [`Recorder::finish`](super::Recorder::finish). Sizes in bytes; see [`Statistics`](gclab_stats::Statistics).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FinalCounts {
     /// Allocated by all capabilities since the start of the world.

@@ -2,11 +2,9 @@
 
 use std::path::PathBuf;
 
-use gclab_core::stats::render::{
-    HEADER, Printer, closing_row, command_line, info, machine_readable, one_line, row, summary,
-};
-use gclab_core::stats::{Collection, GcThread, GenerationStats, Sharings, Sink, Statistics, Tasks, Times, WorkSearch};
-use gclab_core::stats::{StatsLevel, StatsOption};
+use gclab_stats::render::{HEADER, Printer, closing_row, command_line, info, machine_readable, one_line, row, summary};
+use gclab_stats::{Collection, GcThread, GenerationStats, Sharings, Sink, Statistics, Tasks, Times, WorkSearch};
+use gclab_stats::{StatsLevel, StatsOption};
 
 const GHC_SUMMARY: &str = include_str!("fixtures/ghc-9.0.2-n1.s.txt");
 const GHC_ROWS: &str = include_str!("fixtures/ghc-9.0.2-n2.S.txt");

@@ -6,7 +6,7 @@
 //!
 //! Invariant: the sums of [`Sharings`] are those of the collections, whether these are kept or not (a test of the recorder adds them up again).
 
-use super::{WorkSearch, ratio};
+use super::ratio;
 
 /// How the work of a collection was shared out, or why it was not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -129,7 +129,7 @@ pub struct Sharings {
 
 impl Sharings {
     /// Enters a collection of `generation` with a pause of `elapsed_ns`.
-    pub(super) fn add(&mut self, generation: usize, elapsed_ns: u64, shared: &Shared) {
+    pub(crate) fn add(&mut self, generation: usize, elapsed_ns: u64, shared: &Shared) {
         if self.taken.len() <= generation {
             self.taken.resize(generation + 1, Default::default());
         }
@@ -164,6 +164,47 @@ impl Sharings {
     pub fn sequential_share(&self) -> f64 {
         ratio(self.elapsed_ns - self.parallel_ns, self.elapsed_ns)
     }
+}
+
+/// How often the threads of parallel collections looked for work (GHC's counters of the same names).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkSearch {
+    /// Times that a thread without work looked whether there was any elsewhere.
+    pub any_work: u64,
+    /// Of these: found none.
+    pub no_work: u64,
+    /// Times that a thread looked for its next piece of work.
+    pub scav_find_work: u64,
+}
+
+impl std::ops::Add for WorkSearch {
+    type Output = WorkSearch;
+    fn add(self, other: WorkSearch) -> WorkSearch {
+        WorkSearch {
+            any_work: self.any_work + other.any_work,
+            no_work: self.no_work + other.no_work,
+            scav_find_work: self.scav_find_work + other.scav_find_work,
+        }
+    }
+}
+
+impl std::iter::Sum for WorkSearch {
+    fn sum<I: Iterator<Item = WorkSearch>>(searches: I) -> WorkSearch {
+        searches.fold(WorkSearch::default(), std::ops::Add::add)
+    }
+}
+
+/// Bytes copied in balance by one collection, from the bytes that each of its GC threads copied:
+/// (sum over threads of min(n x copied, C) - C + (n - 1)/2) / (n - 1), with n threads and C copied in all (GHC #13830). 0 for
+/// fewer than two threads, 0 if one thread copied everything, C if all copied the same.
+pub fn par_balanced(copied: &[u64]) -> u64 {
+    let threads = copied.len() as u64;
+    if threads < 2 {
+        return 0;
+    }
+    let total: u64 = copied.iter().sum();
+    let capped: u64 = copied.iter().map(|c| (threads * c).min(total)).sum();
+    (capped - total + (threads - 1) / 2) / (threads - 1)
 }
 
 #[cfg(test)]

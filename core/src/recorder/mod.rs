@@ -6,10 +6,15 @@
 //! Cost: about one microsecond a collection, and some 200 bytes that [`Statistics::collections`] keeps for it, and 72 more for each
 //! thread of a parallel one.
 
-use super::render::Printer;
-use super::resident::Resident;
-use super::{Collection, FinalCounts, GcCounts, GenerationStats, Statistics, Times};
+mod counts;
+mod resident;
+
+pub use counts::{FinalCounts, GcCounts};
+
 use crate::clock::{Clock, ProcessUsage};
+use gclab_stats::render::Printer;
+use gclab_stats::{Collection, GenerationStats, Statistics, Times};
+use resident::Resident;
 
 /// All clocks of the process at one moment.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,7 +1,7 @@
 //! Accumulation from stamps that the test makes up, and from real clocks.
 
-use super::super::{GcThread, Shared, Sharing, WorkSearch};
 use super::*;
+use gclab_stats::{GcThread, Shared, Sharing, WorkSearch};
 
 /// A recorder whose clocks say what the test says: elapsed, CPU and faults as given.
 struct Driven(Recorder);
@@ -359,7 +359,7 @@ fn censuses_are_nobodys_else_time() {
         (sum(|times| times.cpu_ns), sum(|times| times.elapsed_ns)),
         (stats.total.cpu_ns, stats.total.elapsed_ns)
     );
-    let text = crate::stats::render::machine_readable(&stats);
+    let text = gclab_stats::render::machine_readable(&stats);
     let keys = "\"exit_wall_seconds\", \"0.000000\")\n ,(\"hc_cpu_seconds\", \"0.000000\")\n ,(\"hc_wall_seconds\", \"0.000000\")\n ,(\"total_cpu_seconds\"";
     assert!(text.contains(keys), "{text}");
 }

@@ -1,89 +1,6 @@
-//! Statistics of a run: what was allocated, copied and kept, and where the time went.
-//!
-//! Terms are GHC's (`RTSStats`, `GCDetails`): INIT is the time until the heap stands, MUT the program's own time, GC the time
-//! of collections from the moment every mutator has stopped, EXIT the time from the program's end to the figures. The time to
-//! stop the mutators (`sync`) is mutator time, as in GHC.
-//!
-//! [`Recorder`] accumulates, [`Statistics`] is the plain value it ends in, [`render`] prints that as GHC would, into a [`Sink`].
-//! [`Clock`](crate::clock::Clock) is the only place where clocks are read: a collection reads the elapsed clock, its thread's CPU clock and the
-//! process's resource usage twice each, about one microsecond in all.
-//!
-//! Invariants: every collection that ended is in [`Statistics::collections`], in order; all sums and maxima agree with that list
-//! (a test of [`Recorder`] adds them up again).
+//! The figures of a whole run.
 
-mod counts;
-mod option;
-mod parallel;
-mod recorder;
-pub mod render;
-mod resident;
-mod sink;
-
-pub use counts::{FinalCounts, GcCounts};
-pub use option::{StatsLevel, StatsOption};
-pub use parallel::{GcThread, Shared, Sharing, Sharings};
-pub use recorder::Recorder;
-pub use sink::Sink;
-
-/// One collection: GHC's `GCDetails`, with its place in time.
-///
-/// Times are in nanoseconds, sizes in bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Collection {
-    /// Oldest generation that was collected, from 0.
-    pub generation: u32,
-    /// Whether every generation was collected.
-    pub major: bool,
-    /// Whether somebody asked for it (the program, a profiler, the end of the run), rather than a limit being reached.
-    pub forced: bool,
-    /// GC threads that took part; 1 is a sequential collection.
-    pub threads: u32,
-    /// Bytes allocated since the previous collection (or since the start), by all capabilities.
-    pub allocated: u64,
-    /// Bytes that closures were copied to. (GHC adds its mutable lists, which it rebuilds at every collection.)
-    pub copied: u64,
-    /// Bytes live after the collection; generations that were not collected count as live.
-    pub live: u64,
-    /// Of `live`: bytes of large objects.
-    pub large: u64,
-    /// Bytes of blocks that hold live data, less `live`: waste at block ends and by rounding up large objects.
-    pub slop: u64,
-    /// Bytes of megablocks mapped after the collection: megablocks x 1 MiB.
-    pub in_use: u64,
-    /// Bytes of mapped blocks that nobody uses, after the collection.
-    pub fragmentation: u64,
-    /// Bytes of all that counts under `-M`, after the collection: `in_use`, side tables, mark stacks, remembered sets.
-    pub taken: u64,
-    /// Bytes given back to the system at the end of the collection: megablocks, and pages of free groups of blocks.
-    pub returned: u64,
-    /// Bytes of the process that are resident (RSS) after the collection, the program's other memory included; after major collections only, and where
-    /// the system says.
-    pub resident: Option<u64>,
-    /// Bytes copied by the thread that copied most; 0 when sequential.
-    pub par_max: u64,
-    /// Bytes that count as copied in balance, see [`par_balanced`]; 0 when sequential.
-    pub par_balanced: u64,
-    /// How the work was shared out among GC threads, and what each did.
-    pub shared: Shared,
-    /// Bytes copied into a generation that was not itself collected; none in a major collection.
-    pub promoted: u64,
-    /// Entries of the remembered set that were scanned as roots.
-    pub remembered: u64,
-    /// When the collection began (mutators stopped), since the start of the world.
-    pub start_ns: u64,
-    /// From the request until every mutator had stopped. Mutator time.
-    pub sync_ns: u64,
-    /// The pause: from `start_ns` until the mutators may go on.
-    pub elapsed_ns: u64,
-    /// CPU time of all GC threads in it.
-    pub cpu_ns: u64,
-    /// CPU time of the process since the start of the world, at the end of the collection.
-    pub total_cpu_ns: u64,
-    /// Page faults (minor and major) during the collection.
-    pub faults: u64,
-    /// Page faults since the end of the previous collection, or the start.
-    pub faults_before: u64,
-}
+use super::{Collection, Sharings, WorkSearch, ratio};
 
 /// All collections of one generation (those in which it was the oldest collected). Times in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -120,34 +37,6 @@ pub struct Tasks {
     pub workers: u64,
     /// Most worker threads at one time.
     pub peak_workers: u64,
-}
-
-/// How often the threads of parallel collections looked for work (GHC's counters of the same names).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WorkSearch {
-    /// Times that a thread without work looked whether there was any elsewhere.
-    pub any_work: u64,
-    /// Of these: found none.
-    pub no_work: u64,
-    /// Times that a thread looked for its next piece of work.
-    pub scav_find_work: u64,
-}
-
-impl std::ops::Add for WorkSearch {
-    type Output = WorkSearch;
-    fn add(self, other: WorkSearch) -> WorkSearch {
-        WorkSearch {
-            any_work: self.any_work + other.any_work,
-            no_work: self.no_work + other.no_work,
-            scav_find_work: self.scav_find_work + other.scav_find_work,
-        }
-    }
-}
-
-impl std::iter::Sum for WorkSearch {
-    fn sum<I: Iterator<Item = WorkSearch>>(searches: I) -> WorkSearch {
-        searches.fold(WorkSearch::default(), std::ops::Add::add)
-    }
 }
 
 /// Everything a run can say about itself: GHC's `RTSStats`, and every pause. Times in nanoseconds, sizes in bytes.
@@ -227,7 +116,7 @@ pub struct Statistics {
 impl Statistics {
     /// Enters one more collection. Maxima are over major collections only, as in GHC: after a minor one `live` holds what is
     /// floating garbage in the generations that were not collected.
-    fn add(&mut self, c: &Collection) {
+    pub fn add(&mut self, c: &Collection) {
         self.copied += c.copied;
         self.sync_ns += c.sync_ns;
         self.max_sync_ns = self.max_sync_ns.max(c.sync_ns);
@@ -318,26 +207,10 @@ impl GenerationStats {
     }
 }
 
-fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
-/// Bytes copied in balance by one collection, from the bytes that each of its GC threads copied:
-/// (sum over threads of min(n x copied, C) - C + (n - 1)/2) / (n - 1), with n threads and C copied in all (GHC #13830). 0 for
-/// fewer than two threads, 0 if one thread copied everything, C if all copied the same.
-pub fn par_balanced(copied: &[u64]) -> u64 {
-    let threads = copied.len() as u64;
-    if threads < 2 {
-        return 0;
-    }
-    let total: u64 = copied.iter().sum();
-    let capped: u64 = copied.iter().map(|c| (threads * c).min(total)).sum();
-    (capped - total + (threads - 1) / 2) / (threads - 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{GcThread, Shared, par_balanced};
 
     /// The samples of GHC #13830 and of older logs: bytes by thread, bytes in balance, work balance today and before 8.4 in percent.
     const SAMPLES: [(&[u64], u64, f64, f64); 8] = [
