@@ -2,5 +2,4 @@
 
 mod blocks;
 mod compiles;
-mod stats;
 mod ui;
