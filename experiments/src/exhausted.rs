@@ -1,7 +1,7 @@
 //! The message of an exhausted heap: the limit that was met, and the remedies. GHC's words where
 //! it has them.
 
-use gclab_core::block::{Exhausted, MEGABLOCK};
+use gclab_core::block::{MEGABLOCK, Shortage};
 use gclab_core::collector::Description;
 use gclab_core::config::Parameter;
 use gclab_core::heap::{OutOfMemory, default_limit};
@@ -18,7 +18,7 @@ enum Bound<'e> {
     /// The reserved address space.
     Reservation,
     /// The system refused, with this message.
-    System(&'e Exhausted),
+    System(&'e Shortage),
 }
 
 /// The limit that `error` met. A heap's limit is `-M`, or `machine` without `-M`, but at most the
@@ -26,14 +26,14 @@ enum Bound<'e> {
 fn bound<'e>(error: &'e OutOfMemory, flags: &Flags, machine: Bytes) -> Bound<'e> {
     let wanted = flags.config.max_heap.unwrap_or(machine);
     match (&error.cause, error.limit) {
-        (Exhausted::System(_), _) => Bound::System(&error.cause),
-        (Exhausted::Limit, Some(limit)) if limit.0.saturating_add(MEGABLOCK.0) > wanted.0 => {
+        (Shortage::System(_), _) => Bound::System(&error.cause),
+        (Shortage::Limit, Some(limit)) if limit.0.saturating_add(MEGABLOCK.0) > wanted.0 => {
             match flags.config.max_heap {
                 Some(_) => Bound::Flag(limit),
                 None => Bound::Machine(limit),
             }
         }
-        (Exhausted::Limit | Exhausted::Reservation, _) => Bound::Reservation,
+        (Shortage::Limit | Shortage::Reservation, _) => Bound::Reservation,
     }
 }
 
@@ -90,7 +90,7 @@ fn text(error: &OutOfMemory, flags: &Flags, copies: bool, machine: Bytes) -> Str
         ],
     };
     // If the system refuses memory, another collector gets none either.
-    lines.extend(of_copying.filter(|_| !matches!(error.cause, Exhausted::System(_))));
+    lines.extend(of_copying.filter(|_| !matches!(error.cause, Shortage::System(_))));
     let lines = lines.into_iter().map(|line| format!("\ngclab: {line}"));
     format!("gclab: Heap exhausted;{}", lines.collect::<String>())
 }
@@ -103,7 +103,7 @@ mod tests {
 
     const MACHINE: Bytes = Bytes::mib(4096);
 
-    fn error(limit: Option<Bytes>, cause: Exhausted) -> OutOfMemory {
+    fn error(limit: Option<Bytes>, cause: Shortage) -> OutOfMemory {
         OutOfMemory {
             requested: Bytes(4096),
             in_use: Bytes::mib(7),
@@ -119,12 +119,12 @@ mod tests {
 
     #[test]
     fn the_message_names_what_is_used_up_and_what_would_help() {
-        let refused = Exhausted::System(MemoryError::Reserve {
+        let refused = Shortage::System(MemoryError::Reserve {
             size: Bytes::mib(1),
             reason: "Cannot allocate memory".into(),
         });
         let cases = [
-            ("-M8m", error(Some(Bytes::mib(8)), Exhausted::Limit)),
+            ("-M8m", error(Some(Bytes::mib(8)), Shortage::Limit)),
             // A limit is whole megablocks.
             ("-M8500k", error(Some(Bytes::mib(8)), Exhausted::Limit)),
             ("", error(Some(MACHINE), Exhausted::Limit)),
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_collector_that_moves_nothing_is_not_told_of_copies() {
-        let error = error(Some(Bytes::mib(8)), Exhausted::Limit);
+        let error = error(Some(Bytes::mib(8)), Shortage::Limit);
         assert_eq!(
             text(&error, &flags("-M8m"), false, MACHINE),
             "gclab: Heap exhausted;\ngclab: Current maximum heap size is 8388608 bytes (8 MB).\ngclab: Use `+RTS -M<size>' to increase it."
