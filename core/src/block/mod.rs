@@ -57,7 +57,7 @@ mod state;
 pub use accounting::Accounting;
 pub use allocator::BlockAllocator;
 pub use charges::Charges;
-pub use error::{BlockError, Exhausted, OutOfMemory};
+pub use error::{BlockError, OutOfMemory, Shortage};
 pub use poison::POISON;
 pub(crate) use prepare::CHUNK_BLOCKS;
 pub use prepare::{ToSpace, copy_bound};

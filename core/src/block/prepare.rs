@@ -17,7 +17,7 @@
 //! shorter than a chunk are chunks too, and count for the least that they can hold.
 
 use super::sizes::bytes_of_megablocks;
-use super::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockAllocator, Exhausted, LARGE_OBJECT, OutOfMemory};
+use super::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockAllocator, LARGE_OBJECT, OutOfMemory, Shortage};
 use crate::words::{Bytes, Words};
 
 /// Blocks of a chunk of to-space, as long as memory is not short: 32 KiB. Smaller chunks waste room
@@ -142,7 +142,7 @@ impl BlockAllocator {
     ///
     /// # Errors
     /// If the limit would be exceeded by the megablocks that are in use already.
-    pub fn register_side(&self, bytes: Bytes) -> Result<(), Exhausted> {
+    pub fn register_side(&self, bytes: Bytes) -> Result<(), Shortage> {
         self.charges.take(Bytes(bytes.0 * self.side_for as usize))?;
         self.charges.add_side(bytes);
         Ok(())
@@ -188,18 +188,18 @@ impl BlockAllocator {
         fresh == 0 || self.charges.fits(bytes_of_megablocks(fresh) + beside, Bytes::ZERO)
     }
 
-    fn promise(&mut self, megablocks: u32) -> Result<(), Exhausted> {
+    fn promise(&mut self, megablocks: u32) -> Result<(), Shortage> {
         debug_assert!(self.promised.is_none(), "one promise at a time");
         let (fresh, beside, side_for) = self.cost_of_promise(megablocks);
         if fresh > 0 {
             let above = fresh.saturating_sub(self.returned.total());
             if u64::from(self.top) + u64::from(above) > (self.space.size().0 / bytes_of_megablocks(1).0) as u64 {
-                return Err(Exhausted::Reservation);
+                return Err(Shortage::Reservation);
             }
             self.charges.promise(bytes_of_megablocks(fresh) + beside)?;
             if let Err(error) = self.space.make_accessible(bytes_of_megablocks(self.top + above)) {
                 self.charges.give_promised(bytes_of_megablocks(fresh) + beside);
-                return Err(Exhausted::System(error));
+                return Err(Shortage::System(error));
             }
             self.charges.take_promised(beside);
             self.side_for = side_for;
@@ -269,7 +269,7 @@ mod tests {
             let before = allocator.accounting();
             match allocator.prepare_to_copy(ToSpace { words, lanes }) {
                 Err(error) => {
-                    prop_assert_eq!(error.cause, Exhausted::Limit);
+                    prop_assert_eq!(error.cause, Shortage::Limit);
                     prop_assert_eq!(allocator.accounting(), before);
                     // The refusal is justified: free and obtainable memory is less than the bound,
                     // in megablocks.
@@ -308,14 +308,14 @@ mod tests {
             (allocator.accounting().taken, allocator.accounting().megablocks_in_use),
             (Bytes(0), 0)
         );
-        assert_eq!(allocator.charges().charge(Bytes::mib(3)), Err(Exhausted::Limit));
+        assert_eq!(allocator.charges().charge(Bytes::mib(3)), Err(Shortage::Limit));
         allocator.charges().charge(Bytes::mib(2)).unwrap();
         let runs: Vec<_> = (0..6).map(|_| allocator.allocate(256).unwrap()).collect();
-        assert_eq!(allocator.allocate(1).unwrap_err().cause, Exhausted::Limit);
+        assert_eq!(allocator.allocate(1).unwrap_err().cause, Shortage::Limit);
         allocator.end_promise();
         runs.into_iter().for_each(|run| allocator.free(run));
         assert_eq!(allocator.room(), Bytes::mib(6));
-        assert_eq!(allocator.prepare(Bytes::mib(7)).unwrap_err().cause, Exhausted::Limit);
+        assert_eq!(allocator.prepare(Bytes::mib(7)).unwrap_err().cause, Shortage::Limit);
         allocator.charges().release(Bytes::mib(2));
         allocator.prepare(Bytes::mib(7)).unwrap();
         allocator.check().unwrap();

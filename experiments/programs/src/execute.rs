@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use gclab_core::World;
-use gclab_core::block::Exhausted;
+use gclab_core::block::Shortage;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, Description};
 use gclab_core::events::Listener;
 use gclab_core::heap::OutOfMemory;
@@ -155,7 +155,7 @@ fn run<C: Collector, W: Workload>(workload: &W, request: &Request<'_>, listeners
                 requested: request.flags.config.reserve,
                 in_use: Bytes::ZERO,
                 limit: request.flags.config.max_heap,
-                cause: Exhausted::System(error),
+                cause: Shortage::System(error),
             };
             return exhausted_at_start(request.flags, &printer, cause);
         }
