@@ -27,9 +27,9 @@
 //!
 //! | operation | time |
 //! |---|---|
-//! | allocate `n` < 256 | O(1) to find and split a group, or O(log extents); writes `n` descriptors |
-//! | allocate `n` ≥ 256 | O(log extents), a system call where the heap grows; writes `n` descriptors |
-//! | free | O(1) coalescing at each end, O(log extents) where megablocks become free; writes `n` state bytes |
+//! | allocate `n` < 256 | O(1) in a group, else O(log extents); writes `n` descriptors |
+//! | allocate `n` ≥ 256 | O(log extents), a system call for growth; writes `n` descriptors |
+//! | free | O(1) at each end, O(log extents) for free megablocks; writes `n` state bytes |
 //! | state of an address | one comparison, one load |
 //! | return of megablocks | one system call an extent |
 //! | side tables | 17 bytes a block touched, 0.42 % |

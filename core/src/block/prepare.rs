@@ -45,8 +45,8 @@ impl ToSpace {
         self.words.0 / least_words(blocks as usize) + self.lanes
     }
 
-    /// The demand that is left if `words` words are copied elsewhere. All open chunks still count
-    /// here, whatever their size.
+    /// The demand that is left if `words` words are copied elsewhere. All open chunks, of
+    /// any size, still count here.
     fn beside(self, words: usize) -> ToSpace {
         ToSpace {
             words: Words(self.words.0.saturating_sub(words)),

@@ -29,7 +29,7 @@ pub const FIRST_OLD_STEP: u8 = 2;
 ///
 /// | bits | meaning |
 /// |---|---|
-/// | 0–3 | step: 0 nursery, 1 aged survivors in generation 0, g+1 generation g (up to 14); 15 outside the heap, or free |
+/// | 0–3 | step: 0 nursery, 1 aged, g+1 generation g (up to 14); 15 outside the heap, or free |
 /// | 4 | condemned: being collected now; its live closures are moved or marked |
 /// | 5 | large: the run holds one large object, which is never copied |
 /// | 6 | reached: large, and found alive in the collection that is under way |

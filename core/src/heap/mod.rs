@@ -185,7 +185,7 @@ impl Heap {
     }
 
     /// Guarantees that the collection that begins can copy `words` words into `lanes` lanes by each
-    /// of the threads that may copy, whatever the sizes of the closures: the bound is
+    /// of the threads that may copy, for closures of any sizes: the bound is
     /// [`copy_bound`]. To be called before anything is condemned, and once in a collection.
     ///
     /// # Errors
