@@ -34,7 +34,7 @@
 //! | return of megablocks | one system call an extent |
 //! | side tables | 17 bytes a block touched, 0.42 % |
 //!
-//! In builds with debug assertions freed blocks are filled with [`POISON`] (`poison`): a memset of
+//! In builds with debug assertions freed blocks are filled with a pattern (`poison`): a memset of
 //! all that is freed, which also makes untouched memory resident. Release builds do not touch freed
 //! memory.
 
@@ -58,12 +58,12 @@ pub use accounting::Accounting;
 pub use allocator::BlockAllocator;
 pub use charges::Charges;
 pub use error::{BlockError, OutOfMemory, Shortage};
-pub use poison::POISON;
-pub(crate) use prepare::CHUNK_BLOCKS;
-pub use prepare::{ToSpace, copy_bound};
+#[cfg(test)]
+pub(crate) use poison::POISON;
+pub(crate) use prepare::{CHUNK_BLOCKS, ToSpace, copy_bound};
 pub use region::Region;
 pub use run::{BlockId, BlockRun};
-pub use sizes::{
-    BLOCK, BLOCK_SHIFT, BLOCKS_PER_MEGABLOCK, LARGE_OBJECT, MAX_RESERVATION, MEGABLOCK, blocks_for, megablocks_for,
-};
-pub use state::{BlockState, FIRST_OLD_STEP, StateTable, StateView};
+pub(crate) use sizes::BLOCK_SHIFT;
+pub use sizes::{BLOCK, BLOCKS_PER_MEGABLOCK, LARGE_OBJECT, MAX_RESERVATION, MEGABLOCK, blocks_for, megablocks_for};
+pub(crate) use state::StateView;
+pub use state::{BlockState, FIRST_OLD_STEP, StateTable};
