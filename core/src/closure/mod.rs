@@ -17,16 +17,17 @@ mod header;
 mod info;
 #[doc(hidden)]
 pub mod layout;
+mod range;
 mod statics;
 
 pub use field::{Field, Mut, MutField, Plain, Ptr};
 pub use gclab_derive::Closure;
 pub use header::Header;
 pub use info::{Kind, TypeInfo, VARIABLE};
+pub(crate) use range::{ClosureRange, SlotRange};
 
 use crate::sync::{Ordering, shared_word};
 use crate::words::{Addr, Words};
-use std::ops::Range;
 
 /// A type whose values live in the heap as closures.
 ///
@@ -57,45 +58,50 @@ impl Slot {
         Addr(self.0 as usize)
     }
 
-    /// What the slot points to.
+    /// The closure that the slot points to, or null.
     ///
     /// # Safety
-    /// The slot must lie in live heap or root memory, and nobody else may write it now.
+    /// The slot lies in live heap or root memory, and no other thread writes it now.
     #[inline(always)]
-    pub(crate) unsafe fn load(self) -> u64 {
+    pub(crate) unsafe fn load(self) -> ClosureRef {
         // SAFETY: the caller vouches that the slot is readable.
-        unsafe { *self.0 }
+        ClosureRef(unsafe { *self.0 } as *mut u64)
     }
 
-    /// [`Slot::load`] while another thread may be at the same slot: one that is remembered twice, which both bring up to date.
+    /// [`Slot::load`] while another thread may be at the same slot: one that is remembered twice, and
+    /// that both threads bring up to date.
     ///
     /// # Safety
-    /// As [`Slot::load`], but for [`Slot::store_shared`].
+    /// The slot lies in live heap or root memory, and other threads write it by
+    /// [`Slot::store_shared`] alone.
     #[inline(always)]
-    pub(crate) unsafe fn load_shared(self) -> u64 {
-        // SAFETY: the caller vouches that the slot is readable. Relaxed: a closure says by itself (with acquire) whether
-        // it was moved; and where the address is that of a copy, the state of whose block may not be seen yet, who stored it has remembered the slot if need be.
-        unsafe { shared_word(self.0) }.load(Ordering::Relaxed)
+    pub(crate) unsafe fn load_shared(self) -> ClosureRef {
+        // SAFETY: the caller vouches that the slot is readable. Relaxed: whether a closure was moved is
+        // read from the closure (with acquire). If the address is that of a copy, and the state of the
+        // copy's block is not visible here yet, the thread that stored it has remembered the slot if
+        // need be.
+        let word = unsafe { shared_word(self.0) }.load(Ordering::Relaxed);
+        ClosureRef(word as *mut u64)
     }
 
-    /// Overwrite what the slot points to.
+    /// Overwrites what the slot points to.
     ///
     /// # Safety
-    /// As [`Slot::load`]; `value` must be null or the address of a closure of the same heap.
+    /// As for [`Slot::load`]; `value` is null or a closure of the same heap.
     #[inline(always)]
-    pub(crate) unsafe fn store(self, value: u64) {
+    pub(crate) unsafe fn store(self, value: ClosureRef) {
         // SAFETY: the caller vouches that the slot is writable.
-        unsafe { *self.0 = value };
+        unsafe { *self.0 = value.0 as u64 };
     }
 
     /// [`Slot::store`] while another thread may be at the same slot, to store the same.
     ///
     /// # Safety
-    /// As [`Slot::load_shared`]; `value` as for [`Slot::store`].
+    /// As for [`Slot::load_shared`]; `value` as for [`Slot::store`].
     #[inline(always)]
-    pub(crate) unsafe fn store_shared(self, value: u64) {
+    pub(crate) unsafe fn store_shared(self, value: ClosureRef) {
         // SAFETY: the caller vouches that the slot is writable. Relaxed: as for `load_shared`.
-        unsafe { shared_word(self.0) }.store(value, Ordering::Relaxed);
+        unsafe { shared_word(self.0) }.store(value.0 as u64, Ordering::Relaxed);
     }
 }
 
@@ -123,6 +129,12 @@ impl ClosureRef {
         Addr(self.0 as usize)
     }
 
+    /// Whether this is null: no closure.
+    #[inline(always)]
+    pub(crate) fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
     /// The header word, which may be a forwarding address.
     ///
     /// # Safety
@@ -133,27 +145,31 @@ impl ClosureRef {
         Header(unsafe { *self.0 })
     }
 
-    /// The header word while several threads may be forwarding the closure: what is behind a forwarding address can be read.
+    /// The header word while several threads may be forwarding the closure. What lies behind a
+    /// forwarding address can be read.
     ///
     /// # Safety
-    /// As [`ClosureRef::header`].
+    /// As for [`ClosureRef::header`].
     #[inline(always)]
     pub(crate) unsafe fn shared_header(self) -> Header {
-        // SAFETY: closures start with their header word. Acquire: goes with the release of `forward_shared`.
+        // SAFETY: closures start with their header word. Acquire: goes with the release of
+        // `forward_shared`.
         Header(unsafe { shared_word(self.0) }.load(Ordering::Acquire))
     }
 
-    /// Leave the forwarding address `to` in the place of `header`, unless another thread was faster: then its address is the error.
+    /// Replaces `header` by the forwarding address `to`. The error is the address that another thread
+    /// has left there first (race R7 of `docs/parallel-collection.md`).
     ///
     /// # Safety
     /// A closure with this header, forwarded or not, starts here, and its copy is at `to`.
     #[inline(always)]
-    pub(crate) unsafe fn forward_shared(self, header: Header, to: u64) -> Result<(), u64> {
-        // SAFETY: closures start with their header word. Release: who follows the address sees the copy, and the state of its block. Acquire: so
-        // does this thread, of the other's.
+    pub(crate) unsafe fn forward_shared(self, header: Header, to: ClosureRef) -> Result<(), ClosureRef> {
+        // SAFETY: closures start with their header word. Release: a thread that follows the address sees
+        // the copy, and the state of its block. Acquire: so does this thread, of the other's copy.
         unsafe { shared_word(self.0) }
-            .compare_exchange(header.0, to, Ordering::Release, Ordering::Acquire)
+            .compare_exchange(header.0, to.0 as u64, Ordering::Release, Ordering::Acquire)
             .map(drop)
+            .map_err(|other| ClosureRef(other as *mut u64))
     }
 
     /// Size and slots of the closure that starts here: the one walk over a closure.
@@ -231,13 +247,15 @@ impl ClosureRef {
     }
 }
 
-impl Extent {
-    /// The addresses of the slots.
+impl Header {
+    /// Where the closure was copied to, if this word is a forwarding address.
     #[inline(always)]
-    pub(crate) fn range(self) -> Range<*mut u64> {
-        self.first..self.first.wrapping_add(self.slots)
+    pub(crate) fn forwarded_to(self) -> Option<ClosureRef> {
+        (!self.is_header()).then_some(ClosureRef(self.0 as *mut u64))
     }
+}
 
+impl Extent {
     /// The slots, first to last.
     #[inline(always)]
     pub fn slots(self) -> impl ExactSizeIterator<Item = Slot> {

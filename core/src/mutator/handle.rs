@@ -11,11 +11,10 @@
 
 use super::gc::Any;
 use super::{Gc, Mutator, NoGc};
-use crate::closure::{Closure, Slot};
+use crate::closure::{Closure, Slot, SlotRange};
 use crate::collector::Collector;
 use crate::sync::{Arc, Mutex, MutexGuard};
 use std::marker::PhantomData;
-use std::ops::Range;
 
 /// The slots behind the handles of one heap.
 #[derive(Debug, Default)]
@@ -107,11 +106,13 @@ impl HandleTable {
         self.for_each_heap_root(visit);
     }
 
-    /// The slots of strong handles, which lie one behind the other and stay where they are until the collection is over.
-    pub(crate) fn strong_handles(&self) -> Range<*mut u64> {
+    /// The slots of strong handles, which lie side by side and stay where they are until the collection
+    /// is over.
+    pub(crate) fn strong_handles(&self) -> SlotRange {
         let mut slots = self.lock();
         debug_assert!(slots.collecting, "only then they stay");
-        slots.strong.words.as_mut_ptr_range()
+        let words = &mut slots.strong.words;
+        SlotRange::new(Slot(words.as_mut_ptr()), words.len())
     }
 
     /// Calls `visit` for the slots of heap roots.

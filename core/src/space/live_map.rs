@@ -22,6 +22,7 @@
 
 use super::{Marks, set_bits};
 use crate::block::{Exhausted, LARGE_OBJECT, MEGABLOCK};
+use crate::closure::ClosureRef;
 use crate::heap::{Heap, OutOfMemory};
 use crate::memory::Table;
 use crate::profile::SideWords;
@@ -207,18 +208,18 @@ pub(crate) struct LiveView<'m> {
 }
 
 impl LiveView<'_> {
-    /// Where the closure at `at`, which is marked, goes.
+    /// Where `closure`, which is marked, goes.
     ///
     /// # Safety
-    /// A closure of the heap is there.
+    /// It is a closure of the heap.
     #[inline(always)]
-    pub unsafe fn forward(self, at: u64) -> u64 {
-        let (entry, bit) = self.map.place(Addr(at as usize));
+    pub unsafe fn forward(self, closure: ClosureRef) -> ClosureRef {
+        let (entry, bit) = self.map.place(closure.addr());
         debug_assert!(entry < self.map.bits.len());
         // SAFETY: the heap's words have entries.
         let (bits, to) = unsafe { (self.map.bits.get_unchecked(entry), self.map.to.get_unchecked(entry)) };
         let before = bits.load(Relaxed) & low_bits(bit);
-        to + u64::from(before.count_ones()) * 8
+        ClosureRef((to + u64::from(before.count_ones()) * 8) as *mut u64)
     }
 
     /// The bits of the entry at `at` that belong to closures which begin in it, how many words at its start do not, and where the first of those closures goes.

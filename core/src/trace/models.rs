@@ -30,10 +30,11 @@ fn race(threads: usize) {
             }
             // SAFETY: loom checks that nobody reads it meanwhile.
             self.copies[number].with_mut(|copy| unsafe { *copy = 42 });
+            let copy = 8 * number as u64 + 8;
             // SAFETY: as above.
-            match unsafe { closure.forward_shared(header, 8 * number as u64 + 8) } {
-                Ok(()) => 8 * number as u64 + 8,
-                Err(other) => other,
+            match unsafe { closure.forward_shared(header, ClosureRef(copy as *mut u64)) } {
+                Ok(()) => copy,
+                Err(other) => other.0 as u64,
             }
         }
 

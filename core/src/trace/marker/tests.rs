@@ -3,9 +3,10 @@
 
 use super::*;
 use crate::block::BlockState;
-use crate::closure::{ClosureRef, Header, Kind, TypeInfo};
+use crate::closure::{ClosureRef, Header, Kind, Slot, TypeInfo};
 use crate::config::Config;
 use crate::space::MarkBits;
+use crate::words::Addr;
 use crate::workers::GcThreads;
 use proptest::prelude::*;
 
@@ -81,7 +82,7 @@ impl Graph {
 
     fn point(&self, from: usize, slot: usize, to: usize) {
         // SAFETY: a slot of a closure that was made, to one that was made.
-        unsafe { self.slot(from, slot).store(self.all[to].0 as u64) };
+        unsafe { self.slot(from, slot).store(ClosureRef(self.all[to].as_mut_ptr())) };
     }
 
     /// The bound for the mark stacks of this heap.
@@ -99,8 +100,9 @@ impl Graph {
         if threads > 1 {
             marker.share_with(Workers::balanced(helpers, threads));
         }
-        let mut root = self.all[root].0 as u64;
-        marker.root(Slot(&raw mut root));
+        let root = ClosureRef(self.all[root].as_mut_ptr());
+        // SAFETY: a closure of this heap, which no thread changes.
+        unsafe { marker.first.found::<false>(root) };
         marker.mark();
         let marked = marker.finish();
         assert_eq!(
