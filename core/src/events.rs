@@ -3,12 +3,12 @@
 //! Statistics, `-S` rows, the sanity checker and the profilers are listeners; none is code inside a collector. A
 //! collection announces, in this order: [`Event::Start`], the [`Phase`]s it goes through, [`Event::End`] with its record and a view of
 //! the stopped heap. Between collections a program may announce [`Event::Marker`]s. Listeners are called on the thread that collects, between phases, never from within a loop over
-//! closures; what they do after `End` is not counted as the collection's time, but beside it ([`crate::stats::Statistics::prof`]). One that panics does so after the collection:
+//! closures; what they do after `End` is not counted as the collection's time, but beside it ([`gclab_stats::Statistics::prof`]). One that panics does so after the collection:
 //! in its middle the heap is not whole, and a program that catches the panic would go on with it.
 
 use crate::collector::Cause;
-use crate::stats::Collection;
 use crate::world::Stopped;
+use gclab_stats::Collection;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 

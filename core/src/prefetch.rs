@@ -2,8 +2,8 @@
 
 use crate::words::Addr;
 
-/// Where the second cache line of a small closure that straddles two is looked for: this many bytes
-/// behind its start.
+/// Offset from a closure's start, in bytes, at which its second cache line is looked for: a small
+/// closure may straddle two lines.
 const SECOND_LINE: u64 = 40;
 
 /// Brings the closure at `address` towards the cache.
@@ -18,7 +18,7 @@ pub(crate) fn prefetch_closure(address: Addr) {
 #[inline(always)]
 pub fn prefetch_line(address: Addr) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: a prefetch has no architectural effect, whatever the address.
+    // SAFETY: a prefetch has no architectural effect, at any address.
     unsafe {
         std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.0 as *const i8);
     }
@@ -28,13 +28,13 @@ pub fn prefetch_line(address: Addr) {
 
 /// Items between their discovery, when they are prefetched, and their use, `N` items later.
 ///
-/// An item comes out of [`PrefetchRing::push`] when `N` more have been pushed. When nothing is left to
-/// push, [`PrefetchRing::pop_newest`] and [`PrefetchRing::pop_oldest`] empty the ring.
+/// An item comes out of [`PrefetchRing::push`] when `N` more have been pushed. When nothing is left
+/// to push, [`PrefetchRing::pop_newest`] and [`PrefetchRing::pop_oldest`] empty the ring.
 ///
-/// Invariant: the items are the latest ones, in places `next - len..next` modulo `N`, without a gap; all
-/// other places are `None`. So `push` needs no length: it looks at the place that it writes. With a `T`
-/// that has a niche (`Option<T>` is no larger) it is a load, a store, an addition and a branch, and this
-/// is why it costs the copying loop nothing to use this type.
+/// Invariant: the items are the latest ones, in places `next - len..next` modulo `N`, without a
+/// gap; all other places are `None`. So `push` needs no length: it looks at the place that it
+/// writes. With a `T` that has a niche (`Option<T>` is no larger) it is a load, a store, an
+/// addition and a branch, and this is why it costs the copying loop nothing to use this type.
 #[derive(Debug)]
 pub struct PrefetchRing<T, const N: usize> {
     places: [Option<T>; N],

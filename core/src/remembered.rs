@@ -1,16 +1,19 @@
 //! The remembered set: slots of old closures that were made to point to younger ones.
 //!
-//! An append-only buffer of slot addresses in the order of the stores. The write barrier does not look for duplicates;
-//! a collection visits a duplicate as a slot that is already up to date, and keeps of the set only what still points
-//! from old to young. Order of recording is order of allocation, mostly, so the young closures are visited in the order
-//! in which they lie in the nursery; cards would give them in the order of the slots (`docs/heap.md`).
+//! An append-only buffer of slot addresses in the order of the stores. The write barrier does not
+//! look for duplicates. A collection visits a duplicate as a slot that is already up to date, and
+//! keeps only the slots that still point from old to young. The order of recording is mostly the
+//! order of allocation, so the young closures are visited in the order of their addresses in the
+//! nursery; cards would visit them in the order of the slots (`docs/heap.md`).
 //!
-//! Memory is bounded: when the buffer has grown to twice what it was after the last time, duplicates are removed from it,
-//! so it never holds more than twice as many entries as there are distinct slots. Chunks count under the heap's limit;
-//! when that is reached, duplicates are removed at once, and only then is it exceeded: a store cannot be refused. It is left alone as long as it takes no more
-//! than half of the allocation area (2 MiB at least): most stores come with an allocation, so a collection is near, and sorting duplicates out
-//! cost more than visiting them (`mut_array` with `-A64m`, medians of two runs of the comparison: mutator 0.74 s and collections 0.11 s with
-//! it, 0.26 and 0.22 without).
+//! Memory is bounded: duplicates are removed when the buffer has grown to twice its size after the
+//! last removal, so it never holds more than twice as many entries as there are distinct slots.
+//! Chunks count under the heap's limit. When the limit is reached, duplicates are removed at once;
+//! only then is the limit exceeded, because a store cannot be refused. Duplicates stay as long as
+//! the buffer takes no more than half of the allocation area (2 MiB at least): most stores come
+//! with an allocation, so a collection is near, and removing duplicates cost more than visiting
+//! them (`mut_array` with `-A64m`, medians of two runs of the comparison: mutator 0.74 s and
+//! collections 0.11 s with removal, 0.26 and 0.22 without).
 
 use crate::block::Charges;
 use crate::closure::Slot;
@@ -20,10 +23,10 @@ use std::cell::{Cell, UnsafeCell};
 /// Entries of a chunk: 32 KiB, as large as the runs of to-space.
 const CHUNK: usize = 4096;
 
-/// Entries (2 MiB) below which duplicates are left alone. Fewer for Miri, which is slow.
+/// Entries (2 MiB) below which duplicates stay. Fewer under Miri, which is slow.
 const COMPACT_FROM: usize = if cfg!(miri) { 2 * CHUNK } else { 1 << 18 };
 
-/// Entries, which count under the limit of the heap.
+/// A piece of the buffer. Its memory counts under the limit of the heap.
 #[derive(Debug)]
 struct Chunk {
     entries: Box<[Slot; CHUNK]>,
@@ -36,7 +39,7 @@ const CHUNK_BYTES: Bytes = Bytes(CHUNK * size_of::<Slot>());
 const NO_SLOT: Slot = Slot(std::ptr::null_mut());
 
 impl Chunk {
-    /// One more, unless the limit forbids it or the request is refused.
+    /// A new chunk, unless the limit forbids it or the request is refused.
     fn within(charges: &Option<Charges>) -> Option<Chunk> {
         if let Some(charges) = charges {
             charges.charge(CHUNK_BYTES).ok()?;
@@ -44,7 +47,7 @@ impl Chunk {
         Some(Chunk::of(charges))
     }
 
-    /// One more, whatever the limit.
+    /// A new chunk, even above the limit.
     fn anyway(charges: &Option<Charges>) -> Chunk {
         if let Some(charges) = charges {
             charges.charge_anyway(CHUNK_BYTES);
@@ -74,18 +77,18 @@ pub struct RememberedSet {
     cursor: Cell<*mut Slot>,
     limit: Cell<*mut Slot>,
     full: UnsafeCell<Chunks>,
-    /// Entries below which duplicates are left alone.
+    /// Entries below which duplicates stay.
     compact_from: usize,
-    /// The account of the heap.
+    /// The account of the heap, if it has a limit to count under.
     charges: Option<Charges>,
 }
 
 #[derive(Debug, Default)]
 struct Chunks {
-    /// The last is the one that is written; all others are full.
+    /// The last chunk is the one that is written; all others are full.
     used: Vec<Chunk>,
     spare: Vec<Chunk>,
-    /// Entries at which duplicates are removed next.
+    /// Number of entries at which duplicates are removed next.
     compact_at: usize,
 }
 
@@ -119,7 +122,7 @@ impl RememberedSet {
         }
     }
 
-    /// An empty set of the same heap.
+    /// An empty set that counts under the limit of the same heap.
     pub(crate) fn another(&self) -> Self {
         RememberedSet {
             charges: self.charges.clone(),
@@ -127,14 +130,15 @@ impl RememberedSet {
         }
     }
 
-    /// Add a slot.
+    /// Adds a slot.
     #[inline(always)]
     pub(crate) fn push(&self, slot: Slot) {
         if self.cursor.get() == self.limit.get() {
             self.grow();
         }
         let cursor = self.cursor.get();
-        // SAFETY: `grow` left the cursor before the limit, inside the last chunk, which this set owns.
+        // SAFETY: `grow` left the cursor before the limit, inside the last chunk, which this set
+        // owns.
         unsafe { cursor.write(slot) };
         self.cursor.set(cursor.wrapping_add(1));
     }
@@ -163,10 +167,11 @@ impl RememberedSet {
     }
 
     fn add_chunk(&self, chunks: &mut Chunks) {
-        // A store cannot be refused.
+        // A store cannot be refused, so the limit does not apply.
         let chunk = chunks.spare.pop().unwrap_or_else(|| Chunk::anyway(&self.charges));
         chunks.used.push(chunk);
-        // Pointers are made once it is where it stays: moving a box ends the right of those that were made from it before.
+        // The pointers are made when the box is at its final place: moving a box invalidates the
+        // pointers made from it before.
         let range = chunks
             .used
             .last_mut()
@@ -201,19 +206,20 @@ impl RememberedSet {
         chunks.used.len() * CHUNK - room
     }
 
-    /// Whether nothing is remembered.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Memory of the buffer.
+    /// Memory of the buffer, in bytes.
     pub fn bytes(&self) -> Bytes {
         // SAFETY: as in `grow`.
         let chunks = unsafe { &*self.full.get() };
         Bytes((chunks.used.len() + chunks.spare.len()) * size_of::<[Slot; CHUNK]>())
     }
 
-    /// Empty the set and call `visit` for runs of what was in it, in order of recording. `visit` may push again.
+    /// Empties the set and calls `visit` for runs of its entries, in the order of recording.
+    /// `visit` may push again.
     pub(crate) fn drain(&self, mut visit: impl FnMut(&RememberedSet, &[Slot])) {
         let entries = self.len();
         let mut left = entries;
@@ -222,7 +228,7 @@ impl RememberedSet {
             left = left.saturating_sub(CHUNK);
             self.with_chunks(|chunks| chunks.spare.push(chunk));
         }
-        // Keep memory for half as much again: a burst of stores must not hold memory forever.
+        // Keep memory for half as many again: one burst of stores must not hold memory forever.
         let keep = (entries / CHUNK + 1) * 3 / 2;
         self.with_chunks(|chunks| chunks.spare.truncate(keep));
     }
@@ -238,14 +244,15 @@ impl RememberedSet {
     }
 
     fn with_chunks<R>(&self, work: impl FnOnce(&mut Chunks) -> R) -> R {
-        // SAFETY: the set is not `Sync`, and the work given here, all of it above, does not use the set.
+        // SAFETY: the set is not `Sync`, and no closure passed to this method uses the set.
         work(unsafe { &mut *self.full.get() })
     }
 
     /// The slots, for the checker.
     pub(crate) fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
         let entries = self.len();
-        // SAFETY: as in `grow`; the reference lives as long as the borrow of `self`, during which the checker does not push.
+        // SAFETY: as in `grow`; the reference lives as long as the borrow of `self`, during which
+        // the checker does not push.
         let chunks = unsafe { &*self.full.get() };
         chunks
             .used
@@ -256,15 +263,15 @@ impl RememberedSet {
     }
 }
 
-/// What was in remembered sets, to be shared out.
+/// The entries of remembered sets, to be divided among threads.
 #[derive(Debug, Default)]
 pub(crate) struct RememberedChunks {
-    /// With the number of entries of each.
+    /// Each chunk with its number of entries.
     chunks: Vec<(Chunk, usize)>,
 }
 
 impl RememberedChunks {
-    /// Empty `set` and keep what was in it.
+    /// Empties `set` and keeps its entries here.
     pub fn take(&mut self, set: &RememberedSet) {
         let mut left = set.len();
         for chunk in set.take_chunks() {
@@ -273,19 +280,20 @@ impl RememberedChunks {
         }
     }
 
-    /// Whether there is nothing.
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }
 
-    /// Runs of what was in the sets, which stay where they are until [`RememberedChunks::give_back`].
+    /// Runs of entries, which stay at their addresses until [`RememberedChunks::give_back`].
     pub fn iter(&self) -> impl Iterator<Item = &[Slot]> {
         self.chunks.iter().map(|(chunk, entries)| &chunk.entries[..*entries])
     }
 
-    /// Give the memory back to a set.
+    /// Returns the memory to a set.
     pub fn give_back(self, set: &RememberedSet) {
-        // Half as many again as there were are kept, as by `drain`: a burst of stores must not hold memory forever.
+        // Keep half as many chunks again, as `drain` does: one burst of stores must not hold memory
+        // forever.
         let keep = self.chunks.len() * 3 / 2;
         let chunks = self.chunks.into_iter().map(|(chunk, _)| chunk);
         set.with_chunks(|to| {
@@ -354,7 +362,7 @@ mod tests {
         let set = RememberedSet::charged(charges.clone());
         (0..20 * CHUNK).for_each(|i| set.push(slot(1 + i % 100)));
         assert!(charges.peak() <= Bytes(3 * CHUNK_BYTES.0), "{}", charges.peak());
-        // A store cannot be refused: so many distinct ones are more than the limit.
+        // A store cannot be refused, although these distinct slots take more than the limit.
         (0..4 * CHUNK).for_each(|i| set.push(slot(1 + i)));
         let mut distinct: Vec<_> = set.slots().collect();
         distinct.sort();

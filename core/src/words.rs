@@ -1,7 +1,8 @@
 //! Typed quantities of memory: addresses, byte counts, word counts.
 //!
-//! A bare `usize` does not cross a function boundary in this crate: it could be any of the three. The newtypes cost nothing
-//! and convert only where the conversion is exact, or says how it rounds.
+//! A bare `usize` that could be any of the three should not cross a function boundary. The newtypes
+//! cost nothing. They convert only where the conversion is exact, or where the method's name says
+//! how it rounds.
 
 use std::fmt;
 use std::iter::Sum;
@@ -31,7 +32,8 @@ impl Addr {
     /// The null address, which no heap contains.
     pub const NULL: Addr = Addr(0);
 
-    /// The address of what `pointer` points to; its provenance is exposed, so that [`Addr::as_ptr`] may get it back.
+    /// The address that `pointer` holds. Its provenance is exposed, so that [`Addr::as_ptr`] can
+    /// recover it.
     #[inline(always)]
     pub fn of<T>(pointer: *const T) -> Addr {
         Addr(pointer.expose_provenance())
@@ -49,19 +51,19 @@ impl Addr {
         std::ptr::with_exposed_provenance_mut(self.0)
     }
 
-    /// Is this the null address?
+    /// Returns whether this is the null address.
     #[inline(always)]
     pub const fn is_null(self) -> bool {
         self.0 == 0
     }
 
-    /// Is this address a multiple of `alignment` (a power of two, in bytes)?
+    /// Returns whether this address is a multiple of `alignment` (a power of two, in bytes).
     #[inline(always)]
     pub const fn is_aligned(self, alignment: Bytes) -> bool {
         self.0 & (alignment.0 - 1) == 0
     }
 
-    /// The first multiple of `alignment` (a power of two, in bytes) at or above this address.
+    /// Rounds up to a multiple of `alignment` (a power of two, in bytes).
     #[inline(always)]
     pub const fn align_up(self, alignment: Bytes) -> Addr {
         Addr((self.0 + alignment.0 - 1) & !(alignment.0 - 1))
@@ -69,7 +71,7 @@ impl Addr {
 }
 
 impl Bytes {
-    /// No bytes.
+    /// Zero, as a number of bytes.
     pub const ZERO: Bytes = Bytes(0);
 
     /// `n` times 1024 bytes.
@@ -87,25 +89,26 @@ impl Bytes {
         Bytes(n << 30)
     }
 
-    /// The words that hold these bytes, the last one perhaps in part.
+    /// The number of words that hold these bytes; the last word may be filled in part.
     #[inline(always)]
     pub const fn to_words_up(self) -> Words {
         Words(self.0.div_ceil(WORD))
     }
 
-    /// This, or zero where `other` is more.
+    /// The difference, or zero where `other` is larger.
     pub const fn saturating_sub(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_sub(other.0))
     }
 
-    /// The first multiple of `unit` (a power of two) that is not less, or `None` where that does not fit a `usize`.
+    /// Rounds up to a multiple of `unit` (a power of two). `None` if the result does not fit a
+    /// `usize`.
     pub fn round_up(self, unit: Bytes) -> Option<Bytes> {
         self.0.checked_next_multiple_of(unit.0).map(Bytes)
     }
 }
 
 impl Words {
-    /// No words.
+    /// Zero, as a number of words.
     pub const ZERO: Words = Words(0);
 
     /// The same memory in bytes.
@@ -114,7 +117,7 @@ impl Words {
         Bytes(self.0 * WORD)
     }
 
-    /// This, or zero where `other` is more.
+    /// The difference, or zero where `other` is larger.
     pub const fn saturating_sub(self, other: Words) -> Words {
         Words(self.0.saturating_sub(other.0))
     }
@@ -139,7 +142,7 @@ impl fmt::Display for Addr {
     }
 }
 
-/// In the largest unit that divides it: `4 MiB`, `1 TiB`, `4097 bytes`.
+/// Prints the number in the largest unit that divides it: `4 MiB`, `1 TiB`, `4097 bytes`.
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (shift, unit) in [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")] {
@@ -204,7 +207,7 @@ macro_rules! quantity {
 quantity!(Bytes);
 quantity!(Words);
 
-/// The bytes from the right address up to the left one, which must not lie below it.
+/// The bytes from the right address up to the left one, which must not be the lower.
 impl Sub for Addr {
     type Output = Bytes;
     #[inline(always)]

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""What a second GC thread gives: the tables of docs/performance.md, measured by interleaved runs of `gclab exec`.
+"""Measures the gain of a second GC thread, by interleaved runs of `gclab exec`.
+
+Prints the tables of docs/performance.md.
 
     docs/scaling/measure.py [--gclab target/release/gclab] [--rounds 5] [--json FILE]
 
-Each round runs every workload under each setting once, each run a process of its own; figures are medians over the rounds. The first table is of
-collections that copy 4 MB or more (of some workloads only of the major ones), the second of whole runs. While a process runs, a lock on
-`gclab-measure.lock` in the system's temporary folder keeps away whoever keeps to it as well.
+Each round runs every workload under each setting once, each run a process of its own; figures are
+medians over the rounds. The first table is of collections that copy 4 MB or more (of some workloads
+only of the major ones), the second of whole runs. While a process runs, the script holds a lock on
+`gclab-measure.lock` in the system's temporary folder, so that measurements which take the lock do
+not overlap.
 """
 
 import argparse
@@ -23,7 +27,7 @@ SETTINGS = {
     "two": ["parallel", "-qn2"],
     "two, -qb0": ["parallel", "-qn2", "-qb0"],
 }
-# Arguments, and whether only major collections are looked at.
+# Arguments, and whether only major collections count.
 WORKLOADS = {
     "binary_trees": ([], True),
     "gcbench": ([], True),
@@ -69,7 +73,7 @@ def median(runs, workload, setting, key):
 
 
 def ratio(runs, workload, setting, base, key):
-    """Of medians, with the least and the greatest ratio of one round."""
+    """The ratio of medians, with the least and the greatest ratio of one round."""
     pairs = list(zip(runs[workload][setting], runs[workload][base]))
     each = [a[key] / b[key] for a, b in pairs if b[key]]
     below = median(runs, workload, base, key)
@@ -106,7 +110,7 @@ def main():
     options.add_argument("--gclab", default=ROOT / "target/release/gclab")
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--json", type=Path)
-    options.add_argument("--no-lock", action="store_true", help="do not take the lock: whoever calls this holds it")
+    options.add_argument("--no-lock", action="store_true", help="do not take the lock: the caller holds it")
     options = options.parse_args()
     runs = {workload: {setting: [] for setting in SETTINGS} for workload in WORKLOADS}
     path = os.devnull if options.no_lock else Path(tempfile.gettempdir()) / "gclab-measure.lock"

@@ -1,30 +1,34 @@
 #!/usr/bin/env python3
-"""A model of parallel collections with more threads than this project has been measured with. Not a measurement.
+"""A model, not a measurement, of collections with more threads than this project was measured with.
 
-It plays the exchange of core/src/workers/termination.rs, event by event, with costs that were measured with one and two threads:
+It simulates the exchange of core/src/workers/termination.rs, event by event, with costs that were
+measured with one and two threads:
 
-* a thread copies a chunk of to-space (32 KiB) in the time that copying takes serially, times what sharing costs each thread;
-* for each chunk it holds the heap's lock for a moment, one thread at a time;
-* when a chunk is full it looks around: if somebody has nothing to do, and its own queue is empty, it offers half of what it knows of;
-* helpers wake one after the other, and take a piece as soon as there is one;
-* before and after there is what one thread does alone.
+* A thread copies a chunk of to-space (32 KiB) in the time that copying takes serially, times the
+  cost of sharing (`SHARING`).
+* For each chunk it holds the heap's lock for a moment, one thread at a time.
+* When a chunk is full, the thread looks for idle threads. If there is one, and the thread's own
+  queue is empty, it offers half of its known work.
+* Helpers wake one after the other, and take a piece as soon as there is one.
+* One thread works alone before the others are called, and after they have ended.
 
-What it leaves out: the bandwidth of memory, which real machines run out of, and distances between processors. So it is an upper bound for the
-algorithm, and says where that itself bends. The shapes are balanced trees (every subtree can be cut in two), a list (nothing can be cut) and an array
-of byte arrays. Run it to print the table of docs/parallel.md.
+The model leaves out the bandwidth of memory, which real machines run out of, and distances between
+processors. So it is an upper bound for the algorithm, and shows at which number of threads the
+algorithm itself stops scaling. The shapes are balanced trees (every subtree can be cut in two), a
+list (it cannot be cut) and an array of byte arrays. Run it to print the table of docs/parallel.md.
 """
 
 import heapq
 
 # Measured: docs/parallel.md says how. Times in microseconds.
 CHUNK = 32 << 10  # bytes
-COPY = {"tree": 9.0e-3 / 24, "list": 9.0e-3 / 24, "array": 0.12e-3}  # a byte, serially
-SHARING = 1.15  # time of a thread's work in parallel, of the same work serially
-LOCK = 0.2  # for each chunk: 0.035 held, the rest to bring its line from another processor
+COPY = {"tree": 9.0e-3 / 24, "list": 9.0e-3 / 24, "array": 0.12e-3}  # for each byte, serially
+SHARING = 1.15  # a thread's time for some work in parallel, divided by its time for it serially
+LOCK = 0.2  # for each chunk: 0.035 held, the rest to bring the lock's line from another processor
 STEAL = 1.0  # to find and take a piece
-WAKE, WAKE_NEXT = 30.0, 5.0  # the first helper, and each one more
+WAKE, WAKE_NEXT = 30.0, 5.0  # the first helper, and each further one
 BEFORE = 256 << 10  # bytes copied before others are called
-ALONE_CHUNK = 0.02  # for each chunk that is condemned and given back, by one thread
+ALONE_CHUNK = 0.02  # for each chunk that one thread condemns and frees
 
 THREADS = (1, 2, 4, 8, 16, 32, 64)
 CASES = (
@@ -37,7 +41,7 @@ CASES = (
 
 
 def halves(known):
-    """A subtree that was reached and not copied is as good as its two halves."""
+    """Cuts subtrees that were reached and not copied: each counts as its two halves."""
     known.sort()
     while known and len(known) < 16 and known[-1] > 2 * CHUNK:
         largest = known.pop()
@@ -53,7 +57,8 @@ def pause(shape, size, threads):
         return alone + size / CHUNK * (chunk + LOCK)
     before = min(BEFORE, size)
     start = before / CHUNK * (chunk + LOCK)
-    # What each thread knows of: sizes of subtrees that are not copied yet. Pieces that were offered, oldest first.
+    # Sizes of the subtrees that each thread knows and has not copied yet. Offered pieces, oldest
+    # first.
     known = [[] for _ in range(threads)]
     known[0], offered, hungry = [size - before], [], []
     lock_free, end = 0.0, start
@@ -68,7 +73,7 @@ def pause(shape, size, threads):
                 continue
             mine += offered.pop(0)
             now += STEAL
-        # One chunk, of the smallest that is known: scavenging goes down before it goes on.
+        # Copies one chunk of the smallest known subtree: scavenging goes down before it goes on.
         left = CHUNK
         mine.sort(reverse=True)
         while mine and left:

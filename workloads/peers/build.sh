@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Builds the peers for which there is a compiler, into target/peers of the workspace, and says what is missing and where it comes from.
-# Words name the ones to build: ghc ocaml java mmtk (default: all). Ends with status 1 if one that is wanted was not built.
+# Builds the peers for which there is a compiler, into target/peers of the workspace. Names each missing
+# compiler and its Debian package. The arguments choose peers: ghc ocaml java mmtk (default: all). Ends
+# with status 1 if one of them was not built.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 out=$(cd ../.. && pwd)/target/peers
 mkdir -p "$out"/{ghc,ocaml,java}
 missing=0
 
-# $1: the compiler; $2: what to build; $3: where the compiler comes from. The rest of the words build it.
+# $1: the compiler; $2: the peer; $3: the compiler's Debian package. The rest is the build command.
 build() {
     if command -v "$1" > /dev/null; then
         echo "$2: building" >&2
@@ -19,7 +20,7 @@ build() {
 }
 
 ocaml() {
-    # The compiler writes beside its source.
+    # The compiler writes into the folder of its source.
     cp ocaml/peers.ml "$out/ocaml/main.ml"
     (cd "$out/ocaml" && ocamlopt -O3 -unsafe -inline 200 -o peers main.ml 2> warnings)
 }

@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
-"""gclab beside the same programs in other languages: builds what can be built, runs all of it interleaved, prints tables in Markdown.
+"""Compares gclab with the same programs in other languages, and prints tables in Markdown.
 
-Each round of a comparison runs every contestant once, in an order that is shuffled from a seed; every run is a process of its own. Before each,
-memory is touched (see `touch` in programs.py). While a process is timed, a lock on `gclab-measure.lock` in the system's temporary folder
-keeps away whoever keeps to it as well. Every checksum is checked. Ends with status 1 if one of gclab's runs failed.
+Builds all programs and runs them interleaved.
+
+Each round of a comparison runs every contestant once, in an order that is shuffled from a seed.
+Every run is a process of its own. Before each run, memory is touched (see `touch` in programs.py).
+While a process is timed, the script holds a lock on `gclab-measure.lock` in the system's temporary
+folder, so that measurements which take the lock do not overlap. Every checksum is checked. Ends
+with status 1 if one of gclab's runs failed.
 """
 
 import argparse
@@ -21,16 +25,18 @@ import tables
 PEERS = ("ghc", "mmtk", "ocaml", "java")
 SETTINGS = ("-A4m", "-A1m", "-A64m", "-G1", "-c -A4m")
 PLANS = ("GenImmix", "StickyImmix")
-# What a user of GHC may try with more than one capability: nothing, a serial collector, a parallel one for old generations only.
+# GHC's flags with more than one capability: none, a serial collector, a parallel one for old
+# generations only.
 PARALLEL = ("", "-qg", "-qg1")
 BARRIER = "The write barrier's test"
 TWO = "Two threads: GHC -N2"
-# So much that no workload fills it.
+# An area that no workload fills.
 NO_COLLECTION = "-A4g"
 
 
 def comparisons(peers, settings, size):
-    """Title, what it shows, what it runs, and a function from workload and arguments to contestants; the first one is ours."""
+    """Yields for each comparison: title, description, workloads, and a function from workload and
+    arguments to contestants, ours first."""
     # At the size for tests all heaps are small.
     heap = lambda workload: 3 * programs.LIVE[workload] if size == "std" else 32 << 20
     if "ghc" in peers:
@@ -86,19 +92,19 @@ def comparisons(peers, settings, size):
     )
 
 
-# gclab's flags where MMTk's heap is the limit.
+# gclab's flags in the comparison with MMTk, whose heap is the limit.
 OURS_IN_A_FIXED_HEAP = "-A4m"
 
 
 def measure(options, peers):
-    """Runs everything; the data that tables are made from."""
+    """Runs all comparisons; returns the data that tables are made from."""
     order = random.Random(options.seed)
     locked = options.size == "std" and not options.no_lock
     done = []
     for title, about, workloads, contestants in comparisons(peers, options.settings, options.size):
         if options.comparison and not any(title.startswith(wanted) for wanted in options.comparison):
             continue
-        # Runs that never collect take far more memory.
+        # Runs without collections take far more memory.
         touched = (options.touch or (1200 if options.size == "std" else 1)) * (3 if title == BARRIER else 1)
         comparison = {"title": title, "about": about, "ours": None, "workloads": {}, "failures": []}
         for workload in [workload for workload in workloads if workload in options.workloads]:
@@ -130,7 +136,7 @@ def measure(options, peers):
 
 
 def setting(options, peers):
-    """Where and how this was measured."""
+    """The circumstances of the measurement: versions, machine, number of runs."""
     versions = {
         "rustc": ["rustc", "--version"],
         "ghc": ["ghc", "--version"],
@@ -148,7 +154,7 @@ def setting(options, peers):
 
 
 def first_line(command):
-    """What a program says of itself, or nothing."""
+    """The first line that a program prints, or `None`."""
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0]
     except (OSError, subprocess.CalledProcessError, IndexError):
@@ -162,16 +168,16 @@ def processor():
 
 
 def build(peers):
-    """Builds gclab and the peers; those that can be run."""
+    """Builds gclab and the peers; returns the peers that can be run."""
     subprocess.run(["cargo", "build", "--quiet", "--release", "--manifest-path", programs.ROOT / "Cargo.toml"], check=True)
     if peers:
-        # It says itself what is missing; what there is can be compared.
+        # The script names missing compilers itself; the other peers can be compared.
         subprocess.run([Path(__file__).with_name("build.sh"), *peers], check=False)
     return [peer for peer in peers if programs.is_built(peer)]
 
 
 def words(legal):
-    """A parser of words that are separated by commas, of which only some are legal."""
+    """A parser of words separated by commas, each of which must be in `legal`."""
 
     def parse(text):
         given = text.split(",") if text else []
@@ -186,19 +192,19 @@ def words(legal):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--peers", type=words(PEERS), default=list(PEERS), help=f"of {','.join(PEERS)}; empty for none (default: all)")
-    add("--settings", type=lambda text: text.split(","), default=list(SETTINGS), help="flags for gclab and GHC, by commas")
+    add("--peers", type=words(PEERS), default=list(PEERS), help=f"names separated by commas, of {','.join(PEERS)}; empty for none (default: all)")
+    add("--settings", type=lambda text: text.split(","), default=list(SETTINGS), help="flags for gclab and GHC, separated by commas")
     every = [*programs.WORKLOADS, *programs.THREADED]
-    add("--workloads", type=words(every), default=every, help="names by commas (default: all)")
-    add("--comparison", action="append", help="only those whose title begins so (may be given more than once)")
-    add("--size", choices=("std", "test"), default="std", help="test: a moment each, takes no lock, tells nothing of speed")
+    add("--workloads", type=words(every), default=every, help="names separated by commas (default: all)")
+    add("--comparison", action="append", help="only comparisons whose title begins with this text (may be given more than once)")
+    add("--size", choices=("std", "test"), default="std", help="test: runs take a moment and no lock, and their times mean nothing")
     add("--rounds", type=int, default=5, help="runs of each contestant (default: 5)")
-    add("--seed", type=int, default=1, help="of the order within a round (default: 1)")
+    add("--seed", type=int, default=1, help="seed of the order within a round (default: 1)")
     add("--touch", type=int, help="MB of memory to touch before each run (default: 1200, at the size for tests 1)")
-    add("--no-lock", action="store_true", help="do not take the lock: whoever calls this holds it")
+    add("--no-lock", action="store_true", help="do not take the lock: the caller holds it")
     add("--json", type=Path, help="also write all runs to this file")
-    add("--from", type=Path, dest="source", help="run nothing, make the tables of such a file")
-    add("--page", type=Path, help="put the tables into this page, between its marks, instead of printing them")
+    add("--from", type=Path, dest="source", help="run nothing, make the tables from a file that --json wrote")
+    add("--page", type=Path, help="write the tables into this page, between its marks, instead of printing them")
     options = parser.parse_args()
     data = json.loads(options.source.read_text()) if options.source else measure(options, build(options.peers))
     if options.json:

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""The checksums of the workloads, computed without an object graph: `oracle.py WORKLOAD ARGS...`, printed as the programs print them.
+"""The checksums of the workloads, computed without an object graph: `oracle.py WORKLOAD ARGS...`.
 
-What the programs build on a heap is here a formula, a list or a set, so that a mistake that all of them share would still be seen.
+Prints them as the programs do.
+
+A formula, a list or a set stands for the data that the programs build on a heap. So a mistake that
+all programs share is still found.
 """
 
 import sys
@@ -25,7 +28,7 @@ def draws(seed):
 
 
 def tree(depth):
-    """Nodes of a complete tree."""
+    """The number of nodes of a complete tree."""
     return (1 << (depth + 1)) - 1
 
 

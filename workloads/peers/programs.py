@@ -1,7 +1,8 @@
-"""The programs that are compared: their sizes and checksums, how each is called, and what each says of its run.
+"""The programs that are compared: their sizes, checksums, commands, and the figures they print.
 
-A *contestant* is a program with its settings. One run of it gives a row of figures: seconds, bytes, and `None` for what it does not say.
-CPU time and resident memory are the system's own account of the process; the rest is what the program prints.
+A *contestant* is a program with its settings. One run of it yields a row of figures: seconds,
+bytes, and `None` for a figure that it does not print. CPU time and resident memory are the system's
+own account of the process; the other figures are printed by the program.
 """
 
 import fcntl
@@ -27,11 +28,12 @@ WORKLOADS = {
     "message_window": (("200000 1000000 1024", 180025393856), ("1000 5000 1024", 4626520)),
 }
 
-# The same of workloads that have threads of their own; the first argument is how many.
+# The same for workloads with threads of their own; the first argument is their number.
 THREADED = {"par_trees": (("2 17", 44957708), ("2 10", 187404))}
 
-# Bytes that are live at most, by each definition at full size: objects x their size with a header of one word. gcbench: its first tree.
-# hash_churn: half of the keys are present, each an entry of four words and 39.5 bytes in the mean, and the table.
+# The most bytes live, by each definition at full size: objects x their size with a header of one
+# word. gcbench: its first tree. hash_churn: half of the keys are present, each an entry of four
+# words and 39.5 bytes in the mean; and the table.
 LIVE = {
     "binary_trees": (2**20 - 1) * 24,
     "gcbench": (2**19 - 1) * 40,
@@ -41,7 +43,7 @@ LIVE = {
     "message_window": 200_000 * (48 + 1032),
 }
 
-# What a row holds, in the order of the tables.
+# The figures of a row, in the order of the tables.
 FIGURES = ("user", "system", "cpu", "gc", "mutator", "heap", "resident", "pause", "copied", "wall", "gc_wall")
 
 
@@ -52,7 +54,7 @@ class Contestant:
     name: str
     command: list
     environment: dict = field(default_factory=dict)
-    # From standard error to figures.
+    # A function from standard error to figures.
     says: object = staticmethod(lambda stderr: {})
 
 
@@ -61,7 +63,7 @@ class Failed(Exception):
 
 
 def runtime_figures(stderr):
-    """GHC's `-t --machine-readable`, which gclab prints as well."""
+    """Figures from GHC's `-t --machine-readable`, which gclab prints as well."""
     pairs = dict(re.findall(r'\("([^"]+)"\s*,\s*"([^"]*)"\)', stderr))
     pauses = [float(value) for key, value in pairs.items() if re.fullmatch(r"gen_\d+_max_pause_seconds", key)]
     return {
@@ -76,7 +78,8 @@ def runtime_figures(stderr):
 
 
 def mmtk_figures(stderr):
-    """The line that the binding prints under GCSTAT: CPU of the GC threads, all else is the mutator's."""
+    """Figures from the line that the binding prints under GCSTAT. CPU time outside the GC threads
+    is the mutator's."""
     pairs = dict(re.findall(r"(\w+)=([\d.]+)", stderr[stderr.index("GCSTAT") :]))
     gc = float(pairs["gc_cpu"])
     return {
@@ -87,7 +90,7 @@ def mmtk_figures(stderr):
 
 
 def ocaml_figures(stderr):
-    """OCAMLRUNPARAM=v=0x400, in words of 8 bytes."""
+    """Figures from the output of OCAMLRUNPARAM=v=0x400, in words of 8 bytes."""
     return {"heap": 8 * float(re.search(r"top_heap_words: (\d+)", stderr).group(1))}
 
 
@@ -136,7 +139,8 @@ def is_built(peer):
     return (BUILT / program[peer]).exists()
 
 
-# Huge pages, since what a heap gets are huge pages: small ones that were just freed leave them as cold as they were.
+# Huge pages, since a heap gets huge pages: touching and freeing small pages leaves the huge ones
+# untouched.
 TOUCH = """
 import mmap, sys
 size = int(sys.argv[1]) << 20
@@ -148,14 +152,14 @@ for page in range(0, size, mmap.PAGESIZE):
 
 
 def touch(megabytes):
-    """Writes to memory, and gives it back. Some virtual machines hand free memory to their host; the first to touch it again pays for
-    that with system time, whoever that happens to be. In a process of its own: the system counts the most that this one ever held as
-    held by its children, too."""
+    """Writes to memory and frees it. Some virtual machines return free memory to their host, and
+    the first process to touch it again pays for that in system time. Runs in a process of its own:
+    the system counts the peak memory of this process for its children, too."""
     subprocess.run([sys.executable, "-c", TOUCH, str(megabytes)], check=True)
 
 
 def run(contestant, checksum, locked, megabytes):
-    """One run; if `locked`, alone among all who keep to the lock."""
+    """Runs a contestant once and returns its row. If `locked`, holds the lock during the run."""
     with open(Path(tempfile.gettempdir()) / "gclab-measure.lock", "a") as lock:
         if locked:
             fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,7 +1,11 @@
-"""From the rows of all runs to Markdown: medians with the least and the greatest, ratios of medians, geometric means of the ratios.
+"""Makes Markdown tables from the rows of all runs.
 
-The data are what `compare.py --json` writes: `comparisons`, each with a `title`, what it shows (`about`), the name of the contestant that the others
-are held against (`ours`), perhaps which `figures` tell anything, perhaps which is the `best` of several (below), and by workload and contestant the rows of its runs.
+They have medians with the least and the greatest, ratios of medians, and geometric means of ratios.
+
+The data are those that `compare.py --json` writes: `comparisons`, each with a `title`, a
+description (`about`), the name of the contestant that the others are compared with (`ours`), and by
+workload and contestant the rows of its runs. A comparison may name the `figures` to show, and a
+rule for the `best` of several contestants (see `best` below).
 """
 
 import math
@@ -22,7 +26,8 @@ COLUMNS = (
     ("gc_wall", "GC elapsed, s", 1, 3),
 )
 
-# What a comparison shows that does not say otherwise: it is of one thread, and CPU time is what it takes.
+# The figures of a comparison that names none: it has one thread, so CPU time is shown and elapsed
+# time is not.
 USUAL = tuple(column[0] for column in COLUMNS if not column[0].endswith("wall"))
 
 # Ratios that have a mean over all workloads.
@@ -30,24 +35,24 @@ MEANS = ("gc", "mutator", "user", "cpu", "heap", "resident", "wall", "gc_wall")
 
 
 def median(rows, figure):
-    """The median of a figure over runs, or `None` if the program does not say."""
+    """The median of a figure over runs, or `None` if the program does not print it."""
     values = [row[figure] for row in rows if row.get(figure) is not None]
     return statistics.median(values) if values else None
 
 
 def ratio(ours, theirs, figure):
-    """Ours by theirs, of medians; `None` where there is no such thing."""
+    """Our median divided by theirs; `None` where one is missing or theirs is 0."""
     a, b = median(ours, figure), median(theirs, figure)
     return a / b if a is not None and b else None
 
 
 def geometric_mean(values):
-    """Of positive numbers; 0 if one of them is 0."""
+    """The geometric mean of positive numbers; 0 if one of them is 0."""
     return math.exp(statistics.fmean(map(math.log, values))) if min(values) > 0 else 0.0
 
 
 def cell(rows, figure, factor, digits):
-    """Median, and the least and the greatest where they differ."""
+    """The median, with the least and the greatest value where they differ."""
     values = [row[figure] * factor for row in rows if row.get(figure) is not None]
     if not values:
         return ""
@@ -66,31 +71,32 @@ def show(value):
 
 
 def others(comparison):
-    """The names of the contestants that ours is compared with."""
+    """The names of all contestants but ours."""
     names = {name: None for by_name in comparison["workloads"].values() for name in by_name}
     return [name for name in names if name != comparison["ours"]]
 
 
 def shown(comparison, figure):
-    """Whether a figure tells anything in this comparison."""
+    """Whether this comparison shows a figure."""
     return figure in comparison.get("figures", USUAL)
 
 
 def best(comparison, by_name):
-    """Of the contestants of one workload, the name of the one that is best: `best` says `of` which, as the beginning of their names, and `by` which figure it is the
-    least. `None` if there is nothing to choose."""
+    """The name of the best contestant on one workload. The rule `best` has `of`, the beginning of
+    the candidates' names, and `by`, the figure that the best one has least. `None` if there is no
+    rule or no candidate."""
     rule = comparison.get("best")
     choice = [name for name in by_name if rule and name.startswith(rule["of"]) and median(by_name[name], rule["by"]) is not None]
     return min(choice, key=lambda name: median(by_name[name], rule["by"])) if choice else None
 
 
 def best_of(comparison):
-    """What the best of several is called."""
+    """The heading for the best of several contestants."""
     return f"{comparison['best']['of']} at its best"
 
 
 def details(comparison):
-    """A row for each contestant on each workload, and the ratios below."""
+    """A table: a row for each contestant on each workload, and the ratios below."""
     ours, lines = comparison["ours"], []
     columns = [column for column in COLUMNS if shown(comparison, column[0])]
     for workload, by_name in comparison["workloads"].items():
@@ -108,7 +114,7 @@ def details(comparison):
 
 
 def with_best(comparison):
-    """The comparison with the best of several as a contestant, if it asks for that."""
+    """The comparison with the best of several as one more contestant, if it has a rule for that."""
     workloads = {}
     for workload, by_name in comparison["workloads"].items():
         name = best(comparison, by_name)
@@ -117,7 +123,8 @@ def with_best(comparison):
 
 
 def summary(comparisons):
-    """Geometric mean of each ratio over all workloads, and the worst with its workload."""
+    """A table: the geometric mean of each ratio over all workloads, and the worst ratio with its
+    workload."""
     lines = []
     for comparison in map(with_best, comparisons):
         ours = comparison["ours"]
@@ -136,7 +143,8 @@ def summary(comparisons):
                 else:
                     cells.append("")
             lines.append([comparison["title"], f"{ours} / {name}", *cells])
-    # A column that no comparison has is left out, so that those of one thread look as they do alone.
+    # A column that no comparison has is left out. So comparisons of one thread do not get the
+    # columns of threads.
     used = [place for place, figure in enumerate(MEANS) if figure in USUAL or any(line[2 + place] for line in lines)]
     lines = [line[:2] + [line[2 + place] for place in used] for line in lines]
     heads = {"wall": "elapsed", "gc_wall": "GC elapsed", "gc": "GC CPU", "mutator": "mutator CPU", "user": "user CPU", "cpu": "total CPU", "heap": "peak heap"}
@@ -144,7 +152,7 @@ def summary(comparisons):
 
 
 def document(data):
-    """All tables."""
+    """The Markdown text of all tables."""
     setting = "; ".join(f"{key}: {value}" for key, value in data["setting"].items())
     parts = [setting, "Geometric means of the ratios of medians over the workloads, and in brackets the worst:"]
     parts.append(summary(data["comparisons"]))
@@ -155,7 +163,7 @@ def document(data):
     return "\n\n".join(parts) + "\n"
 
 
-# Where a page has the tables.
+# The marks around the tables in a page.
 BEGIN, END = "<!-- compare.py: begin -->\n", "<!-- compare.py: end -->\n"
 
 

@@ -40,7 +40,7 @@ class Programs(unittest.TestCase):
             args, checksum = (programs.WORKLOADS | programs.THREADED)[workload][0]
             self.assertEqual(oracle.checksum(workload, args.split()), checksum, workload)
 
-    def test_what_programs_say(self):
+    def test_figures_are_read_from_the_programs_output(self):
         figures = programs.runtime_figures(RUNTIME)
         walls = {"wall": 0.875, "gc_wall": 0.125}
         self.assertEqual(figures, {"gc": 0.25, "mutator": 0.5, "heap": 2097152.0, "pause": 0.004, "copied": 243936.0, **walls})
@@ -55,7 +55,8 @@ class Programs(unittest.TestCase):
                 programs.run(contestant, 12, False, 1)
 
     def test_resident_memory_is_the_programs_own(self):
-        # The system counts what a process held before it became the program, and that is a copy of this one.
+        # The system also counts the memory of the process before it became the program: a copy of
+        # this process.
         resident = programs.run(printing("x checksum=12"), 12, False, 300)["resident"]
         self.assertLess(resident, 100 << 20)
 
@@ -87,7 +88,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(len(widths), 1, text)
 
 
-    def test_only_figures_that_tell_something_are_shown(self):
+    def test_only_the_named_figures_are_shown(self):
         workloads = {"a": {"x": [row(gc=1.0, user=3.0)], "y": [row(gc=4.0, user=4.0)]}}
         comparison = {"title": "T", "about": "A.", "ours": "x", "workloads": workloads, "failures": [], "figures": ["user"]}
         self.assertEqual(tables.details(comparison).splitlines()[-1], "| a | x / y | 0.75 |")
@@ -95,14 +96,14 @@ class Tables(unittest.TestCase):
 
     def test_the_best_of_several_is_chosen_for_each_workload(self):
         times = {"a": {"gclab": 1.0, "GHC": 2.0, "GHC -qg": 4.0}, "b": {"gclab": 1.0, "GHC": 16.0, "GHC -qg": 8.0}, "c": {"gclab": 1.0}}
-        workloads = {name: {who: [row(gc_wall=time)] for who, time in by.items()} for name, by in times.items()}
+        workloads = {name: {contestant: [row(gc_wall=time)] for contestant, time in by.items()} for name, by in times.items()}
         best = {"of": "GHC", "by": "gc_wall"}
         comparison = {"title": "T", "about": "A.", "ours": "gclab", "workloads": workloads, "failures": [], "figures": ["gc_wall"], "best": best}
         lines = tables.details(comparison).splitlines()
         self.assertIn("| a | gclab / GHC at its best (GHC) | 0.50 |", lines)
         self.assertIn("| b | gclab / GHC at its best (GHC -qg) | 0.12 |", lines)
         self.assertIn("| T | gclab / GHC at its best |  |  |  |  |  |  | 0.25 (0.50 a) |", tables.summary([comparison]))
-        # Without it nothing is chosen, and rows of old files have no such figure.
+        # Without a rule none is chosen, and rows of old files have no such figure.
         del comparison["best"], comparison["figures"]
         self.assertNotIn("best", tables.document({"setting": {}, "comparisons": [comparison]}))
         self.assertIsNone(tables.median([{"gc": 1.0}], "gc_wall"))

@@ -1,8 +1,10 @@
-//! `binary_trees N`: many short-lived trees beside one that lives on (from the Computer Language Benchmarks Game).
+//! `binary_trees N`: many short-lived trees and one that lives on (from the Computer Language
+//! Benchmarks Game).
 //!
-//! With max = max(N, 6): build a tree of depth max + 1, count it, drop it; keep one of depth max; for every even depth d from 4 to max
-//! build, count and drop 2^(max - d + 4) trees of depth d. The checksum is the number of nodes counted, which is the number of
-//! nodes allocated; at 24 bytes a node that gives the bytes allocated. Live at the peak: two trees of depth max, or the first one.
+//! With max = max(N, 6): build a tree of depth max + 1, count it, drop it; keep one of depth max;
+//! for every even depth d from 4 to max build, count and drop 2^(max - d + 4) trees of depth d. The
+//! checksum is the number of nodes counted. That is the number of nodes allocated, of 24 bytes
+//! each. Live at the peak: two trees of depth max, or the first one.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::Collector;
@@ -11,7 +13,7 @@ use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription};
 
-/// The least that the largest trees may be.
+/// The least depth of the largest trees.
 pub const LEAST_DEPTH: u64 = 6;
 
 /// A node; a leaf has no children.
@@ -22,14 +24,14 @@ struct Tree {
     right: Option<Ptr<Tree>>,
 }
 
-/// The workload.
+/// Short-lived trees and one that lives on.
 #[derive(Debug, Default)]
 pub struct BinaryTrees;
 
 impl Workload for BinaryTrees {
     const DESCRIPTION: WorkloadDescription = WorkloadDescription {
         name: "binary_trees",
-        summary: "many short-lived trees beside one that lives on",
+        summary: "many short-lived trees and one that lives on",
         args: &[ArgSpec::number("N", "depth of the largest trees", 18, 0..=40)],
         checksum: Some(68_332_206),
         test: TestSize {
@@ -50,7 +52,7 @@ impl Workload for BinaryTrees {
     }
 }
 
-/// The program with trees of depth `max`: the number of nodes that it counted.
+/// Runs the program with trees of depth `max`. Returns the number of nodes counted.
 pub fn run<C: Collector>(m: &mut Mutator<'_, C>, max: u32) -> u64 {
     let mut count = make_and_count(m, max + 1);
     m.frame(|m, [long]| {
@@ -69,7 +71,8 @@ fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u32) -> Gc<'m, '
         return leaf(m);
     }
     m.frame(|m, [left, right]| {
-        // Leaves, half of all nodes, are made in place: without a call each the mutator needs a third less time.
+        // Leaves, half of all nodes, are made in place: a third less mutator time than with a call
+        // each.
         let (left, right) = if depth == 1 {
             (left.put(leaf(m)), right.put(leaf(m)))
         } else {

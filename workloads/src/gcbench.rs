@@ -1,9 +1,12 @@
-//! `gcbench STRETCH LONG ARRAY`: Boehm's GCBench, trees built bottom up and top down beside a large tree and an array that live on.
+//! `gcbench STRETCH LONG ARRAY`: Boehm's GCBench. It builds trees bottom up and top down, while a
+//! large tree and an array live on.
 //!
-//! Build a tree of depth STRETCH and drop it; keep a tree of depth LONG, built top down by storing into nodes that exist already, so
-//! that the write barrier runs; keep ARRAY unboxed numbers of which the first half is set to 1/(k+1). Then for every even
-//! depth d from 4 to LONG, 2 * size(STRETCH) / size(d) times top down and as often bottom up, with size(d) = 2^(d+1) - 1. The checksum is the
-//! number of nodes of the long-lived tree + numbers that are not 0 + trees built. A node has 40 bytes.
+//! Build a tree of depth STRETCH and drop it. Keep a tree of depth LONG, built top down by stores
+//! into nodes that exist already, so that the write barrier runs. Keep ARRAY unboxed numbers, of
+//! which the first half is set to 1/(k+1). Then, for every even depth d from 4 to LONG, build 2 *
+//! size(STRETCH) / size(d) trees top down and the same number bottom up, with size(d) = 2^(d+1) -
+//! 1. The checksum is the number of nodes of the long-lived tree + numbers that are not 0 + trees
+//! built. A node has 40 bytes.
 
 use std::sync::atomic::Ordering;
 
@@ -24,14 +27,14 @@ struct Node {
     j: u64,
 }
 
-/// The workload.
+/// Hans Boehm's GCBench.
 #[derive(Debug, Default)]
 pub struct GcBench;
 
 impl Workload for GcBench {
     const DESCRIPTION: WorkloadDescription = WorkloadDescription {
         name: "gcbench",
-        summary: "trees built bottom up and top down beside a tree and an array that live on (Boehm's GCBench)",
+        summary: "trees built bottom up and top down while a tree and an array live on (Boehm's GCBench)",
         args: &[
             ArgSpec::number(
                 "STRETCH",

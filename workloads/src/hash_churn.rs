@@ -1,9 +1,10 @@
 //! `hash_churn B K U`: a hash table whose chains are mutated at random places.
 //!
-//! U times: key = draw mod K (seed 3), bucket = mix(key) mod B. If the bucket's chain holds the key, its entry is unlinked, by a store into the entry before it
-//! or into the bucket; otherwise an entry {key, bytes, next} is put in front, whose array has 16 + (key mod 48) bytes, all key mod 256.
-//! The checksum is the sum over what remains of key + length of bytes + first byte. An entry has 32 bytes, its array 16 and its bytes rounded
-//! up to words.
+//! U times: key = draw mod K (seed 3), bucket = mix(key) mod B. If the bucket's chain holds the
+//! key, its entry is unlinked, by a store into the entry before it or into the bucket. Otherwise an
+//! entry {key, bytes, next} is put in front, whose array has 16 + (key mod 48) bytes, all key mod
+//! 256. The checksum is the sum over the remaining entries of key + length of bytes + first byte.
+//! An entry has 32 bytes, its array 16 and its bytes rounded up to words.
 
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::Collector;
@@ -12,13 +13,13 @@ use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription, mix};
 
-/// Start of the generator of keys.
+/// Seed of the generator of keys.
 const SEED: u64 = 3;
 
 /// Least length of an entry's array.
 const SHORTEST: u64 = 16;
 
-/// How many lengths there are.
+/// Number of different lengths.
 const LENGTHS: u64 = 48;
 
 #[derive(Closure)]
@@ -29,7 +30,7 @@ struct Entry {
     next: Mut<Entry>,
 }
 
-/// The workload.
+/// A hash table with mutable chains.
 #[derive(Debug, Default)]
 pub struct HashChurn;
 
@@ -61,6 +62,7 @@ impl Workload for HashChurn {
     }
 }
 
+#[inline]
 fn run<C: Collector>(m: &mut Mutator<'_, C>, buckets: u64, keys: u64, updates: u64) -> u64 {
     m.frame(|m, [table]| {
         let table = table.put(m.alloc_array::<Entry>(buckets as usize, |_| None));
@@ -76,7 +78,8 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, buckets: u64, keys: u64, updates: u
     })
 }
 
-/// Takes the entry of `key` out of its chain; false if there is none.
+/// Takes the entry of `key` out of its chain. Returns false if there is none.
+#[inline]
 fn unlink<'h, C: Collector>(m: &NoGc<'h, C>, table: Gc<'_, 'h, MutArray<Entry>>, bucket: usize, key: u64) -> bool {
     let (mut before, mut at) = (None::<Gc<'_, 'h, Entry>>, table.get(m, bucket));
     while let Some(entry) = at {
@@ -93,6 +96,7 @@ fn unlink<'h, C: Collector>(m: &NoGc<'h, C>, table: Gc<'_, 'h, MutArray<Entry>>,
     false
 }
 
+#[inline]
 fn prepend<'h, C: Collector>(m: &mut Mutator<'h, C>, table: &Root<'_, 'h, MutArray<Entry>>, bucket: usize, key: u64) {
     m.frame(|m, [bytes]| {
         let bytes = bytes.put(m.alloc_bytes_filled((SHORTEST + key % LENGTHS) as usize, key as u8));
@@ -101,6 +105,7 @@ fn prepend<'h, C: Collector>(m: &mut Mutator<'h, C>, table: &Root<'_, 'h, MutArr
     });
 }
 
+#[inline]
 fn sum<'h, C: Collector>(m: &NoGc<'h, C>, table: Gc<'_, 'h, MutArray<Entry>>) -> u64 {
     let mut total = 0_u64;
     for bucket in 0..table.len() {

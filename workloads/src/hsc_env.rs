@@ -1,9 +1,13 @@
-//! `hsc_env ROUNDS`: the example of a root profile (`-ho`): a record of three records that share some of their fields.
+//! `hsc_env ROUNDS`: the example of a root profile (`-ho`): a record of three records that share
+//! some of their fields.
 //!
-//! An environment has an external package state (x, y, e), a finder cache (x, y, z, f) and something else (x, z, t), where x to t are six boxed words of the
-//! values 1 to 6. The environment and its first two fields are named as heap roots `hsc`, `eps` and `fc`; then everything is collected ROUNDS times. With
-//! 8 bytes a word and a header each, 80 bytes can be reached from `hsc` only, 48 from `hsc` and `eps`, 72 from `hsc` and `fc`, 32 from all three, and nothing in other ways:
-//! 232 in all. The checksum is that of the digits read in this order, 1241235136, times the rounds.
+//! An environment has an external package state (x, y, e), a finder cache (x, y, z, f) and a third
+//! record (x, z, t), where x to t are six boxed words of the values 1 to 6. The environment and its
+//! first two fields are named as heap roots `hsc`, `eps` and `fc`. Then there are ROUNDS major
+//! collections. With 8 bytes a word and a header each, 80 bytes can be reached from `hsc` only, 48
+//! from `hsc` and `eps`, 72 from `hsc` and `fc`, 32 from all three, and none from other sets of
+//! roots: 232 in all. The checksum is the number whose digits are the fields in this order,
+//! 1241235136, times the rounds.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::Collector;
@@ -52,14 +56,14 @@ struct HscEnv {
     other: Ptr<Other>,
 }
 
-/// The workload.
+/// Named roots that share data, for root profiles.
 #[derive(Debug, Default)]
 pub struct HscEnvRoots;
 
 impl Workload for HscEnvRoots {
     const DESCRIPTION: WorkloadDescription = WorkloadDescription {
         name: "hsc_env",
-        summary: "named roots that share some of what they reach, for -ho",
+        summary: "named roots that share some of the data they reach, for -ho",
         args: &[ArgSpec::number("ROUNDS", "major collections", 3, 1..=1 << 20)],
         checksum: Some(3_723_705_408),
         test: TestSize {
@@ -105,7 +109,7 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, rounds: u64) -> u64 {
     })
 }
 
-/// The values of all fields, first to last, as the digits of a number.
+/// The number whose digits are the values of all fields, first to last.
 fn digits<'h, C: Collector>(m: &NoGc<'h, C>, env: Gc<'_, 'h, HscEnv>) -> u64 {
     let (eps, fc, other) = (env.eps(m), env.fc(m), env.other(m));
     let words = [

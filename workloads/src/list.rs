@@ -1,20 +1,22 @@
-//! Lists of workloads as types, so that each is compiled for its collector and a `main` outside the workspace can lengthen them.
+//! Lists of workloads as types: each workload is compiled for its collector, and a `main` outside
+//! the workspace can lengthen the list.
 //!
-//! `(A, (B, ()))` is the list of A and B; `(Mine, gclab_workloads::All)` is all of this crate's and one more.
+//! `(A, (B, ()))` is the list of A and B. `(Mine, gclab_workloads::All)` is the list of `Mine` and
+//! all workloads of this crate.
 
 use crate::workload::{Workload, WorkloadDescription};
 
-/// What is to be done with a workload whose type is known only by its name.
+/// An action on a workload whose type is known only by its name.
 pub trait WorkloadVisitor {
-    /// What comes out of it.
+    /// The result of the action.
     type Output;
-    /// Called with the workload that was named.
+    /// Acts on the workload of the wanted name.
     fn visit<W: Workload>(self, workload: &W) -> Self::Output;
 }
 
-/// A list of workloads. The first of a name wins, so that a lengthened list can put its own in another's place.
+/// A list of workloads. The first of a name wins, so a lengthened list can replace a workload.
 pub trait WorkloadList {
-    /// What is said of each, in order.
+    /// The description of each, in order.
     fn descriptions() -> Vec<&'static WorkloadDescription>;
     /// Calls `visitor` with the workload called `name`; `None` if there is none.
     fn with<V: WorkloadVisitor>(name: &str, visitor: V) -> Option<V::Output>;

@@ -1,8 +1,10 @@
-//! `long_list N M`: a list of N cells that lives on, beside M short ones; the deepest structure there is.
+//! `long_list N M`: a list of N cells that lives on, and M short ones; the deepest structure there
+//! is.
 //!
-//! Cells {next, value} of 24 bytes. The kept list's values are draws of a generator with seed 1, the last drawn in front. Then M times a
-//! list of 10 cells with the values 0 to 9 is built, summed and dropped. The checksum is the sum of all values that were summed,
-//! the kept list's among them, at the end. Live: 24 N bytes.
+//! Cells {next, value} of 24 bytes. The kept list's values are draws of a generator with seed 1,
+//! the last drawn in front. Then M times a list of 10 cells with the values 0 to 9 is built, summed
+//! and dropped. At the end the kept list is summed, too. The checksum is the sum of all values that
+//! were summed. Live: 24 N bytes.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::Collector;
@@ -11,7 +13,7 @@ use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription};
 
-/// Start of the generator of the kept values.
+/// Seed of the generator of the kept values.
 const SEED: u64 = 1;
 
 /// Cells of a short list.
@@ -24,14 +26,14 @@ struct Cell {
     value: u64,
 }
 
-/// The workload.
+/// A very long list and many short ones.
 #[derive(Debug, Default)]
 pub struct LongList;
 
 impl Workload for LongList {
     const DESCRIPTION: WorkloadDescription = WorkloadDescription {
         name: "long_list",
-        summary: "a very long list that lives on, beside many short ones",
+        summary: "a very long list that lives on, and many short ones",
         args: &[
             ArgSpec::number("N", "cells of the list that lives on", 4_000_000, 0..=1 << 36),
             ArgSpec::number("M", "short lists, of ten cells each", 6_000_000, 0..=1 << 40),
@@ -75,6 +77,7 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, cells: u64, lists: u64) -> u64 {
     })
 }
 
+#[inline]
 fn sum<'h, C: Collector>(m: &NoGc<'h, C>, mut list: Option<Gc<'_, 'h, Cell>>) -> u64 {
     let mut total = 0_u64;
     while let Some(cell) = list {

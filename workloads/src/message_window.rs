@@ -1,11 +1,15 @@
-//! `message_window W M P`: a persistent map that holds the last W messages of P bytes (a queue, as Haskell programs have it).
+//! `message_window W M P`: a persistent map that holds the last W messages of P bytes (a queue, as
+//! Haskell programs have it).
 //!
-//! A treap keyed by message number, never mutated: each change copies the path to it. The priority of a key is mix(key), the larger nearer the root. For
-//! i = 0 .. M-1: insert message i, P bytes that are all i mod 256; if there are more than W, delete the smallest key. The checksum is
-//! the sum over what remains of key + first byte of its message. A node has 48 bytes, a message 16 and P rounded up to words.
+//! A treap keyed by message number, never mutated: each change copies the path to it. The priority
+//! of a key is mix(key), the larger nearer the root. For i = 0 .. M-1: insert message i, P bytes
+//! that are all i mod 256; if there are more than W, delete the smallest key. The checksum is the
+//! sum over the remaining keys of key + first byte of its message. A node has 48 bytes, a message
+//! 16 and P rounded up to words.
 //!
-//! Copying a path goes from its end upwards, so the nodes of the path must stay at hand over the allocations: they are rooted in frames of
-//! [`STRIDE`] levels each, so that a typical path takes one frame, and a deep one a few.
+//! A path is copied from its end upwards, so its nodes must survive the allocations. They are
+//! rooted in frames of [`STRIDE`] levels each: a typical path takes one frame, and a deep one a
+//! few.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::Collector;
@@ -14,7 +18,8 @@ use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription, mix};
 
-/// Levels of a path that one frame roots. Paths along the edge of a treap of n nodes have ln n nodes on average: 12 for 200,000.
+/// Levels of a path that one frame roots. Paths along the edge of a treap of n nodes have ln n
+/// nodes on average: 12 for 200,000.
 const STRIDE: usize = 16;
 
 #[derive(Closure)]
@@ -27,14 +32,14 @@ struct Node {
     priority: u64,
 }
 
-/// The workload.
+/// A persistent map of the last messages.
 #[derive(Debug, Default)]
 pub struct MessageWindow;
 
 impl Workload for MessageWindow {
     const DESCRIPTION: WorkloadDescription = WorkloadDescription {
         name: "message_window",
-        summary: "a persistent map of the last messages: steady growth at one end, decay at the other",
+        summary: "a persistent map of the last messages: it grows at one end and shrinks at the other",
         args: &[
             ArgSpec::number("W", "messages that are kept", 200_000, 0..=1 << 36),
             ArgSpec::number("M", "messages in all", 1_000_000, 0..=1 << 40),
@@ -77,7 +82,7 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, window: u64, messages: u64, bytes: 
 
 impl<'m, 'h> Way<'m, 'h> for Gc<'m, 'h, Node> {}
 
-/// Where a key lies below a node.
+/// Steps from a node towards a key.
 trait Way<'m, 'h>: NodeFields<'m, 'h> {
     /// The subtree in which `key` belongs.
     #[inline(always)]
@@ -97,13 +102,14 @@ trait Way<'m, 'h>: NodeFields<'m, 'h> {
     }
 }
 
-/// The nodes of a path, from above.
+/// The nodes of a path, the highest first.
 struct Path<'f, 'h> {
     nodes: [OptionRoot<'f, 'h, Node>; STRIDE],
     length: usize,
 }
 
 impl<'f, 'h> Path<'f, 'h> {
+    #[inline]
     fn new(slots: [FrameSlot<'f, 'h>; STRIDE]) -> Self {
         Path {
             nodes: slots.map(|slot| slot.put_option(None)),
@@ -111,21 +117,26 @@ impl<'f, 'h> Path<'f, 'h> {
         }
     }
 
+    #[inline]
     fn is_full(&self) -> bool {
         self.length == STRIDE
     }
 
+    #[inline]
     fn push(&mut self, node: Gc<'_, 'h, Node>) {
         self.nodes[self.length].set(Some(node));
         self.length += 1;
     }
 
-    /// The nodes from below.
+    /// The nodes, the lowest first.
+    #[inline]
     fn upwards(&self) -> impl Iterator<Item = &OptionRoot<'f, 'h, Node>> {
         self.nodes[..self.length].iter().rev()
     }
 
-    /// Copies the path, with `tree` in the place of what lay below it towards `key`; `tree` becomes the copy.
+    /// Copies the path with `tree` as the new subtree below it towards `key`. `tree` becomes the
+    /// copy.
+    #[inline]
     fn copy<C: Collector>(&self, m: &mut Mutator<'h, C>, tree: &OptionRoot<'_, 'h, Node>, key: u64) {
         for node in self.upwards() {
             tree.set(Some(m.alloc(|m| at(node, m).with(m, key, tree.get(m)))));
@@ -133,6 +144,7 @@ impl<'f, 'h> Path<'f, 'h> {
     }
 }
 
+#[inline]
 fn at<'m, 'h, C: Collector>(node: &OptionRoot<'_, 'h, Node>, m: &'m NoGc<'h, C>) -> Gc<'m, 'h, Node> {
     node.get(m).expect("the first `length` nodes of a path are set")
 }
@@ -168,7 +180,7 @@ fn insert<'h, C: Collector>(
     });
 }
 
-/// Leaves what is smaller than `key` in `tree` and puts the others into `above`.
+/// Leaves the keys smaller than `key` in `tree` and puts the others into `above`.
 fn split<'h, C: Collector>(
     m: &mut Mutator<'h, C>,
     tree: &OptionRoot<'_, 'h, Node>,

@@ -1,8 +1,9 @@
-//! `mut_array N U`: random stores into one large array of pointers, the hardest case for a remembered set.
+//! `mut_array N U`: random stores into one large array of pointers, the hardest case for a
+//! remembered set.
 //!
-//! Slot k of an array of N first points to a fresh box {value = k}; then U times a drawn slot is made to point to a fresh box with a
-//! drawn value (seed 2; first the slot, then the value). The checksum is the sum of the values of all N boxes. Boxes have 16 bytes;
-//! live: 24 N.
+//! Slot k of an array of N first points to a fresh box {value = k}. Then U times a drawn slot is
+//! made to point to a fresh box with a drawn value (seed 2; first the slot, then the value). The
+//! checksum is the sum of the values of all N boxes. Boxes have 16 bytes; live: 24 N bytes.
 
 use gclab_core::closure::Closure;
 use gclab_core::collector::Collector;
@@ -11,7 +12,7 @@ use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription};
 
-/// Start of the generator of slots and values.
+/// Seed of the generator of slots and values.
 const SEED: u64 = 2;
 
 #[derive(Closure)]
@@ -21,7 +22,7 @@ struct Boxed {
     value: u64,
 }
 
-/// The workload.
+/// Random stores into one large array.
 #[derive(Debug, Default)]
 pub struct MutArrayUpdates;
 

@@ -1,12 +1,19 @@
-//! `par_shared T B K U`: threads that update one hash table, so that old objects come to point to young ones of other threads.
+//! `par_shared T B K U`: threads that update one hash table, so that old objects come to point to
+//! young ones of other threads.
 //!
-//! The table is an array of B chains of entries {key, bytes, next} that never change: an update makes a new chain, as far as it differs, and puts it in the old one's
-//! place if that is still there; if not, it starts again from what is there now. U times: key = draw mod K (seed 5); bucket = mix(key) mod B. If the chain holds the key, its
-//! entry is left out, and those before it are made anew; otherwise an entry is put in front, whose array has 16 + (key mod 48) bytes, all key mod 256.
+//! The table is an array of B chains of entries {key, bytes, next} that never change. An update
+//! makes a new chain, as far as it differs, and replaces the old chain by compare-and-swap. If
+//! another thread has changed the chain meanwhile, the update starts again from the changed one. U
+//! times: key = draw mod K (seed 5); bucket = mix(key) mod B. If the chain holds the key, its entry
+//! is left out, and those before it are made anew. Otherwise an entry is put in front, whose array
+//! has 16 + (key mod 48) bytes, all key mod 256.
 //!
-//! Thread t does the updates of keys that are t mod T, in their order; so of each key it is known when it is there, and the checksum, the sum over what remains of key + length of
-//! bytes + first byte, does not depend on T or on who comes first. It is that of `hash_churn` from another seed. An entry has 32 bytes, its array
-//! 16 and its bytes rounded up to words. Live is what `hash_churn` has live; entries made anew, once more after each loss of a race, are garbage of some age.
+//! Thread t does the updates of keys that are t mod T, in their order. So the presence of each key
+//! is determined. The checksum is the sum over the remaining entries of key + length of bytes +
+//! first byte. It depends neither on T nor on the order of the threads: it is that of `hash_churn`
+//! from another seed. An entry has 32 bytes, its array 16 and its bytes rounded up to words. The
+//! live data are those of `hash_churn`. Entries made anew (once more after each lost race) are
+//! garbage of some age.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::Collector;
@@ -15,13 +22,13 @@ use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription, mix, threads};
 
-/// Start of the generator of keys.
+/// Seed of the generator of keys.
 const SEED: u64 = 5;
 
 /// Least length of an entry's array.
 const SHORTEST: u64 = 16;
 
-/// How many lengths there are.
+/// Number of different lengths.
 const LENGTHS: u64 = 48;
 
 /// An entry of a chain.
@@ -33,7 +40,7 @@ struct Entry {
     next: Option<Ptr<Entry>>,
 }
 
-/// The workload.
+/// A hash table that threads share.
 #[derive(Debug, Default)]
 pub struct ParShared;
 
@@ -84,10 +91,12 @@ impl Workload for ParShared {
 }
 
 /// Takes the entry of `key` out, or puts one in.
+#[inline]
 fn update<'h, C: Collector>(m: &mut Mutator<'h, C>, table: &Root<'_, 'h, MutArray<Entry>>, bucket: usize, key: u64) {
     m.frame(|m, [seen, bytes]| {
         let seen = seen.put_option(table.get(m).get(m, bucket));
-        // Only this thread puts entries of this key in or takes them out, so what is found here holds however often a race is lost.
+        // Only this thread puts entries of this key in or takes them out. So the position found
+        // here stays right after any number of lost races.
         match position(m, seen.get(m), key) {
             Some(_) => while !remove(m, table, bucket, &seen, key) {},
             None => {
@@ -98,7 +107,8 @@ fn update<'h, C: Collector>(m: &mut Mutator<'h, C>, table: &Root<'_, 'h, MutArra
     });
 }
 
-/// How many entries are before that of `key`.
+/// The number of entries before that of `key`; `None` if the chain does not hold it.
+#[inline]
 fn position<'h, C: Collector>(m: &NoGc<'h, C>, mut at: Option<Gc<'_, 'h, Entry>>, key: u64) -> Option<usize> {
     let mut before = 0;
     while let Some(entry) = at {
@@ -110,7 +120,9 @@ fn position<'h, C: Collector>(m: &NoGc<'h, C>, mut at: Option<Gc<'_, 'h, Entry>>
     None
 }
 
-/// Puts an entry in front of the chain that was `seen`. If another is there by now, that is seen next time.
+/// Puts an entry in front of the chain `seen`. If the bucket holds another chain by now, returns
+/// false and leaves that chain in `seen`.
+#[inline]
 fn prepend<'h, C: Collector>(
     m: &mut Mutator<'h, C>,
     table: &Root<'_, 'h, MutArray<Entry>>,
@@ -123,7 +135,8 @@ fn prepend<'h, C: Collector>(
     replace(m, table, bucket, seen, Some(entry))
 }
 
-/// As [`prepend`], for the chain that was `seen` without the entry of `key`.
+/// As [`prepend`], but replaces the chain `seen` by one without the entry of `key`.
+#[inline]
 fn remove<'h, C: Collector>(
     m: &mut Mutator<'h, C>,
     table: &Root<'_, 'h, MutArray<Entry>>,
@@ -131,7 +144,7 @@ fn remove<'h, C: Collector>(
     seen: &OptionRoot<'_, 'h, Entry>,
     key: u64,
 ) -> bool {
-    let before = position(m, seen.get(m), key).expect("nobody else takes it out");
+    let before = position(m, seen.get(m), key).expect("no other thread takes it out");
     m.frame(|m, [rest]| {
         let rest = rest.put_option(nth(m, seen.get(m), before).next(m));
         for place in (0..before).rev() {
@@ -145,7 +158,8 @@ fn remove<'h, C: Collector>(
     })
 }
 
-/// Entry `place` of a chain that has more.
+/// Entry `place` of a chain that is longer than `place`.
+#[inline]
 fn nth<'m, 'h, C: Collector>(m: &NoGc<'h, C>, chain: Option<Gc<'m, 'h, Entry>>, place: usize) -> Gc<'m, 'h, Entry> {
     let mut entry = chain.expect("an entry was found in it");
     for _ in 0..place {
@@ -154,7 +168,9 @@ fn nth<'m, 'h, C: Collector>(m: &NoGc<'h, C>, chain: Option<Gc<'m, 'h, Entry>>, 
     entry
 }
 
-/// Puts `chain` in the place of the one that was `seen`; if another is there by now, that is `seen` instead.
+/// Replaces the chain `seen` by `chain`. If the bucket holds another chain by now, returns false
+/// and leaves that chain in `seen`.
+#[inline]
 fn replace<'h, C: Collector>(
     m: &NoGc<'h, C>,
     table: &Root<'_, 'h, MutArray<Entry>>,
@@ -166,7 +182,7 @@ fn replace<'h, C: Collector>(
     exchanged.map_err(|found| seen.set(found)).is_ok()
 }
 
-/// The checksum of what is in the table.
+/// The checksum of the table's entries.
 fn sum<'h, C: Collector>(m: &NoGc<'h, C>, table: Gc<'_, 'h, MutArray<Entry>>) -> u64 {
     let mut total = 0_u64;
     for bucket in 0..table.len() {

@@ -1,11 +1,15 @@
-//! `par_skewed T R L`: threads that allocate at rates 1:2:4:8 all the time, the case for an allocation area in chunks (`-n`).
+//! `par_skewed T R L`: threads that allocate at rates 1:2:4:8 all the time, the case for an
+//! allocation area in chunks (`-n`).
 //!
-//! Thread i does R rounds. In each it makes a list of 4·2^i cells {next, value = draw} and draws another 4·(2^(T-1) - 2^i) numbers: a cell costs about
-//! as much as a draw, so a round takes every thread about as long and the last one allocates 2^(T-1) times as much as the first. Every 16th list
-//! is kept, in slot (round / 16) mod L of an array of the thread's own; the others are dropped. Thread i draws from seed 4 + i.
+//! Thread i does R rounds. In each it makes a list of 4·2^i cells {next, value = draw} and draws
+//! another 4·(2^(T-1) - 2^i) numbers. A cell costs about the same as a draw. So a round takes all
+//! threads about the same time, and the last one allocates 2^(T-1) times as much as the first.
+//! Every 16th list is kept, in slot (round / 16) mod L of an array of the thread's own; the others
+//! are dropped. Thread i draws from seed 4 + i.
 //!
-//! The checksum is the sum of all numbers that were drawn besides, and of the values in the lists that are kept at the end. Cells have 24
-//! bytes. Live, for each thread that is inside: L lists and an array of L slots, from round 16 L on.
+//! The checksum is the sum of all other numbers drawn, and of the values in the lists that are kept
+//! at the end. Cells have 24 bytes. Live, for each thread inside the world: L lists and an array of
+//! L slots, from round 16 L on.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::Collector;
@@ -14,13 +18,13 @@ use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription, threads};
 
-/// Start of the first thread's generator; the next one's is one more.
+/// Seed of the first thread's generator; each further thread's is one more.
 const SEED: u64 = 4;
 
 /// Cells in a list of the first thread.
 const CELLS: u64 = 4;
 
-/// Every so many-th list is kept.
+/// Every `KEPT`-th list is kept.
 const KEPT: u64 = 16;
 
 /// A cell of a list.
@@ -31,7 +35,7 @@ struct Cell {
     value: u64,
 }
 
-/// The workload.
+/// Threads that allocate at unequal rates.
 #[derive(Debug, Default)]
 pub struct ParSkewed;
 
@@ -40,7 +44,8 @@ impl Workload for ParSkewed {
         name: "par_skewed",
         summary: "threads that allocate at rates 1:2:4:8 and keep lists",
         args: &[
-            // Rates double from thread to thread: with more they are beyond all proportion.
+            // Rates double from thread to thread: with more threads the last one's is out of
+            // proportion.
             ArgSpec::number("T", "threads", 4, 1..=16),
             ArgSpec::number("R", "rounds of each", 3_000_000, 0..=1 << 40),
             ArgSpec::number("L", "lists that each keeps", 5000, 1..=1 << 36),
@@ -69,7 +74,8 @@ impl Workload for ParSkewed {
     }
 }
 
-/// One thread: `rounds` in which it makes so many cells and draws so many other numbers.
+/// Runs one thread: `rounds`, in each of which it makes `cells` cells and draws `others` other
+/// numbers.
 fn run<C: Collector>(
     m: &mut Mutator<'_, C>,
     mut rng: SplitMix64,
@@ -93,7 +99,8 @@ fn run<C: Collector>(
     })
 }
 
-/// Puts a list of `cells` cells in the place of the one that is there.
+/// Replaces `list` by a new list of `cells` cells.
+#[inline]
 fn make<'h, C: Collector>(m: &mut Mutator<'h, C>, list: &OptionRoot<'_, 'h, Cell>, rng: &mut SplitMix64, cells: u64) {
     list.set(None);
     for _ in 0..cells {

@@ -1,7 +1,8 @@
 //! `par_trees T N`: [`binary_trees`] on T threads that allocate at unequal rates.
 //!
-//! Thread t is binary_trees with max = max(N - t, 6), and knows nothing of the others. The checksum is the sum of theirs, which is the number of
-//! nodes allocated. Live at the peak: what binary_trees has live, for each thread that is inside at the time.
+//! Thread t runs binary_trees with max = max(N - t, 6). Threads share no data. The checksum is the
+//! sum of the threads' checksums, which is the number of nodes allocated. Live at the peak: the
+//! peak of binary_trees for each thread that is inside the world at the time.
 
 use gclab_core::collector::Collector;
 use gclab_core::world::World;
@@ -9,7 +10,7 @@ use gclab_core::world::World;
 use crate::binary_trees::{self, LEAST_DEPTH};
 use crate::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription, threads};
 
-/// The workload.
+/// `binary_trees` on several threads.
 #[derive(Debug, Default)]
 pub struct ParTrees;
 

@@ -1,4 +1,5 @@
-//! SplitMix64 (Steele, Lea and Flood 2014), the generator of all workloads: small, fast, the same in every language.
+//! SplitMix64 (Steele, Lea and Flood 2014), the generator of all workloads: small, fast, the same
+//! in every language.
 
 /// Added to the state at each draw: 2^64 divided by the golden ratio, made odd.
 const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -23,14 +24,15 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// The next draw modulo `end`, which must not be 0. (Its slight bias is part of the workloads' definitions.)
+    /// The next draw modulo `end`, which must not be 0. Its slight bias is part of the workloads'
+    /// definitions.
     #[inline]
     pub const fn below(&mut self, end: u64) -> u64 {
         self.draw() % end
     }
 }
 
-/// One draw from a generator whose state starts at `key`: a hash of it.
+/// One draw from a generator whose seed is `key`: a hash of `key`.
 #[inline]
 pub const fn mix(key: u64) -> u64 {
     SplitMix64::new(key).draw()

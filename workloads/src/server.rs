@@ -1,16 +1,24 @@
-//! `server T R N RATE`: requests that make garbage beside a large shared cache; how long each takes is recorded.
+//! `server T R N RATE`: requests that make garbage and share a large cache. The latency of each is
+//! recorded.
 //!
-//! The cache is an array of N slots; key k of K = 4 N belongs into slot k mod N. At first it holds the keys 0 to N - 1. An entry {key, value} has a value of 1000 bytes, all key mod 256.
-//! Request r (of R) draws from the state mix(r): key = draw mod (1 + draw mod K), so that small keys are more popular; then it makes a list of 500 cells {next, value = draw}
-//! and looks the key up. If another key is in its slot, an entry is made and stored there. The answer is the sum of the list's values + key + the first and the last byte of the key's value. It does not
-//! depend on what was in the cache, so the checksum, the sum of all answers, depends neither on T nor on who comes first.
+//! The cache is an array of N slots; key k of K = 4 N belongs into slot k mod N. At first it holds
+//! the keys 0 to N - 1. An entry {key, value} has a value of 1000 bytes, all key mod 256. Request r
+//! (of R) draws from the state mix(r): key = draw mod (1 + draw mod K), so that small keys are more
+//! popular. Then it makes a list of 500 cells {next, value = draw} and looks the key up. If another
+//! key is in its slot, an entry is made and stored there. The answer is the sum of the list's
+//! values + key + the first and the last byte of the key's value. It does not depend on the content
+//! of the cache. So the checksum, the sum of all answers, depends neither on T nor on the order of
+//! the threads.
 //!
-//! T threads take requests in their order. With RATE (requests a second) the loop is open: request r is meant to start r / RATE seconds after the first, no sooner, and its latency counts
-//! from then. With RATE 0 the loop is closed. [`Latency`] says what that means. Threads wait outside of the heap.
-//! A wait of less than 200 µs is spent giving the processor up again and again: to sleep would take longer, and be counted as the collector's doing.
-//! So with an open loop CPU time of the mutator tells nothing, and elapsed time is the schedule's.
+//! T threads take requests in their order. With RATE (requests a second) the loop is open: request
+//! r is meant to start r / RATE seconds after the first, no sooner, and its latency counts from
+//! then. With RATE 0 the loop is closed. [`Latency`] defines these terms. Threads wait outside the
+//! heap. A thread that has to wait less than 200 µs yields the processor again and again: a sleep
+//! would take longer, and the delay would be counted as the collector's. So with an open loop the
+//! mutator's CPU time means nothing, and elapsed time is the schedule's.
 //!
-//! Live: N entries of 24 bytes, as many values of 1016 bytes, and the array; for each thread that is inside a list of 24-byte cells. The cache makes old objects point to young ones at random.
+//! Live: N entries of 24 bytes, N values of 1016 bytes, and the array; for each thread inside the
+//! world a list of 24-byte cells. The cache makes old objects point to young ones at random.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::Collector;
@@ -31,16 +39,17 @@ const KEYS: u64 = 4;
 /// Bytes of a value.
 const VALUE: usize = 1000;
 
-/// Cells that a request makes.
+/// Number of cells that a request makes.
 const CELLS: u64 = 500;
 
-/// How late a thread that sleeps may wake: what Linux allows itself by default (50 µs) and some more for the scheduler.
+/// A sleeping thread may wake late by this much: Linux's default timer slack (50 µs) and some more
+/// for the scheduler.
 const SLEEP: Duration = Duration::from_micros(200);
 
-/// What threads get to start in before the first request of an open loop: a few take far less.
+/// Time for threads to start in before the first request of an open loop: a few take far less.
 const STARTING: Duration = Duration::from_millis(20);
 
-/// What the cache holds.
+/// An entry of the cache.
 #[derive(Closure)]
 #[allow(dead_code, reason = "it never exists as a Rust value")]
 struct Entry {
@@ -56,7 +65,7 @@ struct Cell {
     value: u64,
 }
 
-/// The workload; it keeps the latency of its last run.
+/// Requests to a shared cache. Keeps the latency of its last run.
 #[derive(Debug, Default)]
 pub struct Server {
     latency: Mutex<Option<Latency>>,
@@ -65,14 +74,14 @@ pub struct Server {
 impl Workload for Server {
     const DESCRIPTION: WorkloadDescription = WorkloadDescription {
         name: "server",
-        summary: "requests beside a large shared cache, the latency of each recorded",
+        summary: "requests that share a large cache, the latency of each recorded",
         args: &[
             ArgSpec::number("T", "threads", 2, 1..=threads::MOST),
             ArgSpec::number("R", "requests", 100_000, 0..=1 << 40),
             ArgSpec::number("N", "slots of the cache", 50_000, 1..=1 << 36),
             ArgSpec::number(
                 "RATE",
-                "requests a second, 0 for each after the one before",
+                "requests a second; 0: each starts after the one before it",
                 100_000,
                 0..=1_000_000_000,
             ),
@@ -119,7 +128,7 @@ impl Workload for Server {
     }
 }
 
-/// Which request is next, and when it is to start.
+/// The order of requests, and their intended starts.
 #[derive(Debug)]
 struct Schedule {
     first: Instant,
@@ -129,7 +138,7 @@ struct Schedule {
 }
 
 impl Schedule {
-    /// The first request is to start when threads have had time to.
+    /// A schedule whose first request starts after [`STARTING`].
     fn new(requests: u64, rate: Option<u64>) -> Self {
         Schedule {
             first: Instant::now() + STARTING,
@@ -139,9 +148,10 @@ impl Schedule {
         }
     }
 
-    /// The next request, and in an open loop when it is to start.
+    /// The next request and, in an open loop, its intended start.
+    #[inline]
     fn take(&self) -> Option<(u64, Option<Instant>)> {
-        // Relaxed: threads share nothing by it but the number.
+        // Relaxed: threads share only the number by it.
         let request = self.next.fetch_add(1, Ordering::Relaxed);
         let start =
             |rate| self.first + Duration::from_nanos((u128::from(request) * 1_000_000_000 / u128::from(rate)) as u64);
@@ -149,7 +159,7 @@ impl Schedule {
     }
 }
 
-/// Answers requests as long as there are any: the sum of the answers, and how long they took.
+/// Answers requests until there are none left. Returns the sum of the answers, and their latencies.
 fn serve<C: Collector>(
     m: &mut Mutator<'_, C>,
     cache: &Handle<MutArray<Entry>>,
@@ -174,7 +184,7 @@ fn serve<C: Collector>(
     })
 }
 
-/// Comes back at `start`, or at once if that is past. Collections do not wait for it.
+/// Waits until `start`, or returns at once if that is past. Collections do not wait for the thread.
 fn wait<C: Collector>(m: &mut Mutator<'_, C>, start: Instant) {
     if start <= Instant::now() {
         return;
@@ -191,6 +201,7 @@ fn wait<C: Collector>(m: &mut Mutator<'_, C>, start: Instant) {
 }
 
 /// Answers one request.
+#[inline]
 fn answer<'h, C: Collector>(
     m: &mut Mutator<'h, C>,
     cache: &Root<'_, 'h, MutArray<Entry>>,
@@ -215,7 +226,7 @@ fn answer<'h, C: Collector>(
     values(m, list.get(m)).wrapping_add(key + value)
 }
 
-/// Makes the entry of `key`, puts it into its slot, and gives its value.
+/// Makes the entry of `key`, puts it into its slot, and returns its value.
 fn store<'m, 'h, C: Collector>(
     m: &'m mut Mutator<'h, C>,
     cache: &Root<'_, 'h, MutArray<Entry>>,
@@ -232,13 +243,15 @@ fn store<'m, 'h, C: Collector>(
     })
 }
 
-/// The first and the last byte of a value.
+/// The sum of a value's first and last byte.
+#[inline]
 fn ends(value: Gc<'_, '_, ByteArray>) -> u64 {
     let value = value.as_slice();
     u64::from(value[0]) + u64::from(value[value.len() - 1])
 }
 
 /// The sum of the values in a list.
+#[inline]
 fn values<'h, C: Collector>(m: &NoGc<'h, C>, mut list: Option<Gc<'_, 'h, Cell>>) -> u64 {
     let mut sum = 0_u64;
     while let Some(cell) = list {

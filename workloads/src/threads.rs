@@ -1,10 +1,12 @@
-//! Threads of a workload, each with a stay of its own in the world.
+//! Threads of a workload, each of which enters the world for itself.
 //!
-//! There may be more threads than capabilities: one too many waits at [`World::enter`] until another has left. So threads must not wait for
-//! each other inside of the heap, but in `Mutator::blocking`, if at all; then every workload runs with one capability, too.
+//! There may be more threads than capabilities: a thread without a free one waits in
+//! [`World::enter`] until another thread has left. So threads must not wait for each other inside
+//! the heap, except in `Mutator::blocking`. Then every workload also runs with one capability.
 //!
-//! A thread whose heap is exhausted ends with that error while the others go on, until they end or are exhausted as well; the workload then ends
-//! with the error. A panic goes on in whoever started the threads, once all have ended.
+//! A thread whose heap is exhausted ends with that error. The others go on until they end or are
+//! exhausted as well; then the workload ends with the error. A panic continues in the thread that
+//! started the others, once all have ended.
 
 use gclab_core::collector::Collector;
 use gclab_core::mutator::Mutator;
@@ -12,13 +14,15 @@ use gclab_core::world::World;
 
 use crate::RunError;
 
-/// Threads that a workload may have: far more than any machine has processors, and few enough to be started.
+/// The most threads of a workload: far more than any machine has processors, and few enough to be
+/// started.
 pub const MOST: u64 = 1 << 10;
 
-/// Runs `stay` in `world` on as many threads, which are told their numbers from 0; gives what they gave, in order.
+/// Runs `stay` in `world` on `threads` threads, with the thread's number from 0. Returns the
+/// results in the order of the numbers.
 ///
 /// # Errors
-/// That of the first thread, by number, that had one.
+/// The error of the first thread, by number, that had one.
 pub fn enter_each<C: Collector, R: Send>(
     world: &World<C>,
     threads: u64,
@@ -32,7 +36,7 @@ pub fn enter_each<C: Collector, R: Send>(
             started.map_err(|error| RunError::Thread { number, threads, error })
         };
         let started: Vec<_> = (0..threads).map(start).collect::<Result<_, _>>()?;
-        // All are joined before a panic goes on.
+        // All are joined before a panic continues.
         let ended: Vec<_> = started.into_iter().map(|thread| thread.join()).collect();
         ended
             .into_iter()
@@ -74,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_one_thread_is_given_back_when_the_others_have_ended() {
+    fn an_error_of_one_thread_is_returned_when_the_others_have_ended() {
         let ended = AtomicU64::new(0);
         let result = enter_each(&world(), 4, |m, number| {
             if number == 2 {
@@ -90,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_one_thread_goes_on_when_the_others_have_ended() {
+    fn a_panic_of_one_thread_continues_when_the_others_have_ended() {
         let (world, ended) = (world(), AtomicU64::new(0));
         let panicked = catch_unwind(AssertUnwindSafe(|| {
             enter_each(&world, 4, |_, number| {

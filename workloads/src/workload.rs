@@ -69,8 +69,8 @@ impl WorkloadDescription {
     }
 }
 
-/// A program over any collector. Runs differ only by their arguments. The value itself holds at most
-/// the measurements of the last run.
+/// A program over any collector. Runs differ only by their arguments. The value itself holds at
+/// most the measurements of the last run.
 pub trait Workload: Default {
     /// The facts about it that are known without running it.
     const DESCRIPTION: WorkloadDescription;
@@ -92,7 +92,7 @@ pub trait Workload: Default {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The heap is exhausted, or the world cannot be entered.
+    /// The heap is exhausted, or the thread is inside it already.
     #[error(transparent)]
     Heap(#[from] EnterError),
     /// The heap snapshot cannot be read.

@@ -1,11 +1,13 @@
-//! Every request for memory refused, one after the other.
+//! Refuses every request for memory, one after the other.
 //!
-//! The same program runs once for each request that it makes: the heap's reservation, its side tables, megablocks, what a collection is promised, mark
-//! stacks, remembered sets. That request is refused (`-DF<n>`). The program must come to its checksum, or end as exhausted because of that refusal; then
-//! the heap is whole, is collected and used again, and knows its figures.
+//! The same program runs once for each request that it makes: the heap's reservation, its side
+//! tables, megablocks, the memory promised to a collection, mark stacks, remembered sets. That
+//! request is refused (`-DF<n>`). The program must come to its checksum, or end as exhausted
+//! because of that refusal. Afterwards the heap must be intact, can be collected and used again,
+//! and has its statistics.
 
 use gclab_core::World;
-use gclab_core::block::Exhausted;
+use gclab_core::block::Shortage;
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::Collector;
 use gclab_core::config::Config;
@@ -39,7 +41,7 @@ const KEPT: u64 = 4;
 const DEPTH: u64 = 9;
 /// A megablock and a half: large objects ask for megablocks by themselves.
 const LARGE: usize = 3 << 19;
-/// Fewer requests than this would prove nothing.
+/// The least number of requests: fewer would prove nothing.
 const LEAST_REQUESTS: u64 = 8;
 
 fn tree<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u64) -> Gc<'m, 'h, Tree> {
@@ -57,7 +59,8 @@ fn sum<'h, C: Collector>(m: &NoGc<'h, C>, tree: Gc<'_, 'h, Tree>) -> u64 {
     tree.depth(m) + tree.left(m).map_or(0, |tree| sum(m, tree)) + tree.right(m).map_or(0, |tree| sum(m, tree))
 }
 
-/// Keeps more in each round, overwrites what it kept, drops what is large, and asks for a major collection now and then.
+/// Keeps more data in each round, overwrites some of it, drops large objects, and asks for a major
+/// collection in every third round.
 fn program<C: Collector>(m: &mut Mutator<'_, C>) -> u64 {
     m.frame(|m, [cells, small, large]| {
         let cells = cells.put_option::<Cell>(None);
@@ -95,13 +98,14 @@ fn program<C: Collector>(m: &mut Mutator<'_, C>) -> u64 {
     })
 }
 
-/// What the refusal of request `n` came to: the checksum if the program had one, and whether there was such a request.
+/// Runs the program with request `n` refused. Returns the checksum, if the program reached one, and
+/// whether there was such a request.
 fn refused<C: Collector>(flags: &Config, n: u64) -> (Option<u64>, bool) {
     let flags = Config {
         refuse_request: Some(n),
         ..flags.clone()
     };
-    let on_purpose = |cause: &Exhausted| *cause == Exhausted::System(MemoryError::OnPurpose { number: n });
+    let on_purpose = |cause: &Shortage| *cause == Shortage::System(MemoryError::OnPurpose { number: n });
     let name = C::DESCRIPTION.name;
     let mut world = match World::<C>::new(&flags) {
         Ok(world) => world,
@@ -114,7 +118,7 @@ fn refused<C: Collector>(flags: &Config, n: u64) -> (Option<u64>, bool) {
     match &result {
         Ok(_) => {}
         Err(EnterError::Exhausted(error)) if on_purpose(&error.cause.cause) => {
-            // Nothing else is refused, so the heap can be used as if nothing had been.
+            // No other request is refused, so the heap can be used as before.
             let again = world.enter(|m| {
                 m.collect(true);
                 let (m, tree) = m.with_view(|m| tree(m, DEPTH));
@@ -141,11 +145,13 @@ fn refused<C: Collector>(flags: &Config, n: u64) -> (Option<u64>, bool) {
     (result.ok(), made >= n)
 }
 
-/// Runs a program under collector `C` with each of its requests for memory refused in turn, with `flags`, and without a refusal. For a collector of one's own,
-/// [`small_heap`] has flags.
+/// Runs a program under collector `C` with `flags`: once for each of its requests for memory with
+/// that request refused, and once without a refusal. [`small_heap`] has flags that suit most
+/// collectors.
 ///
 /// # Panics
-/// If it comes to another end than its checksum or exhaustion because of the refusal, or the heap is damaged afterwards.
+/// If a run ends otherwise than with its checksum or with exhaustion because of the refusal, or if
+/// the heap is damaged afterwards.
 pub fn every_request_refused<C: Collector>(flags: &Config) {
     let (expected, _) = refused::<C>(flags, u64::MAX);
     let expected = expected.expect("without a refusal it fits");
@@ -170,7 +176,7 @@ pub fn every_request_refused<C: Collector>(flags: &Config) {
     );
 }
 
-/// Config for a heap of a few megabytes, as small as `C` takes them.
+/// A configuration for a heap of a few megabytes, with a number of generations that `C` accepts.
 pub fn small_heap<C: Collector>() -> Config {
     let (least, most) = C::DESCRIPTION.generations;
     Config {

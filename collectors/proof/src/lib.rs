@@ -1,9 +1,10 @@
-//! Tests for any collector, of gclab's or of a crate elsewhere.
+//! Tests for any collector, of gclab or of a crate elsewhere.
 //!
-//! A test of a collector is a call: [`random_programs`] searches for programs under which it differs from a heap that never
-//! frees anything, [`workloads`] runs the programs of a list at their test sizes and compares their checksums. In both the
-//! checker looks at the whole heap after each collection. They panic with what is wrong: the closure, the slot and what the slot
-//! leads to; or the shortest program found that goes wrong, and the seed to have it again.
+//! A test of a collector is a call. [`random_programs`] searches for programs under which the
+//! collector differs from a heap that never frees anything. [`workloads`] runs the programs of a
+//! list at their test sizes and compares their checksums. In both, the checker checks the whole
+//! heap after each collection. They panic with the fault: the closure, the slot and the slot's
+//! content; or the shortest failing program that was found, and the seed that finds it again.
 //!
 //! [`every_request_refused`] refuses one request for memory after the other.
 //!

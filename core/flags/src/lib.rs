@@ -25,7 +25,7 @@ mod value;
 use std::collections::BTreeSet;
 
 use gclab_core::config::{Breakdown, Config};
-use gclab_core::stats::StatsOption;
+use gclab_stats::StatsOption;
 
 pub use error::FlagError;
 pub use help::{help, markdown};

@@ -1,47 +1,54 @@
-//! What a heap's blocks cost, as a value.
+//! The cost of a heap's blocks, as a value.
 
 use super::BLOCKS_PER_MEGABLOCK;
 use super::sizes::{bytes_of_blocks, bytes_of_megablocks};
 use crate::words::Bytes;
 
-/// Exact counts at one moment; the peaks are since the heap was made. `BlockAllocator::check` compares the current ones with a full count.
+/// Exact counts at one moment; the peaks are since the heap was made. `BlockAllocator::check`
+/// compares the current counts with a full count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Accounting {
-    /// Blocks in allocated runs (GHC's `n_alloc_blocks`, except that it counts megablock groups as multiples of 252).
+    /// Blocks in allocated runs (GHC's `n_alloc_blocks`, except that it counts megablock groups as
+    /// multiples of 252).
     pub blocks_in_use: u32,
-    /// The most there ever were.
+    /// The most blocks that were ever in allocated runs at a time.
     pub peak_blocks: u32,
-    /// Megablocks that hold memory: in use wholly or in part, or free but not returned (GHC's `mblocks_allocated`).
+    /// Megablocks that hold memory: in use wholly or in part, or free but not returned (GHC's
+    /// `mblocks_allocated`).
     pub megablocks_in_use: u32,
-    /// The most there ever were (GHC's `peak_mblocks_allocated`).
+    /// The most megablocks that ever held memory at a time (GHC's `peak_mblocks_allocated`).
     pub peak_megablocks: u32,
     /// The most blocks that were in use while the megablocks were at their peak.
     pub blocks_at_peak: u32,
     /// Address space of the heap; no memory by itself.
     pub reserved: Bytes,
-    /// All that was ever given back to the system.
+    /// All bytes that were ever returned to the system.
     pub returned_bytes: Bytes,
-    /// Of `megablocks_in_use`, those that are wholly free.
+    /// Bytes of wholly free megablocks, a part of `megablocks_in_use`.
     pub free: Bytes,
-    /// Charged for side tables: so much for each megablock that was ever committed.
+    /// Bytes charged for side tables: a fixed amount for each megablock that was ever committed.
     pub side: Bytes,
-    /// All that counts under the limit: megablocks, side tables, and what was charged beside them (mark stacks, remembered sets).
+    /// All bytes that count under the limit: megablocks, side tables, and other charges (mark
+    /// stacks, remembered sets).
     pub taken: Bytes,
-    /// The most that it ever was.
+    /// The most that `taken` ever was.
     pub peak_taken: Bytes,
-    /// Memory of the side tables, in pages, if everything that was ever committed was touched: beside, not in, the megablocks.
+    /// Memory of the side tables, in pages, if everything that was ever committed was touched. It
+    /// is no part of the megablocks.
     pub metadata_bytes: Bytes,
 }
 
 impl Accounting {
-    /// Memory in committed megablocks that is in no run: `(megablocks · 256 − blocks) · 4096` (GHC's `block_fragmentation_bytes`, with 256 usable
-    /// blocks a megablock for its 252).
+    /// Bytes of committed megablocks that are in no run: `(megablocks · 256 − blocks) · 4096`
+    /// (GHC's `block_fragmentation_bytes`, with 256 usable blocks in a megablock for its 252).
     pub fn fragmentation(&self) -> Bytes {
         bytes_of_blocks(self.megablocks_in_use * BLOCKS_PER_MEGABLOCK - self.blocks_in_use)
     }
 
-    /// "Lost due to fragmentation" of `-s`: of the megablocks at their peak, what was in no run when the most of them was. One moment, where
-    /// GHC's two peaks need not be of the same. What a collection has just freed does not count: the next one fills it again.
+    /// "Lost due to fragmentation" of `-s`: while the megablocks were at their peak, the bytes in
+    /// no run when most blocks were in use. Both figures are of one moment; GHC's two peaks may be
+    /// of different ones. Blocks that a collection has just freed do not count: the next one fills
+    /// them again.
     pub fn peak_fragmentation(&self) -> Bytes {
         bytes_of_blocks(self.peak_megablocks * BLOCKS_PER_MEGABLOCK - self.blocks_at_peak)
     }

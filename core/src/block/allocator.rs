@@ -1,26 +1,26 @@
 //! Runs: allocated, split, freed, found, walked.
 //!
-//! Where a run comes from, in this order:
+//! A run comes from the first of these places that can hold it:
 //!
-//! 1. fewer than 256 blocks: the smallest free group that holds them, the last freed of that size (warm memory), cut at its low
-//!    end;
-//! 2. megablocks (see [`super::megablocks`]); blocks left over in the last one become a free group, so a run of 300 blocks
-//!    leaves 212 for others (GHC wastes them).
+//! 1. for fewer than 256 blocks: the smallest free group that is large enough, of those the one
+//!    that was freed last (warm memory), cut at its low end;
+//! 2. megablocks (see [`super::megablocks`]). Blocks left over in the last one become a free group,
+//!    so a run of 300 blocks leaves 212 for others (GHC wastes them).
 
-use std::sync::Arc;
+use crate::sync::Arc;
 
 use super::descriptor::{self, Descriptor};
 use super::extents::Extents;
 use super::free_list::FreeLists;
 use super::sizes::{bytes_of_blocks, bytes_of_megablocks};
 use super::{
-    Accounting, BLOCKS_PER_MEGABLOCK, BlockId, BlockRun, BlockState, Charges, Exhausted, MAX_RESERVATION, OutOfMemory,
+    Accounting, BLOCKS_PER_MEGABLOCK, BlockId, BlockRun, BlockState, Charges, MAX_RESERVATION, OutOfMemory, Shortage,
     StateTable, megablocks_for, poison,
 };
 use crate::memory::{HUGE_PAGE, MemoryConfig, MemoryError, PAGE, Requests, Reservation, Table};
 use crate::words::{Addr, Bytes};
 
-/// The blocks of one heap. See the module's text, and that of [`crate::block`].
+/// The blocks of one heap. See this module and [`crate::block`].
 ///
 /// Memory of a fresh run is not zeroed. All runs end with the allocator.
 #[derive(Debug)]
@@ -29,30 +29,31 @@ pub struct BlockAllocator {
     pub(super) states: Arc<StateTable>,
     pub(super) descriptors: Table<Descriptor>,
     pub(super) groups: FreeLists,
-    /// Committed and wholly free.
+    /// Committed and wholly free megablocks.
     pub(super) free: Extents,
-    /// Below top, given back.
+    /// Megablocks below top whose memory was returned to the system.
     pub(super) returned: Extents,
-    /// Megablocks that were ever committed: all below it, and none above.
+    /// End of the megablocks that were ever committed: all below it were, none above.
     pub(super) top: u32,
-    /// What counts under the limit.
+    /// The account of everything that counts under the limit.
     pub(super) charges: Charges,
-    /// Megablocks that may be taken without asking: promised to the collection under way.
+    /// Megablocks promised to the collection under way, which may take them without asking.
     pub(super) promised: Option<u32>,
-    /// Side tables are charged for so many megablocks; no fewer than `top`.
+    /// Number of megablocks for which side tables are charged; at least `top`.
     pub(super) side_for: u32,
     pub(super) counts: Accounting,
 }
 
 impl BlockAllocator {
-    /// Reserves address space and side tables; no memory yet. Where the tables do not fit beside the heap, the heap's reservation is halved until
-    /// they do.
+    /// Reserves address space and side tables; no memory yet. Where the tables do not fit in
+    /// addition to the heap, the heap's reservation is halved until they do.
     ///
     /// # Errors
     /// [`MemoryError::Reserve`] where not even a few MiB of addresses can be had.
     ///
     /// # Panics
-    /// If `config.reserve` exceeds [`MAX_RESERVATION`]: whoever reads flags refuses that with a message.
+    /// If `config.reserve` exceeds [`MAX_RESERVATION`]: the reader of the flags refuses that with a
+    /// message.
     pub fn new(config: &MemoryConfig) -> Result<BlockAllocator, MemoryError> {
         assert!(
             config.reserve <= MAX_RESERVATION,
@@ -62,7 +63,7 @@ impl BlockAllocator {
         let requests = Requests::refusing(config.refuse);
         let mut size = config.reserve;
         let (space, states, descriptors) = loop {
-            // The reservation and two tables.
+            // One request for the reservation and one for each of the two tables.
             requests.ask()?;
             requests.ask()?;
             requests.ask()?;
@@ -95,10 +96,12 @@ impl BlockAllocator {
         })
     }
 
-    /// Allocates `blocks` neighbouring blocks. Their state stays [`BlockState::OUTSIDE`] until the caller sets it.
+    /// Allocates `blocks` neighbouring blocks. Their state stays [`BlockState::OUTSIDE`] until the
+    /// caller sets it.
     ///
     /// # Errors
-    /// [`OutOfMemory`]; nothing has changed then, except that free megablocks may have been returned.
+    /// [`OutOfMemory`]; nothing has changed then, except that free megablocks may have been
+    /// returned.
     ///
     /// # Panics
     /// If `blocks` is 0.
@@ -116,8 +119,9 @@ impl BlockAllocator {
         Ok(self.claim(first, blocks))
     }
 
-    /// Allocates `least` to `most` neighbouring blocks: the largest free group of such a size, so that fragments are used (GHC's
-    /// `allocLargeChunk`); where there is none, `most` of a larger one or of megablocks; where those cannot be had, fewer.
+    /// Allocates `least` to `most` neighbouring blocks. The first choice is the largest free group
+    /// of such a size, so that fragments are used (GHC's `allocLargeChunk`); then `most` blocks of
+    /// a larger group or of megablocks; then fewer.
     ///
     /// # Errors
     /// [`OutOfMemory`] when not even `least` can be had.
@@ -139,11 +143,11 @@ impl BlockAllocator {
         }
     }
 
-    /// Frees a run, which becomes one with the free blocks around it.
+    /// Frees a run, which joins the free blocks around it.
     ///
     /// # Panics
-    /// If it is not an allocated run of this heap (freed already, or a part of one): that is an error of the collector, and going on would
-    /// hand memory out twice.
+    /// If it is not an allocated run of this heap (freed already, or a part of one). That is a bug
+    /// of the collector, and continuing would hand memory out twice.
     pub fn free(&mut self, run: BlockRun) {
         self.expect_allocated(run);
         let (first, end) = (run.first.0, run.first.0 + run.blocks);
@@ -166,7 +170,7 @@ impl BlockAllocator {
         }
     }
 
-    /// Makes two runs of one, the lower with `blocks` blocks; each is freed by itself.
+    /// Splits a run in two, the lower with `blocks` blocks. Each is freed by itself.
     ///
     /// # Panics
     /// If it is not an allocated run of this heap with more than `blocks` blocks, or `blocks` is 0.
@@ -182,7 +186,8 @@ impl BlockAllocator {
         (self.run(first, blocks), self.run(second, run.blocks - blocks))
     }
 
-    /// The allocated run that `address` lies in, `None` where it lies in none. O(1), three memory accesses: for checkers and large objects.
+    /// The allocated run that contains `address`, if there is one. O(1), three memory accesses: for
+    /// checkers and large objects.
     pub fn run_of(&self, address: Addr) -> Option<BlockRun> {
         let offset = address.0.wrapping_sub(self.space.base().0);
         if offset >= self.space.size().0 {
@@ -197,19 +202,19 @@ impl BlockAllocator {
         self.space.base()
     }
 
-    /// The table of states.
+    /// The table of the states of all blocks.
     #[inline(always)]
     pub fn states(&self) -> &Arc<StateTable> {
         &self.states
     }
 
-    /// Sets the state of every block of a run. Takes the allocator exclusively: whoever only looks at a heap must not be able
-    /// to change what collections believe of it.
+    /// Sets the state of every block of a run. It needs the allocator exclusively: code that only
+    /// inspects a heap must not be able to change what collections rely on.
     pub fn set_state(&mut self, run: BlockRun, state: BlockState) {
         self.states.set_run(run, state);
     }
 
-    /// What the blocks cost now.
+    /// The current cost of the blocks.
     pub fn accounting(&self) -> Accounting {
         let states = (self.top as usize * BLOCKS_PER_MEGABLOCK as usize).next_multiple_of(PAGE.0) + PAGE.0;
         let descriptors = self.top as usize * BLOCKS_PER_MEGABLOCK as usize * size_of::<Descriptor>();
@@ -223,7 +228,8 @@ impl BlockAllocator {
         }
     }
 
-    /// Calls `visit` with every allocated run, in the order of addresses. Time proportional to runs, free groups and megablocks.
+    /// Calls `visit` with every allocated run, in the order of addresses. Time proportional to
+    /// runs, free groups and megablocks.
     pub fn for_each_allocated(&self, mut visit: impl FnMut(BlockRun)) {
         let mut at = 0;
         while at < self.top * BLOCKS_PER_MEGABLOCK {
@@ -239,7 +245,8 @@ impl BlockAllocator {
         }
     }
 
-    /// If block `at` begins a free or returned extent: its length in megablocks.
+    /// The length in megablocks of the free or returned extent that begins at block `at`, if one
+    /// does.
     pub(super) fn unused_at(&self, at: u32) -> Option<u32> {
         if !at.is_multiple_of(BLOCKS_PER_MEGABLOCK) {
             return None;
@@ -250,7 +257,7 @@ impl BlockAllocator {
             .or_else(|| self.returned.starting_at(megablock))
     }
 
-    /// A run's value. Makes no claim that it is allocated.
+    /// Makes the value of a run, which may or may not be allocated.
     pub(super) fn run(&self, first: u32, blocks: u32) -> BlockRun {
         BlockRun {
             start: self.space.base() + bytes_of_blocks(first),
@@ -267,7 +274,7 @@ impl BlockAllocator {
         self.claim(group, blocks)
     }
 
-    /// Describes and counts a run that is in no list any more.
+    /// Describes and counts a run that was taken out of its list.
     fn claim(&mut self, first: u32, blocks: u32) -> BlockRun {
         descriptor::describe_run(&mut self.descriptors, first, blocks);
         self.counts.add_blocks(blocks);
@@ -276,7 +283,7 @@ impl BlockAllocator {
         run
     }
 
-    /// Lists a free group, if it has any blocks; not coalesced.
+    /// Lists a free group, if it has any blocks. It is not coalesced.
     fn put_group(&mut self, first: u32, blocks: u32) {
         if blocks > 0 {
             descriptor::describe_group(&mut self.descriptors, first, blocks);
@@ -308,7 +315,7 @@ impl BlockAllocator {
     }
 
     #[cold]
-    pub(crate) fn out_of_memory(&self, blocks: u32, cause: Exhausted) -> OutOfMemory {
+    pub(crate) fn out_of_memory(&self, blocks: u32, cause: Shortage) -> OutOfMemory {
         OutOfMemory {
             requested: bytes_of_blocks(blocks),
             in_use: bytes_of_blocks(self.counts.blocks_in_use),

@@ -2,20 +2,23 @@
 //!
 //! # Terms
 //!
-//! * *charge*: bytes that somebody takes: megablocks (the block allocator), side tables by the megablock, mark stacks, remembered sets.
-//! * *promise*: bytes that a collection may need and that are kept for it, so that taking them cannot fail ([`super::BlockAllocator::prepare`]). They
-//!   count against the limit as if they were taken.
+//! * *charge*: bytes that are taken: megablocks (by the block allocator), side tables by the
+//!   megablock, mark stacks, remembered sets.
+//! * *promise*: bytes that a collection may need and that are reserved for it, so that taking them
+//!   cannot fail ([`super::BlockAllocator::prepare`]). They count against the limit as if they were
+//!   taken.
 //!
-//! Invariant: charges and promises together never exceed the limit, but for what was [charged anyway](Charges::charge_anyway), and where the limit
-//! was lowered afterwards. `BlockAllocator::check` compares the megablocks' part with a full count.
+//! Invariant: charges and promises together never exceed the limit, except for [unconditional
+//! charges](Charges::charge_anyway), and where the limit was lowered afterwards.
+//! `BlockAllocator::check` compares the megablocks' part with a full count.
 //!
-//! Cost: an atomic addition or two for each charge. Charges are made by the megablock, the chunk or the page, never by the closure.
+//! Cost: an atomic addition or two for each charge. Charges are made by the megablock, the chunk or
+//! the page, never by the closure.
 
-use super::Exhausted;
+use super::Shortage;
 use crate::memory::Requests;
+use crate::sync::{Arc, AtomicUsize, Ordering::Relaxed};
 use crate::words::Bytes;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// A handle on the account of one heap. Clones share it; threads may use it at the same time.
 #[derive(Clone, Debug)]
@@ -24,24 +27,24 @@ pub struct Charges {
     requests: Requests,
 }
 
-/// Sizes in bytes. Each is a number by itself, and nothing else is ordered by it: relaxed accesses do.
+/// Sizes in bytes. Each is a number by itself and orders nothing else, so accesses are relaxed.
 #[derive(Debug)]
 struct Account {
     limit: AtomicUsize,
-    /// Taken and promised.
+    /// Bytes taken or promised.
     held: AtomicUsize,
-    /// Of these, promised and not taken.
+    /// Bytes promised and not taken, a part of `held`.
     promised: AtomicUsize,
-    /// Most that was ever taken at a time.
+    /// The most bytes that were ever taken at a time.
     peak: AtomicUsize,
-    /// Of what is taken, neither megablocks nor side tables.
+    /// Bytes taken for neither megablocks nor side tables.
     other: AtomicUsize,
     /// Bytes of side tables for each megablock.
     side: AtomicUsize,
 }
 
 impl Charges {
-    /// Nothing is charged; `None` for no limit.
+    /// Makes an account without charges. `None`: there is no limit.
     pub fn new(limit: Option<Bytes>, requests: Requests) -> Charges {
         let account = Account {
             limit: AtomicUsize::new(usize::MAX),
@@ -59,24 +62,26 @@ impl Charges {
         charges
     }
 
-    /// Take `bytes` beside the megablocks: for mark stacks, tables and the like. Give them back with [`Charges::release`].
+    /// Takes `bytes` in addition to the megablocks: for mark stacks, tables and the like.
+    /// [`Charges::release`] returns them.
     ///
     /// # Errors
-    /// If the limit would be exceeded, or the request is refused on purpose. Nothing is charged then.
-    pub fn charge(&self, bytes: Bytes) -> Result<(), Exhausted> {
+    /// If the limit would be exceeded, or the request is refused on purpose. Nothing is charged
+    /// then.
+    pub fn charge(&self, bytes: Bytes) -> Result<(), Shortage> {
         self.take(bytes)?;
         self.account.other.fetch_add(bytes.0, Relaxed);
         Ok(())
     }
 
-    /// Count `bytes` as taken, whatever the limit: for what cannot be refused.
+    /// Counts `bytes` as taken, even above the limit: for memory that cannot be refused.
     pub fn charge_anyway(&self, bytes: Bytes) {
         let held = self.account.held.fetch_add(bytes.0, Relaxed) + bytes.0;
         self.note_peak(held);
         self.account.other.fetch_add(bytes.0, Relaxed);
     }
 
-    /// Give back what was charged.
+    /// Returns `bytes` that were charged.
     pub fn release(&self, bytes: Bytes) {
         self.account.other.fetch_sub(bytes.0, Relaxed);
         self.give(bytes);
@@ -88,12 +93,12 @@ impl Charges {
         Bytes(self.account.held.load(Relaxed).saturating_sub(promised))
     }
 
-    /// Most bytes that were taken at a time.
+    /// The most bytes that were ever taken at a time.
     pub fn peak(&self) -> Bytes {
         Bytes(self.account.peak.load(Relaxed))
     }
 
-    /// Of [`Charges::taken`], what is neither megablocks nor side tables.
+    /// The part of [`Charges::taken`] that is neither megablocks nor side tables.
     pub fn other(&self) -> Bytes {
         Bytes(self.account.other.load(Relaxed))
     }
@@ -103,7 +108,7 @@ impl Charges {
         Bytes(self.account.side.load(Relaxed))
     }
 
-    /// The limit, `None` for none.
+    /// The limit in bytes, if there is one.
     pub fn limit(&self) -> Option<Bytes> {
         let limit = self.account.limit.load(Relaxed);
         (limit != usize::MAX).then_some(Bytes(limit))
@@ -120,62 +125,62 @@ impl Charges {
             .store(limit.map_or(usize::MAX, |limit| limit.0), Relaxed);
     }
 
-    /// Taken or promised beyond the limit.
+    /// Bytes taken or promised beyond the limit.
     pub(super) fn excess(&self) -> Bytes {
         let held = self.account.held.load(Relaxed);
         Bytes(held.saturating_sub(self.account.limit.load(Relaxed)))
     }
 
-    /// Would `bytes` more fit if `given` were given back?
+    /// Whether `bytes` more would fit if `given` were returned first.
     pub(super) fn fits(&self, bytes: Bytes, given: Bytes) -> bool {
         let held = self.account.held.load(Relaxed).saturating_sub(given.0);
         held.saturating_add(bytes.0) <= self.account.limit.load(Relaxed)
     }
 
-    /// Side tables take so much more for each megablock from now on.
+    /// Raises the bytes of side tables for each megablock by `bytes`.
     pub(super) fn add_side(&self, bytes: Bytes) {
         self.account.side.fetch_add(bytes.0, Relaxed);
     }
 
-    /// Take bytes, for megablocks and side tables; within the limit.
-    pub(super) fn take(&self, bytes: Bytes) -> Result<(), Exhausted> {
+    /// Takes bytes for megablocks and side tables, within the limit.
+    pub(super) fn take(&self, bytes: Bytes) -> Result<(), Shortage> {
         let held = self.hold(bytes)?;
         self.note_peak(held);
         Ok(())
     }
 
-    /// Give back bytes of megablocks and side tables.
+    /// Returns bytes of megablocks and side tables.
     pub(super) fn give(&self, bytes: Bytes) {
         self.account.held.fetch_sub(bytes.0, Relaxed);
     }
 
-    /// Keep bytes within the limit for later.
-    pub(super) fn promise(&self, bytes: Bytes) -> Result<(), Exhausted> {
+    /// Reserves bytes within the limit for later.
+    pub(super) fn promise(&self, bytes: Bytes) -> Result<(), Shortage> {
         self.hold(bytes)?;
         self.account.promised.fetch_add(bytes.0, Relaxed);
         Ok(())
     }
 
-    /// Take bytes that were promised.
+    /// Takes bytes that were promised.
     pub(super) fn take_promised(&self, bytes: Bytes) {
         self.account.promised.fetch_sub(bytes.0, Relaxed);
         self.note_peak(self.account.held.load(Relaxed));
     }
 
-    /// Give back bytes that were promised and are not needed.
+    /// Cancels the promise of bytes that are not needed.
     pub(super) fn give_promised(&self, bytes: Bytes) {
         self.account.promised.fetch_sub(bytes.0, Relaxed);
         self.give(bytes);
     }
 
-    /// What is held afterwards.
-    fn hold(&self, bytes: Bytes) -> Result<usize, Exhausted> {
-        self.requests.ask().map_err(Exhausted::System)?;
+    /// Raises the held bytes within the limit; returns their new number.
+    fn hold(&self, bytes: Bytes) -> Result<usize, Shortage> {
+        self.requests.ask().map_err(Shortage::System)?;
         let limit = self.account.limit.load(Relaxed);
         let sum = |held: usize| held.checked_add(bytes.0).filter(|&held| held <= limit);
         match self.account.held.fetch_update(Relaxed, Relaxed, sum) {
             Ok(before) => Ok(before + bytes.0),
-            Err(_) => Err(Exhausted::Limit),
+            Err(_) => Err(Shortage::Limit),
         }
     }
 
@@ -195,7 +200,7 @@ mod tests {
         charges.charge(Bytes(30)).unwrap();
         charges.promise(Bytes(50)).unwrap();
         assert_eq!((charges.taken(), charges.peak()), (Bytes(30), Bytes(30)));
-        assert_eq!(charges.charge(Bytes(21)), Err(Exhausted::Limit));
+        assert_eq!(charges.charge(Bytes(21)), Err(Shortage::Limit));
         charges.take_promised(Bytes(40));
         charges.give_promised(Bytes(10));
         assert_eq!((charges.taken(), charges.peak()), (Bytes(70), Bytes(70)));
@@ -212,7 +217,7 @@ mod tests {
     #[test]
     fn a_charge_refused_on_purpose_charges_nothing() {
         let charges = Charges::new(None, Requests::refusing(Some(1)));
-        assert!(matches!(charges.charge(Bytes(8)), Err(Exhausted::System(_))));
+        assert!(matches!(charges.charge(Bytes(8)), Err(Shortage::System(_))));
         assert_eq!(charges.taken(), Bytes(0));
         charges.charge(Bytes(8)).unwrap();
     }

@@ -9,7 +9,7 @@ fn fault<T>(block: u32, what: impl Into<String>) -> Result<T, BlockError> {
     })
 }
 
-/// What a walk over all blocks below top counted.
+/// The counts of a walk over all blocks below top.
 #[derive(Default)]
 struct Tally {
     blocks_in_use: u32,
@@ -18,8 +18,9 @@ struct Tally {
 }
 
 impl BlockAllocator {
-    /// Checks every invariant that the modules of [`crate::block`] state: extents, free lists, descriptors, states, and the accounting against
-    /// a full count. Time proportional to the blocks below top.
+    /// Checks every invariant that the modules of [`crate::block`] state: extents, free lists,
+    /// descriptors, states, and the accounting against a full count. Time proportional to the
+    /// blocks below top.
     ///
     /// # Errors
     /// The first violation.
@@ -79,7 +80,8 @@ impl BlockAllocator {
         Ok(())
     }
 
-    /// Extents, runs and free groups cover the blocks below top, each once; each is described rightly.
+    /// Checks that extents, runs and free groups cover the blocks below top, each block once, and
+    /// that each is described correctly.
     fn check_tiling(&self) -> Result<Tally, BlockError> {
         let (mut at, mut tally, mut after_group) = (0, Tally::default(), false);
         let end = self.top * BLOCKS_PER_MEGABLOCK;
@@ -153,7 +155,7 @@ impl BlockAllocator {
         self.check_free(first, next)
     }
 
-    /// Free blocks have the state of free blocks and belong to no run.
+    /// Checks that free blocks have the state of free blocks and belong to no run.
     fn check_free(&self, first: u32, next: u32) -> Result<(), BlockError> {
         for block in first..next {
             let state = self.states.of_block(BlockId(block));
@@ -167,7 +169,8 @@ impl BlockAllocator {
         Ok(())
     }
 
-    /// Lists hold free groups of their size, well linked; gives how many.
+    /// Checks that the lists hold free groups of their size, correctly linked. Returns the number
+    /// of groups.
     fn check_lists(&self) -> Result<usize, BlockError> {
         let (mut groups, most) = (0, self.top as usize * BLOCKS_PER_MEGABLOCK as usize);
         for size in 0..BLOCKS_PER_MEGABLOCK {
@@ -206,7 +209,8 @@ impl BlockAllocator {
     }
 }
 
-/// Each breaks one invariant and sees the checker find it: a checker that cannot fail proves nothing.
+/// Each test breaks one invariant and expects the checker to find it: a checker that cannot fail
+/// proves nothing.
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,10 +1,14 @@
-//! Descriptors: what the allocator knows of each block. 16 bytes, in a dense table beside the heap.
+//! Descriptors: the allocator's own data about each block. 16 bytes, in a dense table outside the
+//! heap.
 //!
-//! # Which descriptors are kept right
+//! # Which descriptors are valid
 //!
-//! * An allocated run: every one. The first has the flag and the size, all have `head`. So the run around an address is found in O(1).
-//! * A free group: the first (flag, size, head, list links) and the last (flag, head), which is all that coalescing reads.
-//! * Elsewhere (inside free groups, in free and returned extents) they are stale, with one promise: none is the first of an allocated run.
+//! * An allocated run: every one. The first has the flag and the size, all have `head`. So the run
+//!   around an address is found in O(1).
+//! * A free group: the first (flag, size, head, list links) and the last (flag, head), which is all
+//!   that coalescing reads.
+//! * Elsewhere (inside free groups, in free and returned extents) they are stale, with one
+//!   guarantee: none is the first of an allocated run.
 
 use super::{BLOCKS_PER_MEGABLOCK, BlockId};
 use crate::memory::ZeroValid;
@@ -18,13 +22,14 @@ const SIZE_MASK: u32 = (1 << 29) - 1;
 const ALLOCATED: u32 = 1 << 31;
 /// First or last block of a free group.
 const FREE: u32 = 1 << 30;
-/// First block of a free group whose pages the system has back.
+/// First block of a free group whose pages were returned to the system.
 const DRY: u32 = 1 << 29;
 
-/// See the module's text. A descriptor of zeros is stale.
+/// The descriptor of one block. See the module. A descriptor of zeros is stale.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Descriptor {
-    /// Blocks of the run or group that begins here, 0 where none does; [`ALLOCATED`] or [`FREE`].
+    /// Blocks of the run or group that begins here, 0 where none does; with the flag [`ALLOCATED`]
+    /// or [`FREE`].
     size: u32,
     /// The first block of the run or group.
     pub(super) head: u32,
@@ -41,7 +46,7 @@ const _: () = assert!(super::MAX_RESERVATION.0 / super::BLOCK.0 <= SIZE_MASK as 
 unsafe impl ZeroValid for Descriptor {}
 
 impl Descriptor {
-    /// Of a block that was never in use.
+    /// The descriptor of a block that was never in use.
     #[cfg(test)]
     pub(super) const STALE: Descriptor = Descriptor {
         size: 0,
@@ -55,22 +60,23 @@ impl Descriptor {
         self.size & SIZE_MASK
     }
 
-    /// Does an allocated run begin here?
+    /// Whether an allocated run begins here.
     pub(super) fn is_allocated_head(&self) -> bool {
         self.size & ALLOCATED != 0
     }
 
-    /// Has the system the pages of the free group whose first block this is?
+    /// Whether the pages of the free group with this first block were returned to the system.
     pub(super) fn is_dry(&self) -> bool {
         self.size & DRY != 0
     }
 
-    /// The system has them.
+    /// Notes that the pages were returned to the system.
     pub(super) fn set_dry(&mut self) {
         self.size |= DRY;
     }
 
-    /// Is it the first or last of a free group? To be asked of blocks at the edges of runs and groups only.
+    /// Whether it is the first or last block of a free group. Valid only for blocks at the edges of
+    /// runs and groups.
     pub(super) fn is_free_edge(&self) -> bool {
         self.size & FREE != 0
     }
@@ -106,7 +112,7 @@ pub(super) fn describe_group(descriptors: &mut [Descriptor], first: u32, blocks:
     };
 }
 
-/// Makes sure that no allocated run seems to begin here any more.
+/// Ensures that no allocated run seems to begin here any more.
 pub(super) fn retire_head(descriptors: &mut [Descriptor], first: u32) {
     descriptors[first as usize] = Descriptor {
         size: 0,
@@ -116,7 +122,8 @@ pub(super) fn retire_head(descriptors: &mut [Descriptor], first: u32) {
     };
 }
 
-/// The allocated run around a block: its first block and its length; `None` where the block is not in use.
+/// The allocated run around a block: its first block and its length. `None` where the block is not
+/// in use.
 pub(super) fn run_around(descriptors: &[Descriptor], block: BlockId) -> Option<(u32, u32)> {
     let head = descriptors.get(block.index())?.head;
     let first = &descriptors[head as usize];

@@ -1,11 +1,11 @@
-//! What can go wrong with blocks, as values.
+//! Failures of blocks, as values.
 
 use crate::memory::MemoryError;
 use crate::words::Bytes;
 
-/// Why there is no memory.
+/// The reason why there is no memory.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Exhausted {
+pub enum Shortage {
     /// The limit set by `-M` would be exceeded.
     #[error("the limit is reached")]
     Limit,
@@ -17,26 +17,27 @@ pub enum Exhausted {
     System(MemoryError),
 }
 
-/// An allocation that cannot be had. The allocator is as before, and usable.
+/// A failed allocation. The allocator is unchanged and usable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no memory for {requested}: {in_use} in use, limit {}; {cause}", .limit.map_or("none".into(), |limit| limit.to_string()))]
 pub struct OutOfMemory {
-    /// The size of the run that was asked for.
+    /// The size of the requested run.
     pub requested: Bytes,
-    /// In allocated runs now.
+    /// Bytes in allocated runs now.
     pub in_use: Bytes,
     /// The limit of committed megablocks, where there is one.
     pub limit: Option<Bytes>,
-    /// What stood in the way.
-    pub cause: Exhausted,
+    /// The reason for the failure.
+    pub cause: Shortage,
 }
 
-/// An invariant that does not hold. An error of the allocator, or of somebody who writes where he should not.
+/// An invariant that does not hold: a bug of the allocator, or a write to memory that the writer
+/// does not own.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("block {block}: {what}")]
 pub struct BlockError {
-    /// The number of the block where it showed.
+    /// The number of the block where the fault showed.
     pub block: u32,
-    /// What is wrong.
+    /// The fault in words.
     pub what: String,
 }

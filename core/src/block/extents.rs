@@ -1,9 +1,11 @@
 //! Extents of wholly free megablocks, ordered by address and by size.
 //!
-//! GHC walks a sorted list for each allocation and each free, and defers frees during a collection to escape quadratic time. Two
-//! balanced trees make every operation O(log n), so nothing is deferred.
+//! GHC walks a sorted list for each allocation and each free, and defers frees during a collection
+//! to escape quadratic time. Here two balanced trees make every operation O(log n), so nothing is
+//! deferred.
 //!
-//! Invariants: extents do not overlap or touch (coalesced); both trees hold the same; `total` is their sum. `BlockAllocator::check` checks them.
+//! Invariants: extents do not overlap or touch (they are coalesced); both trees hold the same
+//! extents; `total` is their sum. `BlockAllocator::check` checks them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Extents {
     /// First megablock to length.
     by_address: BTreeMap<u32, u32>,
-    /// (length, first megablock).
+    /// Pairs of length and first megablock.
     by_size: BTreeSet<(u32, u32)>,
     total: u32,
 }
@@ -40,7 +42,7 @@ impl Extents {
         self.total += length;
     }
 
-    /// The smallest extent that holds `length`, the lowest of those.
+    /// The first megablock of the smallest extent of at least `length`, the lowest of those.
     pub(super) fn best_fit(&self, length: u32) -> Option<u32> {
         self.by_size.range((length, 0)..).next().map(|&(_, first)| first)
     }
@@ -77,7 +79,7 @@ impl Extents {
         self.by_address.get(&first).copied()
     }
 
-    /// What is wrong with the invariants, for the checker.
+    /// The first invariant that is broken, in words, for the checker.
     pub(super) fn fault(&self) -> Option<String> {
         let mut end = None;
         for (&first, &length) in &self.by_address {

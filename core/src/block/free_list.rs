@@ -1,12 +1,17 @@
-//! The free groups, by size: a list for each of 1 to 255 blocks, and a bitmap of the lists that are not empty.
+//! The free groups, by size: a list for each of 1 to 255 blocks, and a bitmap of the lists that are
+//! not empty.
 //!
-//! GHC keeps eight lists (sizes 2^i to 2^(i+1)−1), begins its search at ceil(log2 n), and so overlooks groups in list floor(log2 n) that would fit. With a list for
-//! each size a fit is exact or the least that is larger, found by looking at four words of bitmap: no list is ever walked.
+//! GHC keeps eight lists (sizes 2^i to 2^(i+1)−1), begins its search at ceil(log2 n), and so
+//! overlooks groups in list floor(log2 n) that would fit. With a list for each size, the fit is
+//! exact or the least that is larger, and four words of bitmap are enough to find it: no list is
+//! ever walked.
 //!
-//! Lists are LIFO, linked through the descriptors: what was freed last is handed out first, for it is what the caches still hold.
+//! Lists are LIFO, linked through the descriptors: the group that was freed last is handed out
+//! first, because the caches still hold it.
 //!
-//! Invariants: group `g` is in list `descriptor[g].blocks()` and in no other; links of neighbours agree; the first has no previous; bit `n` is set where list `n` is
-//! not empty. `BlockAllocator::check` checks them.
+//! Invariants: group `g` is in list `descriptor[g].blocks()` and in no other; links of neighbours
+//! agree; the first group has no previous one; bit `n` is set where list `n` is not empty.
+//! `BlockAllocator::check` checks them.
 
 use super::BLOCKS_PER_MEGABLOCK;
 use super::descriptor::{Descriptor, NONE};
@@ -14,12 +19,12 @@ use super::descriptor::{Descriptor, NONE};
 /// Lists 0 to 255; list 0 is always empty.
 const LISTS: usize = BLOCKS_PER_MEGABLOCK as usize;
 
-/// See the module's text.
+/// The lists of free groups. See the module.
 #[derive(Debug)]
 pub(super) struct FreeLists {
     heads: [u32; LISTS],
     filled: [u64; LISTS / 64],
-    /// Groups in each list.
+    /// Number of groups in each list.
     counts: [u32; LISTS],
 }
 
@@ -46,7 +51,7 @@ impl FreeLists {
         self.filled[size / 64] |= 1 << (size % 64);
     }
 
-    /// Takes a group out of its list, wherever it stands.
+    /// Takes a group out of its list, at any position.
     pub(super) fn remove(&mut self, descriptors: &mut [Descriptor], group: u32) {
         let Descriptor { next, previous, .. } = descriptors[group as usize];
         let size = descriptors[group as usize].blocks() as usize;
@@ -64,7 +69,7 @@ impl FreeLists {
         }
     }
 
-    /// The last freed of the smallest groups with at least `blocks` blocks (1 or more).
+    /// The most recently freed of the smallest groups with at least `blocks` blocks (1 or more).
     pub(super) fn smallest_from(&self, blocks: u32) -> Option<u32> {
         let blocks = blocks as usize;
         let mut word = blocks / 64;
@@ -76,7 +81,7 @@ impl FreeLists {
         Some(self.heads[word * 64 + bits.trailing_zeros() as usize])
     }
 
-    /// The last freed of the largest groups with `least` to `most` blocks.
+    /// The most recently freed of the largest groups with `least` to `most` blocks.
     pub(super) fn largest_between(&self, least: u32, most: u32) -> Option<u32> {
         let most = (most as usize).min(LISTS - 1);
         let mut word = most / 64;
@@ -89,8 +94,8 @@ impl FreeLists {
         (size >= least as usize).then(|| self.heads[size])
     }
 
-    /// How many runs of `blocks` blocks (1 or more) can be cut from all groups, and what shorter ones are left then: the sum of
-    /// `worth(length)`.
+    /// The number of runs of `blocks` blocks (1 or more) that can be cut from all groups, and the
+    /// sum of `worth(length)` over the shorter runs that are left over.
     pub(super) fn runs_of(&self, blocks: u32, worth: impl Fn(usize) -> usize) -> (usize, usize) {
         let whole = blocks as usize;
         let (mut runs, mut shorter) = (0, 0);
@@ -101,7 +106,7 @@ impl FreeLists {
         (runs, shorter)
     }
 
-    /// Groups of a size, for the checker.
+    /// The number of groups of a size, for the checker.
     pub(super) fn count(&self, size: u32) -> u32 {
         self.counts[size as usize]
     }

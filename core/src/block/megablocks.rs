@@ -1,35 +1,42 @@
 //! Megablocks: taken from the free ones or from the system, returned to it, limited.
 //!
-//! Where they come from, in this order:
+//! They come from the first of these places that has them:
 //!
-//! 1. the smallest free extent that holds them, the lowest of those, cut at its low end;
-//! 2. what is free directly below top, together with fresh megablocks above: the least new memory;
-//! 3. a returned extent, committed again; or fresh megablocks at top, with what is returned directly below it;
-//! 4. where the limit or the reservation forbids that: free extents are returned, and 3 is tried again. So megablocks
-//!    are refused only if no contiguous unused ones exist, or those in use and the wanted ones exceed the limit.
+//! 1. the smallest free extent that is large enough, the lowest of those, cut at its low end;
+//! 2. the free extent directly below top, together with fresh megablocks above it: the least new
+//!    memory;
+//! 3. a returned extent, committed again; or fresh megablocks at top, with the returned extent
+//!    directly below it;
+//! 4. where the limit or the reservation forbids that: free extents are returned, and 3 is tried
+//!    again. So megablocks are refused only if no contiguous unused ones exist, or those in use and
+//!    the new ones together exceed the limit.
 //!
-//! Nothing is given back to the system when blocks are freed: the next collection wants the memory, and its page faults would cost
-//! more than the collection itself. [`BlockAllocator::return_free_megablocks`] gives back when it is asked to.
+//! Freeing blocks returns nothing to the system: the next collection needs the memory, and its page
+//! faults would cost more than the collection itself. [`BlockAllocator::return_free_megablocks`]
+//! returns memory on request.
 
 use super::descriptor::NONE;
 use super::extents::Extents;
 use super::sizes::{bytes_of_blocks, bytes_of_megablocks};
-use super::{BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockId, BlockState, Charges, Exhausted, MEGABLOCK};
+use super::{BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockId, BlockState, Charges, MEGABLOCK, Shortage};
 use crate::words::Bytes;
 
-/// Blocks of the least free group whose pages are given back: 64 KiB, for which a system call is worth it.
+/// Blocks of the smallest free group whose pages are returned: 64 KiB, enough to be worth a system
+/// call.
 const DRY_FROM: u32 = 16;
 
 impl BlockAllocator {
-    /// Returns free megablocks to the system, those at the highest addresses first, until no more than `keep` remains committed (in use
-    /// or free) or none is free. GHC's `returnMemoryToOS`, which starts at the lowest. Gives what was returned now.
+    /// Returns free megablocks to the system, those at the highest addresses first, until no more
+    /// than `keep` remains committed (in use or free) or none is free. This is GHC's
+    /// `returnMemoryToOS`, which starts at the lowest address. The result is the number of bytes
+    /// returned now.
     pub fn return_free_megablocks(&mut self, keep: Bytes) -> Bytes {
         let keep = u32::try_from(keep.0.div_ceil(MEGABLOCK.0)).unwrap_or(u32::MAX);
         let mut returned = 0;
         while let Some((first, length)) = self.free.highest() {
             let count = length.min(self.counts.megablocks_in_use.saturating_sub(keep));
             let from = first + length - count;
-            // SAFETY: the megablocks are committed and wholly free: nobody has a run in them.
+            // SAFETY: the megablocks are committed and wholly free: no run lies in them.
             let given = count > 0
                 && unsafe {
                     self.space
@@ -49,8 +56,9 @@ impl BlockAllocator {
         bytes_of_megablocks(returned)
     }
 
-    /// Gives the pages of free groups back to the system, the largest groups first, until no more than `keep` is committed apart from them. The groups
-    /// stay free, and their megablocks committed: for a heap of which whole megablocks are not free.
+    /// Returns the pages of free groups to the system, the largest groups first, until no more than
+    /// `keep` is committed apart from them. The groups stay free, and their megablocks committed:
+    /// for a heap without wholly free megablocks.
     pub(crate) fn dry_free_groups(&mut self, keep: Bytes) {
         let committed = bytes_of_megablocks(self.counts.megablocks_in_use);
         let mut excess = committed.0.saturating_sub(keep.0);
@@ -61,7 +69,7 @@ impl BlockAllocator {
                 let here = &mut self.descriptors[group as usize];
                 let next = here.next;
                 if !here.is_dry() {
-                    // SAFETY: the blocks are committed and free: nobody has a run in them.
+                    // SAFETY: the blocks are committed and free: no run lies in them.
                     if unsafe { self.space.decommit(bytes_of_blocks(group), bytes) }.is_err() {
                         return;
                     }
@@ -74,7 +82,8 @@ impl BlockAllocator {
         }
     }
 
-    /// Sets or lifts the limit of memory (`-M`). Free megablocks beyond it are returned at once; what is in use beyond it stays.
+    /// Sets or lifts the limit of memory (`-M`). Free megablocks beyond it are returned at once;
+    /// memory in use beyond it stays.
     pub fn set_limit(&mut self, limit: Option<Bytes>) {
         self.charges.set_limit(limit);
         self.return_excess();
@@ -96,28 +105,29 @@ impl BlockAllocator {
             .map(|limit| Bytes(limit.0 / MEGABLOCK.0 * MEGABLOCK.0))
     }
 
-    /// What counts under the limit.
+    /// The account of everything that counts under the limit.
     pub fn charges(&self) -> &Charges {
         &self.charges
     }
 
-    /// Orders that one request for memory be refused, after `granted` more. For fault injection.
+    /// Refuses one request for memory, after `granted` more were granted. For fault injection.
     pub fn refuse_request(&mut self, granted: u64) {
         self.charges.requests().refuse_after(granted);
     }
 
     /// Takes neighbouring megablocks out of a free extent or from the system.
-    pub(super) fn take_megablocks(&mut self, count: u32) -> Result<u32, Exhausted> {
+    pub(super) fn take_megablocks(&mut self, count: u32) -> Result<u32, Shortage> {
         if self.promised.is_none() && !self.fits_limit(count) {
-            return Err(Exhausted::Limit);
+            return Err(Shortage::Limit);
         }
         if let Some(first) = self.free.best_fit(count) {
             self.free.take_low(first, count);
             return Ok(first);
         }
         match self.grow(count) {
-            // No free extent is large enough. Returned, they count no longer towards the limit, and join the returned ones beside them.
-            Err(Exhausted::Limit | Exhausted::Reservation) if self.free.total() > 0 => {
+            // No free extent is large enough. Once returned, the free ones no longer count towards
+            // the limit, and join the returned ones next to them.
+            Err(Shortage::Limit | Shortage::Reservation) if self.free.total() > 0 => {
                 self.return_free_megablocks(Bytes::ZERO);
                 self.grow(count)
             }
@@ -125,19 +135,21 @@ impl BlockAllocator {
         }
     }
 
-    /// Would `count` more megablocks be within the limit if all free ones were returned?
+    /// Whether `count` more megablocks would be within the limit if all free ones were returned.
     fn fits_limit(&self, count: u32) -> bool {
         self.charges
             .fits(bytes_of_megablocks(count), bytes_of_megablocks(self.free.total()))
     }
 
-    /// Commits neighbouring megablocks: a returned extent, or at top. Changes nothing when it fails.
+    /// Commits neighbouring megablocks: a returned extent, or at top. Changes nothing when it
+    /// fails.
     #[cold]
-    fn grow(&mut self, count: u32) -> Result<u32, Exhausted> {
+    fn grow(&mut self, count: u32) -> Result<u32, Shortage> {
         let capacity = (self.space.size().0 / MEGABLOCK.0) as u32;
         let ends_at_top = |extents: &Extents| extents.highest().filter(|(first, length)| first + length == self.top);
         let tail = ends_at_top(&self.free).filter(|(first, _)| count <= capacity - first);
-        // `first`: where the megablocks begin; `free`, `returned`: how many of them are so now.
+        // `first`: the start of the megablocks; `free`, `returned`: the number of them in that
+        // state now.
         let (first, free, returned) = if let Some((first, length)) = tail {
             (first, length, 0)
         } else if let Some(first) = self.returned.best_fit(count) {
@@ -149,7 +161,7 @@ impl BlockAllocator {
         };
         let fresh = count - free;
         if count > capacity - first {
-            return Err(Exhausted::Reservation);
+            return Err(Shortage::Reservation);
         }
         let promised = self.promised.unwrap_or(0).min(fresh);
         let side_for = self.side_for.max(first + count);
@@ -163,7 +175,7 @@ impl BlockAllocator {
             .commit(bytes_of_megablocks(first + free), bytes_of_megablocks(fresh))
         {
             self.charges.give(asked);
-            return Err(Exhausted::System(error));
+            return Err(Shortage::System(error));
         }
         self.side_for = side_for;
         if promised > 0 {
@@ -205,7 +217,7 @@ mod tests {
             ..MemoryConfig::default()
         };
         let mut allocator = BlockAllocator::new(&config).expect("a small heap");
-        // Four megablocks of runs of 32 blocks, every other of which is freed.
+        // Four megablocks of runs of 32 blocks; every other run is freed.
         let runs: Vec<BlockRun> = (0..32)
             .map(|_| allocator.allocate(32).expect("there is room"))
             .collect();
@@ -215,7 +227,7 @@ mod tests {
         }
         runs.iter().step_by(2).for_each(|&run| allocator.free(run));
         allocator.dry_free_groups(Bytes::mib(3));
-        // A megablock's worth, in whole groups.
+        // One megablock in all, in whole groups.
         assert_eq!(allocator.accounting().returned_bytes, Bytes::mib(1));
         allocator.dry_free_groups(Bytes::ZERO);
         allocator.dry_free_groups(Bytes::ZERO);
@@ -227,7 +239,7 @@ mod tests {
             let word = unsafe { first_word(run).read() };
             assert_eq!(word, if number % 2 == 0 { 0 } else { 7 });
         }
-        // A group that was in use since has pages again.
+        // A group that has been in use since has pages again.
         let again = allocator.allocate(32).expect("there are groups");
         allocator.free(again);
         allocator.dry_free_groups(Bytes::ZERO);

@@ -1,21 +1,27 @@
-//! Blocks: the unit in which a heap's memory is handed out, one [`BlockAllocator`] per heap.
+//! Blocks: the unit in which a heap's memory is handed out, by one [`BlockAllocator`] per heap.
 //!
 //! # Terms
 //!
 //! * **block**: 4 KiB, aligned. Named by a [`BlockId`], its index in the heap's reservation.
-//! * **megablock**: 1 MiB, aligned, 256 blocks, all usable (GHC has 252: descriptors take the others). The unit of commit, of limits and of return.
-//! * **run** ([`BlockRun`]): allocated neighbouring blocks, a *group* in GHC. Any length; crosses megablocks where it is longer than one.
-//! * **free group**: free neighbouring blocks inside one megablock of which other blocks are in use; 1 to 255 blocks, as long as they can be (coalesced).
-//! * **extent**: neighbouring megablocks that are wholly free: still committed (*free*), or given back to the system (*returned*).
+//! * **megablock**: 1 MiB, aligned, 256 blocks, all usable (GHC has 252: descriptors take the
+//!   others). The unit of commit, of limits and of return.
+//! * **run** ([`BlockRun`]): allocated neighbouring blocks, a *group* in GHC. Any length; a run
+//!   longer than a megablock crosses megablocks.
+//! * **free group**: free neighbouring blocks inside one megablock of which other blocks are in
+//!   use; 1 to 255 blocks, as long as possible (coalesced).
+//! * **extent**: neighbouring megablocks that are wholly free: still committed (*free*), or
+//!   returned to the system (*returned*).
 //! * **top**: megablocks below it have been committed at some time, above it none has.
-//! * **state**: one byte a block, what barriers and evacuation read ([`BlockState`]).
-//! * **descriptor**: 16 bytes a block, what the allocator itself reads and nobody else.
+//! * **region** ([`Region`]): a stretch of a run that holds closures, one behind the other.
+//! * **state**: one byte a block, read by barriers and evacuation ([`BlockState`]).
+//! * **descriptor**: 16 bytes a block, read by the allocator only.
 //!
 //! # Invariants
 //!
-//! Every megablock below top is in exactly one of: a free extent, a returned extent, or in use; a megablock in use is tiled by runs and free groups without gaps.
-//! The fields of each part have invariants of their own, stated there. [`BlockAllocator::check`] checks every one of them, in time
-//! proportional to the blocks below top.
+//! Every megablock below top is in exactly one of: a free extent, a returned extent, or in use.
+//! Runs and free groups tile a megablock in use without gaps. The fields of each part have
+//! invariants of their own, stated there. [`BlockAllocator::check`] checks every one of them, in
+//! time proportional to the blocks below top.
 //!
 //! # Cost
 //!
@@ -23,13 +29,14 @@
 //! |---|---|
 //! | allocate `n` < 256 | O(1) to find and split a group, or O(log extents); writes `n` descriptors |
 //! | allocate `n` ≥ 256 | O(log extents), a system call where the heap grows; writes `n` descriptors |
-//! | free | O(1) coalescing at each end, O(log extents) where megablocks fall free; writes `n` state bytes |
+//! | free | O(1) coalescing at each end, O(log extents) where megablocks become free; writes `n` state bytes |
 //! | state of an address | one comparison, one load |
 //! | return of megablocks | one system call an extent |
 //! | side tables | 17 bytes a block touched, 0.42 % |
 //!
-//! In builds with debug assertions freed blocks are filled with [`POISON`] (`poison`): a memset of all that is freed, which also makes
-//! resident what was never touched. Release builds do not touch freed memory.
+//! In builds with debug assertions freed blocks are filled with [`POISON`] (`poison`): a memset of
+//! all that is freed, which also makes untouched memory resident. Release builds do not touch freed
+//! memory.
 
 mod accounting;
 mod allocator;
@@ -50,7 +57,7 @@ mod state;
 pub use accounting::Accounting;
 pub use allocator::BlockAllocator;
 pub use charges::Charges;
-pub use error::{BlockError, Exhausted, OutOfMemory};
+pub use error::{BlockError, OutOfMemory, Shortage};
 pub use poison::POISON;
 pub(crate) use prepare::CHUNK_BLOCKS;
 pub use prepare::{ToSpace, copy_bound};

@@ -1,34 +1,37 @@
-//! Memory that is nobody's, so that whoever still uses it is found out.
+//! Poison: marks memory without an owner, so that later uses of it are found.
 //!
-//! In builds with debug assertions it is filled with [`POISON`]. Built for a tool, it is declared to the tool as well, which then
-//! reports the very access that was wrong: the address sanitizer (`--cfg gclab_asan`, `.ci/asan`) and valgrind (`--cfg
-//! gclab_valgrind`, `.ci/valgrind`) know nothing of what lies inside a heap otherwise, since they see one mapping. In all other
-//! builds there is no code here.
+//! In builds with debug assertions such memory is filled with [`POISON`]. Builds for a tool also
+//! declare it to the tool, which then reports the very access that was wrong: the address sanitizer
+//! (`--cfg gclab_asan`, `.ci/asan`) or valgrind (`--cfg gclab_valgrind`, `.ci/valgrind`). Without
+//! that, the tools see one mapping and know nothing of the inside of a heap. In all other builds
+//! there is no code here.
 //!
-//! *Retired*: freed blocks, the allocation area after a collection, what a large object leaves of its last block. *Lent*: blocks that were
-//! allocated, and of the allocation area what has been reserved; to valgrind its contents are undefined until they are written.
+//! *Retired*: freed blocks, the allocation area after a collection, the rest of a large object's
+//! last block. *Lent*: blocks that were allocated, and the part of the allocation area that has
+//! been reserved; to valgrind its contents are undefined until they are written.
 
 use crate::words::{Addr, Bytes};
 
-/// What freed blocks are filled with in builds with debug assertions: as an address non-canonical and odd, as a count absurd.
+/// The byte that fills freed blocks in builds with debug assertions. As an address it is
+/// non-canonical and odd, as a count absurd.
 pub const POISON: u8 = 0xd5;
 
-/// Nobody uses this memory any more.
+/// Marks memory as unused from now on.
 ///
 /// # Safety
-/// That is so, and the memory is committed.
+/// `at..at+size` is committed, and no live reference or allocation covers any of it.
 #[inline(always)]
 pub(crate) unsafe fn retire(at: Addr, size: Bytes) {
     if cfg!(debug_assertions) {
-        // A part of it may be retired already, and could not be filled.
+        // A part of it may be retired already; a tool would report the write.
         tool::lend(at, size);
-        // SAFETY: committed, and the caller vouches that nobody uses it.
+        // SAFETY: the caller vouches that the range is committed and unused.
         unsafe { at.as_mut_ptr::<u8>().write_bytes(POISON, size.0) };
     }
     tool::retire(at, size);
 }
 
-/// Somebody has this memory from now on; what it holds means nothing.
+/// Marks memory as in use from now on, with undefined contents.
 #[inline(always)]
 pub(crate) fn lend(at: Addr, size: Bytes) {
     tool::lend(at, size);
@@ -44,7 +47,7 @@ mod tool {
     }
 
     pub fn retire(at: Addr, size: Bytes) {
-        // SAFETY: writes the sanitizer's own notes of this range only.
+        // SAFETY: the call writes only the sanitizer's own notes about this range.
         unsafe { __asan_poison_memory_region(at.as_ptr(), size.0) }
     }
 
@@ -70,11 +73,13 @@ mod tool {
         request(UNDEFINED, at, size);
     }
 
-    /// A client request, as in valgrind's `valgrind.h`: instructions that do nothing, and that valgrind looks for.
+    /// A client request, as in valgrind's `valgrind.h`: instructions that do nothing, and that
+    /// valgrind looks for.
     fn request(what: u64, at: Addr, size: Bytes) {
         let words = [what, at.0 as u64, size.0 as u64, 0, 0, 0];
-        // SAFETY: on a processor the rotations make a whole number of turns and the exchange is with itself; valgrind reads `words` and
-        // changes what it knows of the range, no memory of ours.
+        // SAFETY: on a processor the rotations make a whole number of turns and the exchange is
+        // with itself. Valgrind reads `words` and changes its notes about the range, and no memory
+        // of ours.
         unsafe {
             std::arch::asm!(
                 "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51", "xchg rbx, rbx",

@@ -1,47 +1,52 @@
-//! What a collection needs is there before it moves anything.
+//! Promises: a collection gets all the memory that it may need before it moves anything.
 //!
-//! A collection that copies must not find out half-way that there is no memory: half of the heap is forwarded then. So before it condemns anything it
-//! has as many megablocks *promised* as it can need at the worst: free ones, and such as are within the limit and already accessible, so that
-//! neither the limit nor the system can say no when they are taken. What is promised and not taken costs addresses only: no page is touched.
+//! A copying collection must not run out of memory half-way, when half of the heap is forwarded. So
+//! before it condemns anything, as many megablocks as it can need at worst are *promised* to it:
+//! free ones, and ones that are within the limit and already accessible, so that neither the limit
+//! nor the system can refuse them. A promised megablock that is not taken costs addresses only: no
+//! page is touched.
 //!
 //! # The worst case of copying
 //!
-//! To-space is taken in chunks of `c` words, and a chunk is left when the next closure does not fit. Closures that are copied have at most 408 words, so a
-//! chunk that was left holds more than `c − 408`. Each lane of each thread has one chunk more that it is at work in. To copy `n` words into `l` lanes, all
-//! threads together, takes at most `n / (c − 407) + l` chunks ([`copy_bound`]). Chunks are 32 KiB, of which that may waste a ninth; where the limit does not allow it,
-//! such as have the least bound: larger ones in larger heaps. Free groups that are shorter than a chunk are chunks too, and count for what is
-//! in them at the least.
+//! To-space is taken in chunks of `c` words, and a chunk is left when the next closure does not
+//! fit. Closures that are copied have at most 408 words, so a chunk that was left holds more than
+//! `c − 408`. Each lane of each thread has one chunk more, the open one. To copy `n` words into `l`
+//! lanes, all threads together, takes at most `n / (c − 407) + l` chunks ([`copy_bound`]). Chunks
+//! are 32 KiB, of which that may waste a ninth. Where the limit does not allow that waste, the
+//! chunk size with the least bound is used: larger chunks in larger heaps. Free groups that are
+//! shorter than a chunk are chunks too, and count for the least that they can hold.
 
 use super::sizes::bytes_of_megablocks;
-use super::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockAllocator, Exhausted, LARGE_OBJECT, OutOfMemory};
+use super::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockAllocator, LARGE_OBJECT, OutOfMemory, Shortage};
 use crate::words::{Bytes, Words};
 
-/// Blocks of a chunk of to-space, as long as there is no lack of memory: 32 KiB. Smaller ones waste room behind objects of a kilobyte, larger ones raise
-/// the peak of small heaps.
+/// Blocks of a chunk of to-space, as long as memory is not short: 32 KiB. Smaller chunks waste room
+/// behind objects of a kilobyte, larger ones raise the peak of small heaps.
 pub(crate) const CHUNK_BLOCKS: u32 = 8;
 
-/// Chunks that are tried where memory is short. All are parts of a megablock.
+/// Chunk sizes that are tried where memory is short. All divide a megablock.
 const OTHER_CHUNKS: [u32; 7] = [8, 4, 16, 32, 64, 128, 256];
 
 /// Words of the largest closure that is copied: one less than a large object ([`LARGE_OBJECT`]).
 const LARGEST_COPIED: usize = LARGE_OBJECT.0 - 1;
 
-/// To-space for so many words.
+/// A demand for to-space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToSpace {
     /// Words that may have to be copied.
     pub words: Words,
-    /// Chunks that may be open at a time: lanes of all threads.
+    /// Chunks that may be open at a time: the lanes of all threads.
     pub lanes: usize,
 }
 
 impl ToSpace {
-    /// Most chunks of so many blocks that are needed.
+    /// The most chunks of `blocks` blocks that are needed.
     fn chunks(self, blocks: u32) -> usize {
         self.words.0 / least_words(blocks as usize) + self.lanes
     }
 
-    /// What is left if so many words are copied elsewhere. The chunks that are open count here all the same, whatever their size.
+    /// The demand that is left if `words` words are copied elsewhere. All open chunks still count
+    /// here, whatever their size.
     fn beside(self, words: usize) -> ToSpace {
         ToSpace {
             words: Words(self.words.0.saturating_sub(words)),
@@ -51,13 +56,14 @@ impl ToSpace {
     }
 }
 
-/// What is at least in a chunk of so many blocks when it is left.
+/// The least number of words in a chunk of `blocks` blocks when it is left.
 fn least_words(blocks: usize) -> usize {
     blocks * (BLOCK.0 / 8) - (LARGEST_COPIED - 1)
 }
 
-/// Most memory that copying `words` words takes if up to `lanes` chunks may be open at a time, with the chunks that have the least bound: what sizing
-/// has to plan with under `-M`. From this module's formula.
+/// The most memory that copying `words` words takes if up to `lanes` chunks may be open at a time,
+/// with the chunk size that has the least bound. Sizing plans with it under `-M`. The formula is in
+/// the module's text.
 pub fn copy_bound(words: Words, lanes: usize) -> Bytes {
     let to_space = ToSpace { words, lanes }.beside(0);
     let bound = |&blocks: &u32| to_space.chunks(blocks) * blocks as usize * BLOCK.0;
@@ -65,8 +71,9 @@ pub fn copy_bound(words: Words, lanes: usize) -> Bytes {
 }
 
 impl BlockAllocator {
-    /// Sees to it that, until [`BlockAllocator::end_promise`], megablocks of `bytes` (rounded up) can be taken one at a time, as runs of at most 256 blocks of which
-    /// none is left over, without a request to the system and within the limit.
+    /// Ensures that, until [`BlockAllocator::end_promise`], megablocks of `bytes` (rounded up) can
+    /// be taken without a request to the system and within the limit: one megablock at a time, as
+    /// runs of at most 256 blocks that leave no block over.
     ///
     /// # Errors
     /// [`OutOfMemory`] if they cannot be had. Nothing has changed then.
@@ -76,8 +83,9 @@ impl BlockAllocator {
             .map_err(|cause| self.out_of_memory(super::blocks_for(bytes), cause))
     }
 
-    /// Sees to it that, until [`BlockAllocator::end_promise`], all chunks that `to_space` may need can be had from
-    /// [`BlockAllocator::allocate_up_to`], and says how many blocks a chunk has to have.
+    /// Ensures that, until [`BlockAllocator::end_promise`], [`BlockAllocator::allocate_up_to`] can
+    /// supply all chunks that `to_space` may need. Returns the number of blocks that a chunk must
+    /// have.
     ///
     /// # Errors
     /// [`OutOfMemory`] if that cannot be promised. Nothing has changed then.
@@ -94,11 +102,13 @@ impl BlockAllocator {
         }
     }
 
-    /// Whether [`BlockAllocator::prepare_to_copy`] will find what it needs, if nothing is allocated until then. What is still promised counts as free: the
-    /// collection that it was for is over.
+    /// Whether [`BlockAllocator::prepare_to_copy`] will succeed if nothing is allocated until then.
+    /// Megablocks that are still promised count as free: the collection that they were promised to
+    /// is over.
     pub fn could_copy(&self, to_space: ToSpace) -> bool {
         let promised = self.promised.unwrap_or(0) as usize;
-        // Far from the limit there is no need to look through the free groups: this is asked before each large object.
+        // Far from the limit there is no need to look through the free groups. This function is
+        // called before each large object.
         let whole = to_space
             .chunks(CHUNK_BLOCKS)
             .div_ceil((BLOCKS_PER_MEGABLOCK / CHUNK_BLOCKS) as usize);
@@ -110,14 +120,14 @@ impl BlockAllocator {
             .any(|&blocks| self.can_promise(self.megablocks_to_copy(to_space, blocks).saturating_sub(promised)))
     }
 
-    /// Megablocks that are needed beside free runs, with chunks of so many blocks.
+    /// Megablocks that are needed in addition to free runs, with chunks of `blocks` blocks.
     fn megablocks_to_copy(&self, to_space: ToSpace, blocks: u32) -> usize {
         let (runs, shorter) = self.groups.runs_of(blocks, least_words);
         let missing = to_space.beside(shorter).chunks(blocks).saturating_sub(runs);
         missing.div_ceil((BLOCKS_PER_MEGABLOCK / blocks) as usize)
     }
 
-    /// What was promised and not taken is no longer kept, and what is free beyond the limit is returned.
+    /// Cancels the rest of the promise, and returns free memory beyond the limit.
     pub fn end_promise(&mut self) {
         let promised = self.promised.take().unwrap_or(0);
         self.charges.give_promised(bytes_of_megablocks(promised));
@@ -127,22 +137,24 @@ impl BlockAllocator {
         self.return_excess();
     }
 
-    /// Charges for a side table that takes so many bytes for each megablock that was ever in use, a page more at the most, and goes with the heap.
+    /// Charges for a side table that takes `bytes` for each megablock that was ever in use (at most
+    /// a page more) and lives as long as the heap.
     ///
     /// # Errors
-    /// If the limit would be exceeded by what is in use already.
-    pub fn register_side(&self, bytes: Bytes) -> Result<(), Exhausted> {
+    /// If the limit would be exceeded by the megablocks that are in use already.
+    pub fn register_side(&self, bytes: Bytes) -> Result<(), Shortage> {
         self.charges.take(Bytes(bytes.0 * self.side_for as usize))?;
         self.charges.add_side(bytes);
         Ok(())
     }
 
-    /// Charged for side tables.
+    /// Bytes charged for side tables.
     pub(super) fn side_taken(&self) -> Bytes {
         Bytes(self.charges.side().0 * self.side_for as usize)
     }
 
-    /// The most bytes of blocks that fit beside the side tables and all else that is charged now, in whole megablocks.
+    /// The most bytes of blocks that fit in addition to the side tables and all other charges, in
+    /// whole megablocks.
     pub fn room(&self) -> Bytes {
         let reserved = self.space.size().0;
         let Some(limit) = self.charges.limit() else {
@@ -158,7 +170,8 @@ impl BlockAllocator {
         Bytes((megablocks * bytes_of_megablocks(1).0).min(reserved))
     }
 
-    /// Megablocks of `megablocks` that are not there yet, and side tables that grow with them.
+    /// The megablocks among `megablocks` that are not committed yet, the growth of the side tables
+    /// that goes with them, and the new `side_for`.
     fn cost_of_promise(&self, megablocks: u32) -> (u32, Bytes, u32) {
         let fresh = megablocks.saturating_sub(self.free.total());
         let above = fresh.saturating_sub(self.returned.total());
@@ -175,18 +188,18 @@ impl BlockAllocator {
         fresh == 0 || self.charges.fits(bytes_of_megablocks(fresh) + beside, Bytes::ZERO)
     }
 
-    fn promise(&mut self, megablocks: u32) -> Result<(), Exhausted> {
+    fn promise(&mut self, megablocks: u32) -> Result<(), Shortage> {
         debug_assert!(self.promised.is_none(), "one promise at a time");
         let (fresh, beside, side_for) = self.cost_of_promise(megablocks);
         if fresh > 0 {
             let above = fresh.saturating_sub(self.returned.total());
             if u64::from(self.top) + u64::from(above) > (self.space.size().0 / bytes_of_megablocks(1).0) as u64 {
-                return Err(Exhausted::Reservation);
+                return Err(Shortage::Reservation);
             }
             self.charges.promise(bytes_of_megablocks(fresh) + beside)?;
             if let Err(error) = self.space.make_accessible(bytes_of_megablocks(self.top + above)) {
                 self.charges.give_promised(bytes_of_megablocks(fresh) + beside);
-                return Err(Exhausted::System(error));
+                return Err(Shortage::System(error));
             }
             self.charges.take_promised(beside);
             self.side_for = side_for;
@@ -196,7 +209,7 @@ impl BlockAllocator {
     }
 }
 
-/// Megablocks that hold so many bytes.
+/// The megablocks that hold `bytes`.
 fn megablocks_up(bytes: Bytes) -> usize {
     bytes.0.div_ceil(bytes_of_megablocks(1).0)
 }
@@ -218,7 +231,8 @@ mod tests {
         .expect("a small heap")
     }
 
-    /// Copies closures of these sizes as lanes do: each into the open chunk of its lane, or a new one. Words that were copied.
+    /// Copies closures of these sizes as lanes do: each into the open chunk of its lane, or a new
+    /// one. Returns the number of words copied.
     fn copy(allocator: &mut BlockAllocator, chunk: u32, lanes: usize, closures: &[(usize, usize)]) -> usize {
         let mut open = vec![0usize; lanes];
         for &(lane, words) in closures {
@@ -235,7 +249,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-        /// Whatever is free and in use, and whatever the closures: a promise is kept, within the limit, without a request.
+        /// With any free and used blocks and any closures: a promise is kept, within the limit,
+        /// without a request.
         #[test]
         fn what_was_promised_can_be_copied(
             runs in proptest::collection::vec((1u32..300, any::<bool>()), 0..60),
@@ -254,9 +269,10 @@ mod tests {
             let before = allocator.accounting();
             match allocator.prepare_to_copy(ToSpace { words, lanes }) {
                 Err(error) => {
-                    prop_assert_eq!(error.cause, Exhausted::Limit);
+                    prop_assert_eq!(error.cause, Shortage::Limit);
                     prop_assert_eq!(allocator.accounting(), before);
-                    // Not for nothing: what is there and what may be had is less than the bound, in megablocks.
+                    // The refusal is justified: free and obtainable memory is less than the bound,
+                    // in megablocks.
                     let free = allocator.room().0.saturating_sub(before.blocks_in_use as usize * BLOCK.0);
                     prop_assert!(copy_bound(words, lanes).0 + (held.len() + 1) * bytes_of_megablocks(1).0 > free);
                 }
@@ -292,14 +308,14 @@ mod tests {
             (allocator.accounting().taken, allocator.accounting().megablocks_in_use),
             (Bytes(0), 0)
         );
-        assert_eq!(allocator.charges().charge(Bytes::mib(3)), Err(Exhausted::Limit));
+        assert_eq!(allocator.charges().charge(Bytes::mib(3)), Err(Shortage::Limit));
         allocator.charges().charge(Bytes::mib(2)).unwrap();
         let runs: Vec<_> = (0..6).map(|_| allocator.allocate(256).unwrap()).collect();
-        assert_eq!(allocator.allocate(1).unwrap_err().cause, Exhausted::Limit);
+        assert_eq!(allocator.allocate(1).unwrap_err().cause, Shortage::Limit);
         allocator.end_promise();
         runs.into_iter().for_each(|run| allocator.free(run));
         assert_eq!(allocator.room(), Bytes::mib(6));
-        assert_eq!(allocator.prepare(Bytes::mib(7)).unwrap_err().cause, Exhausted::Limit);
+        assert_eq!(allocator.prepare(Bytes::mib(7)).unwrap_err().cause, Shortage::Limit);
         allocator.charges().release(Bytes::mib(2));
         allocator.prepare(Bytes::mib(7)).unwrap();
         allocator.check().unwrap();

@@ -1,16 +1,16 @@
-//! Regions: where closures lie, one behind the other.
+//! Regions: stretches of memory with closures, one behind the other.
 
 use super::run::BlockRun;
 use crate::words::Addr;
 
-/// A run of memory with closures from `start` to `end`, one behind the other.
+/// A stretch of memory with closures from `start` to `end`, one behind the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Region {
-    /// The block run that it lies in.
+    /// The block run that contains it.
     pub run: BlockRun,
-    /// The first closure.
+    /// The address of the first closure.
     pub start: Addr,
-    /// Behind the last closure.
+    /// The address behind the last closure.
     pub end: Addr,
     /// The step it belongs to.
     pub step: u8,

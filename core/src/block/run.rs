@@ -10,14 +10,14 @@ use std::fmt;
 pub struct BlockId(pub u32);
 
 impl BlockId {
-    /// This block's number as an index of side tables.
+    /// This block's number, as an index of side tables.
     #[inline(always)]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Neighbouring blocks that were allocated together, and are freed together.
+/// Neighbouring blocks that were allocated together and are freed together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BlockRun {
     pub(super) start: Addr,
@@ -44,19 +44,19 @@ impl BlockRun {
         self.first
     }
 
-    /// How many blocks; at least one.
+    /// The number of blocks; at least one.
     #[inline(always)]
     pub const fn blocks(self) -> u32 {
         self.blocks
     }
 
-    /// How many bytes; a multiple of [`BLOCK`].
+    /// The number of bytes; a multiple of [`BLOCK`].
     #[inline(always)]
     pub const fn bytes(self) -> Bytes {
         Bytes((self.blocks as usize) << BLOCK_SHIFT)
     }
 
-    /// Does `address` lie in these blocks?
+    /// Whether `address` lies in these blocks.
     #[inline(always)]
     pub const fn contains(self, address: Addr) -> bool {
         address.0.wrapping_sub(self.start.0) < self.bytes().0

@@ -1,4 +1,4 @@
-//! The sizes that blocks come in, and conversions between them.
+//! The sizes of blocks, megablocks and large objects, and conversions between units.
 
 use crate::words::{Bytes, Words};
 
@@ -14,13 +14,16 @@ pub const MEGABLOCK: Bytes = Bytes::mib(1);
 /// Blocks in a megablock, all of them usable.
 pub const BLOCKS_PER_MEGABLOCK: u32 = (MEGABLOCK.0 / BLOCK.0) as u32;
 
-/// The largest reservation: 1 TiB is 2^28 blocks. A descriptor keeps sizes in 29 bits, links in 32.
+/// The largest reservation: 1 TiB is 2^28 blocks. A descriptor stores sizes in 29 bits, links
+/// in 32.
 pub const MAX_RESERVATION: Bytes = Bytes::gib(1024);
 
-/// Closures of as many words, header included, or more are large: GHC's `LARGE_OBJECT_THRESHOLD`, floor(0.8 × 4096 / 8).
+/// Closures of this many words or more, header included, are large: GHC's `LARGE_OBJECT_THRESHOLD`,
+/// floor(0.8 × 4096 / 8).
 pub const LARGE_OBJECT: Words = Words(409);
 
-/// The blocks that hold so many bytes. `u32::MAX` for more than any reservation holds, so that allocation fails cleanly.
+/// The number of blocks that hold `bytes`. `u32::MAX` for more than any reservation holds, so that
+/// allocation fails cleanly.
 pub const fn blocks_for(bytes: Bytes) -> u32 {
     let blocks = bytes.0.div_ceil(BLOCK.0);
     if blocks > u32::MAX as usize {
@@ -30,17 +33,17 @@ pub const fn blocks_for(bytes: Bytes) -> u32 {
     }
 }
 
-/// The megablocks that hold so many blocks.
+/// The number of megablocks that hold `blocks` blocks.
 pub const fn megablocks_for(blocks: u32) -> u32 {
     blocks.div_ceil(BLOCKS_PER_MEGABLOCK)
 }
 
-/// The bytes of so many blocks.
+/// The size of `blocks` blocks.
 pub(crate) const fn bytes_of_blocks(blocks: u32) -> Bytes {
     Bytes((blocks as usize) << BLOCK_SHIFT)
 }
 
-/// The bytes of so many megablocks.
+/// The size of `megablocks` megablocks.
 pub(crate) const fn bytes_of_megablocks(megablocks: u32) -> Bytes {
     Bytes(megablocks as usize * MEGABLOCK.0)
 }

@@ -1,37 +1,42 @@
 //! The state of a block: one byte, the only thing that hot paths read about an address.
 //!
-//! A dense table of bytes over the reservation, indexed by block number, with one entry more at its end that stands for every address
-//! outside (null, foreign). So the lookup has no branch: the index is the minimum of the block number and the table's length.
-//! Descriptors of 64 bytes in the megablock, as GHC has them, alias in the caches; this table is 256 bytes a megablock.
+//! A dense table of bytes over the reservation, indexed by block number. One more entry at its end
+//! stands for every address outside (null, foreign). So the lookup has no branch: the index is the
+//! minimum of the block number and the table's length. Descriptors of 64 bytes in the megablock, as
+//! GHC has them, alias in the caches; this table is 256 bytes a megablock.
 //!
-//! Invariants: blocks that are free, and those of runs whose owner has not set them yet, have [`BlockState::OUTSIDE`]; so has the entry at the end. Bytes at
-//! and above top are meaningless (zero): no pointer leads there. `BlockAllocator::check` checks the free ones.
+//! Invariants: free blocks, and those of runs whose owner has not set their state yet, have
+//! [`BlockState::OUTSIDE`]; so has the entry at the end. Bytes at and above top are meaningless
+//! (zero): no pointer leads there. `BlockAllocator::check` checks the free ones.
 //!
-//! Bytes are atomics with relaxed loads and stores, free on the machines we know: GC threads read states while others set those of new
-//! blocks. Who reads a state learns nothing else from it, so no ordering is needed; phases are separated by their own synchronisation.
+//! Bytes are atomics with relaxed loads and stores, which cost nothing extra on the machines we
+//! know: GC threads read states while others set those of new blocks. The reader of a state infers
+//! nothing else from it, so no ordering is needed; the phases of a collection have synchronisation
+//! of their own.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use super::sizes::bytes_of_blocks;
 use super::{BLOCK_SHIFT, BlockId, BlockRun};
 use crate::memory::{MemoryError, Table};
+use crate::sync::{MappedU8, Ordering::Relaxed};
 use crate::words::Addr;
 
 /// The first step that is not collected at every collection: generation 1.
 pub const FIRST_OLD_STEP: u8 = 2;
 
-/// What is true of all closures in a block.
+/// The facts that hold for all closures in a block.
 ///
 /// | bits | meaning |
 /// |---|---|
 /// | 0–3 | step: 0 nursery, 1 aged survivors in generation 0, g+1 generation g (up to 14); 15 outside the heap, or free |
-/// | 4 | condemned: being collected now, what lives in it is moved or marked |
+/// | 4 | condemned: being collected now; its live closures are moved or marked |
 /// | 5 | large: the run holds one large object, which is never copied |
 /// | 6 | reached: large, and found alive in the collection that is under way |
 /// | 7 | spare, zero |
 ///
-/// Steps order by age: a store needs remembering where the object's step is greater than the value's.
+/// Steps are ordered by age: a store must be remembered where the object's step is greater than the
+/// value's.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct BlockState(pub u8);
@@ -52,7 +57,7 @@ impl BlockState {
 
     /// Outside the heap, or free: step 15, nothing else.
     pub const OUTSIDE: BlockState = BlockState(BlockState::STEP_OUTSIDE);
-    /// Where mutators allocate: step 0.
+    /// Nursery blocks, in which mutators allocate: step 0.
     pub const NURSERY: BlockState = BlockState(0);
     /// Survivors of one collection that are still in generation 0: step 1.
     pub const AGED: BlockState = BlockState(1);
@@ -70,43 +75,43 @@ impl BlockState {
         BlockState::of_step(generation + 1)
     }
 
-    /// 0 nursery, 1 aged, g+1 generation g, 15 outside.
+    /// The number of the step: 0 nursery, 1 aged, g+1 generation g, 15 outside.
     #[inline(always)]
     pub const fn step(self) -> u8 {
         self.0 & BlockState::STEP_MASK
     }
 
-    /// The generation of the closures: 0 for the nursery too. Meaningless outside the heap (it gives 14).
+    /// The generation of the closures: 0 for the nursery too. Meaningless outside the heap (14).
     #[inline(always)]
     pub const fn generation(self) -> u8 {
         self.step().saturating_sub(1)
     }
 
-    /// Is it in no heap, or free?
+    /// Whether it is outside the heap, or free.
     #[inline(always)]
     pub const fn is_outside(self) -> bool {
         self.step() == BlockState::STEP_OUTSIDE
     }
 
-    /// Is it being collected now?
+    /// Whether it is being collected now.
     #[inline(always)]
     pub const fn is_condemned(self) -> bool {
         self.0 & BlockState::CONDEMNED != 0
     }
 
-    /// Is it being collected now, or was it until it was reached?
+    /// Whether it is being collected now, or was until it was reached.
     #[inline(always)]
     pub const fn takes_part(self) -> bool {
         self.0 & (BlockState::CONDEMNED | BlockState::REACHED) != 0
     }
 
-    /// Does it belong to a large object?
+    /// Whether it belongs to a large object.
     #[inline(always)]
     pub const fn is_large(self) -> bool {
         self.0 & BlockState::LARGE != 0
     }
 
-    /// The same, condemned or not.
+    /// The same state, condemned or not.
     #[inline(always)]
     #[must_use]
     pub const fn condemned(self, yes: bool) -> BlockState {
@@ -117,7 +122,7 @@ impl BlockState {
         }
     }
 
-    /// The same, reached by the collection that is under way or not.
+    /// The same state, reached by the collection that is under way or not.
     #[inline(always)]
     #[must_use]
     pub const fn reached(self, yes: bool) -> BlockState {
@@ -128,7 +133,7 @@ impl BlockState {
         }
     }
 
-    /// The same, for a large object's blocks.
+    /// The same state, for a large object's blocks.
     #[inline(always)]
     #[must_use]
     pub const fn large(self) -> BlockState {
@@ -147,27 +152,28 @@ impl fmt::Debug for BlockState {
     }
 }
 
-/// The states of all blocks of a reservation. Shared (`Arc`), so that a lookup is safe even when the allocator is gone.
+/// The states of all blocks of a reservation. Shared (`Arc`), so that a lookup is safe even after
+/// the allocator is dropped.
 #[derive(Debug)]
 pub struct StateTable {
-    /// Where the reservation begins, or began.
+    /// The start of the reservation, which may be gone.
     base: Addr,
-    /// Blocks in the reservation.
+    /// Number of blocks in the reservation.
     blocks: usize,
     /// `blocks + 1` bytes; the last one is [`BlockState::OUTSIDE`] for ever.
-    bytes: Table<AtomicU8>,
+    bytes: Table<MappedU8>,
 }
 
 impl StateTable {
-    /// A table for `blocks` blocks from `base`, of which none is committed yet.
+    /// Makes a table for `blocks` blocks from `base`, none of which is committed yet.
     pub(super) fn new(base: Addr, blocks: u32) -> Result<StateTable, MemoryError> {
         let blocks = blocks as usize;
-        let bytes: Table<AtomicU8> = Table::new(blocks + 1)?;
+        let bytes: Table<MappedU8> = Table::new(blocks + 1)?;
         bytes[blocks].store(BlockState::OUTSIDE.0, Relaxed);
         Ok(StateTable { base, blocks, bytes })
     }
 
-    /// The state of the block that `address` lies in, [`BlockState::OUTSIDE`] where it lies in none.
+    /// The state of the block that contains `address`; [`BlockState::OUTSIDE`] for other addresses.
     #[inline(always)]
     pub fn of(&self, address: Addr) -> BlockState {
         // SAFETY: the view does not outlive `self`.
@@ -191,7 +197,7 @@ impl StateTable {
         self.fill(run.first, run.blocks, state);
     }
 
-    /// Sets `count` blocks from `first`.
+    /// Sets the state of `count` blocks from `first`.
     pub(super) fn fill(&self, first: BlockId, count: u32, state: BlockState) {
         let end = first.index() + count as usize;
         assert!(end <= self.blocks);
@@ -203,7 +209,8 @@ impl StateTable {
     /// The table as three words that fit in registers.
     ///
     /// # Safety
-    /// The view must not be used after this table has been dropped (with the allocator and every other `Arc` of it).
+    /// The view is not used after this table has been dropped (with the allocator and every other
+    /// `Arc` of it).
     #[inline(always)]
     pub unsafe fn view(&self) -> StateView {
         StateView {
@@ -217,24 +224,27 @@ impl StateTable {
 /// A [`StateTable`] as three words, for loops that keep it in registers.
 #[derive(Clone, Copy, Debug)]
 pub struct StateView {
-    table: *const AtomicU8,
+    table: *const MappedU8,
     base: Addr,
     blocks: usize,
 }
 
-// SAFETY: it only reads atomics, which any thread may; that the table lives is the promise given for the view's making.
+// SAFETY: it only reads atomics, which any thread may do. The caller of `StateTable::view` vouched
+// that the table lives.
 unsafe impl Send for StateView {}
 // SAFETY: as above.
 unsafe impl Sync for StateView {}
 
 impl StateView {
-    /// The state of the block that `address` lies in, [`BlockState::OUTSIDE`] where it lies in none. No branch, one load.
+    /// The state of the block that contains `address`; [`BlockState::OUTSIDE`] for other addresses.
+    /// No branch, one load.
     #[inline(always)]
     pub fn of(self, address: Addr) -> BlockState {
-        // An address below the base wraps round to a huge number: outside, too.
+        // An address below the base wraps round to a huge number, which is outside, too.
         let block = address.0.wrapping_sub(self.base.0) >> BLOCK_SHIFT;
         let index = block.min(self.blocks);
-        // SAFETY: the table has `blocks + 1` entries, and lives: promised by whoever made the view.
+        // SAFETY: the table has `blocks + 1` entries, and lives: the caller of `StateTable::view`
+        // vouched for it.
         BlockState(unsafe { &*self.table.add(index) }.load(Relaxed))
     }
 }

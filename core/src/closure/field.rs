@@ -1,8 +1,9 @@
-//! Fields of derived closures: how a Rust field type lies in one word of payload.
+//! Fields of derived closures: how a Rust field type is stored in one word of payload.
 //!
-//! `#[derive(Closure)]` puts the fields with [`Field::POINTER`] first, in the order they are declared, then the others.
-//! Each takes one word. [`Ptr<T>`] is never null, `Option<Ptr<T>>` may be, [`Mut<T>`] may be and can be overwritten by
-//! the mutator (through the collector's write barrier).
+//! `#[derive(Closure)]` puts the fields with [`Field::POINTER`] first, in the order of their
+//! declaration, then the others. Each takes one word. [`Ptr<T>`] is never null. `Option<Ptr<T>>`
+//! may be null. [`Mut<T>`] may be null, and the mutator can overwrite it (through the collector's
+//! write barrier).
 
 use super::Closure;
 use std::marker::PhantomData;
@@ -18,8 +19,9 @@ pub struct Mut<T>(PhantomData<fn(T) -> T>);
 /// A field of a closure: one word of payload.
 ///
 /// # Safety
-/// `POINTER` is true exactly if `encode` gives null or the address of a closure of type `T` of the heap `'h`;
-/// `decode` must accept every word that `encode` gives (and null, if the field is a mutable pointer).
+/// `POINTER` is true exactly if `encode` returns null or the address of a closure of type `T` of
+/// the heap `'h`. `decode` must accept every word that `encode` returns (and null, if the field is
+/// a mutable pointer).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a field of a closure",
     note = "fields are `Ptr<T>`, `Option<Ptr<T>>`, `Mut<T>` of a closure type `T`, or plain data of a word at most"
@@ -27,35 +29,37 @@ pub struct Mut<T>(PhantomData<fn(T) -> T>);
 pub unsafe trait Field: 'static {
     /// Whether the word is a pointer that collectors follow.
     const POINTER: bool;
-    /// Whether the mutator may overwrite it.
+    /// Whether the mutator may overwrite the word.
     const MUTABLE: bool = false;
-    /// What an initialiser takes.
+    /// The type that an initialiser takes.
     type Init<'m, 'h>;
-    /// What an accessor gives.
+    /// The type that an accessor returns.
     type View<'m, 'h>;
-    /// The word for an initial value.
+    /// Converts an initial value to its word.
     fn encode(value: Self::Init<'_, '_>) -> u64;
-    /// The value of a word.
+    /// Converts a word to its value.
     ///
     /// # Safety
-    /// The word comes from `encode` or from the collector's update of it, and the pointee stays where it is for `'m`.
+    /// The word comes from `encode` or from the collector's update of it, and the pointee stays
+    /// where it is for `'m`.
     unsafe fn decode<'m, 'h>(word: u64) -> Self::View<'m, 'h>;
 }
 
 /// A field that the mutator may overwrite with a pointer to a `Target`.
 ///
 /// # Safety
-/// `POINTER` and `MUTABLE` are true, and `decode` reads the address of a `Target` (or null) as what it is.
+/// `POINTER` and `MUTABLE` are true, and `decode` accepts null and the address of any closure of
+/// type `Target`.
 pub unsafe trait MutField: Field {
-    /// What it points to.
+    /// The type of the pointee.
     type Target: Closure;
 }
 
-/// Plain data that fits a word.
+/// Plain data that fits in a word.
 pub trait Plain: Copy + 'static {
-    /// The word that holds it.
+    /// Converts the value to a word.
     fn to_word(self) -> u64;
-    /// The value of a word that `to_word` gave.
+    /// Converts a word from `to_word` back to the value.
     fn from_word(word: u64) -> Self;
 }
 

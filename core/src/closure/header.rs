@@ -2,19 +2,19 @@
 //!
 //! One word, eight bytes, in front of every payload:
 //!
-//! | bits  | what |
+//! | bits  | meaning |
 //! |-------|------|
 //! | 0     | 1 = a header; 0 = the whole word is the forwarding address (closures are 8-aligned) |
 //! | 1     | mark (free for collectors that mark in the header) |
 //! | 2–3   | age (free for collectors that count collections survived) |
 //! | 4–5   | spare |
 //! | 6–47  | address of the [`TypeInfo`] (64-aligned, user address space of 47 bits) |
-//! | 48–55 | number of pointers, 255 = variable: ask the payload |
-//! | 56–63 | words of payload, 255 = variable: ask the payload |
+//! | 48–55 | number of pointers, 255 = variable: stored in the payload |
+//! | 56–63 | words of payload, 255 = variable: stored in the payload |
 //!
-//! So a collector learns from the header alone how to copy and scan every closure of fixed layout, without a second
-//! load that depends on the first; profilers get from the same word to names and types. `docs/heap.md` has the
-//! measurement behind that choice.
+//! So the header alone tells a collector how to copy and scan every closure of fixed layout,
+//! without a second load that depends on the first. The same word leads profilers to names and
+//! types. `docs/heap.md` has the measurement behind that choice.
 
 #[cfg(doc)]
 use super::info::VARIABLE;
@@ -32,7 +32,7 @@ const PTRS_SHIFT: u32 = 48;
 const WORDS_SHIFT: u32 = 56;
 
 impl Header {
-    /// The header of a closure described by `info`.
+    /// Makes the header of a closure that `info` describes.
     #[inline(always)]
     pub fn new(info: &'static TypeInfo) -> Header {
         let layout = ((info.ptrs as u64) << PTRS_SHIFT) | ((info.words as u64) << WORDS_SHIFT) | TAG;
@@ -41,7 +41,7 @@ impl Header {
         Header(address | layout)
     }
 
-    /// Whether this word is a header, and not a forwarding address.
+    /// Whether this word is a header, not a forwarding address.
     #[inline(always)]
     pub(crate) fn is_header(self) -> bool {
         self.0 & TAG != 0
@@ -65,15 +65,16 @@ impl Header {
         (self.0 & INFO_MASK) as *const TypeInfo
     }
 
-    /// Whether this looks like a word that [`Header::new`] made: it has the tag, leads to a static, and says the same as that.
-    /// For who walks a heap that may be damaged: nothing is read that cannot be.
+    /// Whether this looks like a word that [`Header::new`] made: it has the tag, leads to a static,
+    /// and agrees with that static. For walks over a heap that may be damaged: nothing is read that
+    /// may be unreadable.
     pub(crate) fn is_sane(self) -> bool {
         let info = self.info_ptr();
         if !self.is_header() || !statics::have(info as usize, size_of::<TypeInfo>()) {
             return false;
         }
-        // SAFETY: statics of this process can be read (and are not written, those that are info tables); any bytes are a value
-        // of the types that are read here.
+        // SAFETY: statics of this process can be read (info tables are never written). Every byte
+        // pattern is a valid value of the types that are read here.
         let (kind, ptrs, words) = unsafe {
             (
                 (&raw const (*info).kind).cast::<u8>().read(),
@@ -87,10 +88,11 @@ impl Header {
     /// The info table.
     ///
     /// # Safety
-    /// The word must be a header made by [`Header::new`].
+    /// [`Header::new`] made this word.
     #[inline(always)]
     pub(crate) unsafe fn info(self) -> &'static TypeInfo {
-        // SAFETY: `new` stored the address of a `&'static TypeInfo`, and the caller vouches that `new` made this word.
+        // SAFETY: `new` stored the address of a `&'static TypeInfo`, and the caller vouches that
+        // `new` made this word.
         unsafe { &*self.info_ptr() }
     }
 }
@@ -118,8 +120,8 @@ mod tests {
         for damaged in [h.0 ^ TAG, h.0 + (1 << WORDS_SHIFT), 0, poison] {
             assert!(!Header(damaged).is_sane(), "{damaged:#x}");
         }
-        // Wherever one bit of the address leads, nothing is read that is not there. (Between statics there is something, which
-        // the tools mind.)
+        // A changed bit of the address makes nothing unreadable be read. (Between statics there are
+        // gaps, to which the tools object.)
         if !cfg!(any(miri, gclab_asan)) {
             (6..48).for_each(|bit| assert!(!Header(h.0 ^ 1 << bit).is_sane(), "bit {bit}"));
         }

@@ -1,13 +1,14 @@
-//! Info tables: what is true of all closures of one Rust type.
+//! Info tables: the facts common to all closures of one Rust type.
 //!
-//! An info table is a `static` that `#[derive(Closure)]` writes (or, for `MutVar<T>` and `MutArray<T>`, a constant). It is 64-aligned so that its address leaves room in
-//! the header ([`super::header`]). Profilers print its name, type and module; collectors read its [`Kind`] only for
-//! closures whose layout is not in the header.
+//! An info table is a `static` that `#[derive(Closure)]` writes (or, for `MutVar<T>` and
+//! `MutArray<T>`, a constant). It is 64-aligned, so that its address leaves room in the header
+//! ([`super::header`]). Profilers print its name, type and module. Collectors read its [`Kind`]
+//! only for closures whose layout is not in the header.
 
 /// The count that means "variable: the payload says".
 pub const VARIABLE: u8 = 255;
 
-/// What kind of closure it is, in GHC's words (`rts/storage/ClosureTypes.h`).
+/// The kind of a closure, in GHC's words (`rts/storage/ClosureTypes.h`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 #[non_exhaustive]
@@ -22,18 +23,19 @@ pub enum Kind {
     MutArrPtrs,
     /// An array of bytes; the first word of payload is its length in bytes. `ARR_WORDS`.
     ArrWords,
-    /// Mutable pointers and bytes whose numbers are known only at run time; the first word of payload holds both. `RECORD`.
-    /// (The last kind: `Header::is_sane` counts on it.)
+    /// Mutable pointers and bytes whose numbers are known only at run time; the first word of
+    /// payload holds both. `RECORD`. (`Header::is_sane` relies on this kind being the last one.)
     Record,
 }
 
 impl Kind {
-    /// Whether it is data of a program's own type, with fields that have names: what profiles know by its constructor, and whose uses they follow.
+    /// Whether closures of this kind are data of a program's own type, with named fields. Profiles
+    /// know such closures by their constructor and follow their uses.
     pub const fn is_data(self) -> bool {
         matches!(self, Kind::Constr | Kind::MutConstr)
     }
 
-    /// GHC's name, as profiles print it of what is not data.
+    /// GHC's name, as profiles print it for closures that are not data.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Constr => "CONSTR",
@@ -50,7 +52,7 @@ impl Kind {
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct TypeInfo {
-    /// What kind of closure it is.
+    /// The kind of these closures.
     pub kind: Kind,
     /// Number of pointers, at the front of the payload; 255 = variable.
     pub(crate) ptrs: u8,
@@ -58,22 +60,24 @@ pub struct TypeInfo {
     pub(crate) words: u8,
     /// The name of the closure: the Rust type's, or the constructor's.
     pub name: &'static str,
-    /// The module it was defined in (`module_path!()`).
+    /// The module that defines it (`module_path!()`).
     pub module: &'static str,
-    /// What its pointers lead to, where a closure is known by that too: the table of `T` in those of `MutVar<T>` and
-    /// `MutArray<T>`. Such a table is a constant of the compiler's, which may make it more than once: two of them are of one
-    /// type if kind and element are the same, wherever they lie.
+    /// The type of the pointees, where a closure is known by that too: `MutVar<T>` and
+    /// `MutArray<T>` have the table of `T` here. Such a table is a constant, and the compiler may
+    /// make several copies of it: two tables describe one type if kind and element are equal,
+    /// wherever the tables lie.
     pub element: Option<&'static TypeInfo>,
-    /// The name of the Rust type, where the closure is known by another.
+    /// The name of the Rust type, where the closure has another name.
     pub(crate) type_name: Option<&'static str>,
 }
 
 impl TypeInfo {
-    /// The info table of closures with `ptrs` pointers and then `words - ptrs` words of other data.
+    /// Makes the info table of closures with `ptrs` pointers, then `words - ptrs` words of other
+    /// data.
     ///
     /// # Panics
-    /// At compile time, when used in a `static`: if there are more pointers than words or 255 words or more (larger
-    /// closures are arrays or records).
+    /// At compile time, when used in a `static`: if there are more pointers than words, or 255
+    /// words or more (larger closures are arrays or records).
     pub const fn fixed(kind: Kind, name: &'static str, module: &'static str, ptrs: usize, words: usize) -> TypeInfo {
         assert!(ptrs <= words, "a closure has at least as many words as pointers");
         assert!(
@@ -91,7 +95,7 @@ impl TypeInfo {
         }
     }
 
-    /// The same table for closures whose pointers lead to closures that `element` describes.
+    /// The same table, for closures whose pointers lead to closures that `element` describes.
     pub(crate) const fn of(self, element: &'static TypeInfo) -> TypeInfo {
         TypeInfo {
             element: Some(element),
@@ -99,7 +103,7 @@ impl TypeInfo {
         }
     }
 
-    /// The info table of closures that carry their size in the first word of their payload.
+    /// Makes the info table of closures that carry their size in the first word of their payload.
     pub(crate) const fn variable(kind: Kind, name: &'static str) -> TypeInfo {
         let ptrs = if matches!(kind, Kind::ArrWords) { 0 } else { VARIABLE };
         TypeInfo {
@@ -113,7 +117,7 @@ impl TypeInfo {
         }
     }
 
-    /// The same table for closures of the Rust type of this name.
+    /// The same table, for closures of the Rust type with this name.
     #[doc(hidden)]
     pub const fn of_type(self, name: &'static str) -> TypeInfo {
         TypeInfo {
@@ -122,7 +126,7 @@ impl TypeInfo {
         }
     }
 
-    /// The name of the type, of which there may be several under one name of closures: `MutArray<Tree>`.
+    /// The name of the type. Several types may share one name of closures: `MutArray<Tree>`.
     pub fn type_name(&self) -> String {
         let name = self.type_name.unwrap_or(self.name);
         match self.element {

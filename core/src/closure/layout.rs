@@ -1,6 +1,6 @@
-//! Where the fields of a derived closure lie: pointers first, in order, then the others, in order.
+//! The places of a derived closure's fields: pointers first, in order, then the others, in order.
 
-/// How many of the fields are pointers.
+/// The number of fields that are pointers.
 pub const fn pointers(is_pointer: &[bool]) -> usize {
     let (mut i, mut n) = (0, 0);
     while i < is_pointer.len() {
@@ -10,7 +10,7 @@ pub const fn pointers(is_pointer: &[bool]) -> usize {
     n
 }
 
-/// The word of payload of each field.
+/// The index of each field's word in the payload.
 pub const fn places<const N: usize>(is_pointer: &[bool; N]) -> [usize; N] {
     let mut places = [0; N];
     let (mut pointer, mut other) = (0, pointers(is_pointer));

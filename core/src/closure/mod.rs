@@ -1,16 +1,16 @@
 //! Closures: the object model.
 //!
-//! A closure is one header word ([`Header`]) and a payload: pointers first, then everything else. What varies in size
-//! carries its length in the first word of the payload. Therefore the pointers of *every* closure are one contiguous
-//! run of slots, and there is ONE function that finds it, `ClosureRef::extent`; copying, marking, checking,
-//! traversing and profiling all use it.
+//! A closure is one header word ([`Header`]) and a payload: pointers first, then everything else. A
+//! closure of variable size carries its length in the first word of the payload. Therefore the
+//! pointers of *every* closure are one contiguous run of slots. ONE function finds that run,
+//! `ClosureRef::extent`; copying, marking, checking, traversing and profiling all use it.
 //!
-//! Terms: a *slot* is the address of a word that holds a pointer to a closure or null; the *payload* is what follows
-//! the header; an *extent* is a closure's size and its run of slots.
+//! Terms: a *slot* is the address of a word that holds a pointer to a closure or null; the
+//! *payload* is everything behind the header; an *extent* is a closure's size and its run of slots.
 //!
-//! Everything here reads raw memory. It is sound under the heap's invariant, which the checker (`-DS`) tests: every
-//! non-null slot of a live closure holds the address of a closure that starts with a header from [`Header::new`] and
-//! whose payload is as its header says.
+//! All functions here read raw memory. They are sound under the heap's invariant, which the checker
+//! (`-DS`) tests: every non-null slot of a live closure holds the address of a closure that starts
+//! with a header from [`Header::new`] and has the payload that its header describes.
 
 mod field;
 mod header;
@@ -29,11 +29,11 @@ pub(crate) use range::{ClosureRange, SlotRange};
 use crate::sync::{Ordering, shared_word};
 use crate::words::{Addr, Words};
 
-/// A type whose values live in the heap as closures.
+/// A type whose values are closures in the heap.
 ///
 /// # Safety
-/// `INFO` must describe exactly the layout that the type's initialisers write and its accessors read. The derive
-/// guarantees it.
+/// `INFO` must describe exactly the layout that the type's initialisers write and its accessors
+/// read. The derive guarantees it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no type of closures",
     note = "`#[derive(Closure)]` makes a struct one"
@@ -48,17 +48,18 @@ pub unsafe trait Closure: 'static {
 #[repr(transparent)]
 pub struct Slot(pub(crate) *mut u64);
 
-// SAFETY: a slot is an address; dereferencing it is unsafe and says under which conditions.
+// SAFETY: a slot is an address. The methods that dereference it are unsafe and state their
+// conditions.
 unsafe impl Send for Slot {}
 
 impl Slot {
-    /// Where the slot lies.
+    /// The address of the slot itself.
     #[inline(always)]
     pub fn addr(self) -> Addr {
         Addr(self.0 as usize)
     }
 
-    /// The closure that the slot points to, or null.
+    /// Reads the pointer in the slot: a closure, or null.
     ///
     /// # Safety
     /// The slot lies in live heap or root memory, and no other thread writes it now.
@@ -68,33 +69,33 @@ impl Slot {
         ClosureRef(unsafe { *self.0 } as *mut u64)
     }
 
-    /// [`Slot::load`] while another thread may be at the same slot: one that is remembered twice, and
-    /// that both threads bring up to date.
+    /// [`Slot::load`] while another thread may read or write the same slot: a slot that is
+    /// remembered twice, which both threads update.
     ///
     /// # Safety
     /// The slot lies in live heap or root memory, and other threads write it by
-    /// [`Slot::store_shared`] alone.
+    /// [`Slot::store_shared`] only.
     #[inline(always)]
     pub(crate) unsafe fn load_shared(self) -> ClosureRef {
-        // SAFETY: the caller vouches that the slot is readable. Relaxed: whether a closure was moved is
-        // read from the closure (with acquire). If the address is that of a copy, and the state of the
-        // copy's block is not visible here yet, the thread that stored it has remembered the slot if
-        // need be.
+        // SAFETY: the caller vouches that the slot is readable. Relaxed: a closure's own header
+        // says (with acquire) whether the closure was moved. The slot may hold the address of a
+        // copy whose block's state is not visible yet; then the thread that stored it has
+        // remembered the slot if need be.
         let word = unsafe { shared_word(self.0) }.load(Ordering::Relaxed);
         ClosureRef(word as *mut u64)
     }
 
-    /// Overwrites what the slot points to.
+    /// Overwrites the pointer in the slot.
     ///
     /// # Safety
-    /// As for [`Slot::load`]; `value` is null or a closure of the same heap.
+    /// As [`Slot::load`]; `value` is null or a closure of the same heap.
     #[inline(always)]
     pub(crate) unsafe fn store(self, value: ClosureRef) {
         // SAFETY: the caller vouches that the slot is writable.
         unsafe { *self.0 = value.0 as u64 };
     }
 
-    /// [`Slot::store`] while another thread may be at the same slot, to store the same.
+    /// [`Slot::store`] while another thread may store the same value to the same slot.
     ///
     /// # Safety
     /// As for [`Slot::load_shared`]; `value` as for [`Slot::store`].
@@ -105,8 +106,8 @@ impl Slot {
     }
 }
 
-/// The address of a closure. Its methods read memory and are therefore the core's own; safe views are in
-/// [`crate::world::Stopped`].
+/// The address of a closure. Its methods read memory and are therefore private to core; safe views
+/// are in [`crate::world::Stopped`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[repr(transparent)]
 pub struct ClosureRef(pub(crate) *mut u64);
@@ -123,7 +124,7 @@ pub struct Extent {
 }
 
 impl ClosureRef {
-    /// Where the closure lies.
+    /// The address of the closure's header.
     #[inline(always)]
     pub fn addr(self) -> Addr {
         Addr(self.0 as usize)
@@ -138,34 +139,36 @@ impl ClosureRef {
     /// The header word, which may be a forwarding address.
     ///
     /// # Safety
-    /// A closure must start here.
+    /// A closure starts at this address.
     #[inline(always)]
     pub(crate) unsafe fn header(self) -> Header {
         // SAFETY: closures start with their header word.
         Header(unsafe { *self.0 })
     }
 
-    /// The header word while several threads may be forwarding the closure. What lies behind a
-    /// forwarding address can be read.
+    /// The header word while several threads may be forwarding the closure. After a forwarding
+    /// address is returned, the copy at that address can be read.
     ///
     /// # Safety
     /// As for [`ClosureRef::header`].
     #[inline(always)]
     pub(crate) unsafe fn shared_header(self) -> Header {
-        // SAFETY: closures start with their header word. Acquire: goes with the release of
+        // SAFETY: closures start with their header word. Acquire: pairs with the release of
         // `forward_shared`.
         Header(unsafe { shared_word(self.0) }.load(Ordering::Acquire))
     }
 
-    /// Replaces `header` by the forwarding address `to`. The error is the address that another thread
-    /// has left there first (race R7 of `docs/parallel-collection.md`).
+    /// Replaces `header` by the forwarding address `to`. If another thread was faster, its address
+    /// is the error (race R7 of
+    /// `docs/parallel-collection.md`).
     ///
     /// # Safety
     /// A closure with this header, forwarded or not, starts here, and its copy is at `to`.
     #[inline(always)]
     pub(crate) unsafe fn forward_shared(self, header: Header, to: ClosureRef) -> Result<(), ClosureRef> {
-        // SAFETY: closures start with their header word. Release: a thread that follows the address sees
-        // the copy, and the state of its block. Acquire: so does this thread, of the other's copy.
+        // SAFETY: closures start with their header word. Release: a thread that follows the address
+        // sees the copy and the state of its block. Acquire: this thread sees those of the other's
+        // copy.
         unsafe { shared_word(self.0) }
             .compare_exchange(header.0, to.0 as u64, Ordering::Release, Ordering::Acquire)
             .map(drop)
@@ -175,15 +178,15 @@ impl ClosureRef {
     /// Size and slots of the closure that starts here: the one walk over a closure.
     ///
     /// # Safety
-    /// A closure, not forwarded, must start here.
+    /// A closure that is not forwarded starts here.
     #[inline(always)]
     pub(crate) unsafe fn extent(self) -> Extent {
-        // SAFETY: the caller vouches for the closure; a header of fixed layout says all, and `variable` reads the first
-        // word of payload, which every other closure has.
+        // SAFETY: the caller vouches for the closure. A header of fixed layout holds everything;
+        // `variable_extent` reads the first word of payload, which every other closure has.
         unsafe { self.extent_from(self.header()) }
     }
 
-    /// [`ClosureRef::extent`], with the header already at hand.
+    /// [`ClosureRef::extent`] for a header that was read already.
     ///
     /// # Safety
     /// As [`ClosureRef::extent`]; `header` is that closure's.
@@ -207,7 +210,7 @@ impl ClosureRef {
     /// As [`ClosureRef::extent_from`], for a header whose words are [`VARIABLE`].
     #[inline]
     unsafe fn variable_extent(self, header: Header) -> Extent {
-        // SAFETY: variable closures have a first word of payload, their size.
+        // SAFETY: closures of variable size have a first word of payload, their size.
         let size = unsafe { *self.0.add(1) };
         let first = self.0.wrapping_add(2);
         // SAFETY: the caller vouches for the header.
@@ -276,12 +279,12 @@ pub fn pointer_array_words(len: usize) -> Words {
     Words(len.saturating_add(2))
 }
 
-/// How many pointers and bytes a record has: the second word of the closure, 32 bits each.
+/// The numbers of pointers and bytes of a record, 32 bits each: the second word of the closure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecordShape {
     /// Number of pointers.
     pub pointers: u32,
-    /// Bytes beside the pointers; the closure is rounded up to whole words.
+    /// Bytes in addition to the pointers; the closure is rounded up to whole words.
     pub bytes: u32,
 }
 

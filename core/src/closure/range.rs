@@ -90,8 +90,8 @@ impl ClosureRange {
     /// The closures from `first` up to `end`.
     ///
     /// # Safety
-    /// From `first` to `end` lie whole closures with their headers, without a gap, and they stay so as
-    /// long as the range exists.
+    /// From `first` to `end` lie whole closures with their headers, without a gap, and they stay so
+    /// as long as the range exists.
     #[inline(always)]
     pub unsafe fn new(first: ClosureRef, end: ClosureRef) -> Self {
         ClosureRange {

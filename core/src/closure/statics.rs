@@ -1,15 +1,15 @@
-//! Where the statics of this process lie, for who must not believe an address before it is read.
+//! The places of this process's statics, for code that must check an address before it reads it.
 
 use std::cell::RefCell;
 use std::ops::Range;
 
 thread_local! {
-    /// The parts of loaded programs and libraries that can be read, as far as they were asked for; the last one that had what
-    /// was asked for is the first.
+    /// The readable parts of loaded programs and libraries, as far as they were looked up. The part
+    /// that was found last comes first.
     static LOADED: RefCell<Vec<Range<usize>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Whether the `size` bytes at `address` lie in a loaded program or library, so that they can be read.
+/// Whether the `size` bytes at `address` lie in a loaded program or library and can be read.
 pub(super) fn have(address: usize, size: usize) -> bool {
     if cfg!(miri) {
         return true;
@@ -23,7 +23,7 @@ pub(super) fn have(address: usize, size: usize) -> bool {
     };
     LOADED.with_borrow_mut(|parts| {
         found(parts) || {
-            // A library may have been loaded since; or it is no static.
+            // A library may have been loaded since, or the address is that of no static.
             *parts = loaded();
             found(parts)
         }
@@ -34,15 +34,18 @@ fn loaded() -> Vec<Range<usize>> {
     /// Notes the parts of one program or library.
     ///
     /// # Safety
-    /// As `dl_iterate_phdr` calls it; `parts` is a `Vec<Range<usize>>` that nobody else uses.
+    /// `object` points to a valid `dl_phdr_info` of a loaded object, as in calls by
+    /// `dl_iterate_phdr`; `parts` points to a `Vec<Range<usize>>` that no other code uses during
+    /// the call.
     unsafe extern "C" fn note(
         object: *mut libc::dl_phdr_info,
         _: libc::size_t,
         parts: *mut libc::c_void,
     ) -> libc::c_int {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for both pointers.
         let (object, parts) = unsafe { (&*object, &mut *parts.cast::<Vec<Range<usize>>>()) };
-        // SAFETY: so many headers are there, for as long as the object is loaded, which it is during the call.
+        // SAFETY: `dlpi_phnum` headers are there as long as the object is loaded, which it is
+        // during the call.
         let headers = unsafe { std::slice::from_raw_parts(object.dlpi_phdr, object.dlpi_phnum.into()) };
         for header in headers {
             if header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_R != 0 {
@@ -53,7 +56,7 @@ fn loaded() -> Vec<Range<usize>> {
         0
     }
     let mut parts: Vec<Range<usize>> = Vec::new();
-    // SAFETY: calls `note` as it wants to be called, with a vector that nobody else uses.
+    // SAFETY: `note` has the required signature, and no other code uses the vector.
     unsafe { libc::dl_iterate_phdr(Some(note), (&raw mut parts).cast()) };
     parts
 }

@@ -19,9 +19,9 @@ pub use pause::{Capabilities, Pause, RootSlot, Roots, Since};
 use crate::config::{Config, Parameter};
 use crate::heap::{Heap, OutOfMemory};
 use crate::space::{Region, Steps};
-use crate::stats::Shared;
 use crate::trace::{Evacuated, Marked};
 use crate::words::{Addr, Bytes, Words};
+use gclab_stats::Shared;
 
 /// What a collector is, as data: from it the command line, the TOML names, the test matrix and the docs follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -30,7 +30,8 @@ pub struct Pause<'a, A> {
     pub since: Since,
 }
 
-/// What was between the end of the last collection and the beginning of this one. And the clock, so that nothing but this reads it.
+/// What was between the end of the last collection and the beginning of this one. And the clock, so
+/// that nothing but this reads it.
 #[derive(Debug, Clone, Copy)]
 pub struct Since {
     /// How long the program ran.
@@ -76,8 +77,8 @@ impl<'a, A> Capabilities<'a, A> {
     }
 }
 
-/// A root, strong or weak, of a world that stays stopped for `'a`. Only [`Roots`] makes root slots, so a
-/// safe function that takes one may read and update the slot.
+/// A root, strong or weak, of a world that stays stopped for `'a`. Only [`Roots`] makes root slots,
+/// so a safe function that takes one may read and update the slot.
 #[derive(Debug, Clone, Copy)]
 pub struct RootSlot<'a>(Slot, PhantomData<&'a HandleTable>);
 

@@ -1,15 +1,18 @@
 //! Huge pages as long as they are cheap.
 //!
-//! A huge page saves 511 page faults, and translations ever after; nothing did more for collections where it could be had for the price of
-//! zeroing it. But a virtual machine may have handed its free huge pages back to the host (*free page reporting*). Such a page is *cold*: the host must
-//! find and zero memory first, and one cold huge page cost 3 to 4 ms where 512 small pages, warm as they
-//! mostly are, cost 0.8 ms and a warm huge page 0.2 ms (2 cores of an AMD EPYC under KVM, Linux 6.18). Nothing
-//! tells a cold page from a warm one but touching it. So each huge page is touched as soon as it is committed, by the thread that commits it, and
-//! timed. After a cold one small pages are taken for a while, then another huge page is tried; with each cold one that while gets twice as long.
+//! A huge page saves 511 page faults and many address translations. Nothing did more for
+//! collections where a huge page cost only its zeroing. But a virtual machine may have handed its
+//! free huge pages back to the host (*free page reporting*). Such a page is *cold*: the host must
+//! first find and zero memory for it. One cold huge page cost 3 to 4 ms, where 512 small pages
+//! (mostly warm) cost 0.8 ms and a warm huge page 0.2 ms (2 cores of an AMD EPYC under KVM, Linux
+//! 6.18). Only a touch tells a cold page from a warm one. So the thread that commits a huge page
+//! touches it at once and times the touch. After a cold page, small pages are used for a while,
+//! then another huge page is tried. Each cold page doubles that while.
 //!
-//! Memory that was given back to the system and is touched again is not timed.
+//! Memory that was returned to the system and is touched again is not timed.
 //!
-//! Cost: four system calls for each 2 MiB (the clock is one of CPU time); cold pages waste a few milliseconds, logarithmic in the heap's size.
+//! Cost: four system calls for each 2 MiB (the clock counts CPU time). Cold pages waste a few
+//! milliseconds each; their number is logarithmic in the heap's size.
 
 use super::HUGE_PAGE;
 use crate::clock::Clock;
@@ -17,25 +20,26 @@ use crate::clock::Clock;
 use crate::miri_libc as libc;
 use crate::words::{Addr, Bytes};
 
-/// CPU time in nanoseconds from which on a huge page counts as cold: more than 512 faults of small pages take (0.8 ms), less
-/// than what cold pages took (3 ms).
+/// CPU time in nanoseconds from which a huge page counts as cold: more than 512 faults of small
+/// pages take (0.8 ms), less than the cold pages took (3 ms).
 const COLD_NS: u64 = 1_000_000;
 
-/// Huge pages' worth of memory (32 MiB) that gets small pages after the first cold huge page.
+/// Memory that gets small pages after the first cold huge page, in units of 2 MiB: 32 MiB.
 const FIRST_REST: usize = 16;
 
-/// Decides for each 2 MiB of a reservation whether it gets a huge page. See the module's text.
+/// Decides for each 2 MiB of a reservation whether it gets a huge page. See the module.
 #[derive(Debug)]
 pub(super) struct HugePages {
     wanted: bool,
-    /// Get small pages without a try: so many times 2 MiB.
+    /// Units of 2 MiB that still get small pages without a try.
     resting: usize,
-    /// What `resting` is set to by the next cold page.
+    /// The value that `resting` gets after the next cold page.
     next_rest: usize,
 }
 
 impl HugePages {
-    /// Huge pages if `wanted`, else none, for the untouched range of `size` from `base`.
+    /// Starts with huge pages if `wanted`, else never uses them, for the untouched range of `size`
+    /// from `base`.
     pub fn new(base: Addr, size: Bytes, wanted: bool) -> Self {
         advise(base, size, false);
         HugePages {
@@ -48,26 +52,28 @@ impl HugePages {
     /// Provides the 2 MiB at `at` with a huge page if this seems cheap.
     ///
     /// # Safety
-    /// They are the caller's, accessible, and untouched.
+    /// The 2 MiB at `at` are mapped readable and writable, belong to the caller, and were never
+    /// touched.
     pub unsafe fn provide(&mut self, at: Addr) {
         if !self.try_next() {
             return;
         }
         advise(at, HUGE_PAGE, true);
         let before = Clock::thread_cpu_ns();
-        // SAFETY: the caller's promise; untouched memory is zero before as after.
+        // SAFETY: the caller vouches that the memory is writable and untouched; it is zero before
+        // and after this write.
         unsafe { at.as_mut_ptr::<u64>().write_volatile(0) };
         self.took(Clock::thread_cpu_ns() - before);
     }
 
-    /// Whether the next 2 MiB are tried.
+    /// Returns whether the next 2 MiB get a huge page.
     fn try_next(&mut self) -> bool {
         let resting = self.resting > 0;
         self.resting = self.resting.saturating_sub(1);
         self.wanted && !resting
     }
 
-    /// A huge page was touched for the first time, which took so many nanoseconds.
+    /// Notes that the first touch of a huge page took `ns` nanoseconds.
     fn took(&mut self, ns: u64) {
         if ns >= COLD_NS {
             self.resting = self.next_rest;
@@ -76,14 +82,15 @@ impl HugePages {
     }
 }
 
-/// Says whether a range is to have huge pages. A kernel without them refuses; that is no error.
+/// Tells the kernel whether a range is to have huge pages. A kernel without them refuses; that is
+/// no error.
 fn advise(at: Addr, size: Bytes, huge: bool) {
     let advice = if huge {
         libc::MADV_HUGEPAGE
     } else {
         libc::MADV_NOHUGEPAGE
     };
-    // SAFETY: neither changes contents, whatever the range.
+    // SAFETY: neither advice changes contents, for any range.
     unsafe { libc::madvise(at.as_mut_ptr(), size.0, advice) };
 }
 
@@ -91,7 +98,7 @@ fn advise(at: Addr, size: Bytes, huge: bool) {
 mod tests {
     use super::*;
 
-    /// How many of the next `pages` would be tried, if each took `ns`.
+    /// The number of tries among the next `pages` pages, if each touch takes `ns`.
     fn tried(huge: &mut HugePages, pages: usize, ns: u64) -> usize {
         let mut tried = 0;
         for _ in 0..pages {

@@ -1,13 +1,17 @@
-//! Address space: what the kernel gives and takes back. Knows nothing of blocks.
+//! Address space: memory from the kernel and back to it. This module knows nothing of blocks.
 //!
 //! # Terms
 //!
-//! * **reserve**: take addresses without memory. A [`Reservation`] is one contiguous range, for all that a heap will ever hold.
-//! * **commit**: make a part of the reservation usable. Memory itself comes with the first touch of a page, which for huge pages is here.
-//! * **decommit**: give the memory of a part back; its addresses stay reserved and read as zeros when next committed.
-//! * **side table**: a [`Table`] with an entry per something in the reservation, mapped without memory and touched lazily.
-//!
-//! * **request**: a moment at which memory may be refused; whoever wants the n-th one refused says so to [`Requests`].
+//! * **reserve**: take addresses without memory. A [`Reservation`] is one contiguous range for
+//!   everything that a heap will ever hold.
+//! * **commit**: make a part of the reservation usable. The memory itself comes with the first
+//!   touch of a page; for huge pages that touch happens here.
+//! * **decommit**: return the memory of a part to the system. Its addresses stay reserved and read
+//!   as zeros when they are next committed.
+//! * **side table**: a [`Table`] with one entry for each unit of the reservation, mapped without
+//!   memory and touched lazily.
+//! * **request**: a moment at which memory may be refused. [`Requests`] counts them and can refuse
+//!   the n-th one on purpose.
 //!
 //! Failures are values, [`MemoryError`].
 
@@ -26,24 +30,28 @@ pub use table::{Table, ZeroValid};
 use crate::miri_libc as libc;
 use crate::words::{Addr, Bytes};
 
-/// The size and alignment of a huge page on the machines we know (x86-64, and AArch64 with 4 KiB pages).
+/// The size and alignment of a huge page on the machines we know (x86-64, and AArch64 with 4 KiB
+/// pages).
 pub const HUGE_PAGE: Bytes = Bytes::mib(2);
 
 /// The kernel's page, the unit of commit, decommit and residency.
 pub const PAGE: Bytes = Bytes::kib(4);
 
-/// What a heap asks of the address space.
+/// The demands of a heap on the address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryConfig {
-    /// Address space to reserve, rounded up to 2 MiB; 2 MiB to 1 TiB. Less is taken where the kernel refuses this much
-    /// (`ulimit -v`). Sanitizers and valgrind want a few GiB here.
+    /// Address space to reserve, 2 MiB to 1 TiB, rounded up to 2 MiB. The reservation is smaller
+    /// where the kernel refuses this size (`ulimit -v`). Sanitizers and valgrind need a few GiB
+    /// here.
     pub reserve: Bytes,
-    /// Ask for huge pages wherever 2 MiB of heap fill one, as long as they are cheap. Off asks for none, even where the system's default is always.
+    /// Ask for huge pages wherever 2 MiB of heap fill one, as long as they are cheap. `false` asks
+    /// for small pages, even where the system's default is always huge ones.
     pub huge_pages: bool,
-    /// Never hold more memory than this (`-M`), side tables and other charges included; `None` for no limit but the reservation.
+    /// Never hold more memory than this (`-M`), side tables and other charges included. `None`: no
+    /// limit but the reservation.
     pub limit: Option<Bytes>,
-    /// Refuse the request for memory of this number, from 1 (`-DF<n>`): the heap's reservation, its side tables, megablocks, and whatever is
-    /// charged beside them.
+    /// Refuse the request for memory with this number, counted from 1 (`-DF<n>`). Requests are the
+    /// heap's reservation, its side tables, megablocks, and all charges in addition to them.
     pub refuse: Option<u64>,
 }
 
@@ -59,7 +67,7 @@ impl Default for MemoryConfig {
     }
 }
 
-/// The kernel said no, or was not even asked.
+/// The kernel refused, or a request was refused before the kernel was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MemoryError {
     /// Not even the smallest useful reservation could be had.
@@ -67,7 +75,7 @@ pub enum MemoryError {
         "cannot reserve {size} of address space: {reason} (a smaller reservation, as by -xr1g, or a larger `ulimit -v` would help)"
     )]
     Reserve {
-        /// What was asked for in the last attempt.
+        /// The size of the last attempt.
         size: Bytes,
         /// The system's message.
         reason: String,
@@ -75,25 +83,25 @@ pub enum MemoryError {
     /// A part of the reservation could not be made usable.
     #[error("cannot commit {size} of memory at {at}: {reason}")]
     Commit {
-        /// Where the part begins.
+        /// The start of the part.
         at: Addr,
-        /// How long it is.
+        /// The length of the part.
         size: Bytes,
         /// The system's message.
         reason: String,
     },
-    /// A request was refused to see what happens then ([`Requests`]).
+    /// A request was refused on purpose, to test the consequences ([`Requests`]).
     #[error("request {number} for memory was refused on purpose (-DF{number})")]
     OnPurpose {
-        /// Which request it was, from 1.
+        /// The number of the request, counted from 1.
         number: u64,
     },
-    /// Memory could not be given back (locked pages, for example).
+    /// Memory could not be returned to the system (locked pages, for example).
     #[error("cannot give back {size} of memory at {at}: {reason}")]
     Decommit {
-        /// Where the part begins.
+        /// The start of the part.
         at: Addr,
-        /// How long it is.
+        /// The length of the part.
         size: Bytes,
         /// The system's message.
         reason: String,
@@ -105,7 +113,7 @@ fn system_message() -> String {
     std::io::Error::last_os_error().to_string()
 }
 
-/// Maps fresh anonymous memory anywhere, uncharged (`MAP_NORESERVE`), or says why not.
+/// Maps fresh anonymous memory anywhere, uncharged (`MAP_NORESERVE`).
 fn map(size: Bytes, protection: libc::c_int) -> Result<Addr, MemoryError> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     // SAFETY: without MAP_FIXED the kernel picks free addresses; no existing mapping is touched.
@@ -122,10 +130,12 @@ fn map(size: Bytes, protection: libc::c_int) -> Result<Addr, MemoryError> {
 /// Unmaps a range.
 ///
 /// # Safety
-/// The range was mapped by [`map`], belongs to the caller, and nothing refers to it any more.
+/// [`map`] mapped the whole range, the caller owns it, and no reference or pointer into it is used
+/// afterwards.
 unsafe fn unmap(at: Addr, size: Bytes) {
     if size.0 > 0 {
-        // SAFETY: the caller's promise. The result is ignored: it can fail only for a malformed range.
+        // SAFETY: the caller owns the range. The result is ignored: the call can fail only for a
+        // malformed range.
         unsafe { libc::munmap(at.as_mut_ptr(), size.0) };
     }
 }

@@ -1,4 +1,4 @@
-//! How much memory there is: of the machine, or of the control groups that the process runs in if that is less.
+//! The size of memory: the machine's, or that of the process's control groups if it is less.
 
 #[cfg(miri)]
 use crate::miri_libc as libc;
@@ -8,24 +8,26 @@ use std::path::{Path, PathBuf};
 /// Where control groups are mounted, by convention.
 const GROUPS: &str = "/sys/fs/cgroup";
 
-/// Memory that this process can have before the system's own killer looks at it.
+/// Memory that this process can have before the system's out-of-memory killer considers it.
 pub(crate) fn physical_memory() -> Bytes {
-    // SAFETY: no preconditions; both give -1 for what they do not know.
+    // SAFETY: no preconditions; both calls return -1 for an unknown value.
     let (pages, size) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
     let machine = usize::try_from(pages)
         .ok()
         .zip(usize::try_from(size).ok())
         .map(|(pages, size)| pages * size);
     let own = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    // What is no number says `max`: no limit. Groups seen from inside a container are not all there.
+    // A file without a number says `max`: no limit. Groups above a container's own are not all
+    // visible from inside it.
     let groups = limit_files(&own)
         .into_iter()
         .filter_map(|file| std::fs::read_to_string(file).ok()?.trim().parse().ok());
     Bytes(groups.chain(machine).min().unwrap_or(usize::MAX))
 }
 
-/// The files that may limit the memory of a process whose `/proc/self/cgroup` this is: those of its groups and of all groups
-/// above them, in the unified hierarchy and in that of the memory controller alone.
+/// The files that may limit the memory of a process with this `/proc/self/cgroup`: those of its
+/// groups and of all groups above them, in the unified hierarchy and in that of the memory
+/// controller alone.
 fn limit_files(groups: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for line in groups.lines() {

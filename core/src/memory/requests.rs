@@ -1,12 +1,13 @@
 //! Requests for memory, counted, so that one of them can be refused on purpose.
 //!
-//! A *request* is a moment at which the system, or the limit of the heap, may say no: addresses are reserved, a side table is mapped, megablocks
-//! or other memory are taken. Whoever makes one asks here first. A heap has one counter, shared by all that take memory for it; so "the
-//! n-th request" names the same moment in each run of a program that does not depend on time.
+//! A *request* is a moment at which the system, or the limit of the heap, may refuse: addresses are
+//! reserved, a side table is mapped, megablocks or other memory are taken. Code that makes a
+//! request calls [`Requests::ask`] first. A heap has one counter, shared by everything that takes
+//! memory for it. So "the n-th request" names the same moment in each run of a program that does
+//! not depend on time.
 
 use super::MemoryError;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use crate::sync::{Arc, AtomicU64, Ordering::Relaxed};
 
 /// The requests of one heap. Clones share the count.
 #[derive(Clone, Debug, Default)]
@@ -20,24 +21,24 @@ struct Counter {
 }
 
 impl Requests {
-    /// No request was made so far; the `refused`-th, from 1, will be refused.
+    /// Starts the count at zero. The request with number `refused`, from 1, will be refused.
     pub fn refusing(refused: Option<u64>) -> Requests {
         let requests = Requests::default();
         requests.0.refused.store(refused.unwrap_or(0), Relaxed);
         requests
     }
 
-    /// Orders that one request be refused after `granted` more have been granted.
+    /// Refuses one more request, after the next `granted` requests were granted.
     pub fn refuse_after(&self, granted: u64) {
         self.0.refused.store(self.made() + granted + 1, Relaxed);
     }
 
-    /// Count one more request.
+    /// Counts one more request.
     ///
     /// # Errors
-    /// [`MemoryError::OnPurpose`] if it is the one to be refused.
+    /// [`MemoryError::OnPurpose`] if this request is to be refused.
     pub fn ask(&self) -> Result<(), MemoryError> {
-        // A count of its own: nothing else is ordered by it.
+        // Relaxed: the count orders nothing else.
         let number = self.0.made.fetch_add(1, Relaxed) + 1;
         if number == self.0.refused.load(Relaxed) {
             return Err(MemoryError::OnPurpose { number });
@@ -45,7 +46,7 @@ impl Requests {
         Ok(())
     }
 
-    /// How many were made.
+    /// The number of requests so far.
     pub fn made(&self) -> u64 {
         self.0.made.load(Relaxed)
     }

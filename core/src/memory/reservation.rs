@@ -2,15 +2,20 @@
 //!
 //! # How it is done, and why
 //!
-//! The range is mapped without access and without charge (`PROT_NONE`, `MAP_NORESERVE`), aligned to a huge page.
-//! `accessible` is a high-water mark: all below it has been made readable and writable (`mprotect`), nothing above. It moves in
-//! steps of 2 MiB, so that both halves of a huge page are accessible before the first of them is touched, else its first
-//! fault could not be served by a huge page ([`super::huge_pages`] decides whether it is). Hence the kernel keeps few mappings (VMAs) for a
-//! heap, whatever its history: growth by `mprotect` merges with what lies below, a change from huge to small pages or back begins a
-//! new one (as many as the logarithm of the heap's size at the worst), and decommitting (`MADV_DONTNEED`) changes no mapping. `MADV_DONTNEED` and not `MADV_FREE`, because with that the resident set does not fall until the system is short.
+//! The range is mapped without access and without charge (`PROT_NONE`, `MAP_NORESERVE`), aligned to
+//! a huge page. `accessible` is a high-water mark: everything below it has been made readable and
+//! writable (`mprotect`), nothing above. The mark moves in steps of 2 MiB, so that both halves of a
+//! huge page are accessible before the first of them is touched; otherwise a huge page could not
+//! serve the first fault ([`super::huge_pages`] decides whether it does). Hence the kernel keeps
+//! few mappings (VMAs) for a heap, whatever its history. Growth by `mprotect` merges with the range
+//! below. A change from huge to small pages or back begins a new mapping (at worst, their number is
+//! the logarithm of the heap's size). Decommitting (`MADV_DONTNEED`) changes no mapping.
+//! `MADV_FREE` is not used: with it the resident set does not fall until the system is short of
+//! memory.
 //!
-//! Cost: a commit below the mark is a comparison, above it one system call and those for huge pages; decommit is one system call.
-//! A touch of the last odd megablock below the mark may make a whole huge page resident: at most 1 MiB more than committed.
+//! Cost: a commit below the mark is a comparison; above it, one system call and those for huge
+//! pages. A decommit is one system call. A touch of the last odd megablock below the mark may make
+//! a whole huge page resident: at most 1 MiB more than was committed.
 
 use super::huge_pages::HugePages;
 use super::{HUGE_PAGE, MemoryError, map, system_message, unmap};
@@ -18,26 +23,27 @@ use super::{HUGE_PAGE, MemoryError, map, system_message, unmap};
 use crate::miri_libc as libc;
 use crate::words::{Addr, Bytes};
 
-/// Reserved addresses; unmapped on drop. See the module's text.
+/// Reserved addresses, unmapped on drop. See the module.
 #[derive(Debug)]
 pub struct Reservation {
     /// Aligned to [`HUGE_PAGE`].
     base: Addr,
     /// A multiple of [`HUGE_PAGE`].
     size: Bytes,
-    /// Readable and writable up to here, counted from `base`; a multiple of [`HUGE_PAGE`].
+    /// End of the readable and writable part, counted from `base`; a multiple of [`HUGE_PAGE`].
     accessible: Bytes,
     huge_pages: HugePages,
-    /// Up to here, all of 2 MiB each have been given huge pages, or small ones; no more than `accessible`.
+    /// End of the part in which [`HugePages`] has decided about each 2 MiB; at most `accessible`.
     provided: Bytes,
 }
 
 impl Reservation {
     /// Reserves `size` (rounded up to 2 MiB), or as much as the kernel allows.
     ///
-    /// Where `RLIMIT_AS` is less than `size`, two thirds of the limit are tried (GHC's figure); a refused attempt is repeated
-    /// with an eighth less (GHC's step). What was got after a refusal is cut by a quarter, since it would otherwise be all that is left of the
-    /// process's address space, and stacks, side tables and other heaps need some.
+    /// Where `RLIMIT_AS` is less than `size`, the first attempt is for two thirds of the limit
+    /// (GHC's figure). A refused attempt is repeated with an eighth less (GHC's step). A
+    /// reservation that follows a refusal is cut by a quarter: it would otherwise take all that is
+    /// left of the process's address space, and stacks, side tables and other heaps need some.
     ///
     /// # Errors
     /// [`MemoryError::Reserve`] when not even 2 MiB can be had.
@@ -59,7 +65,7 @@ impl Reservation {
                     } else {
                         size
                     };
-                    // SAFETY: the tail of the mapping just made, which nobody has seen.
+                    // SAFETY: the tail of the mapping just made; its address was not handed out.
                     unsafe { unmap(base + kept, size - kept) };
                     return Ok(Reservation {
                         base,
@@ -83,29 +89,31 @@ impl Reservation {
         self.base
     }
 
-    /// The length of the range, a multiple of 2 MiB; perhaps less than was asked for.
+    /// The length of the range, a multiple of 2 MiB; perhaps less than was requested.
     pub fn size(&self) -> Bytes {
         self.size
     }
 
-    /// Makes `size` bytes from `offset` usable, and all below them.
-    /// Fresh or decommitted memory reads as zeros; both arguments are multiples of the page size.
+    /// Makes `size` bytes from `offset` usable, and everything below them. Fresh or decommitted
+    /// memory reads as zeros. Both arguments are multiples of the page size.
     ///
     /// # Errors
-    /// [`MemoryError::Commit`] when the kernel refuses (strict overcommit, `RLIMIT_DATA`) or the range ends outside the reservation; nothing has
-    /// changed then. Never if the range lies within what was made [accessible](Reservation::make_accessible).
+    /// [`MemoryError::Commit`] when the kernel refuses (strict overcommit, `RLIMIT_DATA`) or the
+    /// range ends outside the reservation. Nothing has changed then. Never, if the range lies
+    /// within the part that was made [accessible](Reservation::make_accessible).
     pub fn commit(&mut self, offset: Bytes, size: Bytes) -> Result<(), MemoryError> {
         let end = offset + size;
         self.make_accessible(end)?;
         while self.provided < end {
-            // SAFETY: accessible, and handed to nobody yet.
+            // SAFETY: the 2 MiB are accessible, and `provided` says that they were never handed
+            // out.
             unsafe { self.huge_pages.provide(self.base + self.provided) };
             self.provided += HUGE_PAGE;
         }
         Ok(())
     }
 
-    /// Sees to it that a commit of what lies below `end` cannot fail. Takes no memory.
+    /// Ensures that a commit of memory below `end` cannot fail. Takes no memory.
     ///
     /// # Errors
     /// As for [`Reservation::commit`].
@@ -124,7 +132,7 @@ impl Reservation {
         }
         // `self.size` is a multiple of a huge page: rounding up stays inside.
         let mark = Bytes(end.0.next_multiple_of(HUGE_PAGE.0));
-        // SAFETY: the range lies inside our own mapping, above all that is in use.
+        // SAFETY: the range lies inside our own mapping, above all memory in use.
         let result = unsafe {
             libc::mprotect(
                 from.as_mut_ptr(),
@@ -139,10 +147,11 @@ impl Reservation {
         Ok(())
     }
 
-    /// Gives the memory of `size` bytes from `offset` back to the system; both are multiples of the page size.
+    /// Returns the memory of `size` bytes from `offset` to the system. Both arguments are multiples
+    /// of the page size.
     ///
     /// # Safety
-    /// The range was committed, and nothing in it is in use any more: its contents are lost.
+    /// The range was committed, and nothing in it is used any more: its contents are lost.
     ///
     /// # Errors
     /// [`MemoryError::Decommit`] when the kernel refuses (locked pages).
@@ -152,7 +161,7 @@ impl Reservation {
             "decommit of memory that was never committed"
         );
         let at = self.base + offset;
-        // SAFETY: a range of our own mapping, whose contents the caller gives up.
+        // SAFETY: a range of our own mapping; the caller discards its contents.
         if unsafe { libc::madvise(at.as_mut_ptr(), size.0, libc::MADV_DONTNEED) } != 0 {
             return Err(MemoryError::Decommit {
                 at,
@@ -166,12 +175,14 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours; whoever handed out addresses in it owns this value and goes with it.
+        // SAFETY: the mapping is ours. The owner of this value handed out the addresses in it, and
+        // none is used after the drop.
         unsafe { unmap(self.base, self.size) };
     }
 }
 
-/// Maps `size` bytes without access, at a multiple of a huge page: maps one huge page more and trims both ends.
+/// Maps `size` bytes without access, aligned to a huge page: maps one huge page more and trims both
+/// ends.
 fn reserve_aligned(size: Bytes) -> Result<Addr, MemoryError> {
     let Some(padded) = size.0.checked_add(HUGE_PAGE.0) else {
         return Err(MemoryError::Reserve {
@@ -182,7 +193,7 @@ fn reserve_aligned(size: Bytes) -> Result<Addr, MemoryError> {
     let start = map(Bytes(padded), libc::PROT_NONE)?;
     let base = start.align_up(HUGE_PAGE);
     let end = base + size;
-    // SAFETY: both ends belong to the mapping just made, and nobody has seen them.
+    // SAFETY: both ends belong to the mapping just made; their addresses were not handed out.
     unsafe {
         unmap(start, base - start);
         unmap(end, (start + Bytes(padded)) - end);
@@ -190,13 +201,13 @@ fn reserve_aligned(size: Bytes) -> Result<Addr, MemoryError> {
     Ok(base)
 }
 
-/// The process's limit of address space (`ulimit -v`), where there is one.
+/// The process's limit on address space (`ulimit -v`), if it has one.
 fn address_space_limit() -> Option<Bytes> {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,
     };
-    // SAFETY: writes to the struct it is given.
+    // SAFETY: the call writes to `limit` only.
     let result = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) };
     (result == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(Bytes(limit.rlim_cur as usize))
 }
@@ -247,7 +258,8 @@ mod tests {
             .lines()
             .filter_map(|line| usize::from_str_radix(line.split('-').next()?, 16).ok());
         let inside = starts.filter(|start| (from.0..to.0).contains(start)).count();
-        // The lowest part may have merged with a neighbour's mapping; 65 times 2 MiB may meet three cold huge pages.
+        // The lowest part may have merged with a neighbour's mapping; 65 times 2 MiB may meet three
+        // cold huge pages.
         assert!(inside <= 2 * 3 + 2, "{inside} mappings");
     }
 
@@ -280,7 +292,8 @@ mod tests {
             space.commit(Bytes::ZERO, Bytes::mib(1)).unwrap();
             let first = flags_of_mapping(space.base());
             let has = |name: &str| first.iter().any(|f| f == name);
-            // Both halves of the first huge page are accessible; nothing above is, and what it will get is open.
+            // Both halves of the first huge page are accessible. Nothing above is, and its page
+            // size is undecided.
             assert!(has(flag) && !has(other) && has("wr"), "{first:?}");
             if wanted {
                 let above = flags_of_mapping(space.base() + HUGE_PAGE);

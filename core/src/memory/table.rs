@@ -1,6 +1,7 @@
 //! Side tables: long arrays of zeros that take memory only where they are touched.
 //!
-//! A table for a reservation of 1 TiB may be gigabytes long; a heap of 100 MiB touches some pages of it. Entries start as zeros.
+//! A table for a reservation of 1 TiB may be gigabytes long; a heap of 100 MiB touches a few pages
+//! of it. Entries start as zeros.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -8,6 +9,7 @@ use std::ops::{Deref, DerefMut};
 use super::{MemoryError, PAGE, map, unmap};
 #[cfg(miri)]
 use crate::miri_libc as libc;
+use crate::sync::{MappedU8, MappedU64};
 use crate::words::{Addr, Bytes};
 
 /// Types for which all-zero bytes are a value.
@@ -17,9 +19,9 @@ use crate::words::{Addr, Bytes};
 pub unsafe trait ZeroValid {}
 
 // SAFETY: zero is a valid integer; no drop.
-unsafe impl ZeroValid for std::sync::atomic::AtomicU8 {}
+unsafe impl ZeroValid for MappedU8 {}
 // SAFETY: zero is a valid integer; no drop.
-unsafe impl ZeroValid for std::sync::atomic::AtomicU64 {}
+unsafe impl ZeroValid for MappedU64 {}
 // SAFETY: zero is a valid integer; no drop.
 unsafe impl ZeroValid for u8 {}
 // SAFETY: zero is a valid integer; no drop.
@@ -41,7 +43,7 @@ impl<T: ZeroValid> Table<T> {
     /// [`MemoryError::Reserve`] when the kernel refuses the addresses.
     ///
     /// # Panics
-    /// If it has no entries, or more than addresses can tell apart.
+    /// If `len` is 0, or the table is larger than half of the address space.
     pub fn new(len: usize) -> Result<Table<T>, MemoryError> {
         assert!(len > 0 && align_of::<T>() <= PAGE.0);
         let bytes = len.checked_mul(size_of::<T>()).map(Bytes);
@@ -67,8 +69,9 @@ impl<T> Deref for Table<T> {
 
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        // SAFETY: `len` entries are mapped readable for as long as `self` lives, page-aligned, and were made of zeros, which are values of
-        // `T` (`ZeroValid`, in the only constructor).
+        // SAFETY: `len` entries are mapped readable for as long as `self` lives, page-aligned. They
+        // started as zeros, which are valid values of `T` (`ZeroValid`, required by the only
+        // constructor).
         unsafe { std::slice::from_raw_parts(self.at.as_ptr(), self.len) }
     }
 }

@@ -1,19 +1,25 @@
 //! Biographies: when closures were used, as far as it matters to censuses.
 //!
-//! A census belongs to the *era* that it ends; eras are numbered from 1. GHC's terms for a closure at the census of era `t`, created in era `c`, last used in era `l`:
+//! A census belongs to the *era* that it ends; eras are numbered from 1. GHC's terms for a closure
+//! at the census of era `t`, created in era `c`, last used in era `l`:
 //!
 //! * *lag*: it has not been used yet, and will be;
 //! * *use*: it was used before (`l` = `t`, or earlier), and unless `l` = `t` will be used again;
 //! * *drag*: it was used, in an earlier era, and will not be used again;
 //! * *void*: it has not been used, and never will be.
 //!
-//! Only uses of data are followed ([`crate::closure::Kind::is_data`]): variables, arrays, byte arrays and records are *inherently used*, as in GHC.
+//! Only uses of data are followed ([`crate::closure::Kind::is_data`]): variables, arrays, byte
+//! arrays and records are *inherently used*, as in GHC.
 //!
-//! A census alone cannot tell lag from void, nor use from drag: they differ in what comes later. GHC looks at each closure once more when it is dead, which each
-//! collector has to do for it. Here the answer is noted when it becomes known: a closure's first use in era `u` says that the censuses from `c` to `u` - 1 saw it lagging, or, if it
-//! was used before, that those from `l` + 1 to `u` - 1 saw it in use. What is left over in the end was void, or dragged. So the dead are never looked for.
+//! A census alone cannot tell lag from void, nor use from drag: they differ in later events. GHC
+//! looks at each closure once more when it is dead, and each of its collectors has to do so. Here
+//! the answer is noted when it becomes known. A closure's first use in era `u` says that the
+//! censuses from `c` to `u` - 1 saw it lagging, or, if it was used before, that those from `l` + 1
+//! to `u` - 1 saw it in use. All that is left at the end was void, or dragged. So dead closures are
+//! never looked for.
 //!
-//! Memory: 16 bytes for each era, for each pair of an info table and a stack of cost centres that was used.
+//! Memory: 16 bytes for each era, for each pair of an info table and a stack of cost centres that
+//! was used.
 
 use super::cost_centre::StackId;
 use super::side_word::SideWord;
@@ -21,12 +27,12 @@ use crate::closure::TypeInfo;
 use crate::words::Words;
 use std::collections::HashMap;
 
-/// What is known of the past, of all closures together that have one info table and were allocated by one stack.
+/// The known past of all closures with one info table that were allocated by one stack.
 #[derive(Debug, Clone)]
 pub struct Spans {
-    /// Their info table.
+    /// The closures' info table.
     pub info: &'static TypeInfo,
-    /// What they were allocated by.
+    /// The stack that allocated them.
     pub stack: StackId,
     /// By era: words of closures that had not been used at its census and were used later.
     pub lag: Vec<u64>,
@@ -34,12 +40,12 @@ pub struct Spans {
     pub used_again: Vec<u64>,
 }
 
-/// Differences by era: what begins there less what ends there.
+/// Differences by era: the sum of spans that begin there less those that end there.
 #[derive(Debug, Default)]
 struct Differences(Vec<i64>);
 
 impl Differences {
-    /// So many words, in the eras `from` to `to` - 1.
+    /// Adds `words` to the eras `from` to `to` - 1.
     fn add(&mut self, from: u64, to: u64, words: i64) {
         if from < to {
             let last = to as usize;
@@ -72,7 +78,8 @@ struct Known {
 }
 
 impl Biographies {
-    /// A closure of so many words is used for the first time in `era`, after censuses that did not know that it would be; `before` is its side word until then.
+    /// Notes the first use in `era` of a closure of `words` words, after censuses that did not know
+    /// of the later use. `before` is its side word before this use.
     pub(super) fn used(&mut self, info: &'static TypeInfo, words: Words, before: SideWord, era: u64) {
         let known = self
             .0
@@ -90,7 +97,7 @@ impl Biographies {
         spans.add(before.unexplained_since(), era, words);
     }
 
-    /// All of it.
+    /// The known spans, one for each info table and stack.
     pub(super) fn spans(&self) -> Vec<Spans> {
         let spans = self.0.iter().map(|((_, stack), known)| Spans {
             info: known.info,

@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
-/// A part of a program that has a name. Made by [`crate::cost_centre!`].
+/// A named part of a program. Made by [`crate::cost_centre!`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CostCentre {
-    /// Its name.
+    /// The name of the part.
     pub label: &'static str,
-    /// The module that it is in, as `module_path!` has it.
+    /// The module that contains it, as `module_path!` prints it.
     pub module: &'static str,
 }
 
-/// The [`CostCentre`](crate::profile::CostCentre) of this name in the module where this stands.
+/// The [`CostCentre`](crate::profile::CostCentre) of this name in the calling module.
 #[macro_export]
 macro_rules! cost_centre {
     ($label:expr) => {
@@ -22,29 +22,32 @@ macro_rules! cost_centre {
     };
 }
 
-/// A stack of cost centres: who was entered, and from where. The same stack has the same number through a run.
+/// A stack of cost centres: the ones that were entered, each from the one below. Equal stacks have
+/// one number throughout a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StackId(pub u32);
 
 impl StackId {
-    /// The empty stack: nobody was entered. GHC's `MAIN`.
+    /// The empty stack: no cost centre was entered. GHC's `MAIN`.
     pub const MAIN: StackId = StackId(0);
 }
 
-/// Stacks, as many as side words can tell apart.
+/// The number of stacks that side words can tell apart.
 const MOST: usize = 1 << 24;
 
-/// The stacks that occurred.
+/// The stacks that have occurred.
 #[derive(Debug, Default)]
 pub(super) struct Stacks {
-    /// From number 1 on: the innermost, and the stack that it was entered from, whose number is less.
+    /// From number 1: the innermost cost centre, and the stack that it was entered from, whose
+    /// number is less.
     all: Vec<(CostCentre, StackId)>,
     numbers: HashMap<(CostCentre, StackId), StackId>,
 }
 
 impl Stacks {
-    /// `centre` is entered from `outer`. Who is in the stack already is not put there again: what was entered since then is left out, as in GHC, so
-    /// that recursion makes no stack without end.
+    /// The stack after `centre` is entered from `outer`. A cost centre that is in the stack already
+    /// is not pushed again; those entered after it are dropped, as in GHC, so that recursion makes
+    /// no endless stack.
     pub fn enter(&mut self, outer: StackId, centre: CostCentre) -> StackId {
         if let Some(&known) = self.numbers.get(&(centre, outer)) {
             return known;
@@ -55,14 +58,15 @@ impl Stacks {
                 self.all.push((centre, outer));
                 StackId(self.all.len() as u32)
             }
-            // More stacks than there are numbers: the rest of them are what they were entered from.
+            // More stacks than there are numbers: each further one counts as the stack that it was
+            // entered from.
             None => return outer,
         };
         self.numbers.insert((centre, outer), stack);
         stack
     }
 
-    /// The part of a stack whose innermost is `centre`.
+    /// The part of a stack whose innermost cost centre is `centre`.
     fn find(&self, mut stack: StackId, centre: CostCentre) -> Option<StackId> {
         while let Some((innermost, outer)) = self.get(stack) {
             if innermost == centre {

@@ -2,13 +2,14 @@
 
 use super::cost_centre::StackId;
 
-/// Bits of an era.
+/// Number of bits of an era.
 const ERA: u32 = 20;
 
 /// The last era that a side word can hold: some million censuses.
 pub const LAST_ERA: u64 = (1 << ERA) - 1;
 
-/// What is known of a closure: 24 bits of the stack that it was allocated by, 20 of the era that it was created in, 20 of the one that it was last used in.
+/// The facts about one closure: 24 bits of the stack that allocated it, 20 bits of the era of its
+/// creation, 20 bits of the era of its last use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SideWord(pub(super) u64);
 
@@ -18,25 +19,26 @@ impl SideWord {
         SideWord(u64::from(stack.0) << (2 * ERA) | created << ERA)
     }
 
-    /// The stack of cost centres that it was allocated by.
+    /// The stack of cost centres that allocated it.
     #[inline(always)]
     pub fn stack(self) -> StackId {
         StackId((self.0 >> (2 * ERA)) as u32)
     }
 
-    /// The era that it was created in; 0 of what no profiled mutator allocated.
+    /// The era of its creation; 0 if no profiled mutator allocated it.
     #[inline(always)]
     pub fn created(self) -> u64 {
         self.0 >> ERA & LAST_ERA
     }
 
-    /// The era that it was last used in, if it has been used.
+    /// The era of its last use, if it has been used.
     #[inline(always)]
     pub fn last_used(self) -> Option<u64> {
         Some(self.0 & LAST_ERA).filter(|era| *era > 0)
     }
 
-    /// The first era whose census, if there was one, has seen it without knowing whether it would be used again.
+    /// The first era whose census, if there was one, saw the closure without knowing whether it
+    /// would be used again.
     #[inline(always)]
     pub(super) fn unexplained_since(self) -> u64 {
         self.last_used().map_or(self.created(), |last| last + 1)

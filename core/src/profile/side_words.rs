@@ -1,4 +1,4 @@
-//! Side words: one for each closure of a profiled heap, in a table beside it.
+//! Side words: one for each closure of a profiled heap, in a table outside it.
 
 use super::biography::{Biographies, Spans};
 use super::cost_centre::{CostCentre, StackId, Stacks};
@@ -7,27 +7,27 @@ use crate::block::Region;
 use crate::block::StateView;
 use crate::closure::ClosureRef;
 use crate::memory::{MemoryError, Table};
-use crate::sync::Mutex;
+use crate::sync::{AtomicU64, MappedU64, Mutex, Ordering::Relaxed};
 use crate::words::{Addr, WORD};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The side words of a heap, and what goes with them.
+/// The side words of a heap, with the stacks and biographies that they refer to.
 #[derive(Debug)]
 pub struct SideWords {
-    /// Read and written without order: what belongs together is one word.
-    words: Table<AtomicU64>,
+    /// Accessed with relaxed order: all facts about one closure are in one word.
+    words: Table<MappedU64>,
     base: Addr,
-    /// The era that is now. Changed while the world is stopped.
+    /// The current era. Changed only while the world is stopped.
     era: AtomicU64,
     stacks: Mutex<Stacks>,
-    /// None: nobody asks when closures are used.
+    /// `None` if no profile needs the times of uses.
     biographies: Option<Mutex<Biographies>>,
-    /// Where closures were when the collection under way began.
+    /// The regions of closures when the collection under way began.
     before: Mutex<Vec<Region>>,
 }
 
 impl SideWords {
-    /// For a heap of `reserved` bytes from `base` on; `biographies`: uses are to be noted.
+    /// Maps the side words of a heap of `reserved` bytes from `base`. `biographies`: uses are to be
+    /// noted.
     ///
     /// # Errors
     /// If the system has no addresses for them.
@@ -44,17 +44,17 @@ impl SideWords {
 
     /// The word of the closure at `at`, if it lies in the heap (statics do not).
     #[inline(always)]
-    fn word(&self, at: Addr) -> Option<&AtomicU64> {
+    fn word(&self, at: Addr) -> Option<&MappedU64> {
         self.words.get(at.0.wrapping_sub(self.base.0) / WORD)
     }
 
-    /// What is known of the closure at `at`.
+    /// The side word of the closure at `at`.
     #[inline]
     pub fn get(&self, at: Addr) -> SideWord {
         SideWord(self.word(at).map_or(0, |word| word.load(Relaxed)))
     }
 
-    /// A closure was allocated at `at`.
+    /// Notes that a closure was allocated at `at`.
     #[inline(always)]
     pub(crate) fn born(&self, at: Addr, stack: StackId) {
         if let Some(word) = self.word(at) {
@@ -62,7 +62,7 @@ impl SideWords {
         }
     }
 
-    /// A closure is used.
+    /// Notes that a closure is used.
     #[inline(always)]
     pub(crate) fn used(&self, closure: ClosureRef) {
         if let (Some(biographies), Some(word)) = (&self.biographies, self.word(closure.addr())) {
@@ -71,7 +71,7 @@ impl SideWords {
                 return;
             }
             if before.unexplained_since() == era {
-                // No census has seen it since. Whoever else uses it now writes the same.
+                // No census has seen it since. Other threads that use it now store the same value.
                 word.store(before.used_in(era).0, Relaxed);
             } else {
                 first_use(biographies, closure, word, before, era);
@@ -79,12 +79,13 @@ impl SideWords {
         }
     }
 
-    /// The era that is now.
+    /// The number of the current era.
     pub fn era(&self) -> u64 {
         self.era.load(Relaxed)
     }
 
-    /// A census ends this era; another one begins, unless it was the last ([`LAST_ERA`]). The world must be stopped.
+    /// Ends an era with a census and begins another, unless this era was the last ([`LAST_ERA`]).
+    /// The world must be stopped.
     pub fn next_era(&self) {
         self.era.store((self.era() + 1).min(LAST_ERA), Relaxed);
     }
@@ -99,14 +100,14 @@ impl SideWords {
         self.stacks.lock().centres(stack)
     }
 
-    /// What is known by now of when closures were used.
+    /// The uses of closures that are known by now.
     pub fn spans(&self) -> Vec<Spans> {
         self.biographies
             .as_ref()
             .map_or_else(Vec::new, |biographies| biographies.lock().spans())
     }
 
-    /// A closure goes from one place to another.
+    /// Notes that a closure moves from one place to another.
     #[inline(always)]
     pub(crate) fn moves(&self, from: Addr, to: Addr) {
         if let (Some(old), Some(new)) = (self.word(from), self.word(to)) {
@@ -114,15 +115,17 @@ impl SideWords {
         }
     }
 
-    /// A collection begins, and this is where closures are.
+    /// Notes the regions of closures at the beginning of a collection.
     pub(crate) fn collection_begins(&self, regions: Vec<Region>) {
         *self.before.lock() = regions;
     }
 
-    /// All that is condemned and lives has been copied: moves the words of what lay in these blocks and has left its new address there.
+    /// Moves the side words of all condemned closures that were copied. All live condemned closures
+    /// have been copied, and each left its new address in its old place.
     ///
     /// # Safety
-    /// Each region that a collection began with lies in blocks that still have these states, and, if they are condemned, holds what it held then, but for forwarding addresses.
+    /// Each region passed to `collection_begins` lies in blocks that have the states in `states`. A
+    /// condemned region still has the contents it had then, apart from forwarding addresses.
     pub(crate) unsafe fn follow_copies(&self, states: StateView) {
         for region in self.before.lock().iter() {
             if region.large || !states.of(region.start).is_condemned() {
@@ -130,7 +133,8 @@ impl SideWords {
             }
             let mut at = region.start;
             while at < region.end {
-                // SAFETY: closures lie one behind the other; the first word of one is its header, or the address of its copy, which is whole.
+                // SAFETY: closures lie one behind the other. The first word of each is its header,
+                // or the address of its complete copy.
                 let words = unsafe {
                     let closure = ClosureRef(at.as_mut_ptr());
                     let header = closure.header();
@@ -148,15 +152,16 @@ impl SideWords {
     }
 }
 
-/// Notes the first use in an era of a closure that censuses have seen since its last, unless another thread is faster.
+/// Notes the first use in an era of a closure that censuses have seen since its last use, unless
+/// another thread is faster.
 #[cold]
 #[inline(never)]
-fn first_use(biographies: &Mutex<Biographies>, closure: ClosureRef, word: &AtomicU64, before: SideWord, era: u64) {
+fn first_use(biographies: &Mutex<Biographies>, closure: ClosureRef, word: &MappedU64, before: SideWord, era: u64) {
     let after = before.used_in(era);
-    if word.compare_exchange(before.0, after.0, Relaxed, Relaxed).is_err() {
+    if word.compare_exchange(before.0, after.0, Relaxed).is_err() {
         return;
     }
-    // SAFETY: a mutator has it, so it is a closure.
+    // SAFETY: a mutator holds a reference to it, so it is a closure.
     let (info, words) = unsafe { (closure.header().info(), closure.words()) };
     if info.kind.is_data() {
         biographies.lock().used(info, words, before, era);

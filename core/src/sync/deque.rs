@@ -1,11 +1,12 @@
-//! For loom: the Chase-Lev deque of `crossbeam-deque`, which loom cannot look into. The same steps in the same memory orders (version 0.8, LIFO), without
-//! growth. What was pushed and not taken is leaked.
+//! For loom: the Chase-Lev deque of `crossbeam-deque`, whose atomics loom cannot see. The same
+//! steps with the same memory orders (version 0.8, LIFO), without growth. Items that were pushed
+//! and never taken are leaked.
 
 use super::{AtomicUsize, Ordering::*, fence};
 use loom::sync::atomic::AtomicPtr;
 use std::sync::Arc;
 
-/// Pieces that a queue has at a time.
+/// Items that a queue holds at most.
 const ROOM: usize = 8;
 
 #[derive(Debug)]
@@ -15,15 +16,15 @@ struct Inner<T> {
     slots: [AtomicPtr<T>; ROOM],
 }
 
-/// The owner's end.
+/// The owner's end of the queue.
 #[derive(Debug)]
 pub(crate) struct Worker<T>(Arc<Inner<T>>);
 
-/// The others' end.
+/// The end for all other threads.
 #[derive(Debug)]
 pub(crate) struct Stealer<T>(Arc<Inner<T>>);
 
-/// What came of it.
+/// The result of an attempt to steal.
 #[derive(Debug)]
 pub(crate) enum Steal<T> {
     Empty,
@@ -78,7 +79,8 @@ impl<T> Worker<T> {
             self.0.back.store(back + 1, Relaxed);
             last.ok()?;
         }
-        // SAFETY: pushed, and whoever takes an item is the only one.
+        // SAFETY: `push` made the pointer from a box, and the index that was won names one thread
+        // as the item's only taker.
         Some(*unsafe { Box::from_raw(item) })
     }
 }

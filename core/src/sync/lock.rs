@@ -1,4 +1,5 @@
-//! The locks of model checkers, which are like the standard library's, with the interface of parking_lot's.
+//! The locks of the model checkers, which are like the standard library's, behind the interface of
+//! parking_lot's.
 
 #[cfg(gclab_loom)]
 use loom::sync as checker;
@@ -6,15 +7,15 @@ use loom::sync as checker;
 use shuttle::sync as checker;
 use std::ops::{Deref, DerefMut};
 
-/// See parking_lot.
+/// As parking_lot's `Mutex`.
 #[derive(Debug, Default)]
 pub(crate) struct Mutex<T>(checker::Mutex<T>);
 
-/// See parking_lot. Empty while it is waited with.
+/// As parking_lot's `MutexGuard`. Empty while a condition variable waits with it.
 #[derive(Debug)]
 pub(crate) struct MutexGuard<'a, T>(Option<checker::MutexGuard<'a, T>>);
 
-/// See parking_lot.
+/// As parking_lot's `Condvar`.
 #[derive(Debug, Default)]
 pub(crate) struct Condvar(checker::Condvar);
 

@@ -1,26 +1,29 @@
-//! Compaction: sliding what was marked together, in place and in order (LISP-2, with the tables of
+//! Compaction: sliding marked closures together, in place and in order (LISP-2, with the tables of
 //! [`LiveMap`]).
 //!
 //! After marking there are three things to do:
 //!
-//! 1. *Plan*: the chunks of each lane are sorted by address. The closures of one entry of the map after
-//!    the other are given a place, in the same order, from the first chunk on. All closures that begin
-//!    in one entry stay together: if a chunk has no room left for them, they go to the next one.
+//! 1. *Plan*: the chunks of each lane are sorted by address. The closures of one entry of the map
+//!    after the other are given a place, in the same order, from the first chunk on. All closures
+//!    that begin in one entry stay together: if a chunk has no room left for them, they go to the
+//!    next one.
 //! 2. *Update* the roots, and the slots of large objects.
-//! 3. *Slide*: go through the closures once, in order. Each is written to its new place, its slots with
-//!    the new addresses of their referents, which the map knows, wherever the referents are at that
-//!    moment.
+//! 3. *Slide*: go through the closures once, in order. Each is written to its new place, its slots
+//!    with the new addresses of their referents, which the map knows, wherever the referents are at
+//!    that moment.
 //!
-//! Closures keep their order in their lane, and high addresses become free: whole megablocks, in the
-//! end.
+//! Closures keep their order in their lane, and high addresses become free: whole megablocks, in
+//! the end.
 //!
-//! Invariant: no closure goes to a higher address than its own, so none is overwritten before it was
-//! moved. (As long as closures go to an earlier chunk than they come from, that is clear. When they begin
-//! to go to the chunk that they come from, those before them in it need no more room than they had, and
-//! so everything that fitted in it fits.) [`LiveMap`] asserts it of each entry. At the end of a chunk at
-//! most the closures that begin in one entry are lost, 470 words; of small closures a few words.
+//! Invariant: no closure goes to a higher address than its own, so none is overwritten before it
+//! was moved. (As long as closures go to an earlier chunk than they come from, that is clear. When
+//! they begin to go to the chunk that they come from, those before them in it need no more room
+//! than they had, and so everything that fitted in it fits.) [`LiveMap`] asserts it of each entry.
+//! At the end of a chunk at most the closures that begin in one entry are lost, 470 words; of small
+//! closures a few words.
 //!
-//! Memory: nothing but the map, which is a 32nd of the heap (and a 512th), and a word for each chunk.
+//! Memory: nothing but the map, which is a 32nd of the heap (and a 512th), and a word for each
+//! chunk.
 
 use crate::block::BlockRun;
 use crate::closure::{ClosureRef, Slot, VARIABLE};
@@ -47,7 +50,7 @@ pub struct Compactor<'m> {
     moved: Words,
 }
 
-/// What a compaction did.
+/// The results of a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Compacted {
     /// Words of closures that have another address now.
@@ -55,7 +58,8 @@ pub struct Compacted {
 }
 
 impl<'m> Compactor<'m> {
-    /// After marking: gives every live closure of the oldest step its place. All live closures are there.
+    /// After marking: gives every live closure of the oldest step its place. All live closures are
+    /// there.
     pub fn plan(steps: &mut Steps, map: &'m mut LiveMap) -> Self {
         let number = steps.oldest();
         let step = std::mem::take(steps.step_mut(number));
@@ -135,8 +139,8 @@ impl<'m> Compactor<'m> {
     }
 }
 
-/// Gives the live closures of these chunks their places in the first of them, by address. Returns the
-/// future end of each chunk that is still needed.
+/// Gives the live closures of these chunks their places in the first of them, by address. Returns
+/// the future end of each chunk that is still needed.
 fn plan_lane(chunks: &mut [Chunk], map: &mut LiveMap) -> Vec<Addr> {
     chunks.sort_unstable_by_key(|chunk| chunk.run.start());
     let mut ends: Vec<Addr> = Vec::with_capacity(chunks.len());
@@ -163,8 +167,8 @@ fn plan_lane(chunks: &mut [Chunk], map: &mut LiveMap) -> Vec<Addr> {
     ends
 }
 
-/// Moves the side words of the live closures of a chunk to where these go. Chunks come in order, so no
-/// side word is overwritten before it was moved.
+/// Moves the side words of the live closures of a chunk to where these go. Chunks come in order, so
+/// no side word is overwritten before it was moved.
 ///
 /// # Safety
 /// Every live closure is in `map`, with its destination, and still where it was.
@@ -189,8 +193,8 @@ unsafe fn move_side_words(chunk: Chunk, map: LiveView<'_>, side_words: &SideWord
 /// Makes a slot point to where its referent goes.
 ///
 /// # Safety
-/// The slot is a live one of a stopped world, which no other thread uses. It is null, or its referent is
-/// marked and planned.
+/// The slot is a live one of a stopped world, which no other thread uses. It is null, or its
+/// referent is marked and planned.
 #[inline(always)]
 unsafe fn update(slot: Slot, map: LiveView<'_>) {
     // SAFETY: the caller's promise.
@@ -202,8 +206,8 @@ unsafe fn update(slot: Slot, map: LiveView<'_>) {
     }
 }
 
-/// [`slide_all`] with the machine's own instruction to count bits, if it has one. Each slot takes one
-/// count, and the common target lacks the instruction.
+/// [`slide_all`] with the machine's own instruction to count bits, if it has one. Each slot takes
+/// one count, and the common target lacks the instruction.
 ///
 /// # Safety
 /// As for [`slide_all`].
@@ -224,11 +228,12 @@ unsafe fn slide_with_popcnt(large: &[LargeObject], lanes: &[Vec<Chunk>; 2], map:
     unsafe { slide_all(large, lanes, map) }
 }
 
-/// Updates the slots of large objects, and moves the closures of all chunks. Returns the words of the
-/// closures that have another address now.
+/// Updates the slots of large objects, and moves the closures of all chunks. Returns the words of
+/// the closures that have another address now.
 ///
 /// # Safety
-/// Every live closure is in `map`, with its destination. The chunks of each lane are sorted by address.
+/// Every live closure is in `map`, with its destination. The chunks of each lane are sorted by
+/// address.
 #[inline(always)]
 unsafe fn slide_all(large: &[LargeObject], lanes: &[Vec<Chunk>; 2], map: LiveView<'_>) -> Words {
     for large in large {
@@ -276,12 +281,12 @@ unsafe fn slide_chunk(chunk: Chunk, map: LiveView<'_>) -> Words {
 /// Moves a closure to `to`, with its slots updated. Returns its size.
 ///
 /// # Safety
-/// A closure is at `closure`, whose referents are marked and planned. `to` is not at a higher address,
-/// and closures that this overwrites have been moved.
+/// A closure is at `closure`, whose referents are marked and planned. `to` is not at a higher
+/// address, and closures that this overwrites have been moved.
 #[inline(always)]
 unsafe fn slide_closure(closure: ClosureRef, to: ClosureRef, map: LiveView<'_>) -> Words {
-    // SAFETY: the caller's promise. Words are read before anything is written at or behind them, since `to`
-    // is not behind the closure.
+    // SAFETY: the caller's promise. Words are read before anything is written at or behind them,
+    // since `to` is not behind the closure.
     unsafe {
         let to = to.0;
         let header = closure.header();
@@ -324,7 +329,8 @@ mod tests {
     use crate::config::Config;
     use proptest::prelude::*;
 
-    /// Chunks of these blocks, in two heaps' worth of random places, filled with closures of these sizes, of which some live.
+    /// Chunks of these blocks, in two heaps' worth of random places, filled with closures of these
+    /// sizes, of which some live.
     fn chunks(heap: &mut Heap, blocks: &[u32]) -> Vec<Chunk> {
         let gap = heap.allocate(3, 3, BlockState::NURSERY).expect("a small heap");
         let mut chunks: Vec<Chunk> = Vec::new();
@@ -341,8 +347,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-        /// Every live closure goes to a place of its own, whole, in the order of addresses, in a chunk,
-        /// and not to a higher address.
+        /// Every live closure goes to a place of its own, whole, in the order of addresses, in a
+        /// chunk, and not to a higher address.
         #[test]
         fn what_lives_is_slid_together(
             blocks in proptest::collection::vec(1..9u32, 1..12),

@@ -1,23 +1,24 @@
 //! Evacuation and scavenging: copying collection over steps.
 //!
-//! *Evacuate* a slot: if its referent lies in a condemned block, copy it (or, if that was done, follow
-//! the forwarding address) and update the slot. *Scavenge*: evacuate every slot of the copies, until
-//! nothing is left. Every collector that copies uses this, whatever its steps.
+//! *Evacuate* a slot: if its referent lies in a condemned block, copy it (or, if that was done,
+//! follow the forwarding address) and update the slot. *Scavenge*: evacuate every slot of the
+//! copies, until nothing is left. Every collector that copies uses this, with any steps.
 //!
-//! Where a closure goes: one step up, or to the step of the closure that points to it if that is older
-//! (eager promotion, for mutable holders too). So tracing makes a pointer from old to young only where
-//! the referent had gone to a younger step before, or lies in an old one that is not collected. Those
-//! slots are remembered; everything else that was remembered is dropped, since remembered slots are
-//! evacuated first and promote their referents. (Where several workers share them, some roots may come
-//! first; referents that those leave in a younger step are remembered again.)
+//! Where a closure goes: one step up, or to the step of the closure that points to it if that is
+//! older (eager promotion, for mutable holders too). So tracing makes a pointer from old to young
+//! only where the referent had gone to a younger step before, or lies in an old one that is not
+//! collected. Those slots are remembered; everything else that was remembered is dropped, since
+//! remembered slots are evacuated first and promote their referents. (Where several workers share
+//! them, some roots may come first; referents that those leave in a younger step are remembered
+//! again.)
 //!
 //! Order: slots found by scavenging, except the last ones of a range, go through the prefetch ring;
-//! roots and remembered slots do not. Older steps are scavenged before younger ones. Large objects are
-//! not copied: their blocks change state, and their slots are scavenged from where they are.
+//! roots and remembered slots do not. Older steps are scavenged before younger ones. Large objects
+//! are not copied: their blocks change state, and their slots are scavenged from where they are.
 //!
 //! The thread that collects works alone, in code without atomics, as long as there is not enough to
-//! share. Then, if it has [`Workers`], it wakes them for a parallel phase. So a collection that is small,
-//! or whose closures form one long chain, costs the same with any number of threads.
+//! share. Then, if it has [`Workers`], it wakes them for a parallel phase. So a collection that is
+//! small, or whose closures form one long chain, costs the same with any number of threads.
 
 use super::copier::{Copier, Owned, Pending, SharedRoots, Workspace, phase_of};
 use super::drained::Drained;
@@ -27,9 +28,9 @@ use crate::collector::{Capabilities, RootSlot, Roots};
 use crate::heap::{Heap, OutOfMemory};
 use crate::remembered::RememberedSet;
 use crate::space::{LargeObject, Nursery, Step, Steps};
-use crate::stats::{Shared, Sharing};
 use crate::words::Words;
 use crate::workers::Workers;
+use gclab_stats::{Shared, Sharing};
 
 /// One collection by copying, under way.
 #[derive(Debug)]
@@ -49,12 +50,13 @@ pub struct Evacuator<'h> {
     last_condemned: u8,
 }
 
-/// What a copying collection did.
+/// The results of a copying collection.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Evacuated {
     /// Words copied.
     pub copied: Words,
-    /// Of these, words copied into a generation that was not collected (none in a major collection).
+    /// Of these, words copied into a generation that was not collected (none in a major
+    /// collection).
     pub promoted: Words,
     /// Entries of the remembered set that were visited.
     pub remembered: u64,
@@ -66,8 +68,8 @@ impl<'h> Evacuator<'h> {
     /// Condemns the nursery and all steps up to `last`, and opens to-space for the survivors.
     ///
     /// # Errors
-    /// If there is no room for a copy of all of it. Then nothing is condemned, and the heap is as it
-    /// was.
+    /// If there is no room for a copy of all of it. Then nothing is condemned, and the heap is as
+    /// it was.
     pub fn condemn(
         heap: &'h mut Heap,
         nursery: &mut Nursery,
@@ -91,7 +93,8 @@ impl<'h> Evacuator<'h> {
             opened.push(Workspace::new(state, false, std::mem::take(&mut step.flat)));
         }
         // SAFETY: a collector calls this in a pause, from which `heap` is borrowed (`unsafe trait
-        // Collector`), and from-space was condemned just now; `finish` frees it when the copiers are gone.
+        // Collector`), and from-space was condemned just now; `finish` frees it when the copiers
+        // are gone.
         let copier = unsafe { Copier::new(heap, opened) };
         Ok(Evacuator {
             copier,
@@ -112,8 +115,8 @@ impl<'h> Evacuator<'h> {
         self.workers = Some(workers).filter(Workers::has_helpers);
     }
 
-    /// From now on all that survives goes to the oldest step, as if everything were held from there. That
-    /// step must not be condemned, and nothing has been traced yet.
+    /// From now on all that survives goes to the oldest step, as if everything were held from
+    /// there. That step must not be condemned, and nothing has been traced yet.
     pub fn promote_everything(&mut self) {
         debug_assert!(self.last_condemned < self.copier.oldest(), "nothing is older");
         self.copier.promote_everything();
@@ -131,9 +134,9 @@ impl<'h> Evacuator<'h> {
         unsafe { self.copier.evacuate_root::<false>(slot) };
     }
 
-    /// Evacuates the remembered slots that do not lie in condemned memory themselves, and empties the
-    /// sets. Comes before the roots, so that the referents go to the steps of the closures that point to
-    /// them.
+    /// Evacuates the remembered slots that do not lie in condemned memory themselves, and empties
+    /// the sets. Comes before the roots, so that the referents go to the steps of the closures that
+    /// point to them.
     pub fn remembered<A>(&mut self, capabilities: Capabilities<'_, A>) {
         let sets = capabilities.iter().map(|capability| capability.remembered());
         let slots: usize = sets.clone().map(RememberedSet::len).sum();
@@ -144,8 +147,8 @@ impl<'h> Evacuator<'h> {
             sets.for_each(|set| self.shared_roots.chunks.take(set));
         } else {
             let copier = &mut self.copier;
-            // SAFETY: the slots are of closures of this heap that have not been freed (the collector's
-            // barrier remembers no others), and this is the only thread.
+            // SAFETY: the slots are of closures of this heap that have not been freed (the
+            // collector's barrier remembers no others), and this is the only thread.
             sets.for_each(|set| set.drain(|_, slots| unsafe { copier.remembered_slots::<false>(slots) }));
         }
     }
@@ -189,8 +192,9 @@ impl<'h> Evacuator<'h> {
         unsafe { self.copier.update_weak(slot.slot()) };
     }
 
-    /// Frees the condemned memory that was not reached, and gives the survivors to the steps. Slots that
-    /// must stay remembered go to the mutators' remembered sets: each worker's to its own capability.
+    /// Frees the condemned memory that was not reached, and gives the survivors to the steps. Slots
+    /// that must stay remembered go to the mutators' remembered sets: each worker's to its own
+    /// capability.
     pub fn finish<A>(self, steps: &mut Steps, capabilities: Capabilities<'_, A>) -> Evacuated {
         let mut done = Evacuated {
             shared: self.shared,
@@ -246,8 +250,8 @@ impl<'h> Evacuator<'h> {
                 step.large.push(large);
             }
         }
-        // Freed last to first, so that the next collection's to-space gets them in the order they were
-        // filled.
+        // Freed last to first, so that the next collection's to-space gets them in the order they
+        // were filled.
         self.from_space.into_iter().rev().for_each(|run| heap.blocks.free(run));
         // The rest of the collection may need memory of another kind.
         heap.blocks.end_promise();
@@ -255,7 +259,7 @@ impl<'h> Evacuator<'h> {
     }
 }
 
-/// Condemns what step `number` held, and adds its chunks to `from_space`.
+/// Condemns the content of step `number`, and adds its chunks to `from_space`.
 fn condemn_step(heap: &mut Heap, step: &Step, number: u8, from_space: &mut Vec<BlockRun>) {
     let condemned = BlockState::of_step(number).condemned(true);
     for chunk in step.scanned.chunks.iter().chain(&step.flat.chunks) {

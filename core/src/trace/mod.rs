@@ -1,9 +1,9 @@
-//! Tracing: the loops that find and move what is live.
+//! Tracing: the loops that find and move live closures.
 //!
-//! [`Evacuator`] copies: it evacuates and scavenges in Cheney's order, with a prefetch ring between the
-//! discovery of a slot and the evacuation of its referent. [`Marker`] leaves closures where they are: it
-//! sets mark bits, in bounded memory, for every collector that has to know which closures live before it
-//! does anything about them. [`Compactor`] slides what was marked together.
+//! [`Evacuator`] copies: it evacuates and scavenges in Cheney's order, with a prefetch ring between
+//! the discovery of a slot and the evacuation of its referent. [`Marker`] leaves closures where
+//! they are: it sets mark bits, in bounded memory, for every collector that has to know which
+//! closures live before it does anything about them. [`Compactor`] slides marked closures together.
 
 mod compactor;
 mod copier;

@@ -7,13 +7,14 @@ use crate::block::{BLOCK, MEGABLOCK};
 use crate::collector::{Alloc, Capabilities, Capability, Cause, Collector, Outcome, Pause, Roots, Since};
 use crate::config::Config;
 use crate::events::{Event, Events};
-use crate::heap::{Heap, Left};
+use crate::heap::{AfterMajor, Heap};
 use crate::mutator::HandleTable;
+use crate::recorder::{FinalCounts, GcCounts, Recorder};
 use crate::remembered::RememberedSet;
-use crate::stats::{FinalCounts, GcCounts, Recorder, Tasks, par_balanced};
 use crate::sync::{ThreadId, this_thread};
 use crate::words::Bytes;
 use crate::workers::GcThreads;
+use gclab_stats::{Tasks, par_balanced};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -179,7 +180,7 @@ impl<C: Collector> Inside<C> {
         handles.end_collection();
         let left = outcome.major.then(|| {
             let blocks = self.heap.blocks().accounting().blocks_in_use as usize * BLOCK.0;
-            Left {
+            AfterMajor {
                 preallocated: Bytes(blocks).saturating_sub(outcome.live + outcome.slop),
                 copied: outcome.live - outcome.large + outcome.slop,
                 large: outcome.large,

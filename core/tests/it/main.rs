@@ -1,5 +1,5 @@
 //! Integration tests of core, one module for each part.
 
 mod blocks;
-mod stats;
+mod compiles;
 mod ui;

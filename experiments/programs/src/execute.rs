@@ -3,18 +3,18 @@
 use std::marker::PhantomData;
 
 use gclab_core::World;
-use gclab_core::block::Exhausted;
+use gclab_core::block::Shortage;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, Description};
 use gclab_core::events::Listener;
 use gclab_core::heap::OutOfMemory;
 use gclab_core::memory::MemoryError;
 use gclab_core::profile::Profiled;
-use gclab_core::stats::render::Printer;
-use gclab_core::stats::{FinalCounts, Recorder};
+use gclab_core::recorder::{FinalCounts, Recorder};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, StartError};
 use gclab_flags::Flags;
 use gclab_heap_traverse::Checker;
+use gclab_stats::render::Printer;
 use gclab_workloads::{RunError, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor};
 
 use crate::profile::Profiling;
@@ -155,7 +155,7 @@ fn run<C: Collector, W: Workload>(workload: &W, request: &Request<'_>, listeners
                 requested: request.flags.config.reserve,
                 in_use: Bytes::ZERO,
                 limit: request.flags.config.max_heap,
-                cause: Exhausted::System(error),
+                cause: Shortage::System(error),
             };
             return exhausted_at_start(request.flags, &printer, cause);
         }

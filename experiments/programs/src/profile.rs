@@ -13,8 +13,8 @@ use jiff::Zoned;
 use gclab_core::World;
 use gclab_core::collector::Collector;
 use gclab_core::config::Breakdown;
-use gclab_core::stats::Statistics;
 use gclab_heap_traverse::profile::{HeapProfiler, HpWriter, Profile, retainer_table, while_sampling};
+use gclab_stats::Statistics;
 
 use crate::request::{Request, RunProfile};
 

@@ -15,10 +15,10 @@ use clap::Args as ClapArgs;
 use gclab_core::collector::Description;
 use gclab_core::config::{Compact, Config, FromGeneration};
 use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
-use gclab_core::stats::render;
 use gclab_flags::{ENVIRONMENT, FLAGS, Flags, help};
 use gclab_programs::{Done, Ended, Executor, Request};
 use gclab_results::{Configuration, PlannedRun, RunRecord, Status};
+use gclab_stats::render;
 use gclab_workloads::{Args, WorkloadDescription};
 
 use super::exhausted::exhausted;

@@ -1,10 +1,10 @@
 //! From the heap's figures ([`Statistics`], integers in nanoseconds and bytes) to those of a run record ([`RunStats`], totals in seconds).
 
 use gclab_core::config::Breakdown;
-use gclab_core::stats::{self, Collection, GenerationStats, Sharing, Sharings, Statistics};
 use gclab_heap_traverse::profile::{self, Profile};
 use gclab_results::record::{GcThread, Generation, Pause, RunStats};
 use gclab_results::{Census, HeapProfile, Latency};
+use gclab_stats::{self as stats, Collection, GenerationStats, Sharing, Sharings, Statistics};
 
 /// All figures of a run.
 pub fn run_stats(stats: &Statistics) -> RunStats {
@@ -165,7 +165,7 @@ fn pause(collection: &Collection) -> Pause {
 mod tests {
     use std::collections::BTreeMap;
 
-    use gclab_core::stats::{Shared, WorkSearch};
+    use gclab_stats::{Shared, WorkSearch};
 
     use super::*;
 

@@ -1,4 +1,4 @@
-//! The checker accepts sound heaps, between stays too, and does look.
+//! The checker accepts sound heaps, also between stays, and does check.
 
 use super::{Node, NodeFields, flags};
 use gclab_collectors::{Copying, TwoSpace};
@@ -6,10 +6,10 @@ use gclab_core::collector::Collector;
 use gclab_core::config::Config;
 use gclab_core::events::{Event, Listener};
 use gclab_core::mutator::ByteArray;
-use gclab_core::stats::Collection;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use gclab_heap_traverse::check::Check;
+use gclab_stats::Collection;
 
 fn churn<C: Collector>(flags: &Config) {
     let mut world = World::<C>::new(flags).expect("a small heap");
@@ -36,7 +36,7 @@ fn churn<C: Collector>(flags: &Config) {
     let mut checker = Checker::new::<C>();
     world
         .inspect(|stopped| checker.check(stopped, None).expect("sound"))
-        .expect("nobody is inside");
+        .expect("no thread is inside");
     drop(kept);
     assert!(world.finish().collections_count() > 10);
 }

@@ -1,8 +1,9 @@
-//! The shape of a snapshot as the workload needs it: who refers to whom, how large each is, and a way from the root to each.
+//! The shape of a snapshot as the workload needs it: the edges, the size of each node, and a path
+//! from the root to each node.
 
 use gclab_snapshot::Snapshot;
 
-/// No node: the tree parent of the root, and of what the root does not reach.
+/// No node: the tree parent of the root, and of nodes that the root does not reach.
 const NONE: u32 = u32::MAX;
 
 /// The root of every snapshot.
@@ -18,9 +19,10 @@ pub(super) struct Graph {
     weak: Rows,
     self_sizes: Vec<u64>,
     in_degrees: Vec<u32>,
-    /// By ordinal: the node before it on a shortest way from the root, and which of that node's pointers to take.
+    /// By ordinal: the node before it on a shortest path from the root, and the index of the
+    /// pointer to take there.
     parents: Vec<(u32, u32)>,
-    /// What the root reaches, nearest first.
+    /// The nodes that the root reaches, nearest first.
     reached: Vec<u32>,
 }
 
@@ -32,6 +34,7 @@ struct Rows {
 }
 
 impl Rows {
+    #[inline]
     fn row(&self, ordinal: u32) -> &[u32] {
         let ordinal = ordinal as usize;
         let start = if ordinal == 0 { 0 } else { self.ends[ordinal - 1] };
@@ -44,10 +47,10 @@ impl Rows {
 }
 
 impl Graph {
-    /// Takes what is needed from `snapshot`.
+    /// Reads the edges and sizes of `snapshot`.
     ///
     /// # Errors
-    /// One sentence, if there is no root, or a node is larger than a record can be.
+    /// If there is no root, or a node is larger than a record can be. The error is one sentence.
     pub(super) fn new(snapshot: &Snapshot) -> Result<Self, String> {
         if snapshot.node_count() == 0 {
             return Err("the snapshot has no nodes, expected at least the root".to_owned());
@@ -74,12 +77,12 @@ impl Graph {
             graph.weak.finish();
             graph.self_sizes.push(node.self_size());
         }
-        graph.find_ways();
+        graph.find_paths();
         Ok(graph)
     }
 
     /// Breadth first from the root.
-    fn find_ways(&mut self) {
+    fn find_paths(&mut self) {
         self.parents = vec![(NONE, 0); self.self_sizes.len()];
         self.reached = vec![ROOT];
         let mut next = 0;
@@ -95,43 +98,50 @@ impl Graph {
         }
     }
 
-    /// Number of nodes, reached or not.
+    /// The number of nodes, reached or not.
+    #[inline]
     pub(super) fn node_count(&self) -> u32 {
         self.self_sizes.len() as u32
     }
 
-    /// Number of strong edges of all nodes.
+    /// The number of strong edges of all nodes.
     pub(super) fn pointer_count(&self) -> u64 {
         self.strong.targets.len() as u64
     }
 
-    /// What the root reaches over strong edges, the root first.
+    /// The nodes that the root reaches over strong edges, the root first.
+    #[inline]
     pub(super) fn reached(&self) -> &[u32] {
         &self.reached
     }
 
     /// The targets of a node's strong edges: its pointers.
+    #[inline]
     pub(super) fn pointers(&self, ordinal: u32) -> &[u32] {
         self.strong.row(ordinal)
     }
 
     /// The targets of a node's weak edges.
+    #[inline]
     pub(super) fn weak(&self, ordinal: u32) -> &[u32] {
         self.weak.row(ordinal)
     }
 
-    /// Bytes of the node, as the snapshot has them.
+    /// The node's size in the snapshot, in bytes.
+    #[inline]
     pub(super) fn self_size(&self, ordinal: u32) -> u64 {
         self.self_sizes[ordinal as usize]
     }
 
-    /// How many strong edges lead to the node.
+    /// The number of strong edges to the node.
+    #[inline]
     pub(super) fn in_degree(&self, ordinal: u32) -> u32 {
         self.in_degrees[ordinal as usize]
     }
 
-    /// Which pointers to follow from the root, one after the other, to come to a node that the root reaches.
-    pub(super) fn way(&self, ordinal: u32, slots: &mut Vec<u32>) {
+    /// Puts into `slots` the indices of the pointers that lead from the root to a node that the
+    /// root reaches.
+    pub(super) fn path(&self, ordinal: u32, slots: &mut Vec<u32>) {
         slots.clear();
         let mut at = ordinal;
         while at != ROOT {

@@ -1,4 +1,5 @@
-//! The graph as records of a heap: building it, renewing regions of it, and holding it against the snapshot.
+//! The graph as records of a heap: builds it, renews regions of it, and compares it with the
+//! snapshot.
 
 use std::sync::atomic::Ordering;
 
@@ -10,10 +11,10 @@ use super::graph::{Graph, ROOT};
 use super::region::{LARGEST, Region};
 use crate::{RunError, SplitMix64, mix};
 
-/// Start of the generator that chooses the regions.
+/// Seed of the generator that chooses the regions.
 const SEED: u64 = 4;
 
-/// One node in so many is built anew in each round.
+/// Each round builds one node in `SHARE` anew.
 const SHARE: u64 = 16;
 
 /// Bytes of a record before its pointers: the header, and the word with its counts.
@@ -22,7 +23,8 @@ const FIXED: u64 = 16;
 /// Bytes of a word.
 const WORD: u64 = 8;
 
-/// A node's record: its pointers, and as many bytes as are left of the self size.
+/// The shape of a node's record: its pointers, and the rest of the self size as bytes.
+#[inline]
 fn shape(graph: &Graph, ordinal: u32) -> RecordShape {
     let pointers = graph.pointers(ordinal).len() as u32;
     let bytes = graph
@@ -34,12 +36,14 @@ fn shape(graph: &Graph, ordinal: u32) -> RecordShape {
     }
 }
 
-/// What the last plain word of a record holds, unless weak edges take it.
+/// The content of a record's last plain word, unless a weak edge takes that word.
+#[inline]
 fn stamp(ordinal: u32, round: u64) -> u64 {
     round << 32 | u64::from(ordinal)
 }
 
-/// Writes the plain words of a record that has just been made.
+/// Writes the plain words of a new record.
+#[inline]
 fn fill(record: Gc<'_, '_, Record>, graph: &Graph, ordinal: u32, round: u64) {
     let (words, weak) = (record.data(), graph.weak(ordinal));
     for (word, &target) in words.iter().zip(weak) {
@@ -51,20 +55,22 @@ fn fill(record: Gc<'_, '_, Record>, graph: &Graph, ordinal: u32, round: u64) {
 }
 
 /// Follows pointer `slot`, which leads to a record.
+#[inline]
 fn follow<'m, 'h, C: Collector>(m: &NoGc<'h, C>, record: Gc<'m, 'h, Record>, slot: u32) -> Gc<'m, 'h, Record> {
     let target = record.get(m, slot as usize).and_then(Gc::downcast);
     target.expect("all pointers of a record are set, to records")
 }
 
-/// Records at hand, by place.
+/// The records of a region, by place.
 type Records = MutArray<Record>;
 
-/// What entry `place` of `records` is, which is set.
+/// Entry `place` of `records`, which is set.
+#[inline]
 fn at<'m, 'h, C: Collector>(m: &NoGc<'h, C>, records: Gc<'m, 'h, Records>, place: usize) -> Gc<'m, 'h, Record> {
     records.get(m, place).expect("entries are set before they are used")
 }
 
-/// The workload itself.
+/// Builds the graph, renews parts of it `rounds` times, and returns the checksum.
 pub(super) fn run<C: Collector>(m: &mut Mutator<'_, C>, graph: &Graph, rounds: u64) -> Result<u64, RunError> {
     m.frame(|m, [root, records, fresh]| {
         let root = root.put(build(m, graph));
@@ -75,7 +81,7 @@ pub(super) fn run<C: Collector>(m: &mut Mutator<'_, C>, graph: &Graph, rounds: u
             let mut renewal = Renewal {
                 graph,
                 region: Region::new(graph),
-                way: Vec::new(),
+                path: Vec::new(),
                 root: &root,
                 records,
                 fresh,
@@ -90,7 +96,7 @@ pub(super) fn run<C: Collector>(m: &mut Mutator<'_, C>, graph: &Graph, rounds: u
     })
 }
 
-/// Makes a record of every node and gives the root's.
+/// Makes a record of every node. Returns the root's record.
 fn build<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, graph: &Graph) -> Gc<'m, 'h, Record> {
     m.frame(|m, [all]| {
         let all: Root<'_, '_, Records> = all.put(m.alloc_array(graph.node_count() as usize, |_| None));
@@ -114,11 +120,11 @@ fn build<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, graph: &Graph) -> Gc<'
     })
 }
 
-/// What renewing parts of the graph needs from round to round.
+/// The state of renewal from round to round.
 struct Renewal<'g, 'f, 'h> {
     graph: &'g Graph,
     region: Region,
-    way: Vec<u32>,
+    path: Vec<u32>,
     root: &'g Root<'f, 'h, Record>,
     /// The records of the region, by their place in it.
     records: Root<'f, 'h, Records>,
@@ -127,8 +133,8 @@ struct Renewal<'g, 'f, 'h> {
 }
 
 impl<'h> Renewal<'_, '_, 'h> {
-    /// Renews regions until there are enough new records, or a quarter of the graph was walked for them. Gives a digest of the
-    /// records that were replaced.
+    /// Renews regions until there are enough new records, or the walks have covered a quarter of
+    /// the graph. Returns a digest of the records that were replaced.
     fn round<C: Collector>(&mut self, m: &mut Mutator<'h, C>, rng: &mut SplitMix64, round: u64) -> u64 {
         let size = u64::from(self.graph.node_count()) + self.graph.pointer_count();
         let enough = u64::from(self.graph.node_count()).div_ceil(SHARE);
@@ -149,9 +155,9 @@ impl<'h> Renewal<'_, '_, 'h> {
     /// Looks up the records of the region.
     fn fetch<C: Collector>(&mut self, m: &Mutator<'h, C>, start: u32) {
         let records = self.records.get(m);
-        self.graph.way(start, &mut self.way);
+        self.graph.path(start, &mut self.path);
         let first = self
-            .way
+            .path
             .iter()
             .fold(self.root.get(m), |record, &slot| follow(m, record, slot));
         records.set(m, 0, Some(first));
@@ -160,8 +166,8 @@ impl<'h> Renewal<'_, '_, 'h> {
         }
     }
 
-    /// Makes new records in the place of those that can be replaced, with the pointers of the old ones. How many, and a digest of what
-    /// the old ones said of themselves.
+    /// Replaces the records that can be replaced by new ones with the same pointers. Returns their
+    /// number, and a digest of the last words of the old ones.
     fn replace<C: Collector>(&self, m: &mut Mutator<'h, C>, round: u64) -> (u64, u64) {
         let (mut count, mut digest) = (0, 0_u64);
         for (place, step) in self.region.steps().iter().enumerate() {
@@ -186,7 +192,7 @@ impl<'h> Renewal<'_, '_, 'h> {
         (count, digest)
     }
 
-    /// Makes all pointers in the region to what was replaced lead to the new records, and lets the region go.
+    /// Redirects all pointers in the region from old records to the new ones, and drops the region.
     fn link<C: Collector>(&self, m: &Mutator<'h, C>) {
         let records = self.records.get(m);
         for (place, step) in self.region.steps().iter().enumerate() {
@@ -202,7 +208,8 @@ impl<'h> Renewal<'_, '_, 'h> {
     }
 }
 
-/// Walks the heap from `root`, holds each record against its node, and gives records reached + pointers walked + self sizes.
+/// Walks the heap from `root` and compares each record with its node. Returns records reached +
+/// pointers walked + self sizes.
 fn count<'h, C: Collector>(m: &NoGc<'h, C>, graph: &Graph, root: Gc<'_, 'h, Record>) -> Result<u64, RunError> {
     let mut found = vec![None; graph.node_count() as usize];
     let (mut pending, mut total) = (vec![ROOT], 1_u64);
@@ -234,7 +241,7 @@ fn count<'h, C: Collector>(m: &NoGc<'h, C>, graph: &Graph, root: Gc<'_, 'h, Reco
     Ok(total)
 }
 
-/// A record is of its node's shape, and its plain words are as they were written.
+/// Checks that a record has its node's shape, and that its plain words are as written.
 fn check(record: Gc<'_, '_, Record>, graph: &Graph, ordinal: u32) -> Result<(), RunError> {
     let (found, expected) = (record.shape(), shape(graph, ordinal));
     if found != expected {

@@ -1,14 +1,18 @@
-//! `heap_snapshot [FILE] [ROUNDS]`: the heap of a real program, rebuilt as records, parts of which are renewed.
+//! `heap_snapshot [FILE] [ROUNDS]`: the heap of a real program, rebuilt as records. Parts of it are
+//! renewed.
 //!
-//! Each node of a V8 heap snapshot becomes one record: a pointer for each strong edge, and plain words up to the size of the node, which is
-//! max(self size rounded up to 8, header + pointers). The first plain words hold the targets of weak edges (ordinals, no pointers; as many as
-//! there is room for), the last the node's own ordinal and the round in which it was built. Only node 0 is a root, so that collectors
-//! meet the graph as the program had it: its depth, its hubs, its order. In each round some regions of it ([`region`]), chosen by a seeded
-//! generator, are built anew, about 1/16 of the nodes; what they replace becomes garbage.
+//! Each node of a V8 heap snapshot becomes one record: a pointer for each strong edge, and plain
+//! words up to the size of the node, which is max(self size rounded up to 8, header + pointers).
+//! The first plain words hold the targets of weak edges (ordinals, no pointers; no more than there
+//! is room for). The last one holds the node's own ordinal and the round in which it was built.
+//! Only node 0 is a root, so that collectors meet the graph as the program had it: its depth, its
+//! hubs, its order. Each round builds some regions of it ([`region`]) anew, about 1/16 of the
+//! nodes. A seeded generator chooses the regions. The records that are replaced become garbage.
 //!
-//! At the end, after a collection, the graph is walked from the root and held against the snapshot, node by node. The checksum is
-//! nodes reached + pointers walked + sum of the reached nodes' self sizes, plus, if there are rounds, a digest of what was read from the records
-//! that were replaced.
+//! At the end, after a collection, the graph is walked from the root and compared with the
+//! snapshot, node by node. The checksum is nodes reached + pointers walked + sum of the reached
+//! nodes' self sizes and, if there are rounds, a digest of the words read from the records that
+//! were replaced.
 
 mod graph;
 mod heap;
@@ -21,17 +25,17 @@ use gclab_snapshot::{Error, Options, Snapshot};
 use crate::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription};
 use graph::Graph;
 
-/// The snapshot that is built in; `fixtures/README.md` says what it is.
+/// The built-in snapshot; `fixtures/README.md` describes it.
 static POSTCSS: &[u8] = include_bytes!("../../fixtures/postcss.heapsnapshot.gz");
 
-/// What errors call it.
+/// The built-in snapshot's name in errors.
 const BUILT_IN: &str = "postcss.heapsnapshot.gz (built in)";
 
 pub(crate) fn postcss() -> Result<Snapshot, Error> {
     Snapshot::read(POSTCSS, BUILT_IN, Options::shape())
 }
 
-/// The workload.
+/// A real program's heap, rebuilt from a snapshot.
 #[derive(Debug, Default)]
 pub struct HeapSnapshot;
 

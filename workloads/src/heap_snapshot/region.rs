@@ -1,31 +1,34 @@
-//! Which nodes to rebuild together: a patch of the graph in which every referrer of what is rebuilt is at hand.
+//! The choice of nodes to rebuild together: a region of the graph that holds every referrer of each
+//! rebuilt node.
 //!
-//! A node can be replaced only by storing its replacement in every node that refers to it, and a heap has no way back from a node to
-//! its referrers. So a region is walked breadth first from some node, and what is rebuilt are those nodes of it that only nodes of the region
-//! refer to. That is how programs renew parts of their data, too: the tree is new, the classes and constants that it refers to
-//! are the old ones. The choice knows ordinals only, so it is the same under every collector; its cost is proportional to the region.
+//! A node can be replaced only by storing its replacement in every node that refers to it, and a
+//! heap has no way back from a node to its referrers. So a region is walked breadth first from some
+//! node. The rebuilt nodes are those that only nodes of the region refer to. Programs renew their
+//! data in the same way: the tree is new, the classes and constants that it refers to are the old
+//! ones. The choice depends on ordinals only, so it is the same under every collector. Its cost is
+//! proportional to the region.
 
 use super::graph::{Graph, ROOT};
 
-/// Nodes of a region: a few thousand, so that the cache holds it and a heap has many.
+/// Most nodes of a region: a few thousand, so that the cache holds it and a heap has many.
 pub(super) const LARGEST: usize = 4096;
 
-/// A node with more referrers than this is shared by the whole program (a class, a constant): the walk does not enter it, since it
-/// could never be rebuilt and leads everywhere.
+/// A node with more referrers than this is shared by the whole program (a class, a constant). The
+/// walk does not enter it, since it could never be rebuilt and leads everywhere.
 const SHARED: u32 = 64;
 
 const OUTSIDE: u32 = u32::MAX;
 
-/// How the walk came to a node.
+/// One step of the walk: a node, and the pointer that led to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
-    /// The node.
+    /// The node's ordinal.
     pub(super) ordinal: u32,
-    /// Place in the region of the node that it was found from.
+    /// The place in the region of the node that the walk came from.
     pub(super) from: u32,
-    /// Which pointer of that node.
+    /// The index of the pointer in that node.
     pub(super) slot: u32,
-    /// Referrers found inside the region.
+    /// The number of referrers found inside the region.
     inside: u32,
 }
 
@@ -39,7 +42,7 @@ pub(super) struct Region {
 }
 
 impl Region {
-    /// An empty one, for nodes of `graph`.
+    /// An empty region, for nodes of `graph`.
     pub(super) fn new(graph: &Graph) -> Self {
         let in_degrees = (0..graph.node_count()).map(|node| graph.in_degree(node)).collect();
         Region {
@@ -49,7 +52,7 @@ impl Region {
         }
     }
 
-    /// Walks the region around `start`; gives the number of edges looked at.
+    /// Walks the region around `start`. Returns the number of edges looked at.
     pub(super) fn grow(&mut self, graph: &Graph, start: u32) -> u64 {
         for step in self.steps.drain(..) {
             self.places[step.ordinal as usize] = OUTSIDE;
@@ -88,11 +91,14 @@ impl Region {
     }
 
     /// The nodes in the order of the walk: each is found from one before it, except the first.
+    #[inline]
     pub(super) fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// The place of a node in the region, if it is to be rebuilt: all that refers to it is in the region.
+    /// The place of a node in the region, if it is to be rebuilt: all its referrers are in the
+    /// region.
+    #[inline]
     pub(super) fn rebuilt(&self, ordinal: u32) -> Option<usize> {
         let place = self.places[ordinal as usize] as usize;
         let step = self.steps.get(place)?;
@@ -105,7 +111,7 @@ mod tests {
     use super::{Graph, Region};
     use crate::heap_snapshot::postcss;
 
-    /// Checks the claim on which the workload rests, against all edges of a real heap.
+    /// Checks the claim that the workload rests on, against all edges of a real heap.
     #[test]
     fn every_referrer_of_what_is_rebuilt_is_in_the_region() {
         let graph = Graph::new(&postcss().unwrap()).unwrap();
@@ -139,13 +145,13 @@ mod tests {
     }
 
     #[test]
-    fn ways_lead_where_they_should() {
+    fn paths_lead_to_their_nodes() {
         let graph = Graph::new(&postcss().unwrap()).unwrap();
         assert_eq!(graph.reached().len(), graph.node_count() as usize);
-        let mut way = Vec::new();
+        let mut path = Vec::new();
         for node in 0..graph.node_count() {
-            graph.way(node, &mut way);
-            assert_eq!(way.iter().fold(0, |at, &slot| graph.pointers(at)[slot as usize]), node);
+            graph.path(node, &mut path);
+            assert_eq!(path.iter().fold(0, |at, &slot| graph.pointers(at)[slot as usize]), node);
         }
     }
 }

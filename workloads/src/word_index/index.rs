@@ -1,4 +1,4 @@
-//! The index itself: a hash table of terms with lists of places, and the search for a phrase in it.
+//! The index: a hash table of terms with lists of places, and the search for a phrase in it.
 
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::Collector;
@@ -10,7 +10,8 @@ use super::words::hash;
 /// Buckets of an empty index, a power of 2.
 const FIRST_BUCKETS: usize = 256;
 
-/// One place where a term stands, counted in words; the places of a term are listed from the last to the first.
+/// One place where a term stands, counted in words. The places of a term are listed from the last
+/// to the first.
 #[derive(Closure)]
 #[allow(dead_code, reason = "it never exists as a Rust value")]
 pub(super) struct Place {
@@ -18,7 +19,7 @@ pub(super) struct Place {
     place: u64,
 }
 
-/// One word, and where it stands.
+/// One word, and its places.
 #[derive(Closure)]
 #[allow(dead_code, reason = "it never exists as a Rust value")]
 pub(super) struct Term {
@@ -31,12 +32,12 @@ pub(super) struct Term {
 /// The buckets of an index.
 pub(super) type Table = MutArray<Term>;
 
-/// An index: its table, and how much is in it.
+/// An index: its table, and the number of its terms and places.
 pub(super) struct Index<'f, 'h> {
     table: Root<'f, 'h, Table>,
-    /// Different words.
+    /// The number of different words.
     pub(super) terms: u64,
-    /// Words entered.
+    /// The number of words entered.
     pub(super) places: u64,
 }
 
@@ -46,8 +47,9 @@ pub(super) fn empty_table<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc
 }
 
 /// The bucket for `hash` among `buckets`, a power of 2.
+#[inline]
 fn bucket(hash: u64, buckets: usize) -> usize {
-    // The upper half: FNV mixes into it what the lower bits miss.
+    // The upper half is mixed in, since the lower bits of FNV do not depend on all input bits.
     (hash >> 32 ^ hash) as usize & (buckets - 1)
 }
 
@@ -62,6 +64,7 @@ impl<'f, 'h> Index<'f, 'h> {
     }
 
     /// Enters `word` at the next place.
+    #[inline]
     pub(super) fn enter<C: Collector>(&mut self, m: &mut Mutator<'h, C>, word: &[u8]) {
         m.frame(|m, [term]| {
             let term = term.put_option(self.find(m, word));
@@ -76,7 +79,8 @@ impl<'f, 'h> Index<'f, 'h> {
         self.places += 1;
     }
 
-    /// The term of `word`.
+    /// The term of `word`, if it has one.
+    #[inline]
     fn find<'m, C: Collector>(&self, m: &'m NoGc<'h, C>, word: &[u8]) -> Option<Gc<'m, 'h, Term>> {
         let (hash, table) = (hash(word), self.table.get(m));
         let mut at = table.get(m, bucket(hash, table.len()));
@@ -90,6 +94,7 @@ impl<'f, 'h> Index<'f, 'h> {
     }
 
     /// Makes a term of `word`, which has none, and leaves it in `added`.
+    #[inline]
     fn add<C: Collector>(&mut self, m: &mut Mutator<'h, C>, word: &[u8], added: &OptionRoot<'_, 'h, Term>) {
         if self.terms >= self.table.get(m).len() as u64 {
             self.grow(m);
@@ -105,7 +110,7 @@ impl<'f, 'h> Index<'f, 'h> {
         self.terms += 1;
     }
 
-    /// Doubles the table and hangs all terms into the new one.
+    /// Doubles the table and moves all terms into the new one.
     fn grow<C: Collector>(&mut self, m: &mut Mutator<'h, C>) {
         let buckets = self.table.get(m).len();
         m.frame(|m, [old]| {
@@ -124,7 +129,8 @@ impl<'f, 'h> Index<'f, 'h> {
         });
     }
 
-    /// Leaves in `answer` the list of all places where `phrase` stands, of at most [`PHRASE`] words.
+    /// Leaves in `answer` the list of all places where `phrase` stands, of at most [`PHRASE`]
+    /// words.
     pub(super) fn search<C: Collector>(
         &self,
         m: &mut Mutator<'h, C>,
@@ -145,7 +151,9 @@ impl<'f, 'h> Index<'f, 'h> {
     }
 }
 
-/// The next place where the words stand one after the other. The cursors stand in their words' lists of places and move on, all of them downwards.
+/// The next place where the words stand one after the other. The cursors stand in their words'
+/// lists of places; all move on, towards lower places.
+#[inline]
 fn next_match<'h, C: Collector>(m: &NoGc<'h, C>, cursors: &[OptionRoot<'_, 'h, Place>]) -> Option<u64> {
     let (first, others) = cursors.split_first()?;
     loop {
@@ -168,7 +176,8 @@ fn next_match<'h, C: Collector>(m: &NoGc<'h, C>, cursors: &[OptionRoot<'_, 'h, P
     }
 }
 
-/// How many places a list has, and their sum.
+/// The number of places in a list, and their sum.
+#[inline]
 pub(super) fn count_and_sum<'h, C: Collector>(m: &NoGc<'h, C>, mut list: Option<Gc<'_, 'h, Place>>) -> (u64, u64) {
     let (mut count, mut sum) = (0, 0_u64);
     while let Some(at) = list {

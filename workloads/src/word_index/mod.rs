@@ -1,15 +1,20 @@
-//! `word_index [FILE] [COPIES] [QUERIES]`: an index of a text's words, and the answers to questions asked of it.
+//! `word_index [FILE] [COPIES] [QUERIES]`: an index of a text's words, and searches for phrases in
+//! it.
 //!
-//! The text (without FILE: [`text`]) is read COPIES times over, as if it were so many documents, and each word ([`words`]) is entered with its place, counted in words from 0.
-//! Then QUERIES times: a place in the text and a number of words from 1 to 3 are drawn, and the words that stand there (from the next beginning of a word; from
-//! the start of the text, if none follows; fewer, if the text ends) are looked for as a phrase. The answer is the list of all places where the phrase stands;
-//! the last [`KEPT`] answers are kept.
+//! The text (without FILE: [`text`]) is read COPIES times, as if it were COPIES documents. Each
+//! word ([`words`]) is entered with its place, counted in words from 0. Then QUERIES times: a place
+//! in the text and a number of words from 1 to 3 are drawn, and the words that stand there are
+//! looked for as a phrase. (They begin at the next beginning of a word, or at the start of the text
+//! if none follows. There are fewer if the text ends.) The answer is the list of all places where
+//! the phrase stands. The last [`KEPT`] answers are kept.
 //!
-//! In memory: a hash table that doubles, terms with their spelling, and for each term a list of its places, the last one first. So the
-//! index grows by small objects that old ones are made to point to, and answers are short-lived or of middling age.
+//! In memory: a hash table that doubles, terms with their spelling, and for each term a list of its
+//! places, the last one first. So the index grows by small objects that old ones are made to point
+//! to, and answers are short-lived or of middling age.
 //!
-//! Checksum: with c = 0 at first, each answer makes c = mix(c + number of places) + sum of places; at the end c = mix(c + sum of the places in the
-//! answers kept) + number of different words + number of words entered.
+//! Checksum: with c = 0 at first, each answer makes c = mix(c + number of places) + sum of places;
+//! at the end c = mix(c + sum of the places in the answers kept) + number of different words +
+//! number of words entered.
 
 mod index;
 mod text;
@@ -24,31 +29,31 @@ use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload,
 use index::Index;
 use words::Words;
 
-/// Start of the generator that draws the questions.
+/// Seed of the generator that draws the questions.
 const SEED: u64 = 5;
 
 /// Most words of a phrase.
 const PHRASE: usize = 3;
 
-/// Answers that are kept.
+/// Number of answers that are kept.
 const KEPT: usize = 64;
 
-/// The workload.
+/// An index of a text, and searches in it.
 #[derive(Debug, Default)]
 pub struct WordIndex;
 
 impl Workload for WordIndex {
     const DESCRIPTION: WorkloadDescription = WorkloadDescription {
         name: "word_index",
-        summary: "an index of a text's words, and answers to questions asked of it",
+        summary: "an index of a text's words, and searches for phrases in it",
         args: &[
             ArgSpec::file(
                 "FILE",
                 "a text of any kind",
                 Some("a text of made-up words that is built in"),
             ),
-            ArgSpec::number("COPIES", "how many times over the text is entered", 50, 0..=1 << 32),
-            ArgSpec::number("QUERIES", "questions asked", 1000, 0..=1 << 40),
+            ArgSpec::number("COPIES", "how many times the text is entered", 50, 0..=1 << 32),
+            ArgSpec::number("QUERIES", "phrases searched for", 1000, 0..=1 << 40),
         ],
         checksum: Some(15_529_528_558_046_664_651),
         test: TestSize {
@@ -110,7 +115,7 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, text: &[u8], copies: u64, queries: 
     })
 }
 
-/// Draws a phrase of a text that has words; gives its length.
+/// Draws a phrase of a text that has words. Returns the phrase's length in words.
 fn question(text: &[u8], rng: &mut SplitMix64, phrase: &mut [Vec<u8>; PHRASE]) -> usize {
     let offset = rng.below(text.len() as u64) as usize;
     let wanted = 1 + rng.below(PHRASE as u64) as usize;

@@ -1,25 +1,28 @@
-//! The built-in text: made-up words, as often as words are in a language. It is the same in every version, and so are checksums.
+//! The built-in text: made-up words with the frequencies of words in a language. It is the same in
+//! every version, and so are checksums.
 //!
-//! WORDS times: a power p from 0 to 11 is drawn, then a rank from 2^p to 2^(p+1) - 1, so that a word is about as frequent as its rank is small
-//! (Zipf's law), and the word of this rank is written: one syllable, and another for each 3 in p. The j-th syllable is the consonant and the vowel
-//! that mix(16 rank + j) has in its lowest bits: the consonant by bits 0 to 3, the vowel by bits 4 and 5. Then a draw below 12 decides what follows the word: 0 a
-//! full stop and a line's end, 1 a comma and a blank, else a blank.
+//! WORDS times: a power p from 0 to 11 is drawn, then a rank from 2^p to 2^(p+1) - 1, so that a
+//! word's frequency is about proportional to 1/rank (Zipf's law). Then the word of this rank is
+//! written: one syllable, and another for each 3 in p. The j-th syllable is the consonant and the
+//! vowel that mix(16 rank + j) has in its lowest bits: the consonant by bits 0 to 3, the vowel by
+//! bits 4 and 5. A draw below 12 decides the text after the word: 0 a full stop and a line's end, 1
+//! a comma and a blank, else a blank.
 
 use crate::{SplitMix64, mix};
 
-/// Words written.
+/// Number of words written.
 const WORDS: usize = 6000;
 
 /// Powers of 2 that ranks are drawn from.
 const POWERS: u64 = 12;
 
-/// Start of the generator.
+/// Seed of the generator.
 const SEED: u64 = 6;
 
 const CONSONANTS: &[u8; 16] = b"bcdfghjklmnprstv";
 const VOWELS: &[u8; 4] = b"aeio";
 
-/// The text.
+/// Writes the built-in text.
 pub(super) fn built_in() -> Vec<u8> {
     let (mut rng, mut text) = (SplitMix64::new(SEED), Vec::new());
     for _ in 0..WORDS {

@@ -1,4 +1,5 @@
-//! Words of a text: longest runs of letters, digits and bytes above 127 (so that words in UTF-8 stay whole), in lower case.
+//! Words of a text: longest runs of letters, digits and bytes above 127 (so that words in UTF-8
+//! stay whole), in lower case.
 
 /// The words of a text with their places in it, counted in words from 0.
 #[derive(Clone, Debug)]
@@ -7,17 +8,19 @@ pub(super) struct Words<'t> {
     at: usize,
 }
 
+#[inline]
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80
 }
 
 impl<'t> Words<'t> {
-    /// The words of `text` that begin at byte `at` or later; if `at` is inside a word, that word counts from there.
+    /// The words of `text` that begin at byte `at` or later. If `at` is inside a word, the word's
+    /// rest is the first.
     pub(super) fn new(text: &'t [u8], at: usize) -> Self {
         Words { text, at }
     }
 
-    /// Moves past the word that `at` is in, so that the next word is a whole one.
+    /// Moves past the word that contains `at`, so that the next word is a whole one.
     pub(super) fn skip_part(mut self) -> Self {
         if self.at > 0 && is_word(self.text[self.at - 1]) {
             self.at += self.text[self.at..].iter().take_while(|byte| is_word(**byte)).count();
@@ -25,7 +28,8 @@ impl<'t> Words<'t> {
         self
     }
 
-    /// Puts the next word into `word`, in lower case; false at the end of the text.
+    /// Puts the next word into `word`, in lower case. Returns false at the end of the text.
+    #[inline]
     pub(super) fn next_into(&mut self, word: &mut Vec<u8>) -> bool {
         let rest = &self.text[self.at..];
         let start = rest.iter().position(|byte| is_word(*byte)).unwrap_or(rest.len());
@@ -38,6 +42,7 @@ impl<'t> Words<'t> {
 }
 
 /// FNV-1a, 64 bits: the hash of a word.
+#[inline]
 pub(super) fn hash(word: &[u8]) -> u64 {
     word.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,4 +1,5 @@
-//! Arguments that are not what is declared are refused in one sentence; lists find what is in them.
+//! Arguments that do not fit their declaration are refused in one sentence. Lists find their
+//! members.
 
 use gclab_core::World;
 use gclab_core::collector::Collector;
@@ -10,9 +11,9 @@ const SAMPLE: WorkloadDescription = WorkloadDescription {
     name: "sample",
     summary: "takes one of each kind",
     args: &[
-        ArgSpec::file("INPUT", "what is read", None),
-        ArgSpec::number("N", "how many", 18, 1..=40),
-        ArgSpec::file("TEXT", "what else is read", Some("the built-in text")),
+        ArgSpec::file("INPUT", "the file to read", None),
+        ArgSpec::number("N", "the number of rounds", 18, 1..=40),
+        ArgSpec::file("TEXT", "another file to read", Some("the built-in text")),
     ],
     checksum: None,
     test: TestSize {
@@ -32,7 +33,7 @@ fn error(given: &[&str]) -> String {
 }
 
 #[test]
-fn what_is_given_is_taken() {
+fn given_arguments_replace_defaults() {
     let args = SAMPLE.test_args().unwrap();
     assert_eq!(
         (args.file("INPUT"), args.number("N"), args.file("TEXT")),
@@ -57,7 +58,7 @@ fn declared_sizes_fit_the_declared_arguments() {
 fn too_few_and_too_many_are_refused() {
     assert_eq!(
         error(&[]),
-        "sample: INPUT is missing, expected a file that can be read: what is read"
+        "sample: INPUT is missing, expected a file that can be read: the file to read"
     );
     assert_eq!(error(&["-"]), error(&[]));
     assert_eq!(
@@ -109,7 +110,7 @@ impl WorkloadVisitor for Name {
 }
 
 #[test]
-fn a_lengthened_list_finds_what_is_in_it() {
+fn a_lengthened_list_finds_its_members() {
     type Longer = (Mine, gclab_workloads::All);
     assert_eq!(Longer::with("sample", Name), Some("sample"));
     assert_eq!(Longer::with("simple", Name), None);

@@ -1,4 +1,4 @@
-//! The rebuilt heap is the snapshot's graph, before and after parts of it are renewed.
+//! The rebuilt heap is the snapshot's graph, before parts of it are renewed and after that.
 
 use std::fmt::Write;
 
@@ -6,7 +6,8 @@ use gclab_workloads::SplitMix64;
 
 use crate::run::Run;
 
-/// A snapshot of `count` nodes, all reachable from node 0 over strong edges, and the checksum that follows from the definition for ROUNDS 0.
+/// A snapshot of `count` nodes, all reachable from node 0 over strong edges, and the checksum that
+/// follows from the definition for ROUNDS 0.
 fn random_snapshot(seed: u64, count: u64) -> (String, u64) {
     let mut rng = SplitMix64::new(seed);
     let mut edges: Vec<Vec<(u64, u64)>> = vec![Vec::new(); count as usize];
@@ -44,9 +45,10 @@ fn random_snapshot(seed: u64, count: u64) -> (String, u64) {
 
 #[test]
 fn the_built_in_snapshot_is_rebuilt_whole() {
-    // Nodes, strong edges and the sum of self sizes, as another program counted them.
+    // Nodes, strong edges and the sum of self sizes, counted by another program.
     let (nodes, strong, self_sizes) = (76_142, 321_259 - 7_038, 5_683_202);
-    // The nodes' sizes, as yet another program added them up, and the table that the graph is built with.
+    // The sum of the nodes' sizes, computed by a third program, and the table that the graph is
+    // built with.
     let (sizes, table) = (6_270_408, 16 + 8 * nodes);
     for (collector, checksum, statistics) in Run::new("heap_snapshot", &["-", "0"]).area(1 << 20).everywhere() {
         assert_eq!(checksum, nodes + strong + self_sizes, "under {collector}");
@@ -93,14 +95,13 @@ fn renewal_costs_a_sixteenth_a_round_and_keeps_the_size() {
             (0.02..0.12).contains(&by_round),
             "{by_round} of the heap a round, under {collector}"
         );
-        let live =
-            |statistics: &gclab_core::stats::Statistics| statistics.collections.iter().rev().nth(1).unwrap().live;
+        let live = |statistics: &gclab_stats::Statistics| statistics.collections.iter().rev().nth(1).unwrap().live;
         assert_eq!(live(&few), live(&many), "under {collector}");
     }
 }
 
 #[test]
-fn what_is_no_snapshot_is_an_error_and_the_heap_goes_on() {
+fn a_file_that_is_no_snapshot_is_an_error_and_the_heap_goes_on() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let path = file.path().to_str().unwrap();
     let error = |text: &str| {

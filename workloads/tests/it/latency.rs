@@ -1,4 +1,4 @@
-//! Latency of requests: all are recorded, and in an open loop those that wait in line are late.
+//! Latency: all requests are recorded, and in an open loop those that wait in line are late.
 
 use gclab_collectors::Copying;
 use gclab_core::config::Config;
@@ -49,12 +49,12 @@ fn requests_of_an_open_loop_start_when_they_should() {
     let before = Instant::now();
     let latency = measured("server", &["2", "200", "100", "1000"]).unwrap();
     assert!(before.elapsed() >= Duration::from_millis(199));
-    // The machine may hold up many of them, but hardly half.
+    // A busy machine may delay many of them, but hardly half.
     assert!(latency.exceeded_by_one_in(2).unwrap() < 20_000_000, "{latency:?}");
 }
 
 #[test]
-fn who_waits_in_line_is_late() {
+fn requests_that_wait_in_line_are_late() {
     let args = |rate| ["2", "3000", "100", rate];
     let alone = measured("server", &args("0")).unwrap();
     // All are to start at once, so half of them wait for the other half.

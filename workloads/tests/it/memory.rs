@@ -1,12 +1,15 @@
-//! A checksum is not enough: what is allocated and what stays live is what the definitions imply for our layout.
+//! A checksum is not enough: the bytes allocated and the bytes live are those that the definitions
+//! imply for our layout.
 //!
-//! Sizes are in bytes: a closure has a header of 8 and 8 a field; an array has another 8 for its length.
+//! Sizes are in bytes. A closure has a header of 8 and 8 for each field; an array has another 8 for
+//! its length.
 
 use gclab_workloads::{SplitMix64, mix};
 
 use crate::run::Run;
 
-/// Allocated by the run; and the most that was live after a major collection.
+/// For each collector: the bytes allocated by the run, and the most that was live after a major
+/// collection.
 fn allocated_and_live(workload: &str, args: &[&str]) -> Vec<(&'static str, u64, u64)> {
     let results = Run::new(workload, args).area(16 << 10).everywhere();
     results
@@ -15,7 +18,8 @@ fn allocated_and_live(workload: &str, args: &[&str]) -> Vec<(&'static str, u64, 
         .collect()
 }
 
-/// Exactly `allocated`, and at the most `live` (what is live at the peak; collections may miss the peak, by at most a quarter here).
+/// Checks that a run allocates exactly `allocated` bytes and has at most `live` (the peak) live.
+/// Collections may miss the peak, here by at most a quarter.
 fn check(workload: &str, args: &[&str], allocated: u64, live: u64) {
     for (collector, found, found_live) in allocated_and_live(workload, args) {
         assert_eq!(found, allocated, "{workload} under {collector}: allocated");
@@ -41,7 +45,8 @@ fn pointers_array(len: u64) -> u64 {
 #[test]
 fn binary_trees() {
     let tree = |depth: u64| ((1 << (depth + 1)) - 1) * 24;
-    // The checksum is the number of nodes. The first tree, of depth 11, is as large as the kept one and one more.
+    // The checksum is the number of nodes. The first tree, of depth 11, is the largest: twice the
+    // kept one and a node.
     check("binary_trees", &["10"], 135_854 * 24, tree(11));
 }
 
@@ -54,7 +59,7 @@ fn gcbench() {
         .sum::<u64>();
     let array = bytes_array(20_000 * 8);
     let nodes = size(12) + size(10) + trees;
-    // The most is live when the stretch tree stands, or when the last tree stands beside what is kept.
+    // The peak is at the stretch tree, or at the last tree together with the kept tree and array.
     let live = (size(12) * 40).max(2 * size(10) * 40 + array);
     check("gcbench", &["12", "10", "20000"], nodes * 40 + array, live);
 }
@@ -81,7 +86,7 @@ fn mut_array() {
 
 #[test]
 fn hash_churn() {
-    // The same updates on a set of keys.
+    // Repeats the updates on a set of keys.
     let (mut rng, mut keys) = (SplitMix64::new(3), std::collections::HashSet::new());
     let entry = |key: u64| 32 + bytes_array(16 + key % 48);
     let (mut allocated, mut live, mut peak) = (pointers_array(1024), pointers_array(1024), 0);
@@ -102,7 +107,7 @@ fn hash_churn() {
 #[test]
 fn par_trees() {
     let tree = |depth: u64| ((1 << (depth + 1)) - 1) * 24;
-    // One capability: one thread after the other.
+    // With one capability the threads run one after the other.
     check("par_trees", &["3", "10"], (135_854 + 51_550 + 25_774) * 24, tree(11));
 }
 
@@ -111,21 +116,21 @@ fn par_skewed() {
     let (rounds, kept) = (2000, 50);
     let cells = |thread: u64| (4 << thread) * 24;
     let allocated = (0..4).map(|thread| rounds * cells(thread) + pointers_array(kept)).sum();
-    // The last thread keeps the most, and has a list at hand.
+    // The last thread keeps the most, and has one more list in a root.
     let live = kept * cells(3) + pointers_array(kept) + cells(3);
     check("par_skewed", &["4", "2000", "50"], allocated, live);
 }
 
 #[test]
 fn par_shared() {
-    // The same updates on chains of keys.
+    // Repeats the updates on chains of keys.
     let (mut rng, mut chains) = (SplitMix64::new(5), vec![Vec::new(); 256]);
     let bytes = |key: u64| bytes_array(16 + key % 48);
     let (mut allocated, mut live, mut peak) = (pointers_array(256), pointers_array(256), 0);
     for _ in 0..20_000 {
         let key = rng.below(1024);
         let chain: &mut Vec<u64> = &mut chains[(mix(key) % 256) as usize];
-        // The last of a vector is the first of a chain.
+        // The last element of a vector is the first of a chain.
         if let Some(place) = chain.iter().position(|at| *at == key) {
             allocated += (chain.len() - 1 - place) as u64 * 32;
             chain.remove(place);
@@ -158,7 +163,7 @@ fn server() {
     check("server", &["1", "2000", "100", "0"], allocated, live + entry);
 }
 
-/// Nodes on the way down one edge of the treap of `keys`, by its definition.
+/// The number of nodes on one edge of the treap of `keys`, by the treap's definition.
 fn edge(keys: std::ops::Range<u64>, rightmost: bool) -> u64 {
     let mut best = None;
     let mut nodes = 0;
@@ -182,7 +187,8 @@ fn message_window() {
     let mut nodes = 0;
     for key in 0..messages {
         let first = u64::saturating_sub(key, window);
-        // Inserting at the right end copies the whole right edge; deleting copies the left one without its end.
+        // Inserting at the right end copies the whole right edge. Deleting copies the left edge
+        // without its end.
         nodes += edge(first..key, true) + 1;
         if key >= window {
             nodes += edge(first..key + 1, false) - 1;

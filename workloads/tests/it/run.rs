@@ -2,28 +2,28 @@
 
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
-use gclab_core::stats::Statistics;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
+use gclab_stats::Statistics;
 use gclab_workloads::{All, Args, RunError, Workload, WorkloadList, WorkloadVisitor};
 
-/// What is to be run.
+/// A run: the workload, its arguments and the flags.
 #[derive(Clone, Debug)]
 pub struct Run<'a> {
     pub workload: &'a str,
     pub args: Vec<&'a str>,
     /// Bytes of the allocation area.
     pub area: usize,
-    /// Collect at every so many allocations.
+    /// Collect at every allocation whose number this divides (`-DZ`).
     pub stress: Option<u64>,
     /// Check the whole heap after each collection.
     pub checked: bool,
-    /// Mutator threads that may be inside at a time (`-N`).
+    /// Mutator threads that may be inside the world at a time (`-N`).
     pub capabilities: u32,
     /// Bytes of the chunks that the allocation area is cut into (`-n`).
     pub chunk: Option<usize>,
-    /// The most that the heap may take (`-M`).
+    /// The most bytes that the heap may take (`-M`).
     pub limit: Option<usize>,
 }
 
@@ -66,17 +66,17 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Without checks of the whole heap, for heaps that are large and collections that are many.
+    /// Turns checks of the whole heap off, for large heaps with many collections.
     pub fn unchecked(self) -> Self {
         Run { checked: false, ..self }
     }
 
-    /// Under one collector: the checksum, and the statistics at the end.
+    /// Runs under one collector. Returns the checksum, and the statistics at the end.
     pub fn under(&self, collector: &str) -> Result<(u64, Statistics), RunError> {
         gclab_collectors::All::with(collector, self).unwrap_or_else(|| panic!("no collector {collector}"))
     }
 
-    /// Under every collector, whose names come with the results.
+    /// Runs under every collector. Returns its name, the checksum and the statistics for each.
     pub fn everywhere(&self) -> Vec<(&'static str, u64, Statistics)> {
         let under = |collector: &&'static gclab_core::collector::Description| {
             let (checksum, statistics) = self.under(collector.name).unwrap();
@@ -98,7 +98,8 @@ impl CollectorVisitor for &Run<'_> {
             capabilities: self.capabilities,
             chunk: self.chunk.map(Bytes),
             max_heap: self.limit.map(Bytes),
-            // Major collections as often as may be, so that what they find live comes near the peak.
+            // Major collections as often as possible: then the live data that they find come near
+            // the peak.
             old_min: Bytes(4 << 10),
             old_factor: 1.0,
             ..Config::default()

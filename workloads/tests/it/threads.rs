@@ -72,7 +72,8 @@ fn chunks_save_collections_where_threads_allocate_at_unequal_rates() {
         let chunks = run.clone().chunk(8 << 10).under(collector.name).unwrap();
         assert_eq!(whole.0, chunks.0);
         let [whole, chunks] = [whole.1, chunks.1].map(|statistics| statistics.collections.len());
-        // In step the areas are full to 15 of 32 when the last one is; out of step to less.
+        // When the last thread's area is full, 15/32 of all areas are full if the threads run in
+        // step; less if not.
         assert!(
             chunks * 3 < whole * 2,
             "{}: {chunks} collections with chunks, {whole} without",

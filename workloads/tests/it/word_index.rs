@@ -1,4 +1,4 @@
-//! The index in GC memory answers as one made of the standard library's collections does.
+//! The index in GC memory answers like an index of the standard library's collections.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use gclab_workloads::{SplitMix64, mix};
 
 use crate::run::Run;
 
-/// A text with so many words that the table doubles.
+/// A text with enough words for the table to double.
 const LONGER: &str = concat!(
     include_str!("../../src/heap_snapshot/heap.rs"),
     include_str!("../../src/message_window.rs"),
@@ -18,7 +18,8 @@ fn table(len: u64) -> u64 {
     16 + 8 * len
 }
 
-/// The definition again, without an index in a heap: the checksum, and the bytes that are allocated.
+/// The definition without an index in a heap. Returns the checksum, and the bytes that are
+/// allocated.
 fn reference(text: &[u8], copies: usize, queries: u64) -> (u64, u64) {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80;
     let mut words: Vec<(usize, Vec<u8>)> = Vec::new();
@@ -58,7 +59,7 @@ fn reference(text: &[u8], copies: usize, queries: u64) -> (u64, u64) {
     let checksum = mix(checksum.wrapping_add(kept))
         .wrapping_add(terms)
         .wrapping_add(entered);
-    // A term is made when there are no more terms than buckets; the table doubles before.
+    // Before a new term would exceed the number of buckets, the table doubles.
     let tables = (8..)
         .map(|power| 1 << power)
         .take_while(|buckets| *buckets == 256 || *buckets < terms * 2);

@@ -1,5 +1,5 @@
-//! Compares everything that is reachable in a heap with its reference: structure, data, and identity (which is which, and
-//! what is shared).
+//! Compares all reachable closures of a heap with its reference: structure, data, and identity
+//! (each object has one closure, and sharing is the same).
 
 use super::heap::{GLOBALS, Heap, LOCALS, Locals};
 use super::model::{Id, Model};
@@ -8,22 +8,22 @@ use gclab_core::collector::Collector;
 use gclab_core::mutator::{Any, Gc, NoGc};
 use std::collections::HashMap;
 
-/// Closures and objects that have been found to be the same.
+/// Pairs of a closure and an object that stand for each other.
 struct Pairs<'a, 'm, 'h> {
     model: &'a Model,
     object_at: HashMap<u64, Id>,
-    /// By the object's number; 0 for those that have not been met.
+    /// By the object's number; 0 for objects not met yet.
     closure_of: Vec<u64>,
     open: Vec<(Real<'m, 'h>, Id)>,
 }
 
 impl<'m, 'h> Pairs<'_, 'm, 'h> {
-    fn same(&mut self, what: impl Fn() -> String, real: Option<Real<'m, 'h>>, id: Option<Id>) -> Result<(), String> {
+    fn same(&mut self, place: impl Fn() -> String, real: Option<Real<'m, 'h>>, id: Option<Id>) -> Result<(), String> {
         let (real, id) = match (real, id) {
             (Some(real), Some(id)) => (real, id),
             (None, None) => return Ok(()),
-            (Some(_), None) => return Err(format!("{} is not null, and should be", what())),
-            (None, Some(id)) => return Err(format!("{} is null, and should be {id:?}", what())),
+            (Some(_), None) => return Err(format!("{} is not null, and should be", place())),
+            (None, Some(id)) => return Err(format!("{} is null, and should be {id:?}", place())),
         };
         let closure = std::mem::replace(&mut self.closure_of[id.0], real.word());
         match (self.object_at.insert(real.word(), id), closure) {
@@ -32,7 +32,7 @@ impl<'m, 'h> Pairs<'_, 'm, 'h> {
             (object, closure) => {
                 return Err(format!(
                     "{} is {:#x} and should be {id:?}; the closure was {object:?} before, the object at {closure:#x}",
-                    what(),
+                    place(),
                     real.word()
                 ));
             }
@@ -40,16 +40,16 @@ impl<'m, 'h> Pairs<'_, 'm, 'h> {
         Ok(())
     }
 
-    /// Compare what follows from the pairs there are.
+    /// Compares all that the known pairs lead to.
     fn close<C: Collector>(&mut self, m: &NoGc<'h, C>) -> Result<(), String> {
         while let Some((real, id)) = self.open.pop() {
             let object = self.model.get(id);
-            let of = |what: String| format!("{id:?}, a {:?}: {what}", object.shape);
+            let of = |fault: String| format!("{id:?}, a {:?}: {fault}", object.shape);
             real.check_data(m, object.shape, object.seed, &object.bytes)
                 .map_err(of)?;
             if object.shape.inner().is_some() {
                 let inner = real.unboxed(m, object.shape).map_err(of)?;
-                self.same(|| of("what lies in it".to_owned()), Some(inner), object.slots[0])?;
+                self.same(|| of("its content".to_owned()), Some(inner), object.slots[0])?;
                 continue;
             }
             for (index, (real, object)) in real
@@ -70,8 +70,9 @@ fn any<'m, 'h>(gc: Option<Gc<'m, 'h, Any>>) -> Option<Real<'m, 'h>> {
     gc.map(Real::Any)
 }
 
-/// Compares a heap with its reference. `locals` are the variables of open frames, if any are; with `major` the heap has just
-/// been collected whole, so that weak handles to what is unreachable must be empty.
+/// Compares a heap with its reference. `locals` are the variables of open frames, if there are any.
+/// With `major` the whole heap has just been collected, so weak handles to unreachable closures
+/// must be empty.
 pub fn heaps<'h, C: Collector>(
     m: &NoGc<'h, C>,
     locals: Option<&Locals<'_, '_, 'h>>,

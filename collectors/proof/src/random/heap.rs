@@ -1,4 +1,4 @@
-//! One of a program's heaps, beside its reference, and what operations do to both.
+//! One of a program's heaps with its reference, and the effect of operations on both.
 
 use super::model::{Id, Model};
 use super::program::{Op, Setting, Var};
@@ -17,27 +17,28 @@ pub const GLOBALS: usize = 8;
 /// Variables of a frame.
 pub const LOCALS: usize = 4;
 
-/// No heap of a MiB and more is exhausted as long as this many times as much as is live would fit.
+/// No heap of a MiB or more is exhausted as long as this many times the live data would fit.
 const LEAST_USE: usize = 10;
 
-/// A difference between heap and reference. A payload of its own, so that no panic hook prints it while shrinking.
+/// A difference between heap and reference. It is a panic payload of its own type, so that no panic
+/// hook prints it while shrinking.
 pub struct Difference(pub String);
 
-pub fn differ(what: impl Into<String>) -> ! {
-    resume_unwind(Box::new(Difference(what.into())))
+pub fn differ(difference: impl Into<String>) -> ! {
+    resume_unwind(Box::new(Difference(difference.into())))
 }
 
-/// `result`, or a difference.
+/// Returns the value of `result`, or panics with a difference.
 pub fn agreed<T>(result: Result<T, String>) -> T {
-    result.unwrap_or_else(|what| differ(what))
+    result.unwrap_or_else(|difference| differ(difference))
 }
 
-/// One of the heaps, beside its reference.
+/// One of the heaps, with its reference.
 pub struct Heap {
     pub model: Model,
     /// `-M`, in bytes.
     pub limit: Option<usize>,
-    /// Looks at the heap between stays.
+    /// Checks the heap while no thread is inside it.
     pub checker: Checker,
     /// The variables of the open frames, the innermost last.
     pub locals: Vec<[Option<Id>; LOCALS]>,
@@ -45,11 +46,11 @@ pub struct Heap {
     pub handles: [Option<(Handle<Any>, Id)>; 6],
     pub weak: [Option<(WeakHandle<Any>, Id)>; 6],
     pub named: Vec<Id>,
-    /// What is shared with other threads, if any are.
+    /// The table shared with other threads, if there are any.
     pub table: Option<Table>,
     /// Operations done: each allocation, load and store is one.
     pub ops: u64,
-    /// Words allocated.
+    /// The number of words allocated.
     pub words: u64,
     pub seed: u64,
 }
@@ -90,13 +91,14 @@ impl Heap {
         }
     }
 
-    /// The heap is exhausted: it may be, if it has a limit and what is live, or was asked for, comes near it.
+    /// Checks an exhausted heap: it must have a limit, and the live and the requested bytes must
+    /// come near it.
     pub fn may_be_exhausted(&self, cause: &OutOfMemory) {
         let Some(limit) = self.limit else {
             differ(format!("without a limit: {cause}"));
         };
         let live = self.model.bytes(self.roots(true));
-        // Blocks come in whole megablocks, beside tables for them.
+        // Blocks come in whole megablocks, and these need tables.
         if (live + cause.requested.0) * LEAST_USE < limit - MEGABLOCK.0 {
             differ(format!("{live} bytes are live: {cause}"));
         }
@@ -114,7 +116,7 @@ impl Heap {
         }
     }
 
-    /// An operation that allocates nothing.
+    /// Does an operation that allocates nothing.
     pub fn access<'h, C: Collector>(&mut self, m: &NoGc<'h, C>, locals: &Locals<'_, '_, 'h>, op: Op) {
         match op {
             Op::Load { to, from, slot } => {
@@ -166,7 +168,7 @@ impl Heap {
         self.words += shape.words();
     }
 
-    /// Allocate garbage.
+    /// Allocates a closure that is garbage at once.
     pub fn churn<C: Collector>(&mut self, m: &mut Mutator<'_, C>, shape: Shape) {
         let shape = if shape == Shape::Strict { Shape::Nil } else { shape };
         self.seed += 1;
@@ -174,7 +176,7 @@ impl Heap {
         self.count(shape);
     }
 
-    /// Allocate, and give `to` the new closure.
+    /// Allocates a closure and puts it into `to`.
     pub fn make<'h, C: Collector>(
         &mut self,
         m: &mut Mutator<'h, C>,
@@ -187,7 +189,7 @@ impl Heap {
         locals.scratch.set(None);
     }
 
-    /// Allocate, and keep the new closure in the scratch slot.
+    /// Allocates a closure and keeps it in the scratch slot.
     fn make_scratch<'h, C: Collector>(
         &mut self,
         m: &mut Mutator<'h, C>,
@@ -207,7 +209,7 @@ impl Heap {
         self.model.alloc(shape, self.seed, ids)
     }
 
-    /// `count` stores to `into`, every other one of a new closure.
+    /// Does `count` stores to `into`, every other one of a new closure.
     pub fn storm<'h, C: Collector>(
         &mut self,
         m: &mut Mutator<'h, C>,
@@ -252,7 +254,7 @@ impl Heap {
         let (opened, id) = (handle.open(m), *id);
         if opened.is_none() {
             if self.model.reachable(self.roots(true))[id.0] {
-                differ(format!("weak handle {weak} is empty, and what it led to is reachable"));
+                differ(format!("weak handle {weak} is empty, and its closure is reachable"));
             }
             self.weak[weak] = None;
         }
@@ -267,7 +269,7 @@ impl Heap {
         locals.chain(handles).chain(globals).chain(&self.named).copied()
     }
 
-    /// The closure in a variable, with a glance at its data.
+    /// The closure in a variable. Checks its data unless it is large.
     fn checked<'m, 'h, C: Collector>(
         &self,
         m: &'m NoGc<'h, C>,

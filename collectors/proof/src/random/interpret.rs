@@ -1,7 +1,7 @@
 //! Runs a program on a heap and on its reference, step by step.
 //!
-//! The reference changes only after the real heap did, so that both agree wherever a step ends early: by a panic, or
-//! because the heap is exhausted.
+//! The reference changes only after the real heap, so both agree even if a step ends early: by a
+//! panic, or because the heap is exhausted.
 
 use super::compare;
 use super::heap::{Heap, LOCALS, Locals, agreed, differ};
@@ -13,16 +13,16 @@ use gclab_core::world::{EnterError, World};
 use gclab_heap_traverse::Checker;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// Frames that may be open in one stay.
+/// The most frames that may be open at a time in one heap.
 const MAX_DEPTH: usize = 12;
 
-/// Bytes of the arrays of `Op::Hoard`: as many as fit in a small closure, nearly.
+/// Bytes of the arrays of `Op::Hoard`: nearly the most that fit in a small closure.
 const HOARDED: u32 = 3200;
 
-/// What `Op::Unwind` and `Op::PanicInside` throw.
+/// The panic payload of `Op::Unwind` and `Op::PanicInside`.
 struct OnPurpose;
 
-/// How a run of operations ended.
+/// The way in which a run of operations ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum End {
     Leave,
@@ -30,7 +30,7 @@ pub enum End {
     Program,
 }
 
-/// The operations that are left.
+/// The operations that are still to be done.
 pub struct Todo<'a> {
     pub ops: &'a [Op],
 }
@@ -45,7 +45,7 @@ impl Todo<'_> {
 
 pub type Other<'a, C> = Option<(&'a World<C>, &'a mut Heap)>;
 
-/// Runs `program` under `C`; gives the number of operations done.
+/// Runs `program` under `C`. Returns the number of operations done.
 pub fn run<C: Collector>(program: &Program) -> u64 {
     let worlds = program.settings.map(|setting| world::<C>(&setting));
     let mut heaps = program.settings.map(|setting| Heap::new::<C>(&setting));
@@ -60,7 +60,7 @@ pub fn run<C: Collector>(program: &Program) -> u64 {
     for (world, heap) in worlds.into_iter().zip(&mut heaps) {
         if stay(&world, heap, None, &mut Todo { ops: &[] }) == End::Program {
             let allocated = world.finish().allocated;
-            // An allocation that ends in exhaustion may have got half of what it needs.
+            // An allocation that ends in exhaustion may have got a part of its memory.
             if allocated != heap.words * 8 && heap.limit.is_none() {
                 differ(format!("{allocated} bytes counted, {} allocated", heap.words * 8));
             }
@@ -75,7 +75,8 @@ fn world<C: Collector>(setting: &Setting) -> World<C> {
     world
 }
 
-/// One stay in a heap, until the program leaves it, or unwinds, or the heap is exhausted.
+/// Enters a heap and runs operations until the program leaves it, or unwinds, or the heap is
+/// exhausted.
 pub fn stay<C: Collector>(world: &World<C>, heap: &mut Heap, other: Other<'_, C>, todo: &mut Todo) -> End {
     let result = catch_unwind(AssertUnwindSafe(|| {
         world.enter(|m| {
@@ -97,7 +98,8 @@ pub fn stay<C: Collector>(world: &World<C>, heap: &mut Heap, other: Other<'_, C>
         Err(payload) => resume_unwind(payload),
     };
     heap.locals.clear();
-    // Between stays, too: what the mutator did since the last collection, the remembered set for one, must be in order.
+    // Checks the heap also now that the thread has left it: the mutator's doings since the last
+    // collection, the remembered set among them, must be in order.
     let checked = world.inspect(|stopped| heap.checker.check(stopped, None));
     checked
         .unwrap_or_else(|error| differ(error.to_string()))
@@ -170,7 +172,7 @@ impl Heap {
         End::Program
     }
 
-    /// `work`, unless it panics on purpose.
+    /// Does `work`. Returns `None` if it panics on purpose.
     fn caught<'h, C: Collector, R>(
         &mut self,
         m: &mut Mutator<'h, C>,
@@ -216,7 +218,7 @@ impl Heap {
                         m.alloc_array::<Any>(len, |_| resume_unwind(Box::new(OnPurpose)));
                     });
                 }
-                // A large one has its space, and counts, before the initialiser runs.
+                // A large array has its space, and counts, before the initialiser runs.
                 self.words += Shape::Array(1000).words();
             }
             Op::Shared(shared) => {
@@ -224,7 +226,7 @@ impl Heap {
                     self.words += table.operation(m, shared);
                 }
             }
-            // Named roots are the world's.
+            // Named roots belong to the world, so a thread of several does not set them.
             Op::Name { .. } if self.table.is_some() => {}
             Op::Name { roots } => {
                 let both = roots.map(|var| self.both(m, locals, var));

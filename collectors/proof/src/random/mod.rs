@@ -1,13 +1,15 @@
 //! Random programs under a collector, against a plain Rust heap.
 //!
-//! Each program runs on two heaps under a collector, with flags drawn at random and the checker on, and on a reference
-//! ([`model`]) that never frees anything. After each collection that the program asks for, and at the end of each stay,
-//! everything reachable is compared ([`compare`]). A failure is shrunk and printed as a short program.
+//! Each program runs on two heaps under a collector, with flags drawn at random and the checker on,
+//! and on a reference ([`model`]) that never frees anything. All reachable data are compared
+//! ([`compare`]) after each collection that the program asks for, and whenever it leaves a heap. A
+//! failure is shrunk and printed as a short program.
 //!
-//! Programs of several threads ([`threads`]) are as many programs in one heap, each with a reference of its own, and a [`table`] that they share.
+//! A program of several threads ([`threads`]) is several programs in one heap, each with a
+//! reference of its own, and a [`table`] that they share.
 //!
-//! The bounded share is the same each time. `GCLAB_RANDOM_SECONDS` makes it go on for as long, `GCLAB_RANDOM_SEED` begin
-//! elsewhere.
+//! The bounded share is the same each time. `GCLAB_RANDOM_SECONDS` sets a time to run for instead,
+//! and `GCLAB_RANDOM_SEED` another first seed.
 
 mod compare;
 mod heap;
@@ -34,19 +36,20 @@ use std::time::{Duration, Instant};
 /// Programs of the bounded share, for each collector: some seconds in the dev profile.
 const CASES: u32 = 400;
 
-/// Most operations of a program, by the seed modulo as many lengths.
+/// The most operations of a program, by the seed modulo the number of lengths.
 const LENGTHS: [usize; 3] = [2000, 400, 100];
 
 /// Programs between two looks at the clock.
 const BATCH: u32 = 64;
 
-/// As many of several threads, which are shorter, but wait for each other.
+/// Programs of several threads in the bounded share: they are shorter, but their threads wait for
+/// each other.
 const CASES_IN_THREADS: u32 = 60;
 
-/// See [`BATCH`].
+/// Programs of several threads between two looks at the clock.
 const BATCH_IN_THREADS: u32 = 16;
 
-/// Runs `program` under `C`; gives the number of operations, or says what went wrong.
+/// Runs `program` under `C`. Returns the number of operations, or the fault in words.
 pub fn outcome<C: Collector>(program: &Program) -> Result<u64, String> {
     quietly(|| catch_unwind(AssertUnwindSafe(|| interpret::run::<C>(program)))).map_err(|payload| message(&*payload))
 }
@@ -59,10 +62,10 @@ fn message(payload: &(dyn Any + Send)) -> String {
         .to_owned()
 }
 
-/// Runs `cases` programs that follow from `seed`; gives the number of operations done.
+/// Runs `cases` programs that follow from `seed`. Returns the number of operations done.
 ///
 /// # Errors
-/// The first program that goes wrong and how, shrunk if `shrink`.
+/// The first program that fails and its fault, shrunk if `shrink`.
 pub fn search_for<C: Collector>(seed: u64, cases: u32, shrink: bool) -> Result<u64, String> {
     let length = LENGTHS[seed as usize % LENGTHS.len()];
     let iterations = if shrink { 20_000 } else { 0 };
@@ -100,11 +103,12 @@ fn search<P: fmt::Debug>(
 }
 
 thread_local! {
-    /// Whether panics of this thread are printed: shrinking makes hundreds, of which the last is reported.
+    /// Whether panics of this thread are not printed: shrinking causes hundreds, of which the last
+    /// is reported.
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// `work`, of whose panics nothing is printed.
+/// Does `work` without printing its panics.
 fn quietly<R>(work: impl FnOnce() -> R) -> R {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -130,26 +134,28 @@ fn environment(name: &str) -> Option<u64> {
     )
 }
 
-/// Programs that went wrong once, and then random ones: the bounded share, or as many as can be run in `time`, from the seed that
-/// `GCLAB_RANDOM_SEED` gives, or 1. Prints how much was done.
+/// Runs programs that failed once, and then random ones: the bounded share, or for as long as
+/// `time`. They start from the seed in `GCLAB_RANDOM_SEED`, or 1. Prints the numbers of programs
+/// and operations.
 ///
 /// # Errors
-/// The first program that goes wrong, shrunk, and how.
+/// The first program that fails, shrunk, and its fault.
 ///
 /// # Panics
-/// If the variable holds no number.
+/// If `GCLAB_RANDOM_SEED` is set and is no number.
 pub fn hunt<C: Collector>(time: Option<Duration>) -> Result<(), String> {
     let name = C::DESCRIPTION.name;
-    for (what, program) in regressions::programs() {
-        outcome::<C>(&program).map_err(|why| format!("{name}: {what}: {why}"))?;
+    for (fault, program) in regressions::programs() {
+        outcome::<C>(&program).map_err(|why| format!("{name}: {fault}: {why}"))?;
     }
     go_on::<C>(time, (CASES, BATCH), "", |seed, cases| {
         search_for::<C>(seed, cases, true)
     })
 }
 
-/// The same for programs of several threads in one heap. What such a program does depends on when each of its threads runs, so one that goes wrong may
-/// not do so the next time, and is shrunk as far as it does.
+/// As [`hunt`], for programs of several threads in one heap. Such a program depends on the order in
+/// which its threads run. So a program that fails may pass the next time, and is shrunk only as far
+/// as it keeps failing.
 ///
 /// # Errors
 /// As [`hunt`].
@@ -194,10 +200,11 @@ fn go_on<C: Collector>(
     Ok(())
 }
 
-/// [`hunt`] and [`hunt_in_threads`] for the bounded share, or each for `GCLAB_RANDOM_SECONDS`: a test of one collector.
+/// Tests one collector by [`hunt`] and [`hunt_in_threads`]: the bounded share, or each for
+/// `GCLAB_RANDOM_SECONDS`.
 ///
 /// # Panics
-/// If a program goes wrong, with the program and what is wrong.
+/// If a program fails, with the program and its fault.
 pub fn random_programs<C: Collector>() {
     let time = environment("GCLAB_RANDOM_SECONDS").map(Duration::from_secs);
     if let Err(why) = hunt::<C>(time).and_then(|()| hunt_in_threads::<C>(time)) {

@@ -1,4 +1,5 @@
-//! The reference heap: a vector of objects that are never freed. What is reachable is what roots lead to.
+//! The reference heap: a vector of objects that are never freed. The reachable objects are those
+//! that roots lead to.
 
 use super::shapes::Shape;
 
@@ -6,13 +7,13 @@ use super::shapes::Shape;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Id(pub usize);
 
-/// What an object is.
+/// An object's shape and content.
 #[derive(Debug)]
 pub struct Object {
     pub shape: Shape,
-    /// What its immutable data follow from.
+    /// The seed of its immutable data.
     pub seed: u64,
-    /// What its slots point to; those of a box lead to what lies in it.
+    /// The targets of its slots. The only slot of a box leads to the box's content.
     pub slots: Vec<Option<Id>>,
     /// Its mutable data.
     pub bytes: Vec<u8>,
@@ -25,7 +26,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// A new object, with what lies in it if it is a box.
+    /// Makes an object, and its content if it is a box.
     pub fn alloc(&mut self, shape: Shape, seed: u64, args: [Option<Id>; 3]) -> Id {
         let slots = match shape.inner() {
             Some(inner) => vec![Some(self.alloc(inner, seed, args))],
@@ -44,7 +45,7 @@ impl Model {
         Id(self.objects.len() - 1)
     }
 
-    /// How many objects there ever were.
+    /// The number of objects ever made.
     pub fn len(&self) -> usize {
         self.objects.len()
     }
@@ -53,7 +54,7 @@ impl Model {
         &self.objects[id.0]
     }
 
-    /// The object whose slots programs see: that in the box, or the object itself.
+    /// The object whose slots programs see: the box's content, or the object itself.
     fn seen(&self, id: Id) -> Id {
         match self.get(id).shape.inner() {
             Some(_) => self.get(id).slots[0].expect("a box is never empty"),
@@ -61,7 +62,7 @@ impl Model {
         }
     }
 
-    /// How many slots programs see.
+    /// The number of slots that programs see.
     pub fn slots(&self, id: Id) -> usize {
         self.get(self.seen(id)).slots.len()
     }
@@ -83,7 +84,7 @@ impl Model {
         }
     }
 
-    /// Which objects are reachable, by number.
+    /// For each object, by number, whether it is reachable.
     pub fn reachable(&self, roots: impl IntoIterator<Item = Id>) -> Vec<bool> {
         let mut reached = vec![false; self.objects.len()];
         let mut open: Vec<Id> = roots.into_iter().collect();
@@ -95,11 +96,11 @@ impl Model {
         reached
     }
 
-    /// Bytes of what is reachable.
+    /// The bytes of all reachable objects.
     pub fn bytes(&self, roots: impl IntoIterator<Item = Id>) -> usize {
         let reached = self.reachable(roots);
         let live = self.objects.iter().zip(reached).filter(|(_, reached)| *reached);
-        // A box counts what lies in it.
+        // The size of a box includes its content.
         let is_seen = |object: &Object| !matches!(object.shape, Shape::Var | Shape::Array(_));
         live.filter(|(object, _)| is_seen(object))
             .map(|(object, _)| object.shape.words() as usize * 8)

@@ -1,7 +1,8 @@
-//! Random programs: what they are, how they are drawn, how they are printed.
+//! Random programs: their operations, their generator, their printed form.
 //!
-//! A program is a list of operations on places (`l` slots of frames, `g` global variables) of two heaps. Any sublist is a
-//! program too, so that shrinking is dropping operations: what an operation names is taken modulo what there is.
+//! A program is a list of operations on variables (`l` slots of frames, `g` global variables) of
+//! two heaps. Every sublist is a program, too, so shrinking drops operations: each index in an
+//! operation is taken modulo the number of things that exist.
 
 use super::shapes::Shape;
 use super::table::Shared;
@@ -42,10 +43,10 @@ impl Var {
     }
 }
 
-/// One operation.
+/// One operation of a program.
 #[derive(Clone, Copy, Debug)]
 pub enum Op {
-    /// `to` = a new closure with these pointers.
+    /// `to` = a new closure with the pointers `args`.
     New {
         to: Var,
         shape: Shape,
@@ -76,23 +77,25 @@ pub enum Op {
     Clear {
         var: Var,
     },
-    /// `length` conses in front of `onto`.
+    /// Puts `length` conses in front of `onto`.
     List {
         onto: Var,
         length: usize,
     },
-    /// `count` conses with a byte array each in front of `onto` (`via` is overwritten): much memory, few pointers.
+    /// Puts `count` conses with a byte array each in front of `onto`, and overwrites `via`: much
+    /// memory, few pointers.
     Hoard {
         onto: Var,
         via: Var,
         count: usize,
     },
-    /// `count` closures that nobody keeps.
+    /// Allocates `count` closures that are garbage at once.
     Churn {
         shape: Shape,
         count: usize,
     },
-    /// `count` stores to slots all over `into`; every other value is a new closure, the rest are `value`.
+    /// Does `count` stores to slots all over `into`. Every other value is a new closure, the rest
+    /// are `value`.
     Storm {
         into: Var,
         value: Var,
@@ -101,7 +104,7 @@ pub enum Op {
     Collect {
         major: bool,
     },
-    /// A handle for `var` (dropped, if `var` is null).
+    /// Makes a handle for `var`, or drops the handle if `var` is null.
     Hold {
         handle: usize,
         var: Var,
@@ -110,7 +113,7 @@ pub enum Op {
         to: Var,
         handle: usize,
     },
-    /// A weak handle for `var`.
+    /// Makes a weak handle for `var`, or drops the handle if `var` is null.
     HoldWeak {
         handle: usize,
         var: Var,
@@ -119,27 +122,27 @@ pub enum Op {
         to: Var,
         handle: usize,
     },
-    /// Name these as heap roots.
+    /// Makes `roots` the named roots of the heap.
     Name {
         roots: [Var; 3],
     },
-    /// Open a frame.
+    /// Opens a frame.
     Enter,
-    /// Close the innermost frame.
+    /// Closes the innermost frame.
     Leave,
-    /// Panic in the innermost frame; caught outside of it.
+    /// Panics in the innermost frame; the panic is caught outside it.
     Unwind,
-    /// Allocate, and panic in the initialiser.
+    /// Allocates, and panics in the initialiser.
     PanicInside,
-    /// The next `count` operations are for the other heap, while this one is entered.
+    /// Does the next `count` operations on the other heap, while this one is entered.
     Other {
         count: usize,
     },
-    /// Leave this heap; go on in heap `heap`.
+    /// Leaves this heap and continues in heap `heap`.
     Stay {
         heap: usize,
     },
-    /// Of a program of many threads: what has to do with the others.
+    /// In a program of several threads: an operation on data that threads share.
     Shared(Shared),
 }
 
@@ -147,26 +150,26 @@ pub enum Op {
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     pub area_blocks: usize,
-    /// `-n`.
+    /// The chunk size, `-n`.
     pub chunk_blocks: Option<usize>,
     pub large_kib: Option<usize>,
     pub factor: f64,
     pub old_min_kib: usize,
     pub generations: u32,
-    /// `-H`: 0 bare, or a size.
+    /// The size of `-H`; 0 for `-H` without a size.
     pub hint_kib: Option<usize>,
     pub stress: Option<u64>,
     pub limit_mib: Option<usize>,
-    /// `-m`, in percent.
+    /// The least free memory, `-m`, in percent.
     pub min_free: u8,
-    /// `-qn`, for collectors that have it.
+    /// The number of GC threads, `-qn`, for collectors that have it.
     pub gc_threads: u32,
-    /// `-qb0` or the default.
+    /// Whether all collections balance work (`-qb0`), or those of the default.
     pub balance_all: bool,
 }
 
 impl Default for Setting {
-    /// The smallest heap there is.
+    /// The smallest possible heap.
     fn default() -> Self {
         Setting {
             area_blocks: 1,
@@ -186,7 +189,7 @@ impl Default for Setting {
 }
 
 impl Setting {
-    /// As flags for collector `C`.
+    /// The setting as configuration for collector `C`.
     pub fn flags<C: Collector>(&self) -> Config {
         let (least, most) = C::DESCRIPTION.generations;
         Config {
@@ -278,13 +281,13 @@ pub fn programs(length: usize) -> impl Strategy<Value = Program> {
     })
 }
 
-/// Mostly small, sometimes of the size of a block, now and then of several.
+/// A size in words: mostly small, sometimes that of a block, rarely that of several blocks.
 pub fn size(n: u16) -> u32 {
     let n = u32::from(n);
     match n % 16 {
         0..=10 => n / 16 % 24,
         11..=13 => n / 16 % 600,
-        // Around the size from which objects are large.
+        // Sizes around the least size of a large object.
         14 => 395 + n / 16 % 24,
         _ => n / 16,
     }
@@ -301,7 +304,7 @@ fn shape(kind: u8, n: u16) -> Shape {
         7 => Shape::Mixed,
         8 => Shape::VarBox,
         9 | 10 => Shape::ArrayBox(size),
-        // Now and then of a megablock.
+        // Rarely a megablock.
         11 if n % 128 == 127 => Shape::Bytes(size * 256),
         11 => Shape::Bytes(size * 4),
         12 if n.is_multiple_of(3) => Shape::MutWords(size),
@@ -315,7 +318,7 @@ fn shape(kind: u8, n: u16) -> Shape {
     }
 }
 
-/// The operation that these numbers stand for.
+/// Decodes an operation from random numbers.
 pub fn decode((kind, a, b, c, n): (u8, u8, u8, u8, u16)) -> Op {
     let (x, y, z) = (Var(a), Var(b), Var(c));
     let (at, count) = (usize::from(n), size(n) as usize);

@@ -1,4 +1,4 @@
-//! Programs that went wrong once, shrunk; each is named for what was wrong.
+//! Programs that failed once, shrunk. Each is named for its fault.
 
 use super::program::{Op, Program, Setting, Var};
 use super::shapes::Shape;
@@ -8,7 +8,7 @@ const G0: Var = Var::global(0);
 const MINOR: Op = Op::Collect { major: false };
 const MAJOR: Op = Op::Collect { major: true };
 
-/// All of them, with their names.
+/// All programs, with their names.
 pub fn programs() -> [(&'static str, Program); 2] {
     [
         (
@@ -29,8 +29,8 @@ fn program(setting: Setting, ops: &[Op]) -> Program {
     }
 }
 
-/// A closure that an old array leads to is promoted to the array's step at once. What it led to in a generation between,
-/// which was not collected, was not remembered.
+/// A closure that an old array leads to is promoted to the array's step at once. It led to a
+/// closure in a generation between, which was not collected. That pointer was not remembered.
 fn promoted_past_a_generation() -> Program {
     let setting = Setting {
         generations: 4,
@@ -55,8 +55,8 @@ fn promoted_past_a_generation() -> Program {
     program(setting, &ops)
 }
 
-/// A large object that a root leads to moves one step up; a closure that was promoted further, and leads to it as well, was not
-/// remembered.
+/// A large object that a root leads to moves one step up. A closure that also leads to it was
+/// promoted further, and was not remembered.
 fn settled_in_a_younger_step() -> Program {
     let new = |to, shape| Op::New {
         to,

@@ -1,6 +1,8 @@
-//! The closures that random programs are made of: every kind, every odd size; how to make, read and write them.
+//! The closures of random programs: every kind, every odd size. They can be made, read and written
+//! here.
 //!
-//! Each array and variable lies in a box that knows its type statically, so that a program needs no downcast to use it.
+//! Each array and variable lies in a box that knows its type statically, so a program needs no
+//! downcast to use it.
 
 use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
 use gclab_core::collector::Collector;
@@ -65,7 +67,8 @@ pub struct ArrayBox {
     inner: Ptr<MutArray<Any>>,
 }
 
-/// `Wide`: 251 words and three pointers; `Pointers`: 254 pointers. The largest closures of fixed layout.
+/// `Wide`: 251 words and three pointers; `Pointers`: 254 pointers. The largest closures of fixed
+/// layout.
 macro_rules! wide {
     ($($w:ident)*; $($p:ident)*) => {
         #[derive(Closure)]
@@ -106,7 +109,8 @@ wide! {
     y0 y1 y2 y3 y4 y5 y6 y7 y8 y9 z0; z1 z2 z3
 }
 
-/// What a closure looks like, with its size where that varies. `Var` and `Array` are what lies in the boxes.
+/// The kind of a closure, with its size where that varies. `Var` and `Array` are the contents of
+/// boxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     Nil,
@@ -121,7 +125,7 @@ pub enum Shape {
     ArrayBox(u32),
     Bytes(u32),
     MutBytes(u32),
-    /// Words.
+    /// A mutable array of this many words.
     MutWords(u32),
     Record {
         pointers: u32,
@@ -135,7 +139,7 @@ pub enum Shape {
 pub type Args<'m, 'h> = [Option<Gc<'m, 'h, Any>>; 3];
 
 impl Shape {
-    /// Size in words; that of a box with what lies in it.
+    /// The size in words; the size of a box includes its content.
     pub fn words(self) -> u64 {
         match self {
             Shape::Nil => 1,
@@ -153,7 +157,8 @@ impl Shape {
         }
     }
 
-    /// What its slots first hold, as indices of the arguments: the same rule in [`alloc`].
+    /// The first contents of its slots, as indices of the arguments; [`alloc`] follows the same
+    /// rule.
     pub fn initial_slots(self) -> Vec<Option<usize>> {
         match self {
             Shape::Nil | Shape::Int | Shape::Bytes(_) | Shape::MutBytes(_) | Shape::MutWords(_) => vec![],
@@ -163,11 +168,11 @@ impl Shape {
             Shape::Pointers => (0..254).map(|i| Some(usize::from(i >= 251))).collect(),
             Shape::Array(len) => vec![Some(0); len as usize],
             Shape::Record { pointers, .. } => vec![None; pointers as usize],
-            Shape::VarBox | Shape::ArrayBox(_) => unreachable!("a box holds what lies in it"),
+            Shape::VarBox | Shape::ArrayBox(_) => unreachable!("a box has its content's slots"),
         }
     }
 
-    /// What lies in it, if it is a box.
+    /// The shape of its content, if it is a box.
     pub fn inner(self) -> Option<Shape> {
         match self {
             Shape::VarBox => Some(Shape::Var),
@@ -176,7 +181,7 @@ impl Shape {
         }
     }
 
-    /// A slot of it (or of what lies in it) that can be overwritten, chosen by `n`.
+    /// A mutable slot of it, or of a box's content, chosen by `n`.
     pub fn mutable_slot(self, n: usize) -> Option<usize> {
         match self.inner().unwrap_or(self) {
             Shape::Cell | Shape::Var => Some(0),
@@ -187,7 +192,7 @@ impl Shape {
         }
     }
 
-    /// Bytes of data that can be overwritten.
+    /// The number of mutable bytes.
     pub fn mutable_bytes(self) -> usize {
         match self {
             Shape::MutBytes(len) => len as usize,
@@ -207,7 +212,7 @@ fn letter(seed: u64) -> char {
     char::from_u32(0x61 + seed as u32 % 26).expect("a letter")
 }
 
-/// Allocates a closure of `shape`. `args` gives the pointers it starts with, once there is room for it.
+/// Allocates a closure of `shape`. `args` returns its first pointers, once there is room for it.
 pub fn alloc<'m, 'h, C: Collector>(
     m: &'m mut Mutator<'h, C>,
     shape: Shape,
@@ -251,7 +256,7 @@ pub fn alloc<'m, 'h, C: Collector>(
     }
 }
 
-/// A closure, and what is known of its type beyond [`Any`].
+/// A closure, with its type where it is not [`Any`].
 #[derive(Clone, Copy)]
 pub enum Real<'m, 'h> {
     Any(Gc<'m, 'h, Any>),
@@ -265,7 +270,7 @@ pub fn cast<'m, 'h, T: Distinct>(gc: Gc<'m, 'h, Any>) -> Result<Gc<'m, 'h, T>, S
 }
 
 impl<'m, 'h> Real<'m, 'h> {
-    /// The word that slots hold for it.
+    /// The word in slots that point to it.
     pub fn word(self) -> u64 {
         match self {
             Real::Any(gc) => gc.to_word(),
@@ -277,11 +282,11 @@ impl<'m, 'h> Real<'m, 'h> {
     fn any(self) -> Result<Gc<'m, 'h, Any>, String> {
         match self {
             Real::Any(gc) => Ok(gc),
-            _ => Err("what lies in a box is no box".to_owned()),
+            _ => Err("the content of a box is no box".to_owned()),
         }
     }
 
-    /// What lies in the box that this should be.
+    /// The content, if `shape` is a box; otherwise the closure itself.
     pub fn unboxed<C: Collector>(self, m: &NoGc<'h, C>, shape: Shape) -> Result<Real<'m, 'h>, String> {
         Ok(match shape {
             Shape::VarBox => Real::Var(cast::<VarBox>(self.any()?)?.inner(m)),
@@ -290,7 +295,7 @@ impl<'m, 'h> Real<'m, 'h> {
         })
     }
 
-    /// What slot `index` points to.
+    /// The target of slot `index`.
     pub fn slot<C: Collector>(
         self,
         m: &NoGc<'h, C>,
@@ -307,7 +312,7 @@ impl<'m, 'h> Real<'m, 'h> {
         })
     }
 
-    /// All slots, in order.
+    /// The targets of all slots, in order.
     pub fn slots<C: Collector>(self, m: &NoGc<'h, C>, shape: Shape) -> Result<Vec<Option<Gc<'m, 'h, Any>>>, String> {
         Ok(match self {
             Real::Var(gc) => vec![gc.read(m)],
@@ -365,7 +370,8 @@ impl<'m, 'h> Real<'m, 'h> {
         Ok(())
     }
 
-    /// Overwrites byte `at` (of a record, or an array of words: the word that it is in, with eight times the byte).
+    /// Overwrites byte `at`. In a record or an array of words, fills the word around it with the
+    /// byte.
     pub fn set_byte(self, shape: Shape, at: usize, byte: u8) -> Result<(), String> {
         match shape {
             Shape::MutBytes(_) => cast::<MutByteArray>(self.any()?)?.bytes()[at].store(byte, Relaxed),
@@ -377,7 +383,7 @@ impl<'m, 'h> Real<'m, 'h> {
         Ok(())
     }
 
-    /// Whether it is of this shape and its data are those that `seed` and `bytes` say.
+    /// Checks that it has the shape `shape` and the data that follow from `seed` and `bytes`.
     pub fn check_data<C: Collector>(
         self,
         m: &NoGc<'h, C>,

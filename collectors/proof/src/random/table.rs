@@ -1,8 +1,11 @@
-//! What the threads of a random program share: an array, old soon, into which all of them write at a time.
+//! The data that the threads of a random program share: an array, soon old, into which all of them
+//! write at the same time.
 //!
-//! Its first cells belong to a thread each, which puts lists there; the others read them, and keep them. What is in a list follows from its head, so a reader
-//! knows whether it is whole without knowing when it was written. In the other cells are tokens: each thread has one in hand, and swaps it for another. At the end
-//! all tokens must be there, each once, whatever the order was in which the threads ran.
+//! Each of its first cells belongs to a thread, which puts lists there. The others read and keep
+//! them. The content of a list follows from its head, so a reader can check that it is whole
+//! without knowing when it was written. The other cells hold tokens: each thread has one in hand,
+//! and swaps it for another. At the end all tokens must be there, each once, for any order in which
+//! the threads ran.
 
 use super::heap::{agreed, differ};
 use super::shapes::{Cons, ConsFields, Int, IntFields, Shape, alloc, cast};
@@ -11,21 +14,21 @@ use gclab_core::mutator::{Any, Gc, Handle, MutArray, Mutator, NoGc};
 use std::sync::Arc;
 use std::thread::yield_now;
 
-/// Cells with tokens.
+/// Number of cells with tokens.
 const TOKENS: usize = 5;
 
-/// An operation that has to do with other threads.
+/// An operation on data that threads share.
 #[derive(Clone, Copy, Debug)]
 pub enum Shared {
-    /// Put a list of so many conses into the thread's own cell.
+    /// Puts a list of `length` conses into the thread's own cell.
     Send { length: usize },
-    /// Look at the list in a thread's cell, and keep it instead of what was kept before.
+    /// Checks the list in a thread's cell, and keeps it instead of the list kept before.
     Receive { cell: usize },
-    /// Swap the token in hand for the one in a cell.
+    /// Swaps the token in hand for the one in a cell.
     Swap { cell: usize },
-    /// Stop, if a collection is due.
+    /// Stops if a collection is due.
     Safepoint,
-    /// Be out of the heap's way for a moment.
+    /// Makes a short blocking call.
     Blocking,
 }
 
@@ -34,16 +37,17 @@ pub struct Table {
     array: Arc<Handle<MutArray<Any>>>,
     threads: usize,
     number: usize,
-    /// A token.
+    /// The token in hand.
     hand: Handle<Any>,
-    /// What the thread's own cell holds: the value of the list's head.
+    /// The content of the thread's own cell: the value of the list's head.
     sent: Option<u64>,
     sendings: u64,
-    /// A list of somebody's, and the value of its head.
+    /// A list of any thread, and the value of its head.
     kept: Option<(Handle<Cons>, u64)>,
 }
 
-/// A list is whole: values count down to the number of its sending, the head of each cell is a token. Gives its owner.
+/// Checks that a list is whole: values count down to the number of its sending, and the head of
+/// each cell is a token. Returns the number of the list's thread.
 fn whole<'h, C: Collector>(m: &NoGc<'h, C>, list: Gc<'_, 'h, Cons>) -> Result<usize, String> {
     let owner = list.value(m) >> 40;
     let mut cell = list;
@@ -63,7 +67,7 @@ fn whole<'h, C: Collector>(m: &NoGc<'h, C>, list: Gc<'_, 'h, Cons>) -> Result<us
 }
 
 impl Table {
-    /// The tables of so many threads, and the words that they take.
+    /// Makes the tables of `threads` threads. Returns them with their size in words.
     pub fn new<C: Collector>(m: &mut Mutator<'_, C>, threads: usize) -> (Vec<Table>, u64) {
         let cells = threads + TOKENS;
         m.frame(|m, [array, token]| {
@@ -95,7 +99,7 @@ impl Table {
         })
     }
 
-    /// Does it; gives the words that it allocated.
+    /// Does an operation. Returns the number of words that it allocated.
     pub fn operation<C: Collector>(&mut self, m: &mut Mutator<'_, C>, op: Shared) -> u64 {
         self.check(m);
         match op {
@@ -140,7 +144,7 @@ impl Table {
         self.hand = m.handle(other.unwrap_or_else(|| differ("a token is gone")));
     }
 
-    /// What the thread knows of the table is so.
+    /// Checks that the table is as the thread left it.
     pub fn check<C: Collector>(&self, m: &NoGc<'_, C>) {
         let own = self.array.open(m).get(m, self.number);
         let own = own.map(|list| agreed(cast::<Cons>(list)));
@@ -165,7 +169,7 @@ impl Table {
         }
     }
 
-    /// Every token is there once.
+    /// Checks that every token is there once.
     pub fn check_tokens<C: Collector>(m: &NoGc<'_, C>, tables: &[&Table]) {
         let hands = tables.iter().map(|table| table.hand.open(m));
         let array = tables[0].array.open(m);

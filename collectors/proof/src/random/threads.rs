@@ -1,6 +1,7 @@
-//! Random programs of several threads in one heap: each is a program like those of one thread, on data of its own with a reference of its own, and shares a
-//! [`Table`] with the others. Threads come and leave when they like, there are more or fewer of them than capabilities, and what each must find does not
-//! depend on when it runs.
+//! Random programs of several threads in one heap. Each thread runs a program like those of one
+//! thread, on data of its own with a reference of its own, and shares a [`Table`] with the others.
+//! Threads enter and leave at any time, and there are more or fewer of them than capabilities. The
+//! data that a thread must find do not depend on the order in which threads run.
 
 use super::heap::{Heap, agreed, differ};
 use super::interpret::{End, Todo, stay};
@@ -20,13 +21,13 @@ use std::thread;
 #[derive(Clone)]
 pub struct Threads {
     setting: Setting,
-    /// `-N`.
+    /// The number of capabilities, `-N`.
     capabilities: u32,
-    /// `-qg`.
+    /// The generations collected in parallel, `-qg`.
     parallel: FromGeneration,
-    /// `-qb`.
+    /// The generations whose collections balance work, `-qb`.
     balance: Option<FromGeneration>,
-    /// What each thread does.
+    /// The operations of each thread.
     programs: Vec<Vec<Op>>,
 }
 
@@ -70,7 +71,7 @@ pub fn programs(length: usize) -> impl Strategy<Value = Threads> {
         proptest::option::of(from()),
     );
     (setting(), team, programs).prop_map(|(setting, (capabilities, parallel, balance), programs)| Threads {
-        // How much lives is known of each thread, not of all at a time.
+        // The live bytes are known for each thread, but not for all at one moment.
         setting: Setting {
             limit_mib: None,
             ..setting
@@ -94,7 +95,7 @@ fn shared(kind: u8, n: u16) -> Shared {
     }
 }
 
-/// Runs `program` under `C`; gives the number of operations, or says what went wrong.
+/// Runs `program` under `C`. Returns the number of operations, or the fault in words.
 pub fn outcome<C: Collector>(program: &Threads) -> Result<u64, String> {
     caught(|| run::<C>(program))
 }
@@ -142,7 +143,7 @@ fn run<C: Collector>(program: &Threads) -> u64 {
     heaps.iter().map(|heap| heap.ops).sum()
 }
 
-/// One thread's program.
+/// Runs the program of one thread.
 fn one<C: Collector>(world: &World<C>, program: &Threads, table: Table, ops: &[Op]) -> Heap {
     let mut heap = Heap::new::<C>(&program.setting);
     heap.table = Some(table);

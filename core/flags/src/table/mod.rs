@@ -7,8 +7,8 @@ mod sizes;
 mod statistics;
 
 use gclab_core::config::{FromGeneration, MAX_GENERATIONS};
-use gclab_core::stats::StatsLevel;
 use gclab_core::words::Bytes;
+use gclab_stats::StatsLevel;
 
 use super::Flags;
 use super::spec::FlagSpec;

@@ -3,7 +3,7 @@
 use super::{get_stats, set_stats, switch};
 use crate::spec::{FlagSpec, Scope};
 use crate::value::{Kind, Value};
-use gclab_core::stats::StatsLevel;
+use gclab_stats::StatsLevel;
 
 /// See the module's text; in the order of help.
 pub(super) const STATISTICS: &[FlagSpec] = &[

@@ -7,9 +7,9 @@ use gclab_core::config::{
     AREA, Breakdown, COMPACTION, Compact, FromGeneration, GENERATIONS, HeapHint, Parameter, Restrictions, SHARING,
     SIZING,
 };
-use gclab_core::stats::StatsLevel;
 use gclab_core::words::Bytes;
 use gclab_flags::{FLAGS, Flags, Kind, Scope, help, honours, markdown, split};
+use gclab_stats::StatsLevel;
 
 const MIB: usize = 1 << 20;
 

@@ -7,14 +7,15 @@ use crate::words::Words;
 /// Words of the largest closure that is copied by code of its own.
 const SMALL: usize = 6;
 
-/// Copies a closure to where `buffer` is, and returns its new address. `refill` finds room for a number
-/// of words if the buffer has none. Sizes that nearly all closures have are copied by code of their own:
-/// a predicted constant size frees the address of the next copy from the load of this one's header.
+/// Copies a closure to where `buffer` is, and returns its new address. `refill` finds room for a
+/// number of words if the buffer has none. Sizes that nearly all closures have are copied by code
+/// of their own: a predicted constant size frees the address of the next copy from the load of this
+/// one's header.
 ///
 /// # Safety
-/// `closure` is a closure with this header; in parallel, its first word may be a forwarding address by
-/// now. No other thread uses the to-space between `free` and `limit` of the buffer, nor of the one that
-/// `refill` returns, which has the room that was asked for.
+/// `closure` is a closure with this header; in parallel, its first word may be a forwarding address
+/// by now. No other thread uses the to-space between `free` and `limit` of the buffer, nor of the
+/// one that `refill` returns, which has the room that was asked for.
 #[inline(always)]
 pub(super) unsafe fn copy_closure<const PARALLEL: bool>(
     closure: ClosureRef,
@@ -55,8 +56,8 @@ pub(super) unsafe fn copy_closure<const PARALLEL: bool>(
     ClosureRef(to)
 }
 
-/// Copies a closure of `N` words, `PAYLOAD` (one less) without its header, and returns `N`. In parallel
-/// the header is not read again.
+/// Copies a closure of `N` words, `PAYLOAD` (one less) without its header, and returns `N`. In
+/// parallel the header is not read again.
 ///
 /// # Safety
 /// As for [`copy_run`], for `N` words; they are a closure with this header.

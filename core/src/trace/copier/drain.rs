@@ -11,14 +11,15 @@ use crate::trace::drained::Drained;
 use crate::words::Words;
 use crate::workers::{ParallelPhase, Tracer, WorkQueue, Workers};
 
-/// Slots of a large object in one work item: as many as a chunk of to-space has words. Fewer in builds
-/// for tests.
+/// Slots of a large object in one work item: as many as a chunk of to-space has words. Fewer in
+/// builds for tests.
 const SLICE: usize = if cfg!(debug_assertions) { 64 } else { 4096 };
 
 /// Remembered slots in one work item.
 const REMEMBERED_SLICE: usize = 1024;
 
-/// What a capability had when the world was stopped, to be evacuated by the worker that it belongs to.
+/// The roots that a capability had when the world was stopped, to be evacuated by the worker that
+/// it belongs to.
 #[derive(Debug)]
 pub(in crate::trace) struct Owned {
     remembered: *const RememberedSet,
@@ -38,7 +39,7 @@ impl Owned {
 /// Roots and remembered slots that the workers evacuate.
 #[derive(Debug)]
 pub(in crate::trace) struct SharedRoots {
-    /// Without load balancing: what each worker has to begin with.
+    /// Without load balancing: the tasks of the workers.
     pub owned: Vec<Owned>,
     /// With load balancing: remembered slots.
     pub chunks: RememberedChunks,
@@ -63,8 +64,8 @@ impl SharedRoots {
 }
 
 impl Copier<'_> {
-    /// Whether a workspace was left although it has a range to be scavenged, since that can be split and
-    /// shared.
+    /// Whether a workspace was left although it has a range to be scavenged, since that can be
+    /// split and shared.
     fn has_range(&self) -> bool {
         let scanned = || self.buffers.iter().step_by(2);
         self.pending.shares_anything() && scanned().any(|buffer| buffer.unscanned() >= WORTH_CUTTING)
@@ -77,8 +78,8 @@ impl Copier<'_> {
             while step > 0 {
                 // SAFETY: nothing comes from elsewhere.
                 let worked = unsafe { self.scavenge_lane::<false>(step, First::Nothing, None) };
-                // Back to the oldest after each that had work: its referents must not be copied to a
-                // younger step first (and are remembered if they were).
+                // Back to the oldest after each that had work: its referents must not be copied to
+                // a younger step first (and are remembered if they were).
                 step = if worked { self.oldest() } else { step - 1 };
                 if self.pending.is_worth_sharing() || self.has_range() {
                     return Drained::WorthSharing;
@@ -87,7 +88,8 @@ impl Copier<'_> {
             let Some((closure, step)) = self.large.pop() else {
                 return Drained::All;
             };
-            // SAFETY: large objects that were reached are whole closures, in the step that was noted.
+            // SAFETY: large objects that were reached are whole closures, in the step that was
+            // noted.
             unsafe {
                 let slots = SlotRange::of(closure.extent());
                 self.pending.words -= Words(slots.len());
@@ -113,7 +115,7 @@ impl Copier<'_> {
         }
     }
 
-    /// Pushes what waits here to `queue`: ranges of chunks that became full, and large objects, in
+    /// Pushes the pending work to `queue`: ranges of chunks that became full, and large objects, in
     /// slices.
     fn push_pending(&mut self, queue: WorkQueue<'_, WorkItem>) {
         if self.pending.words == Words(0) {
@@ -134,8 +136,8 @@ impl Copier<'_> {
     }
 }
 
-// SAFETY: a copier holds memory of the heap, which any thread of the collection may work on, and a lock
-// on the heap.
+// SAFETY: a copier holds memory of the heap, which any thread of the collection may work on, and a
+// lock on the heap.
 unsafe impl Tracer for Copier<'_> {
     type Item = WorkItem;
     type Task = Owned;
@@ -161,8 +163,8 @@ unsafe impl Tracer for Copier<'_> {
     }
 
     fn begin(&mut self, task: &Owned) {
-        // SAFETY: the mutators are stopped, and the worker that took the task has the set and the frames
-        // to itself.
+        // SAFETY: the mutators are stopped, and the worker that took the task has the set and the
+        // frames to itself.
         unsafe {
             (*task.remembered).drain(|_, slots| self.remembered_slots::<true>(slots));
             for_each_frame_slot(task.frames, |slot| self.evacuate_root::<true>(slot));
@@ -177,8 +179,8 @@ fn push_slices(queue: WorkQueue<'_, WorkItem>, mut slots: SlotRange, item: impl 
     }
 }
 
-/// A phase in which the leader begins with what waits at `copier`, and `roots` are shared out. `copier`
-/// is absent until the phase returns it.
+/// A phase in which the leader begins with the pending work of `copier`, and `roots` are shared
+/// out. `copier` is absent until the phase returns it.
 pub(in crate::trace) fn phase_of<'h>(
     copier: &mut Copier<'h>,
     roots: &mut SharedRoots,

@@ -1,15 +1,15 @@
-//! What one worker copies with: its workspaces, and what it found on the way.
+//! A copier: one worker's workspaces, and the work that it found on the way.
 //!
-//! A serial collection has one copier, a parallel one has a copier for each worker that has entered.
-//! Everything hot is here and in [`scavenge`], once for both (`const PARALLEL`). The differences in
-//! parallel:
+//! A serial collection has one copier, a parallel one has a copier for each worker that has
+//! entered. Everything hot is here and in [`scavenge`], once for both (`const PARALLEL`). The
+//! differences in parallel:
 //!
-//! * A closure is copied first and then forwarded by compare-and-swap. The loser of the race discards
-//!   its copy and uses the winner's address. No closure exists twice; the cost is one CAS (race R7 of
-//!   `docs/parallel-collection.md`).
+//! * A closure is copied first and then forwarded by compare-and-swap. The loser of the race
+//!   discards its copy and uses the winner's address. No closure exists twice; the cost is one CAS
+//!   (race R7 of `docs/parallel-collection.md`).
 //! * A header is loaded with acquire (nothing on x86), and never again while its closure is copied.
-//! * Ranges that wait to be scavenged go to the worker's queue, from which others can steal. A part of
-//!   the range at hand goes there at once if a worker is idle.
+//! * Ranges that wait to be scavenged go to the worker's queue, from which others can steal. A part
+//!   of the range at hand goes there at once if a worker is idle.
 //! * A large array is cut into slices.
 //!
 //! Each root, remembered slot and slot to be scavenged belongs to one worker, except slots that are
@@ -72,9 +72,9 @@ enum Copied {
     Lost(ClosureRef),
 }
 
-/// What a copier leaves behind.
+/// The results of a copier.
 pub(super) struct CopierEnd {
-    /// What each workspace holds, in the order of [`Copier::new`].
+    /// The content of each workspace, in the order of [`Copier::new`].
     pub filled: Vec<Filled>,
     /// Slots in old closures that point to young ones.
     pub remembered: RememberedSet,
@@ -87,8 +87,8 @@ impl<'h> Copier<'h> {
     /// pointers, then closures without.
     ///
     /// # Safety
-    /// The mutators are stopped, and no block is freed, as long as there is a copier of this heap. The
-    /// blocks of from-space are condemned.
+    /// The mutators are stopped, and no block is freed, as long as there is a copier of this heap.
+    /// The blocks of from-space are condemned.
     pub unsafe fn new(heap: &'h mut crate::heap::Heap, opened: Vec<(Workspace, CopyBuffer)>) -> Self {
         let (states, charges) = (heap.states(), heap.charges());
         let mut buffers = [CopyBuffer::NONE; MAX_WORKSPACES];
@@ -165,7 +165,8 @@ impl<'h> Copier<'h> {
         self.pending.would_share(words)
     }
 
-    /// From now on all that survives goes to the oldest step, as if everything were held from there.
+    /// From now on all that survives goes to the oldest step, as if everything were held from
+    /// there.
     pub fn promote_everything(&mut self) {
         self.roots = self.oldest();
     }
@@ -183,8 +184,8 @@ impl<'h> Copier<'h> {
     /// Evacuates those of `slots` that do not lie in memory that is or was condemned.
     ///
     /// # Safety
-    /// The slots are remembered ones, of closures that have not been freed. No other worker is at one of
-    /// them, except (in parallel) a worker that calls this function, too.
+    /// The slots are remembered ones, of closures that have not been freed. No other worker is at
+    /// one of them, except (in parallel) a worker that calls this function, too.
     pub unsafe fn remembered_slots<const PARALLEL: bool>(&mut self, slots: &[Slot]) {
         self.remembered_seen += slots.len() as u64;
         for (i, &slot) in slots.iter().enumerate() {
@@ -192,8 +193,8 @@ impl<'h> Copier<'h> {
                 prefetch_line(ahead.addr());
             }
             if let Some(&ahead) = slots.get(i + REFERENTS_AHEAD) {
-                // R9: a large object that another worker has reached may be scavenged by a third, in
-                // plain words.
+                // R9: a large object that another worker has reached may be scavenged by a third,
+                // in plain words.
                 if !PARALLEL || !self.states.of(ahead.addr()).takes_part() {
                     // SAFETY: remembered slots lie in closures that have not been freed; if in
                     // parallel, this one's is not collected now. The referent is not read.
@@ -211,9 +212,9 @@ impl<'h> Copier<'h> {
     /// Evacuates a slot of a closure in step `holder`, which may have been evacuated already.
     ///
     /// # Safety
-    /// The slot is a root, with [`Copier::roots`] for `holder`, or a slot of a closure in step `holder`
-    /// that has not been freed and is not collected. No other worker is at the slot, except (in
-    /// parallel) a worker that calls this function, too.
+    /// The slot is a root, with [`Copier::roots`] for `holder`, or a slot of a closure in step
+    /// `holder` that has not been freed and is not collected. No other worker is at the slot,
+    /// except (in parallel) a worker that calls this function, too.
     #[inline(always)]
     pub unsafe fn evacuate_now<const PARALLEL: bool>(&mut self, slot: Slot, holder: u8) {
         // SAFETY: the caller's promise; the mutators are stopped.
@@ -252,11 +253,12 @@ impl<'h> Copier<'h> {
         }
     }
 
-    /// Evacuates `slot` of a closure in step `holder`, which holds `closure`, wherever that belongs.
+    /// Evacuates `slot` of a closure in step `holder`, which holds `closure`, wherever that
+    /// belongs.
     ///
     /// # Safety
-    /// `slot` as for [`Copier::evacuate_now`]. `closure` is a closure, or was one and is forwarded, in a
-    /// block of this state, which is or was condemned.
+    /// `slot` as for [`Copier::evacuate_now`]. `closure` is a closure, or was one and is forwarded,
+    /// in a block of this state, which is or was condemned.
     #[inline(always)]
     unsafe fn evacuate<const PARALLEL: bool>(
         &mut self,
@@ -277,8 +279,8 @@ impl<'h> Copier<'h> {
                 return self.evacuate_large(slot, closure, holder);
             }
             let dest = first_workspace(self.destination(state, holder));
-            // Two branches, not a computed workspace: predicted, they free the address of the copy from
-            // the header's load.
+            // Two branches, not a computed workspace: predicted, they free the address of the copy
+            // from the header's load.
             let copied = if header.ptrs() == 0 {
                 self.copy::<PARALLEL>(closure, header, dest + 1)
             } else {
@@ -303,8 +305,8 @@ impl<'h> Copier<'h> {
     /// Evacuates a slot whose referent does not go to the lane that is being scavenged.
     ///
     /// # Safety
-    /// The slot is one of a closure in step `holder` that this worker scavenges. It holds a closure, or
-    /// the address of one that was forwarded, in a block that was condemned.
+    /// The slot is one of a closure in step `holder` that this worker scavenges. It holds a
+    /// closure, or the address of one that was forwarded, in a block that was condemned.
     #[inline(never)]
     unsafe fn evacuate_elsewhere<const PARALLEL: bool>(&mut self, slot: Slot, holder: u8) {
         // SAFETY: passed on. A large object may have been reached since the slot was found.
@@ -322,9 +324,9 @@ impl<'h> Copier<'h> {
     #[inline(always)]
     unsafe fn copy<const PARALLEL: bool>(&mut self, closure: ClosureRef, header: Header, index: usize) -> Copied {
         let index = index % MAX_WORKSPACES;
-        // The range that a full chunk leaves is offered to no worker: roots and remembered slots are
-        // evacuated before there are workers, or the worker goes through its own ranges afterwards.
-        // SAFETY: passed on; to-space is not from-space.
+        // The range that a full chunk leaves is offered to no worker: roots and remembered slots
+        // are evacuated before there are workers, or the worker goes through its own ranges
+        // afterwards. SAFETY: passed on; to-space is not from-space.
         unsafe {
             let to = copy_closure::<PARALLEL>(closure, header, &mut self.buffers[index], |buffer, words| {
                 refill(
@@ -340,8 +342,8 @@ impl<'h> Copier<'h> {
         }
     }
 
-    /// Remembers `slot`, of a closure in step `holder`, if it points to a younger closure after this
-    /// collection.
+    /// Remembers `slot`, of a closure in step `holder`, if it points to a younger closure after
+    /// this collection.
     #[inline(always)]
     fn remember_if_younger(&mut self, slot: Slot, closure: ClosureRef, holder: u8) {
         if holder >= FIRST_OLD_STEP && self.states.of(closure.addr()).step() < holder {
@@ -441,8 +443,8 @@ unsafe fn forward<const PARALLEL: bool>(
     Copied::At(to)
 }
 
-/// Opens another chunk of a workspace. What is left to be scanned in the old one goes to `queue`, or
-/// waits in the workspace.
+/// Opens another chunk of a workspace. The closures of the old one that wait to be scanned go to
+/// `queue`, or wait in the workspace.
 #[cold]
 #[inline(never)]
 fn refill(

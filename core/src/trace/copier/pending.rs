@@ -4,12 +4,13 @@ use crate::words::Words;
 use crate::workers::Workers;
 
 /// Pending words at which workers are woken: 128 KiB, four chunks of to-space. To copy that takes a
-/// thread longer than to wake another (some 50 µs), and the closures reached from there come on top.
-/// Builds for tests share far less.
+/// thread longer than to wake another (some 50 µs), and the closures reached from there come on
+/// top. Builds for tests share far less.
 const SHARE_AT: Words = Words(if cfg!(debug_assertions) { 1 << 7 } else { 1 << 14 });
 
 /// Chunks of to-space, filled by one thread, after which workers are woken for anything that can be
-/// split: 256 KiB. If closures without pointers make up most of what is copied, little is ever pending.
+/// split: 256 KiB. If closures without pointers make up most of the copies, little is ever
+/// pending.
 const SHARE_AFTER_CHUNKS: usize = if cfg!(debug_assertions) { 1 } else { 8 };
 
 /// The work that waits, as far as it is known, and when to share it.
@@ -22,11 +23,11 @@ pub(in crate::trace) struct Pending {
     pub chunks: usize,
     /// Wake workers once this many words are pending.
     share_at: Words,
-    /// After this many chunks, share anything that can be split: a collection that has copied much will
-    /// copy more.
+    /// After this many chunks, share anything that can be split: a collection that has copied much
+    /// will copy more.
     share_after_chunks: usize,
-    /// Half of the work at hand is to be shared, if it can be split. Tested whenever a chunk is full:
-    /// often enough, and not so often that it slows down structures with nothing to split.
+    /// Half of the work at hand is to be shared, if it can be split. Tested whenever a chunk is
+    /// full: often enough, and not so often that it slows down structures with nothing to split.
     pub shares: bool,
 }
 
@@ -40,8 +41,8 @@ impl Pending {
         shares: false,
     };
 
-    /// Nothing is pending yet, and `workers` may be woken. Without load balancing they are woken for
-    /// their tasks alone.
+    /// Nothing is pending yet, and `workers` may be woken. Without load balancing they are woken
+    /// for their tasks alone.
     pub fn shared_with(workers: &Workers<'_>) -> Pending {
         if !workers.is_balanced() {
             return Pending::ALONE;

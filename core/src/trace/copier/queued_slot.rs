@@ -4,15 +4,15 @@ use crate::closure::Slot;
 use crate::prefetch::PrefetchRing;
 use std::ptr::NonNull;
 
-/// Slots between discovery and evacuation: enough for the time that a line takes to come from memory
-/// (`docs/heap.md`).
+/// Slots between discovery and evacuation: enough for the time that a line takes to come from
+/// memory (`docs/heap.md`).
 const DEPTH: usize = 16;
 
 /// The slots whose referents are on their way into the cache.
 pub(super) type SlotRing = PrefetchRing<QueuedSlot, DEPTH>;
 
-/// A slot whose referent is being prefetched. Bit 0, which no slot's address has, says that the referent
-/// does not go to the workspace that is being scavenged.
+/// A slot whose referent is being prefetched. Bit 0, which no slot's address has, says that the
+/// referent does not go to the workspace that is being scavenged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueuedSlot(NonNull<u64>);
 

@@ -1,24 +1,25 @@
 //! The loop that scavenges a lane: all that is hot in a collection.
 //!
 //! It walks the closures that were copied into the lane, slot by slot. A slot whose referent is
-//! condemned goes into the prefetch ring; the one that comes out for it is evacuated, most often into
-//! the same lane, whose buffer the loop keeps in registers. Referents that leave the lane (closures as
-//! old as their holder, where there is an older step; large objects) are left to
+//! condemned goes into the prefetch ring; the one that comes out for it is evacuated, most often
+//! into the same lane, whose buffer the loop keeps in registers. Referents that leave the lane
+//! (closures as old as their holder, where there is an older step; large objects) are left to
 //! `Copier::evacuate_elsewhere`. There is one place where slots are found and one where they are
 //! evacuated, so that the compiler makes one loop of it.
 //!
-//! A list is the hard case: each cell is found only when the one before it has been copied. So the last
-//! slot of a range does not go through the ring, and on the way from one cell to the next nothing is
-//! waited for but the copied cell itself: the loads from the tables are needed for branches only, and
-//! these are predicted. That made lists twice as fast as with every slot in the ring.
+//! A list is the hard case: each cell is found only when the one before it has been copied. So the
+//! last slot of a range does not go through the ring, and on the way from one cell to the next
+//! nothing is waited for but the copied cell itself: the loads from the tables are needed for
+//! branches only, and these are predicted. That made lists twice as fast as with every slot in the
+//! ring.
 //!
-//! Few closures wait in a lane's range at any time: of a tree, the part between the root and the loop
-//! waits in the prefetch ring. So when something is to be shared ([`Pending::shares`]) the lane's scan
-//! is *held* until the ring is empty, and then the range is split.
+//! Few closures wait in a lane's range at any time: of a tree, the part between the root and the
+//! loop waits in the prefetch ring. So when something is to be shared ([`Pending::shares`]) the
+//! lane's scan is *held* until the ring is empty, and then the range is split.
 //!
-//! Tried, and slower: evacuating in turns of eight, without a branch on whether a slot's referent is
-//! condemned (a sixth more time on trees); the state of the referent's block in what the last slot hands
-//! on (a third more on lists, which waited for it).
+//! Tried, and slower: evacuating in turns of eight, without a branch on whether a slot's referent
+//! is condemned (a sixth more time on trees); the state of the referent's block together with the
+//! slot that the last slot hands on (a third more on lists, which waited for it).
 
 #[cfg(doc)]
 use super::Pending;
@@ -33,8 +34,8 @@ use crate::prefetch::prefetch_closure;
 use crate::words::Words;
 use crate::workers::WorkQueue;
 
-/// Words of a range that is worth splitting for an idle worker. Some eight closures: whole trees may
-/// hang on each.
+/// Words of a range that is worth splitting for an idle worker. Some eight closures: whole trees
+/// may hang on each.
 pub(super) const WORTH_CUTTING: Words = Words(32);
 
 /// Work for a lane that comes before the lane's own.
@@ -48,7 +49,7 @@ pub(super) enum First {
     Closures(ClosureRange),
 }
 
-/// What the loop does when it has looked at all slots that it knew of.
+/// The loop's next action when it has looked at all slots that it knew of.
 enum Next {
     /// Evacuates a slot that waited in the ring.
     Slot(QueuedSlot),
@@ -79,12 +80,13 @@ struct LaneScan {
 }
 
 impl Copier<'_> {
-    /// Scavenges `first`, and then the lane of step `holder` for closures with pointers, until nothing
-    /// is left of it. Returns whether there was any work. In parallel, other workers steal from `queue`.
+    /// Scavenges `first`, and then the lane of step `holder` for closures with pointers, until
+    /// nothing is left of it. Returns whether there was any work. In parallel, other workers steal
+    /// from `queue`.
     ///
     /// # Safety
-    /// The slots or closures of `first` are of whole closures in step `holder`, which no other worker
-    /// scavenges.
+    /// The slots or closures of `first` are of whole closures in step `holder`, which no other
+    /// worker scavenges.
     pub(super) unsafe fn scavenge_lane<const PARALLEL: bool>(
         &mut self,
         holder: u8,
@@ -152,10 +154,10 @@ impl Copier<'_> {
                     }
                 }
             };
-            // SAFETY: the slot is of a live closure, and points to one that was condemned when the slot
-            // was found. If that does not leave the lane, it is not large: it still lies in from-space,
-            // and its first word is its header or its forwarding address. Buffers are those of
-            // workspaces, which own their chunks.
+            // SAFETY: the slot is of a live closure, and points to one that was condemned when the
+            // slot was found. If that does not leave the lane, it is not large: it still lies in
+            // from-space, and its first word is its header or its forwarding address. Buffers are
+            // those of workspaces, which own their chunks.
             unsafe {
                 if leaves_lane {
                     self.evacuate_elsewhere::<PARALLEL>(slot, holder);
@@ -236,8 +238,8 @@ impl Copier<'_> {
         Next::Done
     }
 
-    /// A range of a full chunk of the lane; none if so much of that waits that workers are to be woken.
-    /// (Once they are, such ranges go to the work queue.)
+    /// A range of a full chunk of the lane; none if so much of that waits that workers are to be
+    /// woken. (Once they are, such ranges go to the work queue.)
     #[inline(always)]
     fn take_unscanned<const PARALLEL: bool>(&mut self, index: usize) -> Option<ClosureRange> {
         if PARALLEL || self.pending.is_worth_sharing() {
@@ -257,17 +259,17 @@ impl Copier<'_> {
         self.remember_if_younger(slot, other, holder);
     }
 
-    /// Remembers a slot of a closure that was promoted past its referent, which this collection does not
-    /// move: eager promotion may skip a generation that is not collected, and a large object stays in
-    /// the step of the worker that reached it first.
+    /// Remembers a slot of a closure that was promoted past its referent, which this collection
+    /// does not move: eager promotion may skip a generation that is not collected, and a large
+    /// object stays in the step of the worker that reached it first.
     #[cold]
     #[inline(never)]
     fn promoted_past(&mut self, slot: Slot) {
         self.remembered.push(slot);
     }
 
-    /// States of condemned blocks less than this are of small closures that come to the step of a holder
-    /// in `holder`.
+    /// States of condemned blocks less than this are of small closures that come to the step of a
+    /// holder in `holder`.
     fn stays_below(&self, holder: u8) -> u8 {
         let first_past = if holder == self.oldest() {
             BlockState::STEP_OUTSIDE

@@ -1,4 +1,4 @@
-//! Work items of copiers: what workers take from each other.
+//! Work items of copiers: the work that workers take from each other.
 
 use crate::closure::{ClosureRange, Slot, SlotRange};
 

@@ -1,5 +1,5 @@
-//! To-space under construction: a worker's part of a lane, its open chunk, and which of it waits to be
-//! scanned (GHC's `gc_thread` has a *workspace* for each generation).
+//! To-space under construction: a worker's part of a lane, its open chunk, and which of it waits to
+//! be scanned (GHC's `gc_thread` has a *workspace* for each generation).
 
 use crate::block::{BlockState, blocks_for};
 use crate::closure::{ClosureRange, ClosureRef};
@@ -21,8 +21,8 @@ pub(super) const fn first_workspace(step: u8) -> usize {
     (step as usize - 1) * 2
 }
 
-/// The open chunk of a workspace: all that the loops need of it. Kept apart from the rest, so that the
-/// buffers of all workspaces lie side by side.
+/// The open chunk of a workspace: all that the loops need of it. Kept apart from the rest, so that
+/// the buffers of all workspaces lie side by side.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(in crate::trace) struct CopyBuffer {
@@ -66,21 +66,21 @@ impl CopyBuffer {
         Words((self.free as usize - self.scan as usize) / WORD)
     }
 
-    /// The closures of the open chunk that wait to be scanned, if there are any. They are claimed: they
-    /// are not returned again, even if the chunk is replaced while they are scanned.
+    /// The closures of the open chunk that wait to be scanned, if there are any. They are claimed:
+    /// they are not returned again, even if the chunk is replaced while they are scanned.
     #[inline(always)]
     pub fn claim(&mut self) -> Option<ClosureRange> {
         let from = self.scan;
         (from < self.free).then(|| {
             self.scan = self.free;
-            // SAFETY: closures were copied there one behind the other, and to-space is not freed while a
-            // collection lasts.
+            // SAFETY: closures were copied there one behind the other, and to-space is not freed
+            // while a collection lasts.
             unsafe { ClosureRange::new(ClosureRef(from), ClosureRef(self.free)) }
         })
     }
 
-    /// Lets nothing be claimed until [`CopyBuffer::resume`]: a worker that looks for work then finds
-    /// nothing here. `None` without an open chunk.
+    /// Lets nothing be claimed until [`CopyBuffer::resume`]: a worker that looks for work then
+    /// finds nothing here. `None` without an open chunk.
     pub fn hold(&mut self) -> Option<HeldScan> {
         let all_scanned = std::ptr::without_provenance_mut(usize::MAX);
         NonNull::new(std::mem::replace(&mut self.scan, all_scanned)).map(HeldScan)
@@ -97,8 +97,8 @@ impl CopyBuffer {
     }
 }
 
-/// The heap as the workers of a collection share it: for the rare steps that need more of it than the
-/// states of blocks.
+/// The heap as the workers of a collection share it: for the rare steps that need more of it than
+/// the states of blocks.
 #[derive(Debug)]
 pub(in crate::trace) struct SharedHeap<'h>(Mutex<&'h mut Heap>);
 
@@ -129,7 +129,7 @@ pub(in crate::trace) struct Workspace {
     before: usize,
 }
 
-/// What a workspace leaves behind.
+/// The content of a workspace at its end.
 #[derive(Debug)]
 pub(in crate::trace) struct Filled {
     /// The lane as it is now, without `with_room`.
@@ -141,8 +141,8 @@ pub(in crate::trace) struct Filled {
 }
 
 impl Workspace {
-    /// Goes on with what `lane` holds. Its blocks get this state, and `is_scanned` says whether its
-    /// closures have pointers.
+    /// Goes on with the content of `lane`. Its blocks get this state, and `is_scanned` says whether
+    /// its closures have pointers.
     pub fn new(state: BlockState, is_scanned: bool, mut lane: Lane) -> (Self, CopyBuffer) {
         let before = lane.words;
         let open = lane.chunks.pop_if(|chunk| is_worth_filling(chunk));
@@ -160,8 +160,8 @@ impl Workspace {
         (workspace, buffer_of(open))
     }
 
-    /// A workspace of the same lane for another worker, which goes on with a chunk that has room left, if
-    /// there is one more.
+    /// A workspace of the same lane for another worker, which goes on with a chunk that has room
+    /// left, if there is one more.
     pub fn split(&mut self) -> (Self, CopyBuffer) {
         let open = self.parts.pop();
         let words = open.map_or(0, |chunk| chunk.words().0);
@@ -183,7 +183,7 @@ impl Workspace {
         self.state.step()
     }
 
-    /// What is left to be scanned of the open chunk, which is full.
+    /// The closures of the open chunk, which is full, that wait to be scanned.
     pub fn left_to_scan(&self, mut buffer: CopyBuffer) -> Option<ClosureRange> {
         if self.is_scanned { buffer.claim() } else { None }
     }

@@ -1,18 +1,18 @@
 //! One thread's marking: all that is hot in it.
 //!
-//! A closure that is found goes into a *ring* first, while its header and its mark come into the cache.
-//! When it comes out it is *visited*: marked, and the run of its slots put on the thread's mark stack as
-//! a *span*. Spans are taken from the stack in pieces, and the referents of their slots are found. There
-//! is no recursion, and no closure's kind matters.
+//! A closure that is found goes into a *ring* first, while its header and its mark come into the
+//! cache. When it comes out it is *visited*: marked, and the run of its slots put on the thread's
+//! mark stack as a *span*. Spans are taken from the stack in pieces, and the referents of their
+//! slots are found. There is no recursion, and no closure's kind matters.
 //!
-//! If the stack is full, spans are *dropped*: the addresses of their closures are kept as one interval.
-//! When nothing else is left, the marked closures of the interval are scanned again, in address order.
-//! What such a *pass* drops at addresses ahead of it, it will come to; what it drops behind it is the
-//! next interval. Each pass that drops anything has marked as many closures as the stack holds, and most
-//! mark far more.
+//! If the stack is full, spans are *dropped*: the addresses of their closures are kept as one
+//! interval. When nothing else is left, the marked closures of the interval are scanned again, in
+//! address order. Closures that such a *pass* drops ahead of it, it will come to; those that it
+//! drops behind it are the next interval. Each pass that drops anything has marked as many closures
+//! as the stack holds, and most mark far more.
 //!
-//! Invariant: a closure that this thread marked was scanned, or has a span on a stack or under way to
-//! another worker, or lies in the interval.
+//! Invariant: a closure that this thread marked was scanned, or has a span on a stack or under way
+//! to another worker, or lies in the interval.
 
 use super::span_stack::{Span, SpanStack};
 use crate::block::LARGE_OBJECT;
@@ -25,16 +25,16 @@ use crate::workers::{Tracer, WorkQueue};
 use std::convert::Infallible;
 use std::ptr::NonNull;
 
-/// Closures between the prefetch of a header and the visit: enough for the time that a line takes to
-/// come from memory.
+/// Closures between the prefetch of a header and the visit: enough for the time that a line takes
+/// to come from memory.
 const DEPTH: usize = 32;
 
-/// Slots of a span that are looked at before the spans they lead to: few, so that a large array does not
-/// fill the stack.
+/// Slots of a span that are looked at before the spans they lead to: few, so that a large array
+/// does not fill the stack.
 const PIECE: usize = 64;
 
-/// Spans that are scanned between two looks for idle workers: a microsecond or two. Builds for tests
-/// look often.
+/// Spans that are scanned between two looks for idle workers: a microsecond or two. Builds for
+/// tests look often.
 const LOOK: u32 = if cfg!(debug_assertions) { 2 } else { 64 };
 
 /// At most this many spans are shared at a time, the oldest ones.
@@ -88,7 +88,7 @@ impl Dropped {
         self.first > self.last
     }
 
-    /// Adds what another worker dropped.
+    /// Adds closures that another worker dropped.
     pub fn join(&mut self, other: Dropped) {
         self.first = self.first.min(other.first);
         self.last = self.last.max(other.last);
@@ -124,8 +124,8 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
     /// A loop that marks in `marks`.
     ///
     /// # Safety
-    /// As long as the loop exists, the mutators are stopped, nothing moves, and no block is freed. At
-    /// the beginning of the marking, no closure was marked.
+    /// As long as the loop exists, the mutators are stopped, nothing moves, and no block is freed.
+    /// At the beginning of the marking, no closure was marked.
     pub unsafe fn new(marks: &'m M, stack: SpanStack) -> Self {
         MarkLoop {
             marks,
@@ -140,8 +140,9 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
         }
     }
 
-    /// Marks everything that can be reached from the closures that were found. Without a `queue`, stops
-    /// when so much was marked that workers are to be woken. Closures that were dropped are left.
+    /// Marks everything that can be reached from the closures that were found. Without a `queue`,
+    /// stops when so much was marked that workers are to be woken. Closures that were dropped are
+    /// left.
     pub fn trace<const PARALLEL: bool>(&mut self, queue: Option<WorkQueue<'_, Span>>) -> Drained {
         loop {
             if self.scan_all::<PARALLEL>(queue) == Drained::WorthSharing {
@@ -262,15 +263,15 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
             span = piece;
         }
         for slot in span {
-            // SAFETY: one of the slots of a closure, which no thread writes while the world is stopped,
-            // and which hold null or closures.
+            // SAFETY: one of the slots of a closure, which no thread writes while the world is
+            // stopped, and which hold null or closures.
             unsafe { self.found::<PARALLEL>(slot.load()) };
         }
     }
 
-    /// Scans again what was dropped, and marks everything that can be reached from there, or as much of
-    /// it as [`MarkLoop::trace`] does. Some closures may be dropped then. No other worker marks
-    /// meanwhile.
+    /// Scans dropped closures again, and marks everything that can be reached from there, or as
+    /// much of it as [`MarkLoop::trace`] does. Some closures may be dropped then. No other worker
+    /// marks meanwhile.
     #[cold]
     #[inline(never)]
     pub fn rescan(&mut self) {
@@ -298,8 +299,8 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
     }
 }
 
-// SAFETY: it holds marks, which threads share; closures and slots of a stopped heap, which threads only
-// read; and a stack that no other thread has.
+// SAFETY: it holds marks, which threads share; closures and slots of a stopped heap, which threads
+// only read; and a stack that no other thread has.
 unsafe impl<M: Marks> Tracer for MarkLoop<'_, M> {
     type Item = Span;
     type Task = Infallible;

@@ -1,13 +1,14 @@
-//! Marking: finds what lives and leaves it where it is.
+//! Marking: finds live closures and leaves them where they are.
 //!
 //! The marks are in a table ([`Marks`]) that belongs to the collector. [`mark_loop`] does the work.
 //!
 //! **Memory is bounded.** Mark stacks take a 64th of the memory of the heap at most, and 64 KiB at
 //! least. When a stack is full, or the system refuses memory for it, spans are dropped, and marked
-//! closures scanned again, whatever the shape of the heap. With debug assertions the bound is much
+//! closures scanned again, for any shape of the heap. With debug assertions the bound is much
 //! smaller, so that tests go through this all the time.
 //!
-//! Checked by `-DS`: an unmarked referent of a marked closure is a pointer to where no closure starts.
+//! Checked by `-DS`: an unmarked referent of a marked closure is a pointer to where no closure
+//! starts.
 
 mod mark_loop;
 mod span_stack;
@@ -17,10 +18,10 @@ use crate::closure::ClosureRef;
 use crate::collector::RootSlot;
 use crate::heap::Heap;
 use crate::space::Marks;
-use crate::stats::{Shared, Sharing};
 use crate::sync::Arc;
 use crate::words::{Bytes, Words};
 use crate::workers::{ParallelPhase, Workers};
+use gclab_stats::{Shared, Sharing};
 use mark_loop::MarkLoop;
 use span_stack::{SpanStack, StackPool};
 
@@ -34,8 +35,8 @@ const LEAST_STACK: Bytes = if cfg!(debug_assertions) {
     Bytes::kib(64)
 };
 
-/// Words marked by one thread after which workers are woken, if there is anything to share: 256 KiB, as
-/// in copying.
+/// Words marked by one thread after which workers are woken, if there is anything to share: 256
+/// KiB, as in copying.
 const SHARE_AFTER: Words = Words(if cfg!(debug_assertions) { 1 << 7 } else { 1 << 15 });
 
 /// One marking, under way.
@@ -46,11 +47,11 @@ pub struct Marker<'m, M> {
     first: MarkLoop<'m, M>,
     pool: Arc<StackPool>,
     workers: Option<Workers<'m>>,
-    /// What the other workers marked, and how the work was shared.
+    /// The results of the other workers, and how the work was shared.
     marked: Marked,
 }
 
-/// What was marked.
+/// The results of a marking.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Marked {
     /// How many closures were marked.
@@ -66,8 +67,8 @@ pub struct Marked {
 }
 
 impl<'m, M: Marks> Marker<'m, M> {
-    /// Begins to mark in `marks`. Every space that holds closures of `heap` has been condemned: its marks
-    /// are clear.
+    /// Begins to mark in `marks`. Every space that holds closures of `heap` has been condemned: its
+    /// marks are clear.
     pub fn new(heap: &Heap, marks: &'m M) -> Self {
         let committed = heap.blocks().accounting().committed().0;
         let most = Bytes(committed / HEAP_PER_BYTE).max(LEAST_STACK);
@@ -80,8 +81,8 @@ impl<'m, M: Marks> Marker<'m, M> {
         let stack = SpanStack::new(Arc::clone(&pool));
         Marker {
             marks,
-            // SAFETY: a collector calls this in a pause, from which `heap` is borrowed, with marks that
-            // are clear (`unsafe trait Collector`).
+            // SAFETY: a collector calls this in a pause, from which `heap` is borrowed, with marks
+            // that are clear (`unsafe trait Collector`).
             first: unsafe { MarkLoop::new(marks, stack) },
             pool,
             workers: None,
@@ -105,14 +106,14 @@ impl<'m, M: Marks> Marker<'m, M> {
         }
     }
 
-    /// Marks what a root leads to.
+    /// Marks the referent of a root.
     #[inline]
     pub fn root(&mut self, slot: RootSlot<'_>) {
         // SAFETY: a root of a stopped world holds null or a closure, and no other thread uses it.
         unsafe { self.first.found::<false>(slot.slot().load()) };
     }
 
-    /// Marks everything that can be reached from what has been found.
+    /// Marks everything that can be reached from the closures that have been found.
     pub fn mark(&mut self) {
         loop {
             if self.first.trace::<false>(None) == Drained::WorthSharing {
@@ -125,7 +126,8 @@ impl<'m, M: Marks> Marker<'m, M> {
         }
     }
 
-    /// Wakes the workers, and marks with them until nothing is left except closures that were dropped.
+    /// Wakes the workers, and marks with them until nothing is left except closures that were
+    /// dropped.
     #[cold]
     #[inline(never)]
     fn share(&mut self) {
@@ -175,7 +177,7 @@ impl<'m, M: Marks> Marker<'m, M> {
         }
     }
 
-    /// Ends the marking. Returns what was marked.
+    /// Ends the marking, and returns its results.
     pub fn finish(mut self) -> Marked {
         debug_assert!(
             self.first.stack.len() == 0 && self.first.dropped.is_none(),

@@ -1,13 +1,13 @@
 //! The mark stack of one thread: spans of slots that have not been looked at, in bounded memory.
 //!
 //! A stack begins with room for a few spans of its own. More is taken from the [`StackPool`] of the
-//! marking, which all threads share, and which is charged to the heap. When the pool is empty, spans are
-//! refused, and the caller has to do without. Memory is mapped, not allocated: it grows where it lies,
-//! and goes back to the system with the stack.
+//! marking, which all threads share, and which is charged to the heap. When the pool is empty,
+//! spans are refused, and the caller has to do without. Memory is mapped, not allocated: it grows
+//! where it lies, and goes back to the system with the stack.
 //!
-//! Invariant: `start <= bottom <= top <= limit`; from `bottom` to `top` there are spans. Those under
-//! `bottom` were given to other workers. `Marked::stack` says how much memory all stacks took (tests
-//! compare it with the bound).
+//! Invariant: `start <= bottom <= top <= limit`; from `bottom` to `top` there are spans. Those
+//! under `bottom` were given to other workers. `Marked::stack` says how much memory all stacks took
+//! (tests compare it with the bound).
 
 use crate::block::Charges;
 use crate::closure::SlotRange;
@@ -15,8 +15,8 @@ use crate::memory::{PAGE, Table};
 use crate::sync::{Arc, AtomicUsize, Ordering::Relaxed};
 use crate::words::Bytes;
 
-/// Spans that a stack has room for from the beginning: 1 KiB. (A list needs one at a time, a balanced
-/// tree some thirty.)
+/// Spans that a stack has room for from the beginning: 1 KiB. (A list needs one at a time, a
+/// balanced tree some thirty.)
 const FIRST: usize = if cfg!(debug_assertions) { 4 } else { 64 };
 
 /// Spans by which stacks grow at least: a page of them.
@@ -60,8 +60,8 @@ impl StackPool {
         self.threads.store(threads, Relaxed);
     }
 
-    /// Takes room for up to `wanted` spans: no more than a thread's part of the rest, or a page of spans
-    /// if that is more. Returns how many.
+    /// Takes room for up to `wanted` spans: no more than a thread's part of the rest, or a page of
+    /// spans if that is more. Returns how many.
     fn take(&self, wanted: usize) -> usize {
         let threads = self.threads.load(Relaxed);
         let part = |left: usize| wanted.min(left.div_ceil(threads)).max(LEAST).min(left);
@@ -183,8 +183,8 @@ impl SpanStack {
             self.len(),
             (self.limit as usize - self.start as usize) / size_of::<Span>(),
         );
-        // Room under `bottom` is used again if it is more than a few spans, so that spans are not moved
-        // again and again.
+        // Room under `bottom` is used again if it is more than a few spans, so that spans are not
+        // moved again and again.
         if capacity - len > capacity / 4 {
             self.move_to(self.start);
             return true;
@@ -221,7 +221,8 @@ impl SpanStack {
     /// Moves the spans to `start`, where there is room for them.
     fn move_to(&mut self, start: *mut Span) {
         let len = self.len();
-        // SAFETY: the spans are there, and there is memory for as many at `start`, which may overlap.
+        // SAFETY: the spans are there, and there is memory for as many at `start`, which may
+        // overlap.
         unsafe { std::ptr::copy(self.bottom, start, len) };
         self.bottom = start;
         self.top = start.wrapping_add(len);

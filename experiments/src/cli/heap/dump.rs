@@ -15,10 +15,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::Args as ClapArgs;
 use gclab_core::events::{Event, Listener};
 use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
-use gclab_core::stats::Statistics;
 use gclab_core::world::Stopped;
 use gclab_flags::{ENVIRONMENT, Flags};
 use gclab_heap_traverse::graph::{HeapGraph, write_snapshot};
+use gclab_stats::Statistics;
 
 use super::text::size;
 use crate::cli::exec::{Checked, EXIT_PANIC, Work, checked};

@@ -1,7 +1,10 @@
-//! A small binding for MMTk 0.33: objects with their pointers in front, roots on a shadow stack, any number of mutators.
+//! A small binding for MMTk 0.33: objects with their pointers in front, roots on a shadow stack,
+//! any number of mutators.
 //!
-//! Header (8 bytes): bits 0-1 forwarding, 2-31 number of pointers, 32-63 bytes of payload. Allocation is inlined: cursor and limit of the plan's
-//! own allocator are kept in the mutator [`M`], as a virtual machine would keep them. Everything here trusts its caller; nothing checks it.
+//! Header (8 bytes): bits 0-1 forwarding, 2-31 number of pointers, 32-63 bytes of payload.
+//! Allocation is inlined: cursor and limit of the plan's own allocator are kept in the mutator
+//! [`M`], as a virtual machine would keep them. Everything here trusts its caller; nothing checks
+//! it.
 use mmtk::memory_manager as mm;
 use mmtk::plan::BarrierSelector;
 use mmtk::util::alloc::{
@@ -237,7 +240,8 @@ impl Collection<VM> for VM {
             MAX_LIVE.fetch_max(l, Ordering::SeqCst);
         }
         let (stop, stopped) = CUR.lock().unwrap().take().unwrap();
-        // GenerationalPlan is not exported by mmtk, but its methods are callable through the trait object.
+        // GenerationalPlan is not exported by mmtk, but its methods are callable through the trait
+        // object.
         let full = match plan.generational() {
             Some(g) => !g.is_current_gc_nursery(),
             None => true,

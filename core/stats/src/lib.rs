@@ -1,0 +1,33 @@
+//! Statistics of a run as plain data, and the texts that GHC's users know: `-s`, `-S`, `-t`, `--machine-readable`.
+//!
+//! This crate lies below core and knows neither heaps nor clocks. Core measures and fills in the data; this crate adds up and prints.
+//!
+//! Terms are GHC's (`RTSStats`, `GCDetails`): INIT is the time until the heap stands, MUT the program's own time, GC the time
+//! of collections from the moment every mutator has stopped, EXIT the time from the program's end to the figures. The time to
+//! stop the mutators (`sync`) is mutator time, as in GHC.
+//!
+//! A [`Collection`] is the record of one collection. [`Statistics`] is the value that a run ends in: sums and maxima over all collections, and the
+//! list of them. [`render`] prints it as GHC would, into a [`Sink`].
+//!
+//! Invariants: every collection that ended is in [`Statistics::collections`], in order; all sums and maxima agree with that list
+//! (a test of core's recorder adds them up again).
+
+#![forbid(unsafe_code)]
+
+mod collection;
+mod option;
+mod parallel;
+pub mod render;
+mod sink;
+mod statistics;
+
+pub use collection::Collection;
+pub use option::{StatsLevel, StatsOption};
+pub use parallel::{GcThread, Shared, Sharing, Sharings, WorkSearch, par_balanced};
+pub use sink::Sink;
+pub use statistics::{GenerationStats, Statistics, Tasks, Times};
+
+/// `part / whole`; 0 if `whole` is 0.
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}

@@ -1,0 +1,307 @@
+//! The figures of a whole run.
+
+use super::{Collection, Sharings, WorkSearch, ratio};
+
+/// All collections of one generation (those in which it was the oldest collected). Times in nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GenerationStats {
+    /// Number of collections.
+    pub collections: u64,
+    /// Of these: with more than one GC thread.
+    pub par_collections: u64,
+    /// CPU time of all GC threads.
+    pub cpu_ns: u64,
+    /// Sum of the pauses.
+    pub elapsed_ns: u64,
+    /// Longest pause.
+    pub max_pause_ns: u64,
+}
+
+/// CPU time and elapsed time of a part of the run, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// CPU time of all threads of the process.
+    pub cpu_ns: u64,
+    /// Time by the clock on the wall.
+    pub elapsed_ns: u64,
+}
+
+/// Operating-system threads of the run, as in GHC's TASKS line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tasks {
+    /// Threads that ever ran in this heap.
+    pub total: u64,
+    /// Of these: threads of the program, that entered the heap.
+    pub bound: u64,
+    /// Worker threads (GC threads) made in all.
+    pub workers: u64,
+    /// Most worker threads at one time.
+    pub peak_workers: u64,
+}
+
+/// Everything a run can say about itself: GHC's `RTSStats`, and every pause. Times in nanoseconds, sizes in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Bytes allocated by all capabilities.
+    pub allocated: u64,
+    /// Of these: since the last collection.
+    pub allocated_after_last: u64,
+    /// Bytes copied by all collections.
+    pub copied: u64,
+    /// Of these: by collections with more than one GC thread. Where these marked instead, it counts as copied here.
+    pub par_copied: u64,
+    /// Sum of [`Collection::par_max`].
+    pub cumulative_par_max: u64,
+    /// Sum of [`Collection::par_balanced`].
+    pub cumulative_par_balanced: u64,
+    /// Number of major collections.
+    pub major_gcs: u64,
+    /// Largest `live` after a major collection (the maximum residency).
+    pub max_live: u64,
+    /// Largest `large` after a major collection.
+    pub max_large: u64,
+    /// Largest `slop` after a major collection.
+    pub max_slop: u64,
+    /// Sum of `live` after major collections.
+    pub cumulative_live: u64,
+    /// Most bytes of megablocks mapped at any moment.
+    pub peak_in_use: u64,
+    /// Most bytes of blocks allocated at any moment.
+    pub peak_blocks: u64,
+    /// Of `peak_in_use`, bytes that blocks never filled. (GHC subtracts one peak from another that may belong to a different
+    /// moment.)
+    pub peak_fragmentation: u64,
+    /// Bytes of address space that are reserved for the heap.
+    pub reserved: u64,
+    /// Bytes that were ever given back to the system.
+    pub returned: u64,
+    /// Most bytes of all that counts under `-M`, at any moment.
+    pub peak_taken: u64,
+    /// Largest [`Collection::resident`].
+    pub max_resident: Option<u64>,
+    /// Bytes of tables beside the heap (block descriptors, side tables, mark bits) at their largest.
+    pub metadata: u64,
+    /// Time until the heap stood.
+    pub init: Times,
+    /// Time of the program itself.
+    pub mutator: Times,
+    /// Time of collections, the one at exit included.
+    pub gc: Times,
+    /// Time from the end of the program, without collections.
+    pub exit: Times,
+    /// Time of those who looked at the stopped heap: censuses of profiles, the checker. GHC's PROF and RP.
+    pub prof: Times,
+    /// All: from the start of the world to the figures; the sum of the five above.
+    pub total: Times,
+    /// Sum of [`Collection::sync_ns`].
+    pub sync_ns: u64,
+    /// Longest [`Collection::sync_ns`].
+    pub max_sync_ns: u64,
+    /// How collections were shared out among GC threads.
+    pub sharings: Sharings,
+    /// Page faults (minor and major) of the process.
+    pub page_faults: u64,
+    /// Capabilities (`-N`).
+    pub capabilities: u32,
+    /// Operating-system threads.
+    pub tasks: Tasks,
+    /// Searches for work in parallel collections, summed.
+    pub search: WorkSearch,
+    /// By generation, from 0.
+    pub generations: Vec<GenerationStats>,
+    /// Every collection, in order, unless [`Recorder::keep_collections`] was told otherwise.
+    pub collections: Vec<Collection>,
+}
+
+impl Statistics {
+    /// Enters one more collection. Maxima are over major collections only, as in GHC: after a minor one `live` holds what is
+    /// floating garbage in the generations that were not collected.
+    pub fn add(&mut self, c: &Collection) {
+        self.copied += c.copied;
+        self.sync_ns += c.sync_ns;
+        self.max_sync_ns = self.max_sync_ns.max(c.sync_ns);
+        self.sharings.add(c.generation as usize, c.elapsed_ns, &c.shared);
+        if c.threads > 1 {
+            let by_threads: u64 = c.shared.threads.iter().map(|thread| thread.copied).sum();
+            self.par_copied += if by_threads > 0 { by_threads } else { c.copied };
+            self.cumulative_par_max += c.par_max;
+            self.cumulative_par_balanced += c.par_balanced;
+        }
+        if c.major {
+            self.major_gcs += 1;
+            self.max_live = self.max_live.max(c.live);
+            self.max_large = self.max_large.max(c.large);
+            self.max_slop = self.max_slop.max(c.slop);
+            self.max_resident = self.max_resident.max(c.resident);
+            self.cumulative_live += c.live;
+        }
+        let generation = &mut self.generations[c.generation as usize];
+        generation.collections += 1;
+        generation.par_collections += u64::from(c.threads > 1);
+        generation.cpu_ns += c.cpu_ns;
+        generation.elapsed_ns += c.elapsed_ns;
+        generation.max_pause_ns = generation.max_pause_ns.max(c.elapsed_ns);
+    }
+
+    /// Share of copied bytes that parallel collections copied in balance, 0 (one thread did it all) to 1; 0 without any.
+    pub fn work_balance(&self) -> f64 {
+        ratio(self.cumulative_par_balanced, self.par_copied)
+    }
+
+    /// The work balance of GHC 7.4 to 8.2: (copied / copied by the busiest threads - 1) / (threads - 1), 0 to 1; 0 without any. `threads` is the most
+    /// that took part in a collection (GHC took `-N`, which is wrong under `-qn`). Where their number changes it is too low (GHC #13830):
+    /// to be held against old logs, not to judge by.
+    pub fn old_work_balance(&self) -> f64 {
+        let threads = self.sharings.threads.len() as u64;
+        if threads < 2 || self.cumulative_par_max == 0 {
+            return 0.0;
+        }
+        let speed_up = self.par_copied as f64 / self.cumulative_par_max as f64;
+        (speed_up - 1.0) / (threads - 1) as f64
+    }
+
+    /// Mean time until every mutator had stopped, in nanoseconds, rounded down; 0 without collections.
+    pub fn mean_sync_ns(&self) -> u64 {
+        self.sync_ns.checked_div(self.collections_count()).unwrap_or(0)
+    }
+
+    /// Mean residency: `live` after major collections, rounded down; 0 without any.
+    pub fn average_live(&self) -> u64 {
+        self.cumulative_live.checked_div(self.major_gcs).unwrap_or(0)
+    }
+
+    /// Bytes allocated per second of mutator CPU time, rounded down; 0 if no time was measured.
+    pub fn alloc_rate(&self) -> u64 {
+        // In 128 bits, since bytes x 10^9 pass 2^64 at 18 GB.
+        (u128::from(self.allocated) * 1_000_000_000)
+            .checked_div(u128::from(self.mutator.cpu_ns))
+            .unwrap_or(0) as u64
+    }
+
+    /// Number of collections.
+    pub fn collections_count(&self) -> u64 {
+        self.generations.iter().map(|generation| generation.collections).sum()
+    }
+
+    /// Share of the CPU time that was the program's own: (total - gc - init - exit) / total, 0 to 1.
+    pub fn productivity_cpu(&self) -> f64 {
+        self.productivity(|times| times.cpu_ns)
+    }
+
+    /// As [`Statistics::productivity_cpu`], of the elapsed time.
+    pub fn productivity_elapsed(&self) -> f64 {
+        self.productivity(|times| times.elapsed_ns)
+    }
+
+    fn productivity(&self, of: impl Fn(Times) -> u64) -> f64 {
+        let total = of(self.total);
+        let other = of(self.gc) + of(self.init) + of(self.exit);
+        ratio(total.saturating_sub(other), total)
+    }
+}
+
+impl GenerationStats {
+    /// Mean pause in nanoseconds, rounded down; 0 without any.
+    pub fn avg_pause_ns(&self) -> u64 {
+        self.elapsed_ns.checked_div(self.collections).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{GcThread, Shared, par_balanced};
+
+    /// The samples of GHC #13830 and of older logs: bytes by thread, bytes in balance, work balance today and before 8.4 in percent.
+    const SAMPLES: [(&[u64], u64, f64, f64); 8] = [
+        (&[100, 50, 50, 0], 133, 66.5, 33.33),
+        (&[50, 50, 50, 50], 200, 100.0, 100.0),
+        (&[200, 0, 0, 0], 0, 0.0, 0.0),
+        (&[120, 80], 160, 80.0, 66.67),
+        (&[5635, 4], 8, 0.14, 0.07),
+        (&[2500, 2500, 2500, 2500], 10_000, 100.0, 100.0),
+        (&[5000, 5000, 0, 0], 3333, 33.33, 33.33),
+        (&[4000, 3000, 2000, 1000], 7333, 73.33, 50.0),
+    ];
+
+    /// Statistics of a run with one collection for each of these.
+    fn run_of(collections: &[&[u64]]) -> Statistics {
+        let mut stats = Statistics {
+            generations: vec![GenerationStats::default(); 2],
+            ..Statistics::default()
+        };
+        for copied in collections {
+            let thread = |&copied: &u64| GcThread {
+                copied,
+                ..GcThread::default()
+            };
+            stats.add(&Collection {
+                threads: copied.len() as u32,
+                copied: copied.iter().sum(),
+                par_max: copied.iter().copied().max().unwrap_or(0),
+                par_balanced: par_balanced(copied),
+                shared: Shared {
+                    threads: copied.iter().map(thread).collect(),
+                    ..Shared::default()
+                },
+                ..Collection::default()
+            });
+        }
+        stats
+    }
+
+    #[test]
+    fn work_balance_by_todays_formula_and_the_old_one() {
+        let percent = |share: f64| (share * 1e4).round() / 1e2;
+        for (copied, balanced, today, old) in SAMPLES {
+            let stats = run_of(&[copied]);
+            assert_eq!(stats.cumulative_par_balanced, balanced, "{copied:?}");
+            assert_eq!(percent(stats.work_balance()), today, "{copied:?}");
+            assert_eq!(percent(stats.old_work_balance()), old, "{copied:?}");
+        }
+        // Large collections weigh more. A sequential one (the list has one thread or none) does not count.
+        let stats = run_of(&[&[1000, 0], &[500, 500], &[1500, 1500], &[9999], &[]]);
+        assert_eq!((stats.par_copied, stats.work_balance()), (5000, 0.8));
+        assert_eq!(percent(stats.old_work_balance()), percent(5000.0 / 3000.0 - 1.0));
+        let none = run_of(&[&[9999]]);
+        assert_eq!((none.work_balance(), none.old_work_balance()), (0.0, 0.0));
+        let nothing_copied = run_of(&[&[0, 0]]);
+        assert_eq!(
+            (nothing_copied.work_balance(), nothing_copied.old_work_balance()),
+            (0.0, 0.0)
+        );
+    }
+
+    #[test]
+    fn par_balanced_is_ghcs() {
+        let cases: [(&[u64], u64); 9] = [
+            // 8 / 3, rounded.
+            (&[2, 1, 1, 0], 3),
+            (&[100, 50, 50, 0], 133),
+            (&[50, 50, 50, 50], 200),
+            (&[200, 0, 0, 0], 0),
+            (&[120, 80], 160),
+            (&[5635, 4], 8),
+            (&[0, 0], 0),
+            (&[7], 0),
+            (&[], 0),
+        ];
+        for (copied, balanced) in cases {
+            assert_eq!(par_balanced(copied), balanced, "{copied:?}");
+        }
+    }
+
+    #[test]
+    fn alloc_rate_of_terabytes_does_not_overflow() {
+        let mutator = Times {
+            cpu_ns: 1_000_000_000_000,
+            elapsed_ns: 0,
+        };
+        let stats = Statistics {
+            allocated: 10 << 40,
+            mutator,
+            ..Statistics::default()
+        };
+        assert_eq!(stats.alloc_rate(), (10 << 40) / 1000);
+    }
+}
