@@ -6,13 +6,17 @@
 
 extern crate self as gclab_core;
 
+mod alloc;
 pub mod block;
+mod capability;
+mod cause;
 pub mod clock;
 pub mod closure;
 pub mod collector;
 pub mod config;
 pub mod events;
 pub mod heap;
+mod kind;
 pub mod memory;
 #[cfg(miri)]
 mod miri_libc;
@@ -22,6 +26,8 @@ mod prefetch;
 pub mod profile;
 pub mod recorder;
 pub mod remembered;
+mod roots;
+mod session;
 pub mod sizing;
 pub mod space;
 mod sync;

@@ -170,7 +170,7 @@ impl Heap {
     /// [`Heap::prepare_to_copy`]. To be called before anything is condemned, and once in a collection.
     ///
     /// # Errors
-    /// If it cannot be guaranteed. Nothing has changed then: the collector gives the error back, with [`crate::collector::Outcome::not_begun`].
+    /// If it cannot be guaranteed. Nothing has changed then: the collector returns the error as [`crate::collector::NotBegun`].
     pub fn prepare(&mut self, bytes: Bytes) -> Result<(), OutOfMemory> {
         self.blocks.prepare(bytes)
     }

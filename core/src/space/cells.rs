@@ -13,8 +13,9 @@
 //! hole. Memory: that of the mark bits, and 16 bytes a segment.
 
 use super::{MarkBits, SizeClass};
+use crate::alloc::Cells;
 use crate::block::{BlockRun, BlockState, Region, poison};
-use crate::collector::{Capabilities, Capability, Cells};
+use crate::capability::{Capabilities, Capability};
 use crate::heap::{Heap, OutOfMemory};
 use crate::words::{Addr, Bytes, Words};
 
@@ -61,7 +62,7 @@ impl CellSpace {
         &mut self,
         heap: &mut Heap,
         marks: &mut MarkBits,
-        capability: &Capability<Cells>,
+        capability: Capability<'_, Cells>,
         words: Words,
     ) -> Result<(), OutOfMemory> {
         let class = SizeClass::of(words);

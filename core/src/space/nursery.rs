@@ -9,8 +9,10 @@
 //! allocated them.
 
 use super::LargeObject;
+use crate::alloc::Bump;
 use crate::block::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockRun, BlockState, Region, blocks_for, poison};
-use crate::collector::{Bump, Capabilities, Capability, Refill};
+use crate::capability::{Capabilities, Capability};
+use crate::cause::Refill;
 use crate::config::Config;
 use crate::heap::{Heap, OutOfMemory};
 use crate::words::{Addr, Bytes, Words};
@@ -97,7 +99,7 @@ impl Nursery {
     }
 
     /// Give the mutator of a capability the next run.
-    pub fn refill(&mut self, capability: &Capability<Bump>) -> Refill {
+    pub fn refill(&mut self, capability: Capability<'_, Bump>) -> Refill {
         self.leave_one(capability);
         let (number, shared) = (capability.number(), self.areas.len() == 1);
         let area = &mut self.areas[if shared { 0 } else { number }];
@@ -115,7 +117,7 @@ impl Nursery {
         capabilities.iter().for_each(|capability| self.leave_one(capability));
     }
 
-    fn leave_one(&mut self, capability: &Capability<Bump>) {
+    fn leave_one(&mut self, capability: Capability<'_, Bump>) {
         let (number, shared) = (capability.number(), self.areas.len() == 1);
         let end = capability.alloc().leave_region();
         if let Some(held) = self.held[number].take() {

@@ -21,6 +21,7 @@ use crate::block::BlockRun;
 use crate::closure::{ClosureRef, Slot, VARIABLE};
 use crate::heap::Heap;
 use crate::profile::SideWords;
+use crate::roots::Roots;
 use crate::space::{Chunk, ENTRY, ENTRY_BYTES, Lane, LargeObject, LiveMap, LiveView, Marks, Steps};
 use crate::words::{Addr, Bytes, Words};
 
@@ -76,7 +77,13 @@ impl<'m> Compactor<'m> {
         }
     }
 
-    /// Update a root, or a weak slot whose referent lives.
+    /// Updates the roots, and the weak slots whose referents live.
+    pub fn update_roots(&self, roots: Roots<'_>) {
+        roots.for_each(|slot| self.update(slot));
+        roots.for_each_weak(|slot| self.update(slot));
+    }
+
+    /// Updates a root, or a weak slot whose referent lives.
     #[inline]
     pub fn update(&self, slot: Slot) {
         // SAFETY: the slots that a collector gets to see are those of a stopped world; what they hold is marked, or null.

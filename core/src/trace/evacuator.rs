@@ -19,15 +19,18 @@
 
 use super::copier::Copier;
 use super::lane::{Cursor, OpenLane, SharedHeap};
+use super::order::{RememberedTracing, Tracing};
 use super::parallel::{Owned, phase_of};
 use super::pending::Pending;
 use super::queue::MAX_LANES;
 use crate::block::FIRST_OLD_STEP;
 use crate::block::{BlockRun, BlockState};
+use crate::capability::Capabilities;
+use crate::cause::{NotBegun, Outcome};
 use crate::closure::{ClosureRef, Slot};
-use crate::collector::{Capabilities, Roots};
-use crate::heap::{Heap, OutOfMemory};
+use crate::heap::Heap;
 use crate::remembered::{RememberedChunks, RememberedSet};
+use crate::roots::Roots;
 use crate::space::{LargeObject, Nursery, Steps};
 use crate::sync::Arc;
 use crate::words::{Addr, Words};
@@ -76,14 +79,10 @@ impl<'h> Evacuator<'h> {
     ///
     /// # Errors
     /// If there is no room for a copy of all of it. Nothing is condemned then, and the heap as it was.
-    pub fn condemn(
-        heap: &'h mut Heap,
-        nursery: &mut Nursery,
-        steps: &mut Steps,
-        last: u8,
-    ) -> Result<Self, OutOfMemory> {
+    pub fn condemn(heap: &'h mut Heap, nursery: &mut Nursery, steps: &mut Steps, last: u8) -> Result<Self, NotBegun> {
         let copied: usize = (1..=last).map(|number| steps.step(number).copied_words().0).sum();
-        heap.prepare_to_copy(nursery.words() + Words(copied), 2 * usize::from(steps.oldest()))?;
+        heap.prepare_to_copy(nursery.words() + Words(copied), 2 * usize::from(steps.oldest()))
+            .map_err(NotBegun)?;
         let (states, charges) = (heap.states(), heap.charges());
         let oldest = steps.oldest();
         let (mut from_space, mut from_large) = (Vec::new(), nursery.reset());
@@ -308,5 +307,41 @@ impl<'h> Evacuator<'h> {
         // What else the collection does may need memory of another kind.
         heap.blocks.end_promise();
         done
+    }
+}
+
+impl Tracing for Evacuator<'_> {
+    fn roots(&mut self, roots: Roots<'_>) {
+        Evacuator::roots(self, roots);
+    }
+
+    fn trace(&mut self) {
+        self.scavenge();
+    }
+
+    fn weak(&mut self, slot: Slot) {
+        Evacuator::weak(self, slot);
+    }
+}
+
+impl RememberedTracing for Evacuator<'_> {
+    fn remembered<A>(&mut self, capabilities: Capabilities<'_, A>) {
+        Evacuator::remembered(self, capabilities);
+    }
+}
+
+impl Evacuated {
+    /// The outcome of a collection that left `steps`, but for its generation and whether it was major.
+    pub fn outcome(&self, steps: &Steps) -> Outcome {
+        Outcome {
+            copied: self.copied.to_bytes(),
+            promoted: self.promoted.to_bytes(),
+            remembered: self.remembered,
+            shared: self.shared.clone(),
+            live: steps.words().to_bytes(),
+            large: steps.large_words().to_bytes(),
+            slop: steps.slop(),
+            ..Outcome::default()
+        }
     }
 }

@@ -9,9 +9,12 @@
 //! Checked by `-DS`: an unmarked referent of a marked closure is a pointer to where no closure starts.
 
 use super::mark_loop::MarkLoop;
+use super::order::Tracing;
 use super::span_stack::{SpanStack, StackPool};
+use crate::cause::Outcome;
 use crate::closure::Slot;
 use crate::heap::Heap;
+use crate::roots::Roots;
 use crate::space::Marks;
 use crate::sync::Arc;
 use crate::words::{Addr, Bytes, Words};
@@ -178,6 +181,37 @@ impl<'m, M: Marks> Marker<'m, M> {
             large: self.marked.large + self.first.large,
             stack: self.pool.taken(),
             shared: self.marked.shared,
+        }
+    }
+}
+
+impl<M: Marks> Tracing for Marker<'_, M> {
+    fn roots(&mut self, roots: Roots<'_>) {
+        roots.for_each(|slot| self.root(slot));
+    }
+
+    fn trace(&mut self) {
+        self.mark();
+    }
+
+    fn weak(&mut self, slot: Slot) {
+        Marker::weak(self, slot);
+    }
+}
+
+impl Marked {
+    /// The outcome of a collection of everything by marking, after which closures take blocks of `held` bytes; nothing was
+    /// moved.
+    pub fn outcome(&self, held: Bytes) -> Outcome {
+        let live = self.words.to_bytes();
+        Outcome {
+            major: true,
+            in_place: true,
+            live,
+            large: self.large.to_bytes(),
+            slop: Bytes(held.0 - live.0),
+            shared: self.shared.clone(),
+            ..Outcome::default()
         }
     }
 }

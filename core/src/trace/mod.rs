@@ -13,6 +13,7 @@ mod mark_loop;
 mod marker;
 #[cfg(all(test, gclab_loom))]
 mod models;
+mod order;
 mod parallel;
 mod pending;
 mod queue;
@@ -23,3 +24,4 @@ mod work;
 pub use compactor::{Compacted, Compactor};
 pub use evacuator::{Evacuated, Evacuator};
 pub use marker::{Marked, Marker};
+pub use order::{RememberedTracing, Tracing, live, live_and_remembered};

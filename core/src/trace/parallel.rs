@@ -2,10 +2,10 @@
 
 use super::copier::{Copier, offer_slices};
 use super::work::{WorkItem, WorkKind};
+use crate::capability::Capability;
 use crate::closure::Slot;
-use crate::collector::Capability;
-use crate::mutator::{FrameHeader, for_each_frame_slot};
 use crate::remembered::{RememberedChunks, RememberedSet};
+use crate::roots::frames::{FrameHeader, for_each_frame_slot};
 use crate::workers::{ParallelPhase, Tracer, WorkQueue, Workers};
 use std::ops::Range;
 
@@ -20,10 +20,10 @@ pub(super) struct Owned {
 }
 
 impl Owned {
-    pub fn of<A>(capability: &Capability<A>) -> Self {
+    pub fn of<A>(capability: Capability<'_, A>) -> Self {
         Owned {
             remembered: capability.remembered(),
-            frames: capability.frames.get(),
+            frames: capability.frames(),
         }
     }
 }

@@ -17,8 +17,9 @@ pub use fault::{Check, Fault};
 use crate::addr_set::AddrSet;
 use crate::traverse::Traversal;
 use crate::walk;
-use gclab_core::collector::Collector;
+use gclab_core::collector::Description;
 use gclab_core::events::{Event, Listener};
+use gclab_core::mutator::MutatorKind;
 use gclab_core::space::Region;
 use gclab_core::words::{Bytes, Words};
 use gclab_core::world::{Stopped, StoppedRegion, World};
@@ -43,11 +44,11 @@ struct Tables {
 }
 
 impl Checker {
-    /// A checker for a heap under collector `C`.
-    pub fn new<C: Collector>() -> Self {
+    /// A checker for a heap under `collector`.
+    pub fn new(collector: &Description) -> Self {
         Checker {
-            collector: C::DESCRIPTION.name,
-            moves: C::DESCRIPTION.moves,
+            collector: collector.name,
+            moves: collector.moves,
             exact: false,
             collections: 0,
             tables: None,
@@ -61,8 +62,8 @@ impl Checker {
     }
 
     /// From now on check the heap of `world` after each collection.
-    pub fn install<C: Collector>(world: &mut World<C>) {
-        world.listen(Box::new(Checker::new::<C>()));
+    pub fn install<M: MutatorKind>(world: &mut World<M>) {
+        world.listen(Box::new(Checker::new(world.collector())));
     }
 
     /// Check the heap now. `collection` is the record of the collection that ended just before, if one did: its figures are then

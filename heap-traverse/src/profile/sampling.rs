@@ -1,7 +1,7 @@
 //! A census every so many seconds.
 
 use super::profiler::HeapProfiler;
-use gclab_core::collector::Collector;
+use gclab_core::mutator::MutatorKind;
 use gclab_core::world::World;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -10,14 +10,15 @@ use std::time::Duration;
 /// Runs a program in `world`, with a census every `interval`, for which the world stops; none if it is zero. Of a program that ends before that there is none.
 ///
 /// Threads stop for a census as for a collection: when their allocation area is looked at next, or at a safepoint.
-pub fn while_sampling<C: Collector, R>(
-    world: &World<C>,
+pub fn while_sampling<M: MutatorKind>(
+    world: &World<M>,
     profiler: &HeapProfiler,
     interval: Duration,
-    program: impl FnOnce() -> R,
-) -> R {
+    program: &mut dyn FnMut(),
+) {
     if interval.is_zero() {
-        return program();
+        program();
+        return;
     }
     thread::scope(|scope| {
         let (over, wait) = channel::<()>();
@@ -29,6 +30,6 @@ pub fn while_sampling<C: Collector, R>(
             }
         });
         let _over = over;
-        program()
-    })
+        program();
+    });
 }
