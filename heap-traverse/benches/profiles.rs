@@ -1,6 +1,8 @@
-//! Traversals and profiles by criterion, to compare one day with another; `traverse.rs` has what they take beside kernels on the same heap.
+//! Traversals and profiles by criterion, to compare one day with another. `traverse.rs` compares
+//! them with kernels on the same heap.
 //!
-//! `cargo bench -p gclab-heap-traverse --bench profiles`; with `-- --test` all of it once, with small heaps.
+//! `cargo bench -p gclab-heap-traverse --bench profiles`. With `-- --test` everything runs once,
+//! with small heaps.
 
 mod heaps;
 
@@ -41,7 +43,7 @@ fn bench(criterion: &mut Criterion, Heap { name, world, .. }: &Heap, nodes: usiz
             group.bench_function(flag, |b| b.iter(|| counter.census(stopped, 0.0, None)));
         }
     });
-    looked.expect("nobody is inside");
+    looked.expect("no thread is inside");
     group.finish();
 }
 

@@ -1,9 +1,12 @@
-//! Traversals and profiles against mark kernels on the same heap, in the same run, and dominators of graphs of ten million nodes, beside what is aimed at.
+//! Traversals and profiles against mark kernels on the same heap in the same run, and dominators of
+//! graphs of ten million nodes, with the aim of each.
 //!
-//! `cargo bench -p gclab-heap-traverse --bench traverse` prints, for each heap (`heaps/mod.rs`), the time of each in ns per closure, and as a multiple of its reference: medians of
-//! interleaved rounds. The kernels are marking loops without anything around: a bit for each word beside the heap, the one through a ring of 32
-//! with prefetches, the other with a stack alone. `docs/performance.md` has what came out. With `--test` the heaps are tiny, and it is only seen that all count the same. The same
-//! by criterion, for comparison from one day to the next: `profiles.rs`.
+//! `cargo bench -p gclab-heap-traverse --bench traverse` prints, for each heap (`heaps/mod.rs`),
+//! the time of each row in ns per closure, and as a multiple of its reference: medians of
+//! interleaved rounds. The kernels are bare marking loops with a bit for each word outside the
+//! heap. One has a ring of 32 with prefetches, the other a stack alone. `docs/performance.md` has
+//! the results. With `--test` the heaps are tiny, and the run only checks that all rows count the
+//! same. `profiles.rs` measures the same by criterion, for comparison from one day to the next.
 
 mod heaps;
 
@@ -13,13 +16,13 @@ use gclab_heap_traverse::{Dominators, Traversal};
 use heaps::{Empty, HEAPS, Heap, counter};
 use std::time::Instant;
 
-/// Rounds of which the median is taken.
+/// The number of rounds that the median is taken of.
 const ROUNDS: usize = 5;
 
-/// What is to be had, as multiples of the references: by row.
+/// The aim of each row, as a multiple of its reference.
 const AIMS: [Option<f64>; 7] = [None, None, Some(2.0), Some(1.5), Some(2.5), None, Some(3.0)];
 
-/// What the kernels mark in.
+/// The memory that the kernels mark in.
 struct Kernel {
     base: usize,
     bits: Vec<u64>,
@@ -52,7 +55,7 @@ impl Kernel {
     #[inline(always)]
     fn prefetch(&self, closure: usize) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: a prefetch has no architectural effect, whatever the address.
+        // SAFETY: a prefetch has no architectural effect at any address.
         unsafe {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             _mm_prefetch::<_MM_HINT_T0>(closure as *const i8);
@@ -61,7 +64,8 @@ impl Kernel {
         }
     }
 
-    /// The pointers of a closure: those of fixed layout begin with their number in a byte of the header; of an array with its length.
+    /// Calls `found` for the pointers of a closure. A byte of the header has their number. An array
+    /// has 255 there, and its length in the next word.
     #[inline(always)]
     fn scan(&mut self, closure: usize, mut found: impl FnMut(&mut Self, usize)) {
         let word = |i: usize| {
@@ -82,7 +86,7 @@ impl Kernel {
         }
     }
 
-    /// Marks by a stack of closures that are marked already.
+    /// Marks with a stack of closures that are marked already.
     fn plain(&mut self, roots: &[usize]) -> usize {
         let mut count = 0;
         for &root in roots {
@@ -101,7 +105,7 @@ impl Kernel {
         count
     }
 
-    /// Marks what comes out of a ring of closures that are fetched.
+    /// Marks the closures that come out of a ring, after they were fetched.
     fn prefetching(&mut self, roots: &[usize]) -> usize {
         self.stack.extend(roots);
         let (mut ring, mut first, mut len, mut count) = ([0; RING], 0, 0, 0);
@@ -194,10 +198,10 @@ fn measure(Heap { name, world, .. }: &Heap, rounds: usize) {
             );
         }
     };
-    world.inspect(look).expect("nobody is inside");
+    world.inspect(look).expect("no thread is inside");
 }
 
-/// A graph of four edges a node: of ten one leads anywhere, or all (`random`).
+/// A graph of four edges a node. One edge in ten leads anywhere, or all do (`random`).
 fn graph(nodes: u32, random: bool) -> Graph {
     let mut state = 1_u64;
     let mut draw = move |below: u32| {
@@ -221,7 +225,7 @@ fn graph(nodes: u32, random: bool) -> Graph {
     Graph::from_rows((0..nodes).map(row)).expect("a small graph")
 }
 
-/// A figure of this process, in bytes, where the system has it.
+/// A figure of this process, in bytes, if the system has it.
 fn status(key: &str) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(key))?;
@@ -231,11 +235,12 @@ fn status(key: &str) -> Option<u64> {
         .ok()
 }
 
-/// Dominators and retained sizes: seconds, and how many times the graph's arrays they take, these included.
+/// Prints the seconds for dominators and retained sizes, and the peak of memory as a multiple of
+/// the graph's arrays, these included.
 fn dominators(name: &str, graph: &Graph) {
     let arrays = 4 * (u64::from(graph.node_count()) + u64::from(graph.edge_count()));
     let before = status("VmRSS:");
-    // Forgets the highest there has been.
+    // Resets the peak.
     let forgot = std::fs::write("/proc/self/clear_refs", "5").is_ok();
     let start = Instant::now();
     let dominators = Dominators::of(graph);

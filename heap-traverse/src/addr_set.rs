@@ -1,8 +1,8 @@
-//! Sets of addresses in one heap: a bit for every word, beside the heap.
+//! Sets of addresses in one heap: a bit for every word, outside the heap.
 //!
-//! The bits lie in pages, one for each megablock that has a member: 1/64 of the memory they stand for, whatever the
-//! number of members. Emptying the set is O(1): pages carry the epoch they were filled in, and one of an older epoch
-//! counts as empty until it is written.
+//! The bits lie in pages, one for each megablock that has a member: 1/64 of the memory they stand
+//! for, however many members there are. Emptying the set is O(1): pages carry the epoch they were
+//! filled in, and a page of an older epoch counts as empty until it is written.
 
 use gclab_core::block::MEGABLOCK;
 use gclab_core::words::{Addr, WORD};
@@ -29,7 +29,7 @@ struct Page {
     bits: Option<Box<Bits>>,
 }
 
-/// Where the bit of an address is.
+/// The place of an address's bit.
 struct Place {
     page: usize,
     word: usize,
@@ -37,7 +37,8 @@ struct Place {
 }
 
 impl AddrSet {
-    /// An empty set for the heap whose reservation begins at `base` ([`gclab_core::block::BlockAllocator::base`]).
+    /// An empty set for the heap whose reservation begins at `base`
+    /// ([`gclab_core::block::BlockAllocator::base`]).
     pub fn new(base: Addr) -> Self {
         AddrSet {
             base,
@@ -46,12 +47,12 @@ impl AddrSet {
         }
     }
 
-    /// Remove all members.
+    /// Removes all members.
     pub fn clear(&mut self) {
         self.epoch += 1;
     }
 
-    /// Become what `other`, a set for the same heap, is.
+    /// Makes this set equal to `other`, a set for the same heap.
     pub fn copy(&mut self, other: &AddrSet) {
         self.clear();
         self.pages.resize_with(other.pages.len(), Page::default);
@@ -66,7 +67,7 @@ impl AddrSet {
         }
     }
 
-    /// Add `address`, a word of the heap; says whether it is new.
+    /// Adds `address`, a word of the heap. Returns whether it is new.
     ///
     /// # Panics
     /// If it lies below the base.
@@ -86,7 +87,7 @@ impl AddrSet {
         old & bit == 0
     }
 
-    /// Whether `address` is a member. Any address may be asked for.
+    /// Whether `address` is a member. Any address is allowed.
     #[inline(always)]
     pub fn contains(&self, address: Addr) -> bool {
         let Place { page, word, bit } = self.place(address);
@@ -99,7 +100,7 @@ impl AddrSet {
         }
     }
 
-    /// Bring the bit of `address` towards the cache.
+    /// Brings the bit of `address` towards the cache.
     #[inline(always)]
     pub fn prefetch(&self, address: Addr) {
         let Place { page, word, .. } = self.place(address);
@@ -108,7 +109,7 @@ impl AddrSet {
         }
     }
 
-    /// The page of an address below the base is beyond all others.
+    /// The place of an address. For an address below the base the page is beyond all others.
     #[inline(always)]
     fn place(&self, address: Addr) -> Place {
         let offset = address.0.wrapping_sub(self.base.0);
@@ -120,7 +121,7 @@ impl AddrSet {
         }
     }
 
-    /// The bits of a page, which has none of this epoch.
+    /// Returns the bits of a page, which has none of this epoch.
     #[cold]
     #[inline(never)]
     fn renew(&mut self, page: usize, address: Addr) -> &mut Bits {
@@ -149,7 +150,7 @@ mod tests {
     const BASE: Addr = Addr(0x4200_0000_0000);
 
     #[test]
-    fn members_are_what_was_inserted_since_the_last_clear() {
+    fn members_are_those_inserted_since_the_last_clear() {
         let mut set = AddrSet::new(BASE);
         let members = [0, 8, 504, 512, MEGABLOCK.0 - 8, MEGABLOCK.0, 5 * MEGABLOCK.0 + 16];
         for round in 0..3 {

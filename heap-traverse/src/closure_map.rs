@@ -1,16 +1,17 @@
-//! Values for closures, beside the heap: a place for every word that a closure may start at.
+//! Values for closures, outside the heap: a place for every word that a closure may start at.
 //!
-//! The places lie in pages, one for each megablock in which a closure has a value: with values of 4 bytes a page is half a megablock, of which only
-//! those parts become resident that are written. Forgetting all values is O(1): pages carry the epoch they were filled in.
+//! The places lie in pages, one for each megablock in which a closure has a value. With values of 4
+//! bytes a page is half a megablock, of which only the written parts become resident. Forgetting
+//! all values is O(1): pages carry the epoch they were filled in.
 
 use gclab_core::block::MEGABLOCK;
 use gclab_core::words::{Addr, WORD};
 use gclab_core::world::prefetch;
 
-/// Places of a page.
+/// The number of places in a page.
 const PLACES: usize = MEGABLOCK.0 / WORD;
 
-/// Values for the closures of one heap; a closure that was given none has the default one.
+/// Values for the closures of one heap. A closure without a value has the default one.
 #[derive(Debug)]
 pub struct ClosureMap<T> {
     base: Addr,
@@ -26,7 +27,8 @@ struct Page<T> {
 }
 
 impl<T: Copy + Default> ClosureMap<T> {
-    /// No values, for the heap whose reservation begins at `base` ([`gclab_core::block::BlockAllocator::base`]).
+    /// No values, for the heap whose reservation begins at `base`
+    /// ([`gclab_core::block::BlockAllocator::base`]).
     pub fn new(base: Addr) -> Self {
         ClosureMap {
             base,
@@ -35,7 +37,7 @@ impl<T: Copy + Default> ClosureMap<T> {
         }
     }
 
-    /// Forget all values.
+    /// Forgets all values.
     pub fn clear(&mut self) {
         self.epoch += 1;
     }
@@ -43,7 +45,7 @@ impl<T: Copy + Default> ClosureMap<T> {
     /// The value of the closure at `address`.
     ///
     /// # Panics
-    /// If that lies below the base.
+    /// If the address lies below the base.
     #[cfg(test)]
     fn get(&self, address: Addr) -> T {
         let (page, place) = self.place(address);
@@ -53,7 +55,7 @@ impl<T: Copy + Default> ClosureMap<T> {
         }
     }
 
-    /// Bring the value of the closure at `address` towards the cache, if there is one in its page.
+    /// Brings the value of the closure at `address` towards the cache, if its page has values.
     #[inline(always)]
     pub fn prefetch(&self, address: Addr) {
         let (page, place) = self.place(address);
@@ -62,10 +64,10 @@ impl<T: Copy + Default> ClosureMap<T> {
         }
     }
 
-    /// Where the value of the closure at `address` is.
+    /// The place of the value of the closure at `address`.
     ///
     /// # Panics
-    /// If that lies below the base.
+    /// If the address lies below the base.
     #[inline]
     pub fn entry(&mut self, address: Addr) -> &mut T {
         let (page, place) = self.place(address);
@@ -93,7 +95,8 @@ impl<T: Copy + Default> Page<T> {
     #[cold]
     fn renew(&mut self, epoch: u64) {
         self.epoch = epoch;
-        // Fresh memory, which is zero already, and not the old one filled: most of it will not be touched.
+        // Take fresh memory, which is zero already, instead of filling the old: most of it will not
+        // be touched.
         self.places = vec![T::default(); PLACES].into_boxed_slice();
     }
 }
@@ -103,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_what_was_written_since_the_last_clear() {
+    fn values_are_those_written_since_the_last_clear() {
         let base = Addr(0x4200_0000_0000);
         let mut map = ClosureMap::<u32>::new(base);
         let offsets = [0, 8, 16, MEGABLOCK.0 - 8, MEGABLOCK.0, 7 * MEGABLOCK.0 + 24];

@@ -1,11 +1,14 @@
-//! One generic traversal over any collector's heap, and the checker built on it.
+//! One generic traversal over any collector's heap, and the checker, profilers and graphs built on
+//! it.
 //!
-//! Everything here looks at a stopped heap ([`gclab_core::world::Stopped`]) and changes nothing. There are two ways to go through
-//! it: along its memory ([`walk`]: region by region, closure by closure) and along its pointers ([`Traversal`]: from
-//! roots, every closure that is reached once). The [`check`] module compares the two.
+//! Everything here looks at a stopped heap ([`gclab_core::world::Stopped`]) and changes nothing. A
+//! heap can be read in two ways: along its memory (`walk`: region by region, closure by closure),
+//! and along its pointers ([`Traversal`]: from the roots, every reachable closure once). The
+//! [`check`] module compares the two.
 //!
-//! What a heap looks like as numbers is a [`graph`]: of a live heap, or of a file that another program's heap was written to. [`dominators`] says of one
-//! what holds how much.
+//! The [`graph`] of a heap is its shape as numbers. It is made from a live heap, or from a file
+//! that another program's heap was written to. [`Dominators`] tell how much memory each object of a
+//! graph holds.
 
 #![forbid(unsafe_code)]
 

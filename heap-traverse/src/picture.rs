@@ -1,7 +1,8 @@
-//! The dominator tree as a picture: a flame, upside down. The root is the bar on top; below each bar lie those of what it dominates immediately, as
-//! wide as what they retain. What is too narrow to see is one grey bar, with its number.
+//! The dominator tree as an icicle chart. The root is the bar on top. Below each bar lie the bars
+//! of the nodes that it dominates immediately. The width of a bar is its retained size. Bars that
+//! are too narrow to see are drawn as one grey bar, with their number.
 //!
-//! SVG without any script; a bar's full text is shown when a pointer rests on it.
+//! The chart is SVG without any script. Resting the pointer on a bar shows its full text.
 
 use crate::dominators::Dominators;
 use crate::graph::ROOT;
@@ -13,11 +14,11 @@ const WIDTH: f64 = 1200.0;
 const ROW: f64 = 18.0;
 /// The narrowest bar that is drawn by itself, at the top.
 const NARROWEST: f64 = 2.0;
-/// Each level takes so much more: deep down there are lists, object by object.
+/// The narrowest width grows by this for each level: deep down there are lists, object by object.
 const NARROWEST_MORE: f64 = 0.5;
-/// Levels that are drawn.
+/// The number of levels that are drawn.
 const LEVELS: usize = 40;
-/// Width of a letter of the labels, about.
+/// The approximate width of a letter in a label.
 const LETTER: f64 = 6.2;
 const HEAD: f64 = 26.0;
 
@@ -25,18 +26,18 @@ const HEAD: f64 = 26.0;
 const COLOURS: [&str; 6] = ["#E69F00", "#56B4E9", "#33c19b", "#F0E442", "#e8925a", "#e3a6c5"];
 const GREY: &str = "#cccccc";
 
-/// What a bar says.
+/// The text and the colour of a bar.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Label {
-    /// In the bar, as far as there is room.
+    /// The text in the bar, cut to the room that there is.
     pub short: String,
-    /// When a pointer rests on it.
+    /// The text shown when a pointer rests on the bar.
     pub long: String,
-    /// Which colour; the same for what is alike.
+    /// The number of the colour. Bars of one kind should have the same.
     pub colour: usize,
 }
 
-/// A bar that is to be drawn, or several in one.
+/// A bar to be drawn, for one node or for several narrow ones.
 struct Bar {
     node: Option<u32>,
     left: f64,
@@ -44,7 +45,8 @@ struct Bar {
     level: usize,
 }
 
-/// The picture. `retained` is by node; `title` stands above.
+/// Draws the chart of a dominator tree as SVG. `retained` has the retained size of each node,
+/// `title` stands above the chart, and `label` returns the text of a node.
 pub fn icicle(title: &str, dominators: &Dominators, retained: &[u64], label: &dyn Fn(u32) -> Label) -> String {
     let children = dominators.children();
     let all = retained[ROOT as usize].max(1) as f64;
@@ -84,7 +86,7 @@ fn children_by_size(children: &Rows, node: u32, retained: &[u64]) -> Vec<u32> {
     row
 }
 
-/// Opens the bars below `bar` that are wide enough; draws the others as one.
+/// Opens the bars below `bar` that are wide enough. Draws the others as one bar.
 fn below(bars: &mut String, open: &mut Vec<Bar>, bar: &Bar, children: Vec<u32>, width: &dyn Fn(u32) -> f64) {
     let level = bar.level + 1;
     let mut left = bar.left;
@@ -144,7 +146,7 @@ fn draw(out: &mut String, bar: &Bar, label: &Label) {
         label.short.chars().take(room.saturating_sub(1)).chain(['…']).collect()
     };
     let text = if room < 3 { String::new() } else { text };
-    // A `String` takes whatever is written.
+    // Writing to a `String` cannot fail.
     let _ = writeln!(
         out,
         "<g><title>{}</title><rect x=\"{x:.2}\" y=\"{y}\" width=\"{:.2}\" height=\"{}\" fill=\"{colour}\" stroke=\"#fff\" stroke-width=\"0.5\"/>\
@@ -158,7 +160,7 @@ fn draw(out: &mut String, bar: &Bar, label: &Label) {
     );
 }
 
-/// Text as XML has it. Control characters, which it cannot have, are left out.
+/// Escapes text for XML. Leaves out control characters, which XML cannot have.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

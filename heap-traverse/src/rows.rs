@@ -1,5 +1,5 @@
-//! Adjacency lists in two arrays ("compressed sparse rows"): the one structure for graphs, trees and
-//! flows.
+//! Adjacency lists in two arrays ("compressed sparse rows"): the one structure for graphs, trees
+//! and flows.
 //!
 //! **Invariant**: there is one start more than there are rows, starts do not decrease, and the last
 //! start is the number of targets. (A value made by `Default` has no start and no rows.)
@@ -37,7 +37,8 @@ impl Rows {
         Rows { starts, targets }
     }
 
-    /// Appends a row. Returns false, and appends no row, if it would need numbers of `limit` or more.
+    /// Appends a row. Returns false, and appends no row, if it would need numbers of `limit` or
+    /// more.
     #[inline]
     pub(crate) fn push(&mut self, targets: impl IntoIterator<Item = u32>, limit: u32) -> bool {
         self.targets.extend(targets);
@@ -54,9 +55,9 @@ impl Rows {
         self.targets.shrink_to_fit();
     }
 
-    /// Replaces everything by `rows` rows, made from pairs of a row and a target. `pair` returns the
-    /// pair of a number below `pairs`, or none if there is no pair of this number. Each row has its
-    /// targets in the order of the pairs. There must be fewer than 2^32 pairs.
+    /// Replaces everything by `rows` rows, made from pairs of a row and a target. `pair` returns
+    /// the pair of a number below `pairs`, or none if there is no pair of this number. Each row has
+    /// its targets in the order of the pairs. There must be fewer than 2^32 pairs.
     pub(crate) fn fill(&mut self, rows: usize, pairs: usize, pair: impl Fn(usize) -> Option<(u32, u32)>) {
         let starts = &mut self.starts;
         starts.clear();
@@ -97,8 +98,8 @@ impl Rows {
         &self.targets
     }
 
-    /// The place of the first target of row `row` among all targets. For the number of rows it is the
-    /// number of targets.
+    /// The place of the first target of row `row` among all targets. For the number of rows it is
+    /// the number of targets.
     #[inline]
     pub(crate) fn start(&self, row: u32) -> u32 {
         self.starts[row as usize]

@@ -1,19 +1,21 @@
-//! The structural walk: everything that a collector manages, region by region and closure by closure, dead or alive.
+//! The structural walk: everything that a collector manages, region by region and closure by
+//! closure, dead or alive.
 
 use gclab_core::space::Region;
 use gclab_core::words::Addr;
 use gclab_core::world::{ClosureView, Stopped, StoppedRegion};
 
-/// A walk came to a word where a closure should start, and none does, or it does not end inside its region.
+/// A walk cannot be continued: no closure starts at a word where one should start, or the closure
+/// does not end inside its region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unparsable {
-    /// The word.
+    /// The word where a closure should start.
     pub at: Addr,
-    /// The region that cannot be walked further.
+    /// The region of that word.
     pub region: Region,
 }
 
-/// All regions that hold closures, or may, in the order of their addresses.
+/// All regions that hold closures or may hold them, in the order of their addresses.
 pub fn regions<'a>(stopped: &Stopped<'a>) -> Vec<StoppedRegion<'a>> {
     let mut regions = Vec::new();
     stopped.for_each_region(&mut |region| regions.push(region));
@@ -24,7 +26,7 @@ pub fn regions<'a>(stopped: &Stopped<'a>) -> Vec<StoppedRegion<'a>> {
 /// Calls `visit` for each closure of `regions`.
 ///
 /// # Errors
-/// At the first region whose words are not closures one behind the other.
+/// At the first region whose words are not a sequence of closures.
 pub fn for_each_closure<'a>(
     stopped: &Stopped<'a>,
     regions: &[StoppedRegion<'a>],

@@ -1,10 +1,10 @@
-//! What `#[derive(Closure)]` writes.
+//! The code that `#[derive(Closure)]` writes.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Data, DeriveInput, Error, Field, Fields, Ident, LitStr, Result, Type, Visibility};
 
-/// The items for one struct.
+/// Returns the items for one struct.
 pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let fields = named_fields(input)?;
     let closure = Struct {
@@ -30,7 +30,7 @@ struct Struct<'a> {
 }
 
 impl Struct<'_> {
-    /// The info table, and where each field lies.
+    /// The info table, and the place of each field.
     fn layout(&self) -> TokenStream {
         let Struct { name, shown, types, .. } = self;
         let count = types.len();
@@ -48,8 +48,8 @@ impl Struct<'_> {
                     #count,
                 )
                 .of_type(::core::stringify!(#name));
-                // SAFETY: the initialiser writes, and the accessors read, field by field where `__PLACE` says; the table
-                // counts the same fields.
+                // SAFETY: the initialiser writes, and the accessors read, field by field where
+                // `__PLACE` says; the table counts the same fields.
                 unsafe impl ::gclab_core::closure::Closure for #name {
                     const INFO: &'static ::gclab_core::closure::TypeInfo = &INFO;
                 }
@@ -65,7 +65,7 @@ impl Struct<'_> {
         }
     }
 
-    /// The initial value and what makes it.
+    /// The initial value, and the function that makes it.
     fn init(&self) -> TokenStream {
         let Struct {
             name,
@@ -100,14 +100,15 @@ impl Struct<'_> {
                     #init { #(#idents,)* __brand: ::core::marker::PhantomData }
                 }
             }
-            // SAFETY: writes each field to its place, and there are as many places as words of payload.
+            // SAFETY: `write` puts each field at its place, and there is one place for each word of
+            // payload.
             unsafe impl<'m, 'h> ::gclab_core::mutator::Init<'h> for #init<'m, 'h> {
                 type Object = #name;
                 const WORDS: ::core::primitive::usize = #words;
                 #[inline(always)]
                 unsafe fn write(self, payload: *mut ::core::primitive::u64) {
                     #(
-                        // SAFETY: the caller gives room for all fields.
+                        // SAFETY: the caller provides room for all fields.
                         unsafe {
                             payload.add(const { #name::__PLACE[#index] })
                                 .write(<#types as ::gclab_core::closure::Field>::encode(self.#idents))
@@ -134,7 +135,7 @@ impl Struct<'_> {
             .map(|i| self.write(i))
             .collect();
         let (write_heads, write_bodies): (Vec<_>, Vec<_>) = writes.into_iter().unzip();
-        let docs = idents.iter().map(|ident| format!("Field `{ident}`."));
+        let docs = idents.iter().map(|ident| format!("Reads field `{ident}`."));
         let doc = format!("Reads and writes the fields of a [`{name}`].");
         quote! {
             #[doc = #doc]
@@ -164,7 +165,8 @@ impl Struct<'_> {
                 self,
                 m: &::gclab_core::mutator::NoGc<'h, __M>,
             ) -> <#ty as ::gclab_core::closure::Field>::View<'m, 'h> {
-                // SAFETY: the place of a field of this type, which holds what its `encode` gave or a collection put there.
+                // SAFETY: the place belongs to a field of this type. It holds a word that the
+                // type's `encode` returned, or that a collection put there.
                 unsafe {
                     <#ty as ::gclab_core::closure::Field>::decode(
                         self.read_word::<__M, { <#ty as ::gclab_core::closure::Field>::MUTABLE }>(m, const { #name::__PLACE[#index] }),
@@ -187,15 +189,16 @@ impl Struct<'_> {
             )
         };
         let body = quote! {
-            // SAFETY: the place of a mutable pointer field, and `value` is of the field's type.
+            // SAFETY: the place belongs to a mutable pointer field, and `value` has the field's
+            // type.
             unsafe { self.write_pointer(m, const { #name::__PLACE[#index] }, value) }
         };
         (head, body)
     }
 }
 
-/// Whether a field's type is written as `Mut<...>`: those get a setter. (One that only pretends to be fails to compile, for it
-/// is no `MutField`.)
+/// Whether a field's type is written as `Mut<...>`. Such a field gets a setter. (Another type of
+/// that name fails to compile, since it is no `MutField`.)
 fn is_mut(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|segment| segment.ident == "Mut"))
 }
@@ -223,10 +226,11 @@ fn named_fields(input: &DeriveInput) -> Result<Vec<&Field>> {
     }
 }
 
-/// The methods of every `Gc`, which come before those of the traits that derives write.
+/// The methods of every `Gc`. They come before methods of the traits that this derive writes.
 const METHODS_OF_GC: [&str; 5] = ["info", "erase", "to_word", "read_word", "write_pointer"];
 
-/// A field whose accessor can be called, and that says nothing the derive would ignore.
+/// Returns the field if its accessor can be called, and if it has no attribute that the derive
+/// would ignore.
 fn readable(field: &Field) -> Result<&Field> {
     if let Some(attribute) = field
         .attrs
@@ -245,7 +249,7 @@ fn readable(field: &Field) -> Result<&Field> {
     Ok(field)
 }
 
-/// The name that profiles show: `#[closure(name = "...")]`, or the struct's.
+/// The name that profiles show: that of `#[closure(name = "...")]`, or the struct's.
 fn shown_name(input: &DeriveInput) -> Result<String> {
     let mut name = input.ident.to_string();
     for attribute in input

@@ -1,8 +1,8 @@
-//! What can be wrong with a snapshot, and where.
+//! Errors of reading a snapshot, and their places.
 
-/// A snapshot could not be read: which file, where in it, what is wrong.
+/// The reason why a snapshot could not be read: the file, the place in it, and the problem.
 ///
-/// Boxed inside, since readers return it from their innermost loops.
+/// The contents are boxed, since readers return this from their innermost loops.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: byte {}{}: {}", .0.file, .0.offset, if .0.gzip { " (decompressed)" } else { "" }, .0.problem)]
 pub struct Error(Box<Place>);
@@ -30,18 +30,19 @@ impl Error {
         &self.0.file
     }
 
-    /// Bytes from the start of the file (of the decompressed one, if it is gzip) to what is wrong.
+    /// The bytes from the start of the file (of the decompressed one, if it is gzip) to the
+    /// problem.
     pub fn offset(&self) -> u64 {
         self.0.offset
     }
 
-    /// What is wrong there.
+    /// The problem at that place.
     pub fn problem(&self) -> &Problem {
         &self.0.problem
     }
 }
 
-/// What is wrong with a snapshot.
+/// The problem with a snapshot.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
@@ -51,23 +52,23 @@ pub enum Problem {
     /// The file begins as gzip does, and is cut off or damaged.
     #[error("damaged gzip data: {0}")]
     Gzip(std::io::Error),
-    /// Nothing says that this is a heap snapshot.
+    /// The file does not look like a heap snapshot.
     #[error("not a V8 heap snapshot: expected {expected}, found {found}")]
     NotASnapshot {
-        /// What a snapshot would have there.
+        /// The expected part of a snapshot.
         expected: &'static str,
-        /// What is there.
+        /// The text that is there.
         found: String,
     },
     /// The text ends too early.
     #[error("the file ends here, expected {0}: it was cut off")]
     Truncated(&'static str),
-    /// Something else stands where the format wants something.
+    /// The text is not the one that the format requires.
     #[error("expected {expected}, found {found}")]
     Expected {
-        /// What the format wants.
+        /// The text that the format requires.
         expected: &'static str,
-        /// What is there.
+        /// The text that is there.
         found: String,
     },
     /// The `snapshot` value does not describe nodes and edges as a reader needs it.
@@ -76,17 +77,17 @@ pub enum Problem {
     /// One of the arrays that every snapshot has is missing.
     #[error("no `{0}` array in this snapshot")]
     Missing(&'static str),
-    /// A JVM heap dump is not as its format wants it.
+    /// A JVM heap dump breaks the rules of its format.
     #[error("{0}")]
     Dump(String),
-    /// The file disagrees with itself about how many there are.
+    /// The file has another number of records than it declares.
     #[error("{what}: declared {declared}, found {found}")]
     Count {
-        /// What was counted.
+        /// The kind of records.
         what: &'static str,
-        /// How many the `snapshot` description promises.
+        /// The number that the `snapshot` description declares.
         declared: u64,
-        /// How many there are (or at least this many, if reading stopped there).
+        /// The number of records found (or a lower bound of it, if reading stopped there).
         found: u64,
     },
     /// An edge does not end at a node.
@@ -94,26 +95,26 @@ pub enum Problem {
     NoSuchNode {
         /// The edge's place among the edges.
         edge: u64,
-        /// Where it leads, as an index into the flat array of nodes.
+        /// The target of the edge, as an index into the flat array of nodes.
         to: u64,
-        /// Numbers in a node record.
+        /// The number of fields in a node record.
         step: u64,
-        /// Numbers in the array of nodes.
+        /// The length of the array of nodes.
         end: u64,
     },
-    /// A number is not one of those that the format allows there.
+    /// A number is out of the range that the format allows.
     #[error("{what} is {value}, expected less than {end}")]
     Range {
-        /// Which number.
+        /// The meaning of the number.
         what: &'static str,
-        /// Its value.
+        /// The value of the number.
         value: u64,
         /// The first value that is too large.
         end: u64,
     },
 }
 
-/// A byte as a message shows it.
+/// A byte as messages show it.
 pub(crate) fn show(byte: u8) -> String {
     if byte.is_ascii_graphic() {
         format!("`{}`", byte as char)

@@ -1,33 +1,9 @@
-//! The `snapshot` value: how many nodes and edges there are, and what the numbers in a record mean.
+//! The `snapshot` value: the numbers of nodes and edges, and the meaning of the numbers in a
+//! record.
 
-use serde::Deserialize;
+use serde_json::Value;
 
-/// What is taken from the `snapshot` value; other keys are passed over.
-#[derive(Deserialize)]
-struct Json {
-    meta: Meta,
-    node_count: u64,
-    edge_count: u64,
-}
-
-#[derive(Deserialize)]
-struct Meta {
-    node_fields: Vec<String>,
-    node_types: Vec<Types>,
-    edge_fields: Vec<String>,
-    edge_types: Vec<Types>,
-}
-
-/// What a field holds: one of named values, or something that a single word describes ("number", "string", "node").
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Types {
-    Names(Vec<String>),
-    #[allow(dead_code, reason = "the word is not needed, but must be allowed for")]
-    Word(String),
-}
-
-/// Where the fields of a node record lie; `width` is the number of fields.
+/// The places of the fields in a node record. `width` is the number of fields.
 pub(crate) struct NodeFields {
     pub(crate) width: usize,
     pub(crate) kind: usize,
@@ -37,7 +13,7 @@ pub(crate) struct NodeFields {
     pub(crate) edge_count: usize,
 }
 
-/// Where the fields of an edge record lie.
+/// The places of the fields in an edge record.
 pub(crate) struct EdgeFields {
     pub(crate) width: usize,
     pub(crate) kind: usize,
@@ -45,7 +21,7 @@ pub(crate) struct EdgeFields {
     pub(crate) to_node: usize,
 }
 
-/// The description of a snapshot, checked for what a reader needs.
+/// The description of a snapshot, checked for everything that a reader needs.
 pub(crate) struct Header {
     pub(crate) node_count: u64,
     pub(crate) edge_count: u64,
@@ -56,17 +32,18 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// From the text of the `snapshot` value; the error is one sentence.
+    /// Parses the text of the `snapshot` value. The error is one sentence.
     pub(crate) fn parse(text: &[u8]) -> Result<Self, String> {
-        let Json {
-            meta,
-            node_count,
-            edge_count,
-        } = serde_json::from_slice(text).map_err(|error| error.to_string())?;
-        let node = |field| place("node_fields", &meta.node_fields, field);
-        let edge = |field| place("edge_fields", &meta.edge_fields, field);
+        let text = std::str::from_utf8(text).map_err(|error| error.to_string())?;
+        // `FromStr` is compiled in serde_json, other ways to parse would be compiled here.
+        let json: Value = text.parse().map_err(|error: serde_json::Error| error.to_string())?;
+        let meta = member(&json, "meta")?;
+        let node_fields = names(meta, "node_fields")?;
+        let edge_fields = names(meta, "edge_fields")?;
+        let node = |field| place("node_fields", &node_fields, field);
+        let edge = |field| place("edge_fields", &edge_fields, field);
         let node = NodeFields {
-            width: meta.node_fields.len(),
+            width: node_fields.len(),
             kind: node("type")?,
             name: node("name")?,
             id: node("id")?,
@@ -74,22 +51,42 @@ impl Header {
             edge_count: node("edge_count")?,
         };
         let edge = EdgeFields {
-            width: meta.edge_fields.len(),
+            width: edge_fields.len(),
             kind: edge("type")?,
             name_or_index: edge("name_or_index")?,
             to_node: edge("to_node")?,
         };
-        let node_types = names("node_types", meta.node_types, node.kind)?;
-        let edge_types = names("edge_types", meta.edge_types, edge.kind)?;
         Ok(Header {
-            node_count,
-            edge_count,
+            node_count: count(&json, "node_count")?,
+            edge_count: count(&json, "edge_count")?,
+            node_types: types(meta, "node_types", node.kind)?,
+            edge_types: types(meta, "edge_types", edge.kind)?,
             node,
             edge,
-            node_types,
-            edge_types,
         })
     }
+}
+
+/// The value of a key of an object.
+fn member<'v>(object: &'v Value, key: &str) -> Result<&'v Value, String> {
+    object.get(key).ok_or_else(|| format!("missing field `{key}`"))
+}
+
+fn count(object: &Value, key: &str) -> Result<u64, String> {
+    let value = member(object, key)?;
+    value
+        .as_u64()
+        .ok_or_else(|| format!("`{key}` is not a whole number below 2^64"))
+}
+
+/// The strings of a list; none if the value is not a list of strings.
+fn strings(list: &Value) -> Option<Vec<String>> {
+    let list = list.as_array()?.iter();
+    list.map(|name| name.as_str().map(str::to_owned)).collect()
+}
+
+fn names(meta: &Value, key: &str) -> Result<Vec<String>, String> {
+    strings(member(meta, key)?).ok_or_else(|| format!("`{key}` is not a list of names"))
 }
 
 fn place(list: &str, fields: &[String], wanted: &str) -> Result<usize, String> {
@@ -97,13 +94,14 @@ fn place(list: &str, fields: &[String], wanted: &str) -> Result<usize, String> {
     found.ok_or_else(|| format!("`{list}` has no \"{wanted}\", only {}", fields.join(", ")))
 }
 
-/// The names of the values of the field `type`; at most 256, since a type is kept in a byte.
-fn names(list: &str, types: Vec<Types>, place: usize) -> Result<Vec<String>, String> {
-    match types.into_iter().nth(place) {
-        Some(Types::Names(names)) if names.len() <= 256 => Ok(names),
-        Some(Types::Names(names)) => Err(format!("`{list}` names {} types, expected at most 256", names.len())),
-        _ => Err(format!(
-            "`{list}` has no list of names at {place}, the place of \"type\""
+/// The names of the values of the field `type`. There are at most 256, since a type is kept in a
+/// byte. For other fields the list has a single word ("number", "string", "node").
+fn types(meta: &Value, key: &str, place: usize) -> Result<Vec<String>, String> {
+    match member(meta, key)?.get(place).and_then(strings) {
+        Some(names) if names.len() <= 256 => Ok(names),
+        Some(names) => Err(format!("`{key}` names {} types, expected at most 256", names.len())),
+        None => Err(format!(
+            "`{key}` has no list of names at {place}, the place of \"type\""
         )),
     }
 }

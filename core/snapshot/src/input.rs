@@ -6,13 +6,14 @@ use flate2::read::MultiGzDecoder;
 
 use crate::error::{Error, Problem, show};
 
-/// Bytes in the buffer: large enough that a refill costs nothing beside scanning it, small enough to stay in the second-level cache.
+/// The size of the buffer in bytes: so large that a refill costs little compared with scanning it,
+/// and small enough for the second-level cache.
 const BUFFER: usize = 128 << 10;
 
 /// The first bytes of every gzip file (RFC 1952).
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// A source of bytes. `buffer[at..end]` is read from the source and not yet taken.
+/// A source of bytes. `buffer[at..end]` has been read from the source and not been taken yet.
 pub(crate) struct Input<'r> {
     source: Box<dyn Read + 'r>,
     file: String,
@@ -20,13 +21,14 @@ pub(crate) struct Input<'r> {
     buffer: Box<[u8]>,
     at: usize,
     end: usize,
-    /// Bytes of the text before `buffer[0]`.
+    /// The number of bytes of the text before `buffer[0]`.
     before: u64,
 }
 
 impl<'r> Input<'r> {
-    /// Looks at the first bytes to tell gzip from plain text; `file` is what errors call it.
-    pub(crate) fn new(mut reader: impl Read + 'r, file: &str) -> Result<Self, Error> {
+    /// Makes an input. Looks at the first bytes to tell gzip from plain text. Errors name the file
+    /// `file`.
+    pub(crate) fn new(mut reader: Box<dyn Read + 'r>, file: &str) -> Result<Self, Error> {
         let mut head = Vec::new();
         let sniffed = reader.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut head);
         sniffed.map_err(|error| Error::new(file, false, 0, Problem::Io(error)))?;
@@ -49,7 +51,7 @@ impl<'r> Input<'r> {
         })
     }
 
-    /// What is buffered; empty only at the end of the text.
+    /// The buffered bytes that have not been taken. Empty only at the end of the text.
     #[inline]
     pub(crate) fn rest(&mut self) -> Result<&[u8], Error> {
         if self.at == self.end {
@@ -58,7 +60,7 @@ impl<'r> Input<'r> {
         Ok(&self.buffer[self.at..self.end])
     }
 
-    /// The next byte, not taken; `None` at the end of the text.
+    /// The next byte, without taking it. `None` at the end of the text.
     #[inline]
     pub(crate) fn peek(&mut self) -> Result<Option<u8>, Error> {
         Ok(self.rest()?.first().copied())
@@ -71,7 +73,7 @@ impl<'r> Input<'r> {
         debug_assert!(self.at <= self.end);
     }
 
-    /// Bytes of the text before the next one.
+    /// The number of bytes of the text before the next one.
     pub(crate) fn offset(&self) -> u64 {
         self.before + self.at as u64
     }
@@ -86,7 +88,7 @@ impl<'r> Input<'r> {
         Error::new(&self.file, self.gzip, offset, problem)
     }
 
-    /// The error that `expected` does not come next.
+    /// The error that the next byte is not `expected`.
     #[cold]
     pub(crate) fn unexpected(&mut self, expected: &'static str) -> Error {
         match self.peek() {
@@ -99,9 +101,9 @@ impl<'r> Input<'r> {
         }
     }
 
-    /// Whether the text begins with `magic`. Only to be asked before anything is taken.
+    /// Whether the text begins with `magic`. May be called only before anything is taken.
     pub(crate) fn starts_with(&mut self, magic: &[u8]) -> Result<bool, Error> {
-        // The first reads may be short.
+        // The first reads may return few bytes.
         while self.end < magic.len() {
             let more = self.read()?;
             if more == 0 {
@@ -118,7 +120,7 @@ impl<'r> Input<'r> {
         self.read().map(|_| ())
     }
 
-    /// Appends to the buffer; gives how many bytes there were.
+    /// Reads more bytes behind the buffered ones. Returns their number.
     fn read(&mut self) -> Result<usize, Error> {
         loop {
             match self.source.read(&mut self.buffer[self.end..]) {

@@ -1,15 +1,17 @@
-//! The little of JSON that a snapshot is made of: keys, whole numbers, strings kept raw, and whatever may be passed over.
+//! The part of JSON that a snapshot needs: keys, whole numbers, strings kept raw, and values of any
+//! kind to be skipped.
 //!
-//! Nothing here recurses or keeps more than it is asked to, so any depth and any length of input is safe.
+//! Nothing here recurses or keeps more than its caller asks for, so any depth and any length of
+//! input is safe.
 
 use crate::error::{Error, Problem, show};
 use crate::input::Input;
 
-/// Longest key of an object; V8's are below 30 bytes.
+/// The longest key of an object, in bytes. V8's are below 30.
 const LONGEST_KEY: usize = 1 << 10;
 
 impl Input<'_> {
-    /// Passes over white space; the byte after it, not taken.
+    /// Skips white space. Returns the byte after it, without taking it.
     #[inline]
     pub(crate) fn next(&mut self) -> Result<Option<u8>, Error> {
         loop {
@@ -30,7 +32,7 @@ impl Input<'_> {
         Ok(found)
     }
 
-    /// Takes `byte`, which must come next after white space; `name` is what messages call it.
+    /// Takes `byte`, which must come next after white space. Messages call it `name`.
     #[inline]
     pub(crate) fn expect(&mut self, byte: u8, name: &'static str) -> Result<(), Error> {
         if self.accept(byte)? {
@@ -60,14 +62,16 @@ impl Input<'_> {
                 }
                 Some(b'.' | b'e' | b'E') => return Err(self.unexpected(WHAT)),
                 Some(_) => return Ok(value),
-                // Every number here is inside an array: without what follows, its last digits may be missing.
+                // Every number here is inside an array. If the text ends after it, its last digits
+                // may be missing.
                 None => return Err(self.unexpected("the rest of a number")),
             }
         }
     }
 
-    /// A string's bytes between its quotes, escapes as they are, handed to `sink` piece by piece.
-    pub(crate) fn string(&mut self, mut sink: impl FnMut(&[u8])) -> Result<(), Error> {
+    /// Reads a string and passes the bytes between its quotes to `sink`, piece by piece, with
+    /// escapes as they are.
+    pub(crate) fn string(&mut self, sink: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
         const CLOSED: &str = "the closing quote of a string";
         self.expect(b'"', "a string")?;
         loop {
@@ -101,10 +105,10 @@ impl Input<'_> {
         }
     }
 
-    /// A key of an object and the colon after it.
+    /// Reads a key of an object and the colon after it.
     pub(crate) fn key(&mut self) -> Result<String, Error> {
         let (start, mut key) = (self.offset(), Vec::new());
-        self.string(|piece| key.extend(piece.iter().take(LONGEST_KEY - key.len())))?;
+        self.string(&mut |piece| key.extend(piece.iter().take(LONGEST_KEY - key.len())))?;
         self.expect(b':', "a colon after a key")?;
         String::from_utf8(key).map_err(|_| {
             self.error_at(
@@ -117,7 +121,7 @@ impl Input<'_> {
         })
     }
 
-    /// Passes over one value of any kind; its text goes to `sink`, without the white space around it.
+    /// Skips one value of any kind. Passes its text to `sink`, without the white space around it.
     pub(crate) fn value(&mut self, mut sink: impl FnMut(&[u8])) -> Result<(), Error> {
         let mut depth = 0_u64;
         loop {
@@ -180,7 +184,7 @@ impl Input<'_> {
         }
     }
 
-    /// White space to the end of the file, which in a gzip file also checks its checksum.
+    /// Skips white space to the end of the file. In a gzip file this also checks its checksum.
     pub(crate) fn end(&mut self) -> Result<(), Error> {
         match self.next()? {
             None => Ok(()),

@@ -1,4 +1,5 @@
-//! From a file to a [`Snapshot`]: the top level of the JSON object, and the two arrays that are nearly all of it.
+//! From a file to a [`Snapshot`]: the top level of the JSON object, and the two arrays that make up
+//! nearly all of it.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,20 +12,21 @@ use crate::input::Input;
 use crate::records::{check_count, check_names, narrow, records, type_of};
 use crate::snapshot::Snapshot;
 
-/// Longest `snapshot` value that is read; V8's are about 2 KiB.
+/// The longest `snapshot` value that is read, in bytes. V8's are about 2 KiB.
 const LONGEST_HEADER: usize = 1 << 20;
 
-/// Entries that are made room for at once because the file promises them; a file that promises more has to show them.
+/// The most entries that memory is reserved for because the file promises them. For more, the
+/// entries must be there.
 const TRUSTED: u64 = 1 << 26;
 
-/// Which columns to keep. Types, self sizes and targets are always kept.
+/// The columns to keep. Types, self sizes and targets are always kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// V8's ids of nodes (8 bytes a node).
     pub ids: bool,
     /// Names of nodes and edges as indices of strings (4 bytes each).
     pub names: bool,
-    /// The strings themselves.
+    /// The texts of the strings.
     pub strings: bool,
 }
 
@@ -38,7 +40,7 @@ impl Options {
         }
     }
 
-    /// The graph and its sizes only.
+    /// Only the graph and its sizes.
     pub const fn shape() -> Self {
         Options {
             ids: false,
@@ -49,26 +51,27 @@ impl Options {
 }
 
 impl Snapshot {
-    /// Reads the file at `path`, plain or gzip: a V8 heap snapshot, or a JVM heap dump, of which every column is kept.
+    /// Reads the file at `path`, plain or gzip: a V8 heap snapshot, or a JVM heap dump, of which
+    /// every column is kept.
     ///
     /// # Errors
     /// If the file cannot be read, is damaged, or is neither.
     pub fn open(path: &Path, options: Options) -> Result<Self, Error> {
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| Error::new(&name, false, 0, Problem::Io(error)))?;
-        let mut input = Input::new(file, &name)?;
+        let mut input = Input::new(Box::new(file), &name)?;
         if input.starts_with(hprof::MAGIC)? {
             return Snapshot::open_hprof(path);
         }
         Snapshot::of(&mut input, options)
     }
 
-    /// Reads a snapshot, plain or gzip, from anywhere; `name` is what errors call it.
+    /// Reads a snapshot, plain or gzip, from any reader. Errors name the file `name`.
     ///
     /// # Errors
     /// As [`Snapshot::open`].
     pub fn read(reader: impl Read, name: &str, options: Options) -> Result<Self, Error> {
-        Snapshot::of(&mut Input::new(reader, name)?, options)
+        Snapshot::of(&mut Input::new(Box::new(reader), name)?, options)
     }
 
     fn of(input: &mut Input<'_>, options: Options) -> Result<Self, Error> {
@@ -84,7 +87,7 @@ impl Snapshot {
     }
 }
 
-/// Which parts were met so far.
+/// The parts that were read so far.
 struct Reader {
     snapshot: Snapshot,
     options: Options,
@@ -252,7 +255,7 @@ impl Reader {
         }
         let strings = &mut self.snapshot.strings;
         input.array(|input| {
-            input.string(|piece| strings.text().extend_from_slice(piece))?;
+            input.string(&mut |piece| strings.text().extend_from_slice(piece))?;
             strings.finish();
             Ok(())
         })?;
@@ -260,7 +263,7 @@ impl Reader {
         Ok(())
     }
 
-    /// What can be checked only when everything is there.
+    /// Checks that need all parts.
     fn finish(self, input: &Input<'_>) -> Result<Snapshot, Error> {
         let mut snapshot = self.snapshot;
         snapshot.bytes = input.offset();
@@ -301,7 +304,7 @@ impl Reader {
 fn read_header(input: &mut Input<'_>) -> Result<Header, Error> {
     input.next()?;
     let (start, mut text) = (input.offset(), Vec::new());
-    // What is too long is cut, and then refused by serde as an end too early.
+    // A text that is too long is cut. Then parsing fails with an early end.
     input.value(|piece| text.extend(piece.iter().take(LONGEST_HEADER - text.len())))?;
     let header = Header::parse(&text).map_err(|sentence| input.error_at(start, Problem::Header(sentence)))?;
     let counts = [

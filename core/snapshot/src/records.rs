@@ -1,10 +1,11 @@
-//! The two arrays of records, and the checks that a record's numbers are subject to.
+//! The two arrays of records, and the checks of a record's numbers.
 
 use crate::error::{Error, Problem};
 use crate::input::Input;
 use crate::snapshot::Snapshot;
 
-/// Calls `each` with every `width` numbers of a flat array; its problem is placed at the record's first number.
+/// Calls `each` with every `width` numbers of a flat array. An error of `each` is placed at the
+/// record's first number.
 #[inline]
 pub(crate) fn records(
     input: &mut Input<'_>,
@@ -24,7 +25,8 @@ pub(crate) fn records(
     })
 }
 
-/// More than declared is refused as soon as it is met, so that no damage makes a column grow without end.
+/// Refuses more records than declared as soon as they are found, so that no damage makes a column
+/// grow without end.
 pub(crate) fn check_count(what: &'static str, declared: u64, found: u64) -> Result<(), Problem> {
     if found > declared {
         Err(Problem::Count { what, declared, found })
@@ -33,7 +35,7 @@ pub(crate) fn check_count(what: &'static str, declared: u64, found: u64) -> Resu
     }
 }
 
-/// A type, if it is one of those that the description names.
+/// A type, if it is one of those in the description.
 pub(crate) fn type_of(what: &'static str, value: u64, names: &[String]) -> Result<u8, Problem> {
     let end = names.len() as u64;
     if value < end {
@@ -52,7 +54,7 @@ pub(crate) fn narrow(what: &'static str, value: u64) -> Result<u32, Problem> {
     })
 }
 
-/// Every name is one of the strings.
+/// Checks that every name is one of the strings.
 pub(crate) fn check_names(snapshot: &Snapshot) -> Result<(), Problem> {
     let end = snapshot.strings.len() as u64;
     let check = |what, index: u32| {

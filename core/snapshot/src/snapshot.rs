@@ -1,18 +1,19 @@
 //! A snapshot in memory: columns of nodes and edges, and views of one node or edge.
 //!
-//! **Invariants** (checked by the reader): `first_edge` has one entry more than there are nodes, grows, and ends at the number of edges; targets
-//! are ordinals of nodes; types index the lists of names; names, where kept together with the strings, index the strings.
-//! A column that was left out is empty.
+//! **Invariants** (checked by the reader): `first_edge` has one entry more than there are nodes,
+//! grows, and ends at the number of edges; targets are ordinals of nodes; types index the lists of
+//! names; names, where kept together with the strings, index the strings. A column that was left
+//! out is empty.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::strings::Strings;
 
-/// A heap as V8 wrote it down.
+/// The heap of a program as V8 or a JVM wrote it.
 #[derive(Debug, Default)]
 pub struct Snapshot {
-    /// Bytes of the file, decompressed.
+    /// The size of the file in bytes, decompressed.
     pub(crate) bytes: u64,
     pub(crate) node_type_names: Vec<String>,
     pub(crate) edge_type_names: Vec<String>,
@@ -31,22 +32,22 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Bytes that were read, decompressed.
+    /// The number of bytes that were read, decompressed.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Number of nodes; their ordinals are below it.
+    /// The number of nodes. Their ordinals are below it.
     pub fn node_count(&self) -> u32 {
         self.node_types.len() as u32
     }
 
-    /// Number of edges, parallel and weak ones included.
+    /// The number of edges, parallel and weak ones included.
     pub fn edge_count(&self) -> u32 {
         self.targets.len() as u32
     }
 
-    /// The node of an ordinal.
+    /// The node with this ordinal.
     ///
     /// # Panics
     /// If there is no such node.
@@ -58,7 +59,7 @@ impl Snapshot {
         }
     }
 
-    /// All nodes by ordinal; the first is the root.
+    /// All nodes by ordinal. The first is the root.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = Node<'_>> {
         (0..self.node_count()).map(|ordinal| Node {
             snapshot: self,
@@ -76,7 +77,7 @@ impl Snapshot {
         &self.edge_type_names
     }
 
-    /// The strings; empty if they were left out.
+    /// The strings. Empty if they were left out.
     pub fn strings(&self) -> &Strings {
         &self.strings
     }
@@ -95,7 +96,8 @@ impl<'s> Node<'s> {
         self.ordinal
     }
 
-    /// V8's number for it, unique in a snapshot and the same in later ones of the same heap; `None` if ids were left out.
+    /// V8's number for it, unique in a snapshot and the same in later ones of the same heap. `None`
+    /// if ids were left out.
     pub fn id(self) -> Option<u64> {
         self.snapshot.node_ids.get(self.ordinal as usize).copied()
     }
@@ -105,22 +107,23 @@ impl<'s> Node<'s> {
         self.snapshot.node_types[self.ordinal as usize]
     }
 
-    /// Its type: `object`, `string`, `closure` ...
+    /// The name of its type: `object`, `string`, `closure` ...
     pub fn type_name(self) -> &'s str {
         &self.snapshot.node_type_names[usize::from(self.type_index())]
     }
 
-    /// Its name, which index of [`Snapshot::strings`]; `None` if names were left out.
+    /// The index of its name in [`Snapshot::strings`]. `None` if names were left out.
     pub fn name_index(self) -> Option<u32> {
         self.snapshot.node_names.get(self.ordinal as usize).copied()
     }
 
-    /// Its name; empty if names or strings were left out.
+    /// The text of its name. Empty if names or strings were left out.
     pub fn name(self) -> Cow<'s, str> {
         string(self.snapshot, self.name_index())
     }
 
-    /// Bytes of the object itself, without what it refers to. Not always a multiple of 8.
+    /// The bytes of the object itself, without the objects that it refers to. Not always a multiple
+    /// of 8.
     pub fn self_size(self) -> u64 {
         self.snapshot.self_sizes[self.ordinal as usize]
     }
@@ -140,7 +143,7 @@ impl<'s> Node<'s> {
     }
 }
 
-/// What an edge is called.
+/// The name of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EdgeName {
     /// A plain number: the index of an array's element.
@@ -167,12 +170,12 @@ impl<'s> Edge<'s> {
         self.snapshot.edge_types[self.place as usize]
     }
 
-    /// Its type: `property`, `element`, `weak` ...
+    /// The name of its type: `property`, `element`, `weak` ...
     pub fn type_name(self) -> &'s str {
         &self.snapshot.edge_type_names[usize::from(self.type_index())]
     }
 
-    /// Whether it keeps its target alive: every edge does that is not of type `weak`.
+    /// Whether it keeps its target alive. Every edge does whose type is not `weak`.
     pub fn is_strong(self) -> bool {
         Some(self.type_index()) != self.snapshot.weak_type
     }
@@ -185,7 +188,7 @@ impl<'s> Edge<'s> {
         }
     }
 
-    /// What it is called; `None` if names were left out.
+    /// The name of the edge. `None` if names were left out.
     pub fn name(self) -> Option<EdgeName> {
         let name = *self.snapshot.edge_names.get(self.place as usize)?;
         let indexed = self.snapshot.indexed_types[usize::from(self.type_index())];
@@ -196,7 +199,7 @@ impl<'s> Edge<'s> {
         })
     }
 
-    /// What it is called, as text: the index, or the string (empty if names or strings were left out).
+    /// The name as text: the index, or the string (empty if names or strings were left out).
     pub fn name_text(self) -> Cow<'s, str> {
         match self.name() {
             Some(EdgeName::Index(index)) => Cow::Owned(index.to_string()),

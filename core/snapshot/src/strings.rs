@@ -1,7 +1,7 @@
-//! The strings of a snapshot, kept as they are in the file and decoded when asked for.
+//! The strings of a snapshot, kept as in the file and decoded on request.
 //!
-//! V8 cuts strings into UTF-16 units and writes halves of surrogate pairs as they come (`\ud83d` alone), which no Rust string can
-//! hold; so decoding is lossy, and what is kept is not.
+//! V8 cuts strings into UTF-16 units and writes halves of surrogate pairs as they come (`\ud83d`
+//! alone). No Rust string can hold these. So decoding loses them, but the kept text does not.
 
 use std::borrow::Cow;
 
@@ -14,17 +14,17 @@ pub struct Strings {
 }
 
 impl Strings {
-    /// How many there are.
+    /// The number of strings.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none (they were left out, or the file has none).
+    /// Whether there are no strings (they were left out, or the file has none).
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The bytes between the quotes, JSON escapes as they are in the file.
+    /// The bytes between the quotes, with JSON escapes as in the file.
     ///
     /// # Panics
     /// If `index` is not below [`Strings::len`].
@@ -34,7 +34,8 @@ impl Strings {
         &self.text[start..self.ends[index]]
     }
 
-    /// The string, with U+FFFD in the place of what is not Unicode (half a surrogate pair, bytes that are not UTF-8).
+    /// The string, with U+FFFD in place of anything that is not Unicode (half a surrogate pair,
+    /// bytes that are not UTF-8).
     ///
     /// # Panics
     /// If `index` is not below [`Strings::len`].
@@ -46,7 +47,7 @@ impl Strings {
         &mut self.text
     }
 
-    /// Appends a string. Gives its index.
+    /// Appends a string. Returns its index.
     pub(crate) fn push(&mut self, string: &str) -> u32 {
         let quoted = serde_json::Value::from(string).to_string();
         self.text.extend_from_slice(&quoted.as_bytes()[1..quoted.len() - 1]);
@@ -54,7 +55,7 @@ impl Strings {
         (self.ends.len() - 1) as u32
     }
 
-    /// What was appended to `text` since the last call is one string.
+    /// Makes one string of the text that was appended since the last call.
     pub(crate) fn finish(&mut self) {
         self.ends.push(self.text.len());
     }
@@ -65,7 +66,8 @@ impl Strings {
     }
 }
 
-/// Undoes JSON's escapes. `raw` has none that are not JSON's own, but `\u` may be followed by anything.
+/// Undoes JSON's escapes. `raw` has only JSON's own escapes, but `\u` may be followed by any
+/// characters.
 fn decode(raw: &[u8]) -> Cow<'_, str> {
     if !raw.contains(&b'\\') {
         return String::from_utf8_lossy(raw);
@@ -90,7 +92,8 @@ fn decode(raw: &[u8]) -> Cow<'_, str> {
     Cow::Owned(decoded)
 }
 
-/// The character of the digits after `\u`, joined with a following `\u` if the two are a surrogate pair; what comes after.
+/// Decodes the digits after `\u`, together with a following `\u` if the two are a surrogate pair.
+/// Returns the rest of the text.
 fn decode_units<'r>(digits: &'r [u8], decoded: &mut String) -> &'r [u8] {
     let Some(first) = unit(digits) else {
         decoded.push(char::REPLACEMENT_CHARACTER);
@@ -133,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_unicode_is_replaced() {
+    fn text_that_is_not_unicode_is_replaced() {
         assert_eq!(decode(br"a\ud83dz"), "a\u{fffd}z");
         assert_eq!(decode(br"\ude00\ud83d\ud83d\ude00"), "\u{fffd}\u{fffd}😀");
         assert_eq!(decode(br"\uzz"), "\u{fffd}zz");

@@ -1,8 +1,9 @@
-//! Writes snapshots as V8 does, so that what reads V8's reads these: Chrome's developer tools, memlab, and this crate.
+//! Writes snapshots as V8 does, so that readers of V8's can read them: Chrome's developer tools,
+//! memlab, and this crate.
 //!
-//! The format wants nodes before edges, and the edges of a node together, in the order of the nodes. So that is the order of the calls: every
-//! node, every edge, [`Writer::finish`]. Strings are collected on the way, each distinct one once, and written last: they are all that is kept in
-//! memory.
+//! In the format nodes come before edges, and the edges of a node are together, in the order of the
+//! nodes. So calls come in this order: every node, every edge, [`Writer::finish`]. Strings are
+//! collected on the way, each distinct one once, and written last. Only they are kept in memory.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -32,46 +33,46 @@ const EDGE_TYPES: [&str; 7] = [
     "context", "element", "property", "internal", "hidden", "shortcut", "weak",
 ];
 
-/// What the developer tools look for in `meta`, whether there is any of it or not.
+/// Keys of `meta` that the developer tools require, even if their arrays are empty.
 const OTHER_FIELDS: &str = r#""trace_function_info_fields":["function_id","name","script_name","script_id","line","column"],
 "trace_node_fields":["id","function_info_index","count","size","children"],
 "sample_fields":["timestamp_us","last_assigned_id"],
 "location_fields":["object_index","script_id","line","column"]"#;
 
-/// Numbers in a node's record.
+/// The number of fields in a node's record.
 const NODE_WIDTH: u64 = 7;
 
-/// What a node is, in V8's words.
+/// The type of a node, in V8's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum NodeType {
-    /// An object of a class, which its name says.
+    /// An object, whose name is its class.
     Object = 3,
-    /// Where roots are found, and other nodes that are no objects.
+    /// A place where roots are found, or another node that is no object.
     Synthetic = 9,
 }
 
-/// What an edge is, in V8's words, with what it is called.
+/// The type of an edge in V8's words, and its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EdgeKind<'n> {
-    /// Of an index.
+    /// An element of this index.
     Element(u32),
-    /// A reference that does not keep its target alive, of a name.
+    /// A reference of this name that does not keep its target alive.
     Weak(&'n str),
 }
 
 /// A node to be written.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeRecord<'n> {
-    /// What it is.
+    /// The type of the node.
     pub kind: NodeType,
-    /// Its name: of an object the class.
+    /// The name of the node: the class, if it is an object.
     pub name: &'n str,
     /// A number unique in the snapshot.
     pub id: u64,
     /// Bytes of the object itself.
     pub self_size: u64,
-    /// How many edges will be written for it.
+    /// The number of edges that will be written for it.
     pub edge_count: u32,
 }
 
@@ -83,16 +84,17 @@ pub struct Writer<W> {
     nodes: u32,
     edges: u32,
     nodes_written: u32,
-    /// What the nodes' edge counts come to.
+    /// The sum of the nodes' edge counts.
     edges_promised: u64,
     edges_written: u32,
 }
 
 impl<W: Write> Writer<W> {
-    /// A snapshot of so many nodes and edges. Every call writes a few bytes: give it a buffered writer.
+    /// Begins a snapshot of `nodes` nodes and `edges` edges. Every call writes a few bytes, so
+    /// `out` should be buffered.
     ///
     /// # Errors
-    /// If `out` does not take them.
+    /// If writing to `out` fails.
     pub fn new(mut out: W, nodes: u32, edges: u32) -> io::Result<Self> {
         let quoted = |names: &[&str]| {
             names
@@ -114,7 +116,7 @@ impl<W: Write> Writer<W> {
             quoted(&NODE_TYPES),
             quoted(&EDGE_TYPES),
         )?;
-        // The first string is not used as a name, as in V8's own.
+        // As in V8's own snapshots, the first string is not used as a name.
         Ok(Writer {
             out,
             strings: HashMap::from([("<dummy>".to_owned(), 0)]),
@@ -126,17 +128,17 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// The next node. Its ordinal is the number of nodes before it; the first is the root.
+    /// Writes the next node. Its ordinal is the number of nodes before it. The first is the root.
     ///
     /// # Errors
-    /// If the file does not take it.
+    /// If writing to the file fails.
     ///
     /// # Panics
     /// If an edge was written before, or there are more nodes than announced.
     pub fn node(&mut self, node: NodeRecord<'_>) -> io::Result<()> {
         assert!(
             self.edges_written == 0 && self.nodes_written < self.nodes,
-            "nodes come first, as many as announced"
+            "nodes come first, and no more than announced"
         );
         let comma = if self.nodes_written == 0 { "" } else { "\n," };
         let name = self.string(node.name);
@@ -156,10 +158,11 @@ impl<W: Write> Writer<W> {
         )
     }
 
-    /// The next edge: of the node whose turn it is, to the node of this ordinal.
+    /// Writes the next edge, to the node with ordinal `target`. The source is the first node that
+    /// has fewer edges than announced.
     ///
     /// # Errors
-    /// If the file does not take it.
+    /// If writing to the file fails.
     ///
     /// # Panics
     /// If nodes are missing, there are more edges than announced, or there is no such target.
@@ -178,13 +181,14 @@ impl<W: Write> Writer<W> {
         write!(self.out, "{before}{kind},{name},{}", u64::from(target) * NODE_WIDTH)
     }
 
-    /// The strings, and the end.
+    /// Writes the strings, and ends the snapshot.
     ///
     /// # Errors
-    /// If the file does not take them.
+    /// If writing to the file fails.
     ///
     /// # Panics
-    /// If there were fewer nodes or edges than announced, or the nodes announced other numbers of edges.
+    /// If there were fewer nodes or edges than announced, or the nodes announced other numbers of
+    /// edges.
     pub fn finish(mut self) -> io::Result<W> {
         assert_eq!(
             (self.nodes_written, self.edges_written),
@@ -205,7 +209,7 @@ impl<W: Write> Writer<W> {
         strings.sort_unstable_by_key(|&(_, index)| index);
         for (string, index) in strings {
             self.out.write_all(if index == 0 { b"" } else { b",\n" })?;
-            serde_json::to_writer(&mut self.out, &string)?;
+            write!(self.out, "{}", serde_json::Value::String(string))?;
         }
         self.out.write_all(b"]}\n")?;
         self.out.flush()?;

@@ -127,14 +127,14 @@ pub fn compare(arguments: &CompareArguments) -> ExitCode {
         Err(message) => return usage(message),
     };
     let comparison = compare_folders(&folders[0], &folders[1], arguments.threshold);
-    if comparison.rows.is_empty() {
+    if comparison.is_empty() {
         return usage(format!(
             "{} and {} have no configuration in common that was run: nothing can be compared",
             arguments.base.display(),
             arguments.new.display()
         ));
     }
-    let printed = super::print(&gclab_report::comparison_table(&comparison));
+    let printed = super::print(&gclab_report::comparison(&comparison));
     if comparison.regressed() {
         ExitCode::FAILURE
     } else {

@@ -1,6 +1,6 @@
 //! What makes a finished sweep not well: runs that failed, and checksums that do not agree.
 
-use gclab_report::{disagreements, wrong_results};
+use gclab_report::{disagreements, profile_disagreements};
 use gclab_results::{ResultsDir, RunRecord, Status};
 
 /// One text for each thing that is wrong; none if all is well. An exhausted heap is a result, not a fault: sweeps over `-M` are made to
@@ -12,7 +12,7 @@ pub fn verdict(results: &ResultsDir) -> Vec<String> {
             "WRONG RESULTS: {note}: a collector loses or changes data, or the workload is not deterministic"
         ));
     }
-    for note in wrong_results(results) {
+    for note in profile_disagreements(results) {
         complaints.push(format!("WRONG RESULTS: {note}: a heap profile changes the program"));
     }
     for kind in ["crash", "timeout", "usage error"] {

@@ -20,28 +20,29 @@ pub struct Node {
     value: u64,
 }
 
-/// What a heap is like.
+/// The shape of a heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// A binary tree that lies in order of breadth.
+    /// A binary tree that lies in breadth-first order.
     Tree,
-    /// Lists of about 100,000, which lie in order.
+    /// Lists of about 100,000 nodes, which lie in order.
     Lists,
-    /// A binary tree whose nodes lie in no order, and the third pointers lead anywhere: nearly all nodes reach each other.
+    /// A binary tree whose nodes lie in no order. A third pointer of each node leads anywhere, so
+    /// nearly all nodes reach each other.
     Graph,
-    /// The same, but only every other node has a third pointer: many lead nowhere.
+    /// The same, but only every other node has a third pointer, so many nodes lead nowhere.
     LooseGraph,
 }
 
-/// A heap, and what keeps it alive.
+/// A heap, and the handle that keeps it alive.
 pub struct Heap {
-    /// What it is called.
+    /// The name in the output.
     pub name: String,
     pub world: World<KindOf<TwoSpace>>,
     _roots: Handle<MutArray<Node>>,
 }
 
-/// All heaps: of so many nodes, and with 20 named roots, in some once more with a thousand.
+/// All heaps, each with its number of named roots: 20, and in some once more a thousand.
 pub const HEAPS: [(Shape, usize); 6] = [
     (Shape::Tree, 20),
     (Shape::Lists, 20),
@@ -62,7 +63,7 @@ impl Shape {
     ) -> [Option<usize>; 3] {
         let there = |i: usize| (i < nodes).then_some(i);
         match self {
-            // The root of each list is one of the first nodes; lists lie one after the other.
+            // The root of each list is one of the first nodes. Lists lie one after the other.
             Shape::Lists => {
                 let length = nodes.div_ceil(roots.min(20));
                 [there(i + 1).filter(|next| next % length != 0), None, None]
@@ -79,7 +80,8 @@ impl Shape {
         }
     }
 
-    /// Node of the named root `i`: the root of all, subtrees of one level beside each other, and then any.
+    /// The node of named root `i`: the root of all, then neighbouring subtrees of one level, and
+    /// then any.
     fn root(self, i: usize, nodes: usize, roots: usize, mut draw: impl FnMut(usize) -> usize) -> usize {
         match (self, i) {
             (Shape::Lists, _) => nodes.div_ceil(roots.min(20)) * (i % 20) % nodes,
@@ -91,7 +93,7 @@ impl Shape {
 }
 
 impl Heap {
-    /// A heap of so many nodes of this shape.
+    /// Makes a heap of `nodes` nodes of this shape.
     pub fn new(shape: Shape, nodes: usize, roots: usize) -> Heap {
         let flags = Config {
             allocation_area: Bytes::gib(1),
@@ -113,7 +115,7 @@ impl Heap {
                     let (m, node) = m.alloc_with(|_| Node::new(None, None, None, i as u64));
                     all.get(m).set(m, i, Some(node));
                 }
-                // Which node has which place.
+                // The place of each node.
                 let mut place: Vec<u32> = (0..nodes as u32).collect();
                 if matches!(shape, Shape::Graph | Shape::LooseGraph) {
                     (1..nodes).for_each(|i| place.swap(i, draw(i + 1)));
@@ -144,12 +146,12 @@ impl Heap {
     }
 }
 
-/// What counts a heap as a flag says.
+/// Makes a counter for a flag.
 pub fn counter(flag: &str) -> Counter {
     Counter::new(&Flags::parse_words(&[flag]).expect("a flag").config.profile).expect("a profile")
 }
 
-/// Counts closures, and does nothing else.
+/// A client that only counts closures.
 pub struct Empty<const DEPTH_FIRST: bool>(pub usize);
 
 impl<'a, const DEPTH_FIRST: bool> Client<'a> for Empty<DEPTH_FIRST> {

@@ -1,19 +1,19 @@
-//! What is wrong with a heap, in words.
+//! Faults of a heap, and their descriptions.
 
 use gclab_core::space::Region;
 use gclab_core::words::Addr;
 use gclab_core::world::{ClosureView, Stopped};
 use std::fmt;
 
-/// The checks that there are.
+/// The checks, one for each kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Check {
-    /// The block allocator's own invariants, and that its runs are the collector's.
+    /// The block allocator keeps its own invariants, and its runs are the collector's.
     Blocks,
-    /// The state of each block is that of its region.
+    /// The state of each block fits its region.
     States,
-    /// Regions hold closures, one behind the other.
+    /// Regions hold closures, one after the other.
     Closures,
     /// Roots lead to closures.
     Roots,
@@ -21,11 +21,11 @@ pub enum Check {
     Weak,
     /// Pointers of reachable closures lead to closures.
     Pointers,
-    /// Pointers from old to young are remembered, and nothing else is.
+    /// Pointers from old to young are remembered, and no others.
     Remembered,
-    /// The figures of the collection are those of the heap.
+    /// The figures of the collection fit the heap.
     Statistics,
-    /// Nothing but what is reachable was kept.
+    /// The collection kept reachable closures only.
     Exact,
     /// In a profiled heap each reachable closure has a side word, of an era that has begun.
     SideWords,
@@ -48,10 +48,10 @@ impl fmt::Display for Check {
     }
 }
 
-/// What is wrong.
+/// A fault of a heap: the check that failed, and a description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Which check found it.
+    /// The check that found the fault.
     pub check: Check,
     what: String,
 }
@@ -73,7 +73,7 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// A region in words.
+/// Describes a region.
 pub(super) fn region(region: &Region) -> String {
     format!(
         "the region {}–{} (step {}{}, {:?})",
@@ -85,7 +85,7 @@ pub(super) fn region(region: &Region) -> String {
     )
 }
 
-/// A closure in words.
+/// Describes a closure.
 pub(super) fn closure(stopped: &Stopped<'_>, closure: ClosureView<'_>) -> String {
     let info = closure.info();
     format!(
@@ -99,7 +99,7 @@ pub(super) fn closure(stopped: &Stopped<'_>, closure: ClosureView<'_>) -> String
     )
 }
 
-/// Where an address leads that should lead to a closure.
+/// Describes a place that an address leads to, instead of a closure.
 pub(super) fn place(stopped: &Stopped<'_>, address: Addr) -> String {
     if !address.0.is_multiple_of(8) {
         return format!("{address}, which is not aligned");

@@ -1,11 +1,13 @@
-//! The checker (`-DS`): the whole heap, after every collection.
+//! The checker (`-DS`): checks the whole heap after every collection.
 //!
-//! It is a listener: at each [`Event::End`] it compares what the collector says it manages with what the block allocator has
-//! given out, what the state table says, what pointers say, and what the collection reported. The first disagreement
-//! is a panic that names address, closure, region and slot. Each kind of disagreement has a name ([`Check`]), so that
-//! a test can say which check finds which fault.
+//! It is a listener. At each [`Event::End`] it compares five things: the regions of the collector,
+//! the blocks that the block allocator has handed out, the state table, the pointers, and the
+//! figures of the collection. The first disagreement is a panic that names address, closure, region
+//! and slot. Each kind of disagreement has a name ([`Check`]), so that a test can say which check
+//! finds which fault.
 //!
-//! Cost: three passes over the heap and one over what is reachable, two in a profiled heap; memory 3/64 of the heap.
+//! Cost: three passes over the heap and one over the reachable closures, two in a profiled heap;
+//! memory 3/64 of the heap.
 
 mod fault;
 mod pointers;
@@ -35,7 +37,7 @@ pub struct Checker {
     tables: Option<Tables>,
 }
 
-/// What checks keep between collections, to have the memory again.
+/// Tables that are kept between collections, to use their memory again.
 #[derive(Debug)]
 struct Tables {
     starts: AddrSet,
@@ -55,22 +57,23 @@ impl Checker {
         }
     }
 
-    /// Also check that a major collection left nothing but what is reachable, as copying and compacting ones do.
+    /// Also checks that a major collection left nothing but reachable closures, as copying and
+    /// compacting ones do.
     pub fn exact(mut self) -> Self {
         self.exact = true;
         self
     }
 
-    /// From now on check the heap of `world` after each collection.
+    /// Checks the heap of `world` after each collection from now on.
     pub fn install<M: MutatorKind>(world: &mut World<M>) {
         world.listen(Box::new(Checker::new(world.collector())));
     }
 
-    /// Check the heap now. `collection` is the record of the collection that ended just before, if one did: its figures are then
-    /// compared with the heap.
+    /// Checks the heap now. `collection` is the record of the collection that ended just before, if
+    /// there was one. Its figures are then compared with the heap.
     ///
     /// # Errors
-    /// The first fault.
+    /// If the heap is not sound: the first fault.
     pub fn check(&mut self, stopped: &Stopped<'_>, collection: Option<&Collection>) -> Result<(), Fault> {
         let base = stopped.blocks().base();
         let tables = self.tables.get_or_insert_with(|| Tables {
@@ -119,7 +122,7 @@ fn bytes(regions: &[StoppedRegion<'_>], take: impl Fn(&Region) -> bool) -> Bytes
         .sum()
 }
 
-/// The collection's figures are those of the heap.
+/// Checks that the collection's figures fit the heap.
 fn statistics(collection: &Collection, regions: &[StoppedRegion<'_>]) -> Result<(), Fault> {
     let live = bytes(regions, |region| region.step > 0);
     let large = bytes(regions, |region| region.step > 0 && region.large);
@@ -148,7 +151,7 @@ fn statistics(collection: &Collection, regions: &[StoppedRegion<'_>]) -> Result<
     Ok(())
 }
 
-/// Everything in the heap is reachable.
+/// Checks that everything in the heap is reachable.
 fn nothing_floats(regions: &[StoppedRegion<'_>], reached: Words) -> Result<(), Fault> {
     let (all, reached) = (bytes(regions, |_| true), reached.to_bytes());
     if all == reached {

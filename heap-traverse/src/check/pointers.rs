@@ -1,4 +1,4 @@
-//! Pointers: roots, weak handles and every slot that is reachable lead to where a closure starts.
+//! Pointers: roots, weak handles and all reachable slots lead to the start of a closure.
 
 use super::fault::{self, Check, Fault};
 use crate::addr_set::AddrSet;
@@ -6,7 +6,7 @@ use crate::traverse::{Traversal, Visit};
 use gclab_core::words::{Addr, Words};
 use gclab_core::world::{ClosureView, RootOrigin, Stopped};
 
-/// Every root and every weak handle leads to one of `starts`.
+/// Checks that every root and every weak handle leads to one of `starts`.
 pub(super) fn roots(stopped: &Stopped<'_>, starts: &AddrSet) -> Result<(), Fault> {
     let mut bad: Option<(RootOrigin, Addr)> = None;
     stopped.for_each_root(|origin, address| {
@@ -28,7 +28,8 @@ pub(super) fn roots(stopped: &Stopped<'_>, starts: &AddrSet) -> Result<(), Fault
     ))
 }
 
-/// Every reachable closure of a profiled heap has a side word: it was allocated, and perhaps used, in an era that there was.
+/// Checks that every reachable closure of a profiled heap has a side word: it was created, and
+/// perhaps used, in an era that has begun.
 pub(super) fn side_words(stopped: &Stopped<'_>, traversal: &mut Traversal) -> Result<(), Fault> {
     let Some(side_words) = stopped.side_words() else {
         return Ok(());
@@ -57,7 +58,8 @@ pub(super) fn side_words(stopped: &Stopped<'_>, traversal: &mut Traversal) -> Re
     ))
 }
 
-/// Every slot of every reachable closure is null or leads to one of `starts`. Says how much is reachable.
+/// Checks that every slot of every reachable closure is null or leads to one of `starts`. Returns
+/// the size of the reachable closures.
 pub(super) fn reachable(stopped: &Stopped<'_>, starts: &AddrSet, traversal: &mut Traversal) -> Result<Words, Fault> {
     let mut bad = None;
     let mut words = Words(0);
@@ -67,7 +69,7 @@ pub(super) fn reachable(stopped: &Stopped<'_>, starts: &AddrSet, traversal: &mut
         if let Some(slot) = closure.slots().enumerate().find(wrong) {
             bad.get_or_insert((closure, slot));
         }
-        // After the first fault pointers are not believed any more.
+        // After the first fault, do not trust pointers.
         if bad.is_some() { Visit::Skip } else { Visit::Descend(()) }
     });
     match bad {

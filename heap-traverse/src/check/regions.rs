@@ -8,8 +8,9 @@ use gclab_core::space::Region;
 use gclab_core::words::Addr;
 use gclab_core::world::{Stopped, StoppedRegion};
 
-/// The block allocator is in order, and what it has allocated is exactly what the regions (in the order of their addresses)
-/// lie in. Several regions may share a run, if they do not overlap and are of one step.
+/// Checks that the block allocator is in order, and that its allocated runs are exactly the runs of
+/// `regions` (which are in the order of their addresses). Several regions may share a run if they
+/// do not overlap and are of one step.
 pub(super) fn blocks<'a>(stopped: &Stopped<'a>, regions: &[StoppedRegion<'a>]) -> Result<(), Fault> {
     stopped
         .blocks()
@@ -48,7 +49,7 @@ pub(super) fn blocks<'a>(stopped: &Stopped<'a>, regions: &[StoppedRegion<'a>]) -
     })
 }
 
-/// A region lies inside the run that it names, which is allocated.
+/// Checks that a region lies inside the run that it names, and that this run is allocated.
 fn inside(stopped: &Stopped<'_>, region: &Region) -> Result<(), Fault> {
     let run = region.run;
     let found = stopped.blocks().run_of(run.start());
@@ -64,8 +65,9 @@ fn inside(stopped: &Stopped<'_>, region: &Region) -> Result<(), Fault> {
     Err(Fault::new(Check::Blocks, format!("{} {why}", fault::region(region))))
 }
 
-/// The state of each block is that of its region: its step, large or not, condemned only in the nursery (which, if the collector
-/// moves closures, always is).
+/// Checks the state of each block against its region: the step, large or not, condemned or not.
+/// Only the nursery may be condemned. If the collector moves closures, the nursery is always
+/// condemned.
 pub(super) fn states<'a>(stopped: &Stopped<'a>, regions: &[StoppedRegion<'a>], moves: bool) -> Result<(), Fault> {
     for region in regions {
         for block in 0..region.run.blocks() as usize {
@@ -87,7 +89,8 @@ pub(super) fn states<'a>(stopped: &Stopped<'a>, regions: &[StoppedRegion<'a>], m
     Ok(())
 }
 
-/// Regions hold closures, one behind the other, a large one only one. Puts their addresses into `starts`.
+/// Checks that regions hold closures, one after the other, and that a large region holds one only.
+/// Puts the closures' addresses into `starts`.
 pub(super) fn closures<'a>(
     stopped: &Stopped<'a>,
     regions: &[StoppedRegion<'a>],
@@ -105,7 +108,7 @@ pub(super) fn closures<'a>(
         Fault::new(
             Check::Closures,
             format!(
-                "no closure that ends inside starts at {} of {}",
+                "no closure that ends inside its region starts at {} of {}",
                 damage.at,
                 fault::region(&damage.region)
             ),

@@ -1,5 +1,5 @@
-//! The remembered set is complete: every slot of an old closure that leads to a younger step is in it. And it leads only
-//! to slots of old closures, since the next collection writes to them.
+//! The remembered set is complete: it has every slot of an old closure that leads to a younger
+//! step. And it has slots of old closures only, since the next collection writes to them.
 
 use super::fault::{self, Check, Fault};
 use crate::addr_set::AddrSet;
@@ -8,7 +8,8 @@ use gclab_core::space::FIRST_OLD_STEP;
 use gclab_core::words::Addr;
 use gclab_core::world::{ClosureView, Stopped, StoppedRegion};
 
-/// Checks it for all of `regions`, the closures of which have been found to parse. `remembered` is used to look slots up.
+/// Checks the remembered set against `regions`, whose closures have been found to parse.
+/// `remembered` is used to look slots up.
 pub(super) fn complete<'a>(
     stopped: &Stopped<'a>,
     regions: &[StoppedRegion<'a>],

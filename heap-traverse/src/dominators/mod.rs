@@ -1,16 +1,20 @@
-//! Dominators: through whom each object is held, and how much each holds.
+//! Dominators: which objects hold each object, and how much memory each object holds.
 //!
-//! **Terms.** Node *d dominates* node v if every way from the root to v goes through d; the *immediate dominator* of v is the nearest
-//! such d other than v. Immediate dominators form a tree under the root. If d went away, v would be unreachable: the *retained
-//! size* of d is what its subtree weighs, which is the memory that would come free.
+//! **Terms.** Node *d dominates* node v if every path from the root to v goes through d. The
+//! *immediate dominator* of v is the nearest such d other than v. Immediate dominators form a tree
+//! under the root. Without d, v would be unreachable. So the *retained size* of d, the sum of sizes
+//! in its subtree, is the memory that would be freed without d.
 //!
-//! **How** it is computed: `semi_nca.rs`.
+//! `semi_nca.rs` has the algorithm.
 //!
-//! **Memory**, beside the graph: at most 4 (E + 5 N) bytes at any time for N nodes and E edges that the root reaches, of which 8 N stay. Together
-//! with the graph that is at most three times the graph if there are three edges a node or more, and at most four times it for any graph.
+//! **Memory**, in addition to the graph: at most 4 (E + 5 N) bytes at any time for N nodes and E
+//! edges that the root reaches, of which 8 N stay. Together with the graph that is at most three
+//! times the graph if there are three edges a node or more, and at most four times it for any
+//! graph.
 //!
-//! **Checked** by tests: against the definition (take a node away and see what is not reached any more) on random graphs, against another
-//! algorithm, and against the results of other programs on real heaps.
+//! **Checked** by tests: against the definition (remove a node and see which nodes are not reached
+//! any more) on random graphs, against another algorithm, and against the results of other programs
+//! on real heaps.
 
 mod semi_nca;
 
@@ -20,20 +24,22 @@ use crate::rows::Rows;
 /// The dominator tree of a graph.
 #[derive(Debug)]
 pub struct Dominators {
-    /// By node: its immediate dominator; the root's is the root; [`NONE`] where the root does not lead.
+    /// By node: its immediate dominator. The root's is the root. [`NONE`] if the root does not
+    /// reach it.
     idom: Vec<u32>,
-    /// What the root reaches, each after its immediate dominator.
+    /// The nodes that the root reaches, each after its immediate dominator.
     order: Vec<u32>,
 }
 
 impl Dominators {
-    /// The dominator tree of `graph`.
+    /// Computes the dominator tree of `graph`.
     pub fn of(graph: &Graph) -> Self {
         let (idom, order) = semi_nca::dominators(graph);
         Dominators { idom, order }
     }
 
-    /// The immediate dominator of `node`, the root's being the root; `None` if the root does not reach the node.
+    /// The immediate dominator of `node`. The root's is the root. `None` if the root does not reach
+    /// the node.
     ///
     /// # Panics
     /// If there is no such node.
@@ -42,17 +48,19 @@ impl Dominators {
         Some(self.idom[node as usize]).filter(|&idom| idom != NONE)
     }
 
-    /// By node: its immediate dominator, [`NONE`] where the root does not lead.
+    /// By node: its immediate dominator, or [`NONE`] if the root does not reach it.
     pub fn idoms(&self) -> &[u32] {
         &self.idom
     }
 
-    /// What the root reaches, in an order in which each comes after its immediate dominator; the root first.
+    /// The nodes that the root reaches, each after its immediate dominator, so the root comes
+    /// first.
     pub fn reached(&self) -> &[u32] {
         &self.order
     }
 
-    /// By node: the sum of `size` over all that it dominates, itself included; 0 where the root does not lead.
+    /// By node: the sum of `size` over all nodes that it dominates, itself included. 0 if the root
+    /// does not reach it.
     pub fn retained(&self, size: impl Fn(u32) -> u64) -> Vec<u64> {
         let mut retained = vec![0_u64; self.idom.len()];
         for &node in &self.order {

@@ -1,46 +1,52 @@
-//! The dominator tree by semidominators and nearest common ancestors ("semi-NCA"; Georgiadis, Tarjan, Werneck: Finding Dominators in
-//! Practice, 2006), with three changes that let it scale.
+//! The dominator tree by semidominators and nearest common ancestors ("semi-NCA"; Georgiadis,
+//! Tarjan, Werneck: Finding Dominators in Practice, 2006), with three changes that let it scale.
 //!
-//! 1. Only edges from higher to lower preorder numbers are kept as predecessors: one from lower to higher leads down the tree, and its
-//!    part in the minimum is its source, whoever else is looked at. So there are at most E - N + 1 of them.
-//! 2. Labels are semidominators, not the nodes that have them: the algorithm needs no more, and a step of a path is one cache line. Paths
-//!    are compressed by turning their pointers round, not with a stack.
-//! 3. The nearest common ancestor is found with skip pointers (Myers: An applicative random-access stack, 1983). By steps of one, a long
-//!    list with many objects at its end that others hold too would take quadratic time, and real heaps have such lists.
+//! 1. Only edges from higher to lower preorder numbers are kept as predecessors. An edge from a
+//!    lower to a higher number leads down the tree, and contributes just its source to the minimum,
+//!    at any time it is looked at. So at most E - N + 1 edges are kept.
+//! 2. Labels are semidominators, not the nodes that have them. The algorithm needs no more, and a
+//!    step of a path is one cache line. Paths are compressed by reversing their pointers, not with
+//!    a stack.
+//! 3. The nearest common ancestor is found with skip pointers (Myers: An applicative random-access
+//!    stack, 1983). With steps of one, a long list would take quadratic time if it has many objects
+//!    at its end that others hold too. Real heaps have such lists.
 //!
-//! What comes next is fetched ahead wherever it is known: nearly all time is spent waiting for memory.
+//! Memory is fetched ahead wherever the next access is known: nearly all time is spent waiting for
+//! memory.
 //!
-//! Time O(E log N) at worst. No recursion, and no stack: depth-first search climbs by the tree's own pointers.
+//! Time O(E log N) at worst. No recursion, and no stack: depth-first search climbs by the tree's
+//! own pointers.
 //!
-//! All arrays are indexed by preorder number, but for `Tree::number`.
+//! All arrays are indexed by preorder number, except `Tree::number`.
 
 use crate::fetch::fetch;
 use crate::graph::{Graph, NONE, ROOT};
 
-/// A depth-first spanning tree. Nodes have the numbers of their preorder: the root is 0, ancestors are lower than what is below them.
+/// A depth-first spanning tree. Nodes have the numbers of their preorder: the root is 0, and an
+/// ancestor has a lower number than its descendants.
 struct Tree {
-    /// By node: its number, or [`NONE`].
+    /// By node: its number, or [`NONE`] if it has none.
     number: Vec<u32>,
     /// By number: the node.
     node: Vec<u32>,
-    /// By number: the number of its parent; the root's is itself.
+    /// By number: the number of its parent. The root is its own parent.
     parent: Vec<u32>,
 }
 
-/// How many edges (or rows, or sources) ahead something is fetched: as many as a memory access takes time for.
+/// How many edges (or rows, or sources) ahead memory is fetched: about the time of a memory access.
 const AHEAD: usize = 16;
 
-/// Targets of a new node that are fetched. More would push each other out before they are looked at.
+/// How many targets of a new node are fetched. More would evict each other before they are used.
 const SIBLINGS: usize = 16;
 
-/// Why an edge is shown.
+/// The stages in which an edge is passed to a visitor.
 #[derive(Clone, Copy)]
 enum When {
-    /// It comes in a while.
+    /// The edge comes later: fetch the memory that it needs first.
     Soon,
-    /// What was fetched at `Soon` is there.
+    /// The memory fetched at `Soon` is there: fetch the memory that depends on it.
     Next,
-    /// It is its turn.
+    /// The edge is to be processed now.
     Now,
 }
 
@@ -50,19 +56,19 @@ struct Predecessors {
     sources: Vec<u32>,
 }
 
-/// A node of the forest of those that were processed, which paths are compressed in.
+/// A processed node, in the forest in which paths are compressed.
 #[derive(Clone, Copy)]
 struct Link {
-    /// Its parent, or an ancestor of that.
+    /// The node's parent, or an ancestor of the parent.
     up: u32,
-    /// The lowest semidominator from here up to `up`, which is left out.
+    /// The lowest semidominator on the path from here to `up`, without that of `up`.
     lowest: u32,
 }
 
-/// What skip pointers need of a node of the dominator tree.
+/// The skip pointer of a node in the dominator tree.
 #[derive(Clone, Copy)]
 struct Skip {
-    /// An ancestor.
+    /// An ancestor, the target of the skip.
     to: u32,
     depth: u32,
 }
@@ -86,7 +92,8 @@ pub(super) fn dominators(graph: &Graph) -> (Vec<u32>, Vec<u32>) {
 }
 
 impl Tree {
-    /// Depth first from the root. Also gives an array of one number a node that is not needed any more.
+    /// Searches depth-first from the root. Also returns an array of one number a node, whose memory
+    /// can be used again.
     fn of(graph: &Graph) -> (Tree, Vec<u32>) {
         let nodes = graph.node_count() as usize;
         let mut tree = Tree {
@@ -120,7 +127,7 @@ impl Tree {
         }
     }
 
-    /// Numbers a node.
+    /// Gives a node the next number.
     fn arrive(&mut self, node: u32, parent: u32) -> u32 {
         let number = self.node.len() as u32;
         self.number[node as usize] = number;
@@ -129,7 +136,7 @@ impl Tree {
         number
     }
 
-    /// What will be asked about the targets of a node comes towards the cache.
+    /// Brings the entries for the targets of a node towards the cache.
     #[inline]
     fn expect(&self, graph: &Graph, node: u32) {
         for &target in graph.row(node).iter().take(SIBLINGS) {
@@ -138,7 +145,8 @@ impl Tree {
         }
     }
 
-    /// Calls `visit` with the numbers of both ends of every edge, source by source: thrice, so that what it needs can come towards the cache.
+    /// Calls `visit` with the numbers of both ends of every edge, source by source. Each edge is
+    /// passed three times, so that memory for it can be fetched ahead.
     #[inline]
     fn for_each_edge(&self, graph: &Graph, mut visit: impl FnMut(When, u32, u32)) {
         // The last edges, each at its number modulo the length.
@@ -176,8 +184,8 @@ impl Tree {
 }
 
 impl Predecessors {
-    /// Also gives the lowest source of an edge to each node from above (its parent at most): all that semidominators need of such edges.
-    /// `spare` is memory for one number a node.
+    /// Also returns, by node, the lowest source of an edge from above, which is the parent or
+    /// lower. Semidominators need no more of such edges. `spare` is memory for one number a node.
     fn of(graph: &Graph, tree: &Tree, spare: Vec<u32>) -> (Vec<u32>, Predecessors) {
         let mut lowest = tree.parent.clone();
         let mut ends = spare;
@@ -192,7 +200,7 @@ impl Predecessors {
             }
             When::Now => ends[target as usize] += u32::from(source > target),
         });
-        // From counts to starts, which filling the rows turns into ends.
+        // Turns counts into starts. Filling the rows turns starts into ends.
         let mut sum = 0;
         for end in &mut ends {
             sum += std::mem::replace(end, sum);
@@ -214,7 +222,7 @@ impl Predecessors {
         (lowest, Predecessors { ends, sources })
     }
 
-    /// Where the row of `number` begins.
+    /// The place where the row of `number` begins.
     #[inline]
     fn start(&self, number: u32) -> usize {
         match number.checked_sub(1) {
@@ -224,7 +232,8 @@ impl Predecessors {
     }
 }
 
-/// Lowers each `semi` to the number of the node's semidominator. Gives the links, for their memory.
+/// Lowers each `semi` to the number of the node's semidominator. Returns the links, for their
+/// memory.
 fn semidominators(parent: &[u32], semi: &mut [u32], predecessors: &Predecessors) -> Vec<Link> {
     let mut links = vec![Link { up: 0, lowest: 0 }; parent.len()];
     let sources = &predecessors.sources;
@@ -250,15 +259,15 @@ fn semidominators(parent: &[u32], semi: &mut [u32], predecessors: &Predecessors)
     links
 }
 
-/// The lowest semidominator on the way from `from` up to the last node above `limit`: those are the ones that were processed. Leaves that way one
-/// step long.
+/// The lowest semidominator on the path from `from` up to the last node above `limit`. Those are
+/// the processed nodes. Shortens that path to one step.
 #[inline]
 fn eval(links: &mut [Link], from: u32, limit: u32) -> u32 {
     let first = links[from as usize];
     if first.up <= limit {
         return first.lowest;
     }
-    // Up, turning pointers round.
+    // Go up and reverse the pointers.
     let (mut below, mut at) = (NONE, from);
     let top = loop {
         let link = &mut links[at as usize];
@@ -268,7 +277,7 @@ fn eval(links: &mut [Link], from: u32, limit: u32) -> u32 {
         let up = std::mem::replace(&mut link.up, below);
         (below, at) = (at, up);
     };
-    // And down again.
+    // Go down again and restore them.
     let mut lowest = top.lowest;
     while below != NONE {
         let link = &mut links[below as usize];
@@ -279,11 +288,12 @@ fn eval(links: &mut [Link], from: u32, limit: u32) -> u32 {
     lowest
 }
 
-/// Steps that are tried one by one before skipping: nearly all searches are shorter.
+/// Single steps before skipping starts. Nearly all searches are shorter.
 const PLAIN_STEPS: u32 = 4;
 
-/// Turns parents into immediate dominators: that of a node is the nearest ancestor of its parent, in the dominator tree so far, that is not below
-/// its semidominator. `memory` is for the skip pointers.
+/// Turns parents into immediate dominators. The immediate dominator of a node is the nearest
+/// ancestor of its parent, in the dominator tree so far, whose number is not above its
+/// semidominator. `memory` is for the skip pointers.
 fn common_ancestors(parent: Vec<u32>, semi: &[u32], memory: Vec<Link>) -> Vec<u32> {
     let mut idom = parent;
     let mut skips = skips(memory);
@@ -305,14 +315,14 @@ fn common_ancestors(parent: Vec<u32>, semi: &[u32], memory: Vec<Link>) -> Vec<u3
     idom
 }
 
-/// The same memory, with the root's skip pointer set.
+/// Reuses the memory of the links for skip pointers, with the root's set.
 fn skips(links: Vec<Link>) -> Vec<Skip> {
     // Both are pairs of numbers: the compiler reuses the vector in place.
     links.into_iter().map(|_| Skip { to: 0, depth: 0 }).collect()
 }
 
-/// The skip pointer of a child of `above`: as far as that of its parent and of its parent's goal together, if those are of one length, else one
-/// step.
+/// The skip pointer of a child of `above`. If the skip of the parent and the next skip after it
+/// have the same length, it covers both; otherwise it is one step.
 #[inline]
 fn skip_below(skips: &[Skip], above: u32) -> Skip {
     let one = skips[above as usize];

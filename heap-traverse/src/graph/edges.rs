@@ -7,10 +7,10 @@
 
 use crate::rows::Rows;
 
-/// The node that refers to what the program's roots hold.
+/// The node that stands for the program's roots and refers to the objects that they hold.
 pub const ROOT: u32 = 0;
 
-/// No node.
+/// The number that stands for "no node".
 pub const NONE: u32 = u32::MAX;
 
 /// The nodes of a heap by ordinal, and a row for each node with the targets of its edges.
@@ -19,18 +19,18 @@ pub struct Graph {
     rows: Rows,
 }
 
-/// Why there is no graph.
+/// The reasons why a graph cannot be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GraphError {
     /// It would have no node, not even a root.
     Empty,
-    /// It would have so many nodes or edges that 32 bits cannot number them.
+    /// It would have more nodes or edges than 32 bits can number.
     TooLarge,
     /// An edge leads to a node that is not there.
     NoSuchNode {
-        /// Where the edge leads.
+        /// The target of the edge.
         target: u32,
-        /// How many nodes there are.
+        /// The number of nodes.
         nodes: u32,
     },
 }

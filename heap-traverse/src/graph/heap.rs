@@ -1,13 +1,16 @@
-//! From a stopped heap to its graph: what is reachable, numbered in the order of addresses.
+//! From a stopped heap to its graph: the reachable closures, numbered in the order of addresses.
 //!
-//! The first nodes are not closures: the root, below it `(GC roots)`, and below that one node for each origin of roots (`(Frames)`, `(Handles)`,
-//! `(Weak handles)`) and for each named heap root. A closure that is not reachable is not in the graph, though the collector may not have
+//! The first nodes are not closures. They are the root, below it `(GC roots)`, and below that one
+//! node for each origin of roots (`(Frames)`, `(Handles)`, `(Weak handles)`) and for each named
+//! heap root. A closure that is not reachable is not in the graph, even if the collector has not
 //! found it dead yet.
 //!
-//! **How.** A traversal sets a bit for each closure that it reaches; how many bits come before one is the number of the closure. Then two walks
-//! along the heap's memory write the rows. The result holds nothing of the heap: the mutators may go on.
+//! **How.** A traversal sets a bit for each closure that it reaches. The number of a closure is the
+//! number of set bits before its own. Then two walks along the heap's memory write the rows. The
+//! result does not refer to the heap, so the mutators may resume.
 //!
-//! **Memory**: while it is made, what the traversal needs and 3/128 of the heap; then 12 bytes a node and 8 an edge.
+//! **Memory**: during construction the memory of the traversal and 3/128 of the heap; afterwards 12
+//! bytes a node and 8 an edge.
 
 use super::edges::{Builder, Graph, GraphError, ROOT};
 use crate::traverse::{Traversal, Visit};
@@ -18,48 +21,50 @@ use gclab_core::words::{Addr, Bytes, WORD, Words};
 use gclab_core::world::{ClosureView, RootOrigin, Stopped};
 use std::collections::HashMap;
 
-/// The nodes that are there whatever the heap.
+/// The nodes that every heap has.
 const FIXED: [&str; 5] = ["", "(GC roots)", "(Frames)", "(Handles)", "(Weak handles)"];
 const GC_ROOTS: u32 = 1;
 const FRAMES: usize = 2;
 const HANDLES: usize = 3;
-/// The node whose edges do not keep their targets alive; they are not in the graph.
+/// The node of the weak handles. They do not keep their targets alive, so their edges are not in
+/// the graph.
 pub const WEAK_HANDLES: u32 = 4;
 
-/// The graph of a heap, and what its nodes are.
+/// The graph of a heap, with the type and size of each node.
 #[derive(Debug)]
 pub struct HeapGraph {
     graph: Graph,
-    /// By edge: which slot of its closure it is.
+    /// By edge: the number of its slot in the closure.
     slots: Vec<u32>,
     /// Names of the nodes that are not closures, which come first.
     synthetic: Vec<String>,
     /// By closure: its size in words.
     words: Vec<u32>,
-    /// By closure: which of `infos`.
+    /// By closure: the index of its type in `infos`.
     kinds: Vec<u32>,
     infos: Vec<&'static TypeInfo>,
-    /// What weak handles lead to, where it is alive.
+    /// The live targets of weak handles.
     weak: Vec<u32>,
 }
 
-/// What a node of a heap's graph is.
+/// The kinds of nodes in a heap's graph.
 #[derive(Debug, Clone, Copy)]
 pub enum HeapNode<'g> {
-    /// The root, or where roots are found.
+    /// The root, or a place where roots are found. The text is its name.
     Synthetic(&'g str),
-    /// A closure: its type, and its size with its header.
+    /// A closure: its type, and its size in bytes with its header.
     Closure(&'static TypeInfo, Bytes),
 }
 
 impl HeapGraph {
-    /// The graph of a stopped heap.
+    /// Makes the graph of a stopped heap.
     ///
     /// # Errors
-    /// If the heap has more closures or pointers than 32 bits can number, or closures that large (in words).
+    /// If the heap has more closures or pointers than 32 bits can number, or a closure of 2^32
+    /// words or more.
     ///
     /// # Panics
-    /// If the heap is not sound: the checker ([`crate::Checker`]) would say more.
+    /// If the heap is not sound. The checker ([`crate::Checker`]) would say more.
     pub fn of(stopped: &Stopped<'_>) -> Result<Self, GraphError> {
         let roots = Roots::of(stopped);
         let mut index = Index::new(stopped.blocks().base());
@@ -130,17 +135,17 @@ impl HeapGraph {
         result
     }
 
-    /// Who refers to whom.
+    /// The references of the heap, as a graph.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// How many of the nodes are closures. They are the last ones.
+    /// The number of nodes that are closures. They are the last nodes.
     pub fn closures(&self) -> u32 {
         self.words.len() as u32
     }
 
-    /// What a node is.
+    /// Returns the kind of a node, with its name or its type and size.
     ///
     /// # Panics
     /// If there is no such node.
@@ -155,7 +160,7 @@ impl HeapGraph {
         }
     }
 
-    /// Bytes of a node itself: 0 for those that are no closures.
+    /// The size of a node itself, in bytes: 0 for a node that is not a closure.
     ///
     /// # Panics
     /// If there is no such node.
@@ -166,7 +171,8 @@ impl HeapGraph {
         }
     }
 
-    /// By edge of a node, in the order of its row: which slot it is, from 0 (of nodes that are no closures: from 1).
+    /// The slot numbers of a node's edges, in the order of its row. Slots of closures count from 0,
+    /// those of other nodes from 1.
     ///
     /// # Panics
     /// If there is no such node.
@@ -175,16 +181,17 @@ impl HeapGraph {
         &self.slots[rows.start(node) as usize..rows.start(node + 1) as usize]
     }
 
-    /// What weak handles lead to, where it is alive: the edges of `(Weak handles)` ([`WEAK_HANDLES`]), which are not in the graph.
+    /// The live targets of weak handles: the edges of `(Weak handles)` ([`WEAK_HANDLES`]), which
+    /// are not in the graph.
     pub fn weak(&self) -> &[u32] {
         &self.weak
     }
 }
 
-/// Where the roots are found, and what they hold.
+/// The places where roots are found, and the closures that they hold.
 struct Roots {
     names: Vec<String>,
-    /// By node that is no closure.
+    /// By node that is not a closure: the addresses that it holds.
     held: Vec<Vec<Addr>>,
     weak: Vec<Addr>,
 }
@@ -201,7 +208,7 @@ impl Roots {
             RootOrigin::Handle => roots.held[HANDLES].push(addr),
             RootOrigin::Weak => roots.weak.push(addr),
         });
-        // Named heap roots are among the handles; each is to be in one place.
+        // Named heap roots are among the handles too. Count each in one place only.
         let mut named: HashMap<Addr, usize> = HashMap::new();
         for root in stopped.named_roots().into_iter().filter(|root| !root.weak) {
             roots.names.push(format!("(heap root {})", root.name));
@@ -220,7 +227,7 @@ impl Roots {
     }
 }
 
-/// Calls `visit` for every closure that `index` has, in the order of addresses.
+/// Calls `visit` for every closure in `index`, in the order of addresses.
 fn each<'a>(stopped: &Stopped<'a>, index: &Index, mut visit: impl FnMut(ClosureView<'a>)) {
     let regions = walk::regions(stopped);
     let walked = walk::for_each_closure(stopped, &regions, |_, closure| {
@@ -236,13 +243,13 @@ fn each<'a>(stopped: &Stopped<'a>, index: &Index, mut visit: impl FnMut(ClosureV
 /// Words of bits in a page: a bit for each word of a megablock.
 const PAGE_WORDS: usize = MEGABLOCK.0 / WORD / 64;
 
-/// Addresses of closures, and how many come before each.
+/// Addresses of closures, and the number of closures before each.
 struct Index {
     base: Addr,
     pages: Vec<Page>,
 }
 
-/// The closures of a megablock; empty if there are none.
+/// The closures of a megablock. Empty if there are none.
 #[derive(Default)]
 struct Page {
     bits: Box<[u64]>,
@@ -277,7 +284,7 @@ impl Index {
         page.bits[word] |= 1 << bit;
     }
 
-    /// Numbers the closures from `start` on. Gives how many there are.
+    /// Numbers the closures from `start` on. Returns the number of closures.
     fn number(&mut self, start: usize) -> Result<u32, GraphError> {
         let mut next = start as u64;
         for page in &mut self.pages {
@@ -293,7 +300,8 @@ impl Index {
             .map_err(|_| GraphError::TooLarge)
     }
 
-    /// The number of the closure at an address; `None` for null, and for what was not reached.
+    /// The number of the closure at an address. `None` for null, and for addresses that were not
+    /// reached.
     fn get(&self, addr: Addr) -> Option<u32> {
         let (page, word, bit) = self.place(addr)?;
         let page = self.pages.get(page).filter(|page| !page.bits.is_empty())?;

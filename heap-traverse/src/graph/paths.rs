@@ -1,16 +1,17 @@
-//! The shortest way from the root to any node.
+//! Shortest paths from the root to every node.
 
 use super::edges::{Graph, NONE, ROOT};
 
-/// For each node that the root reaches, the node before it on a shortest way. Of several, the one that a breadth-first search in the order of
-/// edges meets first. Four bytes a node, and four more while they are searched.
+/// For each node that the root reaches: the node before it on a shortest path. If there are
+/// several, it is the one that a breadth-first search in the order of edges finds first. Takes four
+/// bytes a node, and four more during the search.
 #[derive(Debug)]
 pub struct ShortestPaths {
     before: Vec<u32>,
 }
 
 impl ShortestPaths {
-    /// Breadth first from the root.
+    /// Searches breadth-first from the root.
     pub fn of(graph: &Graph) -> Self {
         let mut before = vec![NONE; graph.node_count() as usize];
         let mut reached = vec![ROOT];
@@ -29,7 +30,8 @@ impl ShortestPaths {
         ShortestPaths { before }
     }
 
-    /// The nodes on a shortest way to `node`: the root first, `node` last. `None` if the root does not reach it.
+    /// The nodes on a shortest path to `node`, from the root to `node`. `None` if the root does not
+    /// reach it.
     ///
     /// # Panics
     /// If there is no such node.
@@ -37,13 +39,13 @@ impl ShortestPaths {
         if self.before[node as usize] == NONE {
             return None;
         }
-        let mut way = vec![node];
+        let mut path = vec![node];
         let mut at = node;
         while at != ROOT {
             at = self.before[at as usize];
-            way.push(at);
+            path.push(at);
         }
-        way.reverse();
-        Some(way)
+        path.reverse();
+        Some(path)
     }
 }

@@ -18,7 +18,7 @@ impl Graph {
     }
 }
 
-/// Where the strong edges of a node lead.
+/// The targets of a node's strong edges.
 fn strong(node: gclab_snapshot::Node<'_>) -> impl Iterator<Item = u32> {
     node.edges()
         .filter(|edge| edge.is_strong())

@@ -1,8 +1,10 @@
 //! From the graph of a heap to a `.heapsnapshot`.
 //!
-//! Closures are `object`s of the class that their type's name says; where roots are found is `synthetic`. References are `element`s: the index is the
-//! slot's. What weak handles lead to hangs on `weak` edges of `(Weak handles)`. Ids are odd, as V8's are, and follow the order of addresses: they
-//! are not the same closure's in another snapshot of the same run.
+//! A closure is an `object` whose class is the name of its type. A place where roots are found is
+//! `synthetic`. A reference is an `element`, and its index is the number of the slot. The targets
+//! of weak handles are on `weak` edges of `(Weak handles)`. Ids are odd, as V8's are, and follow
+//! the order of addresses. The same closure may have another id in another snapshot of the same
+//! run.
 
 use super::heap::{HeapGraph, HeapNode, WEAK_HANDLES};
 use gclab_core::closure::{Kind, TypeInfo};
@@ -12,7 +14,7 @@ use std::io::{self, Write};
 /// Writes the heap as V8 would.
 ///
 /// # Errors
-/// If `out` does not take it, or there are more than 2^32 - 1 edges with the weak ones.
+/// If writing to `out` fails, or there are more than 2^32 - 1 edges with the weak ones.
 pub fn write_snapshot<W: Write>(heap: &HeapGraph, out: W) -> io::Result<W> {
     let graph = heap.graph();
     let weak = heap.weak();
@@ -54,7 +56,8 @@ fn id(node: u32) -> u64 {
     2 * u64::from(node) + 1
 }
 
-/// The name of a closure's class: that of its type, with what it holds if that is part of it (`MutArray<Node>`).
+/// The name of a closure's class: the name of its type, with the element type if that is part of it
+/// (`MutArray<Node>`).
 pub fn class(info: &TypeInfo) -> String {
     let kind = match info.kind {
         Kind::MutVar => "MutVar",

@@ -1,4 +1,4 @@
-//! What is counted: bytes by name.
+//! Bands: the names under which closures are counted.
 
 use super::names::{name, stack_name};
 use gclab_core::closure::TypeInfo;
@@ -7,25 +7,27 @@ use gclab_core::profile::{SideWords, StackId};
 use gclab_core::world::ClosureView;
 use std::collections::HashMap;
 
-/// Number of a band; `NONE` for closures that a restriction leaves out.
+/// The number of a band. `NONE` for closures that a restriction leaves out.
 pub(super) type Band = u32;
-/// See [`Band`].
+/// The band of closures that are not counted: see [`Band`].
 pub(super) const NONE: Band = u32::MAX;
 
-/// Places of the table from info tables to bands, at first; doubled while it is more than half full.
+/// The first size of the table from info tables to bands. It is doubled while it is more than half
+/// full.
 const PLACES: usize = 64;
 
-/// Which band closures belong to, by their info tables, or by the stacks of cost centres that they were allocated by. Names are looked up once for each.
+/// The bands of closures, by their info tables or by the stacks of cost centres that allocated
+/// them. The name of each table and stack is looked up once.
 #[derive(Debug)]
 pub(super) struct Bands {
     breakdown: Breakdown,
     only: Restrictions,
-    /// Open addressing by the info table's address; a heap has few.
+    /// Open addressing by the info table's address. A heap has few info tables.
     places: Vec<Option<(&'static TypeInfo, Band)>>,
     taken: usize,
     numbers: HashMap<String, Band>,
     names: Vec<String>,
-    /// By stack: its own band, or [`NONE`] if it is left out; none: not met yet.
+    /// By stack: its own band, [`NONE`] if it is left out, or no entry before it is first met.
     stacks: Vec<Option<Band>>,
     name_length: usize,
 }
@@ -49,13 +51,13 @@ impl Bands {
         &self.names
     }
 
-    /// Whether it matters what closures were allocated by.
+    /// Whether bands depend on the stacks that allocated closures.
     pub fn look_at_stacks(&self) -> bool {
         let only = &self.only;
         self.breakdown == Breakdown::CostCentre || !only.cost_centres.is_empty() || !only.cost_centre_stacks.is_empty()
     }
 
-    /// The band of a closure, of a heap with these side words.
+    /// The band of a closure, in a heap with these side words.
     #[inline]
     pub fn of_closure(&mut self, closure: ClosureView<'_>, side_words: Option<&SideWords>) -> Band {
         let band = self.of(closure.info());
@@ -71,7 +73,7 @@ impl Bands {
         }
     }
 
-    /// What the band of closures with this table, allocated by this stack, is called.
+    /// The name of the band of closures with this info table, allocated by this stack.
     pub fn name_of(&mut self, info: &'static TypeInfo, stack: StackId, side_words: &SideWords) -> &str {
         let band = match self.breakdown {
             Breakdown::CostCentre => self.of_stack(stack, Some(side_words)),
@@ -80,7 +82,7 @@ impl Bands {
         &self.names[band as usize]
     }
 
-    /// The band of what a stack allocated.
+    /// The band of closures that this stack allocated.
     fn of_stack(&mut self, stack: StackId, side_words: Option<&SideWords>) -> Band {
         let at = stack.0 as usize;
         if at >= self.stacks.len() {
@@ -105,7 +107,7 @@ impl Bands {
         band
     }
 
-    /// The band of closures with this table.
+    /// The band of closures with this info table.
     #[inline]
     pub fn of(&mut self, info: &'static TypeInfo) -> Band {
         let mut at = place(info, self.places.len());
@@ -122,7 +124,7 @@ impl Bands {
     fn meet(&mut self, info: &'static TypeInfo) -> Band {
         let band = match self.breakdown {
             _ if !self.takes(info) => NONE,
-            // Their bands have other names.
+            // Their bands are named after stacks or uses, not after info tables.
             Breakdown::CostCentre | Breakdown::Biography => 0,
             breakdown => self.number(name(info, breakdown)),
         };
@@ -152,7 +154,7 @@ impl Bands {
         })
     }
 
-    /// Whether no restriction leaves it out.
+    /// Whether every restriction lets this info table pass.
     fn takes(&self, info: &TypeInfo) -> bool {
         [Breakdown::Description, Breakdown::Type, Breakdown::Module]
             .into_iter()
@@ -163,7 +165,7 @@ impl Bands {
     }
 }
 
-/// Where the search for an info table begins: they are 64-aligned.
+/// The place where the search for an info table begins. Info tables are 64-aligned.
 #[inline(always)]
 fn place(info: &'static TypeInfo, places: usize) -> usize {
     (std::ptr::from_ref(info).addr() >> 6).wrapping_mul(0x9e37_79b9) % places

@@ -1,19 +1,23 @@
-//! The biographical profile (`-hb`): how much of what is in the heap has not been used yet, is in use, will not be used again, or never is.
+//! The biographical profile (`-hb`): how much of the heap has not been used yet, is in use, will
+//! not be used again, or is never used.
 //!
-//! A census counts what roots keep alive by what can be seen then: not used yet, used since the census before it, used earlier. What lag and void, use and
-//! drag differ in comes later; mutators note it ([`gclab_core::profile::Biographies`]), and at the end of the run both are put together:
+//! A census counts the closures that roots keep alive, by the facts that can be seen then: not used
+//! yet, used since the census before it, used earlier. The difference between lag and void, and
+//! between use and drag, is known only later. Mutators note it
+//! ([`gclab_core::profile::Biographies`]), and at the end of the run both are put together:
 //!
 //! | band | is |
 //! |---|---|
-//! | `VOID` | not used yet, less what was noted to lag |
-//! | `LAG` | what was noted to lag |
-//! | `USE` | used since the census before, and what was noted to be used again |
+//! | `VOID` | not used yet, less the bytes noted to lag |
+//! | `LAG` | the bytes noted to lag |
+//! | `USE` | used since the census before, and the bytes noted to be used again |
 //! | `INHERENT_USE` | variables, arrays, byte arrays, records: not followed |
-//! | `DRAG` | used earlier, less what was noted to be used again |
+//! | `DRAG` | used earlier, less the bytes noted to be used again |
 //!
-//! What a weak handle leads to counts, too: a program may get it back and use it.
+//! Targets of weak handles count too: a program may get them back and use them.
 //!
-//! Counts are kept for each pair of an info table and a stack of cost centres, since `-hbdrag -hc` asks whose closures drag: 40 bytes for each of these and each census that saw it.
+//! Counts are kept for each pair of an info table and a stack of cost centres, since `-hbdrag -hc`
+//! asks whose closures drag. That is 40 bytes for each pair and each census that saw it.
 
 use super::bands::{Bands, NONE};
 use crate::traverse::{Traversal, Visit};
@@ -21,13 +25,13 @@ use gclab_core::closure::TypeInfo;
 use gclab_core::config::Breakdown;
 use gclab_core::profile::{SideWords, StackId};
 use gclab_core::world::Stopped;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The bands of `-hb`, in GHC's order.
 const BIOGRAPHY_BANDS: [&str; 5] = ["VOID", "LAG", "USE", "INHERENT_USE", "DRAG"];
 
-/// What can be seen at a census, in words.
+/// The counts that one census can see, in words.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Seen {
     not_used: u64,
@@ -36,21 +40,22 @@ struct Seen {
     inherent: u64,
 }
 
-/// Closures that are counted together: of one info table (its address), allocated by one stack.
+/// Closures that are counted together: those of one info table (its address) that one stack
+/// allocated.
 type Group = (usize, StackId);
 
-/// What was seen of a group, by era; none where nothing was.
+/// The counts of a group, in the order of eras. An era without such closures has no entry.
 #[derive(Debug)]
 struct History {
     info: &'static TypeInfo,
     stack: StackId,
-    seen: BTreeMap<u64, Seen>,
+    seen: Vec<(u64, Seen)>,
 }
 
-/// A biographical profile under way.
+/// A biographical profile that is being taken.
 #[derive(Debug, Default)]
 pub(super) struct Biography {
-    /// Places in `histories`.
+    /// The index of each group in `histories`.
     groups: HashMap<Group, usize>,
     histories: Vec<History>,
     /// The era that each census ended.
@@ -59,7 +64,7 @@ pub(super) struct Biography {
 }
 
 impl Biography {
-    /// Count what can be seen; another era begins.
+    /// Counts the closures, and begins another era.
     pub fn census(&mut self, stopped: &Stopped<'_>, traversal: &mut Traversal, bands: &mut Bands) {
         let Some(side_words) = stopped.side_words() else {
             return;
@@ -82,7 +87,7 @@ impl Biography {
                     histories.push(History {
                         info,
                         stack: word.stack(),
-                        seen: BTreeMap::new(),
+                        seen: Vec::new(),
                     });
                     now.push(Seen::default());
                     histories.len() - 1
@@ -101,14 +106,16 @@ impl Biography {
         });
         for (history, seen) in histories.iter_mut().zip(now) {
             if seen != Seen::default() {
-                history.seen.insert(era, seen);
+                history.seen.push((era, seen));
             }
         }
         self.eras.push(era);
         side_words.next_era();
     }
 
-    /// Bytes by band at each census, in order: by `breakdown`, of what is one of `only`.
+    /// Bytes by band at each census, in order. Bands are made by `breakdown`, from closures whose
+    /// biography band is in `only`. If the breakdown is another than biographies, a band may have
+    /// several entries.
     pub fn bands(&self, bands: &mut Bands, breakdown: Breakdown, only: &[String]) -> Vec<Vec<(String, u64)>> {
         let Some(side_words) = &self.side_words else {
             return Vec::new();
@@ -120,15 +127,18 @@ impl Biography {
             .collect();
         let at = |era: u64, words: &[u64]| words.get(era as usize).copied().unwrap_or(0);
         let takes = |band: &str| only.is_empty() || only.iter().any(|name| name.eq_ignore_ascii_case(band));
+        let taken = || BIOGRAPHY_BANDS.iter().enumerate().filter(|(_, band)| takes(band));
         let of_era = |era: u64| {
-            let mut sums: BTreeMap<(usize, String), u64> = BTreeMap::new();
+            let mut sums: Vec<(String, u64)> = Vec::new();
             if breakdown == Breakdown::Biography {
-                // All of them, in their order, those of nothing too.
-                let all = BIOGRAPHY_BANDS.iter().enumerate().filter(|(_, band)| takes(band));
-                sums.extend(all.map(|(number, band)| ((number, (*band).to_owned()), 0)));
+                // All bands in their order, empty ones too.
+                sums.extend(taken().map(|(_, band)| ((*band).to_owned(), 0)));
             }
             for History { info, stack, seen } in &self.histories {
-                let Some(seen) = seen.get(&era) else { continue };
+                let Ok(place) = seen.binary_search_by(|(other, _)| other.cmp(&era)) else {
+                    continue;
+                };
+                let seen = seen[place].1;
                 let group = (std::ptr::from_ref(*info).addr(), *stack);
                 let (lag, again) = spans
                     .get(&group)
@@ -140,17 +150,15 @@ impl Biography {
                     seen.inherent,
                     seen.used_before - again,
                 ];
-                for (number, (band, words)) in BIOGRAPHY_BANDS.iter().zip(words).enumerate() {
-                    if takes(band) {
-                        let key = match breakdown {
-                            Breakdown::Biography => (number, (*band).to_owned()),
-                            _ => (0, bands.name_of(info, *stack, side_words).to_owned()),
-                        };
-                        *sums.entry(key).or_default() += words * 8;
+                for (at, (number, _)) in taken().enumerate() {
+                    let bytes = words[number] * 8;
+                    match breakdown {
+                        Breakdown::Biography => sums[at].1 += bytes,
+                        _ => sums.push((bands.name_of(info, *stack, side_words).to_owned(), bytes)),
                     }
                 }
             }
-            sums.into_iter().map(|((_, name), bytes)| (name, bytes)).collect()
+            sums
         };
         self.eras.iter().copied().map(of_era).collect()
     }

@@ -1,10 +1,10 @@
-//! The census: how many bytes of what are reachable.
+//! The census: the bytes of reachable closures, by band.
 
 use super::bands::{Bands, NONE};
 use crate::traverse::{Traversal, Visit};
 use gclab_core::world::Stopped;
 
-/// Bytes by the number of a band, of all that roots keep alive.
+/// Bytes by the number of a band, of all closures that roots keep alive.
 pub(super) fn census(stopped: &Stopped<'_>, traversal: &mut Traversal, bands: &mut Bands) -> Vec<u64> {
     if bands.look_at_stacks() {
         return census_by_stacks(stopped, traversal, bands);
@@ -29,7 +29,7 @@ pub(super) fn census(stopped: &Stopped<'_>, traversal: &mut Traversal, bands: &m
     words.iter().map(|words| words * 8).collect()
 }
 
-/// The same where the side word of each closure is looked at.
+/// The same, where the band depends on the side word of each closure.
 fn census_by_stacks(stopped: &Stopped<'_>, traversal: &mut Traversal, bands: &mut Bands) -> Vec<u64> {
     let side_words = stopped.side_words().map(|side_words| &**side_words);
     let mut bytes: Vec<u64> = Vec::new();

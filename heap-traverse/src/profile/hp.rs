@@ -1,14 +1,16 @@
-//! The `.hp` file: GHC's format of heap profiles, which `hp2ps`, `hp2pretty` and others draw.
+//! The `.hp` file: GHC's format of heap profiles, which `hp2ps`, `hp2pretty` and other programs
+//! draw.
 //!
-//! A header, a sample for each census, a mark for each marker; an empty sample at the beginning and at the end. The reader takes words apart at white
-//! space and knows a few keywords, so names are made such that it finds what was meant: white space becomes `_`, and `_` goes before a quote
-//! or a keyword. Times have six decimals and never decrease. Each sample goes to the file whole, as soon as it is there: what a run that is killed has
-//! written can be drawn.
+//! A header, a sample for each census, a mark for each marker, and an empty sample at the beginning
+//! and at the end. The reader splits lines at white space and knows a few keywords. So names are
+//! changed until it reads them as names: white space becomes `_`, and a quote or a keyword at the
+//! start gets a `_` before it. Times have six decimals and never decrease. Each sample is written
+//! whole, as soon as it is there. So the file of a killed run can be drawn.
 
 use jiff::Zoned;
 use std::io::{self, Write};
 
-/// What no band may be called.
+/// Words that the reader does not take for the name of a band.
 const KEYWORDS: [&str; 7] = [
     "JOB",
     "DATE",
@@ -33,10 +35,10 @@ pub struct HpWriter<W> {
 }
 
 impl<W: Write> HpWriter<W> {
-    /// Begin a file: the command that ran, and the local time at which.
+    /// Begins a file. `job` is the command that ran, `at` the local time of its start.
     ///
     /// # Errors
-    /// Those of `to`.
+    /// If writing to `to` fails.
     pub fn new(mut to: W, job: &str, at: &Zoned) -> io::Result<Self> {
         let job = job.replace('"', "\"\"").replace(['\n', '\r'], " ");
         writeln!(to, "JOB \"{job}\"\nDATE \"{}\"", at.strftime(CTIME))?;
@@ -46,10 +48,10 @@ impl<W: Write> HpWriter<W> {
         Ok(writer)
     }
 
-    /// A census at this time, in seconds, with these bands.
+    /// Writes a census at this time, in seconds, with these bands.
     ///
     /// # Errors
-    /// Those of the file.
+    /// If writing to the file fails.
     pub fn sample(&mut self, seconds: f64, bands: &[(String, u64)]) -> io::Result<()> {
         let at = self.time(seconds);
         writeln!(self.to, "BEGIN_SAMPLE {at:.6}")?;
@@ -60,19 +62,19 @@ impl<W: Write> HpWriter<W> {
         self.to.flush()
     }
 
-    /// A mark at this time, in seconds.
+    /// Writes a mark at this time, in seconds.
     ///
     /// # Errors
-    /// Those of the file.
+    /// If writing to the file fails.
     pub fn mark(&mut self, seconds: f64) -> io::Result<()> {
         let at = self.time(seconds);
         writeln!(self.to, "MARK {at:.6}")
     }
 
-    /// The end: one more empty sample.
+    /// Ends the file with one more empty sample.
     ///
     /// # Errors
-    /// Those of the file.
+    /// If writing to the file fails.
     pub fn finish(mut self, seconds: f64) -> io::Result<W> {
         self.sample(seconds, &[])?;
         Ok(self.to)
@@ -84,7 +86,7 @@ impl<W: Write> HpWriter<W> {
     }
 }
 
-/// A name that the reader takes for one.
+/// Changes a name until the reader takes it for a name.
 fn identifier(name: &str) -> String {
     let mut clean: String = name
         .chars()
@@ -125,7 +127,7 @@ mod tests {
         insta::assert_snapshot!(text);
     }
 
-    /// A run that was killed left a sample without its end, which `hp2ps` refuses with all that was before it.
+    /// A killed run left a sample without its end, and `hp2ps` refused the whole file.
     #[test]
     fn a_sample_does_not_wait_for_the_next() {
         let file = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
@@ -136,7 +138,7 @@ mod tests {
         assert!(text.ends_with("Tree\t48\nEND_SAMPLE 0.500000\n"), "{text}");
     }
 
-    /// What others see of a file while it is written.
+    /// The part of a file that other processes see while it is written.
     struct Shared(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
 
     impl Write for Shared {

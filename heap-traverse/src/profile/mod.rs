@@ -1,12 +1,16 @@
-//! Heap profiles: what is in a heap, again and again through a run.
+//! Heap profiles: the contents of a heap, again and again through a run.
 //!
-//! A *census* counts the bytes of all that roots keep alive, in *bands*, by one breakdown ([`gclab_core::config::Breakdown`]): by what the closures are
-//! ([`census`](self), `-hT -hd -hy -hm`), by who retains them (`-hr`), by which named roots they can be reached from (`-ho`). It looks at a stopped heap
-//! and needs no collection, so it is taken every `-i` seconds ([`while_sampling`]), at each collection (`-i0`), and at each marker that a program sets
-//! ([`gclab_core::mutator::Mutator::phase_marker`]). [`HeapProfiler`] listens, counts and writes; [`Profile`] is what is left at the end.
+//! A *census* counts the bytes of all closures that roots keep alive, in *bands*, by one breakdown
+//! ([`gclab_core::config::Breakdown`]): by the kind of closure ([`census`](self), `-hT -hd -hy
+//! -hm`), by retainers (`-hr`), or by the named roots that reach them (`-ho`). It looks at a
+//! stopped heap and needs no collection. So it is taken every `-i` seconds ([`while_sampling`]), at
+//! each collection (`-i0`), and at each marker that a program sets
+//! ([`gclab_core::mutator::Mutator::phase_marker`]). [`HeapProfiler`] listens, counts and writes;
+//! [`Profile`] is the result at the end.
 //!
-//! A census is given the CPU time of the mutators before it, as in GHC: neither collections nor censuses are in that.
-//! All of it is checked against its definition on random heaps under every collector (`tests/it/random.rs`).
+//! The time of a census is the CPU time of the mutators before it, as in GHC, without collections
+//! and censuses. Everything is checked against its definition on random heaps under every collector
+//! (`tests/it/random.rs`).
 
 mod bands;
 mod biography;

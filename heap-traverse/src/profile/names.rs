@@ -1,10 +1,12 @@
-//! What profiles call a closure: by type, description and module, or by cost centres, as GHC does.
+//! The names of closures in profiles: by type, description and module, or by cost centres, as in
+//! GHC.
 
 use gclab_core::closure::TypeInfo;
 use gclab_core::config::Breakdown;
 use gclab_core::profile::{CostCentre, StackId};
 
-/// What one breakdown calls closures with this info table. Retainers go by their description, and roots have names of their own.
+/// The name of closures with this info table in one breakdown. Retainers are named by their
+/// description. Roots have names of their own.
 pub(super) fn name(info: &TypeInfo, breakdown: Breakdown) -> String {
     match breakdown {
         Breakdown::ClosureType => closure_type(info),
@@ -35,15 +37,17 @@ pub fn description(info: &TypeInfo) -> String {
     .to_owned()
 }
 
-/// `-hy`: the type.
+/// `-hy`: the name of the type.
 pub fn type_name(info: &TypeInfo) -> String {
     info.type_name()
 }
 
-/// What of a stack's name is cut off, when it is too long for `-L`: room for the dots, and one more (GHC's).
+/// The letters of a stack's name that are cut off when it is too long for `-L`: room for the dots,
+/// and one more (as in GHC).
 const CUT: usize = 4;
 
-/// `-hc`: its number and the labels of a stack of cost centres, the innermost first, as many letters of these as `-L` allows.
+/// `-hc`: the number of a stack of cost centres and its labels, the innermost first, cut to the
+/// letters that `-L` allows.
 pub(super) fn stack_name(stack: StackId, centres: &[CostCentre], length: usize) -> String {
     if centres.is_empty() {
         return "MAIN".to_owned();
@@ -57,7 +61,7 @@ pub(super) fn stack_name(stack: StackId, centres: &[CostCentre], length: usize) 
     format!("({}){labels}", stack.0)
 }
 
-/// A whole stack, for tables: `Module.label` of each cost centre, the innermost first.
+/// The name of a whole stack, for tables: `Module.label` of each cost centre, the innermost first.
 pub(super) fn full_stack_name(centres: &[CostCentre]) -> String {
     let names = centres
         .iter()

@@ -1,9 +1,10 @@
-//! The table of retainer sets: what GHC writes to its `.prof` file.
+//! The table of retainer sets, as GHC writes it to its `.prof` file.
 
 use super::profiler::Profile;
 use std::fmt::Write;
 
-/// When the censuses were, how often closures were looked into, and which sets had bytes in any of them.
+/// Returns the table: the times of the censuses, how often closures were visited, and the sets that
+/// had bytes in any census.
 pub fn retainer_table(profile: &Profile) -> String {
     let mut text = String::new();
     for (number, census) in profile.censuses.iter().enumerate() {

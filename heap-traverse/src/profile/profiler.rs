@@ -1,4 +1,4 @@
-//! Who takes censuses, and when.
+//! Taking censuses, and the profile made from them.
 
 use super::bands::Bands;
 use super::biography::Biography;
@@ -13,47 +13,48 @@ use gclab_core::config::{Breakdown, HeapProfile};
 use gclab_core::events::{Event, Listener};
 use gclab_core::profile::LAST_ERA;
 use gclab_core::world::Stopped;
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// One census.
+/// One census of a heap.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Census {
     /// CPU time of the mutators before it, in seconds.
     pub seconds: f64,
-    /// What a program calls the part of it that begins here, if this is a marker's.
+    /// The name of the part of the program that begins here, if a marker caused the census.
     pub marker: Option<String>,
-    /// Bytes by name, the most first, none of nothing; of a biography ([`Breakdown::Biography`]) all, in its order.
+    /// Bytes by name, largest first, without empty bands. Of a biography
+    /// ([`Breakdown::Biography`]): all bands, in their order.
     pub bands: Vec<(String, u64)>,
-    /// For a table: of few named roots all combinations, those of nothing too.
+    /// The bands for a table, if there are few named roots: all combinations, empty ones too.
     pub table: Option<Vec<(String, u64)>>,
-    /// How closures were gone through.
+    /// The work of the census.
     pub visits: Visits,
 }
 
 impl Census {
-    /// All bytes that were counted.
+    /// The bytes of all bands together.
     pub fn bytes(&self) -> u64 {
         self.bands.iter().map(|(_, bytes)| bytes).sum()
     }
 }
 
-/// The work of a census, where it is known.
+/// The work of a census, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Visits {
-    /// Closures that were reached.
+    /// The number of closures that were reached.
     pub closures: u64,
-    /// Times that one was looked into, where that was counted.
+    /// The number of visits to closures, where they were counted.
     pub visits: u64,
     /// The memory of the traversal's stack, in bytes.
     pub stack_bytes: u64,
 }
 
-/// A heap profile at its end.
+/// A finished heap profile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// By what.
+    /// The breakdown of all censuses.
     pub breakdown: Breakdown,
     /// The censuses, in order.
     pub censuses: Vec<Census>,
@@ -66,13 +67,14 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The census that counted the most bytes, the first of several.
+    /// The census that counted the most bytes, the first if there are several.
     pub fn peak(&self) -> Option<&Census> {
         self.censuses.iter().rev().max_by_key(|census| census.bytes())
     }
 }
 
-/// Counts a stopped heap by one breakdown, and keeps its memory, and the numbers of sets, from one census to the next.
+/// Counts a stopped heap by one breakdown. Keeps its memory and the numbers of sets from one census
+/// to the next.
 #[derive(Debug)]
 pub struct Counter {
     breakdown: Breakdown,
@@ -80,12 +82,12 @@ pub struct Counter {
     bands: Bands,
     retainers: Retainers,
     tables: Option<(Traversal, Reach)>,
-    /// Of a profile whose bands are known at the end of the run only.
+    /// Set for a profile whose bands are known only at the end of the run.
     biography: Option<Biography>,
 }
 
 impl Counter {
-    /// For the profile that flags ask for; none if they ask for none.
+    /// Makes a counter for the profile that the flags ask for, or none if they ask for none.
     pub fn new(flags: &HeapProfile) -> Option<Self> {
         let breakdown = flags.breakdown?;
         Some(Counter {
@@ -98,7 +100,8 @@ impl Counter {
         })
     }
 
-    /// Count, at a time that the caller knows. What a biography's bands are is said by [`Counter::finish`].
+    /// Counts the heap, at a time that the caller knows. The bands of a biography are added by
+    /// [`Counter::finish`].
     pub fn census(&mut self, stopped: &Stopped<'_>, seconds: f64, marker: Option<&str>) -> Census {
         let base = stopped.blocks().base();
         let (traversal, reach) = self
@@ -145,7 +148,8 @@ impl Counter {
         }
     }
 
-    /// The run is over: what only now can be known of its censuses, which are all that were counted, in order.
+    /// Adds the bands that are known only at the end of the run. `censuses` must be all censuses of
+    /// this counter, in order.
     pub fn finish(&mut self, censuses: &mut [Census]) {
         let Some(biography) = &self.biography else { return };
         let bands = biography.bands(&mut self.bands, self.breakdown, &self.flags.only.biographies);
@@ -157,27 +161,32 @@ impl Counter {
         }
     }
 
-    /// Whether there may be another census: of a biography there may be [`LAST_ERA`].
+    /// Whether another census can be counted. A biography has at most [`LAST_ERA`].
     fn goes_on(&self, before: usize) -> bool {
         self.biography.is_none() || (before as u64) < LAST_ERA
     }
 }
 
-/// The most first, none of nothing. Those of one name are one: names that are cut short (`-L`) may be the same, and so may combinations of roots whose names have
+/// Sorts bands by size, the largest first, and removes empty ones. Joins bands of one name: names
+/// that are cut short (`-L`) may be equal, and so may combinations of roots whose names have
 /// dashes.
 fn sort(bands: &mut Vec<(String, u64)>) {
     bands.retain(|(_, bytes)| *bytes > 0);
-    bands.sort_by(|a, b| a.0.cmp(&b.0));
+    // Both sorts have comparators of one type, so that the sort is compiled once.
+    type Compare = fn(&(String, u64), &(String, u64)) -> Ordering;
+    let (by_name, largest_first): (Compare, Compare) = (|a, b| a.0.cmp(&b.0), |a, b| b.1.cmp(&a.1));
+    bands.sort_by(by_name);
     bands.dedup_by(|next, first| {
         let same = next.0 == first.0;
         first.1 += if same { next.1 } else { 0 };
         same
     });
-    // Stable: by name among equals.
-    bands.sort_by_key(|(_, bytes)| Reverse(*bytes));
+    // The sort is stable: equal sizes stay in the order of names.
+    bands.sort_by(largest_first);
 }
 
-/// Takes the censuses of a run. Its clones are one and the same: one listens to the world, another is asked at the end.
+/// Takes the censuses of a run. All clones share one state: one clone listens to the world, another
+/// returns the profile at the end.
 #[derive(Clone)]
 pub struct HeapProfiler(Arc<Mutex<Inner>>);
 
@@ -185,10 +194,10 @@ struct Inner {
     counter: Counter,
     each_collection: bool,
     hp: Option<HpWriter<Box<dyn Write + Send>>>,
-    /// The first thing that went wrong in writing.
+    /// The first error in writing.
     error: Option<io::Error>,
     censuses: Vec<Census>,
-    /// CPU time of censuses so far.
+    /// CPU time of the censuses so far.
     census_ns: u64,
 }
 
@@ -199,7 +208,8 @@ impl std::fmt::Debug for HeapProfiler {
 }
 
 impl HeapProfiler {
-    /// The profile that flags ask for, if they ask for one, to be written to `hp`.
+    /// Makes a profiler for the profile that the flags ask for, if they ask for one. It writes to
+    /// `hp`.
     pub fn new(flags: &HeapProfile, hp: Option<HpWriter<Box<dyn Write + Send>>>) -> Option<Self> {
         Some(HeapProfiler(Arc::new(Mutex::new(Inner {
             counter: Counter::new(flags)?,
@@ -211,12 +221,13 @@ impl HeapProfiler {
         }))))
     }
 
-    /// Take a census now.
+    /// Takes a census now.
     pub fn census(&self, stopped: &Stopped<'_>) {
         self.lock().census(stopped, None);
     }
 
-    /// The profile, once the run is over, which took its mutators so many seconds of CPU time; and what went wrong in writing the file, if anything did.
+    /// Returns the profile, and the error if writing the file failed. Must be called after the run.
+    /// `seconds` is the CPU time of the run's mutators.
     pub fn finish(&self, seconds: f64) -> (Profile, io::Result<()>) {
         let mut inner = self.lock();
         let mut censuses = std::mem::take(&mut inner.censuses);
@@ -259,7 +270,7 @@ impl Inner {
         self.census_ns += Clock::process_cpu_ns() - start_ns;
     }
 
-    /// To the file, if there is one.
+    /// Writes a census to the file, if there is one.
     fn write(&mut self, census: &Census) {
         if let Some(hp) = &mut self.hp {
             let mark = census.marker.as_ref().map_or(Ok(()), |_| hp.mark(census.seconds));
@@ -286,7 +297,8 @@ impl Listener for HeapProfiler {
 mod tests {
     use super::*;
 
-    /// A record has bands by name: of several that were called `(` under `-L1` it kept one.
+    /// A record has bands by name. When `-L1` cut several names to `(`, it kept only one of the
+    /// bands.
     #[test]
     fn bands_of_one_name_are_one() {
         let bands =

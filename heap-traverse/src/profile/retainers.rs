@@ -1,12 +1,16 @@
-//! The retainer profile (`-hr`): who keeps closures alive.
+//! The retainer profile (`-hr`): which closures keep others alive.
 //!
-//! By GHC's definition a *retainer* is a closure that is mutable (variables, mutable arrays, records, data with `Mut` fields). The retainers of a closure
-//! are those from which it can be reached without passing another retainer. A retainer is known by its name only, so all of one name are one: here
-//! the stack of cost centres that it was allocated by, if the program names any there, as in GHC, else its module and description. A root that is a retainer retains itself; others are retained by `SYSTEM`, as
-//! are the slots of frames.
+//! By GHC's definition a *retainer* is a closure that is mutable (variables, mutable arrays,
+//! records, data with `Mut` fields). The retainers of a closure are those from which it can be
+//! reached without passing another retainer. A retainer is known by its name only, so all retainers
+//! of one name are one. As in GHC, the name is the stack of cost centres that allocated the
+//! retainer, if the program names any there; otherwise it is the module and description. A root
+//! that is a retainer retains itself. Other roots are retained by `SYSTEM`, and so are the slots of
+//! frames.
 //!
-//! Where GHC counts on from 2 at every census, a set keeps its number through a run. A set of more than `-R` retainers is `MANY`; GHC walks below a closure again each time
-//! that its set grows, up to `-R` + 1 times; here every closure is visited twice, with any limit or none (`reach.rs`).
+//! A set keeps its number through a run, while GHC counts on from 2 at every census. A set of more
+//! than `-R` retainers is `MANY`. GHC walks below a closure again each time that its set grows, up
+//! to `-R` + 1 times. Here every closure is visited twice, with any limit or none (`reach/mod.rs`).
 
 use super::bands::{Band, Bands, NONE};
 use super::names::{description, full_stack_name};
@@ -19,10 +23,10 @@ use gclab_core::profile::{SideWords, StackId};
 use gclab_core::world::{ClosureView, Stopped};
 use std::collections::HashMap;
 
-/// The name of what roots are retained by that are no retainers themselves.
+/// The name of the retainer of roots that are no retainers themselves.
 const SYSTEM: &str = "SYSTEM";
 
-/// Its label: the first.
+/// The label of `SYSTEM`: the first.
 const SYSTEM_LABEL: Label = 0;
 
 /// The first number of a set, as in GHC, where 1 is `MANY`.
@@ -33,7 +37,7 @@ pub fn is_retainer(kind: Kind) -> bool {
     match kind {
         Kind::MutConstr | Kind::MutVar | Kind::MutArrPtrs | Kind::Record => true,
         Kind::Constr | Kind::ArrWords => false,
-        // Kinds to come: what is not known to be frozen may be written.
+        // Kinds to come: a closure that is not known to be frozen may be written.
         _ => true,
     }
 }
@@ -43,13 +47,13 @@ pub fn is_retainer(kind: Kind) -> bool {
 pub(super) struct Retainers {
     names: Names,
     sets: Sets,
-    /// By set: the number it is shown with; 0: it has not been.
+    /// By set: the number it is shown with, or 0 if it has not been shown.
     shown: Vec<u32>,
     next: u32,
     name_length: usize,
 }
 
-/// The names of retainers; the number of one is its label.
+/// The names of retainers. The number of a name is its label.
 #[derive(Debug)]
 struct Names {
     names: Vec<Retainer>,
@@ -57,7 +61,7 @@ struct Names {
     numbers: HashMap<(&'static str, String), Label>,
     /// Labels by the number of a stack.
     sites: Vec<Option<Label>>,
-    /// Labels by info table, which are looked up at each retainer.
+    /// Labels by info table, to look them up at each retainer.
     tables: HashMap<usize, Label>,
     last: (usize, Label),
 }
@@ -65,7 +69,7 @@ struct Names {
 /// A retainer: all closures that are known by one name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retainer {
-    /// What bands call it: the innermost cost centre that it was allocated by, or its description.
+    /// The name in bands: the innermost cost centre that allocated it, or its description.
     pub name: String,
     /// The same with modules, and with all cost centres of the stack.
     pub full_name: String,
@@ -125,7 +129,7 @@ impl Names {
     }
 }
 
-/// The retainers of a stopped heap.
+/// The retainers of a stopped heap, by name.
 struct Named<'n> {
     names: &'n mut Names,
     side_words: Option<&'n SideWords>,
@@ -149,7 +153,7 @@ impl Sources for Named<'_> {
 }
 
 impl Named<'_> {
-    /// The roots, each with what retains it.
+    /// The roots, each with the label of its retainer.
     fn roots<'a>(&mut self, stopped: &Stopped<'a>) -> Vec<(ClosureView<'a>, Label)> {
         let roots = stopped.root_closures().into_iter();
         roots
@@ -161,9 +165,9 @@ impl Named<'_> {
 /// A set of retainers that had bytes in a census of the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetainerSet {
-    /// Its number.
+    /// The number of the set.
     pub id: u32,
-    /// Its retainers, in the order in which they were first met.
+    /// The retainers of the set, in the order in which they were first met.
     pub retainers: Vec<Retainer>,
 }
 
@@ -223,7 +227,7 @@ impl Retainers {
         some.into_iter().map(|(set, bytes)| (self.show(set), bytes)).collect()
     }
 
-    /// Bytes by band, of closures of which one of `only` is a retainer.
+    /// Bytes by band, of closures that have a retainer in `only`.
     pub fn restricted(
         &mut self,
         stopped: &Stopped<'_>,
@@ -253,14 +257,15 @@ impl Retainers {
 
     /// All sets that were shown, by their numbers.
     pub fn sets(&self) -> Vec<RetainerSet> {
-        let shown = self.shown.iter().enumerate().filter(|(_, id)| **id != 0);
-        let set = |(set, id): (usize, &u32)| RetainerSet {
-            id: *id,
-            retainers: self.names_of(set as Set).cloned().collect(),
+        let mut by_id = vec![MANY; (self.next - FIRST) as usize];
+        for (set, &id) in (0..).zip(&self.shown).filter(|(_, id)| **id != 0) {
+            by_id[(id - FIRST) as usize] = set;
+        }
+        let set = |(id, set): (u32, Set)| RetainerSet {
+            id,
+            retainers: self.names_of(set).cloned().collect(),
         };
-        let mut sets: Vec<_> = shown.map(set).collect();
-        sets.sort_by_key(|set| set.id);
-        sets
+        (FIRST..).zip(by_id).map(set).collect()
     }
 
     fn names_of(&self, set: Set) -> impl Iterator<Item = &Retainer> {
@@ -270,12 +275,13 @@ impl Retainers {
             .map(|label| &self.names.names[*label as usize])
     }
 
-    /// Whether one of `only` is in the set, if there are any. In one of many there may be.
+    /// Whether `only` is empty or has a retainer of the set. `MANY` may have any retainer.
     fn takes(&self, set: Set, only: &[String]) -> bool {
         only.is_empty() || set == MANY || self.names_of(set).any(|retainer| only.contains(&retainer.name))
     }
 
-    /// The name of a set: its number, which it gets now if it has none, and its retainers, as much of it as `-L` allows.
+    /// The name of a set: its number and its retainers, cut to the letters that `-L` allows. A set
+    /// without a number gets the next one.
     fn show(&mut self, set: Set) -> String {
         if set == MANY {
             return "MANY".to_owned();

@@ -1,8 +1,9 @@
 //! The root profile (`-ho`): how much can be reached from which of the named roots.
 //!
-//! A band is a combination of roots, and has the closures that can be reached from all of these and from no other; all bands together are what can be
-//! reached from named roots at all. Only combinations that occur are kept, so there may be any number of roots. Weak ones count like others while
-//! their closures live; they do not make them live.
+//! A band is a combination of roots. It has the closures that can be reached from all of these
+//! roots and from no other. All bands together are the closures that can be reached from any named
+//! root. Only combinations that occur are kept, so there may be any number of roots. Weak roots
+//! count like others while their closures live, but do not keep them alive.
 
 use super::bands::{Bands, NONE};
 use super::reach::{COMMON, Reach};
@@ -12,13 +13,13 @@ use gclab_core::closure::TypeInfo;
 use gclab_core::world::Stopped;
 use std::collections::HashMap;
 
-/// Between the names of a combination.
+/// The separator of names in a combination.
 const AND: &str = "-";
 
-/// All combinations of this many roots are shown in a table, those with nothing in them too.
+/// The most roots of which a table shows all combinations, empty ones too.
 const SHOWN_IN_FULL: usize = 4;
 
-/// Bytes by combination. Those of nothing are left out.
+/// Counts bytes by combination, without empty combinations.
 pub(super) fn roots(
     stopped: &Stopped<'_>,
     (traversal, reach): (&mut Traversal, &mut Reach),
@@ -28,7 +29,7 @@ pub(super) fn roots(
     let mut numbers: HashMap<String, Label> = HashMap::new();
     let mut roots = Vec::new();
     for root in stopped.named_roots() {
-        // Several roots of one name are one.
+        // Several roots of one name count as one.
         let label = *numbers.entry(root.name).or_insert_with_key(|name| {
             names.push(name.clone());
             names.len() as Label - 1
@@ -60,7 +61,7 @@ pub(super) fn roots(
     for (set, words) in found.sets.iter().zip(&words) {
         bytes[*set as usize] += words * 8;
     }
-    // Parts were counted before.
+    // Closures in parts were counted under `COMMON` before.
     let parts: u64 = words.iter().skip(found.parts as usize).sum();
     bytes[found.sets[COMMON as usize] as usize] -= parts * 8;
     let some = bytes.iter().enumerate().filter(|(_, bytes)| **bytes > 0);
@@ -70,11 +71,11 @@ pub(super) fn roots(
     RootCensus { names, combinations }
 }
 
-/// What a root profile found.
+/// The result of a root profile.
 #[derive(Debug)]
 pub(super) struct RootCensus {
     names: Vec<String>,
-    /// Roots by number, ascending, and bytes.
+    /// The numbers of the roots in ascending order, and bytes.
     combinations: Vec<(Vec<Label>, u64)>,
 }
 
@@ -93,15 +94,17 @@ impl RootCensus {
         all.map(|(labels, bytes)| (self.name(labels), *bytes)).collect()
     }
 
-    /// The same for a table: of few roots all combinations, single ones first.
+    /// The same for a table. If there are few roots it has all combinations, single roots first.
     pub fn table(&self) -> Option<Vec<(String, u64)>> {
         let count = self.names.len();
         if count == 0 || count > SHOWN_IN_FULL {
             return None;
         }
-        let labels = |bits: u32| (0..count as Label).filter(move |label| bits >> label & 1 == 1);
-        let mut all: Vec<Vec<Label>> = (1..1_u32 << count).map(|bits| labels(bits).collect()).collect();
-        all.sort_by_key(|labels| (labels.len(), labels.clone()));
+        // The first root is the highest bit, so that the combinations of one size descend.
+        let labels = |bits: u32| (0..count as Label).filter(move |label| bits << label >> (count - 1) & 1 == 1);
+        let of_size = |size: u32| (1..1_u32 << count).rev().filter(move |bits| bits.count_ones() == size);
+        let all = (1..=count as u32).flat_map(of_size);
+        let all: Vec<Vec<Label>> = all.map(|bits| labels(bits).collect()).collect();
         let bytes = |labels: &Vec<Label>| {
             let found = self.combinations.iter().find(|(other, _)| other == labels);
             found.map_or(0, |(_, bytes)| *bytes)

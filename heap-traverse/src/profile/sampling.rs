@@ -1,4 +1,4 @@
-//! A census every so many seconds.
+//! A census at regular intervals.
 
 use super::profiler::HeapProfiler;
 use gclab_core::mutator::MutatorKind;
@@ -7,9 +7,11 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Runs a program in `world`, with a census every `interval`, for which the world stops; none if it is zero. Of a program that ends before that there is none.
+/// Runs a program in `world`. The world stops for a census every `interval`; if that is zero, there
+/// is none. If the program ends before the first interval, there is none either.
 ///
-/// Threads stop for a census as for a collection: when their allocation area is looked at next, or at a safepoint.
+/// Threads stop for a census as for a collection: at the next check of their allocation area, or at
+/// a safepoint.
 pub fn while_sampling<M: MutatorKind>(
     world: &World<M>,
     profiler: &HeapProfiler,
@@ -23,9 +25,9 @@ pub fn while_sampling<M: MutatorKind>(
     thread::scope(|scope| {
         let (over, wait) = channel::<()>();
         scope.spawn(move || {
-            // The other end goes when the program has ended, also by unwinding.
+            // The other end is dropped when the program has ended, also by unwinding.
             while let Err(RecvTimeoutError::Timeout) = wait.recv_timeout(interval) {
-                // This thread is never inside, so it may look.
+                // This thread is never inside the world, so it may inspect it.
                 let _ = world.inspect(|stopped| profiler.census(stopped));
             }
         });

@@ -1,4 +1,4 @@
-//! Sets of labels, each kept once: a set is a number, and two sets are the same if their numbers are.
+//! Sets of labels, each kept once. A set is a number, and two sets are equal if their numbers are.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
@@ -6,37 +6,38 @@ use std::hash::{BuildHasherDefault, DefaultHasher};
 /// A label: the number of a retainer or of a named root.
 pub(super) type Label = u32;
 
-/// A set, by number.
+/// The number of a set of labels.
 pub(super) type Set = u32;
 
-/// The set of nothing.
+/// The empty set of labels.
 pub(super) const EMPTY: Set = 0;
 
-/// Any set that has more labels than the limit allows.
+/// The set that stands for all sets with more labels than the limit allows.
 pub(super) const MANY: Set = 1;
 
-/// The same from run to run, which is easier to look into.
+/// A hasher without a random seed: the same from run to run, which is easier to debug.
 type Hasher = BuildHasherDefault<DefaultHasher>;
 
-/// Unions that are remembered at a time: 192 KiB of them.
+/// The number of unions that are remembered: 192 KiB of them.
 const REMEMBERED: usize = 1 << 14;
 
-/// All sets that there have been.
+/// All sets that have occurred.
 #[derive(Debug)]
 pub(super) struct Sets {
     /// Larger sets are [`MANY`].
     limit: usize,
-    /// The labels of all sets, one set behind the other, each ascending.
+    /// The labels of all sets, one set after the other, each ascending.
     labels: Vec<Label>,
-    /// Where the labels of each set begin; one more at the end.
+    /// The place where the labels of each set begin, and one more at the end.
     starts: Vec<usize>,
     numbers: HashMap<Box<[Label]>, Set, Hasher>,
-    /// Unions of two sets, the lower number first, each in the place that these two say: the last one there is known. Empty until the first.
+    /// Unions of two sets, the lower number first. The two numbers determine the place, which holds
+    /// the last union put there. Empty until the first union.
     unions: Vec<(Set, Set, Set)>,
 }
 
 impl Sets {
-    /// No sets but that of nothing and [`MANY`]; `limit` is the most labels of a set.
+    /// Makes the empty set and [`MANY`]. `limit` is the most labels of a set.
     pub fn new(limit: usize) -> Self {
         Sets {
             limit,
@@ -52,12 +53,12 @@ impl Sets {
         self.limit
     }
 
-    /// How many there are, those two included.
+    /// The number of sets, those two included.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// The labels of a set, ascending; none for [`MANY`].
+    /// The labels of a set, ascending. [`MANY`] has none.
     pub fn labels(&self, set: Set) -> &[Label] {
         &self.labels[self.starts[set as usize]..self.starts[set as usize + 1]]
     }
@@ -92,7 +93,7 @@ impl Sets {
         union
     }
 
-    /// The set of the same labels as `set` of `others`, which has the same limit.
+    /// The set with the same labels as `set` of `others`. Both must have the same limit.
     pub fn same(&mut self, set: Set, others: &Sets) -> Set {
         match set {
             MANY => MANY,
@@ -115,7 +116,7 @@ impl Sets {
     }
 }
 
-/// Two ascending lists as one.
+/// Merges two ascending lists.
 fn merge(mut one: &[Label], mut other: &[Label]) -> Vec<Label> {
     let mut all = Vec::with_capacity(one.len() + other.len());
     while let (Some(&a), Some(&b)) = (one.first(), other.first()) {

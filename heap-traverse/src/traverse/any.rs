@@ -1,11 +1,12 @@
-//! The order that is fast: with a prefetch between discovery and visit.
+//! The fast order: with a prefetch between discovery and visit.
 
 use super::client::{Client, Lineage, Visit};
 use crate::addr_set::AddrSet;
 use gclab_core::words::Bytes;
 use gclab_core::world::{Children, ClosureView};
 
-/// Closures between discovery and visit: enough for the time that a line takes to come from memory.
+/// The number of closures between discovery and visit: enough for the time that a cache line takes
+/// to come from memory.
 const RING: usize = 32;
 
 /// A closure that was found and has not been visited.
@@ -16,14 +17,14 @@ struct Arrival<'a, P, D> {
     data: D,
 }
 
-/// Slots that have not been looked at, with what their closures are told.
+/// Slots that have not been looked at, with the parent and data that their targets' visits get.
 struct Span<'a, P, D> {
     children: Children<'a>,
     parent: P,
     data: D,
 }
 
-/// First in, first out.
+/// The queue between discovery and visit: first in, first out.
 struct Ring<'a, P, D> {
     places: [Arrival<'a, P, D>; RING],
     first: usize,
@@ -51,11 +52,12 @@ impl<'a, P: Copy, D: Copy> Ring<'a, P, D> {
     }
 }
 
-/// Go through what is reachable from `roots`; gives the memory that the stack took.
+/// Visits every closure that is reachable from `roots`. Returns the most memory that the stack
+/// took.
 #[inline]
 pub(super) fn run<'a, C: Client<'a>>(
     visited: &mut AddrSet,
-    mut roots: impl Iterator<Item = (ClosureView<'a>, C::Data)>,
+    roots: &mut dyn Iterator<Item = (ClosureView<'a>, C::Data)>,
     client: &mut C,
 ) -> Bytes {
     let Some((root, data)) = roots.next() else {
@@ -71,6 +73,7 @@ pub(super) fn run<'a, C: Client<'a>>(
         first: 0,
         len: 1,
     };
+    let mut roots = Some(roots);
     let mut open: Vec<Span<'a, C::Parent, C::Data>> = Vec::new();
     let mut newest: Option<Span<'a, C::Parent, C::Data>> = None;
     loop {
@@ -80,7 +83,10 @@ pub(super) fn run<'a, C: Client<'a>>(
                 if newest.is_some() {
                     continue;
                 }
-                let Some((closure, data)) = roots.next() else { break };
+                let Some((closure, data)) = roots.as_mut().and_then(|roots| roots.next()) else {
+                    roots = None;
+                    break;
+                };
                 client.found(closure);
                 found(visited, &mut ring, closure, C::Parent::ROOT, data);
                 continue;

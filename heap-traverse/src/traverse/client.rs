@@ -1,30 +1,32 @@
-//! What a traversal is for: its client.
+//! Clients: the callbacks and constants that parameterise a traversal.
 
 use gclab_core::world::ClosureView;
 
-/// What a client wants of the closure that it was shown.
+/// The answer of a client to the visit of a closure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visit<D> {
-    /// Go on to what it points to, with this data.
+    /// Visit the closures that it points to, with this data.
     Descend(D),
-    /// Leave out what it points to (unless it is reached otherwise).
+    /// Do not visit the closures that it points to, unless they are reached by another path.
     Skip,
 }
 
-/// In which order closures are visited.
+/// The order in which closures are visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// In any that is fast.
+    /// Any order that is fast.
     Any,
-    /// Each before what it points to, all that is below a slot before the next slot.
+    /// Each closure before the closures that it points to, and everything below a slot before the
+    /// next slot.
     DepthFirst,
 }
 
-/// What a visit is told of the closure it came from: `()` for nothing, `Option<ClosureView>` for that closure, or none for a root.
+/// The type of the parent that a visit gets: `()` for no information, `Option<ClosureView>` for the
+/// closure that it was reached from (none for a root).
 pub trait Lineage<'a>: Copy {
-    /// Of a root.
+    /// The parent of a root.
     const ROOT: Self;
-    /// Of what `parent` points to.
+    /// The parent of the closures that `parent` points to.
     fn child_of(parent: ClosureView<'a>) -> Self;
 }
 
@@ -42,23 +44,24 @@ impl<'a> Lineage<'a> for Option<ClosureView<'a>> {
     }
 }
 
-/// Who goes through a heap, and why.
+/// The callbacks and constants that parameterise a traversal.
 pub trait Client<'a> {
-    /// The order it wants.
+    /// The order of visits.
     const ORDER: Order;
-    /// Whether it wants a visit each time that a closure is reached, not only the first time. It may descend again then; what it does not
-    /// end is not ended.
+    /// Whether a closure is visited each time it is reached, not only the first time. The client
+    /// may descend again then. If it always does, the traversal of a cycle does not end.
     const AGAIN: bool = false;
-    /// Whether it wants to be told when all below a closure has been visited ([`Client::leave`]). Only in [`Order::DepthFirst`].
+    /// Whether [`Client::leave`] is called. Only in [`Order::DepthFirst`].
     const LEAVE: bool = false;
-    /// What it wants to know of where it came from.
+    /// The parent that visits get.
     type Parent: Lineage<'a>;
-    /// What the visit of a closure hands to those of what it points to.
+    /// The data that the visit of a closure passes to the visits of the closures that it points to.
     type Data: Copy;
-    /// What is added up on the way back.
+    /// The sum that is added up on the way back.
     type Sum: Default;
 
-    /// A closure was reached, for the first time if `first`, with the data of the closure it was reached from.
+    /// A closure was reached, for the first time if `first`. `data` comes from the closure it was
+    /// reached from.
     fn visit(
         &mut self,
         closure: ClosureView<'a>,
@@ -67,14 +70,16 @@ pub trait Client<'a> {
         first: bool,
     ) -> Visit<Self::Data>;
 
-    /// A closure was found and will be visited soon: the time to fetch what its visit looks at beside the heap. Only in [`Order::Any`].
+    /// A closure was found and will be visited soon. The client can prefetch memory outside the
+    /// heap that the visit will need. Only in [`Order::Any`].
     #[inline(always)]
     fn found(&self, closure: ClosureView<'a>) {
         let _ = closure;
     }
 
-    /// All below a closure, into which `visit` descended, has been visited. `sum` is what was added to it by the closures that were descended into from
-    /// here; `parent` is the closure it was reached from, if it is no root, and that one's sum so far.
+    /// Everything below `closure`, into which `visit` descended, has been visited. `sum` has the
+    /// additions by the closures that were descended into from here. `parent` is the closure it was
+    /// reached from and that closure's sum so far, or none for a root.
     #[inline]
     fn leave(&mut self, closure: ClosureView<'a>, sum: Self::Sum, parent: Option<(ClosureView<'a>, &mut Self::Sum)>) {
         let _ = (closure, sum, parent);

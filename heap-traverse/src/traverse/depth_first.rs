@@ -1,4 +1,4 @@
-//! Depth first, with a way back.
+//! The depth-first order, with a way back.
 
 use super::client::{Client, Lineage, Visit};
 use super::levels::Levels;
@@ -6,7 +6,7 @@ use crate::addr_set::AddrSet;
 use gclab_core::words::Bytes;
 use gclab_core::world::{Children, ClosureView};
 
-/// Bytes of a level for a client of this `Data` and `Sum`.
+/// The bytes of a level for a client with this `Data` and `Sum`.
 pub(super) const fn level_bytes<D, S>() -> usize {
     size_of::<Level<'_, D, S>>()
 }
@@ -14,20 +14,21 @@ pub(super) const fn level_bytes<D, S>() -> usize {
 /// A closure on the path.
 struct Level<'a, D, S> {
     closure: ClosureView<'a>,
-    /// Slots that have not been looked at, the last ones of the closure.
+    /// The number of slots that have not been looked at. They are the last ones of the closure.
     left: usize,
     data: D,
     sum: S,
 }
 
-/// Where the path ends: the level, and its cursor.
+/// The end of the path: the level, and its cursor.
 type Tip<'a, D, S> = (Level<'a, D, S>, Children<'a>);
 
-/// Go through what is reachable from `roots`; gives the memory that the stack took at the most.
+/// Visits every closure that is reachable from `roots`. Returns the most memory that the stack
+/// took.
 #[inline]
 pub(super) fn run<'a, C: Client<'a>>(
     visited: &mut AddrSet,
-    roots: impl Iterator<Item = (ClosureView<'a>, C::Data)>,
+    roots: &mut dyn Iterator<Item = (ClosureView<'a>, C::Data)>,
     client: &mut C,
 ) -> Bytes {
     let mut path = Levels::new();
@@ -64,7 +65,7 @@ pub(super) fn run<'a, C: Client<'a>>(
     path.most()
 }
 
-/// A closure is reached: the level that it opens, if it is to be descended into.
+/// A closure was reached. Returns the level that it opens, if the client descends into it.
 #[inline(always)]
 fn arrive<'a, C: Client<'a>>(
     visited: &mut AddrSet,
@@ -73,7 +74,7 @@ fn arrive<'a, C: Client<'a>>(
     parent: C::Parent,
     data: C::Data,
 ) -> Option<Tip<'a, C::Data, C::Sum>> {
-    // It comes while its bit is looked at; half of the time it is needed.
+    // The closure comes while its bit is looked at. It is needed half of the time.
     closure.prefetch();
     let first = visited.insert(closure.addr());
     if !first && !C::AGAIN {

@@ -1,16 +1,18 @@
-//! The stack of a depth-first traversal: levels in chunks, so that it never takes more than it holds and one chunk.
+//! The stack of a depth-first traversal: levels in chunks. It never takes more memory than its
+//! levels and one chunk.
 
 use gclab_core::words::Bytes;
 
-/// Levels in a chunk: 96 KiB of them at most.
+/// The number of levels in a chunk: 96 KiB at most.
 const CHUNK: usize = 4096;
 
-/// A stack that grows and shrinks by chunks. It keeps one that is empty, so that a path that goes up and down there costs nothing.
+/// A stack that grows and shrinks by chunks. It keeps one empty chunk, so that a path that goes up
+/// and down at a chunk's end needs no allocation.
 pub(super) struct Levels<T> {
     full: Vec<Vec<T>>,
     newest: Vec<T>,
     spare: Vec<T>,
-    /// The most chunks that were full at a time.
+    /// The most chunks that were full at the same time.
     most_full: usize,
 }
 
@@ -24,9 +26,9 @@ impl<T> Levels<T> {
         }
     }
 
-    /// The memory of all chunks at the time when they were most.
+    /// The memory of all chunks at the time when there were most.
     pub fn most(&self) -> Bytes {
-        // The list of chunks, and one that is empty.
+        // Add the list of chunks, and the empty one.
         let chunks = self.most_full + 2;
         Bytes(chunks * (CHUNK * size_of::<T>() + size_of::<Vec<T>>()))
     }
@@ -76,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_went_in_comes_out_across_chunks() {
+    fn levels_come_back_in_reverse_order_across_chunks() {
         let mut levels = Levels::new();
         for round in 0..3 {
             (0..3 * CHUNK + 5).for_each(|i| levels.push(i));

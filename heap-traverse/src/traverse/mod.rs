@@ -1,18 +1,23 @@
-//! The traversal: every closure that is reachable, once, in the order that its client asks for.
+//! The traversal: visits every reachable closure once, in the order that its client asks for.
 //!
-//! A [`Client`] says what it wants by its constants and types, and pays for nothing else: each combination is a program of its own.
-//! There are two orders:
+//! A [`Client`] states its needs by constants and types, and pays for nothing else: the compiler
+//! makes a program of its own for each combination. There are two orders:
 //!
-//! * [`Order::Any`], the fast one: what is found waits in a ring of [`RING`] until its header and its bit have come into the cache. Memory: the
-//!   ring, and one entry (16 bytes, the client's `Parent` and `Data` beside it) for each closure of which some slots have been taken and others not.
-//!   Such closures are taken newest first, so that there are about as many as paths of the heap are long, whatever a closure's size: a list or
-//!   an array of any length needs one or two. There are never more than closures with two slots and more.
-//! * [`Order::DepthFirst`], a closure before what it points to, first slots first, and [`Client::leave`] after all that, to add up what is below. Memory: a
-//!   level of at most 24 bytes (two words and the client's `Data` and `Sum`; more is refused by the compiler) for each closure on the path from a root to where the
-//!   traversal is, without those whose last slot has been taken if there is no `leave`: a list of any length needs one level then.
+//! * [`Order::Any`], the fast one. A found closure waits in a ring (32 places) until its header and
+//!   its bit have come into the cache. Memory: the ring, and one entry for each closure of which
+//!   some slots have been taken and others not. An entry is 16 bytes and the client's `Parent` and
+//!   `Data`. Such closures are taken newest first. So their number is about the length of the
+//!   heap's paths, for closures of any size: a list or an array of any length needs one or
+//!   two. There are never more of them than closures with two slots or more.
+//! * [`Order::DepthFirst`]: a closure before the closures that it points to, first slots first, and
+//!   [`Client::leave`] after all that, to add up sums from below. Memory: a level of at most 24
+//!   bytes (two words and the client's `Data` and `Sum`; the compiler refuses more) for each
+//!   closure on the path from a root to the current one. Without `leave`, closures whose last slot
+//!   has been taken need no level, so a list of any length needs one level.
 //!
-//! Neither recurses. What has been visited stands in an [`AddrSet`], which is emptied in O(1), is 1/64 of the heap, and lies beside it: nothing is
-//! written into a closure, so a traversal may start anywhere, leave out what it likes and stop at any time.
+//! Neither recurses. The visited closures are members of an [`AddrSet`], which is emptied in O(1),
+//! takes 1/64 of the heap, and lies outside it. Nothing is written into a closure, so a traversal
+//! may start anywhere, leave out any part and stop at any time.
 //!
 //! ```
 //! use gclab_core::{closure::Kind, flags::Config, mutator::Any, world::World};
@@ -37,8 +42,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Time is proportional to the closures and slots that are reached. The traversal is checked against a plain search on random heaps
-//! (`tests/it/random.rs`).
+//! Time is proportional to the closures and slots that are reached. The traversal is checked
+//! against a plain search on random heaps (`tests/it/random.rs`).
 
 mod any;
 mod client;
@@ -52,7 +57,7 @@ use client::Each;
 use gclab_core::words::Bytes;
 use gclab_core::world::{ClosureView, Stopped};
 
-/// The most bytes of a level of a depth-first traversal.
+/// The largest size of a level of a depth-first traversal, in bytes.
 const LEVEL: usize = 24;
 
 /// A traversal of one heap. It can be run again and again, and keeps its memory in between.
@@ -63,7 +68,7 @@ pub struct Traversal {
 }
 
 impl Traversal {
-    /// A traversal of the heap that `stopped` shows.
+    /// Makes a traversal of the heap that `stopped` shows.
     pub fn new(stopped: &Stopped<'_>) -> Self {
         Traversal {
             visited: AddrSet::new(stopped.blocks().base()),
@@ -71,11 +76,11 @@ impl Traversal {
         }
     }
 
-    /// Go through all that is reachable from `roots`, each given with the data that the client's `visit` gets for it. What an earlier run visited
-    /// counts for nothing.
+    /// Visits every closure that is reachable from `roots`. Each root comes with the data that the
+    /// client's `visit` gets for it. Visits of an earlier run do not count.
     ///
-    /// The pointers of a closure are believed once `visit` said [`Visit::Descend`]: a client that does not trust the
-    /// heap looks at its slots before.
+    /// The pointers of a closure are followed once `visit` returned [`Visit::Descend`]. A client
+    /// that does not trust the heap checks the slots before that.
     #[inline]
     pub fn run<'a, C: Client<'a>>(
         &mut self,
@@ -86,12 +91,13 @@ impl Traversal {
         self.go_on(roots, client);
     }
 
-    /// Let nothing have been visited.
+    /// Marks all closures as not visited.
     pub(crate) fn begin(&mut self) {
         self.visited.clear();
     }
 
-    /// [`Traversal::run`], but what the last run (and those that went on from it) visited is not visited for the first time again.
+    /// Like [`Traversal::run`], but closures that were visited in the last run, or in calls of this
+    /// function since then, count as visited.
     #[inline]
     pub fn go_on<'a, C: Client<'a>>(
         &mut self,
@@ -107,14 +113,16 @@ impl Traversal {
                 ),
             }
         }
-        let roots = roots.into_iter();
-        self.stack = match C::ORDER {
-            Order::Any => any::run(&mut self.visited, roots, client),
-            Order::DepthFirst => depth_first::run(&mut self.visited, roots, client),
+        let roots = &mut roots.into_iter();
+        // A constant condition: the order that is not taken is not compiled.
+        self.stack = if const { matches!(C::ORDER, Order::Any) } {
+            any::run(&mut self.visited, roots, client)
+        } else {
+            depth_first::run(&mut self.visited, roots, client)
         };
     }
 
-    /// The memory that the stack of the last run took at the most.
+    /// The most memory that the stack of the last run took.
     pub fn stack(&self) -> Bytes {
         self.stack
     }
@@ -129,12 +137,12 @@ impl Traversal {
         self.run(roots.into_iter().map(|root| (root, ())), &mut Each(visit));
     }
 
-    /// What has been visited since the last run began.
+    /// The closures that were visited since the last run began.
     pub(crate) fn all_visited(&self) -> &AddrSet {
         &self.visited
     }
 
-    /// Let `visited` be what has been visited, as if a run had done it.
+    /// Marks exactly the closures in `visited` as visited, as if a run had done it.
     pub(crate) fn begin_with(&mut self, visited: &AddrSet) {
         self.visited.copy(visited);
     }

@@ -1,4 +1,5 @@
-//! Biographies and cost centres against their definitions: random programs that know where each closure came from and when it was used, under every collector.
+//! Biographies and cost centres against their definitions: random programs that know where each
+//! closure came from and when it was used, under every collector.
 
 use super::{Node, NodeFields, flags};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
@@ -13,10 +14,10 @@ use gclab_heap_traverse::profile::HeapProfiler;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Slots of the array that is the only root.
+/// The number of slots of the array that is the only root.
 const ROOTS: usize = 5;
 
-/// The words of a node, and of that array.
+/// The bytes of a node, and of that array.
 const NODE: u64 = 4 * 8;
 const ARRAY: u64 = (2 + ROOTS as u64) * 8;
 
@@ -24,7 +25,8 @@ const SITES: [CostCentre; 3] = [cost_centre!("one"), cost_centre!("two"), cost_c
 
 #[derive(Debug, Clone)]
 enum Op {
-    /// A node, allocated by the cost centre of this number in that of the other one (3: none), that points to two roots.
+    /// A node that points to two roots. The cost centre of number `site` allocates it, inside the
+    /// one of number `outer` (3: none).
     Alloc {
         into: usize,
         site: usize,
@@ -32,7 +34,7 @@ enum Op {
         left: usize,
         right: usize,
     },
-    /// A pointer of one root leads to another one.
+    /// A pointer of one root leads to another root.
     Link {
         from: usize,
         to: usize,
@@ -41,7 +43,7 @@ enum Op {
     Drop {
         root: usize,
     },
-    /// Reads its way down from a root: left where a bit is set.
+    /// Reads a path down from a root: to the left where a bit is set.
     Read {
         root: usize,
         steps: u32,
@@ -66,7 +68,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// What the program knows of a node.
+/// The facts that the program knows of a node.
 #[derive(Debug, Clone)]
 struct Known {
     site: &'static str,
@@ -81,7 +83,7 @@ struct Known {
 struct Model {
     nodes: Vec<Known>,
     roots: [Option<usize>; ROOTS],
-    /// What each census should have seen.
+    /// The nodes that each census should have seen.
     seen: Vec<BTreeSet<usize>>,
 }
 
@@ -106,7 +108,7 @@ impl Model {
         self.seen.push(seen);
     }
 
-    /// By GHC's definition, with the whole past and future known.
+    /// The state by GHC's definition, with the whole past and future known.
     fn state(&self, node: usize, era: usize) -> &'static str {
         let used = &self.nodes[node].used;
         let later = used.range(era + 1..).next().is_some();
@@ -119,7 +121,7 @@ impl Model {
         }
     }
 
-    /// Bytes of nodes at each census, by what `name` calls them.
+    /// Bytes of nodes at each census, by the names that `name` returns.
     fn bands<'n>(&'n self, name: impl Fn(usize, usize) -> Option<&'n str>) -> Vec<BTreeMap<&'n str, u64>> {
         let of_census = |(before, seen): (usize, &BTreeSet<usize>)| {
             let mut bands = BTreeMap::new();
@@ -134,7 +136,7 @@ impl Model {
 
 type Roots = MutArray<Node>;
 
-/// Reads a node, all of it; it is the one that it should be.
+/// Reads all fields of a node, and checks that it is the expected one.
 fn read<'m, 'h, M: MutatorKind>(
     m: &NoGc<'h, M>,
     model: &mut Model,
@@ -210,7 +212,8 @@ fn step<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, roots: &Root<'_, 'h, Roots>,
     }
 }
 
-/// Runs the program under `C`, profiled as the words say: the model, and the bands of each census by what comes behind their numbers.
+/// Runs the program under `C`, profiled with the flags in `words`. Returns the model, and the bands
+/// of each census without the numbers before their names.
 fn run<C: Collector>(ops: &[Op], words: &[&str], stress: u64) -> (Model, Vec<BTreeMap<String, u64>>) {
     let least = C::DESCRIPTION.generations.0;
     let flags = Config {

@@ -1,4 +1,4 @@
-//! The checker accepts sound heaps, between stays too, and does look.
+//! The checker accepts sound heaps, also between stays, and does check.
 
 use super::{Node, NodeFields, flags};
 use gclab_collectors::{Copying, TwoSpace};
@@ -36,7 +36,7 @@ fn churn<C: Collector>(flags: &Config) {
     let mut checker = Checker::new(&C::DESCRIPTION);
     world
         .inspect(|stopped| checker.check(stopped, None).expect("sound"))
-        .expect("nobody is inside");
+        .expect("no thread is inside");
     drop(kept);
     assert!(world.finish().collections_count() > 10);
 }

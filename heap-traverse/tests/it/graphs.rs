@@ -1,4 +1,5 @@
-//! Random heaps: closures of every kind, linked at random, cyclic and shared, with collections in between, under any collector.
+//! Random heaps: closures of every kind, linked at random, cyclic and shared, with collections in
+//! between, under any collector.
 
 use super::flags;
 use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
@@ -8,7 +9,7 @@ use gclab_core::mutator::{Any, Gc, Handle, MutArray, MutVar, Mutator, MutatorKin
 use gclab_core::world::{Stopped, World};
 use proptest::prelude::*;
 
-/// Data that nobody overwrites.
+/// Data that is never overwritten.
 #[derive(Closure)]
 #[allow(dead_code)]
 pub struct Cons {
@@ -17,7 +18,7 @@ pub struct Cons {
     value: u64,
 }
 
-/// The same, known by another name.
+/// The same, with another name.
 #[derive(Closure)]
 #[closure(name = "Other")]
 #[allow(dead_code)]
@@ -44,25 +45,27 @@ pub enum Shape {
     Bytes(usize),
 }
 
-/// A closure, with what its slots lead to: closures allocated before it, by number modulo how many there are.
+/// A closure, and the targets of its slots: closures allocated before it, by number modulo their
+/// count.
 #[derive(Debug, Clone)]
 pub struct Node {
     shape: Shape,
     to: [Option<usize>; 4],
-    /// Collect afterwards: a major collection, or whatever is due.
+    /// Collect afterwards: a major collection if true, else the one that is due.
     collect: Option<bool>,
 }
 
-/// What a heap is made of.
+/// The parts of a heap.
 #[derive(Debug, Clone)]
 pub struct Graph {
     pub nodes: Vec<Node>,
-    /// Afterwards: mutable slots of one closure (the third number modulo what it has) that come to lead to any other.
+    /// Stores after all allocations: the closure, the target, and the mutable slot (modulo the
+    /// number of slots).
     pub stores: Vec<(usize, usize, usize)>,
-    /// What stays in frames and in handles.
+    /// The closures that stay in frames and in handles.
     pub frames: Vec<usize>,
     pub handles: Vec<usize>,
-    /// Named roots, weak ones apart; names repeat.
+    /// The named roots, and whether they are weak. Names repeat.
     pub named: Vec<(usize, bool)>,
 }
 
@@ -96,7 +99,7 @@ prop_compose! {
     }
 }
 
-/// All closures, while they are made.
+/// The array of all closures, while they are made.
 type All = MutArray<Any>;
 
 fn at<'m, 'h, M: MutatorKind>(
@@ -108,7 +111,7 @@ fn at<'m, 'h, M: MutatorKind>(
     all.get(m, number?.checked_rem(made)?)
 }
 
-/// Allocate node number `made`, with what immutable slots lead to.
+/// Allocates node number `made`, with the targets of its immutable slots.
 fn alloc<'m, 'h, M: MutatorKind>(
     m: &'m mut Mutator<'h, M>,
     all: &Root<'_, 'h, All>,
@@ -135,7 +138,7 @@ fn alloc<'m, 'h, M: MutatorKind>(
     }
 }
 
-/// Make mutable slot `slot`, modulo how many there are, lead to `value`.
+/// Stores `value` in mutable slot `slot`, modulo the number of slots.
 fn store<'h, M: MutatorKind>(
     m: &NoGc<'h, M>,
     closure: Gc<'_, 'h, Any>,
@@ -154,7 +157,7 @@ fn store<'h, M: MutatorKind>(
     }
 }
 
-/// Build `graph` in `world`, collecting in between, and once more when only its roots are left.
+/// Builds `graph` in `world`. Collects in between, and once more when only its roots are left.
 fn build<M: MutatorKind>(world: &World<M>, graph: &Graph) {
     let count = graph.nodes.len();
     let stay = world.enter(|m| {
@@ -206,7 +209,7 @@ fn build<M: MutatorKind>(world: &World<M>, graph: &Graph) {
     stay.expect("room enough");
 }
 
-/// Looks at a heap after each collection.
+/// Passes the heap to a function after each collection.
 pub struct Look<F>(pub F);
 
 impl<F: FnMut(&Stopped<'_>) + Send> Listener for Look<F> {

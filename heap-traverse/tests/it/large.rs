@@ -1,4 +1,4 @@
-//! Lists and arrays of ten million: no recursion, and no more memory than is said.
+//! Lists and arrays of ten million: no recursion, and no more memory than documented.
 
 use super::{Node, flags};
 use gclab_collectors::Copying;
@@ -22,7 +22,7 @@ fn world() -> World<Observed> {
     World::observed::<Copying>(&flags).expect("a heap")
 }
 
-/// Depth first; adds up what is below if `LEAVE`.
+/// A depth-first client that counts closures: on the way back if `LEAVE`.
 struct Deep<const LEAVE: bool>(u64);
 
 impl<'a, const LEAVE: bool> Client<'a> for Deep<LEAVE> {
@@ -40,7 +40,8 @@ impl<'a, const LEAVE: bool> Client<'a> for Deep<LEAVE> {
     }
 }
 
-/// Goes through all of `closures` in every way, and gives the memory of the stacks: in any order, depth first, and that with a way back.
+/// Visits all of `closures` in every way. Returns the memory of the stacks: any order, depth first,
+/// and depth first with a way back.
 fn stacks(stopped: &Stopped<'_>, closures: u64) -> [usize; 3] {
     let mut traversal = Traversal::new(stopped);
     let roots = || stopped.root_closures().into_iter().map(|root| (root, ()));
@@ -92,12 +93,12 @@ fn a_list_of_ten_million() {
         .inspect(|stopped| {
             let [any, forwards, back] = stacks(stopped, MANY);
             assert!(any < 1024, "{any} bytes");
-            // The last slots are null, so nothing is left to come back for, unless there is a way back.
+            // The last slots are null, so the stack needs no level, unless there is a way back.
             let levels = 25 * MANY as usize;
             assert!(forwards < 512 << 10 && back < levels, "{forwards} and {back} bytes");
             profiles(stopped, 32 * MANY);
         })
-        .expect("nobody is inside");
+        .expect("no thread is inside");
 }
 
 #[test]
@@ -124,5 +125,5 @@ fn an_array_of_ten_million() {
             }
             profiles(stopped, 32 * MANY + 8 * MANY + 16);
         })
-        .expect("nobody is inside");
+        .expect("no thread is inside");
 }

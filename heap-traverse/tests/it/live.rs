@@ -1,4 +1,5 @@
-//! The graph of a live heap is the heap, under every collector and with collections in between; what is written of it reads back the same.
+//! The graph of a live heap is the heap, under every collector and with collections in between. A
+//! written graph reads back the same.
 
 use super::graphs::{everywhere, graph};
 use gclab_core::words::Addr;
@@ -9,7 +10,7 @@ use gclab_snapshot::{Options, Snapshot};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// What the roots reach, by the plainest search, without `without`.
+/// The closures that the roots reach without passing `without`, by the plainest search.
 fn reached<'a>(stopped: &Stopped<'a>, without: Option<ClosureView<'a>>) -> HashSet<ClosureView<'a>> {
     let (mut seen, mut open) = (HashSet::new(), stopped.root_closures());
     while let Some(closure) = open.pop() {
@@ -36,7 +37,7 @@ fn ordinals<'a>(stopped: &Stopped<'a>, heap: &HeapGraph) -> HashMap<Addr, (u32, 
         .collect()
 }
 
-/// Nodes, edges, slots and sizes are those of the heap.
+/// Checks that nodes, edges, slots and sizes are those of the heap.
 fn is_the_heap(stopped: &Stopped<'_>, heap: &HeapGraph) {
     let ordinals = ordinals(stopped, heap);
     let start = heap.graph().node_count() - ordinals.len() as u32;
@@ -95,8 +96,8 @@ fn is_the_heap(stopped: &Stopped<'_>, heap: &HeapGraph) {
     }
 }
 
-/// A closure retains what is not reached without it.
-fn retains_what_is_lost(stopped: &Stopped<'_>, heap: &HeapGraph) {
+/// Checks that a closure retains the closures that are not reached without it.
+fn retains_the_lost_closures(stopped: &Stopped<'_>, heap: &HeapGraph) {
     let retained = Dominators::of(heap.graph()).retained(|node| heap.size(node));
     let all: u64 = reached(stopped, None).into_iter().map(bytes).sum();
     assert_eq!(retained[0], all);
@@ -106,7 +107,7 @@ fn retains_what_is_lost(stopped: &Stopped<'_>, heap: &HeapGraph) {
     }
 }
 
-/// Our own reader finds in the file what was in the heap.
+/// Checks that our own reader finds in the file the contents of the heap.
 fn reads_back(heap: &HeapGraph) {
     let file = write_snapshot(heap, Vec::new()).expect("memory takes it");
     let snapshot = Snapshot::read(&file[..], "written", Options::all()).expect("a snapshot");
@@ -151,10 +152,10 @@ proptest! {
         everywhere(&graph, &|stopped: &Stopped<'_>| {
             let heap = HeapGraph::of(stopped).expect("a small heap");
             is_the_heap(stopped, &heap);
-            retains_what_is_lost(stopped, &heap);
+            retains_the_lost_closures(stopped, &heap);
             reads_back(&heap);
-            let ways = ShortestPaths::of(heap.graph());
-            assert!((0..heap.graph().node_count()).all(|node| ways.to(node).is_some()));
+            let paths = ShortestPaths::of(heap.graph());
+            assert!((0..heap.graph().node_count()).all(|node| paths.to(node).is_some()));
         });
     }
 }

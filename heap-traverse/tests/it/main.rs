@@ -1,4 +1,5 @@
-//! Tests of the traversal, and of the checker on sound heaps. (Unsound ones are the mutants of the collectors' tests.)
+//! Tests of the traversal, and of the checker on sound heaps. (The mutants of the collectors' tests
+//! make unsound ones.)
 
 mod biography;
 mod checker;

@@ -45,7 +45,7 @@ fn profile(words: &str) -> Config {
 fn census<M: MutatorKind>(world: &World<M>, words: &str) -> Census {
     let mut counter = Counter::new(&profile(words).profile).expect("a profile");
     let look = |stopped: &Stopped<'_>| counter.census(stopped, 0.0, None);
-    world.inspect(look).expect("nobody is inside")
+    world.inspect(look).expect("no thread is inside")
 }
 
 fn bands(census: &Census) -> BTreeMap<&str, u64> {
@@ -56,10 +56,11 @@ fn bands(census: &Census) -> BTreeMap<&str, u64> {
         .collect()
 }
 
-/// A mutable variable m and a suspended t, both roots, that lead to a cons with one more behind it: GHC's definition gives {A, B} to the latter two, and each
-/// root itself.
+/// A mutable variable m and a suspended computation t are roots. Both lead to a cons with one more
+/// cons behind it. By GHC's definition the retainers of the two conses are {A, B}, and each root
+/// retains itself.
 #[test]
-fn retainers_of_what_two_roots_share() {
+fn retainers_of_closures_that_two_roots_share() {
     let world = World::new::<Copying>(&flags(2)).expect("a small heap");
     let _roots = world
         .enter(|m| {
@@ -89,8 +90,9 @@ fn retainers_of_what_two_roots_share() {
     assert_eq!(census(&world, "-hr -R0").bytes(), 64);
 }
 
-/// A retainer that a named part of the program allocated is known by that, with all parts that it is in; another one by what it is. Stacks that differ are
-/// retainers that differ, whatever their innermost part.
+/// A retainer that a named part of the program allocated is known by that part, and all parts
+/// around it. Any other retainer is known by its type. Different stacks are different retainers,
+/// even if their innermost part is the same.
 #[test]
 fn retainers_are_known_by_where_they_were_allocated() {
     let flags = profile("-hr");
@@ -123,7 +125,7 @@ fn retainers_are_known_by_where_they_were_allocated() {
         .map(|(name, bytes)| (name.split_once(')').unwrap().1, *bytes))
         .collect();
     names.sort_unstable();
-    // What they share has all three, and the frame that has it.
+    // The closure that they share has all three, and the frame that holds it.
     let mut together: Vec<_> = names.iter().flat_map(|(name, _)| name.split(',')).collect();
     together.sort_unstable();
     assert_eq!(
@@ -144,7 +146,7 @@ fn retainers_are_known_by_where_they_were_allocated() {
     ] {
         assert!(table.contains(&full), "{full} is not in\n{table}");
     }
-    // A label restricts to all that has it.
+    // A label restricts to all retainers that have it.
     assert_eq!(census(&world, "-hy -hrmore").bytes(), 0, "nothing is left");
     let of_more = profile
         .sets
@@ -161,7 +163,7 @@ fn sets_keep_their_numbers_through_a_run_and_names_are_cut() {
         world.enter(|m| handle(m)).expect("room enough");
         world
             .inspect(|stopped| counter.census(stopped, 0.0, None).bands)
-            .expect("nobody is inside")
+            .expect("no thread is inside")
     };
     let keep = Mutex::new(Vec::new());
     let first = look(&|m| {
@@ -182,7 +184,8 @@ fn sets_keep_their_numbers_through_a_run_and_names_are_cut() {
     assert_eq!(third, [("(3)MUT".to_owned(), 40), ("(2)A".to_owned(), 16)]);
 }
 
-/// A chain of nodes, each a root of its own: node k can be reached from roots 0 to k. There are as many sets as roots, and visits are few all the same.
+/// A chain of nodes, each a root of its own: node k can be reached from roots 0 to k. There are as
+/// many sets as roots, and still few visits.
 #[test]
 fn thousands_of_roots() {
     const ROOTS: usize = 3000;
@@ -208,14 +211,16 @@ fn thousands_of_roots() {
     let bands = bands(&census);
     assert_eq!((bands["r0"], bands["r0-r1"], bands["r0-r1-r2"]), (32, 32, 32));
     assert_eq!(census.visits.closures, ROOTS as u64);
-    // Half is visited once and, as no root of these leads to what is in common, twice again; half twice; steps are one for each pointer and as many back, and few more.
+    // One half is visited once, and twice again since no root of this half leads to the common
+    // part. The other half is visited twice. There is one step for each pointer, one back, and few
+    // more.
     let most = (3 + 2) * ROOTS / 2 + 2 * ROOTS + ROOTS / 16 + 1024;
     assert!(census.visits.visits <= most as u64, "{:?}", census.visits);
     assert_eq!(census.table, None);
 }
 
 #[test]
-fn weak_roots_are_counted_as_long_as_others_keep_what_they_name() {
+fn weak_roots_are_counted_while_other_roots_keep_their_closures() {
     let world = World::new::<Copying>(&flags(2)).expect("a small heap");
     let kept = world
         .enter(|m| {
@@ -261,7 +266,8 @@ impl std::io::Write for Shared {
     }
 }
 
-/// Allocates an array that grows, under a profile, and gives its `.hp` and `.prof`, and how many censuses there were.
+/// Allocates an array that grows, under a profile. Returns its `.hp` and `.prof`, and the number of
+/// censuses.
 fn grow(words: &str, interval: Duration) -> (String, String, usize) {
     let flags = profile(words);
     let file = Shared::default();
@@ -284,7 +290,7 @@ fn grow(words: &str, interval: Duration) -> (String, String, usize) {
                 for i in 0..100 {
                     let (m2, bytes) = m.with_view(|m| m.alloc_bytes_filled(1000, 7));
                     all.get(m2).set(m2, i, Some(bytes.erase()));
-                    // Long enough for the sampler, in steps that it can come between.
+                    // Long enough for the sampler, in steps that let it come between.
                     while interval > Duration::ZERO && start.elapsed() < interval * 5 * i as u32 / 100 {
                         m.safepoint();
                     }
@@ -315,7 +321,7 @@ fn grow(words: &str, interval: Duration) -> (String, String, usize) {
     (text, retainer_table(&profile), profile.censuses.len())
 }
 
-/// Whether `hp2ps` takes the file; true where there is no `hp2ps`.
+/// Whether `hp2ps` accepts the file. True if there is no `hp2ps`.
 fn drawn(hp: &str) -> bool {
     let folder = std::env::temp_dir().join(format!("gclab-hp-{}-{}", std::process::id(), hp.len()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -332,7 +338,7 @@ fn drawn(hp: &str) -> bool {
 }
 
 #[test]
-fn files_of_every_profile_are_what_hp2ps_draws() {
+fn hp2ps_draws_the_files_of_every_profile() {
     for words in ["-hT", "-hd", "-hy", "-hm", "-hr", "-ho"] {
         let words = format!("{words} -i0");
         let (hp, prof, censuses) = grow(&words, Duration::ZERO);
@@ -359,12 +365,13 @@ fn files_of_every_profile_are_what_hp2ps_draws() {
 #[test]
 fn a_census_every_so_often_without_any_collection() {
     let (hp, _, censuses) = grow("-hT -i0.05", Duration::from_millis(50));
-    // Two markers, and five times as long as the interval; but who knows when the sampler's thread runs.
+    // There are two markers, and the run takes five intervals. But the sampler's thread may run
+    // late.
     assert!(censuses > 2, "{censuses}");
     assert!(drawn(&hp), "{hp}");
 }
 
-/// The program that holds an array while it looks.
+/// The program holds an array in a frame while it collects.
 #[test]
 fn an_array_in_a_frame_is_counted() {
     let flags = profile("-hy -i0");

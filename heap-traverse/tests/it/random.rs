@@ -1,4 +1,5 @@
-//! Everything that goes through a heap against its definition, on random heaps, after each collection of every collector.
+//! Traversals and profiles against their definitions, on random heaps, after each collection of
+//! every collector.
 
 use super::graphs::{Graph, everywhere, graph};
 use gclab_core::closure::TypeInfo;
@@ -9,7 +10,8 @@ use gclab_heap_traverse::{Client, Order, Traversal, Visit};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Depth first by recursion: closures in the order they are met, and how many arrivals there are.
+/// A recursive depth-first search: the closures in the order they are met, and the number of
+/// arrivals.
 fn search<'a>(closure: ClosureView<'a>, met: &mut Vec<ClosureView<'a>>, seen: &mut HashSet<ClosureView<'a>>) -> usize {
     if !seen.insert(closure) {
         return 1;
@@ -18,7 +20,7 @@ fn search<'a>(closure: ClosureView<'a>, met: &mut Vec<ClosureView<'a>>, seen: &m
     1 + closure.children().map(|child| search(child, met, seen)).sum::<usize>()
 }
 
-/// Notes all that a traversal says.
+/// A client that notes everything that a traversal tells it.
 #[derive(Default)]
 struct Note<'a, const DEPTH_FIRST: bool> {
     met: Vec<ClosureView<'a>>,
@@ -63,7 +65,8 @@ impl<'a, const DEPTH_FIRST: bool> Client<'a> for Note<'a, DEPTH_FIRST> {
     }
 }
 
-/// Closures below each, itself included, in the order in which they were first met: what the tree of first arrivals says.
+/// The number of closures below each, itself included, from the order in which they were first met:
+/// the sizes in the tree of first arrivals.
 fn below<'a>(met: &[ClosureView<'a>], depth: &HashMap<ClosureView<'a>, u32>) -> HashMap<ClosureView<'a>, u32> {
     let size = |i: usize| {
         met[i + 1..]
@@ -124,11 +127,12 @@ fn cases(count: u32, run: impl Fn(&Graph)) {
 }
 
 #[test]
-fn traversals_visit_what_a_search_finds_in_its_order() {
+fn traversals_visit_the_closures_of_a_search_in_its_order() {
     cases(64, |graph| everywhere(graph, &traversals));
 }
 
-/// All that is reachable from a closure, without going beyond those that `stop` accepts (the first is always gone beyond).
+/// All closures that are reachable from a closure without going beyond those that `stop` accepts
+/// (the first is always gone beyond).
 fn beyond<'a>(from: ClosureView<'a>, stop: impl Fn(ClosureView<'a>) -> bool) -> HashSet<ClosureView<'a>> {
     let mut seen = HashSet::new();
     let mut open: Vec<_> = from.children().collect();
@@ -148,7 +152,7 @@ fn reachable<'a>(stopped: &Stopped<'a>) -> HashSet<ClosureView<'a>> {
     seen
 }
 
-/// Bytes by name of what is counted.
+/// Bytes of the counted closures, by name.
 type Bytes<N> = BTreeMap<N, u64>;
 
 fn add_up<'a, N: Ord>(closures: impl IntoIterator<Item = (N, ClosureView<'a>)>) -> Bytes<N> {
@@ -159,13 +163,13 @@ fn add_up<'a, N: Ord>(closures: impl IntoIterator<Item = (N, ClosureView<'a>)>) 
     bytes
 }
 
-/// What a counter with these flags says.
+/// The result of a counter with these flags.
 fn counted(stopped: &Stopped<'_>, flags: &str) -> Bytes<String> {
     let words: Vec<_> = flags.split_whitespace().collect();
     let flags = Flags::parse_words(&words).expect("legal flags");
     let mut counter = Counter::new(&flags.config.profile).expect("a breakdown");
     counter.census(stopped, 0.0, None);
-    // Again: nothing is left of what was before.
+    // The second census shows that nothing is left of the first.
     let census = counter.census(stopped, 0.0, None);
     assert!(census.bands.is_sorted_by(|a, b| a.1 >= b.1) && census.bands.iter().all(|band| band.1 > 0));
     let bands: Bytes<String> = census.bands.iter().cloned().collect();
@@ -190,7 +194,8 @@ fn censuses(stopped: &Stopped<'_>) {
     );
 }
 
-/// The names of the retainers of every reachable closure, by the definition: those from which it is reached without passing another.
+/// The names of the retainers of every reachable closure, by the definition: those from which it is
+/// reached without passing another retainer.
 fn retainers<'a>(stopped: &Stopped<'a>) -> HashMap<ClosureView<'a>, BTreeSet<String>> {
     let retains = |closure: ClosureView<'_>| profile::is_retainer(closure.kind());
     let own = |closure: ClosureView<'_>| profile::description(closure.info());
@@ -241,7 +246,7 @@ fn retainer_profiles(stopped: &Stopped<'_>) {
     );
 }
 
-/// The retainers that a band names, without its number.
+/// The retainers in the name of a band, without its number.
 fn set_of(name: &str) -> BTreeSet<String> {
     let names = name.split_once(')').map_or(name, |(_, names)| names);
     names.split(',').map(str::to_owned).collect()
@@ -268,7 +273,7 @@ fn root_profiles(stopped: &Stopped<'_>) {
 }
 
 #[test]
-fn censuses_count_what_is_reachable() {
+fn censuses_count_the_reachable_closures() {
     cases(64, |graph| everywhere(graph, &censuses));
 }
 

@@ -1,4 +1,4 @@
-//! The traversal visits what is reachable, once, in order, without recursion.
+//! The traversal visits the reachable closures, once, in order, without recursion.
 
 use super::{Node, NodeFields, flags};
 use gclab_collectors::Copying;
@@ -7,7 +7,8 @@ use gclab_core::words::Words;
 use gclab_core::world::{ClosureView, World};
 use gclab_heap_traverse::{Client, Order, Traversal, Visit};
 
-/// Counts what it visits, in one order or the other; `visit` gets the words of a closure, and whether it is a root.
+/// Counts visits, in one order or the other. `visit` gets the words of a closure, and whether it is
+/// a root.
 struct Count<F, const DEPTH_FIRST: bool> {
     count: usize,
     visit: F,
@@ -25,7 +26,7 @@ impl<'a, F: FnMut(Words, bool) -> Visit<()>, const DEPTH_FIRST: bool> Client<'a>
     }
 }
 
-/// Visits everything in a world, twice in either order, and gives the number of closures.
+/// Visits everything in a world, twice in each order. Returns the number of closures.
 fn visited(world: &World<KindOf<Copying>>, mut visit: impl FnMut(Words, bool) -> Visit<()>) -> usize {
     let mut counts = Vec::new();
     world
@@ -47,7 +48,7 @@ fn visited(world: &World<KindOf<Copying>>, mut visit: impl FnMut(Words, bool) ->
                 counts.push(depth_first.count);
             }
         })
-        .expect("nobody is inside");
+        .expect("no thread is inside");
     assert!(counts.iter().all(|count| *count == counts[0]), "{counts:?}");
     counts[0]
 }

@@ -1,7 +1,17 @@
-//! What results folders say: statistics, comparisons, and reports for people and for programs.
+//! Reports on results folders: statistics, comparisons, and their presentation.
 //!
-//! Everything follows from the records of [`gclab_results`]: [`summary`] groups runs by configuration, [`maths`] has the
-//! formulas, [`compare`](mod@compare) judges two folders, [`table`] and [`report`] show one.
+//! Everything follows from the records of [`gclab_results`]; nothing here runs a program. From the
+//! ground up:
+//!
+//! - `maths`, `metric` and `summary`: formulas, the figures of a run, runs by configuration;
+//! - `format` and `chart`: figures as text, and charts as SVG;
+//! - `analysis`: what the runs say (which collector is fastest, which is best at which heap size,
+//!   whether parallel collection pays, whether a change made anything slower);
+//! - `document` and `sections`: the analyses as sections of text, tables and charts;
+//! - `render`: sections as HTML, Markdown, a table for the terminal, or CSV.
+//!
+//! Folders are reported one after the other and never pooled: two folders may come from two
+//! machines.
 //!
 //! ```
 //! use gclab_results::{Configuration, Manifest, PlannedRun, ResultsDir, RunRecord, Status};
@@ -22,16 +32,18 @@
 
 #![forbid(unsafe_code)]
 
-pub mod chart;
-pub mod compare;
-pub mod maths;
-pub mod metric;
-pub mod report;
-pub mod summary;
-pub mod table;
+mod analysis;
+mod chart;
+mod document;
+mod format;
+mod maths;
+mod metric;
+mod render;
+mod sections;
+mod summary;
+#[cfg(test)]
+mod tests;
 
-pub use compare::{Comparison, Verdict, compare};
-pub use report::profiles::{csv as profile_csv, wrong_results};
-pub use report::{csv, html, markdown};
-pub use summary::Summary;
-pub use table::{comparison as comparison_table, disagreements, render as terminal, render_within as terminal_within};
+pub use analysis::checksums::{disagreements, profile_disagreements};
+pub use analysis::compare::{Comparison, compare};
+pub use render::{comparison, csv, html, markdown, profile_csv, terminal};

@@ -1,46 +1,49 @@
-//! The statistics of reports: order statistics, a mean with its interval, a ratio of means with its interval, percentiles.
+//! The statistics of reports: order statistics, percentiles, a mean and a ratio of means with their
+//! intervals.
 //!
-//! The unit is the run (one process); nothing here looks inside one. Sources: Kalibera and Jones, "Rigorous benchmarking in
-//! reasonable time" (ISMM 2013) for intervals of effect sizes; Fieller (1954) for the ratio; Hyndman and Fan (1996), type 7,
-//! for quartiles. All costs are one sort. `tests/it/maths.rs` checks every formula against values worked out elsewhere.
+//! The unit is the run (one process); nothing here looks inside one. Sources: Kalibera and Jones,
+//! "Rigorous benchmarking in reasonable time" (ISMM 2013) for intervals of effect sizes; Fieller
+//! (1954) for the ratio; Hyndman and Fan (1996), type 7, for quartiles. Each function costs one
+//! sort. `tests/maths.rs` checks every formula against values from other sources.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Below this many runs no interval is given: with two runs it would span a hundred deviations.
+/// With fewer runs there is no interval: that of two runs would span a hundred deviations.
 pub const RUNS_FOR_INTERVAL: usize = 3;
 
-/// A percentile above 99 needs this many values, or it would be the maximum by another name.
+/// A percentile above 99 needs this many values; with fewer it would be the maximum.
 pub const VALUES_FOR_P999: usize = 1000;
 
-/// What is said about one figure of one configuration, over its runs.
+/// One figure of one configuration, over its runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
-    /// Number of runs that gave the figure.
+    /// Number of runs that have the figure.
     pub n: usize,
-    /// Arithmetic mean.
+    /// The arithmetic mean.
     pub mean: f64,
-    /// Standard deviation of the runs, with n-1; absent for one run.
+    /// The standard deviation of the runs, with n-1; absent for one run.
     pub deviation: Option<f64>,
-    /// Median.
+    /// The median value.
     pub median: f64,
-    /// Least value.
+    /// The least value.
     pub min: f64,
-    /// Greatest value.
+    /// The greatest value.
     pub max: f64,
-    /// Lower quartile (type 7).
+    /// The lower quartile (type 7).
     pub q1: f64,
-    /// Upper quartile (type 7).
+    /// The upper quartile (type 7).
     pub q3: f64,
-    /// 95 % interval of the mean by Student's t; absent below [`RUNS_FOR_INTERVAL`] runs.
+    /// The 95 % interval of the mean by Student's t; absent for fewer than
+    /// [`RUNS_FOR_INTERVAL`] runs.
     pub ci95: Option<Interval>,
 }
 
 /// A closed interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Lower end.
+    /// The lower end.
     pub low: f64,
-    /// Upper end.
+    /// The upper end.
     pub high: f64,
 }
 
@@ -52,7 +55,7 @@ impl Interval {
 }
 
 impl Spread {
-    /// Describes the finite ones of these values; `None` when there are none.
+    /// Describes the finite values among these; `None` when there are none.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
         let mut sorted: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
         sorted.sort_by(f64::total_cmp);
@@ -84,13 +87,15 @@ impl Spread {
         })
     }
 
-    /// How far the farthest run lies from the median, as a share of the median; `None` when the median is 0.
+    /// The distance of the farthest run from the median, as a share of the median; `None` when the
+    /// median is 0.
     pub fn largest_deviation(&self) -> Option<f64> {
         (self.median != 0.0).then(|| (self.max - self.median).max(self.median - self.min) / self.median.abs())
     }
 }
 
-/// The p-quantile of sorted values, interpolated linearly between order statistics (type 7 of Hyndman and Fan).
+/// The p-quantile of sorted values, interpolated linearly between order statistics (type 7 of
+/// Hyndman and Fan).
 ///
 /// # Panics
 /// When there are no values.
@@ -101,31 +106,34 @@ pub fn quantile(sorted: &[f64], p: f64) -> f64 {
     below + (above - below) * position.fract()
 }
 
-/// The p-th percentile of sorted values by nearest rank: the value number ceil(p/100 · n), an observed value always.
-/// `None` without values, and above p = 99 with fewer than [`VALUES_FOR_P999`] of them.
+/// The p-th percentile of sorted values by nearest rank: value number ceil(p/100 · n), which is
+/// always an observed value. `None` without values, and above p = 99 with fewer than
+/// [`VALUES_FOR_P999`] of them.
 pub fn nearest_rank<T: Copy>(sorted: &[T], p: f64) -> Option<T> {
     if p > 99.0 && p < 100.0 && sorted.len() < VALUES_FOR_P999 {
         return None;
     }
-    // 99.9 % of 1000 is 999.0000000000001 in binary: without the correction the rank would be 1000.
+    // 99.9 % of 1000 is 999.0000000000001 in binary. Without the correction the rank would be 1000.
     let rank = (p / 100.0 * sorted.len() as f64 - 1e-9).ceil().max(1.0) as usize;
     sorted.get(rank - 1).copied()
 }
 
-/// How many times larger the mean of one configuration is than that of another.
+/// The mean of one configuration over the mean of another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ratio {
-    /// Ratio of the means.
+    /// The ratio of the means.
     pub estimate: f64,
-    /// Its 95 % interval by Fieller; absent when there are too few runs, or when the base may as well be 0.
+    /// Its 95 % interval by Fieller; absent when there are too few runs, or when the base cannot be
+    /// told from 0.
     pub ci95: Option<Interval>,
 }
 
 /// The ratio of the means, `new / base`; `None` when the base's mean is not above 0.
 ///
 /// With h² = t² s²/n for the base and h'² for the new one, the ends are
-/// (Y Y' ∓ √((Y Y')² − (Y² − h²)(Y'² − h'²))) / (Y² − h²), which is an interval only if Y² > h². Student's t has the degrees
-/// of freedom of the smaller sample: with unequal samples the interval is rather too wide than too narrow.
+/// (Y Y' ∓ √((Y Y')² − (Y² − h²)(Y'² − h'²))) / (Y² − h²), which is an interval only if Y² > h².
+/// Student's t has the degrees of freedom of the smaller sample: with unequal samples the interval
+/// is too wide rather than too narrow.
 pub fn ratio_of_means(base: &Spread, new: &Spread) -> Option<Ratio> {
     if base.mean <= 0.0 {
         return None;
@@ -145,7 +153,7 @@ pub fn ratio_of_means(base: &Spread, new: &Spread) -> Option<Ratio> {
                 return None;
             }
             let product = base.mean * new.mean;
-            // Not below 0 but for rounding: it is Y² h'² + Y'² h² − h² h'², and Y² > h².
+            // Only rounding makes it negative: it is Y² h'² + Y'² h² − h² h'², and Y² > h².
             let root = (product * product - denominator * (new.mean.powi(2) - h2_new))
                 .max(0.0)
                 .sqrt();
@@ -157,11 +165,14 @@ pub fn ratio_of_means(base: &Spread, new: &Spread) -> Option<Ratio> {
     Some(Ratio { estimate, ci95 })
 }
 
-/// The geometric mean of the ratios `new / base` of the means of several pairs; `None` without pairs, or if a mean is not above 0.
+/// The geometric mean of the ratios `new / base` of the means of several pairs; `None` without
+/// pairs, or if a mean is not above 0.
 ///
-/// The pairs themselves are fixed, as workloads are: the interval says how much the runs scatter, not how other workloads would do. It is that of the mean of
-/// the logarithms, whose variance is the sum over all samples of s² / (n Y²) (delta method), divided by the square of the number of pairs, with Welch and
-/// Satterthwaite's degrees of freedom. Absent if a sample is smaller than [`RUNS_FOR_INTERVAL`].
+/// The pairs are fixed, as workloads are: the interval says how much the runs scatter, not how
+/// other workloads would behave. It is that of the mean of the logarithms. Their variance is the
+/// sum over all samples of s² / (n Y²) (delta method), divided by the square of the number of
+/// pairs, with Welch and Satterthwaite's degrees of freedom. The interval is absent if a sample is
+/// smaller than [`RUNS_FOR_INTERVAL`].
 pub fn geometric_mean_of_ratios(pairs: &[(Spread, Spread)]) -> Option<Ratio> {
     if pairs.is_empty() || pairs.iter().any(|(base, new)| base.mean <= 0.0 || new.mean <= 0.0) {
         return None;

@@ -1,25 +1,26 @@
-//! The figures that tables, charts and comparisons show: one line each, with where it is in a record and how it is written.
+//! The figures of a run that tables, charts and comparisons show. Each has one line, which says how
+//! to get it from a record and how to write it.
 
 use gclab_results::{RunRecord, RunStats};
 
-/// How a figure is measured and written.
+/// The unit in which a figure is measured, and the one in which it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// Seconds.
+pub(crate) enum Unit {
+    /// Seconds, written as seconds.
     Seconds,
     /// Seconds, written as milliseconds.
     Milliseconds,
     /// Bytes, written as MiB.
     Mebibytes,
-    /// A number of things.
+    /// A number without a unit.
     Count,
     /// A share from 0 to 1, written in percent.
     Percent,
 }
 
 impl Unit {
-    /// The unit's name, as a column or an axis shows it; empty for counts.
-    pub fn name(self) -> &'static str {
+    /// The unit's name in columns and on axes; empty for counts.
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Unit::Seconds => "s",
             Unit::Milliseconds => "ms",
@@ -29,8 +30,8 @@ impl Unit {
         }
     }
 
-    /// The figure in the unit that is written.
-    pub fn shown(self, value: f64) -> f64 {
+    /// The figure in the unit in which it is written.
+    pub(crate) fn shown(self, value: f64) -> f64 {
         match self {
             Unit::Milliseconds => value * 1e3,
             Unit::Mebibytes => value / f64::from(1 << 20),
@@ -39,9 +40,9 @@ impl Unit {
         }
     }
 
-    /// The figure as text without its unit. Times have three decimals, and more (up to six) while these give fewer than
-    /// three digits that mean something.
-    pub fn text(self, value: f64) -> String {
+    /// The figure as text without its unit. Times have three decimals, or as many more (up to six)
+    /// as it takes to show three significant digits.
+    pub(crate) fn text(self, value: f64) -> String {
         let shown = self.shown(value);
         match self {
             Unit::Seconds | Unit::Milliseconds => {
@@ -59,22 +60,22 @@ impl Unit {
     }
 
     /// The figure as text with its unit.
-    pub fn text_with_unit(self, value: f64) -> String {
+    pub(crate) fn text_with_unit(self, value: f64) -> String {
         format!("{} {}", self.text(value), self.name()).trim_end().to_owned()
     }
 }
 
-/// A figure of a run. Less is better for all that are compared (and more for the work balance, which is not).
+/// A figure of a run. For all figures that are compared, less is better.
 #[derive(Debug, Clone, Copy)]
-pub struct Metric {
-    /// The name in CSV files and comparisons: the key of the record where there is one.
-    pub key: &'static str,
+pub(crate) struct Metric {
+    /// The name in CSV files: the key in the record where there is one.
+    pub(crate) key: &'static str,
     /// The name in tables and charts.
-    pub title: &'static str,
-    /// How it is written.
-    pub unit: Unit,
-    /// Where it is in a record; absent is absent.
-    pub of: fn(&RunRecord) -> Option<f64>,
+    pub(crate) title: &'static str,
+    /// The unit in which it is written.
+    pub(crate) unit: Unit,
+    /// Reads it from a record; `None` where the record does not have it.
+    pub(crate) of: fn(&RunRecord) -> Option<f64>,
 }
 
 impl PartialEq for Metric {
@@ -85,7 +86,7 @@ impl PartialEq for Metric {
 
 impl Metric {
     /// The title with the unit, for a column or an axis.
-    pub fn heading(&self) -> String {
+    pub(crate) fn heading(&self) -> String {
         format!("{} {}", self.title, self.unit.name()).trim_end().to_owned()
     }
 }
@@ -94,10 +95,10 @@ macro_rules! metrics {
     ($($name:ident $key:literal $title:literal $unit:ident $of:expr;)*) => {
         $(
             #[doc = concat!("`", $key, "`: ", $title, ".")]
-            pub const $name: Metric = Metric { key: $key, title: $title, unit: Unit::$unit, of: $of };
+            pub(crate) const $name: Metric = Metric { key: $key, title: $title, unit: Unit::$unit, of: $of };
         )*
         /// All figures, in the order of CSV files.
-        pub const ALL: &[Metric] = &[$($name),*];
+        pub(crate) const ALL: &[Metric] = &[$($name),*];
     };
 }
 
@@ -113,7 +114,7 @@ fn nanoseconds(value: Option<u64>) -> Option<f64> {
     value.map(|ns| ns as f64 * 1e-9)
 }
 
-/// The longest stop of the mutator: time to stop its threads and the collection itself.
+/// The longest stop of the mutator: the time to stop its threads and the collection itself.
 fn longest_pause(run: &RunRecord) -> Option<f64> {
     let stats = stats(run)?;
     let single = stats
@@ -124,13 +125,13 @@ fn longest_pause(run: &RunRecord) -> Option<f64> {
     single.reduce(f64::max).or_else(|| by_generation.reduce(f64::max))
 }
 
-/// Collections with several threads.
+/// The number of collections with several threads.
 fn par_gcs(run: &RunRecord) -> Option<f64> {
     let counts: Option<Vec<u64>> = stats(run)?.generations.iter().map(|g| g.par_collections).collect();
     counts.filter(|c| !c.is_empty()).map(|c| c.iter().sum::<u64>() as f64)
 }
 
-/// Share of the pauses of parallel collections in which one thread worked alone.
+/// The share of the pauses of parallel collections in which one thread worked alone.
 fn sequential_share(run: &RunRecord) -> Option<f64> {
     let elapsed = stats(run)?.par_elapsed_seconds.filter(|seconds| *seconds > 0.0)?;
     Some(1.0 - stats(run)?.par_shared_seconds? / elapsed)
@@ -179,8 +180,8 @@ metrics! {
     MAJOR_FAULTS "major_page_faults" "major faults" Count |r| count(r.major_page_faults);
 }
 
-/// The columns of tables, the most important first: a narrow terminal shows only those at the beginning.
-pub const TABLE: &[Metric] = &[
+/// The columns of tables, the most important first: a narrow terminal shows only the first ones.
+pub(crate) const TABLE: &[Metric] = &[
     TOTAL_ELAPSED,
     GC_ELAPSED,
     MUT_ELAPSED,
@@ -196,8 +197,9 @@ pub const TABLE: &[Metric] = &[
     WORK_BALANCE,
 ];
 
-/// What `compare` judges: less is better.
-pub const COMPARED: &[Metric] = &[TOTAL_ELAPSED, GC_CPU, MUT_CPU, PEAK_IN_USE, LATENCY_P99_9];
+/// The figures that `compare` judges: less is better.
+pub(crate) const COMPARED: &[Metric] = &[TOTAL_ELAPSED, GC_CPU, MUT_CPU, PEAK_IN_USE, LATENCY_P99_9];
 
-/// What `compare` judges besides where collections were parallel: their CPU time can stay while the time saved by it goes.
-pub const COMPARED_PARALLEL: &[Metric] = &[GC_ELAPSED];
+/// The figures that `compare` judges in addition where collections were parallel: their elapsed time
+/// can grow while their CPU time stays the same.
+pub(crate) const COMPARED_PARALLEL: &[Metric] = &[GC_ELAPSED];

@@ -1,11 +1,12 @@
-//! Runs grouped by configuration, and configurations by workload: what tables, charts and comparisons are made of.
+//! Runs grouped by configuration, and configurations by workload. Tables, charts and comparisons are
+//! made of these groups.
 //!
-//! Only runs that ended well count in statistics; the others are counted by how they ended and shown as that. An *axis* is a
-//! flag that differs between configurations. Groups stand in the order in which a reader looks for them: workload, axes
-//! (numbers by size, the rest in the experiment file's order), collector.
+//! Only runs that ended well enter statistics; the others are counted by outcome. An *axis* is a
+//! flag that differs between configurations. Groups stand in the order in which a reader looks for
+//! them: workload, axes (numbers by size, other values in the experiment file's order), collector.
 
 use crate::maths::Spread;
-use crate::metric::Metric;
+use crate::metric::{self, Metric};
 use gclab_results::{Axis, Configuration, ResultsDir, RunRecord};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,27 +37,28 @@ pub struct Work<'a> {
 pub struct Group<'a> {
     /// The configuration.
     pub configuration: Configuration,
-    /// How many times the reference minimum of its workload its `-M` is, in an experiment that says `heap`.
+    /// Its `-M` as a multiple of the workload's reference minimum, in an experiment with `heap`.
     pub heap: Option<f64>,
-    /// The same as text: the value of the axis [`HEAP`].
+    /// The same as text, which is the value of the axis [`HEAP`].
     heap_text: Option<String>,
     /// Its runs, in the order in which they ended.
     pub runs: Vec<&'a RunRecord>,
 }
 
-/// The axis of multiples of the least heap. It takes the place of `M`, whose bytes differ from workload to workload.
+/// The axis of multiples of the least heap. It takes the place of `M`, whose bytes differ from
+/// workload to workload.
 pub const HEAP: &str = "heap";
 
-/// What is written for the value of an axis that a configuration does not set.
+/// The value of an axis that a configuration does not set.
 pub const UNSET: &str = "default";
 
 impl<'a> Summary<'a> {
-    /// Groups the runs of a folder. Configurations that are planned and have no run yet do not appear.
+    /// Groups the runs of a folder. A planned configuration without a run does not appear.
     pub fn of(dir: &'a ResultsDir) -> Summary<'a> {
         Self::of_runs(dir.runs(), &dir.manifest().sweep)
     }
 
-    /// Groups runs; `sweep` gives the order of axes and of values that are not numbers.
+    /// Groups runs; `sweep` has the order of axes, and of values that are not numbers.
     pub fn of_runs(runs: &'a [RunRecord], sweep: &[Axis]) -> Summary<'a> {
         let axes = axes(runs, sweep);
         let mut groups: BTreeMap<Configuration, Group<'a>> = BTreeMap::new();
@@ -100,6 +102,42 @@ impl<'a> Summary<'a> {
         self.works.iter().flat_map(|work| &work.groups)
     }
 
+    /// The figure that "fast" refers to: the run's own total time, or the wall clock where no run
+    /// has it.
+    pub fn time_metric(&self) -> &'static Metric {
+        let has_total = self
+            .groups()
+            .any(|group| group.spread(&metric::TOTAL_ELAPSED).is_some());
+        if has_total {
+            &metric::TOTAL_ELAPSED
+        } else {
+            &metric::WALL
+        }
+    }
+
+    /// Whether a flag was swept.
+    pub fn sweeps(&self, flag: &str) -> bool {
+        self.axes.iter().any(|axis| axis.flag == flag)
+    }
+
+    /// The place of a collector among all of them, which is its colour and shape in all charts.
+    pub fn style_of(&self, collector: &str) -> usize {
+        self.collectors.iter().position(|name| *name == collector).unwrap_or(0)
+    }
+
+    /// The swept flags that the group sets, `left_out` apart, e.g. `N=2 A=4m`; the collector comes
+    /// first if there are several.
+    pub fn setting(&self, group: &Group<'_>, left_out: &[&str]) -> String {
+        let mut words = Vec::new();
+        if self.collectors.len() > 1 {
+            words.push(group.configuration.collector.clone());
+        }
+        let flags = self.axes.iter().map(|axis| axis.flag.as_str());
+        let set = flags.filter(|flag| !left_out.contains(flag) && group.flag(flag) != UNSET);
+        words.extend(set.map(|flag| format!("{flag}={}", group.flag(flag))));
+        words.join(" ")
+    }
+
     /// The greatest number of runs that ended well in any configuration.
     pub fn most_runs(&self) -> usize {
         self.groups().map(|group| group.ok().count()).max().unwrap_or(0)
@@ -107,7 +145,8 @@ impl<'a> Summary<'a> {
 }
 
 impl<'a> Work<'a> {
-    /// The checksums with the collectors that gave them, when there is more than one: a collector, or the workload, is wrong.
+    /// The checksums and the collectors that computed them, when there is more than one checksum: a
+    /// collector, or the workload, is wrong.
     pub fn disagreement(&self) -> Option<BTreeMap<&str, BTreeSet<&str>>> {
         let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for run in self.groups.iter().flat_map(Group::ok) {
@@ -120,7 +159,7 @@ impl<'a> Work<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// The configuration of this run, without any runs yet.
+    /// The configuration of a run, with no runs in it.
     pub fn empty(run: &RunRecord) -> Group<'a> {
         Group {
             configuration: run.configuration(),
@@ -135,7 +174,7 @@ impl<'a> Group<'a> {
         self.runs.iter().copied().filter(|run| run.outcome.is_ok())
     }
 
-    /// The runs that did not end well, counted by how they ended.
+    /// The runs that did not end well, counted by outcome.
     pub fn failures(&self) -> BTreeMap<&'static str, usize> {
         let mut counts = BTreeMap::new();
         for run in self.runs.iter().filter(|run| !run.outcome.is_ok()) {
@@ -144,7 +183,7 @@ impl<'a> Group<'a> {
         counts
     }
 
-    /// The failures in words, e.g. `2 heap exhausted, 1 timeout`; empty when there are none.
+    /// The failures in words, e.g. `2 heap exhausted, 1 timeout`; empty without any.
     pub fn failures_text(&self) -> String {
         let parts: Vec<String> = self.failures().iter().map(|(kind, n)| format!("{n} {kind}")).collect();
         parts.join(", ")
@@ -155,7 +194,7 @@ impl<'a> Group<'a> {
         Spread::of(self.ok().filter_map(metric.of))
     }
 
-    /// The value of a flag here, or [`UNSET`].
+    /// The value of a flag in this configuration, or [`UNSET`].
     pub fn flag(&self, name: &str) -> &str {
         if name == HEAP {
             return self.heap_text.as_deref().unwrap_or(UNSET);
@@ -173,7 +212,8 @@ impl<'a> Group<'a> {
         words.join(" ")
     }
 
-    /// All pauses of all runs that ended well, in nanoseconds, sorted: stopping the threads and collecting.
+    /// All pauses of all runs that ended well, sorted, in nanoseconds. A pause is the time to stop the
+    /// threads and to collect.
     pub fn pauses(&self) -> Vec<u64> {
         let stats = self.ok().filter_map(|run| run.stats.as_ref());
         let mut pauses: Vec<u64> = stats
@@ -192,7 +232,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// The flags of a run, with the multiple of the heap in the place of `M`.
+/// The flags of a run, with the multiple of the least heap in the place of `M`.
 fn settings(run: &RunRecord) -> BTreeMap<String, String> {
     let mut settings = run.flags.clone();
     if let Some(multiple) = run.heap_multiple {
@@ -236,7 +276,7 @@ fn axes(runs: &[RunRecord], sweep: &[Axis]) -> Vec<Axis> {
     axes
 }
 
-/// A flag's value as a number: `1m` is 1048576, `2w` is 16, `1.5` is 1.5; `None` for what is no number.
+/// A flag's value as a number: `1m` is 1048576, `2w` is 16, `1.5` is 1.5; `None` for other text.
 pub fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     let scale = match text.chars().last()?.to_ascii_lowercase() {

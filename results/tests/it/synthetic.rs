@@ -346,5 +346,5 @@ pub fn fixture() -> ResultsDir {
 }
 
 pub fn fixture_path() -> PathBuf {
-    Path::new(crate::FIXTURES).join("small")
+    Path::new(super::FIXTURES).join("small")
 }

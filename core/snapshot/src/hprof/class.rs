@@ -1,9 +1,9 @@
-//! Classes, as a dump has them.
+//! Classes of a dump.
 
 use crate::error::Error;
 use crate::hprof::cursor::{Basic, Cursor};
 
-/// A class.
+/// A class of a dump.
 #[derive(Debug)]
 pub(super) struct Class {
     pub(super) id: u64,
@@ -14,19 +14,20 @@ pub(super) struct Class {
     pub(super) statics: Vec<(u64, u64)>,
     /// Types of all static fields.
     pub(super) static_types: Vec<Basic>,
-    /// Fields that the class itself declares, in the order in which objects have them: name and type.
+    /// Fields that the class itself declares, in the order in which objects have them: name and
+    /// type.
     pub(super) fields: Vec<(u64, Basic)>,
 }
 
 impl Class {
-    /// Reads a class behind its tag.
+    /// Reads the rest of a class after its tag.
     pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self, Error> {
         const WHAT: &str = "the rest of a class";
         let id = cursor.id("the id of a class")?;
         cursor.skip(4, WHAT)?;
         let superclass = cursor.id(WHAT)?;
         let others = [cursor.id(WHAT)?, cursor.id(WHAT)?, cursor.id(WHAT)?];
-        // Two ids that are reserved, and the bytes of fields, which follow from the fields.
+        // Skip two reserved ids, and the size of the fields, which follows from the fields.
         cursor.skip(2 * u64::from(cursor.id_bytes) + 4, WHAT)?;
         for _ in 0..cursor.u2(WHAT)? {
             cursor.skip(2, WHAT)?;
@@ -60,7 +61,8 @@ impl Class {
     }
 }
 
-/// A class's name as Java source has it: `java/lang/String` is `java.lang.String`, `[[I` is `int[][]`.
+/// The name of a class in Java source: `java/lang/String` is `java.lang.String`, `[[I` is
+/// `int[][]`.
 pub(super) fn source_name(name: &str) -> String {
     let element = name.trim_start_matches('[');
     let dimensions = name.len() - element.len();

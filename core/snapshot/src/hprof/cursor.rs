@@ -1,18 +1,19 @@
-//! The numbers of a dump, which are big-endian, and where in the file they are.
+//! The numbers of a dump, which are big-endian, and their offsets in the file.
 
 use crate::error::{Error, Problem};
 use crate::input::Input;
 
-/// What every dump begins with.
+/// The first bytes of every dump.
 pub(crate) const MAGIC: &[u8] = b"JAVA PROFILE ";
 
-/// Longest name of the format at the start of a file, its zero included; they have 19.
+/// The longest name of the format at the start of a file, with its final zero. Known names have 19
+/// bytes.
 const LONGEST_MAGIC: usize = 32;
 
-/// A place in a dump, behind its header.
+/// A place in a dump, after its header.
 pub(super) struct Cursor<'r> {
     input: Input<'r>,
-    /// Bytes of an id: 4 or 8.
+    /// The bytes of an id: 4 or 8.
     pub(super) id_bytes: u32,
 }
 
@@ -46,7 +47,7 @@ impl<'r> Cursor<'r> {
         self.input.offset()
     }
 
-    /// That something is wrong at `offset`.
+    /// The error that `sentence` describes, at `offset`.
     pub(super) fn error_at(&self, offset: u64, sentence: String) -> Error {
         self.input.error_at(offset, Problem::Dump(sentence))
     }
@@ -56,12 +57,12 @@ impl<'r> Cursor<'r> {
         Ok(self.input.peek()?.is_none())
     }
 
-    /// That the file ends here, though `what` should follow.
+    /// The error that the file ends here, though `what` should follow.
     pub(super) fn cut_off(&self, what: &'static str) -> Error {
         self.input.error(Problem::Truncated(what))
     }
 
-    /// Hands the next `count` bytes to `sink`, piece by piece.
+    /// Passes the next `count` bytes to `sink`, piece by piece.
     pub(super) fn bytes(&mut self, count: u64, what: &'static str, mut sink: impl FnMut(&[u8])) -> Result<(), Error> {
         let mut left = count;
         while left > 0 {
@@ -119,7 +120,7 @@ impl<'r> Cursor<'r> {
         }
     }
 
-    /// The type of a value.
+    /// Reads the type of a value.
     pub(super) fn basic(&mut self, what: &'static str) -> Result<Basic, Error> {
         let at = self.offset();
         let tag = self.u1(what)?;
@@ -127,7 +128,7 @@ impl<'r> Cursor<'r> {
     }
 }
 
-/// Types of values, with the format's numbers.
+/// Types of values, with their numbers in the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Basic {
@@ -150,7 +151,7 @@ impl Basic {
             .find(|basic| *basic as u8 == tag)
     }
 
-    /// Bytes of a value in the dump (and in memory, but for references).
+    /// The bytes of a value in the dump (and in memory, except for references).
     pub(super) fn bytes(self, id_bytes: u32) -> u32 {
         match self {
             Basic::Object => id_bytes,
@@ -161,7 +162,7 @@ impl Basic {
         }
     }
 
-    /// As Java source has it.
+    /// The type's name in Java source.
     pub(super) fn name(self) -> &'static str {
         match self {
             Basic::Object => "object",

@@ -1,4 +1,5 @@
-//! The first pass: what there is. Names, classes, roots, and the ids and types of all nodes; contents are passed over.
+//! The first pass: collects names, classes, roots, and the ids and types of all nodes. It skips the
+//! contents of objects.
 
 use std::collections::HashMap;
 
@@ -11,23 +12,23 @@ use crate::hprof::kinds::{
 use crate::hprof::record::{Body, Pass, ROOTS, records};
 use crate::snapshot::Snapshot;
 
-/// Most nodes: `u32::MAX` is no ordinal.
+/// The most nodes: `u32::MAX` is no ordinal.
 const MOST: usize = u32::MAX as usize - 1;
 
-/// What the first pass finds.
+/// The results of the first pass.
 pub(super) struct Gathered {
     /// Nodes with their types and ids, and the strings of the dump.
     pub(super) snapshot: Snapshot,
-    /// By the dump's id of a name: its string.
+    /// By the dump's id of a name: the index of its string.
     pub(super) names: HashMap<u64, u32>,
     /// By the id of a class: the dump's id of its name.
     pub(super) loaded: HashMap<u64, u64>,
     pub(super) classes: Vec<Class>,
-    /// By class: where it is in the file, and its ordinal.
+    /// By class: its offset in the file, and its ordinal.
     pub(super) places: Vec<(u64, u32)>,
-    /// By the id of a class: which of `classes`.
+    /// By the id of a class: its index in `classes`.
     pub(super) index: HashMap<u64, usize>,
-    /// Kind and id.
+    /// The kind of each root, and the id that it holds.
     pub(super) roots: Vec<(usize, u64)>,
 }
 
@@ -45,7 +46,7 @@ pub(super) fn gather(mut cursor: Cursor<'_>) -> Result<Gathered, Error> {
     Ok(gathered)
 }
 
-/// A snapshot with the nodes that every dump gets: the root, and one for each kind of roots.
+/// Makes a snapshot with the nodes of every dump: the root, and one node for each kind of roots.
 fn empty() -> Snapshot {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let synthetic = 0..=ROOTS.len() as u64;
@@ -55,7 +56,7 @@ fn empty() -> Snapshot {
         weak_type: Some(WEAK),
         indexed_types: (0..EDGE_TYPES.len()).map(|kind| kind == usize::from(ELEMENT)).collect(),
         node_types: synthetic.clone().map(|_| SYNTHETIC).collect(),
-        // Odd, as V8's are: no object has such an address.
+        // Ids are odd, as V8's are: no object has such an address.
         node_ids: synthetic.map(|node| 2 * node + 1).collect(),
         ..Snapshot::default()
     }

@@ -1,20 +1,20 @@
 //! From the ids of a dump to ordinals: a hash table of ordinals, with the ids where they are.
 
-/// No ordinal.
+/// The entry of a free slot.
 const NONE: u32 = u32::MAX;
 
-/// Finds nodes by their ids. Between 8 and 16 bytes a node.
+/// Finds nodes by their ids. Takes between 8 and 16 bytes a node.
 pub(super) struct Ids {
-    /// A power of two of them, at least twice as many as there are nodes.
+    /// The ordinals. The number of slots is a power of two, and at least twice the number of nodes.
     slots: Vec<u32>,
     shift: u32,
 }
 
 impl Ids {
-    /// The table of `ids`, those of nodes from ordinal `start` on.
+    /// Makes the table of `ids`, for the nodes from ordinal `start` on.
     ///
     /// # Errors
-    /// The ordinal of the second of two nodes with one id.
+    /// If two nodes have one id: the ordinal of the second.
     pub(super) fn of(ids: &[u64], start: u32) -> Result<Self, u32> {
         let size = (ids.len() * 2).next_power_of_two().max(2);
         let mut table = Ids {
@@ -37,10 +37,11 @@ impl Ids {
         Some(self.slots[self.slot(ids, id)]).filter(|&ordinal| ordinal != NONE)
     }
 
-    /// The slot that has the node of this id, or could have it.
+    /// The slot that has the node of this id, or would have it.
     #[inline]
     fn slot(&self, ids: &[u64], id: u64) -> usize {
-        // Fibonacci hashing (Knuth 6.4): addresses differ in their low bits, the product in its high ones.
+        // Fibonacci hashing (Knuth 6.4): addresses differ in their low bits, the product in its
+        // high ones.
         let mut slot = (id.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize;
         loop {
             match self.slots[slot] {

@@ -1,17 +1,19 @@
-//! Sizes of objects as the JVM lays them out, and where the references are among an object's fields.
+//! Sizes of objects in the JVM's memory, and the places of references among an object's fields.
 //!
-//! **The rule** for sizes, since a dump has none: that of HotSpot with its usual options. With ids of 8 bytes a header is a mark word of 8 and a compressed
-//! class pointer of 4, and references take 4 bytes if every id lies below 32 GiB, so that they can be compressed, else 8. With ids of 4 bytes
-//! a header is 8 bytes, and references are 4. An array has 4 bytes more, its length. An object is its header and its fields (of all its classes), rounded up
-//! to 8; a class is an object of `java.lang.Class` that has its static fields too. What a JVM was told otherwise (compact headers, other
-//! alignment, no compressed class pointers) a dump does not say.
+//! **The rule** for sizes, since a dump has none, is that of HotSpot with its usual options. With
+//! ids of 8 bytes, a header is a mark word of 8 and a compressed class pointer of 4. References
+//! take 4 bytes if every id lies below 32 GiB, so that they can be compressed, else 8. With ids of
+//! 4 bytes a header is 8 bytes, and references are 4. An array has 4 more bytes for its length. An
+//! object is its header and its fields (of all its classes), rounded up to 8. A class is an object
+//! of `java.lang.Class` that has its static fields too. A dump does not record other options of the
+//! JVM (compact headers, other alignment, no compressed class pointers).
 
 use crate::hprof::cursor::Basic;
 
-/// Objects below can be referred to in 32 bits: 8-byte units.
+/// Objects below this address can be referred to in 32 bits, in units of 8 bytes.
 const COMPRESSIBLE: u64 = 32 << 30;
 
-/// What is alike for all objects of a dump.
+/// The sizes that all objects of a dump share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
     id_bytes: u32,
@@ -29,7 +31,7 @@ impl Sizes {
         }
     }
 
-    /// Bytes of a value in memory.
+    /// The bytes of a value in memory.
     pub(super) fn of(self, basic: Basic) -> u64 {
         match basic {
             Basic::Object => self.reference,
@@ -37,27 +39,28 @@ impl Sizes {
         }
     }
 
-    /// Bytes of an object with fields of so many bytes.
+    /// The bytes of an object whose fields take `fields` bytes.
     pub(super) fn object(self, fields: u64) -> u64 {
         (self.header + fields).next_multiple_of(8)
     }
 
-    /// Bytes of an array.
+    /// The bytes of an array of `count` elements.
     pub(super) fn array(self, of: Basic, count: u32) -> u64 {
         (self.header + 4 + self.of(of) * u64::from(count)).next_multiple_of(8)
     }
 }
 
-/// What is alike for all objects of a class.
+/// The layout that all objects of a class share.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
-    /// Bytes of the fields in the dump.
+    /// The bytes of the fields in the dump.
     pub(super) dumped: u64,
-    /// Bytes of the fields in memory.
+    /// The bytes of the fields in memory.
     pub(super) fields: u64,
-    /// References among the fields, in order: bytes of the dump before each, its string, and whether it is weak.
+    /// The references among the fields, in order: the bytes of the dump before each, its string,
+    /// and whether it is weak.
     pub(super) references: Vec<(u64, u32, bool)>,
-    /// Which of them is the referent of a `java.lang.ref.Reference`.
+    /// The index in `references` of the referent of a `java.lang.ref.Reference`.
     pub(super) referent: Option<usize>,
     /// Whether references of the class do not keep their referents alive.
     pub(super) weak: bool,

@@ -1,4 +1,5 @@
-//! The second pass: names, sizes and edges of the nodes, in the order in which the first pass met them.
+//! The second pass: sets names, sizes and edges of the nodes, in the order in which the first pass
+//! met them.
 
 use crate::error::Error;
 use crate::hprof::class::{Class, source_name};
@@ -12,7 +13,8 @@ use crate::snapshot::Snapshot;
 use crate::strings::Strings;
 use std::collections::HashMap;
 
-/// What the JVM follows of a class besides fields, in the order in which [`Class`] has it.
+/// References of a class, other than fields, that the JVM follows, in the order in which [`Class`]
+/// has them.
 const INTERNALS: [&str; 5] = [
     "<class>",
     "<superclass>",
@@ -31,7 +33,7 @@ const ALL_PRIMITIVES: [Basic; 8] = [
     Basic::Long,
 ];
 
-/// Most edges: V8's snapshots number them in 32 bits too.
+/// The most edges: V8's snapshots number them in 32 bits too.
 const MOST: usize = u32::MAX as usize - 1;
 
 pub(super) fn link(mut cursor: Cursor<'_>, gathered: Gathered) -> Result<Snapshot, Error> {
@@ -53,24 +55,25 @@ fn changed(cursor: &Cursor<'_>, at: u64) -> Error {
 
 struct Linker {
     snapshot: Snapshot,
-    /// By the dump's id of a name: its string.
+    /// By the dump's id of a name: the index of its string.
     names: HashMap<u64, u32>,
     roots: Vec<(usize, u64)>,
-    /// By the id of a class: which of `layouts` and `class_names`.
+    /// By the id of a class: its index in `layouts` and `class_names`.
     index: HashMap<u64, usize>,
     layouts: Vec<Layout>,
     class_names: Vec<u32>,
-    /// Bytes of the fields that every class has as an object.
+    /// The bytes of the fields that every class has as an object.
     class_fields: u64,
     ids: Ids,
-    /// The node whose id another has too.
+    /// The second node with the same id as another, if there is one.
     twice: Option<u32>,
     sizes: Sizes,
-    /// Strings of [`INTERNALS`], of no name, and of arrays of primitives by the numbers of their types.
+    /// The strings of [`INTERNALS`], of the empty name, and of arrays of primitives by the numbers
+    /// of their types.
     internals: [u32; INTERNALS.len()],
     empty: u32,
     arrays: [u32; 12],
-    /// The next node.
+    /// The ordinal of the next node.
     next: usize,
 }
 
@@ -82,7 +85,7 @@ impl Linker {
         let (ids, twice) = match Ids::of(&snapshot.node_ids, first as u32) {
             Ok(ids) => (ids, None),
             Err(ordinal) => (
-                Ids::of(&[], 0).unwrap_or_else(|_| unreachable!("nothing is there twice")),
+                Ids::of(&[], 0).unwrap_or_else(|_| unreachable!("an empty table has no two equal ids")),
                 Some(ordinal),
             ),
         };
@@ -123,7 +126,7 @@ impl Linker {
         Ok(linker)
     }
 
-    /// The rows of the root and of the kinds of roots.
+    /// Adds the rows of the root and of the kinds of roots.
     fn roots(&mut self, cursor: &Cursor<'_>) -> Result<(), Error> {
         let kinds = 1..=ROOTS.len() as u32;
         for kind in kinds {
@@ -142,7 +145,7 @@ impl Linker {
         Ok(())
     }
 
-    /// Whether the node at `at` is the one that the first pass met.
+    /// Checks that the next node is the object at offset `at`, as in the first pass.
     fn expect(&self, cursor: &Cursor<'_>, at: u64, id: u64) -> Result<(), Error> {
         if self.snapshot.node_ids.get(self.next) != Some(&id) {
             return Err(changed(cursor, at));
@@ -153,7 +156,7 @@ impl Linker {
         Ok(())
     }
 
-    /// An edge of the next node, if what it leads to is in the dump.
+    /// Adds an edge of the next node, if its target is in the dump.
     #[inline]
     fn edge(&mut self, cursor: &Cursor<'_>, kind: u8, name: u32, id: u64) -> Result<(), Error> {
         match self.ids.get(&self.snapshot.node_ids, id) {
@@ -172,7 +175,7 @@ impl Linker {
         Ok(())
     }
 
-    /// The next node is complete.
+    /// Completes the next node.
     fn finish(&mut self, name: u32, size: u64) {
         self.snapshot.node_names.push(name);
         self.snapshot.self_sizes.push(size);
@@ -180,7 +183,7 @@ impl Linker {
         self.next += 1;
     }
 
-    /// The fields of an instance that are references.
+    /// Adds the edges of an instance's fields that are references.
     fn fields(&mut self, cursor: &mut Cursor<'_>, class: usize, bytes: u32) -> Result<(), Error> {
         const WHAT: &str = "the rest of an object's fields";
         let layout = std::mem::take(&mut self.layouts[class]);
@@ -277,13 +280,13 @@ fn class_name(class: &Class, loaded: &HashMap<u64, u64>, names: &HashMap<u64, u3
     strings.push(&name)
 }
 
-/// The layouts of all classes, each made from that of its superclass.
+/// Makes the layouts of all classes, each from that of its superclass.
 fn layouts(cursor: &Cursor<'_>, gathered: &Gathered, class_names: &[u32], sizes: Sizes) -> Result<Vec<Layout>, Error> {
     let strings = &gathered.snapshot.strings;
     let mut layouts: Vec<Option<Layout>> = vec![None; gathered.classes.len()];
     let mut chain = Vec::new();
     for class in 0..gathered.classes.len() {
-        // Up to one that is known, or has no superclass.
+        // Go up to a class whose layout is known, or that has no superclass.
         let mut at = Some(class);
         while let Some(class) = at.filter(|&class| layouts[class].is_none()) {
             let place = gathered.places[class].0;
@@ -304,7 +307,7 @@ fn layouts(cursor: &Cursor<'_>, gathered: &Gathered, class_names: &[u32], sizes:
                 }
             };
         }
-        // And down again.
+        // Go down again.
         let mut above = at.map_or_else(Layout::default, |class| layouts[class].clone().unwrap_or_default());
         while let Some(class) = chain.pop() {
             above = extended(
@@ -321,7 +324,8 @@ fn layouts(cursor: &Cursor<'_>, gathered: &Gathered, class_names: &[u32], sizes:
     Ok(layouts.into_iter().map(Option::unwrap_or_default).collect())
 }
 
-/// The layout of a class: its own fields come first in the dump, then those of its superclass.
+/// Makes the layout of a class. Its own fields come first in the dump, then those of its
+/// superclass.
 fn extended(above: &Layout, gathered: &Gathered, class: usize, name: &str, sizes: Sizes, id_bytes: u32) -> Layout {
     let mut layout = Layout {
         weak: above.weak || matches!(name, "java.lang.ref.WeakReference" | "java.lang.ref.PhantomReference"),
@@ -335,7 +339,7 @@ fn extended(above: &Layout, gathered: &Gathered, class: usize, name: &str, sizes
             if is_referent {
                 layout.referent = Some(layout.references.len());
             }
-            // A field without a name has that of the first string, which is as good as any.
+            // A field without a name gets the first string. Any string would do.
             layout.references.push((layout.dumped, string.unwrap_or(0), false));
         }
         layout.dumped += u64::from(basic.bytes(id_bytes));

@@ -1,17 +1,22 @@
-//! JVM heap dumps (`.hprof`, as HotSpot's `jcmd PID GC.heap_dump` and OpenJ9 write them) as snapshots.
+//! JVM heap dumps (`.hprof`, as HotSpot's `jcmd PID GC.heap_dump` and OpenJ9 write them) as
+//! snapshots.
 //!
-//! **What becomes what.** Objects and classes are nodes in the order of the file, behind the root and a node for each kind of GC root that the dump has
-//! (`(Java frames)`, `(Threads)` ...). A node's id is the object's address, its name that of the class as Java source has it (`byte[]`); its type one of
-//! [`NODE_TYPES`]. Edges are fields, elements and static fields, and what the JVM follows besides: an object's class, a class's
-//! superclass and loader. The field `referent` of a weak or phantom reference is `weak`; that of a soft one is strong, since what it leads to does take
-//! memory. References to what is not in the dump are left out.
+//! **Nodes and edges.** Objects and classes are nodes in the order of the file. Before them come
+//! the root and a node for each kind of GC root in the dump (`(Java frames)`, `(Threads)` ...). A
+//! node's id is the object's address, its name that of the class in Java source (`byte[]`), and its
+//! type one of `NODE_TYPES`. Edges are fields, elements and static fields, and other references
+//! that the JVM follows: an object's class, a class's superclass and loader. The field `referent`
+//! of a weak or phantom reference is `weak`. That of a soft reference is strong, since its target
+//! does take memory. References to objects outside the dump are left out.
 //!
-//! **Sizes.** A dump has no sizes of objects as they lie in memory: they follow from the fields ([`layout`]).
+//! **Sizes.** A dump has no sizes of objects in memory: they follow from the fields (`layout.rs`).
 //!
-//! **How.** Classes may come after their objects, and references lead forwards, so the file is read twice: first names, classes and ids
-//! ([`gather`]), then sizes and edges ([`link`]). The format is HotSpot's `heapDumper.cpp`, versions 1.0 to 1.0.2.
+//! **How.** Classes may come after their objects, and references lead forwards, so the file is read
+//! twice: first names, classes and ids (`gather.rs`), then sizes and edges (`link.rs`). The format
+//! is HotSpot's `heapDumper.cpp`, versions 1.0 to 1.0.2.
 //!
-//! **Memory**: as a snapshot's; and until it is read 8 to 16 bytes an object to find it by its id, and the names of the dump.
+//! **Memory**: as a snapshot's. During reading also 8 to 16 bytes an object to find it by its id,
+//! and the names of the dump.
 
 mod class;
 mod cursor;
@@ -34,7 +39,8 @@ use cursor::Cursor;
 pub(crate) use cursor::MAGIC;
 
 impl Snapshot {
-    /// Reads the JVM heap dump at `path`, plain or gzip. Every column is kept. ([`Snapshot::open`] tells dumps from snapshots by itself.)
+    /// Reads the JVM heap dump at `path`, plain or gzip. Every column is kept. ([`Snapshot::open`]
+    /// tells dumps from snapshots by itself.)
     ///
     /// # Errors
     /// If the file cannot be read, is damaged, or is no dump.
@@ -44,12 +50,13 @@ impl Snapshot {
         Snapshot::read_hprof([open()?, open()?], &name)
     }
 
-    /// Reads a JVM heap dump, plain or gzip, from two readers of the same bytes; `name` is what errors call it.
+    /// Reads a JVM heap dump, plain or gzip, from two readers of the same bytes. Errors name the
+    /// file `name`.
     ///
     /// # Errors
     /// As [`Snapshot::open_hprof`].
     pub fn read_hprof<R: Read>([first, second]: [R; 2], name: &str) -> Result<Self, Error> {
-        let gathered = gather::gather(Cursor::new(Input::new(first, name)?)?)?;
-        link::link(Cursor::new(Input::new(second, name)?)?, gathered)
+        let gathered = gather::gather(Cursor::new(Input::new(Box::new(first), name)?)?)?;
+        link::link(Cursor::new(Input::new(Box::new(second), name)?)?, gathered)
     }
 }

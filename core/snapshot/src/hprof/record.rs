@@ -1,10 +1,11 @@
-//! The records of a dump, one by one: a pass says what it wants of each.
+//! The records of a dump, one by one, each passed to a method of a pass.
 
 use crate::error::Error;
 use crate::hprof::class::Class;
 use crate::hprof::cursor::{Basic, Cursor};
 
-/// Kinds of GC roots: the number in the file, what its node is called, and what follows the id (in bytes, and in ids).
+/// Kinds of GC roots: the number in the file, the name of the node, and the size of the data after
+/// the id (in bytes, and in ids).
 pub(super) const ROOTS: [(u8, &str, u64, u64); 9] = [
     (0xff, "(Unknown roots)", 0, 0),
     (0x01, "(JNI globals)", 0, 1),
@@ -27,14 +28,14 @@ const INSTANCE_DUMP: u8 = 0x21;
 const OBJECT_ARRAY_DUMP: u8 = 0x22;
 const PRIMITIVE_ARRAY_DUMP: u8 = 0x23;
 
-/// An object that is not a class; its contents come next, and whoever is told of it takes them.
+/// An object that is not a class. Its contents come next in the file, and the pass must take them.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Body {
-    /// Of this class, this many bytes of fields.
+    /// An instance of this class, with this many bytes of fields.
     Instance { class: u64, bytes: u32 },
-    /// Of this array class, this many ids.
+    /// An array of this class, with this many ids.
     Objects { class: u64, count: u32 },
-    /// This many values.
+    /// An array of this many values.
     Values { of: Basic, count: u32 },
 }
 
@@ -49,22 +50,22 @@ impl Body {
     }
 }
 
-/// What a pass does with records.
+/// A pass over the records of a dump.
 pub(super) trait Pass {
-    /// A name; `cursor` is at its `bytes` bytes, which are to be taken.
+    /// A name. `cursor` is at its `bytes` bytes, and the pass must take them.
     fn name(&mut self, cursor: &mut Cursor<'_>, id: u64, bytes: u64) -> Result<(), Error>;
     /// A class was loaded under a name.
     fn loaded(&mut self, class: u64, name: u64);
     /// A root of one of [`ROOTS`].
     fn root(&mut self, kind: usize, id: u64);
-    /// A class. `at` is where its record begins.
+    /// A class, whose record begins at offset `at`.
     fn class(&mut self, cursor: &Cursor<'_>, at: u64, class: Class) -> Result<(), Error>;
-    /// Any other object; `cursor` is at its contents, which are to be taken.
+    /// Any other object. `cursor` is at its contents, and the pass must take them.
     fn object(&mut self, cursor: &mut Cursor<'_>, at: u64, id: u64, body: Body) -> Result<(), Error>;
 }
 
-/// All records, from the header to the end of the file.
-pub(super) fn records(cursor: &mut Cursor<'_>, pass: &mut impl Pass) -> Result<(), Error> {
+/// Reads all records, from the header to the end of the file.
+pub(super) fn records(cursor: &mut Cursor<'_>, pass: &mut dyn Pass) -> Result<(), Error> {
     let (mut dumped, mut open) = (false, false);
     while !cursor.is_at_end()? {
         let tag = cursor.u1("a record")?;
@@ -100,7 +101,7 @@ pub(super) fn records(cursor: &mut Cursor<'_>, pass: &mut impl Pass) -> Result<(
             let at = cursor.offset();
             return Err(cursor.error_at(
                 at,
-                format!("record 0x{tag:02x} should end at byte {end}, what is in it ends here"),
+                format!("record 0x{tag:02x} should end at byte {end}, but its contents end here"),
             ));
         }
     }
@@ -114,8 +115,8 @@ pub(super) fn records(cursor: &mut Cursor<'_>, pass: &mut impl Pass) -> Result<(
     Ok(())
 }
 
-/// One record of those within a heap dump.
-fn entry(cursor: &mut Cursor<'_>, pass: &mut impl Pass) -> Result<(), Error> {
+/// Reads one record within a heap dump.
+fn entry(cursor: &mut Cursor<'_>, pass: &mut dyn Pass) -> Result<(), Error> {
     let at = cursor.offset();
     let tag = cursor.u1("a record of the heap dump")?;
     let root = ROOTS.iter().position(|root| root.0 == tag);

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-/// Type, name or index, target ordinal.
+/// The type, the name or index, and the ordinal of the target.
 pub type Edge = (u64, u64, u64);
 
 /// A graph to be written: nodes as (type, name, id, self size, edges).
@@ -24,7 +24,8 @@ pub const NODE_FIELDS: &[&str] = &[
 ];
 pub const EDGE_FIELDS: &[&str] = &["type", "name_or_index", "to_node"];
 
-/// The graph of most tests: a root, two objects that refer to each other, one weak edge, one element.
+/// The graph of most tests: a root, two objects that refer to each other, one weak edge, one
+/// element.
 pub fn example() -> Graph {
     let strings = ["<dummy>", "", "Point", "origin"].map(str::to_owned).to_vec();
     let root = (0, 1, 1, 0, vec![(1, 0, 1), (2, 3, 2)]);
@@ -35,7 +36,7 @@ pub fn example() -> Graph {
     }
 }
 
-/// The text of `graph`, with the fields of a record in the given order.
+/// Writes `graph`, with the fields of a record in the given order.
 pub fn text(graph: &Graph, node_fields: &[&str], edge_fields: &[&str]) -> String {
     let types = |fields: &[&str], names: &str| {
         let of = |field: &&str| {
@@ -106,7 +107,7 @@ pub fn gzip(text: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A reader that hands out one byte at a time, so that every token crosses a refill.
+/// A reader that returns one byte at a time, so that every token crosses a refill.
 pub struct Drip<'t>(pub &'t [u8]);
 
 impl std::io::Read for Drip<'_> {

@@ -1,4 +1,4 @@
-//! Damaged files end in an error that says where and what, never in a panic or a wrong graph.
+//! Damaged files end in an error with the place and the problem, never in a panic or a wrong graph.
 
 use gclab_snapshot::{Options, Problem, Snapshot};
 
@@ -51,7 +51,7 @@ fn damaged_gzip_is_an_error() {
 }
 
 #[test]
-fn what_is_no_snapshot_is_refused() {
+fn texts_that_are_no_snapshots_are_refused() {
     let message = |text: &str| error(text.as_bytes()).to_string();
     assert_eq!(
         message(""),

@@ -1,4 +1,4 @@
-//! What versions of V8 vary, and what a caller may leave out.
+//! Differences between versions of V8, and columns that a caller may leave out.
 
 use gclab_snapshot::{EdgeName, Options, Snapshot};
 
@@ -8,7 +8,7 @@ fn read(text: &str) -> Snapshot {
     Snapshot::read(text.as_bytes(), "test", Options::all()).unwrap()
 }
 
-/// The graph again, from what was read.
+/// Makes the graph again from the snapshot that was read.
 pub fn graph_of(snapshot: &Snapshot) -> Graph {
     let edges = |node: gclab_snapshot::Node<'_>| {
         let edge = |edge: gclab_snapshot::Edge<'_>| {
@@ -36,7 +36,7 @@ pub fn graph_of(snapshot: &Snapshot) -> Graph {
 }
 
 #[test]
-fn reads_what_was_written() {
+fn a_written_graph_is_read_back() {
     let snapshot = read(&example_text());
     assert_eq!(format!("{:?}", graph_of(&snapshot)), format!("{:?}", example()));
     let point = snapshot.node(1);
@@ -64,7 +64,7 @@ fn fields_are_found_by_name() {
 }
 
 #[test]
-fn unknown_keys_are_passed_over() {
+fn unknown_keys_are_skipped() {
     let unknown = r#""extra":{"a":[1,-2.5e3,"}]\"",{"b":null}],"c":{}},"flag":true,"text":"\\","nodes""#;
     let more = example_text()
         .replace("\"nodes\"", unknown)
@@ -105,7 +105,7 @@ fn gzip_and_any_size_of_pieces_read_the_same() {
 }
 
 #[test]
-fn what_is_left_out_is_absent() {
+fn columns_that_are_left_out_are_absent() {
     let text = example_text();
     let snapshot = Snapshot::read(text.as_bytes(), "test", Options::shape()).unwrap();
     let point = snapshot.node(1);

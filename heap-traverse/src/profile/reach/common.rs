@@ -1,18 +1,25 @@
-//! What roots reach in common, found first: in most heaps with circles nearly everything can be reached from some closures deep in it, and then roots that reach one of
-//! these reach all that.
+//! The part that most roots reach in common, found first. In most heaps with cycles nearly
+//! everything can be reached from some closures deep in the heap. A root that reaches one of these
+//! closures reaches all that too.
 //!
-//! 1. A search depth first, of a bounded number of steps, gives a path, and the closure in its middle is the *hub*. What the hub reaches, its *reach*, is visited,
-//!    once. All of it has the labels of the hub.
-//! 2. Regions and their sets are found of all that the hub does not reach (`reach.rs`), and with them the *entries*: pointers, and roots, that lead from there into the hub's reach,
-//!    each with a set.
-//! 3. An entry with labels that the hub is not known to have is followed, depth first again, until something is met that leads to the hub:
-//!    the hub has its labels. So has all of its reach, and all entries with these labels are done. As whole paths lead to the hub, this takes few steps where many closures lead to each other.
-//! 4. What can be reached from an entry that was not seen to lead to the hub (which it may do nevertheless) may have more labels than the hub: regions are found of this too, with what these
-//!    entries bring.
+//! 1. A depth-first search with a bounded number of steps finds a path. The closure in its middle
+//!    is the *hub*. The closures that the hub reaches, its *reach*, are visited once. All of them
+//!    have the labels of the hub.
+//! 2. Regions and their sets are found for all closures that the hub does not reach (`regions.rs`).
+//!    This also finds the *entries*: pointers from there, and roots, that lead into the hub's
+//!    reach, each with a set.
+//! 3. An entry with labels that the hub is not known to have is followed, depth first again, until
+//!    a closure is met that leads to the hub. Then the hub has the entry's labels. So has all of
+//!    its reach, and all entries with these labels are done. Whole paths lead to the hub, so this
+//!    takes few steps in heaps where many closures lead to each other.
+//! 4. Closures that can be reached from an entry that was not seen to lead to the hub (it may lead
+//!    there nevertheless) may have more labels than the hub. Regions are found for these closures
+//!    too, with the labels that the entries bring.
 //!
-//! So what is reached from such entries is visited thrice, the rest of the hub's reach once, and everything else twice; searches take [`STEPS`] steps, an
-//! eighth of the hub's reach and [`FEW_STEPS`] at most. In a heap without circles the hub's reach is small, and little is won or lost. Memory:
-//! 1/64 of the heap for bits, and 16 bytes for each entry.
+//! So closures reached from such entries are visited three times, the rest of the hub's reach once,
+//! and all others twice. Searches take at most [`STEPS`] and [`FEW_STEPS`] steps, and an eighth of
+//! the hub's reach. In a heap without cycles the hub's reach is small, and little is won or lost.
+//! Memory: 1/64 of the heap for bits, and 16 bytes for each entry.
 
 use super::super::sets::{EMPTY, Label, Set, Sets};
 use super::flow::Region;
@@ -20,39 +27,43 @@ use super::regions::{NoSources, Reach, Regions};
 use crate::addr_set::AddrSet;
 use crate::traverse::{Traversal, Visit};
 use gclab_core::world::{Children, ClosureView};
+use std::cell::Cell;
 use std::collections::HashSet;
 
-/// The most steps of the search for a hub: few beside a large heap, and in one without order half as many closures lead to the hub then, so that
-/// one of them is met in some hundred steps from anywhere if there are a few million.
+/// The most steps of the search for a hub. They are few compared with a large heap. In a heap
+/// without order, half this number of closures lead to the hub then. So if there are a few million
+/// closures, one of these is met within some hundred steps from anywhere.
 const STEPS: usize = 1 << 14;
 
-/// The steps that may be taken from entries whatever the size of the heap.
+/// The steps that may be taken from entries in a heap of any size.
 const FEW_STEPS: usize = 1 << 10;
 
-/// The region of what the hub reaches, which none is made for.
+/// The region of the hub's reach. It has no entry in the graph of regions.
 pub(in crate::profile) const COMMON: Region = 0;
 
-/// What was found from named roots.
+/// The regions found from named roots.
 pub(in crate::profile) struct Found {
-    /// By region.
+    /// The set of each region.
     pub sets: Vec<Set>,
-    /// The first of the regions that are parts of [`COMMON`]: what was counted there for these was too much.
+    /// The first region that is a part of [`COMMON`]. Closures in such a region were counted under
+    /// `COMMON` too.
     pub parts: Region,
 }
 
-/// A path from where a search began to where it is.
+/// A path from the start of a search to its current closure.
 type Path<'a> = Vec<(ClosureView<'a>, Children<'a>)>;
 
-/// What leads to the hub.
+/// The closures that are known to lead to the hub.
 struct Leading<'a> {
     closures: HashSet<ClosureView<'a>>,
-    /// Steps that have been taken, and may be.
+    /// The steps taken so far, and the most allowed.
     steps: usize,
     limit: usize,
 }
 
 impl Reach {
-    /// Finds the set of every region, as [`Reach::sets`] does where nothing is a source; `count` gets each closure once, and those of parts of [`COMMON`] once more.
+    /// Finds the set of every region, as [`Reach::sets`] does without sources. `count` gets each
+    /// closure once, and closures in parts of [`COMMON`] once more.
     pub fn named<'a>(
         &mut self,
         traversal: &mut Traversal,
@@ -60,6 +71,9 @@ impl Reach {
         sets: &mut Sets,
         mut count: impl FnMut(ClosureView<'a>, Region),
     ) -> Found {
+        // Parts are numbered after all other regions.
+        let start = Cell::new(0);
+        let mut count = |closure, region: Region| count(closure, start.get() + region);
         let brought: Vec<_> = roots.iter().map(|(root, label)| (*root, sets.single(*label))).collect();
         let (hub, mut leading) = Leading::find(roots.iter().map(|(root, _)| *root));
         self.closures = 0;
@@ -97,8 +111,8 @@ impl Reach {
         let parts = found.len() as Region;
         if !others.is_empty() {
             let closures = self.closures;
-            let count = |closure, region| count(closure, parts + region);
-            let more = self.regions(traversal, None, &others, &mut NoSources, sets, count);
+            start.set(parts);
+            let more = self.regions(traversal, None, &others, &mut NoSources, sets, &mut count);
             found.extend(more.sets.into_iter().map(|set| sets.union(set, of_hub)));
             self.closures = closures;
         }
@@ -107,7 +121,8 @@ impl Reach {
 }
 
 impl<'a> Leading<'a> {
-    /// The middle of the longest path that is seen (about the longest), and what leads to it on this path. None if there are no roots.
+    /// The middle of about the longest path that is seen, and the closures that lead to it on this
+    /// path. None if there are no roots.
     fn find(roots: impl Iterator<Item = ClosureView<'a>>) -> (Option<ClosureView<'a>>, Self) {
         let mut seen = HashSet::new();
         let mut steps = 0;
@@ -130,7 +145,7 @@ impl<'a> Leading<'a> {
                     Some(child) if seen.insert(child) => path.push((child, child.children())),
                     Some(_) => {}
                     None => {
-                        // Twice as long, so that copies do not add up.
+                        // Copy only if it is twice as long, so that copies do not add up.
                         if path.len() > 2 * longest.len() {
                             longest = copy(&path);
                         }
@@ -148,7 +163,7 @@ impl<'a> Leading<'a> {
         (longest.pop(), leading)
     }
 
-    /// Whether a closure is seen to lead to the hub, after so many steps as there may be.
+    /// Whether a closure is seen to lead to the hub within the allowed steps.
     fn has(&mut self, from: ClosureView<'a>) -> bool {
         if self.closures.contains(&from) {
             return true;

@@ -1,8 +1,12 @@
-//! Regions that flow into each other in circles have one set: they are put together, and then sets are passed on.
+//! Regions that flow into each other in cycles have one set. They are joined into components, and
+//! then sets are passed on.
 //!
-//! In heaps without order most regions are in *one* such component. It is searched for first, forwards and then backwards from a region with many flows into it and out of it: what is
-//! met both times is the component of that one (Fleischer, Hendrickson, Pınar: On Identifying Strongly Connected Components in Parallel, 2000). Both are
-//! searches in any order, so a queue says what to fetch ahead. The other components are found by Tarjan's algorithm, which has to go depth first, and waits for memory at each step.
+//! In heaps without order most regions are in *one* such component. It is searched for first,
+//! forwards and then backwards from a region with many flows into it and out of it. The regions
+//! that are met both times are its component (Fleischer, Hendrickson, Pınar: On Identifying
+//! Strongly Connected Components in Parallel, 2000). Both searches may go in any order, so their
+//! queue tells which memory to fetch ahead. The other components are found by Tarjan's algorithm,
+//! which has to go depth first, and waits for memory at each step.
 //!
 //! Time: proportional to the regions and flows that are left.
 
@@ -11,19 +15,20 @@ use super::flow::{AHEAD, Node, REGIONS_AHEAD, SIBLINGS, expect};
 use crate::fetch::fetch;
 use crate::rows::Rows;
 
-/// Of no component.
+/// The component of a region that is in none.
 const NONE: u32 = u32::MAX;
 
-/// What is kept between profiles.
+/// Memory that is kept between profiles.
 #[derive(Debug, Default)]
 pub(super) struct Cycles {
-    /// At first: where the row of each region in `sources` begins, one more at the end. Then, by region: a region that stands for its component.
+    /// At first: the place where the row of each region in `sources` begins, and one more at the
+    /// end. Then, by region: the region that stands for its component.
     starts: Vec<u32>,
-    /// From where regions are flowed into.
+    /// The sources of flows, by the region that they flow into.
     sources: Vec<u32>,
 }
 
-/// A set of regions.
+/// A set of regions, as bits.
 struct Members(Vec<u64>);
 
 impl Members {
@@ -36,7 +41,7 @@ impl Members {
         self.0[number as usize / 64] >> (number % 64) & 1 == 1
     }
 
-    /// Whether it is new.
+    /// Adds a region. Returns whether it is new.
     #[inline(always)]
     fn insert(&mut self, number: u32) -> bool {
         let (word, bit) = (&mut self.0[number as usize / 64], 1 << (number % 64));
@@ -60,7 +65,7 @@ impl Cycles {
         let members = queue.len() - complete;
         queue.truncate(complete);
 
-        // From here on: components.
+        // From here on `starts` has components.
         let components = &mut self.starts;
         components.clear();
         components.extend((0..nodes.len() as u32).map(|number| if giant.contains(number) { pivot } else { NONE }));
@@ -74,7 +79,8 @@ impl Cycles {
         others
             .iter()
             .for_each(|&number| join(nodes, components[number as usize], number, sets));
-        // Those that the component of the pivot does not reach, that component, those that it reaches: each in the order of their flows.
+        // Regions outside the pivot's component that the pivot does not reach come first, then that
+        // component, then the regions that it reaches: each in the order of their flows.
         let mut pass_on = |number: u32| pass_on(rows, nodes, components, number, sets);
         others
             .iter()
@@ -96,7 +102,8 @@ impl Cycles {
         }
     }
 
-    /// What the pivot reaches, itself included. Leaves in `starts` how many of these flow into each region.
+    /// The regions that the pivot reaches, itself included. Leaves in `starts`, for each region,
+    /// how many flows come from these.
     fn forwards(&mut self, rows: &Rows, pivot: u32, queue: &mut Vec<u32>, regions: usize) -> Members {
         let mut reached = Members::new(regions);
         let counts = &mut self.starts;
@@ -118,11 +125,11 @@ impl Cycles {
         reached
     }
 
-    /// From counts to rows of sources.
+    /// Turns counts into rows of sources.
     fn turn_round(&mut self, rows: &Rows, reached: &Members) {
         let mut sum = 0;
         for start in &mut self.starts {
-            // The end of the row, from which they are put before each other.
+            // The end of the row at first. Each source moves it one place towards the start.
             sum += *start;
             *start = sum;
         }
@@ -145,7 +152,7 @@ impl Cycles {
         }
     }
 
-    /// What reaches the pivot, itself included, of what it reaches: its component.
+    /// The regions that reach the pivot, itself included, among those it reaches: its component.
     fn backwards(&self, pivot: u32, queue: &mut Vec<u32>, regions: usize) -> Members {
         let mut members = Members::new(regions);
         let mut at = queue.len();
@@ -171,7 +178,7 @@ impl Cycles {
     }
 }
 
-/// The region that stands for a component gets what `number` has.
+/// Adds the set of `number` to the set of the region that stands for its component.
 #[inline(always)]
 fn join(nodes: &mut [Node], component: u32, number: u32, sets: &mut Sets) {
     let set = nodes[number as usize].set;
@@ -179,7 +186,7 @@ fn join(nodes: &mut [Node], component: u32, number: u32, sets: &mut Sets) {
     *all = sets.union(*all, set);
 }
 
-/// A region passes on the set of its component to other components.
+/// Passes the set of a region's component on to other components.
 #[inline(always)]
 fn pass_on(rows: &Rows, nodes: &mut [Node], components: &[u32], number: u32, sets: &mut Sets) {
     let from = components[number as usize];
@@ -193,12 +200,15 @@ fn pass_on(rows: &Rows, nodes: &mut [Node], components: &[u32], number: u32, set
     }
 }
 
-/// Tarjan's algorithm, with a stack of its own, among those that wait and have no component. Members of a component are appended to `order` beside each
-/// other; flows between components go against this order.
+/// Tarjan's algorithm, with a stack of its own, for the regions that wait and have no component.
+/// Appends the members of each component to `order`, next to each other. Flows between components
+/// go against this order.
 fn tarjan(rows: &Rows, nodes: &[Node], components: &mut [u32], order: &mut Vec<u32>) {
-    // The number of the earliest region, by the order in which they are met, that is known to be of the component; 0 if it has not been met.
+    // The number of the earliest region, in the order of the search, that is known to be in the
+    // region's component. 0 if the region has not been met.
     let mut low = vec![0_u32; nodes.len()];
-    // On the path: a region, its flows that have not been looked at, and its number in that order.
+    // The path: a region, the number of its flows that have been looked at, and its number in that
+    // order.
     let mut path: Vec<(u32, u32, u32)> = Vec::new();
     let mut open: Vec<u32> = Vec::new();
     let mut met = 0;

@@ -10,35 +10,36 @@ use gclab_core::words::Addr;
 use gclab_core::world::ClosureView;
 use std::collections::HashMap;
 
-/// What is kept between profiles, and the outcome of the last.
+/// Memory that is kept between profiles, and the result of the last one.
 #[derive(Debug)]
 pub(in crate::profile) struct Reach {
     shared: AddrSet,
     heads: ClosureMap<Region>,
-    /// From where a region was flowed into last.
+    /// By region: the source of the last flow into it.
     last: Vec<Region>,
     flows: Vec<(Region, Region)>,
-    /// The region of what each label is passed to by sources.
+    /// By label: the region of closures that sources pass it to.
     sources: Vec<Region>,
-    /// What roots and sources bring to regions.
+    /// The sets that roots and sources bring to regions.
     brought: Vec<(Region, Set)>,
     graph: Flows,
-    /// What a hub reaches.
+    /// The closures that a hub reaches.
     pub(super) common: Option<AddrSet>,
     pub(super) base: Addr,
-    /// Times that a closure was looked into, by all traversals.
+    /// The number of visits to closures, by all traversals.
     pub visits: u64,
-    /// Closures that were reached.
+    /// The number of closures that were reached.
     pub closures: u64,
 }
 
-/// Says which label a closure passes on, if it is a source.
+/// Tells which closures are sources.
 pub(in crate::profile) trait Sources {
-    /// The label, or none: it passes on its own set.
+    /// The label that a source passes on. None if the closure is no source: it passes on its own
+    /// set.
     fn label(&mut self, closure: ClosureView<'_>) -> Option<Label>;
 }
 
-/// Nothing is a source.
+/// Tells that no closure is a source.
 pub(super) struct NoSources;
 
 impl Sources for NoSources {
@@ -48,10 +49,10 @@ impl Sources for NoSources {
     }
 }
 
-/// A part of the heap that is left out: it has been dealt with.
+/// A part of the heap that is left out, because its sets are known.
 pub(super) type LeftOut<'r> = Option<&'r AddrSet>;
 
-/// The first traversal.
+/// The client of the first traversal.
 struct FindShared<'r> {
     shared: &'r mut AddrSet,
     left_out: LeftOut<'r>,
@@ -83,12 +84,12 @@ impl<'a> Client<'a> for FindShared<'_> {
     }
 }
 
-/// The second traversal.
+/// The client of the second traversal.
 struct FindRegions<'a, 'r, S, F> {
     reach: &'r mut Reach,
     sources: &'r mut S,
     left_out: LeftOut<'r>,
-    /// Where regions flow into what is left out.
+    /// Flows into the part that is left out: the region, and the closure there.
     entries: Vec<(Region, ClosureView<'a>)>,
     count: F,
 }
@@ -148,8 +149,9 @@ impl Reach {
         }
     }
 
-    /// Finds the set of every region; `count` gets each closure that is reached, and its region. Roots come with the label that they bring.
-    /// Of sets that are only met on the way nothing is added to `sets`.
+    /// Finds the set of every region. `count` gets each reached closure and its region. Each root
+    /// comes with the label that it brings. Sets that are only met on the way are not added to
+    /// `sets`.
     pub fn sets<'a>(
         &mut self,
         traversal: &mut Traversal,
@@ -162,7 +164,7 @@ impl Reach {
         let mut met = Sets::new(sets.limit());
         let roots: Vec<_> = roots.iter().map(|(root, label)| (*root, met.single(*label))).collect();
         let Regions { sets: found, .. } = self.regions(traversal, None, &roots, sources, &mut met, count);
-        // The numbers of those sets that regions have.
+        // The numbers in `sets` of the sets that regions have.
         let mut known = vec![EMPTY; met.len()];
         let mut same = |set: Set| {
             let known = &mut known[set as usize];
@@ -174,7 +176,8 @@ impl Reach {
         found.into_iter().map(&mut same).collect()
     }
 
-    /// The same in terms of sets, on top of `visits` and `closures`. If something is left out, it has been visited, and `visited` has it.
+    /// The same with sets instead of labels. Adds to `visits` and `closures`. Closures in
+    /// `left_out` have been visited, and are not visited again.
     pub(super) fn regions<'a>(
         &mut self,
         traversal: &mut Traversal,
@@ -233,7 +236,7 @@ impl Reach {
         Regions { sets, entries }
     }
 
-    /// The region of what `label` is passed to by sources.
+    /// The region of closures that sources pass `label` to.
     #[inline]
     fn source(&mut self, label: Label) -> Region {
         let label = label as usize;
@@ -252,7 +255,7 @@ impl Reach {
         number
     }
 
-    /// The shared closure at `at` is reached from a region: its own.
+    /// Notes that a region reaches the shared closure at `at`. Returns the closure's own region.
     #[inline]
     fn flow_into(&mut self, from: Region, at: Addr) -> Region {
         let mut head = *self.heads.entry(at);
@@ -269,11 +272,11 @@ impl Reach {
     }
 }
 
-/// What was found of regions.
+/// The result of a division into regions.
 pub(super) struct Regions<'a> {
-    /// By region.
+    /// By region: its set.
     pub(super) sets: Vec<Set>,
-    /// Where they flow into what was left out.
+    /// Flows into the part that was left out: the region, and the closure there.
     pub(super) entries: Vec<(Region, ClosureView<'a>)>,
 }
 
@@ -293,7 +296,8 @@ mod tests {
         to: Option<Ptr<Link>>,
     }
 
-    /// What is kept from one census to the next are sets that closures had, not those that were met while they were put together, in whatever order.
+    /// Sets that closures had are kept from one census to the next. Sets that were only met while
+    /// others were put together are not, for any order of the roots.
     #[test]
     fn ten_thousand_censuses_keep_the_sets_that_occurred() {
         let flags = Config {
@@ -328,7 +332,7 @@ mod tests {
             }
             sets.len()
         });
-        // None, too many, of each root one, and of what they share.
-        assert_eq!(kept.expect("nobody is inside"), 2 + 8 + 1);
+        // The empty set, `MANY`, one of each root, and that of the closure that they share.
+        assert_eq!(kept.expect("no thread is inside"), 2 + 8 + 1);
     }
 }

@@ -1,8 +1,10 @@
 //! Sets passed on along flows.
 //!
-//! A region whose set is complete passes it on. A set is complete when all regions have passed on theirs that flow into this one: so regions into which none flows come first, and a
-//! queue says who is next, and so what to fetch from memory ahead. Regions that wait for each other, or for such, are left when it is empty (`cycles.rs`).
-//! Time: proportional to regions and flows.
+//! A region whose set is complete passes it on. A set is complete when all regions that flow into
+//! this one have passed on theirs. So regions into which no region flows come first. A queue tells
+//! which region is next, and so which memory to fetch ahead. Regions that wait for each other,
+//! directly or not, are left when the queue is empty (`cycles.rs`). Time: proportional to regions
+//! and flows.
 
 use super::super::sets::{Set, Sets};
 use super::cycles::Cycles;
@@ -10,7 +12,7 @@ use super::flow::{AHEAD, Node, Region, expect};
 use crate::fetch::fetch;
 use crate::rows::Rows;
 
-/// Who passes on what to whom.
+/// Regions and the flows between them.
 #[derive(Debug, Default)]
 pub(super) struct Flows {
     pub nodes: Vec<Node>,
@@ -21,7 +23,7 @@ pub(super) struct Flows {
 }
 
 impl Flows {
-    /// Nothing but flows between so many regions.
+    /// Replaces everything by these flows between `regions` regions.
     pub fn renew(&mut self, regions: usize, flows: &[(Region, Region)]) {
         u32::try_from(flows.len()).expect("fewer than 2^32 flows");
         self.rows.fill(regions, flows.len(), |at| Some(flows[at]));
@@ -40,7 +42,7 @@ impl Flows {
         self.nodes.iter().map(|node| node.set)
     }
 
-    /// Completes all sets, from what is brought to some regions.
+    /// Completes all sets, from the sets that are brought to some regions.
     pub fn pass_on(&mut self, brought: &[(Region, Set)], sets: &mut Sets) {
         for &(region, set) in brought {
             let node = &mut self.nodes[region as usize];
@@ -92,7 +94,7 @@ mod tests {
             .map(|(region, label)| (*region, sets.single(*label)))
             .collect();
         let mut graph = Flows::default();
-        // Again: nothing is left of what was before.
+        // The second round shows that nothing is left of the first.
         for _again in 0..2 {
             graph.renew(regions as usize, &flows);
             graph.pass_on(&brought, &mut sets);

@@ -1,4 +1,5 @@
-//! Dominators: against the definition, against another algorithm, against other programs' results, and at sizes that show what does not scale.
+//! Dominators: against the definition, against another algorithm, against other programs' results,
+//! and at sizes that would show quadratic time.
 
 mod naive;
 mod real;
@@ -8,21 +9,22 @@ mod shapes;
 use gclab_heap_traverse::Dominators;
 use gclab_heap_traverse::graph::{Graph, NONE};
 
-/// A graph of these rows.
+/// Makes a graph of these rows.
 pub fn graph(rows: &[&[u32]]) -> Graph {
     Graph::from_rows(rows.iter().map(|row| row.iter().copied())).expect("a graph")
 }
 
-/// FNV-1a of 64 bits, from the starting value of the program that wrote down the checksums of real heaps (the usual one's decimal figure, less a
-/// digit).
+/// FNV-1a of 64 bits. It starts from the value that the program with the checksums of real heaps
+/// used: the usual value in decimal, less a digit.
 pub fn fnv(bytes: impl IntoIterator<Item = u8>) -> u64 {
     bytes.into_iter().fold(1_469_598_103_934_665_603_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
     })
 }
 
-/// The immediate dominators by the algorithm of Cooper, Harvey and Kennedy (A Simple, Fast Dominance Algorithm, 2001): nothing of it is
-/// like what is tested, but for the graph. Sweeps until nothing changes.
+/// The immediate dominators by the algorithm of Cooper, Harvey and Kennedy (A Simple, Fast
+/// Dominance Algorithm, 2001). It shares only the graph with the tested one. It sweeps until
+/// nothing changes.
 pub fn by_sweeps(graph: &Graph) -> Vec<u32> {
     let order = reverse_postorder(graph);
     let mut place = vec![NONE; graph.node_count() as usize];
@@ -89,7 +91,7 @@ fn reverse_postorder(graph: &Graph) -> Vec<u32> {
     order
 }
 
-/// That two algorithms agree on every node, and that the tree's order is one.
+/// Checks that two algorithms agree on every node, and that each node comes after its dominator.
 #[track_caller]
 pub fn check(graph: &Graph) -> Dominators {
     let dominators = Dominators::of(graph);

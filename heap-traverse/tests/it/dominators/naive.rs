@@ -1,10 +1,10 @@
-//! Against the definition, on random graphs.
+//! Dominators and paths against the definition, on random graphs.
 
 use gclab_heap_traverse::Dominators;
 use gclab_heap_traverse::graph::{Graph, NONE, ShortestPaths};
 use proptest::prelude::*;
 
-/// What the root reaches when `without` is not there.
+/// The nodes that the root reaches when `without` is removed.
 fn reached(graph: &Graph, without: Option<u32>) -> Vec<bool> {
     let mut seen = vec![false; graph.node_count() as usize];
     let mut open = vec![0];
@@ -16,7 +16,8 @@ fn reached(graph: &Graph, without: Option<u32>) -> Vec<bool> {
     seen
 }
 
-/// Rows of a graph: a few nodes, any edges, so parallel ones, loops, and nodes that nothing leads to.
+/// Rows of a graph: a few nodes and any edges. So there are parallel edges, loops, and nodes that
+/// nothing leads to.
 fn rows() -> impl Strategy<Value = Vec<Vec<u32>>> {
     (1_u32..40, 0_usize..4).prop_flat_map(|(nodes, most)| {
         let row = prop::collection::vec(0..nodes, 0..=most + 1);
@@ -28,7 +29,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
 
     #[test]
-    fn what_is_dominated_is_what_is_lost_without_its_dominator(rows in rows()) {
+    fn a_node_dominates_the_nodes_that_are_lost_without_it(rows in rows()) {
         let graph = Graph::from_rows(rows).unwrap();
         let nodes = 0..graph.node_count();
         let all = reached(&graph, None);
@@ -42,7 +43,7 @@ proptest! {
         let retained = dominators.retained(size);
         for v in nodes.clone() {
             let above = |d: u32| all[d as usize] && d != v && lost[d as usize][v as usize];
-            // The nearest is the one that all others dominate too.
+            // The nearest dominator is the one that all others dominate too.
             let nearest = nodes.clone().filter(|&d| above(d)).max_by_key(|&d| nodes.clone().filter(|&e| lost[e as usize][d as usize]).count());
             let expected = if !all[v as usize] { None } else { nearest.or(Some(0)) };
             prop_assert_eq!(dominators.idom(v), expected, "of {}", v);
@@ -53,9 +54,9 @@ proptest! {
     }
 
     #[test]
-    fn ways_are_ways_and_the_shortest(rows in rows()) {
+    fn paths_are_paths_and_the_shortest(rows in rows()) {
         let graph = Graph::from_rows(rows).unwrap();
-        let ways = ShortestPaths::of(&graph);
+        let paths = ShortestPaths::of(&graph);
         // Distances by relaxing every edge again and again.
         let mut distance = vec![NONE; graph.node_count() as usize];
         distance[0] = 0;
@@ -67,11 +68,11 @@ proptest! {
             }
         }
         for node in 0..graph.node_count() {
-            match ways.to(node) {
+            match paths.to(node) {
                 None => prop_assert_eq!(distance[node as usize], NONE),
-                Some(way) => {
-                    prop_assert_eq!((way[0], way[way.len() - 1], way.len()), (0, node, distance[node as usize] as usize + 1));
-                    prop_assert!(way.windows(2).all(|step| graph.row(step[0]).contains(&step[1])));
+                Some(path) => {
+                    prop_assert_eq!((path[0], path[path.len() - 1], path.len()), (0, node, distance[node as usize] as usize + 1));
+                    prop_assert!(path.windows(2).all(|step| graph.row(step[0]).contains(&step[1])));
                 }
             }
         }

@@ -5,8 +5,8 @@ use gclab_heap_traverse::graph::Graph;
 use gclab_snapshot::{Options, Snapshot};
 use std::path::Path;
 
-/// What another program computed of a file: nodes, strong edges, the sum of all retained sizes, and checksums over all immediate dominators and all
-/// retained sizes.
+/// The results of another program for a file: nodes, strong edges, the sum of all retained sizes,
+/// and checksums over all immediate dominators and all retained sizes.
 struct Facts {
     nodes: u32,
     edges: u32,
@@ -41,7 +41,7 @@ fn postcss_has_the_dominators_and_retained_sizes_that_others_found() {
     agrees(&path, &facts);
 }
 
-/// A larger one, which is too large to be kept here.
+/// A larger heap, which is too large to be kept here.
 #[test]
 #[ignore = "needs in GCLAB_PRETTIER the file prettier.heapsnapshot.gz"]
 fn prettier_has_the_dominators_and_retained_sizes_that_others_found() {

@@ -1,11 +1,11 @@
-//! Sizes and depths at which recursion, and anything quadratic, would show.
+//! Sizes and depths at which recursion or quadratic time would show.
 
 use super::{by_sweeps, fnv};
 use gclab_heap_traverse::Dominators;
 use gclab_heap_traverse::graph::{Graph, ShortestPaths};
 use std::time::Instant;
 
-/// The deepest of them: each node holds the next.
+/// The deepest graph: each node holds the next.
 fn list(nodes: u32) -> Graph {
     Graph::from_rows((0..nodes).map(|node| (node + 1..nodes).take(1))).unwrap()
 }
@@ -18,13 +18,13 @@ fn a_list_of_ten_million() {
     assert!((1..nodes).all(|node| dominators.idom(node) == Some(node - 1)));
     let retained = dominators.retained(|_| 16);
     assert!((0..nodes).all(|node| retained[node as usize] == u64::from(nodes - node) * 16));
-    let way = ShortestPaths::of(&graph).to(nodes - 1).unwrap();
-    assert!(way.into_iter().eq(0..nodes));
+    let path = ShortestPaths::of(&graph).to(nodes - 1).unwrap();
+    assert!(path.into_iter().eq(0..nodes));
 }
 
 #[test]
 fn a_list_with_many_at_its_end_that_the_root_holds_too() {
-    // By single steps this takes a million times a million.
+    // With single steps this takes a million times a million steps.
     let (list, leaves) = (1_000_000_u32, 1_000_000_u32);
     let leaf = move |count| (0..count).map(move |leaf| list + leaf);
     let root = std::iter::once(1).chain(leaf(leaves));
@@ -32,7 +32,8 @@ fn a_list_with_many_at_its_end_that_the_root_holds_too() {
     let mut rows: Vec<Vec<u32>> = vec![root.collect()];
     rows.extend(inner.map(|next| next.into_iter().collect()));
     rows[list as usize - 1] = leaf(leaves).collect();
-    // The list comes first in the root's row, so leaves are below its end in the tree that is searched.
+    // The list comes first in the root's row, so leaves are below its end in the tree that is
+    // searched.
     rows.extend(leaf(leaves).map(|_| vec![]));
     let dominators = Dominators::of(&Graph::from_rows(rows).unwrap());
     assert!((1..list).all(|node| dominators.idom(node) == Some(node - 1)));
@@ -41,7 +42,8 @@ fn a_list_with_many_at_its_end_that_the_root_holds_too() {
 
 #[test]
 fn a_comb_whose_teeth_lead_back() {
-    // 2i holds 2i + 2 and its tooth 2i + 1; every tooth leads back to the start of the back and to the next tooth.
+    // Node 2i holds 2i + 2 and its tooth 2i + 1. Every tooth leads back to the start of the comb
+    // and to the next tooth.
     let back = 1_000_000_u32;
     let row = |node: u32| {
         let next = node + 2;
@@ -63,7 +65,8 @@ fn a_comb_whose_teeth_lead_back() {
     assert!((0..2 * back).all(|node| dominators.idom(node) == Some(above(node))));
 }
 
-/// A graph like a heap's: most edges lead to nodes nearby, a tenth anywhere, one in a hundred to one of few that all know. 1 to 8 edges a node.
+/// A graph like a heap's: most edges lead to nodes nearby, a tenth anywhere, one in a hundred to
+/// one of few that many nodes refer to. 1 to 8 edges a node.
 fn heap_like(nodes: u32) -> Graph {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = move || {
@@ -117,7 +120,8 @@ fn status(key: &str) -> u64 {
     line.trim_matches(|c: char| !c.is_ascii_digit()).parse::<u64>().unwrap() * 1024
 }
 
-/// Times and memory: `cargo test --release -p gclab-heap-traverse ten_million_nodes -- --ignored --nocapture`.
+/// Times and memory: `cargo test --release -p gclab-heap-traverse ten_million_nodes -- --ignored
+/// --nocapture`.
 #[test]
 #[ignore = "takes a minute, and is for its figures"]
 fn ten_million_nodes_in_time_and_memory() {
@@ -131,12 +135,12 @@ fn ten_million_nodes_in_time_and_memory() {
         let graph = make(nodes);
         let arrays = 4 * (u64::from(graph.node_count()) + u64::from(graph.edge_count()));
         let before = status("VmRSS:");
-        // Forgets the highest there has been.
+        // Resets the peak.
         std::fs::write("/proc/self/clear_refs", "5").unwrap();
         let start = Instant::now();
         let dominators = Dominators::of(&graph);
         let tree = start.elapsed();
-        // The graph is there before and after; its arrays are counted in.
+        // The graph is there before and after, so its arrays are added.
         let peak = status("VmHWM:") - before + arrays;
         let retained = dominators.retained(|_| 1);
         let all = start.elapsed();
@@ -152,15 +156,16 @@ fn ten_million_nodes_in_time_and_memory() {
         assert!(all.as_secs() < 10, "{name}: {all:?}");
         assert!(
             name == "list" || peak <= 3 * arrays,
-            "{name}: {peak} bytes beside arrays of {arrays}"
+            "{name}: {peak} bytes, with arrays of {arrays}"
         );
     }
 }
 
-/// The other algorithm's time: `cargo test --release -p gclab-heap-traverse beside_sweeps -- --ignored --nocapture`.
+/// The other algorithm's time: `cargo test --release -p gclab-heap-traverse against_sweeps --
+/// --ignored --nocapture`.
 #[test]
 #[ignore = "is for its figures"]
-fn times_beside_sweeps() {
+fn times_against_sweeps() {
     for (name, make) in [("heap-like", heap_like as fn(u32) -> Graph), ("random", uniform)] {
         let graph = make(1_000_000);
         let start = Instant::now();

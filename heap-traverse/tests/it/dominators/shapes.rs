@@ -1,4 +1,4 @@
-//! Shapes whose dominators are plain to see, and graphs that are none.
+//! Shapes whose dominators are easy to see, and rows that are no graphs.
 
 use super::{check, graph};
 use gclab_heap_traverse::graph::{Graph, GraphError};
@@ -10,7 +10,7 @@ fn a_root_alone() {
 }
 
 #[test]
-fn what_two_ways_lead_to_belongs_to_where_they_part() {
+fn a_node_on_two_paths_belongs_to_the_node_where_they_part() {
     // 0 -> 1 -> {2, 3} -> 4 -> 5; 6 is not reached, though it leads to 5.
     let dominators = check(&graph(&[&[1], &[2, 3], &[4], &[4, 4], &[5, 1], &[5], &[5, 6]]));
     let idoms: Vec<_> = (0..7).map(|node| dominators.idom(node)).collect();
@@ -38,7 +38,7 @@ fn many_roots() {
 }
 
 #[test]
-fn what_is_no_graph_is_refused() {
+fn rows_that_are_no_graph_are_refused() {
     assert_eq!(Graph::from_rows::<Vec<u32>>([]), Err(GraphError::Empty));
     let error = Graph::from_rows([vec![1, 2], vec![]]).unwrap_err();
     assert_eq!(error.to_string(), "an edge leads to node 2 of 2");

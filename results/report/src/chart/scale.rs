@@ -1,4 +1,4 @@
-//! From figures to pixels, and which figures deserve a tick.
+//! Scales: from figures to pixels, and the figures that get a tick.
 
 /// A linear or logarithmic scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -11,8 +11,8 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// Maps `low ..= high` to the pixels `from ..= to`. An empty range is widened, so that one value has a place; a logarithmic
-    /// scale needs `low > 0` and is linear otherwise.
+    /// Maps `low ..= high` to the pixels `from ..= to`. An empty range is widened, so that a single
+    /// value has a place. A logarithmic scale needs `low > 0` and is linear otherwise.
     pub fn new(low: f64, high: f64, log: bool, from: f64, to: f64) -> Scale {
         let log = log && low > 0.0;
         let (low, high) = match (low < high, log) {
@@ -29,7 +29,7 @@ impl Scale {
         }
     }
 
-    /// The pixel of a value; values outside the range are put at its ends.
+    /// The pixel of a value; a value outside the range gets the pixel of the nearer end.
     pub fn at(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);
         let share = if self.log {
@@ -41,8 +41,8 @@ impl Scale {
     }
 }
 
-/// Round steps from 0 to at least `max`, at most `most + 1` of them: multiples of 1, 2 or 5 times a power of ten. The last is
-/// the upper end of the axis.
+/// Round steps from 0 to at least `max`, at most `most + 1` of them: multiples of 1, 2 or 5 times a
+/// power of ten. The last one is the upper end of the axis.
 pub fn linear_ticks(max: f64, most: usize) -> Vec<f64> {
     if max.is_nan() || max <= 0.0 || max.is_infinite() {
         return vec![0.0, 1.0];
@@ -58,7 +58,8 @@ pub fn linear_ticks(max: f64, most: usize) -> Vec<f64> {
     (0..=count).map(|i| i as f64 * step).collect()
 }
 
-/// Ticks of a logarithmic axis that enclose `low ..= high`: 1, 2, 5 times powers of ten when few, else powers of ten.
+/// Ticks of a logarithmic axis that enclose `low ..= high`: 1, 2 and 5 times powers of ten if these
+/// are few, else powers of ten.
 pub fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     let inside = |steps: &[f64]| -> Vec<f64> {
         let exponents = (low.log10().floor() as i32 - 1)..=(high.log10().ceil() as i32 + 1);
@@ -74,17 +75,6 @@ pub fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     };
     let fine = inside(&[1.0, 2.0, 5.0]);
     if fine.len() <= 7 { fine } else { inside(&[1.0]) }
-}
-
-/// A tick as text: no more digits than it needs.
-pub fn tick_text(value: f64) -> String {
-    let text = format!("{value:.6}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text.is_empty() || text == "-0" {
-        "0".to_owned()
-    } else {
-        text.to_owned()
-    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,16 @@
-//! Stacked bands over a horizontal axis, as SVG: what a heap profile looks like.
+//! Charts of stacked bands, such as heap profiles.
 //!
-//! Bands lie on each other in their order, the first at the bottom, where its shape can be read best. Each is drawn as the area under its upper edge, the
-//! topmost first, so that the next one covers what is below: one edge a band, half the bytes. Six colours of Okabe and Ito and a light tint of
-//! each; what is left over is grey. The legend stands in the order of the picture and is a part of it, so that a chart cut out of the page is whole.
+//! Bands lie on each other in their order, the first at the bottom, where its shape can be read
+//! best. Each is drawn as the area under its upper edge, the topmost first, so that the next one
+//! covers the part below it: one edge for each band, half the bytes. The first six bands have the
+//! colours of Okabe and Ito, the next six a light tint of each; the rest is grey. The legend stands
+//! in the order of the picture and is a part of it, so that a chart that is cut out of the page is
+//! whole.
 
+use super::scale::{Scale, linear_ticks};
+use super::style::{COLOURS, escape};
+use crate::format::{self, byte_unit, shortened};
 use std::fmt::Write;
-
-use super::{COLOURS, Scale, escape, linear_ticks, tick_text};
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 290.0;
@@ -15,45 +19,45 @@ const RIGHT: f64 = 436.0;
 const TOP: f64 = 34.0;
 const BASE: f64 = HEIGHT - 44.0;
 const TICKS: usize = 5;
-/// Where the legend begins, and how far its lines lie apart.
+/// The left end of the legend, and the distance of its lines.
 const LEGEND: (f64, f64) = (RIGHT + 14.0, 16.0);
-/// Letters of a name that have room there.
+/// The most letters of a name in the legend.
 const LEGEND_LETTERS: usize = 27;
-/// One census has no breadth; it is drawn so wide.
+/// The width of a single census, which has no breadth of its own.
 const LONE: f64 = 40.0;
-/// Labels of markers closer than this to the one before would run into it; lines closer than the second would be one.
+/// The least distances of the labels of markers, so that they do not overlap, and of their lines.
 const MARKERS_APART: (f64, f64) = (12.0, 1.5);
-/// The colour of what is left over, in [`COLOURS`].
+/// The colour of the rest, as an index into [`COLOURS`].
 const GREY: usize = 6;
-/// The first six of [`COLOURS`], half way to white.
+/// The first six of [`COLOURS`], mixed with the same amount of white.
 const TINTS: [&str; GREY] = ["#80B9D9", "#EAAF80", "#80CFB9", "#E6BCD3", "#F3CF80", "#ABDAF4"];
 
-/// How many bands have a colour of their own.
+/// The number of bands that have a colour of their own.
 pub const BAND_COLOURS: usize = 2 * GREY;
 
 /// A chart of stacked bands.
 #[derive(Debug, Clone, Default)]
 pub struct Stack {
-    /// What is shown.
+    /// The title above the chart.
     pub title: String,
-    /// What lies on the horizontal axis.
+    /// The label of the horizontal axis.
     pub x_label: String,
-    /// The places on it, never decreasing.
+    /// The places on the horizontal axis, in ascending order.
     pub x: Vec<f64>,
-    /// The bands from the bottom to the top; at most [`BAND_COLOURS`] with a colour of their own.
+    /// The bands from the bottom to the top; at most [`BAND_COLOURS`] have a colour of their own.
     pub bands: Vec<Band>,
-    /// Vertical lines: place and name.
+    /// Vertical lines, each with its place and its name.
     pub markers: Vec<(f64, String)>,
 }
 
 /// A band of a stack.
 #[derive(Debug, Clone, Default)]
 pub struct Band {
-    /// What it is.
+    /// The name in the legend.
     pub name: String,
-    /// Bytes at each place of the chart.
+    /// The bytes at each place of the chart.
     pub bytes: Vec<u64>,
-    /// Whether it is what is left over, which is grey.
+    /// Whether it is the sum of all remaining bands, which is grey.
     pub rest: bool,
 }
 
@@ -74,7 +78,7 @@ impl Stack {
             let label = if *tick == 0.0 {
                 "0".to_owned()
             } else {
-                format!("{} {unit_name}", tick_text(*tick))
+                format!("{} {unit_name}", format::number(*tick))
             };
             horizontal(&mut svg, y.at(tick * unit), &label);
         }
@@ -99,7 +103,7 @@ impl Stack {
         above.collect()
     }
 
-    /// From 0, unless half of the axis and more would be empty.
+    /// Begins at 0, unless more than half of the axis would be empty.
     fn x_scale(&self) -> Scale {
         let (low, high) = self.ends();
         Scale::new(low, high, false, LEFT, RIGHT)
@@ -152,7 +156,7 @@ impl Stack {
                 at = x.at(tick),
                 end = BASE + 4.0,
                 down = BASE + 16.0,
-                text = tick_text(tick),
+                text = format::number(tick),
             );
         }
         let _ = write!(
@@ -178,7 +182,7 @@ impl Stack {
             }
             if at - last_label >= MARKERS_APART.0 {
                 last_label = at;
-                // To the left of its line, reading upwards, on a seam of paper: it may lie on any band.
+                // To the left of its line, upwards, with an outline of paper: it may lie on any band.
                 let (left, down) = (at - 3.0, TOP + 3.0);
                 let _ = write!(
                     svg,
@@ -189,7 +193,7 @@ impl Stack {
         }
     }
 
-    /// From the top of the stack to its bottom.
+    /// Draws the legend, from the top of the stack to its bottom.
     fn legend(&self, svg: &mut String) {
         for (line, (index, band)) in self.bands.iter().enumerate().rev().enumerate() {
             let (left, down) = (LEGEND.0, TOP + LEGEND.1 * line as f64);
@@ -225,24 +229,6 @@ fn horizontal(svg: &mut String, at: f64, label: &str) {
     );
 }
 
-/// A name in at most so many letters, from two on: its beginning and its end, which tell generic types and sets apart better than the beginning alone.
-pub fn shortened(name: &str, most: usize) -> String {
-    let letters: Vec<char> = name.chars().collect();
-    if letters.len() <= most {
-        return name.to_owned();
-    }
-    let end = most / 3;
-    let head: String = letters[..most - end - 1].iter().collect();
-    let tail: String = letters[letters.len() - end..].iter().collect();
-    format!("{head}…{tail}")
-}
-
-/// The largest unit of which `bytes` are at least one: its size in bytes, and its name.
-pub fn byte_unit(bytes: f64) -> (f64, &'static str) {
-    let units = [(1024f64.powi(3), "GiB"), (1024f64.powi(2), "MiB"), (1024.0, "KiB")];
-    units.into_iter().find(|(size, _)| bytes >= *size).unwrap_or((1.0, "B"))
-}
-
 /// Round figures from `low` to `high`.
 fn ticks_between(low: f64, high: f64) -> Vec<f64> {
     let step = linear_ticks(high - low, TICKS)[1];
@@ -264,23 +250,7 @@ mod tests {
             narrow.len() > 2 && narrow.iter().all(|tick| (0.7999..=0.8201).contains(tick)),
             "{narrow:?}"
         );
-        assert_eq!(ticks_between(0.0, 0.0), [0.0], "nothing has no breadth");
-    }
-
-    #[test]
-    fn units_of_bytes() {
-        assert_eq!(byte_unit(1023.0), (1.0, "B"));
-        assert_eq!(byte_unit(1024.0), (1024.0, "KiB"));
-        assert_eq!(byte_unit(5e12).1, "GiB");
-    }
-
-    #[test]
-    fn long_names_keep_their_ends() {
-        let name = format!("MutArray<{}>-end", "é".repeat(50));
-        let short = shortened(&name, LEGEND_LETTERS);
-        assert_eq!(short.chars().count(), LEGEND_LETTERS);
-        assert!(short.starts_with("MutArray<") && short.ends_with(">-end"));
-        assert_eq!(shortened("Tree", LEGEND_LETTERS), "Tree");
+        assert_eq!(ticks_between(0.0, 0.0), [0.0], "an empty range has one tick");
     }
 
     #[test]
@@ -296,10 +266,7 @@ mod tests {
             ..Stack::default()
         };
         assert_eq!(stack.edges(), [[1.0, 2.0], [4.0, 2.0]]);
-        assert!(
-            Stack::default().svg().ends_with("</svg>"),
-            "a chart of nothing is a chart"
-        );
+        assert!(Stack::default().svg().ends_with("</svg>"), "an empty chart is a chart");
         let lone = Stack {
             x: vec![0.5],
             bands: vec![band("<a>", &[7])],

@@ -7,14 +7,14 @@ pub const BYTE: u8 = 8;
 pub const INT: u8 = 10;
 pub const LONG: u8 = 11;
 
-/// A dump, or what is within a heap dump's segment.
+/// A dump, or the contents of a heap dump's segment.
 #[derive(Clone)]
 pub struct Dump {
     pub bytes: Vec<u8>,
     pub id_bytes: usize,
 }
 
-/// A class: names are ids of strings.
+/// A class. Names are ids of strings.
 #[derive(Clone, Default)]
 pub struct Class<'c> {
     pub id: u64,
@@ -34,7 +34,7 @@ impl Dump {
         dump
     }
 
-    /// What goes into a segment.
+    /// The contents of a segment, empty at first.
     pub fn segment(id_bytes: usize) -> Self {
         Dump {
             bytes: Vec::new(),
@@ -69,7 +69,7 @@ impl Dump {
         self
     }
 
-    /// A string, and the class of this id that it names, if it does.
+    /// A string, and the id of the class that it names, if it names one.
     pub fn name(&mut self, id: u64, text: &str, class: Option<u64>) -> &mut Self {
         let mut body = Dump::segment(self.id_bytes);
         body.id(id).bytes.extend(text.as_bytes());
@@ -104,7 +104,7 @@ impl Dump {
             .id(0)
             .id(0)
             .u4(0);
-        // One constant, to be passed over.
+        // One constant, to be skipped.
         self.u2(1).u2(3).u1(INT).u4(77);
         self.u2(class.statics.len() as u16);
         for &(name, basic, value) in class.statics {
@@ -143,7 +143,7 @@ impl Dump {
         self
     }
 
-    /// A segment of the heap dump, and its end.
+    /// Ends the dump with a segment and the end of the heap dump.
     pub fn finish(&mut self, segment: &Dump) -> &mut Self {
         self.record(0x1c, &segment.bytes).record(0x2c, &[])
     }
@@ -171,7 +171,7 @@ pub const BYTES: u64 = 0x2300;
 pub const WEAK: u64 = 0x2400;
 pub const LONGS: u64 = 0x2500;
 
-/// Strings, and what is within the segment.
+/// The strings, and the contents of the segment.
 pub fn parts(id_bytes: usize) -> (Dump, Dump) {
     let mut dump = Dump::new(id_bytes);
     dump.name(1, "java/lang/Object", Some(CLASS_OBJECT))
@@ -183,7 +183,7 @@ pub fn parts(id_bytes: usize) -> (Dump, Dump) {
         .name(0x102, "referent", None)
         .name(0x103, "count", None)
         .name(0x104, "all\"\\", None)
-        // Some other record, to be passed over.
+        // Some other record, to be skipped.
         .record(0x05, &[0; 20]);
     let mut segment = Dump::segment(id_bytes);
     // Objects before their classes.

@@ -1,4 +1,4 @@
-//! Damaged dumps end in one message that says where and what, never in a panic.
+//! Damaged dumps end in one message with the place and the problem, never in a panic.
 
 use super::build::{CLASS_NODE, CLASS_OBJECT, Class, Dump, INT, NODE, OBJECT, example, parts, read};
 use gclab_snapshot::{Options, Snapshot};
@@ -9,11 +9,11 @@ fn message(dump: &Dump) -> String {
     dump.read().map(|_| ()).unwrap_err().to_string()
 }
 
-/// The message of the example with more in its segment, without the name of the file.
+/// The message for the example with more in its segment, without the name of the file.
 #[track_caller]
 fn with(more: impl Fn(&mut Dump)) -> String {
     let (mut dump, mut segment) = parts(8);
-    // Behind the header of the record.
+    // After the header of the record.
     let at = dump.bytes.len() + 9 + segment.bytes.len();
     more(&mut segment);
     let message = message(dump.finish(&segment));
@@ -37,7 +37,7 @@ fn every_truncation_is_an_error() {
 }
 
 #[test]
-fn what_is_no_dump_is_refused() {
+fn files_that_are_no_dumps_are_refused() {
     let message = |bytes: &[u8]| read(bytes).map(|_| ()).unwrap_err().to_string();
     let wanted = "small.hprof: byte 0: not a JVM heap dump of version 1.0, 1.0.1 or 1.0.2: it begins with ";
     assert_eq!(
@@ -83,7 +83,7 @@ fn records_that_do_not_end_with_their_segment_are_refused() {
     assert_eq!(
         message(&dump),
         format!(
-            "small.hprof: byte {}: record 0x1c should end at byte {end}, what is in it ends here",
+            "small.hprof: byte {}: record 0x1c should end at byte {end}, but its contents end here",
             end + 4000
         )
     );
@@ -163,10 +163,10 @@ proptest! {
                 node.edges().for_each(|edge| drop((edge.name_text(), edge.type_name(), edge.target().self_size())));
             }
         }
-        // As a snapshot of V8's it is nothing.
+        // As a V8 snapshot it is always refused.
         prop_assert!(Snapshot::read(&bytes[..], "dump", Options::all()).is_err());
     }
 }
 
-/// The end of a chain of calls.
+/// Ends a chain of calls.
 fn done(_: &mut Dump) {}

@@ -1,4 +1,5 @@
-//! JVM heap dumps: small ones made here, damaged ones, and a real one with the JVM's own count of it.
+//! JVM heap dumps: small ones made here, damaged ones, and a real one with the JVM's own count of
+//! it.
 
 mod build;
 mod damage;

@@ -59,8 +59,8 @@ fn counts_and_sizes_are_those_of_the_jvm() {
         *count += 1;
         *bytes += node.self_size();
     }
-    // Classes are objects of a class, too: those of the dump, and those that stand for primitive types. What the JVM adds to their sizes is not in
-    // a dump.
+    // Classes are objects of a class, too: those of the dump, and those that stand for primitive
+    // types. The bytes that the JVM adds to their sizes are not in a dump.
     let mut expected = histogram();
     let classes = snapshot.nodes().filter(|node| node.type_name() == "class").count() as u64;
     let primitives = found.remove("java.lang.Class").unwrap();
@@ -75,7 +75,7 @@ fn counts_and_sizes_are_those_of_the_jvm() {
             differing.push(name.as_str());
         }
     }
-    // Of 198 classes, those to which the JVM adds fields of its own, or room around them, which no dump shows.
+    // Of 198 classes, these get fields or padding from the JVM that no dump shows.
     differing.sort_unstable();
     assert_eq!(
         differing,

@@ -1,4 +1,4 @@
-//! What a dump says is what the snapshot says.
+//! Small dumps come out as the expected snapshots.
 
 use super::build::{
     ARRAY, BYTES, CLASS_NODE, CLASS_WEAK, Class, Dump, LONGS, NODE, OBJECT, OTHER, WEAK, example, parts, read,
@@ -13,7 +13,7 @@ fn node(snapshot: &Snapshot, id: u64) -> Node<'_> {
         .expect("it is in the dump")
 }
 
-/// Type, name and size.
+/// Type, name and size of a node.
 fn shown(snapshot: &Snapshot, id: u64) -> (String, String, u64) {
     let node = node(snapshot, id);
     (node.type_name().to_owned(), node.name().into_owned(), node.self_size())
@@ -50,7 +50,7 @@ fn objects_have_their_fields_elements_and_classes() {
                 ("field", "referent", ARRAY)
             ])
         );
-        // Null, and what is not in the dump, lead nowhere.
+        // Null references, and those to objects outside the dump, lead nowhere.
         assert_eq!(edges(&snapshot, OTHER), owned(&[("internal", "<class>", CLASS_NODE)]));
         assert_eq!(
             edges(&snapshot, ARRAY),
@@ -68,7 +68,8 @@ fn objects_have_their_fields_elements_and_classes() {
                 ("static", "all\"\\", ARRAY)
             ])
         );
-        // Only that of a class below WeakReference is weak, and only if Reference declares it.
+        // The referent is weak only in a class below WeakReference, and only if Reference declares
+        // it.
         assert_eq!(
             edges(&snapshot, WEAK),
             owned(&[

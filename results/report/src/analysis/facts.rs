@@ -1,0 +1,104 @@
+//! Facts about an experiment: the machine, and the cautions for a reader.
+
+use crate::analysis::checksums::{disagreements, profile_disagreements};
+use crate::format::counted;
+use crate::maths::RUNS_FOR_INTERVAL;
+use crate::summary::Summary;
+use gclab_results::{ResultsDir, RunRecord, Status};
+
+/// Whether a run failed. Where heaps are multiples of the least heap, an exhausted heap and a timeout
+/// are results.
+pub(crate) fn is_failure(run: &RunRecord) -> bool {
+    let by_heap = run.heap_multiple.is_some() && matches!(run.outcome, Status::HeapExhausted | Status::Timeout);
+    !run.outcome.is_ok() && !by_heap
+}
+
+/// The things that a reader must know before believing the figures.
+pub(crate) fn cautions(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<String> {
+    let manifest = dir.manifest();
+    let mut cautions = Vec::new();
+    for note in disagreements(dir) {
+        cautions.push(format!(
+            "Wrong results: {note}. A collector that changes results has no speed."
+        ));
+    }
+    for note in profile_disagreements(dir) {
+        cautions.push(format!(
+            "Wrong results: {note}. A heap profile must not change the program."
+        ));
+    }
+    let failed = dir.all_runs().filter(|run| is_failure(run)).count();
+    if failed > 0 {
+        cautions.push(format!(
+            "{failed} of {} runs did not end well. They enter no statistic; the HTML report lists them under Failed runs.",
+            dir.done()
+        ));
+    }
+    if dir.done() < manifest.plan.len() {
+        cautions.push(format!(
+            "{} of {} planned runs are done; to go on, run the experiment again.",
+            dir.done(),
+            manifest.plan.len()
+        ));
+    }
+    if let Some(torn) = dir.torn() {
+        cautions.push(format!(
+            "Line {} of runs.jsonl was not written to its end ({} bytes); that run does not count and will be repeated.",
+            torn.line, torn.bytes
+        ));
+    }
+    let most = summary.most_runs();
+    if (1..RUNS_FOR_INTERVAL).contains(&most) {
+        cautions.push(format!(
+            "{} of each configuration: too few for any interval. Differences may be noise.",
+            counted(most, "run")
+        ));
+    }
+    if manifest.build.profile.as_deref() == Some("debug") {
+        cautions.push("This gclab was a debug build: its times say nothing about a release build.".to_owned());
+    }
+    cautions.extend(manifest.machine.warnings.iter().cloned());
+    cautions
+}
+
+/// The machine, build and time of an experiment as pairs of name and value. Unknown facts are left
+/// out.
+pub(crate) fn environment(dir: &ResultsDir) -> Vec<(&'static str, String)> {
+    let (manifest, machine, build) = (dir.manifest(), &dir.manifest().machine, &dir.manifest().build);
+    let mut pairs: Vec<(&'static str, String)> = Vec::new();
+    let mut put = |name, value: Option<String>| pairs.extend(value.filter(|v| !v.is_empty()).map(|v| (name, v)));
+    put("Host", machine.host.clone());
+    put("Processor", machine.cpu.clone());
+    let logical = machine.logical_cpus.map(|n| format!("{n} logical"));
+    let cores = machine.cores.map(|n| format!("{n} physical"));
+    put(
+        "Cores",
+        Some([cores, logical].into_iter().flatten().collect::<Vec<_>>().join(", ")),
+    );
+    put("Caches", Some(machine.caches.join(", ")));
+    put(
+        "Memory",
+        machine
+            .memory_bytes
+            .map(|b| format!("{:.1} GiB", b as f64 / f64::from(1 << 30))),
+    );
+    put("Kernel", machine.kernel.clone());
+    put("Transparent huge pages", machine.transparent_huge_pages.clone());
+    put("Governor", machine.governor.clone());
+    put("Virtualisation", machine.virtualisation.clone());
+    put("Mitigations", Some(machine.mitigations.join("; ")));
+    put("gclab", Some(manifest.gclab.clone()));
+    let dirty = if build.git_dirty == Some(true) {
+        " with uncommitted changes"
+    } else {
+        ""
+    };
+    put(
+        "Commit",
+        build.git_commit.as_ref().map(|commit| format!("{commit}{dirty}")),
+    );
+    put("Compiler", build.rustc.clone());
+    put("Build", build.profile.clone());
+    put("Started", Some(manifest.started.clone()));
+    pairs
+}

@@ -1,0 +1,123 @@
+//! Curves of time against memory. Each workload has three: the total time over the best time, the
+//! time in collections, and the peak of memory in use, each against the multiple of the least heap.
+//! Points are means, bands their 95 % intervals (Student's t). A cross is where a contender fails,
+//! with the reason.
+
+use super::budgets::best_time;
+use super::contenders::{contender, contenders, reason};
+use crate::chart::{Chart, ChartSet, Point, Series};
+use crate::format::{self, capital, times};
+use crate::metric::{self, Metric};
+use crate::summary::{Group, Summary, Work};
+
+/// At this ratio of the greatest to the least value, or more, an axis is logarithmic.
+const LOG_FROM: f64 = 8.0;
+
+/// The curves of a sweep over multiples of the least heap.
+pub(crate) fn charts(summary: &Summary<'_>) -> ChartSet {
+    let contenders = contenders(summary);
+    let time = summary.time_metric();
+    let work = |work: &Work<'_>| {
+        let best = best_time(work, time).map(|best| best.mean).filter(|mean| *mean > 0.0);
+        let title = format!("{} time, over the best", capital(time.title));
+        let charts = [
+            best.and_then(|best| curve(summary, work, &contenders, time, &title, Some(best))),
+            curve(summary, work, &contenders, &metric::GC_ELAPSED, "GC time, s", None),
+            curve(summary, work, &contenders, &metric::PEAK_IN_USE, "Peak heap, MiB", None),
+        ];
+        (work.title.clone(), charts.into_iter().flatten().collect::<Vec<Chart>>())
+    };
+    let works = summary
+        .works
+        .iter()
+        .map(work)
+        .filter(|(_, charts)| !charts.is_empty())
+        .collect();
+    ChartSet {
+        legend: contenders.into_iter().enumerate().collect(),
+        works,
+    }
+}
+
+fn curve(
+    summary: &Summary<'_>,
+    work: &Work<'_>,
+    contenders: &[String],
+    metric: &Metric,
+    title: &str,
+    over: Option<f64>,
+) -> Option<Chart> {
+    let series: Vec<Series> = contenders
+        .iter()
+        .enumerate()
+        .map(|(style, name)| {
+            let mine = work.groups.iter().filter(|group| contender(summary, group) == *name);
+            let mut points: Vec<Point> = mine.filter_map(|group| point(name, metric, group, over)).collect();
+            points.sort_by(|a, b| a.x.total_cmp(&b.x));
+            Series {
+                style,
+                points,
+                marks: true,
+                joined: true,
+                band: true,
+            }
+        })
+        .filter(|series| !series.points.is_empty())
+        .collect();
+    let values = || {
+        series
+            .iter()
+            .flat_map(|s| &s.points)
+            .filter_map(|p| p.y.map(|(y, ..)| y))
+    };
+    let (least, most) = values().fold((f64::INFINITY, 0.0), |(low, high), y| {
+        (f64::min(low, y), f64::max(high, y))
+    });
+    if !least.is_finite() {
+        return None;
+    }
+    let mut multiples: Vec<f64> = work.groups.iter().filter_map(|group| group.heap).collect();
+    multiples.sort_by(f64::total_cmp);
+    multiples.dedup();
+    Some(Chart {
+        title: title.to_owned(),
+        x_label: "heap, in multiples of the least heap".to_owned(),
+        x_ticks: multiples
+            .into_iter()
+            .map(|multiple| (multiple, times(multiple)))
+            .collect(),
+        x_log: true,
+        y_log: least > 0.0 && most >= LOG_FROM * least,
+        series,
+        ..Chart::default()
+    })
+}
+
+fn point(name: &str, metric: &Metric, group: &Group<'_>, over: Option<f64>) -> Option<Point> {
+    let x = group.heap?;
+    let spread = group.spread(metric).filter(|_| group.failures().is_empty());
+    let Some(spread) = spread else {
+        let reason = reason(group)?;
+        return Some(Point {
+            x,
+            y: None,
+            tip: format!("{name} at {}: {}", times(x), group.failures_text()),
+            why: reason.to_owned(),
+        });
+    };
+    let shown = |value: f64| over.map_or_else(|| metric.unit.shown(value), |best| value / best);
+    let (low, high) = spread.ci95.map_or((spread.mean, spread.mean), |ci| (ci.low, ci.high));
+    let relative = over.map_or_else(String::new, |best| format!("{:.2}× the best, ", spread.mean / best));
+    Some(Point {
+        x,
+        y: Some((shown(spread.mean), shown(low).max(0.0), shown(high))),
+        tip: format!(
+            "{name} at {}: {relative}{} {}, {} runs",
+            times(x),
+            format::median_and_range(metric, &spread),
+            metric.unit.name(),
+            spread.n
+        ),
+        why: String::new(),
+    })
+}

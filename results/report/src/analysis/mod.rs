@@ -1,0 +1,12 @@
+//! What the runs of a folder say, as data. No format is known here.
+
+pub(crate) mod answer;
+pub(crate) mod checksums;
+pub(crate) mod compare;
+pub(crate) mod facts;
+pub(crate) mod memory;
+pub(crate) mod panels;
+pub(crate) mod parallel;
+pub(crate) mod pauses;
+pub(crate) mod profiles;
+pub(crate) mod timeline;

@@ -1,0 +1,104 @@
+//! Pauses of the mutator: percentiles, and the whole distribution as a chart.
+//!
+//! The pauses of all good runs of a configuration are pooled: the percentiles are those of the pool,
+//! not means of percentiles. A percentile is an observed pause (nearest rank); 99.9 needs a thousand
+//! pauses. The longest pause estimates nothing, so its range over the runs is shown with it.
+
+use crate::chart::{Chart, Point, Series};
+use crate::maths::{Spread, nearest_rank};
+use crate::metric;
+use crate::summary::{Group, Summary, Work};
+
+/// The percentiles of the table.
+pub const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
+
+/// The most points of a distribution that are drawn; those left out lie within the line's breadth.
+const POINTS: usize = 120;
+
+/// The pauses of one configuration.
+#[derive(Debug)]
+pub struct PauseRow<'a> {
+    /// The configuration's runs.
+    pub group: &'a Group<'a>,
+    /// The number of pauses of all its good runs.
+    pub count: usize,
+    /// Their percentiles in nanoseconds, in the order of [`PERCENTILES`].
+    pub percentiles: Vec<Option<u64>>,
+    /// The longest pause of each run, in seconds.
+    pub longest: Option<Spread>,
+    /// All pauses, sorted, in nanoseconds.
+    pub sorted: Vec<u64>,
+}
+
+/// The configurations of a workload that recorded pauses.
+pub fn pause_rows<'a>(work: &'a Work<'a>) -> Vec<PauseRow<'a>> {
+    let rows = work.groups.iter().map(|group| {
+        let sorted = group.pauses();
+        let percentiles = PERCENTILES.iter().map(|&p| nearest_rank(&sorted, p)).collect();
+        PauseRow {
+            group,
+            count: sorted.len(),
+            percentiles,
+            longest: group.spread(&metric::MAX_PAUSE),
+            sorted,
+        }
+    });
+    rows.filter(|row| row.count > 0).collect()
+}
+
+/// The distributions of some configurations in one chart: the length of pauses against the share of
+/// pauses that are not longer.
+pub(crate) fn distribution(title: &str, summary: &Summary<'_>, rows: &[&PauseRow<'_>]) -> Chart {
+    let series: Vec<Series> = rows
+        .iter()
+        .map(|row| Series {
+            style: summary.style_of(&row.group.configuration.collector),
+            points: tail(&row.sorted),
+            marks: false,
+            joined: true,
+            ..Series::default()
+        })
+        .collect();
+    let most = rows.iter().map(|row| row.count).max().unwrap_or(1);
+    let ticks = [
+        (2.0, "50%"),
+        (10.0, "90%"),
+        (100.0, "99%"),
+        (1e3, "99.9%"),
+        (1e4, "99.99%"),
+        (1e5, "99.999%"),
+    ];
+    let ticks = ticks.into_iter().filter(|(x, _)| *x <= most as f64 + 1.0);
+    Chart {
+        title: title.to_owned(),
+        x_label: "share of pauses at most this long".to_owned(),
+        x_ticks: ticks.map(|(x, text)| (x, text.to_owned())).collect(),
+        x_log: true,
+        y_log: true,
+        series,
+        ..Chart::default()
+    }
+}
+
+/// The distribution as points (1 / share of longer pauses, milliseconds). On a logarithmic axis each
+/// tenth of the tail gets the same room. Pause i of n stands at i/(n+1), so that the longest pause
+/// has a place as well.
+fn tail(sorted: &[u64]) -> Vec<Point> {
+    let n = sorted.len() as f64;
+    let mut points: Vec<Point> = Vec::new();
+    let mut last_drawn = f64::NEG_INFINITY;
+    let step = (n + 1.0).ln() / POINTS as f64;
+    for (index, &pause) in sorted.iter().enumerate() {
+        let x = (n + 1.0) / (n - index as f64);
+        if x.ln() - last_drawn >= step || index + 1 == sorted.len() || index == 0 {
+            last_drawn = x.ln();
+            let y = pause as f64 * 1e-6;
+            points.push(Point {
+                x,
+                y: Some((y, y, y)),
+                ..Point::default()
+            });
+        }
+    }
+    points
+}

@@ -1,0 +1,71 @@
+//! Colours and shapes of series, and text inside SVG.
+//!
+//! Series are told apart by colour *and* shape. The colours are those of Okabe and Ito, which people
+//! with colour blindness can tell apart. Each colour is a CSS variable with a default (`--s0` ...):
+//! a page can adapt it, and a chart that is cut out of the page still has it.
+
+/// Okabe and Ito's colours for qualitative data, those that differ most first.
+pub(super) const COLOURS: [&str; 7] = [
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F",
+];
+
+/// The mark of a style at a point: circle, square, triangle or diamond.
+pub(super) fn mark(style: usize, x: f64, y: f64) -> String {
+    let colour = colour(style);
+    let polygon = |corners: [(f64, f64); 4]| {
+        let corners: Vec<String> = corners
+            .iter()
+            .map(|(dx, dy)| format!("{:.1},{:.1}", x + dx, y + dy))
+            .collect();
+        format!(r#"<polygon points="{}" style="fill:{colour}"/>"#, corners.join(" "))
+    };
+    match style % 4 {
+        0 => format!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="3.4" style="fill:{colour}"/>"#),
+        1 => polygon([(-3.1, -3.1), (3.1, -3.1), (3.1, 3.1), (-3.1, 3.1)]),
+        2 => polygon([(0.0, -4.2), (4.0, 3.0), (-4.0, 3.0), (0.0, -4.2)]),
+        _ => polygon([(0.0, -4.4), (4.4, 0.0), (0.0, 4.4), (-4.4, 0.0)]),
+    }
+}
+
+/// A style in a legend: a short line with its mark.
+pub fn swatch(style: usize) -> String {
+    format!(
+        r#"<svg class="swatch" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 26 12" width="26" height="12" aria-hidden="true"><line x1="1" x2="25" y1="6" y2="6" style="stroke:{}" stroke-width="1.8"{}/>{}</svg>"#,
+        colour(style),
+        dashes(style),
+        mark(style, 13.0, 6.0)
+    )
+}
+
+/// The colour of a style.
+pub(super) fn colour(style: usize) -> String {
+    let index = style % COLOURS.len();
+    format!("var(--s{index},{})", COLOURS[index])
+}
+
+/// The attribute that makes a line dashed: styles beyond the last colour use the colours again.
+pub(super) fn dashes(style: usize) -> &'static str {
+    if style / COLOURS.len() % 2 == 1 {
+        r#" stroke-dasharray="5 3""#
+    } else {
+        ""
+    }
+}
+
+/// Escapes text for HTML and SVG, inside elements and attributes.
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            // XML allows no other control characters.
+            c if c.is_control() && !matches!(c, '\n' | '\t') => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,316 @@
+//! A report as sections of text, tables and charts, before it gets a format.
+//!
+//! `sections` makes a [`Report`] of a folder; `render` writes it as HTML, Markdown or text. A
+//! renderer chooses sections by their [`Topic`], and knows nothing of the analyses behind them.
+
+use crate::chart::{Chart, Stack};
+use crate::format::{self, ABSENT};
+use crate::maths::{Ratio, Spread};
+use crate::metric::{Metric, Unit};
+use crate::summary;
+
+/// All that is reported on one folder.
+#[derive(Debug)]
+pub(crate) struct Report {
+    /// The experiment's name.
+    pub name: String,
+    /// The experiment's question.
+    pub question: Option<String>,
+    /// Counts and other facts for the head of the report.
+    pub facts: Vec<String>,
+    /// The flags that all runs share, with their values.
+    pub fixed: Vec<(String, String)>,
+    /// The things that a reader must know before believing the figures.
+    pub cautions: Vec<String>,
+    /// The number of runs that are done.
+    pub done: usize,
+    /// The number of runs that are planned.
+    pub planned: usize,
+    /// The greatest number of good runs of a configuration.
+    pub most_runs: usize,
+    /// The seed of the order of runs.
+    pub seed: u64,
+    /// The command that repeats the experiment.
+    pub command: String,
+    /// The sections, each topic at most once.
+    pub sections: Vec<Section>,
+}
+
+impl Report {
+    /// The section on a topic, if these runs have one.
+    pub fn section(&self, topic: Topic) -> Option<&Section> {
+        self.sections.iter().find(|section| section.topic == topic)
+    }
+}
+
+/// The subject of a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Topic {
+    /// The fastest collectors at each multiple of the least heap.
+    Budgets,
+    /// The least heaps that the budgets are multiples of.
+    LeastHeaps,
+    /// Advice on parallel collection.
+    Sharing,
+    /// The best configuration of each workload.
+    Best,
+    /// Charts of parallel collection.
+    Parallel,
+    /// Charts of time against memory.
+    Curves,
+    /// Charts of times and memory against the swept flags.
+    Panels,
+    /// Charts of memory over the time of a run.
+    Timeline,
+    /// The distribution of pauses.
+    Pauses,
+    /// Heap profiles.
+    Profiles,
+    /// Runs that failed.
+    Failed,
+    /// A table of configurations for each workload.
+    Workloads,
+    /// One table of all configurations, and one of all runs.
+    Configurations,
+    /// The machine and the build.
+    Machine,
+    /// The command, the experiment file and the plan.
+    Repeat,
+}
+
+impl Topic {
+    /// The title of the section.
+    pub fn title(self) -> &'static str {
+        match self {
+            Topic::Budgets => "Which collector for which budget?",
+            Topic::LeastHeaps => "Least heaps",
+            Topic::Sharing => "Should collections be parallel?",
+            Topic::Best => "The best configurations",
+            Topic::Parallel => "Parallel collection",
+            Topic::Curves => "Time against memory",
+            Topic::Panels => "Time and memory",
+            Topic::Timeline => "Memory over time",
+            Topic::Pauses => "Pauses",
+            Topic::Profiles => "Heap profiles",
+            Topic::Failed => "Failed runs",
+            Topic::Workloads => "Workloads",
+            Topic::Configurations => "All configurations",
+            Topic::Machine => "Machine",
+            Topic::Repeat => "Repeat it",
+        }
+    }
+}
+
+/// One section of a report.
+#[derive(Debug)]
+pub(crate) struct Section {
+    /// The subject, which has the title.
+    pub topic: Topic,
+    /// The message in paragraphs, the most important first.
+    pub text: Vec<String>,
+    /// Tables, charts and explanations.
+    pub parts: Vec<Part>,
+}
+
+/// A part of a section.
+#[derive(Debug)]
+pub(crate) enum Part {
+    /// The title of the parts that follow, such as a workload.
+    Heading(String),
+    /// A title of lower rank.
+    Subheading(String),
+    /// A paragraph for all formats.
+    Paragraph(String),
+    /// A caution that belongs to the part before it. HTML and Markdown have all cautions at their
+    /// beginning.
+    Caution(String),
+    /// An explanation of the parts around it, for HTML only.
+    Note(String),
+    /// Styles of lines with their names.
+    Legend(Vec<(usize, String)>),
+    /// Charts side by side.
+    Charts(Vec<Chart>),
+    /// A table of any size.
+    Table(Table),
+    /// Names and values.
+    Facts(Vec<(&'static str, String)>),
+    /// Parts that a reader has to open.
+    Details(&'static str, Vec<Part>),
+    /// Text that is shown as it is.
+    Code(String),
+    /// A heap profile.
+    Profile(Profile),
+}
+
+/// A heap profile of one run.
+#[derive(Debug)]
+pub(crate) struct Profile {
+    /// The configuration and the flags of the profile.
+    pub label: String,
+    /// The bands over time; absent without a census.
+    pub chart: Option<Stack>,
+    /// The bands of the peak; absent without a census.
+    pub peak: Option<Table>,
+    /// Remarks on the profile.
+    pub notes: String,
+    /// The file with the whole profile; absent if the run wrote none.
+    pub file: Option<String>,
+    /// The profile in one line.
+    pub line: String,
+}
+
+/// A table, which each format writes in its own way.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// The look in HTML.
+    pub look: Look,
+    /// The columns, from left to right.
+    pub columns: Vec<Column>,
+    /// The rows, with one cell for each column.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// The look of a table in HTML.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// Few rows with words that may wrap.
+    Answers,
+    /// Figures; a click on a heading sorts the rows.
+    Sortable,
+    /// Figures in a fixed order.
+    Fixed,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone)]
+pub(crate) struct Column {
+    /// The heading without the unit.
+    pub title: String,
+    /// The unit; empty for words and counts.
+    pub unit: &'static str,
+    /// Whether it holds figures, which are aligned to the right.
+    pub figures: bool,
+    /// Whether a terminal leaves it out.
+    pub wide_only: bool,
+}
+
+impl Column {
+    /// A column of words.
+    pub fn words(title: impl Into<String>) -> Column {
+        Column {
+            title: title.into(),
+            unit: "",
+            figures: false,
+            wide_only: false,
+        }
+    }
+
+    /// A column of figures without a unit.
+    pub fn figures(title: impl Into<String>) -> Column {
+        Column {
+            figures: true,
+            ..Column::words(title)
+        }
+    }
+
+    /// The column of a metric.
+    pub fn metric(metric: &Metric) -> Column {
+        Column {
+            unit: metric.unit.name(),
+            ..Column::figures(metric.title)
+        }
+    }
+
+    /// The heading with the unit.
+    pub fn heading(&self) -> String {
+        format!("{} {}", self.title, self.unit).trim_end().to_owned()
+    }
+}
+
+/// A cell of a table.
+#[derive(Debug)]
+pub(crate) enum Cell {
+    /// Text, with a second part.
+    Text(Text),
+    /// A figure over the runs of a configuration.
+    Figure(Metric, Option<Spread>),
+    /// The number of good runs and of all runs, and the failures by kind.
+    Runs(usize, usize, Vec<(&'static str, usize)>),
+    /// Names with their values.
+    Pairs(Vec<(String, String)>),
+    /// A command and the end of its standard error.
+    Output(String, String),
+}
+
+/// The text of a cell.
+#[derive(Debug, Default)]
+pub(crate) struct Text {
+    /// The main part.
+    pub text: String,
+    /// The second part, which is smaller or in parentheses; may be empty.
+    pub more: String,
+    /// The number to sort by; absent for words.
+    pub sort: Option<f64>,
+    /// Whether it is emphasised.
+    pub strong: bool,
+    /// Whether it tells of a failure.
+    pub failed: bool,
+}
+
+impl Cell {
+    /// A word, which is sorted by its number if it is one.
+    pub fn word(text: impl Into<String>) -> Cell {
+        let text = text.into();
+        Cell::Text(Text {
+            sort: summary::number(&text),
+            text,
+            ..Text::default()
+        })
+    }
+
+    /// Text that is no number.
+    pub fn text(text: impl Into<String>) -> Cell {
+        Cell::Text(Text {
+            text: text.into(),
+            ..Text::default()
+        })
+    }
+
+    /// Emphasised text.
+    pub fn strong(text: impl Into<String>) -> Cell {
+        Cell::Text(Text {
+            text: text.into(),
+            strong: true,
+            ..Text::default()
+        })
+    }
+
+    /// A figure as text, and the number to sort by.
+    pub fn number(text: String, sort: f64) -> Cell {
+        Cell::Text(Text {
+            text,
+            sort: Some(sort),
+            ..Text::default()
+        })
+    }
+
+    /// A share from 0 to 1 in percent, without the sign.
+    pub fn percent(share: f64) -> Cell {
+        Cell::number(Unit::Percent.text(share), share)
+    }
+
+    /// A length of time in milliseconds, without the unit.
+    pub fn milliseconds(nanoseconds: u64) -> Cell {
+        Cell::number(format::milliseconds(nanoseconds), nanoseconds as f64)
+    }
+
+    /// A ratio with its interval.
+    pub fn ratio(ratio: Option<&Ratio>) -> Cell {
+        Cell::text(format::ratio_or_absent(ratio))
+    }
+
+    /// The cell of a figure that is not known.
+    pub fn absent() -> Cell {
+        Cell::text(ABSENT)
+    }
+}

@@ -1,0 +1,10 @@
+// Sort a table by the clicked column: by number where cells have one, else by text.
+document.querySelectorAll("table.sortable th").forEach(th => th.addEventListener("click", () => {
+  const table = th.closest("table"), column = th.cellIndex, up = th.getAttribute("aria-sort") !== "ascending";
+  table.querySelectorAll("th").forEach(other => other.removeAttribute("aria-sort"));
+  th.setAttribute("aria-sort", up ? "ascending" : "descending");
+  const key = row => { const cell = row.cells[column]; return "sort" in cell.dataset ? Number(cell.dataset.sort) : cell.textContent; };
+  const compare = (a, b) => typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === "number" ? -1 : 1;
+  const rows = [...table.tBodies[0].rows].sort((a, b) => compare(key(a), key(b)) * (up ? 1 : -1));
+  table.tBodies[0].append(...rows);
+}));

@@ -1,0 +1,101 @@
+//! All runs as CSV for R, pandas and spreadsheets: a row for each run, a column for each variable, in
+//! base units.
+
+use super::csv_text::CsvText;
+use crate::metric::{self, Unit};
+use gclab_results::{ResultsDir, Status};
+use std::collections::BTreeSet;
+
+/// A figure in its base unit. Times are measured in whole nanoseconds; digits beyond these are noise
+/// of the arithmetic.
+fn number(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::Seconds | Unit::Milliseconds => {
+            let text = format!("{value:.9}");
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
+        // These are whole numbers, or figures of few digits that the system wrote as text.
+        Unit::Mebibytes | Unit::Count | Unit::Percent => value.to_string(),
+    }
+}
+
+/// The timed runs of these folders as CSV. Columns: the folder's name, the configuration, a `flag_`
+/// column for each flag of any run, the outcome, and each figure under its key. An empty cell is a
+/// figure that the run does not have.
+pub fn csv(dirs: &[ResultsDir]) -> String {
+    let runs = || dirs.iter().flat_map(|dir| dir.runs().iter().map(move |run| (dir, run)));
+    let flags: BTreeSet<&String> = runs().flat_map(|(_, run)| run.flags.keys()).collect();
+    let mut text = CsvText::default();
+    let head = [
+        "experiment",
+        "id",
+        "cell",
+        "position",
+        "round",
+        "workload",
+        "args",
+        "collector",
+        "heap_multiple",
+    ];
+    let mut row: Vec<String> = head.map(str::to_owned).to_vec();
+    row.extend(flags.iter().map(|flag| format!("flag_{flag}")));
+    row.extend(["started", "outcome", "exit_code", "signal", "checksum"].map(str::to_owned));
+    row.extend(metric::ALL.iter().map(|metric| metric.key.to_owned()));
+    text.row(&row);
+    for (dir, run) in runs() {
+        let (exit_code, signal) = match &run.outcome {
+            Status::Crash { exit_code, signal } => (*exit_code, *signal),
+            _ => (None, None),
+        };
+        let or_empty = |number: Option<i32>| number.map_or(String::new(), |n| n.to_string());
+        row.clear();
+        row.extend([dir.manifest().name.clone(), run.id.clone(), run.cell.clone()]);
+        row.extend([run.position.to_string(), run.round.to_string()]);
+        row.extend([run.workload.clone(), run.args.join(" "), run.collector.clone()]);
+        row.push(run.heap_multiple.map_or(String::new(), |multiple| multiple.to_string()));
+        row.extend(
+            flags
+                .iter()
+                .map(|flag| run.flags.get(*flag).cloned().unwrap_or_default()),
+        );
+        row.extend([run.started.clone().unwrap_or_default(), run.outcome.kind().to_owned()]);
+        row.extend([
+            or_empty(exit_code),
+            or_empty(signal),
+            run.checksum.clone().unwrap_or_default(),
+        ]);
+        row.extend(metric::ALL.iter().map(|m| {
+            (m.of)(run)
+                .filter(|v| v.is_finite())
+                .map_or(String::new(), |v| number(m.unit, v))
+        }));
+        text.row(&row);
+    }
+    text.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+    use crate::metric::Unit;
+
+    #[test]
+    fn times_have_no_digits_beyond_nanoseconds() {
+        let times = [
+            0.1 + 0.2,
+            3.0,
+            0.0,
+            123_456_789.000_000_001,
+            1e-9,
+            250_000_007.0 * 1e-9,
+            120.0,
+        ];
+        assert_eq!(
+            times.map(|time| number(Unit::Milliseconds, time)),
+            ["0.3", "3", "0", "123456789", "0.000000001", "0.250000007", "120"]
+        );
+        assert_eq!(number(Unit::Seconds, 0.1 + 0.7), "0.8");
+        assert_eq!(number(Unit::Mebibytes, 9_007_199_254_740_991.0), "9007199254740991");
+        assert_eq!(number(Unit::Count, 0.25), "0.25");
+    }
+}

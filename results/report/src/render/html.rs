@@ -1,0 +1,308 @@
+//! A report as one HTML file that loads nothing from anywhere.
+//!
+//! All text goes through [`Page::text`], which escapes it. Markup is `&'static str`, so it is a part
+//! of this program. The only other markup is that of charts, which escape their own text.
+
+use crate::chart::{escape, swatch};
+use crate::document::{Cell, Column, Look, Part, Profile, Report, Section, Table, Text, Topic};
+use crate::format::{ABSENT, median_then_range};
+use crate::sections::report;
+use gclab_results::ResultsDir;
+
+const STYLE: &str = include_str!("assets/page.css");
+const SCRIPT: &str = include_str!("assets/page.js");
+
+/// The most heap profiles that are drawn: each takes some twenty kilobytes.
+const MOST_PROFILES: usize = 60;
+
+/// The sections that answer the question, in their order.
+const ANSWERS: [Topic; 4] = [Topic::Budgets, Topic::LeastHeaps, Topic::Sharing, Topic::Best];
+
+/// The other sections, in their order.
+const SECTIONS: [Topic; 10] = [
+    Topic::Parallel,
+    Topic::Curves,
+    Topic::Panels,
+    Topic::Timeline,
+    Topic::Pauses,
+    Topic::Profiles,
+    Topic::Failed,
+    Topic::Configurations,
+    Topic::Machine,
+    Topic::Repeat,
+];
+
+/// The report of these folders as one HTML file.
+pub fn html(dirs: &[ResultsDir]) -> String {
+    let reports: Vec<Report> = dirs.iter().map(report).collect();
+    let names: Vec<&str> = reports.iter().map(|report| report.name.as_str()).collect();
+    let version = env!("CARGO_PKG_VERSION");
+    let mut page = Page::default();
+    page.markup(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"generator\" content=\"gclab ",
+    );
+    page.text(version).markup("\">\n<title>").text(&names.join(", "));
+    page.markup(": gclab report</title>\n<style>\n")
+        .markup(STYLE)
+        .markup("</style>\n</head>\n<body>\n");
+    reports.iter().for_each(|report| page.report(report));
+    page.markup("<footer>Written by gclab ").text(version);
+    page.markup(" from plan.json and runs.jsonl; all figures follow from these two files.</footer>\n<script>\n");
+    page.markup(SCRIPT).markup("</script>\n</body>\n</html>\n");
+    page.0
+}
+
+/// A page that grows at its end.
+#[derive(Default)]
+struct Page(String);
+
+impl Page {
+    /// Appends markup.
+    fn markup(&mut self, markup: &'static str) -> &mut Page {
+        self.0.push_str(markup);
+        self
+    }
+
+    /// Appends text, escaped.
+    fn text(&mut self, text: &str) -> &mut Page {
+        self.0.push_str(&escape(text));
+        self
+    }
+
+    /// Appends a chart or a swatch, which is SVG that escapes its own text.
+    fn svg(&mut self, svg: &str) -> &mut Page {
+        self.0.push_str(svg);
+        self
+    }
+
+    /// Appends text between two tags.
+    fn element(&mut self, open: &'static str, text: &str, close: &'static str) -> &mut Page {
+        self.markup(open).text(text).markup(close)
+    }
+
+    fn report(&mut self, report: &Report) {
+        self.markup("\n<article>\n<header>\n");
+        self.element("<div class=\"name\">gclab experiment: ", &report.name, "</div>\n");
+        let title = report.question.as_ref().unwrap_or(&report.name);
+        self.element("<h1>", title, "</h1>\n");
+        let mut facts = report.facts.join(" · ");
+        if !report.fixed.is_empty() {
+            let fixed: Vec<String> = report
+                .fixed
+                .iter()
+                .map(|(name, value)| format!("{name} = {value}"))
+                .collect();
+            facts.push_str(&format!(" · in every run: {}", fixed.join(", ")));
+        }
+        self.element("<div class=\"facts\">", &facts, "</div>\n</header>\n");
+        if !report.cautions.is_empty() {
+            self.markup("<ul class=\"cautions\">");
+            for caution in &report.cautions {
+                self.element("<li>", caution, "</li>");
+            }
+            self.markup("</ul>\n");
+        }
+        self.markup("\n<section>\n<h2>Answer</h2>\n");
+        let answers: Vec<&Section> = ANSWERS.iter().filter_map(|topic| report.section(*topic)).collect();
+        for section in &answers {
+            if answers.len() > 1 {
+                self.element("<h3>", section.topic.title(), "</h3>\n");
+            }
+            for (index, line) in section.text.iter().enumerate() {
+                let open = if index == 0 { "<p class=\"headline\">" } else { "<p>" };
+                self.element(open, line, "</p>\n");
+            }
+            self.parts(&section.parts);
+        }
+        self.markup("</section>\n");
+        for section in SECTIONS.iter().filter_map(|topic| report.section(*topic)) {
+            self.markup("\n<section>\n");
+            self.element("<h2>", section.topic.title(), "</h2>\n");
+            section.text.iter().for_each(|line| {
+                self.element("<p class=\"note\">", line, "</p>\n");
+            });
+            match section.topic {
+                Topic::Profiles => self.profiles(&section.parts),
+                _ => self.parts(&section.parts),
+            }
+            self.markup("</section>\n");
+        }
+        self.markup("</article>\n");
+    }
+
+    fn parts(&mut self, parts: &[Part]) {
+        parts.iter().for_each(|part| self.part(part));
+    }
+
+    /// The parts of the section on heap profiles, as far as they are drawn.
+    fn profiles(&mut self, parts: &[Part]) {
+        let mut seen = 0;
+        for part in parts {
+            let is_profile = matches!(part, Part::Profile(_));
+            seen += usize::from(is_profile);
+            if seen < MOST_PROFILES || seen == MOST_PROFILES && is_profile {
+                self.part(part);
+            }
+        }
+        if let Some(hidden @ 1..) = seen.checked_sub(MOST_PROFILES) {
+            let note = format!("{hidden} more profiles are not drawn; their files are in the folder.");
+            self.element("<p class=\"note\">", &note, "</p>\n");
+        }
+    }
+
+    fn part(&mut self, part: &Part) {
+        match part {
+            Part::Heading(text) => self.element("<h3>", text, "</h3>\n"),
+            Part::Subheading(text) => self.element("<h4>", text, "</h4>\n"),
+            Part::Paragraph(text) => self.element("<p>", text, "</p>\n"),
+            Part::Note(text) => self.element("<p class=\"note\">", text, "</p>\n"),
+            Part::Code(text) => self.element("<pre>", text, "</pre>\n"),
+            // All cautions stand at the head of the page.
+            Part::Caution(_) => self,
+            Part::Legend(styles) => {
+                self.markup("<div class=\"legend\">");
+                for (style, name) in styles {
+                    self.markup("<span>").svg(&swatch(*style)).text(name).markup("</span>");
+                }
+                self.markup("</div>\n")
+            }
+            Part::Charts(charts) => {
+                self.markup("<div class=\"charts\">");
+                charts.iter().for_each(|chart| {
+                    self.svg(&chart.svg());
+                });
+                self.markup("</div>\n")
+            }
+            Part::Table(table) => {
+                self.markup("<div class=\"wide\">");
+                self.table(table);
+                self.markup("</div>\n")
+            }
+            Part::Facts(facts) => {
+                self.markup("<div class=\"wide\"><table class=\"facts-table\"><tbody>");
+                for (name, value) in facts {
+                    self.element("<tr><th>", name, "</th>")
+                        .element("<td>", value, "</td></tr>");
+                }
+                self.markup("</tbody></table></div>\n")
+            }
+            Part::Details(summary, parts) => {
+                self.element("<details><summary>", summary, "</summary>\n");
+                self.parts(parts);
+                self.markup("</details>\n")
+            }
+            Part::Profile(profile) => self.profile(profile),
+        };
+    }
+
+    fn profile(&mut self, profile: &Profile) -> &mut Page {
+        self.markup("<div class=\"profile\">\n");
+        match &profile.chart {
+            Some(chart) => self.svg(&chart.svg()),
+            None => self.element("<h4>", &profile.label, "</h4>"),
+        };
+        self.markup("\n<div>\n");
+        profile.peak.iter().for_each(|peak| self.table(peak));
+        self.element("<p class=\"note\">", &profile.notes, "");
+        if let Some(file) = &profile.file {
+            self.element("; the whole profile is in ", file, "");
+        }
+        self.markup("</p>\n</div>\n</div>\n")
+    }
+
+    fn table(&mut self, table: &Table) {
+        self.markup(match table.look {
+            Look::Sortable => "<table class=\"sortable\">\n<thead><tr>",
+            Look::Answers => "<table class=\"answers\">\n<thead><tr>",
+            Look::Fixed => "<table>\n<thead><tr>",
+        });
+        let right = |column: &Column| column.figures && table.look != Look::Answers;
+        for column in &table.columns {
+            let open = if right(column) { "<th class=\"n\">" } else { "<th>" };
+            self.element(open, &column.heading(), "</th>");
+        }
+        self.markup("</tr></thead>\n<tbody>\n");
+        for row in &table.rows {
+            self.markup("<tr>");
+            for (column, cell) in table.columns.iter().zip(row) {
+                self.markup(if right(column) { "<td class=\"n\"" } else { "<td" });
+                self.cell(cell);
+                self.markup("</td>");
+            }
+            self.markup("</tr>\n");
+        }
+        self.markup("</tbody></table>");
+    }
+
+    /// The rest of a `<td` tag, and the content of the cell.
+    fn cell(&mut self, cell: &Cell) {
+        match cell {
+            Cell::Text(text) => self.text_cell(text),
+            Cell::Figure(metric, Some(spread)) => {
+                let (text, more) = median_then_range(metric, spread);
+                self.text_cell(&Text {
+                    text,
+                    more,
+                    sort: Some(spread.median),
+                    ..Text::default()
+                });
+            }
+            Cell::Figure(_, None) => {
+                self.element(">", ABSENT, "");
+            }
+            Cell::Runs(ok, all, failures) => {
+                let counts: Vec<String> = failures.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+                self.text_cell(&Text {
+                    text: if failures.is_empty() {
+                        all.to_string()
+                    } else {
+                        format!("{ok}/{all}")
+                    },
+                    more: counts.join(", "),
+                    sort: Some(*ok as f64),
+                    failed: !failures.is_empty(),
+                    ..Text::default()
+                });
+            }
+            Cell::Pairs(pairs) => {
+                self.markup(">");
+                for (name, value) in pairs {
+                    self.element("<span>", name, "</span>");
+                    self.element("<span class=\"v\">", value, "</span>");
+                }
+                if pairs.is_empty() {
+                    self.text(ABSENT);
+                }
+            }
+            Cell::Output(command, stderr) if command.is_empty() && stderr.is_empty() => {
+                self.element(">", ABSENT, "");
+            }
+            Cell::Output(command, stderr) => {
+                self.element("><details><summary>show</summary><pre>", command, "");
+                if !stderr.is_empty() {
+                    self.element("\n", stderr, "");
+                }
+                self.markup("</pre></details>");
+            }
+        }
+    }
+
+    fn text_cell(&mut self, cell: &Text) {
+        if cell.failed {
+            self.markup(" data-failed");
+        }
+        if let Some(sort) = cell.sort {
+            self.element(" data-sort=\"", &sort.to_string(), "\"");
+        }
+        self.markup(">");
+        if cell.strong {
+            self.element("<strong>", &cell.text, "</strong>");
+        } else {
+            self.text(&cell.text);
+        }
+        if !cell.more.is_empty() {
+            self.element("<small>", &cell.more, "</small>");
+        }
+    }
+}

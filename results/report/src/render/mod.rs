@@ -1,0 +1,19 @@
+//! Reports in their formats: HTML, Markdown, text for a terminal, and CSV.
+
+mod comparison;
+mod csv;
+mod csv_text;
+mod html;
+mod markdown;
+mod profile_csv;
+mod terminal;
+mod text_table;
+
+pub use comparison::comparison;
+pub use csv::csv;
+pub use html::html;
+pub use markdown::markdown;
+pub use profile_csv::profile_csv;
+pub use terminal::terminal;
+#[cfg(test)]
+pub(crate) use terminal::terminal_within;

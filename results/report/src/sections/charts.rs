@@ -1,0 +1,225 @@
+//! The sections that consist of charts.
+
+use super::runs::{word_cells, word_columns};
+use super::sharing;
+use crate::analysis::panels::{MOST_PANELS, by_other_axes, panels as rows_of_panels, split_axes};
+use crate::analysis::parallel::{self, advice};
+use crate::analysis::pauses::{PERCENTILES, PauseRow, distribution, pause_rows};
+use crate::analysis::{memory, timeline};
+use crate::chart::{Chart, ChartSet};
+use crate::document::{Cell, Column, Look, Part, Section, Table, Topic};
+use crate::metric;
+use crate::summary::{Group, Summary, Work};
+use gclab_results::Axis;
+
+/// A note below charts of which some are left out.
+fn left_out(number: usize, place: &str) -> Option<Part> {
+    (number > 0).then(|| Part::Note(format!("{number} more settings are in {place}.")))
+}
+
+fn collectors(summary: &Summary<'_>) -> Part {
+    let names = summary.collectors.iter().map(|name| (*name).to_owned());
+    Part::Legend(names.enumerate().collect())
+}
+
+fn chart_set(parts: &mut Vec<Part>, set: ChartSet) {
+    if !set.legend.is_empty() {
+        parts.push(Part::Legend(set.legend));
+    }
+    for (title, charts) in set.works {
+        parts.extend([Part::Heading(title), Part::Charts(charts)]);
+    }
+}
+
+/// Speed-ups and the work balance, if the runs say anything on parallel collection.
+pub(super) fn parallel(summary: &Summary<'_>) -> Option<Section> {
+    advice(summary)?;
+    let (base, set) = parallel::charts(summary);
+    if set.works.is_empty() {
+        return None;
+    }
+    let note = format!(
+        "Speed-up is the time of {base}, over that of the setting: above 1 is faster; the grey line is no change. \
+         Bars are 95 % intervals; those of the work balance reach from the least to the greatest run. A balance of \
+         0 % means that one thread copied everything, 100 % that all threads copied the same amount."
+    );
+    let columns = "“Sequential” is the share of the pauses of parallel collections in which one thread worked alone. \
+         “Stopping” is the time until all mutators had stopped: of all collections of a run, and the longest. The last \
+         columns divide the threads' remaining time into work, waking up after the call, waiting for more work, and \
+         waiting for the end.";
+    let mut parts = vec![Part::Note(note)];
+    chart_set(&mut parts, set);
+    parts.push(Part::Details(
+        "How the work was shared",
+        vec![Part::Table(sharing::table(summary)), Part::Note(columns.to_owned())],
+    ));
+    Some(Section {
+        topic: Topic::Parallel,
+        text: Vec::new(),
+        parts,
+    })
+}
+
+/// Curves of time against memory, if the experiment has budgets.
+pub(super) fn curves(summary: &Summary<'_>) -> Option<Section> {
+    summary.groups().find(|group| group.heap.is_some())?;
+    let set = memory::charts(summary);
+    if set.works.is_empty() {
+        return None;
+    }
+    let note = "Points are means, bands their 95 % intervals (from three runs on). A cross is a heap with which the \
+         collector fails, with the reason. The heap is a multiple of the least heap of the workload.";
+    let mut parts = vec![Part::Note(note.to_owned())];
+    chart_set(&mut parts, set);
+    Some(Section {
+        topic: Topic::Curves,
+        text: Vec::new(),
+        parts,
+    })
+}
+
+/// Times and memory against the swept flags. The curves say it all where only the heap was swept.
+pub(super) fn panels(summary: &Summary<'_>) -> Option<Section> {
+    let curves_only = summary.axes.len() <= 1 && summary.groups().any(|group| group.heap.is_some());
+    if summary.works.is_empty() || curves_only {
+        return None;
+    }
+    let note = "Marks are medians, bars reach from the least to the greatest run. A cross on the axis is a \
+         configuration without a good run. Charts in one column share their scale within a workload.";
+    let mut parts = vec![collectors(summary), Part::Note(note.to_owned())];
+    for work in &summary.works {
+        parts.push(Part::Heading(work.title.clone()));
+        let (rows, all) = rows_of_panels(summary, work);
+        if rows.is_empty() {
+            parts.push(Part::Note("No good run of this workload has times.".to_owned()));
+        }
+        for row in rows {
+            if !row.heading.is_empty() {
+                parts.push(Part::Subheading(row.heading));
+            }
+            parts.push(Part::Charts(row.charts));
+        }
+        parts.extend(left_out(all.saturating_sub(MOST_PANELS), "the tables"));
+    }
+    Some(Section {
+        topic: Topic::Panels,
+        text: Vec::new(),
+        parts,
+    })
+}
+
+/// Memory over the time of a run, where runs have it.
+pub(super) fn timelines(summary: &Summary<'_>) -> Option<Section> {
+    let mut charts = Vec::new();
+    for work in &summary.works {
+        let (setting, timelines) = timeline::timelines(summary, work);
+        if !timelines.is_empty() {
+            let comma = if setting.is_empty() { "" } else { ", " };
+            charts.push(Part::Heading(format!("{}{comma}{setting}", work.title)));
+            charts.push(Part::Charts(timelines));
+        }
+    }
+    if charts.is_empty() {
+        return None;
+    }
+    let note = "One run of each collector at the same setting, as it was after each collection; during a collection \
+         a heap may be larger. Slop is memory in live blocks that holds no live data. Memory in use that is neither \
+         live nor slop is free for allocation or for copies.";
+    let lines = timeline::LINES.iter().map(|&name| name.to_owned());
+    let mut parts = vec![Part::Note(note.to_owned()), Part::Legend(lines.enumerate().collect())];
+    parts.extend(charts);
+    Some(Section {
+        topic: Topic::Timeline,
+        text: Vec::new(),
+        parts,
+    })
+}
+
+/// The distribution of pauses, and their percentiles.
+pub(super) fn pauses(summary: &Summary<'_>) -> Option<Section> {
+    if summary.works.is_empty() {
+        return None;
+    }
+    let note = "A pause is the time in which the mutator stands still: its threads are stopped and the collection \
+         runs. The pauses of all good runs of a configuration are pooled. Percentiles are observed pauses (nearest \
+         rank), 99.9 % only with 1000 pauses or more. “Longest” is the median (least–greatest) of the longest pauses \
+         of the runs.";
+    let mut parts = vec![Part::Note(note.to_owned()), collectors(summary)];
+    for work in &summary.works {
+        let rows = pause_rows(work);
+        if rows.is_empty() {
+            parts.push(Part::Note(format!("{}: no pause was recorded.", work.title)));
+            continue;
+        }
+        let (charts, missing) = distributions(summary, work, &rows);
+        parts.extend([Part::Heading(work.title.clone()), Part::Charts(charts)]);
+        parts.extend(left_out(missing, "the table"));
+        let table = Part::Table(pause_table(summary, &rows));
+        parts.push(Part::Details("Percentiles", vec![table]));
+    }
+    Some(Section {
+        topic: Topic::Pauses,
+        text: Vec::new(),
+        parts,
+    })
+}
+
+/// A chart of pauses for each value of the horizontal axis, at the first values of the others, and
+/// the number of settings that are left out.
+fn distributions(summary: &Summary<'_>, work: &Work<'_>, rows: &[PauseRow<'_>]) -> (Vec<Chart>, usize) {
+    let axes: Vec<&Axis> = summary.axes.iter().collect();
+    let (_, others) = split_axes(summary);
+    let first = by_other_axes(work, &others).into_iter().next();
+    let first = first.map_or(Vec::new(), |(_, groups)| groups);
+    let is_among =
+        |row: &PauseRow<'_>, groups: &[&Group<'_>]| groups.iter().any(|group| std::ptr::eq(*group, row.group));
+    let mut settings: Vec<(String, Vec<&PauseRow<'_>>)> = Vec::new();
+    for (heading, groups) in by_other_axes(work, &axes) {
+        let of_setting: Vec<_> = rows.iter().filter(|row| is_among(row, &groups)).collect();
+        if !of_setting.is_empty() {
+            settings.push((heading, of_setting));
+        }
+    }
+    let all = settings.len();
+    settings.retain(|(_, rows)| rows.iter().any(|row| is_among(row, &first)));
+    // Evenly over the sweep, with its ends.
+    let shown = settings.len().min(MOST_PANELS);
+    let chart = |index: usize| {
+        let place = if shown > 1 {
+            index * (settings.len() - 1) / (shown - 1)
+        } else {
+            0
+        };
+        let (heading, rows) = &settings[place];
+        let colon = if heading.is_empty() { "" } else { ": " };
+        distribution(&format!("Pauses, ms{colon}{heading}"), summary, rows)
+    };
+    ((0..shown).map(chart).collect(), all - shown)
+}
+
+fn pause_table(summary: &Summary<'_>, rows: &[PauseRow<'_>]) -> Table {
+    let mut columns = word_columns(summary);
+    columns.push(Column::figures("pauses"));
+    columns.extend(PERCENTILES.iter().map(|p| {
+        let title = if *p == 50.0 {
+            "median".to_owned()
+        } else {
+            format!("{p}%")
+        };
+        Column::figures(format!("{title} ms"))
+    }));
+    columns.push(Column::figures("longest ms"));
+    let row = |row: &PauseRow<'_>| {
+        let mut cells = word_cells(summary, row.group);
+        cells.push(Cell::number(row.count.to_string(), row.count as f64));
+        let percentiles = row.percentiles.iter();
+        cells.extend(percentiles.map(|p| p.map_or_else(Cell::absent, Cell::milliseconds)));
+        cells.push(Cell::Figure(metric::MAX_PAUSE, row.longest));
+        cells
+    };
+    Table {
+        look: Look::Sortable,
+        columns,
+        rows: rows.iter().map(row).collect(),
+    }
+}

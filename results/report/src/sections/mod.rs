@@ -1,0 +1,10 @@
+//! The sections of a report: the analyses, put into words, tables and charts.
+
+mod answers;
+mod charts;
+mod profiles;
+mod report;
+mod runs;
+mod sharing;
+
+pub(crate) use report::report;

@@ -1,0 +1,90 @@
+//! The report of a folder: its head, and all its sections.
+
+use super::{answers, charts, profiles, runs};
+use crate::analysis::facts::{cautions, environment};
+use crate::document::{Part, Report, Section, Topic};
+use crate::format::counted;
+use crate::summary::Summary;
+use gclab_results::{Manifest, ResultsDir, shell_line};
+
+/// The report of a folder.
+pub(crate) fn report(dir: &ResultsDir) -> Report {
+    let manifest = dir.manifest();
+    let summary = Summary::of(dir);
+    let sections = [
+        answers::budgets(&summary),
+        answers::least_heaps(&summary, manifest),
+        answers::sharing(&summary),
+        Some(answers::best(&summary, dir)),
+        charts::parallel(&summary),
+        charts::curves(&summary),
+        charts::panels(&summary),
+        charts::timelines(&summary),
+        charts::pauses(&summary),
+        profiles::profiles(dir, &summary),
+        runs::failed(dir, &summary),
+        Some(runs::workloads(&summary)),
+        Some(runs::configurations(dir, &summary)),
+        Some(machine(dir)),
+        Some(repeat(dir, &summary)),
+    ];
+    Report {
+        name: manifest.name.clone(),
+        question: manifest.question.clone(),
+        facts: facts(dir, &summary),
+        fixed: summary.fixed.clone().into_iter().collect(),
+        cautions: cautions(dir, &summary),
+        done: dir.done(),
+        planned: manifest.plan.len(),
+        most_runs: summary.most_runs(),
+        seed: manifest.seed,
+        command: shell_line(&manifest.command),
+        sections: sections.into_iter().flatten().collect(),
+    }
+}
+
+fn facts(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<String> {
+    let manifest = dir.manifest();
+    let mut facts = vec![
+        counted(dir.runs().len(), "run"),
+        counted(summary.groups().count(), "configuration"),
+    ];
+    if !dir.profiled().is_empty() {
+        facts.push(counted(dir.profiled().len(), "heap profile"));
+    }
+    facts.push(format!("seed {}", manifest.seed));
+    if !manifest.started.is_empty() {
+        facts.push(manifest.started.clone());
+    }
+    facts
+}
+
+fn machine(dir: &ResultsDir) -> Section {
+    Section {
+        topic: Topic::Machine,
+        text: Vec::new(),
+        parts: vec![Part::Facts(environment(dir))],
+    }
+}
+
+fn repeat(dir: &ResultsDir, summary: &Summary<'_>) -> Section {
+    let Manifest { repeat, seed, .. } = dir.manifest();
+    let order = format!(
+        "Each run is a process of its own. The configurations were shuffled within each of {}, with seed {seed}. \
+         The experiment file:",
+        counted(*repeat as usize, "round")
+    );
+    Section {
+        topic: Topic::Repeat,
+        text: Vec::new(),
+        parts: vec![
+            Part::Code(shell_line(&dir.manifest().command)),
+            Part::Paragraph(order),
+            Part::Code(dir.manifest().experiment.clone()),
+            Part::Details(
+                "The plan: all runs in their order",
+                vec![Part::Table(runs::plan(dir, summary))],
+            ),
+        ],
+    }
+}

@@ -1,0 +1,259 @@
+//! The tables of configurations and of single runs.
+
+use crate::analysis::checksums::disagreement;
+use crate::analysis::facts::is_failure;
+use crate::analysis::pauses::pause_rows;
+use crate::document::{Cell, Column, Look, Part, Section, Table, Text, Topic};
+use crate::format::ABSENT;
+use crate::metric::{self, Metric};
+use crate::summary::{Group, Summary, Work};
+use gclab_results::{ResultsDir, RunRecord, shell_line};
+
+/// The figures in the table of single runs.
+const RAW: &[Metric] = &[
+    metric::GC_ELAPSED,
+    metric::MUT_ELAPSED,
+    metric::TOTAL_ELAPSED,
+    metric::WALL,
+    metric::USER,
+    metric::SYSTEM,
+    metric::PEAK_IN_USE,
+    metric::MAX_RSS,
+    metric::MAX_LIVE,
+    metric::MAX_PAUSE,
+    metric::GCS,
+    metric::MAJOR_GCS,
+    metric::COPIED,
+    metric::ALLOCATED,
+    metric::LOAD,
+    metric::INVOLUNTARY,
+];
+
+/// The columns that identify a configuration: the axes and the collector.
+pub(super) fn word_columns(summary: &Summary<'_>) -> Vec<Column> {
+    let mut columns: Vec<Column> = summary.axes.iter().map(|axis| Column::words(&axis.flag)).collect();
+    columns.push(Column::words("collector"));
+    columns
+}
+
+/// The cells of [`word_columns`].
+pub(super) fn word_cells(summary: &Summary<'_>, group: &Group<'_>) -> Vec<Cell> {
+    let axes = summary.axes.iter().map(|axis| Cell::word(group.flag(&axis.flag)));
+    axes.chain([Cell::word(&group.configuration.collector)]).collect()
+}
+
+/// The metrics that some of the groups have.
+fn known_metrics<'g, 'a: 'g>(groups: impl Iterator<Item = &'g Group<'a>> + Clone) -> Vec<Metric> {
+    let known = |metric: &&Metric| groups.clone().any(|group| group.spread(metric).is_some());
+    metric::TABLE.iter().filter(known).copied().collect()
+}
+
+fn runs_cell(group: &Group<'_>) -> Cell {
+    let failures = group.failures().into_iter().collect();
+    Cell::Runs(group.ok().count(), group.runs.len(), failures)
+}
+
+/// A table of configurations for each workload.
+pub(super) fn workloads(summary: &Summary<'_>) -> Section {
+    let mut parts = Vec::new();
+    for work in &summary.works {
+        parts.push(Part::Heading(work.title.clone()));
+        parts.push(Part::Table(work_table(summary, work)));
+        parts.extend(disagreement(work).map(|note| Part::Caution(format!("WRONG RESULTS: {note}"))));
+    }
+    Section {
+        topic: Topic::Workloads,
+        text: Vec::new(),
+        parts,
+    }
+}
+
+fn work_table(summary: &Summary<'_>, work: &Work<'_>) -> Table {
+    let metrics = known_metrics(work.groups.iter());
+    let pauses = pause_rows(work);
+    let mut columns = word_columns(summary);
+    columns.push(Column::words("runs"));
+    columns.extend(metrics.iter().map(Column::metric));
+    if !pauses.is_empty() {
+        columns.push(Column {
+            unit: "ms",
+            wide_only: true,
+            ..Column::figures("median pause")
+        });
+    }
+    let row = |group: &Group<'_>| {
+        let mut cells = word_cells(summary, group);
+        cells.push(runs_cell(group));
+        cells.extend(metrics.iter().map(|metric| Cell::Figure(*metric, group.spread(metric))));
+        if !pauses.is_empty() {
+            let row = pauses.iter().find(|row| std::ptr::eq(row.group, group));
+            let median = row.and_then(|row| row.percentiles[0]);
+            cells.push(median.map_or_else(Cell::absent, Cell::milliseconds));
+        }
+        cells
+    };
+    Table {
+        look: Look::Sortable,
+        columns,
+        rows: work.groups.iter().map(row).collect(),
+    }
+}
+
+/// One table of all configurations, and one of all runs.
+pub(super) fn configurations(dir: &ResultsDir, summary: &Summary<'_>) -> Section {
+    let note = "Median (least–greatest) of the runs that ended well. The last column is the mean with its 95 % interval \
+         (Student's t), from three runs on. Click a heading to sort.";
+    Section {
+        topic: Topic::Configurations,
+        text: Vec::new(),
+        parts: vec![
+            Part::Table(configuration_table(summary)),
+            Part::Note(note.to_owned()),
+            Part::Details("All runs", vec![Part::Table(run_table(dir, summary))]),
+        ],
+    }
+}
+
+fn configuration_table(summary: &Summary<'_>) -> Table {
+    let metrics = known_metrics(summary.groups().collect::<Vec<_>>().into_iter());
+    let time = summary.time_metric();
+    let mut columns = vec![Column::words("workload")];
+    columns.extend(word_columns(summary));
+    columns.push(Column::words("runs"));
+    columns.extend(metrics.iter().map(Column::metric));
+    columns.push(Column::figures(format!("mean {}, 95 %", time.heading())));
+    let row = |work: &Work<'_>, group: &Group<'_>| {
+        let mut cells = vec![Cell::word(&work.title)];
+        cells.extend(word_cells(summary, group));
+        cells.push(runs_cell(group));
+        cells.extend(metrics.iter().map(|metric| Cell::Figure(*metric, group.spread(metric))));
+        let mean = group.spread(time).and_then(|s| Some((s.mean, s.ci95?)));
+        cells.push(mean.map_or_else(Cell::absent, |(mean, ci)| {
+            let text = |value| time.unit.text(value);
+            Cell::Text(Text {
+                text: text(mean),
+                more: format!("({}–{})", text(ci.low), text(ci.high)),
+                sort: Some(mean),
+                ..Text::default()
+            })
+        }));
+        cells
+    };
+    let rows = summary
+        .works
+        .iter()
+        .flat_map(|work| work.groups.iter().map(move |group| row(work, group)))
+        .collect();
+    Table {
+        look: Look::Sortable,
+        columns,
+        rows,
+    }
+}
+
+fn run_columns(summary: &Summary<'_>) -> Vec<Column> {
+    let mut columns = ["order", "round", "workload"].map(Column::words).to_vec();
+    columns.extend(word_columns(summary));
+    columns
+}
+
+fn run_cells(summary: &Summary<'_>, run: &RunRecord) -> Vec<Cell> {
+    let group = Group::empty(run);
+    let mut cells = vec![
+        Cell::word(run.position.to_string()),
+        Cell::word(round(run)),
+        Cell::word(group.configuration.work()),
+    ];
+    cells.extend(word_cells(summary, &group));
+    cells
+}
+
+/// The round of a timed run, or the flags of a profiled one.
+fn round(run: &RunRecord) -> String {
+    run.profile_flags.clone().unwrap_or_else(|| run.round.to_string())
+}
+
+fn run_table(dir: &ResultsDir, summary: &Summary<'_>) -> Table {
+    let known = |metric: &&Metric| dir.runs().iter().any(|run| (metric.of)(run).is_some());
+    let metrics: Vec<&Metric> = RAW.iter().filter(known).collect();
+    let mut columns = run_columns(summary);
+    columns.extend(["outcome", "checksum"].map(Column::words));
+    columns.extend(metrics.iter().map(|metric| Column::metric(metric)));
+    let row = |run: &RunRecord| {
+        let mut cells = run_cells(summary, run);
+        cells.push(outcome(run));
+        cells.push(Cell::word(run.checksum.as_deref().unwrap_or(ABSENT)));
+        cells.extend(metrics.iter().map(|metric| {
+            let value = (metric.of)(run).filter(|value| value.is_finite());
+            value.map_or_else(Cell::absent, |value| Cell::number(metric.unit.text(value), value))
+        }));
+        cells
+    };
+    Table {
+        look: Look::Sortable,
+        columns,
+        rows: dir.runs().iter().map(row).collect(),
+    }
+}
+
+fn outcome(run: &RunRecord) -> Cell {
+    Cell::Text(Text {
+        text: run.outcome.to_string(),
+        failed: !run.outcome.is_ok(),
+        ..Text::default()
+    })
+}
+
+/// The planned runs in their order.
+pub(super) fn plan(dir: &ResultsDir, summary: &Summary<'_>) -> Table {
+    let mut columns = run_columns(summary);
+    columns.push(Column::words("id"));
+    let rows = dir.manifest().plan.iter().map(|planned| {
+        let mut cells = run_cells(summary, &RunRecord::planned(planned, dir.manifest().seed));
+        cells.push(Cell::text(&planned.id));
+        cells
+    });
+    Table {
+        look: Look::Sortable,
+        columns,
+        rows: rows.collect(),
+    }
+}
+
+/// The runs that failed, if any did.
+pub(super) fn failed(dir: &ResultsDir, summary: &Summary<'_>) -> Option<Section> {
+    let titles = [
+        "Workload",
+        "Configuration",
+        "Round or profile",
+        "Outcome",
+        "After",
+        "Command and its output",
+    ];
+    let row = |run: &RunRecord| {
+        let wall = run.wall_seconds.filter(|seconds| seconds.is_finite());
+        let stderr = run.stderr_tail.clone().unwrap_or_default();
+        vec![
+            Cell::text(run.configuration().work()),
+            Cell::text(Group::empty(run).label(&summary.axes)),
+            Cell::text(round(run)),
+            outcome(run),
+            wall.map_or_else(Cell::absent, |wall| Cell::text(metric::WALL.unit.text_with_unit(wall))),
+            Cell::Output(shell_line(&run.command), stderr),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = dir.all_runs().filter(|run| is_failure(run)).map(row).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let table = Table {
+        look: Look::Fixed,
+        columns: titles.map(Column::words).to_vec(),
+        rows,
+    };
+    Some(Section {
+        topic: Topic::Failed,
+        text: Vec::new(),
+        parts: vec![Part::Table(table)],
+    })
+}

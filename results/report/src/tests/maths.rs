@@ -1,0 +1,185 @@
+//! Every formula against values worked out elsewhere (SciPy's t quantiles, hand).
+
+use super::synthetic::Noise;
+use crate::maths::{Interval, Spread, geometric_mean_of_ratios, nearest_rank, quantile, ratio_of_means};
+
+fn spread(values: &[f64]) -> Spread {
+    Spread::of(values.iter().copied()).expect("values")
+}
+
+#[track_caller]
+fn close(a: f64, b: f64) {
+    assert!((a - b).abs() <= 1e-9 * b.abs().max(1.0), "{a} is not {b}");
+}
+
+#[test]
+fn four_values_by_hand() {
+    let s = spread(&[4.0, 1.0, 3.0, 2.0]);
+    assert_eq!(
+        (s.n, s.mean, s.median, s.min, s.max, s.q1, s.q3),
+        (4, 2.5, 2.5, 1.0, 4.0, 1.75, 3.25)
+    );
+    close(s.deviation.expect("four values"), (5.0f64 / 3.0).sqrt());
+    // t(0.975, 3) = 3.182446305284263
+    let half = 3.182_446_305_284_263 * (5.0f64 / 3.0).sqrt() / 2.0;
+    let ci = s.ci95.expect("four values");
+    close(ci.low, 2.5 - half);
+    close(ci.high, 2.5 + half);
+    close(s.largest_deviation().expect("a median"), 0.6);
+}
+
+#[test]
+fn few_values_claim_little() {
+    let one = spread(&[7.0]);
+    assert_eq!(
+        (one.deviation, one.ci95, one.median, one.q1, one.q3),
+        (None, None, 7.0, 7.0, 7.0)
+    );
+    let two = spread(&[1.0, 2.0]);
+    assert!(two.deviation.is_some() && two.ci95.is_none());
+    assert!(spread(&[1.0, 1.0, 1.0]).ci95 == Some(Interval { low: 1.0, high: 1.0 }));
+}
+
+#[test]
+fn what_is_no_number_does_not_count() {
+    assert_eq!(Spread::of([f64::NAN, f64::INFINITY]), None);
+    assert_eq!(Spread::of([]), None);
+    assert_eq!(spread(&[f64::NAN, 1.0, 3.0]).median, 2.0);
+    assert_eq!(spread(&[0.0, 0.0, 0.0]).largest_deviation(), None);
+}
+
+#[test]
+fn quantiles_interpolate() {
+    let sorted = [10.0, 20.0, 40.0];
+    assert_eq!(
+        [0.0, 0.25, 0.5, 0.75, 1.0].map(|p| quantile(&sorted, p)),
+        [10.0, 15.0, 20.0, 30.0, 40.0]
+    );
+}
+
+#[test]
+fn percentiles_are_observed_values() {
+    let thousand: Vec<u64> = (1..=1000).collect();
+    let at = |p| nearest_rank(&thousand, p);
+    assert_eq!(
+        [50.0, 90.0, 99.0, 99.9, 100.0].map(at),
+        [Some(500), Some(900), Some(990), Some(999), Some(1000)]
+    );
+    assert_eq!(nearest_rank(&[3, 5, 8, 9, 11], 50.0), Some(8));
+    assert_eq!(nearest_rank(&[3, 5, 8, 9, 11], 90.0), Some(11));
+    assert_eq!(nearest_rank(&[3, 5, 8, 9], 50.0), Some(5));
+    assert_eq!(nearest_rank(&[3], 0.0), Some(3));
+    assert_eq!(nearest_rank::<u64>(&[], 50.0), None);
+    assert_eq!(
+        nearest_rank(&thousand[..999], 99.9),
+        None,
+        "99.9 % needs a thousand values"
+    );
+}
+
+#[test]
+fn fieller_by_hand() {
+    // Means 11 and 15, both s = 1, n = 3; t(0.975, 2) = 0.95 / √0.04875 = 4.302652729749464.
+    let ratio = ratio_of_means(&spread(&[10.0, 11.0, 12.0]), &spread(&[14.0, 15.0, 16.0])).expect("a ratio");
+    close(ratio.estimate, 15.0 / 11.0);
+    let ci = ratio.ci95.expect("an interval");
+    close(ci.low, 1.038119445736328);
+    close(ci.high, 1.8357175471925888);
+    // Unequal samples: 6 and 4 runs, 3 degrees of freedom.
+    let base = spread(&[1.02, 0.98, 1.01, 0.99, 1.00, 1.03]);
+    let ratio = ratio_of_means(&base, &spread(&[1.10, 1.13, 1.08, 1.12])).expect("a ratio");
+    let ci = ratio.ci95.expect("an interval");
+    close(ci.low, 1.0585393740994118);
+    close(ci.high, 1.1467306627503941);
+}
+
+/// What defines the interval, apart from its closed form: its ends are where (Y' - rY)² = h'² + r² h².
+#[test]
+fn fieller_ends_solve_their_equation() {
+    let (base, new) = (spread(&[4.0, 5.0, 4.5, 4.4]), spread(&[6.0, 6.5, 5.8, 6.3]));
+    let ci = ratio_of_means(&base, &new).and_then(|r| r.ci95).expect("an interval");
+    let t2 = 3.182_446_305_284_263_f64.powi(2);
+    let h2 = |s: &Spread| t2 * s.deviation.expect("runs").powi(2) / s.n as f64;
+    for end in [ci.low, ci.high] {
+        close((new.mean - end * base.mean).powi(2), h2(&new) + end * end * h2(&base));
+    }
+}
+
+#[test]
+fn no_ratio_without_a_base_and_no_interval_without_runs() {
+    let runs = [1.0, 1.1, 0.9];
+    assert_eq!(ratio_of_means(&spread(&[0.0, 0.0, 0.0]), &spread(&runs)), None);
+    assert_eq!(
+        ratio_of_means(&spread(&runs[..2]), &spread(&runs))
+            .expect("a ratio")
+            .ci95,
+        None
+    );
+    // A base that may as well be 0: the interval would be unbounded.
+    assert_eq!(
+        ratio_of_means(&spread(&[0.1, 3.0, 0.2]), &spread(&runs))
+            .expect("a ratio")
+            .ci95,
+        None
+    );
+    let equal = ratio_of_means(&spread(&[2.0; 3]), &spread(&[3.0; 3])).expect("a ratio");
+    assert_eq!(equal.ci95, Some(Interval { low: 1.5, high: 1.5 }));
+}
+
+/// Ten runs against ten, 4 % noise, true ratio 1.03: about 95 of 100 intervals must contain it.
+#[test]
+fn fieller_covers_what_it_promises() {
+    let mut noise = Noise::new(42);
+    let mut normal = move || {
+        // Irwin and Hall: the sum of twelve uniform numbers has variance 1.
+        (0..12).map(|_| noise.next()).sum::<f64>() - 6.0
+    };
+    let trials = 4000;
+    let mut covered = 0;
+    for _ in 0..trials {
+        let mut sample = |mean: f64| spread(&(0..10).map(|_| mean * (1.0 + 0.04 * normal())).collect::<Vec<_>>());
+        let (base, new) = (sample(1.0), sample(1.03));
+        let ci = ratio_of_means(&base, &new).and_then(|r| r.ci95).expect("ten runs");
+        covered += usize::from(ci.contains(1.03));
+    }
+    let share = covered as f64 / trials as f64;
+    assert!((0.94..=0.975).contains(&share), "{share}");
+}
+
+/// A sample of which only number, mean and deviation count.
+fn sample(n: usize, mean: f64, deviation: f64) -> Spread {
+    Spread {
+        n,
+        mean,
+        deviation: Some(deviation),
+        ..spread(&[mean])
+    }
+}
+
+#[test]
+fn the_mean_of_several_ratios_is_geometric_and_its_interval_welchs() {
+    let pairs = [
+        (sample(5, 1.0, 0.02), sample(5, 0.8, 0.03)),
+        (sample(4, 2.0, 0.1), sample(6, 1.9, 0.05)),
+    ];
+    let ratio = geometric_mean_of_ratios(&pairs).expect("pairs");
+    close(ratio.estimate, (0.8f64 * 0.95).sqrt());
+    // 7.868344505555269 degrees of freedom: t = 2.312737625073326, by Simpson's rule over the density.
+    let ci = ratio.ci95.expect("enough runs");
+    assert!((ci.low - 0.838_953_546_5).abs() < 1e-7, "{ci:?}");
+    assert!((ci.high - 0.905_890_443_1).abs() < 1e-7, "{ci:?}");
+
+    let steady = [(sample(3, 2.0, 0.0), sample(3, 1.0, 0.0))];
+    let ci = geometric_mean_of_ratios(&steady)
+        .expect("a pair")
+        .ci95
+        .expect("three runs");
+    assert_eq!((ci.low, ci.high), (0.5, 0.5));
+    let few = [pairs[0], (sample(2, 1.0, 0.1), sample(9, 1.0, 0.1))];
+    assert_eq!(geometric_mean_of_ratios(&few).expect("pairs").ci95, None);
+    assert_eq!(geometric_mean_of_ratios(&[]), None);
+    assert_eq!(
+        geometric_mean_of_ratios(&[(sample(3, 0.0, 0.0), sample(3, 1.0, 0.1))]),
+        None
+    );
+}

@@ -1,0 +1,11 @@
+//! Tests of analyses and formats on the synthetic records of the results crate.
+
+mod compare;
+mod maths;
+mod memory;
+mod parallel;
+mod profiles;
+mod report;
+mod summary;
+mod synthetic;
+mod table;

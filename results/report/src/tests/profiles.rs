@@ -1,0 +1,244 @@
+//! Heap profiles in reports: their section, and that they enter no other section.
+
+use super::synthetic::{self, fail, profiled, small, small_runs, write};
+use crate::analysis::answer::{answers, headline};
+use crate::analysis::pauses::pause_rows;
+use crate::analysis::profiles::profiled as profiled_runs;
+use crate::render::terminal_within;
+use crate::summary::Summary;
+use crate::{compare, comparison, csv, html, markdown, profile_csv, profile_disagreements};
+use gclab_results::{HeapProfile, ResultsDir, RunRecord, Status};
+use tempfile::{TempDir, tempdir};
+
+fn folder(runs: &[RunRecord]) -> (TempDir, ResultsDir) {
+    let parent = tempdir().expect("a temporary folder");
+    let dir = write(parent.path(), profiled().0, runs);
+    (parent, dir)
+}
+
+/// The folder with profiles, and the same without.
+fn with_and_without() -> (TempDir, ResultsDir, TempDir, ResultsDir) {
+    let (with_parent, with) = folder(&profiled().1);
+    let without_parent = tempdir().expect("a temporary folder");
+    let without = write(without_parent.path(), synthetic::manifest(&small()), &small_runs());
+    (with_parent, with, without_parent, without)
+}
+
+/// The part of a page between two texts.
+fn section<'p>(page: &'p str, from: &str, to: &str) -> &'p str {
+    let begin = page.find(from).unwrap_or_else(|| panic!("no {from}"));
+    let end = page[begin..].find(to).unwrap_or_else(|| panic!("no {to}"));
+    &page[begin..begin + end]
+}
+
+/// The profiled runs of the model take a hundred times as long. No figure may show that.
+#[test]
+fn profiled_runs_are_in_no_statistic() {
+    let (_a, with, _b, without) = with_and_without();
+    assert_eq!((with.runs().len(), with.profiled().len(), with.done()), (36, 3, 39));
+    // Read again from the disk.
+    let with = ResultsDir::open(with.path()).expect("it reads");
+    assert_eq!((with.runs(), with.profiled().len()), (without.runs(), 3));
+    assert!(with.manifest().plan.iter().all(|run| with.is_done(&run.id)));
+
+    let (one, other) = (Summary::of(&with), Summary::of(&without));
+    assert_eq!(headline(&answers(&one)), headline(&answers(&other)));
+    for (work, same) in one.works.iter().zip(&other.works) {
+        let counts = |work| {
+            pause_rows(work)
+                .iter()
+                .map(|row| (row.count, row.sorted.clone()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(counts(work), counts(same));
+    }
+    let text = terminal_within(&with, None);
+    let (tables, of_profiles) = text.split_once("\nHeap profiles of ").expect("profiles come last");
+    assert_eq!(tables, terminal_within(&without, None));
+    assert!(of_profiles.contains("-hy -i0"));
+    assert_eq!(csv(std::slice::from_ref(&with)), csv(std::slice::from_ref(&without)));
+    let pages = [&with, &without].map(|dir| html(std::slice::from_ref(dir)));
+    for (from, to) in [
+        ("<h2>Answer", "</section>"),
+        ("<h2>Pauses", "</section>"),
+        ("<h2>All configurations", "</section>"),
+    ] {
+        let [a, b] = [&pages[0], &pages[1]].map(|page| section(page, from, to));
+        assert_eq!(a, b, "{from}");
+    }
+    let against = compare(&without, &with, 0.03);
+    assert!(
+        !against.regressed() && against.only_new.is_empty(),
+        "{}",
+        comparison(&against)
+    );
+    let markdown = markdown(std::slice::from_ref(&with));
+    let (before, rest) = markdown.split_once("\n### Heap profiles\n").expect("a part of its own");
+    assert!(crate::markdown(std::slice::from_ref(&without)).starts_with(&before.replace("of 39 runs", "of 36 runs")));
+    insta::assert_snapshot!(&rest[..rest.find("\nProcessor:").expect("the machine")]);
+    insta::assert_snapshot!(of_profiles);
+}
+
+#[test]
+fn a_chart_and_a_table_for_each() {
+    let (_parent, dir) = folder(&profiled().1);
+    let page = html(std::slice::from_ref(&dir));
+    let part = section(&page, "<h2>Heap profiles", "</section>");
+    assert_eq!(part.matches(r#"<svg class="chart""#).count(), 3);
+    // 16 types: twelve have colours, the rest is one band; and the same in the table.
+    assert_eq!(part.matches("(4 more)").count(), 4, "band, legend and its tip, table");
+    for wanted in [
+        "<h3>binary_trees 14</h3>",
+        "Heap by type, copying A=1m, -hy -i0",
+        "CPU time of the mutators, seconds",
+        "CPU time of the mutators, milliseconds",
+        "half built",
+        "0.5 MiB",
+        "Tree&lt;Node&gt;",
+        "table.Entry, core.MUT_ARR_PTRS, a.B, c.D, and 1 more",
+        "20 censuses in 0.0125 s of CPU time",
+        "1 census in 0.000100 s of CPU time",
+    ] {
+        assert!(part.contains(wanted), "{wanted}: {part}");
+    }
+    assert!(!part.contains("NaN") && !part.contains("Tree<Node>"));
+    for run in dir.profiled() {
+        assert!(part.contains(&format!("{}.hp", run.id)));
+    }
+    assert!(page.contains(" · 3 heap profiles · "));
+}
+
+/// The order does not depend on the sizes. It goes upwards in the picture, downwards in the table.
+#[test]
+fn a_biography_is_in_the_order_of_a_life() {
+    let (_parent, dir) = folder(&profiled().1);
+    let summary = Summary::of(&dir);
+    let works = profiled_runs(&dir, &summary);
+    let life = works
+        .iter()
+        .flat_map(|(_, runs)| runs)
+        .find(|run| run.label.ends_with("-hb"))
+        .expect("one");
+    let order = ["VOID", "LAG", "USE", "INHERENT_USE", "DRAG"];
+    let chart = life.chart().expect("two censuses");
+    assert!(chart.bands.iter().map(|band| band.name.as_str()).eq(order));
+    let (peak, rows) = life.peak().expect("a peak");
+    assert!(
+        rows.iter()
+            .map(|row| row.name.as_str())
+            .eq(order.into_iter().chain(["sum"]))
+    );
+    assert_eq!((peak.seconds, peak.bytes()), (1.0, 167 << 10));
+}
+
+#[test]
+fn all_bands_of_all_censuses_as_csv() {
+    let (_parent, dir) = folder(&profiled().1);
+    let text = profile_csv(std::slice::from_ref(&dir));
+    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    let column = |name: &str| {
+        header
+            .iter()
+            .position(|h| h == name)
+            .unwrap_or_else(|| panic!("no column {name}"))
+    };
+    let rows: Vec<::csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
+    let bands: usize = dir
+        .profiled()
+        .iter()
+        .flat_map(|run| &run.profile.as_ref().expect("a profile").censuses)
+        .map(|census| census.bands.len())
+        .sum();
+    assert_eq!(rows.len(), bands);
+    let peaks: u64 = rows
+        .iter()
+        .filter(|row| &row[column("peak")] == "true" && &row[column("profile_flags")] == "-hb")
+        .map(|row| row[column("bytes")].parse::<u64>().expect("bytes"))
+        .sum();
+    assert_eq!(peaks, 167 << 10);
+    let marked = rows
+        .iter()
+        .find(|row| &row[column("marker")] == "built")
+        .expect("a marker");
+    assert_eq!((&marked[column("census")], &marked[column("flag_A")]), ("15", "1m"));
+    assert_eq!(profile_csv(&[]).lines().count(), 1, "no folder, a header");
+}
+
+#[test]
+fn failures_and_profiles_of_nothing() {
+    let (_, mut runs) = profiled();
+    let last = runs.len() - 1;
+    fail(&mut runs[last], Status::HeapExhausted, "none left");
+    runs[last - 1].profile = Some(HeapProfile {
+        breakdown: "type".to_owned(),
+        ..HeapProfile::default()
+    });
+    fail(&mut runs[last - 2], Status::Timeout, "late");
+    runs[last - 2].profile = None;
+    let (_parent, dir) = folder(&runs);
+    let dirs = [dir];
+    let page = html(&dirs);
+    let part = section(&page, "<h2>Heap profiles", "</section>");
+    for said in [
+        "the run ended as heap exhausted; 2 censuses in 0.250 s of CPU time",
+        "no census: the run ended before the first was due",
+        "the run ended as timeout; no profile was recorded",
+    ] {
+        assert!(part.contains(said), "{said}: {part}");
+        assert!(
+            markdown(&dirs).contains(&said.replace('<', "&lt;").replace('>', "&gt;")),
+            "{said}"
+        );
+    }
+    assert_eq!(part.matches(r#"<svg class="chart""#).count(), 1);
+    // Of the timed runs four failed, as without profiles; and here two more.
+    assert!(page.contains("6 of 39 runs did not end well"));
+    let failed = section(&page, "<h2>Failed runs", "</section>");
+    assert!(
+        failed.contains("<td>-hb</td>") && failed.contains("<td>-hy -i0</td>"),
+        "{failed}"
+    );
+}
+
+#[test]
+fn a_profile_that_changes_the_program_is_told_first() {
+    let (_, mut runs) = profiled();
+    let last = runs.len() - 1;
+    runs[last].checksum = Some("666".to_owned());
+    let (_parent, dir) = folder(&runs);
+    assert_eq!(
+        profile_disagreements(&dir),
+        ["hash_churn 4096 8192 under copying with -hb: checksum 666, but another one without the profile"]
+    );
+    let page = html(std::slice::from_ref(&dir));
+    assert!(page.contains("Wrong results: hash_churn 4096 8192 under copying with -hb"));
+    // This is not the fault of a collector.
+    assert!(Summary::of(&dir).works.iter().all(|work| work.disagreement().is_none()));
+}
+
+/// The name of a type or a marker must not get markup or scripts into the page.
+#[test]
+fn hostile_names_stay_text() {
+    let hostile = format!("</script><img src=x onerror='alert(2)'>\"&amp;|`\n{}", "x".repeat(4000));
+    let (_, mut runs) = profiled();
+    for run in runs.iter_mut().filter(|run| run.is_profiled()) {
+        run.profile_flags = Some(hostile.clone());
+        let profile = run.profile.as_mut().expect("a profile");
+        profile.breakdown.clone_from(&hostile);
+        for census in &mut profile.censuses {
+            census.marker = Some(hostile.clone());
+            census.bands.insert(hostile.clone(), 1 << 40);
+        }
+    }
+    let (_parent, dir) = folder(&runs);
+    let page = html(std::slice::from_ref(&dir));
+    assert!(!page.contains("<img") && page.matches("</script").count() == 1);
+    let markdown = markdown(std::slice::from_ref(&dir));
+    assert!(!markdown.contains("<img"));
+    let csv = profile_csv(std::slice::from_ref(&dir));
+    let mut lines = ::csv::Reader::from_reader(csv.as_bytes());
+    assert!(lines.records().all(|row| row.is_ok()));
+    let table = terminal_within(&dir, None);
+    assert!(table.contains("</script>"), "{table}");
+}

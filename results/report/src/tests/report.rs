@@ -1,0 +1,328 @@
+//! Reports: their content, that no name in them is markup, and that they survive strange data.
+
+use super::synthetic::{self, fail, fixture, small, small_runs, write};
+use crate::analysis::answer::{answers, headline};
+use crate::analysis::pauses::pause_rows;
+use crate::chart::{Chart, Point, Series};
+use crate::summary::Summary;
+use crate::{csv, html, markdown, terminal};
+use gclab_results::{Manifest, ResultsDir, RunRecord, Status};
+use tempfile::{TempDir, tempdir};
+
+fn folder(runs: &[RunRecord]) -> (TempDir, [ResultsDir; 1]) {
+    let parent = tempdir().expect("a temporary folder");
+    let dir = write(parent.path(), synthetic::manifest(&small()), runs);
+    (parent, [dir])
+}
+
+/// All three formats. They must not panic, and must not show a figure that is not a number.
+fn all_formats(runs: &[RunRecord]) -> String {
+    let (_parent, dirs) = folder(runs);
+    let html = html(&dirs);
+    let everything = format!("{html}{}{}", markdown(&dirs), csv(&dirs));
+    for wrong in ["NaN", "inf<", "inf ", "inf\""] {
+        assert!(!everything.contains(wrong), "{wrong}");
+    }
+    html
+}
+
+#[test]
+fn markdown_of_the_small_experiment() {
+    insta::assert_snapshot!(markdown(&[fixture()]));
+}
+
+#[test]
+fn csv_has_a_row_for_each_run_and_reads_back() {
+    let text = csv(&[fixture()]);
+    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    let column = |name: &str| {
+        header
+            .iter()
+            .position(|h| h == name)
+            .unwrap_or_else(|| panic!("no column {name}"))
+    };
+    let rows: Vec<::csv::StringRecord> = reader.records().map(|r| r.expect("a row")).collect();
+    assert_eq!(rows.len(), 36);
+    for (row, run) in rows.iter().zip(small_runs()) {
+        assert_eq!(&row[column("flag_A")], run.flags["A"]);
+        assert_eq!(&row[column("outcome")], run.outcome.kind());
+        assert_eq!(&row[column("args")], run.args.join(" "));
+        let nanoseconds = |seconds: f64| (seconds * 1e9).round() as u64;
+        let gc = run.stats.as_ref().and_then(|s| s.gc_elapsed_seconds);
+        let read: Option<f64> = row[column("gc_elapsed_seconds")].parse().ok();
+        assert_eq!(read.map(nanoseconds), gc.map(nanoseconds));
+    }
+    assert!(rows.iter().any(|row| &row[column("signal")] == "11"));
+}
+
+#[test]
+fn html_has_the_question_the_answer_and_the_runs() {
+    let html = html(&[fixture()]);
+    for wanted in [
+        "How large should the allocation area be?",
+        "Imaginary 3000",
+        "gclab run experiments/small.toml --fresh",
+        "A = [&quot;1m&quot;",
+        "heap exhausted",
+        "crash (signal 11)",
+        "panicked at &lt;somewhere&gt;",
+        "4 of 36 runs did not end well",
+        "GC time, s",
+        "Mutator time, s",
+        "Peak heap, MiB",
+        "Pauses, ms: A=16m",
+        "seed 7",
+    ] {
+        assert!(html.contains(wanted), "{wanted}");
+    }
+    // 2 workloads x (3 figures + 3 distributions).
+    assert_eq!(html.matches(r#"<svg class="chart""#).count(), 12);
+    // The configuration without a good run is crossed out in each of its three charts.
+    let title = "<title>two-space A=16m: 3 heap exhausted</title><path";
+    assert_eq!(html.matches(title).count(), 3);
+}
+
+#[test]
+fn html_needs_no_network() {
+    let html = html(&[fixture()]);
+    let without_namespace = html.replace("http://www.w3.org/2000/svg", "");
+    for loads in ["http:", "https:", "src=", "@import", "url(", "<link"] {
+        assert!(!without_namespace.contains(loads), "{loads}");
+    }
+}
+
+/// The name of a workload, a flag or a machine must not get markup or scripts into the page.
+#[test]
+fn hostile_names_stay_text() {
+    let hostile = "</script><script>alert(1)</script><img src=x onerror='alert(2)'>\"&amp;|`\n";
+    let parent = tempdir().expect("a temporary folder");
+    let mut manifest = synthetic::manifest(&small());
+    let mut runs = small_runs();
+    for run in &mut runs {
+        run.workload = format!("{}{hostile}", run.workload);
+        run.collector = format!("{}{hostile}", run.collector);
+        run.args.push(hostile.to_owned());
+        run.command.push(hostile.to_owned());
+        let a = run.flags.remove("A").expect("a flag");
+        run.flags.insert(hostile.to_owned(), format!("{a}{hostile}"));
+        run.checksum = run.checksum.as_ref().map(|_| hostile.to_owned());
+        run.stderr_tail = Some(hostile.to_owned());
+    }
+    manifest.question = Some(hostile.to_owned());
+    manifest.experiment = hostile.to_owned();
+    manifest.command.push(hostile.to_owned());
+    manifest.machine.cpu = Some(hostile.to_owned());
+    manifest.machine.warnings.push(hostile.to_owned());
+    manifest.started = hostile.to_owned();
+    for planned in &mut manifest.plan {
+        planned.workload = hostile.to_owned();
+        planned.id = format!("{}{hostile}", planned.id);
+    }
+    let mut dir = ResultsDir::create(parent.path().join("hostile"), manifest).expect("made");
+    runs.iter().for_each(|run| dir.append_run(run).expect("a line"));
+    let dirs = [dir];
+    let html = html(&dirs);
+    assert_eq!(html.matches("<script").count(), 1, "only the page's own script");
+    assert_eq!(html.matches("</script").count(), 1);
+    assert!(!html.contains("<img"));
+    assert!(html.contains("&lt;script&gt;alert(1)"));
+    let markdown = markdown(&dirs);
+    let outside_code = markdown.lines().filter(|line| !line.starts_with("    "));
+    assert!(
+        outside_code
+            .clone()
+            .all(|line| !line.contains("<script") && !line.contains("<img"))
+    );
+    let cells = outside_code
+        .filter(|line| line.starts_with("| "))
+        .map(|line| line.replace("\\|", "").matches('|').count());
+    let mut counts: Vec<usize> = cells.collect();
+    counts.dedup();
+    assert_eq!(counts.len(), 1, "a name with a bar does not make a column: {counts:?}");
+    assert_eq!(
+        ::csv::Reader::from_reader(csv(&dirs).as_bytes())
+            .records()
+            .filter(|r| r.is_ok())
+            .count(),
+        36
+    );
+    assert!(terminal(&dirs[0]).contains("alert"));
+}
+
+#[test]
+fn nothing_one_run_and_only_failures() {
+    let html = all_formats(&[]);
+    assert!(
+        html.contains("No configuration has a run that ended well") && html.contains("0 of 36 planned runs are done")
+    );
+
+    let one = small_runs()
+        .into_iter()
+        .find(|run| run.outcome.is_ok())
+        .expect("a good run");
+    let html = all_formats(std::slice::from_ref(&one));
+    assert!(html.contains("1 run of each configuration: too few for any interval"));
+    assert!(html.contains("One collector ran"));
+
+    let mut runs = small_runs();
+    runs.iter_mut()
+        .for_each(|run| fail(run, Status::HeapExhausted, "none left"));
+    let html = all_formats(&runs);
+    assert!(html.contains("36 of 36 runs did not end well") && html.contains("No good run of this workload has times"));
+
+    let parent = tempdir().expect("a temporary folder");
+    let bare = ResultsDir::create(parent.path().join("bare"), Manifest::new("bare")).expect("made");
+    assert!(crate::html(&[bare]).contains("bare"));
+}
+
+#[test]
+fn times_of_zero_and_times_that_are_no_numbers() {
+    let mut runs = small_runs();
+    for run in &mut runs {
+        run.wall_seconds = Some(f64::NAN);
+        if let Some(s) = &mut run.stats {
+            (s.gc_elapsed_seconds, s.mut_elapsed_seconds) = (Some(0.0), Some(f64::INFINITY));
+            (s.total_elapsed_seconds, s.peak_in_use_bytes) = (Some(0.0), Some(0));
+            s.collections
+                .iter_mut()
+                .for_each(|p| (p.elapsed_ns, p.sync_ns) = (0, None));
+        }
+    }
+    all_formats(&runs);
+    runs.iter_mut().for_each(|run| run.stats = None);
+    all_formats(&runs);
+}
+
+#[test]
+fn wrong_results_come_first() {
+    let mut runs = small_runs();
+    runs[0].checksum = Some("666".to_owned());
+    assert!(all_formats(&runs).contains("Wrong results: "));
+}
+
+#[test]
+fn a_torn_line_is_reported() {
+    let (_parent, [dir]) = folder(&small_runs());
+    let text = std::fs::read_to_string(dir.runs_file()).expect("lines");
+    std::fs::write(dir.runs_file(), &text[..text.len() - 40]).expect("can be written");
+    let html = html(&[ResultsDir::open(dir.path()).expect("it reads")]);
+    assert!(html.contains("Line 36 of runs.jsonl was not written to its end"));
+}
+
+#[test]
+fn the_answer_follows_from_the_runs() {
+    let dir = fixture();
+    let summary = Summary::of(&dir);
+    let answers = answers(&summary);
+    assert_eq!(answers.len(), 2);
+    for answer in &answers {
+        let best = answer.fastest.spread.median;
+        let metric = answer.fastest.metric;
+        let medians = answer
+            .work
+            .groups
+            .iter()
+            .filter(|g| g.failures().is_empty())
+            .filter_map(|g| g.spread(metric))
+            .map(|s| s.median);
+        assert_eq!(medians.clone().reduce(f64::min), Some(best));
+        let (slowest, times) = answer.slowest.as_ref().expect("another configuration");
+        assert_eq!(medians.reduce(f64::max), Some(slowest.spread.median));
+        assert!((times - slowest.spread.median / best).abs() < 1e-12);
+        assert_eq!(answer.alternatives.len(), 1);
+        assert_ne!(
+            answer.alternatives[0].best.group.configuration.collector,
+            answer.fastest.group.configuration.collector
+        );
+    }
+    // Two of three runs were the fastest of all, but the third one crashed.
+    let crashed = summary.works[0].groups[0].spread(answers[0].fastest.metric);
+    assert!(crashed.expect("two good runs").median < answers[0].fastest.spread.median);
+    let expected = "Fastest of 2 workloads, each collector at its best setting: copying on 2. \
+                    The lead over the next collector is more than noise on 2 of 2.";
+    assert_eq!(headline(&answers), expected);
+}
+
+#[test]
+fn pauses_are_pooled_over_good_runs() {
+    let dir = fixture();
+    let summary = Summary::of(&dir);
+    let rows = pause_rows(&summary.works[0]);
+    let row = &rows[0];
+    assert_eq!(row.group.label(&summary.axes), "copying A=1m");
+    // 24 collections in each of the two good runs.
+    assert_eq!(row.count, 48);
+    assert_eq!(row.percentiles[0], Some(row.sorted[23]));
+    assert_eq!(row.percentiles[3], None);
+    assert_eq!(
+        row.longest.expect("pauses").max,
+        *row.sorted.last().expect("pauses") as f64 / 1e9
+    );
+}
+
+#[test]
+fn a_line_does_not_cross_a_missing_point() {
+    let point = |x: f64, y: Option<f64>| Point {
+        x,
+        y: y.map(|v| (v, v, v)),
+        tip: "<tip>".to_owned(),
+        ..Point::default()
+    };
+    let points = vec![
+        point(1.0, Some(1.0)),
+        point(2.0, Some(2.0)),
+        point(3.0, None),
+        point(4.0, Some(1.0)),
+        point(5.0, Some(3.0)),
+    ];
+    let series = Series {
+        style: 0,
+        points,
+        marks: true,
+        joined: true,
+        ..Series::default()
+    };
+    let svg = Chart {
+        title: "a < b".to_owned(),
+        series: vec![series],
+        ..Chart::default()
+    }
+    .svg();
+    assert_eq!(svg.matches("<polyline").count(), 2);
+    assert_eq!(svg.matches("<circle").count(), 4);
+    assert!(svg.contains("a &lt; b") && svg.contains("&lt;tip&gt;") && !svg.contains("<tip>"));
+    assert!(Chart::default().svg().ends_with("</svg>"), "an empty chart is a chart");
+}
+
+/// Writes reports for people: `LOOK=folder cargo test -p gclab-report -- --ignored look`.
+#[test]
+#[ignore = "writes files for people to look at"]
+fn look() {
+    let out = std::path::PathBuf::from(std::env::var("LOOK").expect("LOOK names a folder"));
+    let parent = tempdir().unwrap();
+    let small = write(parent.path(), synthetic::manifest(&small()), &small_runs());
+    let large = write(
+        parent.path(),
+        synthetic::manifest(&synthetic::large()),
+        &synthetic::runs(&synthetic::large()),
+    );
+    println!("{}", terminal(&small));
+    println!("{}", terminal(&large));
+    println!("{}", markdown(std::slice::from_ref(&small)));
+    let mut none = synthetic::large();
+    none.name = "collectors";
+    none.sweep.clear();
+    let none = write(parent.path(), synthetic::manifest(&none), &synthetic::runs(&none));
+    let mut bools = synthetic::large();
+    bools.name = "bools";
+    bools.sweep = vec![("qg", vec!["false", "0", "1"])];
+    let bools = write(parent.path(), synthetic::manifest(&bools), &synthetic::runs(&bools));
+    std::fs::write(out.join("more.html"), html(&[none, bools])).unwrap();
+    let (manifest, runs) = synthetic::profiled();
+    let profiles = parent.path().join("profiles");
+    let profiled = write(&profiles, manifest, &runs);
+    std::fs::write(out.join("profiles.html"), html(&[profiled])).unwrap();
+    std::fs::write(out.join("small.html"), html(&[small])).unwrap();
+    std::fs::write(out.join("large.html"), html(&[large])).unwrap();
+}
