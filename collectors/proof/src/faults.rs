@@ -7,7 +7,7 @@
 //! and has its statistics.
 
 use gclab_core::World;
-use gclab_core::block::Exhausted;
+use gclab_core::block::Shortage;
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::Collector;
 use gclab_core::config::Config;
@@ -105,7 +105,7 @@ fn refused<C: Collector>(flags: &Config, n: u64) -> (Option<u64>, bool) {
         refuse_request: Some(n),
         ..flags.clone()
     };
-    let on_purpose = |cause: &Exhausted| *cause == Exhausted::System(MemoryError::OnPurpose { number: n });
+    let on_purpose = |cause: &Shortage| *cause == Shortage::System(MemoryError::OnPurpose { number: n });
     let name = C::DESCRIPTION.name;
     let mut world = match World::new::<C>(&flags) {
         Ok(world) => world,

@@ -23,7 +23,7 @@ struct Cell {
     next: Mut<Cell>,
 }
 
-/// Config of a small heap for a collector that takes `generations`.
+/// The configuration of a small heap for a collector that takes `generations`.
 pub fn flags<C: Collector>(area: usize) -> Config {
     let generations = if C::DESCRIPTION.name == "two-space" { 1 } else { 2 };
     Config {
@@ -95,7 +95,7 @@ fn trees_survive() {
 }
 
 #[test]
-fn what_survives_twice_is_promoted_and_copied_no_more() {
+fn closures_that_survive_twice_are_promoted_and_no_longer_copied() {
     const CELL: u64 = 32;
     let world = World::new::<Copying>(&flags::<Copying>(1 << 20)).expect("a small heap");
     world
@@ -107,7 +107,7 @@ fn what_survives_twice_is_promoted_and_copied_no_more() {
                     list.set(Some(cell));
                 }
                 m.collect(false);
-                // The old cells are found from a younger one, not from a root.
+                // The old cells are reached from a younger one, not from a root.
                 let newest = m.alloc(|m| Tree::new(100, list.get(m), None));
                 list.set(Some(newest));
                 m.collect(false);
@@ -294,7 +294,7 @@ impl CollectorVisitor for Leak {
             panic!("{leak:?}")
         };
         assert_eq!(exhausted.collector, C::DESCRIPTION.name);
-        // The world is still good.
+        // The world can still be used.
         world
             .enter(|m| assert_eq!(make_and_count(m, 5), 63))
             .expect("room again");

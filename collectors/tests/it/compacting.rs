@@ -1,4 +1,4 @@
-//! Compaction: what it keeps, what it empties, when it happens.
+//! Compaction: it keeps order, empties megablocks, and happens when it should.
 
 use gclab_collectors::{Compacting, Copying};
 use gclab_core::block::MEGABLOCK;
@@ -28,7 +28,7 @@ fn flags(generations: u32) -> Config {
     }
 }
 
-/// Notes, at the end of each collection that was asked for, where what the largest root points to lies.
+/// Notes the addresses that the largest root's slots hold, at the end of each requested collection.
 struct Places(Arc<Mutex<Vec<Vec<Addr>>>>);
 
 impl Listener for Places {
@@ -39,12 +39,13 @@ impl Listener for Places {
         let largest = stopped.root_closures().into_iter().max_by_key(|root| root.words());
         if let Some(array) = largest.filter(|_| collection.forced) {
             let places = array.slots().map(|(_, referent)| referent).collect();
-            self.0.lock().expect("nobody panicked").push(places);
+            self.0.lock().expect("no thread panicked").push(places);
         }
     }
 }
 
-/// Makes `count` numbered cells in an array, lets go of all but every `keep`-th, and gives where they were before and after that.
+/// Makes `count` numbered cells in an array, and drops all but every `keep`-th. Returns their
+/// addresses before that and after.
 fn thin(flags: &Config, count: usize, keep: usize) -> [Vec<Addr>; 2] {
     let places = Arc::new(Mutex::new(Vec::new()));
     let mut world = World::new::<Compacting>(flags).expect("a small heap");
@@ -70,7 +71,7 @@ fn thin(flags: &Config, count: usize, keep: usize) -> [Vec<Addr>; 2] {
     });
     stay.expect("room enough");
     drop(world);
-    let mut places = places.lock().expect("nobody panicked");
+    let mut places = places.lock().expect("no thread panicked");
     let after = places[1].iter().copied().step_by(keep).collect();
     let before = places.swap_remove(0).into_iter().step_by(keep).collect();
     [before, after]
@@ -96,7 +97,7 @@ fn order_is_kept_and_whole_megablocks_are_emptied() {
             order.windows(2).all(|pair| after[pair[0]] < after[pair[1]]),
             "-G{generations}: what was behind another is not any more"
         );
-        // 16 MiB of cells, of which 1 MiB is left: in chunks that the allocation area lies between.
+        // 16 MiB of cells, of which 1 MiB is left, in chunks with the allocation area between them.
         assert!(
             megablocks(&before) >= 16 && megablocks(&after) <= 3,
             "-G{generations}: {} of {}",
@@ -110,7 +111,7 @@ fn order_is_kept_and_whole_megablocks_are_emptied() {
     }
 }
 
-/// Whether a program whose live data are `live` keeps within `limit`, while it allocates much more.
+/// Whether a program with `live` live bytes keeps within `limit` while it allocates much more.
 fn lives_within<C: Collector>(live: Bytes, flags: &Config) -> bool {
     let world = World::new::<C>(flags).expect("a small heap");
     let stay = world.enter(|m| {
@@ -159,7 +160,8 @@ fn four_fifths_of_the_limit_may_live_where_copying_ends_as_exhausted() {
 
 #[test]
 fn compaction_sets_in_above_its_percentage() {
-    // What a compaction leaves where it is was not copied: of a heap that does not change, nothing.
+    // Closures that a compaction leaves in place are not copied: none in a heap that does not
+    // change.
     let copied = |percent: f64| {
         let flags = Config {
             max_heap: Some(Bytes::mib(64)),

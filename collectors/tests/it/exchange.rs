@@ -1,4 +1,4 @@
-//! Exchanges: what they store is kept, what they give back is right, and they run the write barrier.
+//! Exchanges: they store the new value, return the old one, and run the write barrier.
 
 use crate::basics::flags;
 use gclab_collectors::All;
@@ -14,12 +14,13 @@ struct Number {
     value: u64,
 }
 
-/// The value of a number, 0 for none.
+/// The value of a boxed number, 0 for none.
 fn value<'h, M: MutatorKind>(m: &NoGc<'h, M>, number: Option<Gc<'_, 'h, Number>>) -> u64 {
     number.map_or(0, |number| number.value(m))
 }
 
-/// A variable and an array, both old, are given young numbers by exchanges alone: whoever forgets one loses it in the next collection.
+/// A variable and an array, both old, get young numbers by exchanges alone. A collector that does
+/// not remember one of them loses it in the next collection.
 fn exchanges<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     m.frame(|m, [var, array]| {
         let var = var.put(m.alloc(|_| MutVar::<Number>::new(None)));
@@ -36,7 +37,7 @@ fn exchanges<M: MutatorKind>(m: &mut Mutator<'_, M>) {
             let (v, a) = (var.get(view), array.get(view));
             let now = v.read(view);
             assert_eq!((value(view, now), a.get(view, 599) == now), (2 * round - 1, true));
-            // What is there is said, and stays.
+            // A failed exchange returns the present value and changes nothing.
             assert!(v.compare_exchange(view, Some(number), None) == Err(now));
             assert!(a.compare_exchange(view, 599, None, Some(number)) == Err(now));
             assert!(a.compare_exchange(view, 0, None, None).is_ok());

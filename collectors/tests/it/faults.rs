@@ -1,4 +1,4 @@
-//! Every request for memory refused, under every collector.
+//! Every request for memory is refused once, under every collector.
 
 use gclab_collectors::All;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
@@ -6,7 +6,7 @@ use gclab_core::config::Config;
 use gclab_core::words::Bytes;
 use gclab_proof::{every_request_refused, small_heap};
 
-/// With a limit, and with a second capability, or without.
+/// Runs with a limit or without, and with one capability or two.
 #[derive(Clone, Copy)]
 struct Refused {
     limit: Option<usize>,

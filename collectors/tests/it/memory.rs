@@ -1,4 +1,4 @@
-//! What a heap takes of the machine's memory, and what it gives back.
+//! The memory that a heap takes from the machine, and the memory that it returns.
 
 use crate::basics::flags;
 use gclab_collectors::All;
@@ -9,11 +9,12 @@ use gclab_core::words::Bytes;
 use gclab_core::world::World;
 
 const OBJECTS: usize = 256;
-/// Of so many, one is kept.
+/// One closure in `KEPT` is kept.
 const KEPT: usize = 16;
 const SIZE: usize = 200 << 10;
 
-/// A heap of 50 MiB of which 3 are kept, in the midst of all megablocks; then the program asks for collections.
+/// Builds a heap of 50 MiB and keeps 3, spread over all megablocks; then the program asks for
+/// collections.
 #[derive(Clone, Copy)]
 struct Shrinks {
     decay: f64,
@@ -45,7 +46,7 @@ impl CollectorVisitor for Shrinks {
             .expect("it fits");
         let statistics = world.finish();
         let name = C::DESCRIPTION.name;
-        // The one at the end of the run finds nothing alive.
+        // The collection at the end of the run finds no live closure.
         let [collections @ .., end] = &statistics.collections[..] else {
             panic!("{name}: no collections")
         };
@@ -55,7 +56,7 @@ impl CollectorVisitor for Shrinks {
             last.live >= live && statistics.peak_in_use > 10 * live,
             "{name}: {last:?}"
         );
-        // Megablocks with what is kept in them are in use; of what is free in those, pages are returned.
+        // Megablocks with kept closures are in use; free pages in them are returned.
         let held = statistics.peak_in_use + end.returned - statistics.returned;
         let factor = if self.decay > 0.0 { 3 } else { 6 };
         assert!(
@@ -88,14 +89,14 @@ impl CollectorVisitor for Shrinks {
 }
 
 #[test]
-fn what_an_idle_program_does_not_need_goes_back() {
+fn memory_that_an_idle_program_does_not_need_is_returned() {
     for description in All::descriptions() {
         All::with(description.name, Shrinks { decay: 4.0 }).expect("listed");
         All::with(description.name, Shrinks { decay: 0.0 }).expect("listed");
     }
 }
 
-/// Under a limit, whatever counts under it stays below.
+/// The memory that counts under a limit stays below it.
 #[derive(Clone, Copy)]
 struct Tight;
 

@@ -1,4 +1,5 @@
-//! Misuse of the safe API at run time: it ends in an error or a panic, and the heap is whole afterwards.
+//! Misuse of the safe API at run time: it ends in an error or a panic, and the heap is intact
+//! afterwards.
 
 use crate::basics::flags;
 use gclab_collectors::{All, Copying};
@@ -29,7 +30,7 @@ struct Tagged {
 #[derive(Closure)]
 struct Empty;
 
-/// Makes a test of `program`, which runs under every collector.
+/// Makes a test that runs `program` under every collector.
 macro_rules! under_every_collector {
     ($($(#[$meta:meta])* fn $name:ident<$c:ident>() $body:block)*) => {$(
         $(#[$meta])*
@@ -76,7 +77,7 @@ fn sum<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut list: Option<Gc<'_, 'h, List>>) 
     sum
 }
 
-/// Lists that live and die, and a check of what lived.
+/// Makes lists that live and lists that die, and checks those that live.
 fn exercise<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     m.frame(|m, [kept, other]| {
         let (kept, other) = (kept.put_option(None), other.put_option(None));
@@ -87,7 +88,7 @@ fn exercise<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     });
 }
 
-/// Panics at the first event of a sort.
+/// Panics at the first event of a kind.
 struct PanicsAt(fn(&Event<'_>) -> bool, bool);
 
 impl Listener for PanicsAt {
@@ -115,7 +116,7 @@ under_every_collector! {
             world.enter(|m| m.frame(|m, [kept, before]| {
                 let (kept, before) = (kept.put_option(None), before.put_option(None));
                 grow(m, &before, 300);
-                // Caught inside the stay, in whose frames the roots are.
+                // Caught while the thread is inside the world, in whose frames the roots are.
                 panics(|| (0..100_000).for_each(|len| grow(m, &kept, len % 100)));
                 grow(m, &kept, 100);
                 exercise(m);
@@ -156,7 +157,8 @@ under_every_collector! {
                 if depth == 200 {
                     panic!("at the bottom");
                 }
-                // Every third level catches what comes from below, and goes on with its own roots.
+                // Every third level catches the panics from below, and continues with its own
+                // roots.
                 if depth.is_multiple_of(3) {
                     let below = catch_unwind(AssertUnwindSafe(|| deep(m, depth + 1)));
                     m.collect(depth.is_multiple_of(2));
@@ -212,7 +214,7 @@ under_every_collector! {
         })).expect("room enough");
     }
 
-    fn arrays_and_variables_are_told_apart_by_what_they_point_to<C>() {
+    fn arrays_and_variables_are_told_apart_by_the_type_they_point_to<C>() {
         let world = world::<C>();
         world.enter(|m| m.frame(|m, [lists, bytes, nested, things, var]| {
             let lists = lists.put(m.alloc_array::<List>(2, |_| None));
@@ -247,7 +249,8 @@ under_every_collector! {
         world.enter(|m| m.frame(|m, [things]| {
             let things = things.put(m.alloc_array(1000, |_| None));
             for i in 0..1000 {
-                // The area is 32 KiB: some of these collect, and move the array that the view reads afterwards.
+                // The area is 32 KiB: some of these allocations collect, and move the array that
+                // the view reads afterwards.
                 let (m, bytes) = m.with_view(|m| m.alloc_bytes(&[i as u8; 100]));
                 things.get(m).set(m, i, Some(bytes.erase()));
             }
@@ -264,7 +267,7 @@ under_every_collector! {
         let (outer, inner) = (World::new::<C>(&small).expect("a heap"), world::<C>());
         let mut inner_went_on = false;
         let result = outer.enter(|outer| {
-            // Inside a stay of another heap, whose `enter` must not take it for its own.
+            // Inside another heap, whose `enter` must not take the thread as its own.
             let _ = inner.enter(|_| ignore(outer.alloc_mut_bytes(1 << 40)));
             inner_went_on = true;
         });
@@ -291,7 +294,7 @@ under_every_collector! {
         let world = world::<C>();
         world.enter(|m| {
             m.alloc(|_| {
-                // From inside an initialiser, for which space is reserved.
+                // Enters from inside an initialiser, for which space is reserved.
                 assert!(matches!(world.enter(|m| m.collect(true)), Err(EnterError::Entered)));
                 assert!(matches!(world.statistics(), Err(EnterError::Entered)));
                 assert!(matches!(world.inspect(|_| ()), Err(EnterError::Entered)));
@@ -315,7 +318,7 @@ under_every_collector! {
         })).expect("room enough");
     }
 
-    fn a_panic_of_who_looks_leaves_the_world_usable<C>() {
+    fn a_panic_during_inspection_leaves_the_world_usable<C>() {
         let world = world::<C>();
         panics(|| world.inspect(|_| panic!("on purpose")));
         world.inspect(|_| ()).expect("nobody is inside");
@@ -330,7 +333,7 @@ under_every_collector! {
             fn event(&mut self, event: &Event<'_>) {
                 let drop_one = || drop(KEPT.lock().expect("not poisoned").pop());
                 if let Event::End { stopped, .. } = event {
-                    // While the table of handles is walked.
+                    // Panics while the table of handles is walked.
                     stopped.for_each_root(|_, _| {
                         drop_one();
                         stopped.named_roots();
@@ -354,7 +357,8 @@ under_every_collector! {
             let (m, list) = m.alloc_with(|_| List::new(42, None));
             m.handle(list)
         }).expect("room enough");
-        // In the wrong heap, while unwinding, on another thread, after the heap is gone.
+        // Drops handles in the wrong heap, while unwinding, on another thread, after the heap is
+        // gone.
         let other = self::world::<C>();
         panics(|| other.enter(|m| leaked.open(m).value(m)));
         other.enter(exercise).expect("usable");
@@ -414,7 +418,7 @@ under_every_collector! {
     }
 
     fn addresses_come_back_when_a_world_is_dropped<C>() {
-        // More, one after the other, than a process has addresses for.
+        // Makes more worlds, one after the other, than a process has addresses for.
         for _ in 0..130 {
             let flags = Config { reserve: Bytes(1 << 40), ..flags::<C>(32 << 10) };
             let world = World::new::<C>(&flags).expect("a heap");
@@ -439,7 +443,7 @@ under_every_collector! {
     }
 }
 
-/// A world of one collector, which is known to be `Sync`.
+/// A world of one collector. Scoped threads share it, so it must be `Sync`.
 type CopyingWorld = World<KindOf<Copying>>;
 
 #[test]
@@ -472,7 +476,8 @@ fn threads_take_turns_in_a_world() {
         }
     });
     assert_eq!(world.enter(|m| sum(m, Some(handle.open(m)))), Ok(200));
-    // Moved to a thread between stays, and dropped there, before its handle.
+    // The world is moved to another thread while no thread is inside, and dropped there before its
+    // handle.
     std::thread::spawn(move || world.enter(exercise))
         .join()
         .expect("no panic")

@@ -1,7 +1,8 @@
-//! Collectors with one fault each: the checker and the random programs must catch every one, and the test says how.
+//! Collectors with one fault each. The checker and the random programs must catch every one, and
+//! each test names the check that does.
 //!
-//! All are the same small generational collector, right unless its [`Sin`] says otherwise. A mutant that survives means
-//! that a test is missing.
+//! All are the same small generational collector, which is right but for its [`Sin`]. A mutant that
+//! survives means that a test is missing.
 
 use gclab_core::closure::{ClosureRef, Slot};
 use gclab_core::collector::{
@@ -16,7 +17,7 @@ use gclab_core::words::{Addr, Bytes, Words};
 use gclab_proof::search_for;
 use std::marker::PhantomData;
 
-/// What a mutant does wrong.
+/// The fault of a mutant.
 trait Sin: Send + 'static {
     type Barrier: Barrier<Bump>;
     /// Whether root number `index` is traced.
@@ -27,13 +28,13 @@ trait Sin: Send + 'static {
     const SCAVENGES: bool = true;
     const CLEARS_WEAK: bool = true;
     const TRACES_WEAK: bool = false;
-    /// Whether a collection of generation `g` condemns what is in `g`, too.
+    /// Whether a collection of generation `g` also condemns generation `g` itself.
     const CONDEMNS_ALL: bool = true;
     const SHOWS_LARGE: bool = true;
     const COUNTS_LARGE: bool = true;
 }
 
-/// No sin: it must pass where the mutants fail.
+/// No fault: this collector must pass where the mutants fail.
 struct Innocent;
 impl Sin for Innocent {
     type Barrier = GenerationalBarrier;
@@ -47,7 +48,7 @@ struct Mutant<S> {
     _sin: PhantomData<S>,
 }
 
-// SAFETY: not sound, which is the point; the checker stops a program before it reads what was damaged.
+// SAFETY: deliberately unsound. The checker stops a program before it reads damaged closures.
 unsafe impl<S: Sin> Collector for Mutant<S> {
     const DESCRIPTION: Description = Description {
         name: "mutant",
@@ -84,7 +85,8 @@ impl<S: Sin> Collect for Mutant<S> {
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
         self.nursery.leave(pause.capabilities);
         self.collections += 1;
-        // Generation 0 each time, generation 1 every third time, generation 2 every ninth time.
+        // Collects generation 0 each time, generation 1 every third time, generation 2 every ninth
+        // time.
         let turn = (1..self.generations)
             .rev()
             .find(|&g| self.collections.is_multiple_of(3u32.pow(g)));
@@ -135,7 +137,7 @@ impl<S: Sin> Collect for Mutant<S> {
     }
 }
 
-/// Random programs find the fault of `S`, each time by one of these checks.
+/// Checks that random programs find the fault of `S`, each time by one of the named checks.
 fn is_caught<S: Sin>(by: &[&str]) {
     for seed in 1..=3 {
         match search_for::<Mutant<S>>(seed, 200, false) {
@@ -156,7 +158,7 @@ fn without_a_sin_nothing_is_caught() {
     }
 }
 
-/// Makes a mutant and the test that it is caught.
+/// Makes a mutant, and the test that it is caught.
 macro_rules! mutant {
     ($test:ident, $name:ident, $barrier:ty, { $($sin:tt)* }, $($by:literal)|+) => {
         struct $name;
@@ -181,7 +183,7 @@ impl<A> Barrier<A> for BackwardBarrier {
         old: impl FnOnce() -> u64,
         new: ClosureRef,
     ) {
-        // The closure stored and the one stored into, changed over.
+        // Swaps the closure stored and the one stored into.
         GenerationalBarrier::write(capability, new, slot, old, object);
     }
 }
@@ -224,7 +226,7 @@ mutant!(
     handles_are_skipped,
     SkipsLast,
     GenerationalBarrier,
-    // Frames come first: those of the globals' handle and the rest follow.
+    // The roots of frames come first; those of handles follow.
     {
         fn traces_root(index: usize) -> bool {
             index < 5

@@ -1,5 +1,6 @@
-//! What a shared collection says of itself, and that it is shared as its flags say. (That it is right is what random programs and the tests of
-//! threads are for.) Builds for tests share from a few hundred words on.
+//! The records of parallel collections, and sharing as the flags ask. (Random programs and the
+//! tests of threads check that such collections are right.) Builds for tests share from a few
+//! hundred words on.
 
 use crate::basics::flags;
 use gclab_collectors::Parallel;
@@ -34,7 +35,7 @@ fn tree<'m, 'h>(m: &'m mut Mutator<'h, KindOf<Parallel>>, depth: u32) -> Gc<'m, 
     })
 }
 
-/// A list of as many cells as the tree of that depth has nodes.
+/// A list with the number of cells that a tree of depth `depth` has nodes.
 fn list<'m, 'h>(m: &'m mut Mutator<'h, KindOf<Parallel>>, depth: u32) -> Gc<'m, 'h, Tree> {
     m.frame(|m, [first]| {
         let first = first.put_option(None);
@@ -62,7 +63,8 @@ impl Listener for Records {
     }
 }
 
-/// A world of `capabilities` and as many GC threads, large enough that only what is asked for is collected; and the records of its collections.
+/// A world of `capabilities` and the same number of GC threads, so large that only requested
+/// collections happen; and the records of its collections.
 fn world(capabilities: u32, balance: FromGeneration) -> (World<KindOf<Parallel>>, mpsc::Receiver<Collection>) {
     let flags = Config {
         capabilities,
@@ -77,7 +79,7 @@ fn world(capabilities: u32, balance: FromGeneration) -> (World<KindOf<Parallel>>
     (world, records)
 }
 
-/// The record of a major collection in which only what `make` gives lives.
+/// The record of a major collection in which only the closures from `make` are live.
 fn collected(
     balance: FromGeneration,
     make: impl for<'m, 'h> FnOnce(&'m mut Mutator<'h, KindOf<Parallel>>) -> Gc<'m, 'h, Tree>,
@@ -116,7 +118,7 @@ fn a_tree_is_shared_and_the_record_adds_up() {
 
 #[test]
 fn a_second_thread_gets_its_share_of_a_tree() {
-    // When the system lets it: in one of many collections it does.
+    // The system decides when a helper runs; in one of many collections it does.
     let mut best = 0;
     for _ in 0..50 {
         let record = collected(ALL, |m| tree(m, 17));
@@ -136,7 +138,7 @@ fn a_list_is_not_shared_however_long() {
 }
 
 #[test]
-fn what_is_small_is_not_shared() {
+fn small_collections_are_not_shared() {
     let record = collected(ALL, |m| tree(m, 3));
     assert_eq!((record.shared.sharing, record.threads), (Sharing::TooLittle, 1));
 }
@@ -217,8 +219,8 @@ fn younger_generations_are_left_to_one_thread() {
     assert_eq!(sharings, [Sharing::Younger, Sharing::Balanced]);
 }
 
-/// Two threads keep a tree each, of these depths, while one of them has everything collected, twice: the record of the second time. (The first tells how much
-/// there is.)
+/// Two threads keep a tree each, of these depths, while one of them asks for two major collections.
+/// Returns the record of the second. (The first determines the amount of live data.)
 fn collected_of_two(depths: [u32; 2]) -> Collection {
     let (world, records) = world(2, FromGeneration::Off);
     let (made, done) = (&Barrier::new(2), &Barrier::new(2));
@@ -245,13 +247,13 @@ fn collected_of_two(depths: [u32; 2]) -> Collection {
 }
 
 #[test]
-fn without_balancing_what_a_capability_has_is_copied_by_one_thread() {
+fn without_balancing_the_data_of_a_capability_are_copied_by_one_thread() {
     for _ in 0..20 {
         let record = collected_of_two([14, 12]);
         assert_eq!(record.shared.sharing, Sharing::Owners, "{record:?}");
         let mut shares: Vec<u64> = record.shared.threads.iter().map(|thread| thread.copied).collect();
         shares.sort_unstable();
-        // Each its own; or all one's, if the other came too late.
+        // Each thread copies its own; or one copies all, if the other came too late.
         let (small, great) = (size(12), size(14));
         assert!(
             shares == [small, great] || shares == [0, small + great],
@@ -261,7 +263,7 @@ fn without_balancing_what_a_capability_has_is_copied_by_one_thread() {
 }
 
 #[test]
-fn without_balancing_and_with_one_owner_nobody_is_called() {
+fn without_balancing_and_with_one_owner_no_helper_is_called() {
     let record = collected(FromGeneration::Off, |m| tree(m, 15));
     assert_eq!((record.shared.sharing, record.threads), (Sharing::OneOwner, 1));
 }
@@ -286,6 +288,7 @@ fn chunks_with_room_are_filled_further() {
     });
     result.expect("room enough");
     let slop = records.try_iter().last().expect("collections").slop;
-    // Two threads, two lanes, two steps, of 32 KiB each, and what large closures leave, of which there are none.
+    // Two threads, two lanes, two steps, of 32 KiB each. Large closures would waste more; there are
+    // none.
     assert!(slop <= Bytes::kib(2 * 2 * 2 * 32).0 as u64, "{slop} bytes wasted");
 }

@@ -1,13 +1,15 @@
 //! Random programs under every collector of the registry.
 //!
-//! `cargo test` runs the same bounded share each time. `.ci/long-random` runs for as long as told: it sets
-//! `GCLAB_RANDOM_SECONDS` (for all collectors), `GCLAB_RANDOM_SEED` and `GCLAB_RANDOM_COLLECTOR` (one alone).
+//! `cargo test` runs the same bounded share each time. `.ci/long-random` runs for a given time. It
+//! sets `GCLAB_RANDOM_SECONDS` (for all collectors), `GCLAB_RANDOM_SEED` and
+//! `GCLAB_RANDOM_COLLECTOR` (to run one collector alone).
 
 use gclab_collectors::All;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use std::time::Duration;
 
-/// Searches for failures under one collector: for so long, or through the bounded share; with several threads, or with one.
+/// Searches for failures under one collector: for a given time or through the bounded share, with
+/// several threads or with one.
 struct Hunt(Option<Duration>, bool);
 impl CollectorVisitor for Hunt {
     type Output = Result<(), String>;

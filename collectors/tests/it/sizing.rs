@@ -1,4 +1,5 @@
-//! Every collector under every sizing policy: the same results, and thresholds that differ as they should.
+//! Every collector under every sizing policy: the same results, and thresholds that differ as they
+//! should.
 
 use crate::basics::flags;
 use gclab_collectors::All;
@@ -21,7 +22,8 @@ struct Cell {
 /// Bytes of a cell.
 const CELL: usize = 24;
 
-/// Replaces lists of `len` cells in `slots` of an array, one after the other, `rounds` times; gives the sum of what is there in the end.
+/// Replaces lists of `len` cells in `slots` of an array, one after the other, `rounds` times.
+/// Returns the sum of the cells that are left.
 fn churn<M: MutatorKind>(m: &mut Mutator<'_, M>, slots: usize, len: u64, rounds: u64) -> u64 {
     m.frame(|m, [table, list]| {
         let table = table.put(m.alloc_array::<Cell>(slots, |_| None));
@@ -92,7 +94,8 @@ impl CollectorVisitor for Policies {
                 ..base.clone()
             })
         };
-        // A large heap is collected in full at the end only; one that is too small runs all the same.
+        // A large heap has a major collection only at the end. A heap that is too small runs all
+        // the same.
         assert_eq!(fixed(256 << 20), 1, "{name}");
         assert!(fixed(1 << 20) > factor, "{name}");
         let balanced = |c| {
@@ -102,7 +105,7 @@ impl CollectorVisitor for Policies {
                 ..base.clone()
             })
         };
-        // Memory that costs nothing, and memory that costs everything.
+        // One run in which memory costs nothing, and one in which it is very expensive.
         let (cheap, dear) = (balanced(0.0001), balanced(1000.0));
         assert!(cheap < dear, "{name}: {cheap} collections in full, and {dear}");
     }
@@ -122,7 +125,8 @@ impl CollectorVisitor for Limited {
     fn visit<C: Collector>(self) {
         let name = C::DESCRIPTION.name;
         for policy in [SizingPolicy::Factor, SizingPolicy::Fixed, SizingPolicy::MemBalancer] {
-            // From what is too little to what is enough: each run ends well or as exhausted, within the limit.
+            // From too little memory to enough: each run succeeds or is exhausted, within the
+            // limit.
             let mut finished = 0;
             for mib in (2..14).step_by(2) {
                 let limited = Config {
@@ -175,7 +179,7 @@ impl CollectorVisitor for Full {
                     let (_, cell) = m.alloc_with(|m| Cell::new(value, list.get(m)));
                     list.set(Some(cell));
                 }
-                // And goes on to allocate what dies.
+                // And continues to allocate garbage.
                 for value in 0..1_000_000 {
                     m.alloc(|_| Cell::new(value, None));
                 }

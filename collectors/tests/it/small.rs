@@ -1,4 +1,5 @@
-//! Every way into a heap, once or a few times each: small enough for tools that are a thousand times slower (`.ci/miri`, `.ci/valgrind`).
+//! Uses every entry point of a heap once or a few times: small enough for tools that are a thousand
+//! times slower (`.ci/miri`, `.ci/valgrind`).
 
 use crate::basics::flags;
 use gclab_collectors::All;
@@ -43,7 +44,7 @@ fn len<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut list: Option<Gc<'_, 'h, Node>>) 
     len
 }
 
-/// Closures of every kind, looked at again after each of several collections.
+/// Makes closures of every kind, and checks them after each of several collections.
 fn every_kind<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     m.frame(|m, [list, boxes, bytes, mutable, words, record, large]| {
         let list = list.put_option::<Node>(None);
@@ -96,7 +97,7 @@ fn stores<'h, M: MutatorKind>(m: &NoGc<'h, M>, node: Gc<'_, 'h, Node>, boxes: Gc
     (0..5).for_each(|i| boxes.array(m).set(m, i, Some(node)));
 }
 
-/// What a frame gives back is used after the frame is closed: a pointer, and the mutator itself.
+/// Uses the values that a frame returns after it is closed: a pointer, and the mutator itself.
 fn out_of_frames<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     let (view, node) = m.frame(|m, [slot]| {
         slot.put(m.alloc(|_| Node::new(1, None, None)));
@@ -112,7 +113,7 @@ fn out_of_frames<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     });
 }
 
-/// Panics in frames and initialisers, caught inside of the stay.
+/// Panics in frames and initialisers, and catches the panics inside the world.
 fn unwinding<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     let caught = |run: &mut dyn FnMut()| assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
     m.frame(|m, [list]| {

@@ -1,4 +1,4 @@
-//! What random programs are too short for, under every collector and the checker.
+//! Programs longer than random ones, under every collector and the checker.
 
 use crate::basics::flags;
 use gclab_collectors::All;
@@ -16,7 +16,8 @@ struct Node {
     next: Mut<Node>,
 }
 
-/// Slots of the array: more than the entries at which remembered sets drop duplicates for the first time (2^18).
+/// Slots of the array: more than the entries at which remembered sets drop duplicates for the first
+/// time (2^18).
 const SLOTS: usize = 300_000;
 
 #[derive(Clone, Copy)]
@@ -37,7 +38,8 @@ impl CollectorVisitor for ManyStores {
                     let array = array.put(m.alloc_array::<Node>(SLOTS, |_| None));
                     (0..2).for_each(|_| m.collect(true));
                     let node = node.put(m.alloc(|_| Node::new(0, None)));
-                    // Each slot twice, so that the set is full of duplicates, and a new closure now and then.
+                    // Stores to each slot twice, so that the set is full of duplicates, and
+                    // sometimes a new closure.
                     for index in (0..SLOTS).chain(0..SLOTS) {
                         let (slot, value) = stored(index);
                         if node.get(m).value(m) != value {
@@ -78,7 +80,8 @@ impl CollectorVisitor for LongList {
                 m.frame(|m, [first, last]| {
                     let first = first.put(m.alloc(|_| Node::new(0, None)));
                     let last = last.put(first.get(m));
-                    // At its end: each store is into an older closure, often one in an older step.
+                    // Appends at the end: each store is into an older closure, often one in an
+                    // older step.
                     for value in 1..LENGTH {
                         let (m, node) = m.alloc_with(|_| Node::new(value, None));
                         last.get(m).set_next(m, Some(node));

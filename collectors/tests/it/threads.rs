@@ -1,4 +1,5 @@
-//! Many threads in one heap, under every collector: what they make is whole, whoever collects.
+//! Many threads in one heap, under every collector: their data are intact, whichever thread
+//! collects.
 
 use crate::basics::flags;
 use gclab_collectors::{All, Copying};
@@ -30,7 +31,7 @@ struct Tree {
     right: Option<Ptr<Tree>>,
 }
 
-/// Makes a test of `program`, which runs under every collector.
+/// Makes a test that runs `program` under every collector.
 macro_rules! under_every_collector {
     ($($(#[$meta:meta])* fn $name:ident<$c:ident>() $body:block)*) => {$(
         $(#[$meta])*
@@ -49,7 +50,7 @@ macro_rules! under_every_collector {
     )*};
 }
 
-/// Config of a small heap of `capabilities`.
+/// The configuration of a small heap with `capabilities`.
 fn of_many<C: Collector>(capabilities: u32, area: usize) -> Config {
     Config {
         capabilities,
@@ -100,7 +101,8 @@ fn sum<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut list: Option<Gc<'_, 'h, List>>) 
     sum
 }
 
-/// Trees that live and die, a list that grows, and stores into what is old by then.
+/// Makes trees that live and die and a list that grows, and stores into closures that are old by
+/// then.
 fn busy<M: MutatorKind>(m: &mut Mutator<'_, M>, rounds: u64) {
     m.frame(|m, [tree, list, array]| {
         let tree = tree.put(make(m, 7));
@@ -123,7 +125,7 @@ fn busy<M: MutatorKind>(m: &mut Mutator<'_, M>, rounds: u64) {
     });
 }
 
-/// `threads` run `program` in `world`, together.
+/// Runs `program` in `world` on `threads` threads at the same time.
 fn all_at_once<M: MutatorKind>(world: &World<M>, threads: usize, program: impl Fn(&mut Mutator<'_, M>, usize) + Sync) {
     let (program, start) = (&program, &Barrier::new(threads));
     thread::scope(|s| {
@@ -136,7 +138,7 @@ fn all_at_once<M: MutatorKind>(world: &World<M>, threads: usize, program: impl F
     });
 }
 
-/// A barrier that is waited for out of the heap's way.
+/// Waits at a barrier in a blocking call.
 fn meet<M: MutatorKind>(m: &mut Mutator<'_, M>, barrier: &Barrier) {
     m.blocking(|| _ = barrier.wait());
 }
@@ -154,7 +156,7 @@ under_every_collector! {
         }
     }
 
-    fn what_short_stays_leave_is_collected_by_others<C>() {
+    fn garbage_of_threads_that_have_left_is_collected_by_others<C>() {
         const SLOTS: usize = 64;
         let world = checked::<C>(&of_many::<C>(4, 16 << 10));
         let array = world.enter(|m| {
@@ -162,7 +164,7 @@ under_every_collector! {
                 let (m, array) = m.with_view(|m| m.alloc_array::<List>(SLOTS, |_| None));
                 m.handle(array)
             };
-            // Old now, so that stores into it must be remembered.
+            // It is old now, so stores into it must be remembered.
             (0..3).for_each(|_| m.collect(false));
             array
         }).expect("room enough");
@@ -173,7 +175,8 @@ under_every_collector! {
                 s.spawn(move || for stay in 0..50 {
                     world.enter(|m| {
                         let (m, list) = m.alloc_with(|_| List::new(number * 1000 + stay, None));
-                        // Only the remembered set of a capability that is idle now knows of it.
+                        // Only the remembered set of a capability that is idle now has this
+                        // pointer.
                         array.open(m).set(m, number as usize * 8 + stay as usize % 8, Some(list));
                     }).expect("room enough");
                     world.enter(|m| busy(m, 5)).expect("room enough");
@@ -194,7 +197,7 @@ under_every_collector! {
         assert_eq!(world.finish().tasks.bound, 9);
     }
 
-    fn what_an_idle_capability_remembers_is_not_lost<C>() {
+    fn the_remembered_set_of_an_idle_capability_is_not_lost<C>() {
         let world = checked::<C>(&of_many::<C>(2, 16 << 10));
         let var = world.enter(|m| {
             let var = {
@@ -206,7 +209,7 @@ under_every_collector! {
         }).expect("room enough");
         let (entered, left) = (&Barrier::new(2), &Barrier::new(2));
         thread::scope(|s| {
-            // The first capability collects, the second one stores and is left.
+            // The first capability collects. The second one stores, and its thread leaves.
             s.spawn(|| world.enter(|m| {
                 meet(m, entered);
                 meet(m, left);
@@ -245,7 +248,7 @@ under_every_collector! {
     fn collections_do_not_wait_for_blocked_threads<C>() {
         let world = checked::<C>(&of_many::<C>(2, 16 << 10));
         let (collected, wait) = mpsc::channel();
-        // What a blocking call uses must be `Send`, and a shared receiver is not.
+        // The closure of a blocking call must be `Send`, and a shared receiver is not.
         let wait = std::sync::Mutex::new(wait);
         let blocked = &Barrier::new(2);
         let world = &world;
@@ -259,7 +262,7 @@ under_every_collector! {
                     wait.lock().expect("nobody panicked").recv().expect("sent")
                 });
                 assert_eq!((said, count(m, tree.get(m)), sum(m, list.get(m))), (1, 127, 45));
-                // Out of a panic, too, it comes back before anything else happens.
+                // The thread comes back first also when the call panics.
                 let panic = catch_unwind(AssertUnwindSafe(|| m.blocking(|| {
                     blocked.wait();
                     assert_eq!(wait.lock().expect("nobody panicked").recv(), Ok(2));
@@ -307,8 +310,8 @@ under_every_collector! {
         assert!(world.finish().collections_count() >= 20);
     }
 
-    fn who_allocates_slowly_holds_nobody_up_for_the_rest_of_its_chunk<C>() {
-        // A mebibyte at 24 bytes in a millisecond: three quarters of a minute.
+    fn a_slow_thread_does_not_delay_a_collection_until_its_chunk_is_full<C>() {
+        // To fill a mebibyte with 24 bytes in a millisecond takes three quarters of a minute.
         let world = World::new::<C>(&of_many::<C>(2, 1 << 20)).expect("a small heap");
         let (slow, done) = (AtomicBool::new(false), AtomicBool::new(false));
         let begin = Instant::now();
@@ -331,10 +334,10 @@ under_every_collector! {
         });
         assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
         let waited = world.finish().collections.iter().map(|collection| collection.sync_ns).collect::<Vec<_>>();
-        assert!(waited.iter().any(|ns| *ns > 100_000), "somebody slept when it was to stop, which is known: {waited:?}");
+        assert!(waited.iter().any(|ns| *ns > 100_000), "a thread slept when it was to stop, and the record shows no wait: {waited:?}");
     }
 
-    fn exhaustion_is_met_by_who_asked_for_too_much<C>() {
+    fn exhaustion_ends_only_the_thread_that_asked_for_too_much<C>() {
         let flags = Config { max_heap: Some(Bytes(16 << 20)), ..of_many::<C>(3, 16 << 10) };
         let world = checked::<C>(&flags);
         let start = &Barrier::new(3);
@@ -372,7 +375,7 @@ under_every_collector! {
         world.enter(|m| busy(m, 50)).expect("usable");
     }
 
-    fn a_panic_of_one_thread_hangs_nobody<C>() {
+    fn a_panic_of_one_thread_does_not_hang_the_others<C>() {
         let world = checked::<C>(&of_many::<C>(3, 16 << 10));
         thread::scope(|s| {
             for _ in 0..2 {
@@ -436,12 +439,12 @@ under_every_collector! {
                     let list = handle.open(m);
                     assert!(weak.open(m) == Some(list));
                     assert_eq!(sum(m, Some(list)), (value / 10 * 10..=value).sum::<u64>());
-                    // And what this one adds is seen by who made it.
+                    // The thread that made it sees this thread's addition.
                     let last = list.next(m).is_none();
                     assert_eq!(last, value % 10 == 0);
                     opened.send((handle, weak)).expect("received");
                 }).expect("room enough"));
-                // Not in the heap at all, while the two above collect.
+                // This thread is not in the heap while the two above collect.
                 s.spawn(move || to_drop.into_iter().for_each(drop));
                 s.spawn(move || world.enter(|m| busy(m, if stress.is_some() { 15 } else { 300 })).expect("room enough"));
             });
@@ -465,7 +468,8 @@ under_every_collector! {
                 for _ in 0..steps {
                     state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                     let (at, from) = ((state >> 33) as usize % SLOTS, (state >> 45) as usize % SLOTS);
-                    // A cell whose value is that of the next one and one more; so is every chain that others make.
+                    // A cell whose value is the next one's plus 1, as in every chain that others
+                    // make.
                     let (m, list) = m.alloc_with(|m| {
                         let next = table.open(m).get(m, from).filter(|next| next.value(m) < 20);
                         List::new(next.map_or(0, |next| next.value(m) + 1), next)
@@ -486,7 +490,7 @@ under_every_collector! {
         }
     }
 
-    fn who_looks_stops_the_world<C>() {
+    fn inspection_stops_the_world<C>() {
         let world = World::new::<C>(&of_many::<C>(2, 16 << 10)).expect("a small heap");
         let done = AtomicUsize::new(0);
         thread::scope(|s| {
@@ -505,7 +509,7 @@ under_every_collector! {
                     let mut checker = Checker::new(&C::DESCRIPTION);
                     checker.check(stopped, None).expect("whole");
                     assert!(world.threads().iter().all(|other| other.state != ThreadState::Running));
-                    // This thread is as good as inside.
+                    // This thread counts as inside.
                     assert_eq!(world.enter(|_| ()), Err(EnterError::Entered));
                     assert!(matches!(world.statistics(), Err(EnterError::Entered)));
                     assert!(matches!(world.inspect(|_| ()), Err(EnterError::Entered)));
@@ -562,7 +566,8 @@ under_every_collector! {
     }
 }
 
-/// Collections while four threads allocate at rates 1 : 2 : 4 : 8, a kibibyte being the unit of a round.
+/// Collections while four threads allocate at rates 1 : 2 : 4 : 8, a kibibyte being the unit of a
+/// round.
 fn collections_at_unequal_rates(chunk: usize) -> u64 {
     let flags = Config {
         chunk: Some(Bytes(chunk)),
@@ -581,8 +586,9 @@ fn collections_at_unequal_rates(chunk: usize) -> u64 {
     world.statistics().expect("not inside").collections_count()
 }
 
-/// Without chunks the fastest thread uses its 64 KiB up in 8 rounds, so 200 rounds are 25 collections. With chunks 256 KiB are for all, who
-/// take 15 KiB a round together; a thread's last chunk may be nearly empty, so it is not quite 17 rounds.
+/// Without chunks the fastest thread fills its 64 KiB in 8 rounds, so 200 rounds have 25
+/// collections. With chunks all threads share 256 KiB and fill 15 KiB in a round. A thread's last
+/// chunk may be nearly empty, so a collection comes after slightly less than 17 rounds.
 #[test]
 fn chunks_leave_the_share_of_slow_threads_to_fast_ones() {
     let (without, with) = (collections_at_unequal_rates(0), collections_at_unequal_rates(4096));

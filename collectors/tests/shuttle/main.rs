@@ -1,5 +1,7 @@
-//! Whole worlds under shuttle's scheduler (`.ci/shuttle`): two threads in one heap, GC threads, every lock, atomic and look at a header a place where another thread may go
-//! on. Schedules are random, or by PCT: few changes of priority, at places chosen at random. After each collection the checker looks at the heap.
+//! Whole worlds under shuttle's scheduler (`.ci/shuttle`): two threads in one heap, and GC threads.
+//! At every lock, atomic access and read of a header another thread may run. Schedules are random,
+//! or by PCT: few changes of priority, at places chosen at random. After each collection the
+//! checker checks the heap.
 #![cfg(gclab_shuttle)]
 
 use gclab_collectors::{Copying, Parallel};
@@ -14,7 +16,7 @@ use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, Runner};
 use std::sync::Arc;
 
-/// Schedules of each kind and program.
+/// The number of schedules of each kind and program.
 fn schedules() -> usize {
     std::env::var("GCLAB_SCHEDULES").map_or(200, |text| text.parse().expect("a number"))
 }
@@ -26,10 +28,10 @@ struct List {
     next: Option<Ptr<List>>,
 }
 
-/// Conses of each list.
+/// The number of conses of each list.
 const LENGTH: u64 = 160;
 
-/// A list in the thread's cell of a shared array; the other cells are looked at.
+/// Puts a list into the thread's cell of a shared array, and reads the other cells.
 fn program<M: MutatorKind>(m: &mut Mutator<'_, M>, table: &Handle<MutArray<List>>, number: usize) {
     m.frame(|m, [list]| {
         let list = list.put_option(None);
@@ -58,7 +60,7 @@ fn world<C: Collector>(flags: &Config) {
     Checker::install(&mut world);
     let table = world.enter(|m| {
         m.frame(|m, [array]| {
-            // So large that its slots are worth sharing.
+            // So large that its slots are shared.
             let array = array.put(m.alloc_array::<List>(600, |_| None));
             m.handle(array.get(m))
         })

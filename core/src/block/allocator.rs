@@ -14,7 +14,7 @@ use super::extents::Extents;
 use super::free_list::FreeLists;
 use super::sizes::{bytes_of_blocks, bytes_of_megablocks};
 use super::{
-    Accounting, BLOCKS_PER_MEGABLOCK, BlockId, BlockRun, BlockState, Charges, Exhausted, MAX_RESERVATION, OutOfMemory,
+    Accounting, BLOCKS_PER_MEGABLOCK, BlockId, BlockRun, BlockState, Charges, MAX_RESERVATION, OutOfMemory, Shortage,
     StateTable, megablocks_for, poison,
 };
 use crate::memory::{HUGE_PAGE, MemoryConfig, MemoryError, PAGE, Requests, Reservation, Table};
@@ -315,7 +315,7 @@ impl BlockAllocator {
     }
 
     #[cold]
-    pub(crate) fn out_of_memory(&self, blocks: u32, cause: Exhausted) -> OutOfMemory {
+    pub(crate) fn out_of_memory(&self, blocks: u32, cause: Shortage) -> OutOfMemory {
         OutOfMemory {
             requested: bytes_of_blocks(blocks),
             in_use: bytes_of_blocks(self.counts.blocks_in_use),

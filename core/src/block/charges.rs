@@ -15,7 +15,7 @@
 //! Cost: an atomic addition or two for each charge. Charges are made by the megablock, the chunk or
 //! the page, never by the closure.
 
-use super::Exhausted;
+use super::Shortage;
 use crate::memory::Requests;
 use crate::words::Bytes;
 use std::sync::Arc;
@@ -69,14 +69,14 @@ impl Charges {
     /// # Errors
     /// If the limit would be exceeded, or the request is refused on purpose. Nothing is charged
     /// then.
-    pub fn charge(&self, bytes: Bytes) -> Result<(), Exhausted> {
+    pub fn charge(&self, bytes: Bytes) -> Result<(), Shortage> {
         self.take(bytes)?;
         self.account.other.fetch_add(bytes.0, Relaxed);
         Ok(())
     }
 
     /// Counts `bytes` as taken, even above the limit: for memory that cannot be refused.
-    pub fn charge_anyway(&self, bytes: Bytes) {
+    pub(crate) fn charge_anyway(&self, bytes: Bytes) {
         let held = self.account.held.fetch_add(bytes.0, Relaxed) + bytes.0;
         self.note_peak(held);
         self.account.other.fetch_add(bytes.0, Relaxed);
@@ -144,7 +144,7 @@ impl Charges {
     }
 
     /// Takes bytes for megablocks and side tables, within the limit.
-    pub(super) fn take(&self, bytes: Bytes) -> Result<(), Exhausted> {
+    pub(super) fn take(&self, bytes: Bytes) -> Result<(), Shortage> {
         let held = self.hold(bytes)?;
         self.note_peak(held);
         Ok(())
@@ -156,7 +156,7 @@ impl Charges {
     }
 
     /// Reserves bytes within the limit for later.
-    pub(super) fn promise(&self, bytes: Bytes) -> Result<(), Exhausted> {
+    pub(super) fn promise(&self, bytes: Bytes) -> Result<(), Shortage> {
         self.hold(bytes)?;
         self.account.promised.fetch_add(bytes.0, Relaxed);
         Ok(())
@@ -175,13 +175,13 @@ impl Charges {
     }
 
     /// Raises the held bytes within the limit; returns their new number.
-    fn hold(&self, bytes: Bytes) -> Result<usize, Exhausted> {
-        self.requests.ask().map_err(Exhausted::System)?;
+    fn hold(&self, bytes: Bytes) -> Result<usize, Shortage> {
+        self.requests.ask().map_err(Shortage::System)?;
         let limit = self.account.limit.load(Relaxed);
         let sum = |held: usize| held.checked_add(bytes.0).filter(|&held| held <= limit);
         match self.account.held.fetch_update(Relaxed, Relaxed, sum) {
             Ok(before) => Ok(before + bytes.0),
-            Err(_) => Err(Exhausted::Limit),
+            Err(_) => Err(Shortage::Limit),
         }
     }
 
@@ -201,7 +201,7 @@ mod tests {
         charges.charge(Bytes(30)).unwrap();
         charges.promise(Bytes(50)).unwrap();
         assert_eq!((charges.taken(), charges.peak()), (Bytes(30), Bytes(30)));
-        assert_eq!(charges.charge(Bytes(21)), Err(Exhausted::Limit));
+        assert_eq!(charges.charge(Bytes(21)), Err(Shortage::Limit));
         charges.take_promised(Bytes(40));
         charges.give_promised(Bytes(10));
         assert_eq!((charges.taken(), charges.peak()), (Bytes(70), Bytes(70)));
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn a_charge_refused_on_purpose_charges_nothing() {
         let charges = Charges::new(None, Requests::refusing(Some(1)));
-        assert!(matches!(charges.charge(Bytes(8)), Err(Exhausted::System(_))));
+        assert!(matches!(charges.charge(Bytes(8)), Err(Shortage::System(_))));
         assert_eq!(charges.taken(), Bytes(0));
         charges.charge(Bytes(8)).unwrap();
     }

@@ -5,7 +5,7 @@ use crate::words::Bytes;
 
 /// The reason why there is no memory.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Exhausted {
+pub enum Shortage {
     /// The limit set by `-M` would be exceeded.
     #[error("the limit is reached")]
     Limit,
@@ -28,7 +28,7 @@ pub struct OutOfMemory {
     /// The limit of committed megablocks, where there is one.
     pub limit: Option<Bytes>,
     /// The reason for the failure.
-    pub cause: Exhausted,
+    pub cause: Shortage,
 }
 
 /// An invariant that does not hold: a bug of the allocator, or a write to memory that the writer

@@ -18,7 +18,7 @@
 use super::descriptor::NONE;
 use super::extents::Extents;
 use super::sizes::{bytes_of_blocks, bytes_of_megablocks};
-use super::{BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockId, BlockState, Charges, Exhausted, MEGABLOCK};
+use super::{BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockId, BlockState, Charges, MEGABLOCK, Shortage};
 use crate::words::Bytes;
 
 /// Blocks of the smallest free group whose pages are returned: 64 KiB, enough to be worth a system
@@ -116,9 +116,9 @@ impl BlockAllocator {
     }
 
     /// Takes neighbouring megablocks out of a free extent or from the system.
-    pub(super) fn take_megablocks(&mut self, count: u32) -> Result<u32, Exhausted> {
+    pub(super) fn take_megablocks(&mut self, count: u32) -> Result<u32, Shortage> {
         if self.promised.is_none() && !self.fits_limit(count) {
-            return Err(Exhausted::Limit);
+            return Err(Shortage::Limit);
         }
         if let Some(first) = self.free.best_fit(count) {
             self.free.take_low(first, count);
@@ -127,7 +127,7 @@ impl BlockAllocator {
         match self.grow(count) {
             // No free extent is large enough. Once returned, the free ones no longer count towards
             // the limit, and join the returned ones next to them.
-            Err(Exhausted::Limit | Exhausted::Reservation) if self.free.total() > 0 => {
+            Err(Shortage::Limit | Shortage::Reservation) if self.free.total() > 0 => {
                 self.return_free_megablocks(Bytes::ZERO);
                 self.grow(count)
             }
@@ -144,7 +144,7 @@ impl BlockAllocator {
     /// Commits neighbouring megablocks: a returned extent, or at top. Changes nothing when it
     /// fails.
     #[cold]
-    fn grow(&mut self, count: u32) -> Result<u32, Exhausted> {
+    fn grow(&mut self, count: u32) -> Result<u32, Shortage> {
         let capacity = (self.space.size().0 / MEGABLOCK.0) as u32;
         let ends_at_top = |extents: &Extents| extents.highest().filter(|(first, length)| first + length == self.top);
         let tail = ends_at_top(&self.free).filter(|(first, _)| count <= capacity - first);
@@ -161,7 +161,7 @@ impl BlockAllocator {
         };
         let fresh = count - free;
         if count > capacity - first {
-            return Err(Exhausted::Reservation);
+            return Err(Shortage::Reservation);
         }
         let promised = self.promised.unwrap_or(0).min(fresh);
         let side_for = self.side_for.max(first + count);
@@ -175,7 +175,7 @@ impl BlockAllocator {
             .commit(bytes_of_megablocks(first + free), bytes_of_megablocks(fresh))
         {
             self.charges.give(asked);
-            return Err(Exhausted::System(error));
+            return Err(Shortage::System(error));
         }
         self.side_for = side_for;
         if promised > 0 {

@@ -1,16 +1,20 @@
-//! The memory of one heap: blocks, their states, and the limit on all that it takes.
+//! The memory of one heap: blocks, their states, and the limit on everything that it takes.
 //!
-//! * *Promised* ([`Heap::prepare`]): what a collection may need is there before it condemns anything; no collection fails in its middle.
-//! * *Charged* ([`Heap::charges`]): whatever takes memory for the heap counts under the limit.
-//! * *Kept*: what a major collection leaves free is kept as far as GHC's rule has it (`retention`), the rest given back to the system.
+//! * *Promised* ([`Heap::prepare`]): the memory that a collection may need is reserved before the
+//!   collection condemns anything; no collection fails half-way.
+//! * *Charged* ([`Heap::charges`]): all memory taken for the heap counts under the limit.
+//! * *Kept*: of the memory that a major collection leaves free, GHC's rule says how much is kept
+//!   (`retention`); the rest is returned to the system.
 //!
-//! A heap that has a world is given, to write, to its collector alone: what is done to it there is part of what an implementation of
-//! [`crate::collector::Collector`] promises, which is why these methods are safe.
+//! The collector of a world is the only code that gets its heap mutably. Its correct use of these
+//! methods is part of the promise that an implementation of [`crate::collector::Collector`] makes;
+//! therefore they are safe.
 
+pub(crate) use crate::block::copy_bound;
 use crate::block::{
-    BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockRun, BlockState, CHUNK_BLOCKS, Exhausted, StateView, ToSpace,
+    BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockRun, BlockState, CHUNK_BLOCKS, Shortage, StateView, ToSpace,
 };
-pub use crate::block::{Charges, OutOfMemory, copy_bound};
+pub use crate::block::{Charges, OutOfMemory};
 use crate::config::Config;
 use crate::memory::{MemoryConfig, MemoryError, physical_memory};
 use crate::profile::SideWords;
@@ -20,32 +24,34 @@ use retention::Retention;
 
 mod retention;
 
-pub(crate) use retention::Left;
+pub(crate) use retention::AfterMajor;
 
 /// The memory of one heap. A value: a process may have many.
 #[derive(Debug)]
 pub struct Heap {
     pub(crate) blocks: BlockAllocator,
     states: StateView,
-    /// Most memory that mutators may take: `-M`, or else what the machine has; no more than the reservation holds.
+    /// The most memory that mutators may take: `-M`, or else the machine's memory; at most the
+    /// reservation.
     limit: Bytes,
-    /// Threads that may copy at a time.
+    /// Number of threads that may copy at a time.
     copiers: usize,
     /// Blocks of a chunk of to-space, in the collection under way.
     chunk_blocks: u32,
     retention: Retention,
-    /// What the next collection may have to copy. What is allocated in large objects until then leaves room for it.
+    /// The to-space that the next collection may need. Large objects allocated until then leave
+    /// room for it.
     next_copy: Option<ToSpace>,
-    /// What profiles know of single closures.
+    /// The side words of closures, for profiles.
     side_words: Option<Arc<SideWords>>,
 }
 
 impl Heap {
-    /// Reserve the address space of a heap. The core's own: a heap that no world has could be dropped under the spaces and mark
-    /// bits made for it, which read it.
+    /// Reserves the address space of a heap. Private to core: a heap outside a world could be
+    /// dropped before the spaces and mark bits that were made for it and read it.
     ///
     /// # Errors
-    /// If the system refuses even a small one.
+    /// If the system refuses even a small reservation.
     pub(crate) fn new(config: &Config) -> Result<Heap, MemoryError> {
         let limit = config.max_heap.unwrap_or_else(default_limit);
         let memory = MemoryConfig {
@@ -56,13 +62,13 @@ impl Heap {
         };
         let blocks = BlockAllocator::new(&memory)?;
         let refused = |cause| match cause {
-            Exhausted::System(error) => error,
+            Shortage::System(error) => error,
             other => unreachable!("nothing is in use yet, but {other}"),
         };
         blocks.register_side(BLOCK_TABLES).map_err(refused)?;
         let limit = Bytes(limit.0.min(blocks.accounting().reserved.0));
-        // SAFETY: only the core gets the view, for this heap, its collections and its stays, which end before the
-        // allocator does.
+        // SAFETY: only core gets the view, for this heap, its collections and its sessions, all of
+        // which end before the allocator does.
         let states = unsafe { blocks.states().view() };
         Ok(Heap {
             blocks,
@@ -76,12 +82,12 @@ impl Heap {
         })
     }
 
-    /// Most memory that mutators may take.
+    /// The most memory that mutators may take.
     pub fn limit(&self) -> Bytes {
         self.limit
     }
 
-    /// From now on each closure has a side word; `biographies`: which also says when it was used.
+    /// Maps a side word for each closure. `biographies`: the words also record uses.
     ///
     /// # Errors
     /// If the system has no addresses for them.
@@ -92,17 +98,18 @@ impl Heap {
         Ok(())
     }
 
-    /// The side words of closures, in a profiled heap. A collector that moves closures by its own means, not by [`crate::trace`], has to move these.
+    /// The side words of closures, in a profiled heap. A collector that moves closures by its own
+    /// code, not by [`crate::trace`], must move these too.
     pub fn side_words(&self) -> Option<&Arc<SideWords>> {
         self.side_words.as_ref()
     }
 
-    /// The states of blocks, to read.
+    /// The states of all blocks, for reading.
     pub(crate) fn states(&self) -> StateView {
         self.states
     }
 
-    /// The blocks: accounting, checks, walks.
+    /// The blocks, for accounting, checks and walks.
     pub fn blocks(&self) -> &BlockAllocator {
         &self.blocks
     }
@@ -112,8 +119,8 @@ impl Heap {
         self.blocks.set_state(run, state);
     }
 
-    /// Takes `least` to `most` neighbouring blocks, in `state`: as many as the best place has
-    /// ([`BlockAllocator::allocate_up_to`]).
+    /// Takes `least` to `most` neighbouring blocks, in `state`; the number depends on the free
+    /// groups ([`BlockAllocator::allocate_up_to`]).
     ///
     /// # Errors
     /// If even `least` would exceed the limit, or the system refuses.
@@ -123,7 +130,7 @@ impl Heap {
         Ok(run)
     }
 
-    /// Frees a run. No closure that can be reached lies in it.
+    /// Frees a run. No reachable closure lies in it.
     ///
     /// # Panics
     /// If it is not an allocated run of this heap.
@@ -131,25 +138,26 @@ impl Heap {
         self.blocks.free(run);
     }
 
-    /// Blocks for one closure of `words` words. Their state is for the caller to set.
+    /// Allocates blocks for one closure of `words` words. The caller sets their state.
     ///
     /// # Errors
     /// If they would exceed the limit, or the system refuses.
-    pub fn allocate_words(&mut self, words: Words) -> Result<BlockRun, OutOfMemory> {
-        // Saturated, it is more than any heap has: the allocator says no to it, with the figures.
+    pub(crate) fn allocate_words(&mut self, words: Words) -> Result<BlockRun, OutOfMemory> {
+        // A saturated size is more than any heap has: the allocator refuses it, with the figures.
         let bytes = Bytes(words.0.saturating_mul(8));
         let run = self.blocks.allocate(crate::block::blocks_for(bytes))?;
         match self.next_copy {
             Some(to_space) if !self.blocks.could_copy(to_space) => {
                 self.blocks.free(run);
-                Err(self.blocks.out_of_memory(run.blocks(), Exhausted::Limit))
+                Err(self.blocks.out_of_memory(run.blocks(), Shortage::Limit))
             }
             _ => Ok(run),
         }
     }
 
-    /// Whether the next collection can copy `words` words into `lanes` lanes by each of the threads that may copy, if nothing is allocated until
-    /// then. If so, [`Heap::allocate_words`] sees to it from now on that it stays so.
+    /// Whether the next collection can copy `words` words into `lanes` lanes by each of the threads
+    /// that may copy, if nothing is allocated until then. If so, `Heap::allocate_words` keeps
+    /// that true from now on.
     pub fn keep_room_to_copy(&mut self, words: Words, lanes: usize) -> bool {
         let lanes = lanes * self.copiers;
         let to_space = ToSpace { words, lanes };
@@ -158,60 +166,68 @@ impl Heap {
         could
     }
 
-    /// The next collection will have so much less to copy than was said.
+    /// Lowers the to-space that the next collection was said to need by `bytes`.
     pub(crate) fn less_to_copy(&mut self, bytes: Bytes) {
         if let Some(to_space) = &mut self.next_copy {
             to_space.words.0 = to_space.words.0.saturating_sub(bytes.0 / 8);
         }
     }
 
-    /// Guarantees that, in the collection that begins, blocks of so many bytes can be allocated, without asking the system and without
-    /// exceeding the limit: whole megablocks, free or promised. For what is allocated in runs whose lengths divide a megablock; for to-space see
-    /// [`Heap::prepare_to_copy`]. To be called before anything is condemned, and once in a collection.
+    /// Guarantees that the collection that begins can allocate `bytes` of blocks without asking the
+    /// system and without exceeding the limit: whole megablocks, free or promised. For allocation
+    /// in runs whose lengths divide a megablock; for to-space see `Heap::prepare_to_copy`. To be
+    /// called before anything is condemned, and once in a collection.
     ///
     /// # Errors
-    /// If it cannot be guaranteed. Nothing has changed then: the collector returns the error as [`crate::collector::NotBegun`].
+    /// If it cannot be guaranteed. Nothing has changed then: the collector returns the error as
+    /// [`crate::collector::NotBegun`].
     pub fn prepare(&mut self, bytes: Bytes) -> Result<(), OutOfMemory> {
         self.blocks.prepare(bytes)
     }
 
-    /// Guarantees that, in the collection that begins, `words` words can be copied into `lanes` lanes by each of the threads that may copy,
-    /// whatever their closures: the bound is [`copy_bound`]. To be called before anything is condemned, and once in a collection.
+    /// Guarantees that the collection that begins can copy `words` words into `lanes` lanes by each
+    /// of the threads that may copy, for closures of any sizes: the bound is
+    /// `copy_bound`. To be called before anything is condemned, and once in a collection.
     ///
     /// # Errors
     /// As for [`Heap::prepare`].
-    pub fn prepare_to_copy(&mut self, words: Words, lanes: usize) -> Result<(), OutOfMemory> {
+    pub(crate) fn prepare_to_copy(&mut self, words: Words, lanes: usize) -> Result<(), OutOfMemory> {
         let lanes = lanes * self.copiers;
         self.chunk_blocks = self.blocks.prepare_to_copy(ToSpace { words, lanes })?;
         Ok(())
     }
 
-    /// The most bytes of blocks that fit under the limit beside side tables and all other charges, as they are now. What sizing may
-    /// plan with; in whole megablocks, and less than [`Heap::limit`] by some percent.
+    /// The most bytes of blocks that fit under the limit in addition to side tables and all other
+    /// charges, as they are now. Sizing plans with it. It is in whole megablocks, and some percent
+    /// less than [`Heap::limit`].
     pub fn room(&self) -> Bytes {
         self.blocks.room()
     }
 
-    /// Threads that may copy at a time, each with lanes of its own: what [`copy_bound`] has to be told of.
+    /// The number of threads that may copy at a time, each with lanes of its own; `copy_bound`
+    /// needs it.
     pub fn copiers(&self) -> usize {
         self.copiers
     }
 
-    /// So many threads may copy at a time.
+    /// Sets the number of threads that may copy at a time.
     pub(crate) fn set_copiers(&mut self, copiers: usize) {
         self.copiers = copiers;
     }
 
-    /// The account of all that counts under the limit: for what takes memory beside blocks (mark stacks, tables). A handle of its own, for any thread.
+    /// The account of everything that counts under the limit, for code that takes memory in
+    /// addition to blocks (mark stacks, tables). Any thread may use the returned handle.
     pub fn charges(&self) -> Charges {
         self.blocks.charges().clone()
     }
 
-    /// Charges for a side table that takes so many bytes for each megablock that is in use or ever was, for as long as the heap lives.
-    /// To be called when the table is mapped, which counts as a request for memory.
+    /// Charges for a side table that takes `bytes_per_megablock` for each megablock that is in use
+    /// or ever was, as long as the heap lives. To be called when the table is mapped, which counts
+    /// as a request for memory.
     ///
     /// # Errors
-    /// If the limit would be exceeded by what is in use already, or the request is refused on purpose.
+    /// If the limit would be exceeded by the megablocks that are in use already, or the request is
+    /// refused on purpose.
     pub fn register_side(&self, bytes_per_megablock: Bytes) -> Result<(), OutOfMemory> {
         self.blocks
             .register_side(bytes_per_megablock)
@@ -223,7 +239,8 @@ impl Heap {
             })
     }
 
-    /// A chunk to copy survivors into, with `least` blocks at least: never refused after [`Heap::prepare_to_copy`].
+    /// Allocates a chunk of at least `least` blocks for survivors. It is never refused after
+    /// `Heap::prepare_to_copy`.
     ///
     /// # Panics
     /// If the collector has not prepared, and there is no memory.
@@ -235,12 +252,13 @@ impl Heap {
         }
     }
 
-    /// A collection is over: what it was promised is no longer kept. After a major one, what will not be needed goes back to the system: whole free
-    /// megablocks first, then pages of free groups of blocks. `allocation` brought it about, or somebody asked for it.
-    pub(crate) fn end_collection(&mut self, left: Option<Left>, allocation: bool) {
+    /// Ends a collection and cancels the rest of its promise. After a major one (`left`), memory
+    /// that will not be needed is returned to the system: whole free megablocks first, then pages
+    /// of free groups of blocks. `allocation`: allocation was the cause, not a request.
+    pub(crate) fn end_collection(&mut self, left: Option<AfterMajor>, allocation: bool) {
         self.blocks.end_promise();
         if let Some(left) = left {
-            self.retention.note(allocation);
+            self.retention.note_major(allocation);
             let needed = self.retention.needed(left);
             self.blocks.return_free_megablocks(needed);
             self.blocks.dry_free_groups(needed);
@@ -251,7 +269,7 @@ impl Heap {
 /// The block allocator's own tables: a state and a descriptor for each block.
 const BLOCK_TABLES: Bytes = Bytes(BLOCKS_PER_MEGABLOCK as usize * 17);
 
-/// The limit without `-M`: the memory of the machine, or of the control group that the process runs in.
+/// The limit without `-M`: the memory of the machine, or of the process's control group.
 pub fn default_limit() -> Bytes {
     physical_memory()
 }

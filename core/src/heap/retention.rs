@@ -1,46 +1,48 @@
-//! How much memory a heap keeps after a major collection: GHC's rule (`-F`, `-Fd`).
+//! The memory that a heap keeps after a major collection: GHC's rule (`-F`, `-Fd`).
 //!
-//! What will be wanted before the next major collection is over, as GHC estimates it: the allocation areas; what is copied, once where it lies, once
-//! for its copy, and F times to grow in; and what is not copied, F times and a fifth. A program that is idle wants less: each major collection
-//! that nobody's allocation brought about (the program asked for it) is a step by which the factor decays, F' = F / 2^(c / Fd) after
-//! c of them in a row; one that allocation brought about sets c to 0. So a program in its stride keeps what it needs, and page faults
-//! are paid for when it has shrunk, or when it has nothing to do.
+//! GHC estimates the memory that is needed until the next major collection is over: the allocation
+//! areas; closures that are copied, once in place, once for their copy, and F times to grow in; and
+//! closures that are not copied, F times and a fifth. An idle program needs less. Each major
+//! collection that the program requested, not allocation, is a step by which the factor decays: F'
+//! = F / 2^(c / Fd) after c of them in a row. A major collection that allocation caused sets c
+//! to 0. So a busy program keeps the memory it needs, and pays for page faults only after it has
+//! shrunk or was idle.
 
 use crate::block::BLOCK;
 use crate::config::{Config, HeapHint};
 use crate::words::Bytes;
 
-/// See the module's text.
+/// The rule's parameters and the count of idle collections. See the module.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Retention {
-    /// F.
+    /// F, the factor without decay.
     factor: f64,
-    /// Fd; 0 for no decay.
+    /// Fd, the decay; 0 for none.
     decay: f64,
     /// `-O`: an oldest generation that is smaller counts as this.
     old_min: Bytes,
-    /// `-H`.
+    /// `-H`: the least that is kept.
     least: Bytes,
-    /// c.
-    idle: u32,
+    /// c, the number of major collections in a row that allocation did not cause.
+    idle_majors: u32,
 }
 
-/// What a major collection left.
+/// The state of the heap after a major collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Left {
-    /// In blocks of allocation areas.
+pub(crate) struct AfterMajor {
+    /// Bytes in blocks of allocation areas.
     pub preallocated: Bytes,
-    /// In blocks of closures that are moved.
+    /// Bytes in blocks of closures that are moved.
     pub copied: Bytes,
-    /// In blocks of those that are not.
+    /// Bytes in blocks of closures that are not moved.
     pub large: Bytes,
-    /// The oldest generation is collected where it lies: no copy of it will be wanted.
+    /// Whether the oldest generation is collected in place: no copy of it will be needed.
     pub in_place: bool,
 }
 
-/// GHC's share of what is collected in place, beside F times as much.
+/// GHC's part for closures collected in place, in addition to F times as much.
 const IN_PLACE: f64 = 1.2;
-/// Once where it lies, once for its copy.
+/// Once in place, once for the copy.
 const COPIED: f64 = 2.0;
 
 impl Retention {
@@ -53,27 +55,31 @@ impl Retention {
                 HeapHint::Size(size) => size,
                 HeapHint::None | HeapHint::Auto => Bytes::ZERO,
             },
-            idle: 0,
+            idle_majors: 0,
         }
     }
 
-    /// There was a major collection; because of `allocation`, or because it was asked for.
-    pub fn note(&mut self, allocation: bool) {
-        self.idle = if allocation { 0 } else { self.idle.saturating_add(1) };
+    /// Notes a major collection, caused by `allocation` or by a request.
+    pub fn note_major(&mut self, allocation: bool) {
+        self.idle_majors = if allocation {
+            0
+        } else {
+            self.idle_majors.saturating_add(1)
+        };
     }
 
-    /// F'.
-    fn factor(&self) -> f64 {
+    /// F', the factor after decay.
+    fn decayed_factor(&self) -> f64 {
         if self.decay > 0.0 {
-            self.factor / (f64::from(self.idle) / self.decay).exp2()
+            self.factor / (f64::from(self.idle_majors) / self.decay).exp2()
         } else {
             self.factor
         }
     }
 
-    /// What to keep. (GHC's `-M` bounds it too; here the limit holds anyway.)
-    pub fn needed(&self, left: Left) -> Bytes {
-        let Left {
+    /// The bytes to keep. (GHC's `-M` bounds them too; here the limit holds anyway.)
+    pub fn needed(&self, left: AfterMajor) -> Bytes {
+        let AfterMajor {
             mut copied, mut large, ..
         } = left;
         let extra = Bytes(self.old_min.0.saturating_sub(copied.0 + large.0));
@@ -82,7 +88,7 @@ impl Retention {
         } else {
             copied += extra;
         }
-        let factor = self.factor();
+        let factor = self.decayed_factor();
         let for_copied = factor + if left.in_place { IN_PLACE } else { COPIED };
         let blocks = |bytes: Bytes, times: f64| ((bytes.0 / BLOCK.0) as f64 * times) as usize * BLOCK.0;
         let needed = left.preallocated.0 + blocks(copied, for_copied) + blocks(large, factor + IN_PLACE);
@@ -94,24 +100,24 @@ impl Retention {
 mod tests {
     use super::*;
 
-    /// GHC's megablocks for so many blocks: it has 252 in the first of a group.
+    /// GHC's megablocks for the blocks of `bytes`: the first megablock of a group has 252 blocks.
     fn ghcs_megablocks(bytes: Bytes) -> usize {
         1 + (bytes.0 / BLOCK.0 - 252).div_ceil(256)
     }
 
     fn after(idle: u32) -> Retention {
         let mut retention = Retention::new(&Config::default());
-        (0..idle).for_each(|_| retention.note(false));
+        (0..idle).for_each(|_| retention.note_major(false));
         retention
     }
 
     #[test]
     fn what_is_kept_is_what_ghc_keeps() {
         // 1000 MiB copied, -A4m, -F2, -Fd4.
-        let left = Left {
+        let left = AfterMajor {
             preallocated: Bytes::mib(4),
             copied: Bytes::mib(1000),
-            ..Left::default()
+            ..AfterMajor::default()
         };
         let kept = [(0, 4005), (1, 3686), (4, 3005), (8, 2505), (12, 2255), (20, 2067)];
         for (idle, megablocks) in kept {
@@ -125,32 +131,32 @@ mod tests {
 
     #[test]
     fn what_is_not_copied_needs_less() {
-        let mib = |left: Left| after(0).needed(left).0 as f64 / (1 << 20) as f64;
+        let mib = |left: AfterMajor| after(0).needed(left).0 as f64 / (1 << 20) as f64;
         let (large, in_place) = (Bytes::mib(100), true);
         assert_eq!(
-            mib(Left {
+            mib(AfterMajor {
                 large,
-                ..Left::default()
+                ..AfterMajor::default()
             })
             .round(),
             320.0
         );
         let copied = Bytes::mib(1000);
         assert_eq!(
-            mib(Left {
+            mib(AfterMajor {
                 copied,
                 in_place,
-                ..Left::default()
+                ..AfterMajor::default()
             })
             .round(),
             3200.0
         );
-        // Little is live: -O counts, as copied or as not.
-        assert_eq!(mib(Left::default()), 4.0);
+        // Little is live: `-O` counts, as copied or as collected in place.
+        assert_eq!(mib(AfterMajor::default()), 4.0);
         assert_eq!(
-            mib(Left {
+            mib(AfterMajor {
                 in_place,
-                ..Left::default()
+                ..AfterMajor::default()
             })
             .round(),
             3.0
@@ -159,19 +165,19 @@ mod tests {
 
     #[test]
     fn allocation_ends_idleness_and_fd0_knows_none() {
-        let left = Left {
+        let left = AfterMajor {
             copied: Bytes::mib(1000),
-            ..Left::default()
+            ..AfterMajor::default()
         };
         let mut retention = after(7);
         assert!(retention.needed(left) < Bytes::mib(3000));
-        retention.note(true);
+        retention.note_major(true);
         assert_eq!(retention.needed(left), Bytes::mib(4000));
         let mut never = Retention {
             decay: 0.0,
             ..retention
         };
-        (0..50).for_each(|_| never.note(false));
+        (0..50).for_each(|_| never.note_major(false));
         assert_eq!(never.needed(left), Bytes::mib(4000));
         let hinted = Retention {
             least: Bytes::gib(5),

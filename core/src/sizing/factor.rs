@@ -1,12 +1,13 @@
-//! `factor`: GHC's rule. An old generation may grow to `-F` times what its last collection left (`resizeGenerations`); with one
-//! generation the allocation area is `-F` times what is live (`resize_nursery`).
+//! `factor`: GHC's rule. An old generation may grow to `-F` times its size after its last
+//! collection (`resizeGenerations`). With one generation the allocation area is `-F` times the live
+//! data (`resize_nursery`).
 
 use super::live::{Live, Shape};
 use super::policy::Policy;
 use crate::config::Config;
 use crate::words::Bytes;
 
-/// GHC's `-F` rule.
+/// GHC's `-F` rule, with its factor.
 #[derive(Debug)]
 pub struct Factor(f64);
 
@@ -23,7 +24,8 @@ impl Policy for Factor {
         Bytes((live.0 as f64 * self.0) as usize)
     }
 
-    /// F × live too, as in GHC: a heap of one generation grows to (1 + F) × live, where an old generation grows to F × live.
+    /// F × live too, as in GHC: a heap of one generation grows to (1 + F) × live, where an old
+    /// generation grows to F × live.
     fn area(&self, live: Live, shape: Shape) -> Bytes {
         self.old_limit(live.copied, shape)
     }

@@ -1,36 +1,41 @@
-//! What fits: the limit on memory (`-M`, or what the machine has), less what the next collection needs.
+//! The limit on memory (`-M`, or the machine's memory), less the needs of the next collection.
 //!
-//! The worst case of a collection: everything in the allocation areas lives, and all that is copied is copied into new chunks before
-//! anything is freed. With *R* the room for blocks, *L* what live data take now, *C* the part of it that will be copied (all but large objects, or only what is
-//! younger than the oldest step), *A* the allocation area, *Y* young large objects, and *w(n)* the memory that copying *n* bytes can take ([`copy_bound`]),
+//! The worst case of a collection: everything in the allocation areas lives, and everything that is
+//! copied is copied into new chunks before anything is freed. Let *R* be the room for blocks, *L*
+//! the memory of live data now, *C* the part of it that will be copied (all but large objects, or
+//! only closures younger than the oldest step), *A* the allocation area, *Y* young large objects,
+//! and *w(n)* the memory that copying *n* bytes can take ([`copy_bound`]). Then
 //!
 //! ```text
 //! L + A + Y + w(C + A) ≤ R
 //! ```
 //!
-//! where Y is at most the part of `-AL` that A is of `-A`. What that leaves for A and all that depends on it is *free*: R − L − w(C), less what is too scattered.
+//! where Y is at most the part of `-AL` that A is of `-A`. The memory left for A and all that
+//! depends on it is called *free*: R − L − w(C), less memory that is too scattered.
 
 use super::live::{Live, Shape};
-use crate::block::{BLOCK, Exhausted};
+use crate::block::{BLOCK, Shortage};
 use crate::config::Config;
 use crate::heap::{Heap, OutOfMemory, copy_bound};
 use crate::words::Bytes;
 
-/// Free blocks of megablocks in use that a chunk cannot be made of, and what is left of the last megablock.
+/// Free blocks of megablocks in use that are too few for a chunk, and the rest of the last
+/// megablock.
 const SCATTERED: Bytes = Bytes(256 << 10);
 
-/// An allocation area with its copy in the smallest chunks (16 KiB, of which a fifth may be wasted).
+/// Size of an allocation area with its copy, in units of the area, with the smallest chunks (16
+/// KiB, of which a fifth may be wasted).
 const WITH_COPY: f64 = 2.25;
 
-/// The least allocation area of a capability: a few blocks.
+/// The least allocation area of a capability, in bytes: a few blocks.
 const LEAST_AREA: usize = 4 * BLOCK.0;
 
 /// The limit on a heap.
 #[derive(Debug)]
 pub(super) struct Limit {
-    /// `-M`.
+    /// `-M`, the whole limit.
     whole: Bytes,
-    /// What of it blocks can have.
+    /// The part of the limit that blocks can have.
     room: Bytes,
     /// Half of `-m` percent of the limit.
     least_free: Bytes,
@@ -38,20 +43,20 @@ pub(super) struct Limit {
     /// `-A` for all capabilities together, and `-AL`.
     area: Bytes,
     large_area: Bytes,
-    /// Lanes that a thread copies into, of two steps at least, and threads that may copy.
+    /// Lanes that a thread copies into (of two steps at least), and threads that may copy.
     lanes: usize,
     copiers: usize,
 }
 
 impl Limit {
-    /// That of `heap`, with the shares of it that `config` sets.
+    /// The limit of `heap`, with the parts of it that `config` sets.
     pub fn new(config: &Config, heap: &Heap) -> Limit {
         let mut limit = Limit::of_size(config, heap.limit());
         limit.look_at(heap);
         limit
     }
 
-    /// That of a heap of which no more is known than its size.
+    /// The limit of a heap of which only the size is known.
     pub fn of_size(config: &Config, whole: Bytes) -> Limit {
         let capabilities = config.capabilities as usize;
         Limit {
@@ -66,7 +71,7 @@ impl Limit {
         }
     }
 
-    /// Takes note of what the heap has room for.
+    /// Notes the room that the heap has now.
     pub(super) fn look_at(&mut self, heap: &Heap) {
         (self.room, self.copiers) = (heap.room(), heap.copiers());
     }
@@ -79,17 +84,19 @@ impl Limit {
         self.least_area
     }
 
-    /// All of it.
+    /// The whole limit, `-M`.
     pub(super) fn whole(&self) -> Bytes {
         self.whole
     }
 
-    /// GHC's clamp of an old generation ([`clamp`]), with `area` or half of `-m` percent in reserve.
+    /// GHC's clamp of an old generation ([`clamp`]), with `area` or half of `-m` percent in
+    /// reserve.
     pub(super) fn clamp(&self, area: Bytes, generations: u32, shape: Shape) -> Bytes {
         clamp(self.room, self.least_free.max(area), generations, shape)
     }
 
-    /// What a collection in full leaves to allocate in and to copy that: see the module's formula.
+    /// The memory that a major collection leaves for allocation and its copy; see the module's
+    /// formula.
     fn free(&self, live: Live, shape: Shape) -> usize {
         let copied = match shape {
             Shape::Copying => live.copied,
@@ -101,13 +108,14 @@ impl Limit {
         self.room.0.saturating_sub(taken)
     }
 
-    /// Whether there is enough to go on with.
+    /// Whether enough is left to continue.
     pub(super) fn leaves_enough(&self, live: Live, shape: Shape) -> bool {
         let free = self.free(live, shape);
         free >= self.least_free.0 && self.area_of(free) >= self.least_area.0
     }
 
-    /// The largest allocation area that `free` has room for, with its copy and young large objects; about, since where free blocks lie is not known here.
+    /// The largest allocation area for which `free` has room, with its copy and young large
+    /// objects. Approximate: the places of free blocks are not known here.
     fn area_of(&self, free: usize) -> usize {
         let (area, large) = (self.area.0 as f64, self.large_area.0 as f64);
         let small = free as f64 / (WITH_COPY + large / area);
@@ -118,14 +126,14 @@ impl Limit {
         }
     }
 
-    /// The allocation area: `wanted`, or as much of it as fits; never less than a few blocks.
+    /// The allocation area: `wanted`, or as much of it as fits, but at least a few blocks.
     pub(super) fn fitting(&self, wanted: Bytes, live: Live, shape: Shape) -> Bytes {
         wanted
             .min(Bytes(self.area_of(self.free(live, shape))))
             .max(self.least_area)
     }
 
-    /// The same where nothing is copied.
+    /// The allocation area where nothing is copied.
     pub(super) fn in_place(&self, wanted: Bytes, live: Bytes) -> Result<Bytes, OutOfMemory> {
         let free = Bytes(self.room.0.saturating_sub(live.0));
         if free < self.least_free.max(BLOCK) {
@@ -139,14 +147,16 @@ impl Limit {
             requested: self.least_free.max(self.least_area),
             in_use,
             limit: Some(self.whole),
-            cause: Exhausted::Limit,
+            cause: Shortage::Limit,
         }
     }
 }
 
-/// GHC's clamp of a generation's size under `-M`. Of *G* generations, all but the first may be as large as each other, and what is copied exists
-/// twice: all of them, or all but the oldest; so it is (M − reserve) / 2(G − 1), or (M − reserve) / (2(G − 1) − 1) if that is compacted.
-pub fn clamp(limit: Bytes, reserve: Bytes, generations: u32, shape: Shape) -> Bytes {
+/// GHC's clamp of a generation's size under `-M`. Of *G* generations, all but the first may be
+/// equally large. Copied generations exist twice: all of them, or all but the oldest if that one is
+/// compacted. So the clamp is (M − reserve) / 2(G − 1), or (M − reserve) / (2(G − 1) − 1) with
+/// compaction.
+pub(crate) fn clamp(limit: Bytes, reserve: Bytes, generations: u32, shape: Shape) -> Bytes {
     let old = generations.saturating_sub(1).max(1) as usize;
     let parts = match shape {
         Shape::Copying => 2 * old,
@@ -156,7 +166,7 @@ pub fn clamp(limit: Bytes, reserve: Bytes, generations: u32, shape: Shape) -> By
 }
 
 /// GHC's allocation area under `-H`: (H − needed) × 100 / (100 + kept %).
-pub fn hinted_area(hint: Bytes, needed: Bytes, kept_percent: usize) -> Bytes {
+pub(crate) fn hinted_area(hint: Bytes, needed: Bytes, kept_percent: usize) -> Bytes {
     Bytes((hint.0.saturating_sub(needed.0) as u128 * 100 / (100 + kept_percent as u128)) as usize)
 }
 

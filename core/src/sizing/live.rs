@@ -1,32 +1,33 @@
-//! What is live and what is young, as sizing needs it.
+//! Live and young memory, as sizing needs it.
 
 use crate::space::{Nursery, Steps};
 use crate::words::Bytes;
 
-/// How the oldest generation is collected in full.
+/// The strategy of a major collection for the oldest generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// All that lives is copied: there must be room for it a second time.
+    /// All live closures are copied: there must be room for a second copy of them.
     Copying,
-    /// What the oldest step holds stays in its place, or moves within it; what is younger is copied into it.
+    /// The oldest step stays in place, or its closures move within it; younger closures are copied
+    /// into it.
     Compacting,
 }
 
-/// What is live, in bytes, as sizing needs it.
+/// Live memory in bytes, as sizing needs it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Live {
     /// Closures in chunks, which are copied when they are collected.
     pub copied: Bytes,
-    /// Of these, closures outside the oldest step: they are copied even if that is compacted.
+    /// The part of `copied` outside the oldest step: copied even if the oldest step is compacted.
     pub young: Bytes,
     /// Large objects, which are not copied.
     pub large: Bytes,
-    /// What their blocks take beyond that.
+    /// Bytes of their blocks less those of the closures.
     pub slop: Bytes,
 }
 
 impl Live {
-    /// What is live in these steps.
+    /// The live memory in these steps.
     pub fn of(steps: &Steps) -> Live {
         let small = |words: usize, large: usize| Bytes((words - large) * 8);
         let (words, large) = (steps.words().0, steps.large_words().0);
@@ -40,12 +41,12 @@ impl Live {
         }
     }
 
-    /// All of it, without slop.
+    /// All live closures, without slop.
     pub fn total(self) -> Bytes {
         self.copied + self.large
     }
 
-    /// All of it, if everything young survives.
+    /// The live memory if everything young survives.
     pub(super) fn with(self, young: Young) -> Live {
         Live {
             copied: self.copied + young.area,
@@ -56,17 +57,17 @@ impl Live {
     }
 }
 
-/// What was allocated since the last collection, at most.
+/// Memory allocated since the last collection, at most.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Young {
-    /// The allocation areas, as if they were full.
+    /// Bytes of the allocation areas, as if they were full.
     pub area: Bytes,
-    /// Young large objects.
+    /// Bytes of young large objects.
     pub large: Bytes,
 }
 
 impl Young {
-    /// What a nursery may hold.
+    /// The most that a nursery can hold.
     pub fn of(nursery: &Nursery) -> Young {
         Young {
             area: nursery.size(),

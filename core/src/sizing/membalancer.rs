@@ -1,43 +1,51 @@
-//! `membalancer`: the square root rule of Kirisame, Shenoy and Panchekha, *Optimal Heap Limits for Reducing Browser Memory Use*, OOPSLA 2022.
+//! `membalancer`: the square root rule of Kirisame, Shenoy and Panchekha, *Optimal Heap Limits for
+//! Reducing Browser Memory Use*, OOPSLA 2022.
 //!
-//! A heap with *L* bytes live that may grow by *E* is collected once for *E* bytes that arrive in it. At *g* bytes a second that is g / E times a second, and
-//! each time takes L / s seconds at a collection speed of *s* bytes a second. One more byte of *E* saves L g / (s E²) of the time. The rule gives each heap the
-//! *E* at which that is a price *c*, the same for all heaps of a machine,
+//! A heap with *L* bytes live that may grow by *E* is collected once for *E* bytes that arrive in
+//! it. At *g* bytes a second that is g / E times a second, and each time takes L / s seconds at a
+//! collection speed of *s* bytes a second. One more byte of *E* saves L g / (s E²) of the time. The
+//! rule gives each heap the *E* at which that saving is a price *c*, the same for all heaps of a
+//! machine,
 //!
 //! ```text
 //! E = √(L g / (c s))
 //! ```
 //!
-//! so that no byte would save more time in another heap. Heaps that allocate fast and are slow to collect become large, others stay small; and *E*
-//! grows with the root of *L*, where `-F` grows with *L* itself.
+//! so that no byte would save more time in another heap. Heaps that allocate fast and are slow to
+//! collect become large, others stay small. *E* grows with the root of *L*, where `-F` grows with
+//! *L* itself.
 //!
-//! *g* is what arrives in the part of the heap that is collected in full: with several generations, what is promoted. It is measured while the program runs,
-//! from collection to collection, and so is *s*. Both are quotients of sums in which older figures count for less, bytes and seconds apart, as
-//! in the paper: of *g* by 0.95 a second, of *s* by a half at each collection in full. *c* is `--membalancer-c`, in percent of the running time for a MiB.
+//! *g* is the rate of arrival in the part of the heap that major collections collect: with several
+//! generations, the rate of promotion. It is measured while the program runs, from collection to
+//! collection, and so is *s*. Both are quotients of sums in which older figures count for less,
+//! bytes and seconds apart, as in the paper: the sums of *g* are multiplied by 0.95 each second,
+//! those of *s* by a half at each major collection. *c* is `--membalancer-c`, in percent of the
+//! running time for a MiB.
 //!
-//! Where this differs from the paper: the heap has no background thread, so *g* is brought up to date at collections, not every second; its sums decay
-//! by the time that has passed, which comes to the same. A program that stops allocating keeps its heap.
+//! Where this differs from the paper: the heap has no background thread, so *g* is updated at
+//! collections, not every second. Its sums decay by the time that has passed, which has the same
+//! result. A program that stops allocating keeps its heap.
 
 use super::live::{Live, Shape};
 use super::policy::{Measured, Policy};
 use crate::config::Config;
 use crate::words::Bytes;
 
-/// What of a figure of the allocation rate still counts a second later.
+/// The weight of an allocation rate one second later.
 const KEPT_A_SECOND: f64 = 0.95;
-/// What of a figure of the collection speed still counts at the next collection in full.
+/// The weight of a collection speed at the next major collection.
 const KEPT_A_COLLECTION: f64 = 0.5;
 
-/// MemBalancer's rule.
+/// The policy with MemBalancer's rule.
 #[derive(Debug)]
 pub struct MemBalancer {
     /// *c*: the part of the time that one more byte has to save.
     price: f64,
-    /// Least growth: `-O`, or a whole allocation area if that is more.
+    /// Least growth: `-O`, or a whole allocation area if that is larger.
     least: Bytes,
-    /// *g*.
+    /// *g*, the rate of arrival.
     arrival: Rate,
-    /// *s*.
+    /// *s*, the speed of collections.
     speed: Rate,
 }
 
@@ -72,11 +80,12 @@ impl MemBalancer {
         }
     }
 
-    /// *E*. The least growth, until there was a collection in full and something to measure between two.
+    /// *E*. It is the least growth until there was a major collection and something to measure
+    /// between two.
     fn extra(&self, live: Bytes) -> Bytes {
         let extra = match (self.arrival.get(), self.speed.get()) {
             (Some(arrival), Some(speed)) if speed > 0.0 => {
-                // Saturated, should a pause have been too short for the clock.
+                // Saturated if a pause was too short for the clock.
                 (live.0 as f64 * arrival / (self.price * speed)).sqrt() as usize
             }
             _ => 0,
@@ -103,7 +112,7 @@ impl Policy for MemBalancer {
         if let Some(arrived) = measured.arrived {
             self.arrival.add(arrived, running, KEPT_A_SECOND.powf(running));
         }
-        if measured.in_full {
+        if measured.major {
             let seconds = measured.collecting.as_secs_f64();
             self.speed.add(measured.live.0 as f64, seconds, KEPT_A_COLLECTION);
         }
@@ -134,14 +143,14 @@ mod tests {
 
     fn collected(live: usize, collecting: Duration) -> Measured {
         Measured {
-            in_full: true,
+            major: true,
             live: Bytes(live),
             collecting,
             ..Measured::default()
         }
     }
 
-    /// What is allowed beyond `live`, in MiB.
+    /// The growth beyond `live` that the policy allows, in MiB.
     fn extra(policy: &MemBalancer, live: usize) -> f64 {
         let limit = policy.old_limit(Bytes(live * MIB), Shape::Copying);
         limit.0 as f64 / MIB as f64 - live as f64
@@ -149,19 +158,20 @@ mod tests {
 
     #[test]
     fn the_rule() {
-        // L = 100 MiB, g = 50 MiB/s, s = 1000 MiB/s, c = 0.05 % a MiB: √(100 · 50 / (0.0005 · 1000)) = 100 MiB.
+        // L = 100 MiB, g = 50 MiB/s, s = 1000 MiB/s, c = 0.05 % a MiB: √(100 · 50 / (0.0005 ·
+        // 1000)) = 100 MiB.
         let mut one = policy(0.05);
         one.note(&ran(100 * MIB, Duration::from_secs(2)));
         one.note(&collected(100 * MIB, Duration::from_millis(100)));
         assert!((extra(&one, 100) - 100.0).abs() < 0.01, "{}", extra(&one, 100));
         // Four times as much live: twice as much room.
         assert!((extra(&one, 400) - 200.0).abs() < 0.01);
-        // Four times the price: half of it.
+        // Four times the price: half the room.
         let mut dear = policy(0.2);
         dear.note(&ran(100 * MIB, Duration::from_secs(2)));
         dear.note(&collected(100 * MIB, Duration::from_millis(100)));
         assert!((extra(&dear, 100) - 50.0).abs() < 0.01);
-        // The same for a heap that is collected each time, and one in which nothing moves.
+        // The same rule for a heap that is collected each time, and for one in which nothing moves.
         let live = Live {
             copied: Bytes(100 * MIB),
             ..Live::default()
@@ -206,7 +216,7 @@ mod tests {
 
     #[test]
     fn old_figures_count_for_less() {
-        // A second at 100 MiB/s, then long at 1: the root of a hundredth in the end.
+        // One second at 100 MiB/s, then a long time at 1: in the end the root of a hundredth.
         let mut one = policy(0.05);
         one.note(&collected(100 * MIB, Duration::from_millis(100)));
         one.note(&ran(100 * MIB, Duration::from_secs(1)));
@@ -214,7 +224,7 @@ mod tests {
         one.note(&ran(MIB, Duration::from_secs(1)));
         let g = (100.0 * KEPT_A_SECOND + 1.0) / (KEPT_A_SECOND + 1.0);
         assert!((extra(&one, 1000) / fast - (g / 100.0).sqrt()).abs() < 1e-3);
-        // Whether that is told in one piece or in ten.
+        // The result is the same, told in one piece or in ten.
         let (mut whole, mut parts) = (policy(0.05), policy(0.05));
         for policy in [&mut whole, &mut parts] {
             policy.note(&collected(100 * MIB, Duration::from_millis(100)));

@@ -1,15 +1,18 @@
-//! Heap sizing, apart from any collector: from what is live to the next thresholds.
+//! Heap sizing, apart from any collector: it computes the next thresholds from the live memory.
 //!
-//! A *policy* says how far a heap should grow before it is collected in full ([`Factor`]: GHC's `-F`; [`Fixed`]; [`MemBalancer`]). The *limit* says how far it
-//! can: `-M`, less what a collection needs to copy into. [`Sizing`] is both, and all that a collector sees; its
-//! code is the same under every policy.
+//! A *policy* says how far a heap should grow before a major collection ([`Factor`]: GHC's `-F`;
+//! [`Fixed`]; [`MemBalancer`]). The *limit* says how far it can grow: `-M`, less the memory that a
+//! collection copies into. [`Sizing`] combines both and is all that a collector sees; its code is
+//! the same under every policy.
 //!
-//! As the limit nears, three things give way, in this order: the factor, so that the next collection in full still fits; the
-//! allocation area (that of all capabilities together, here and below), down to a few blocks; and collections of generation 0, for ones in
-//! full. Only when one of these leaves less than half of `-m` percent of the limit to allocate in is the heap exhausted.
+//! As the limit nears, three things give way, in this order: the factor, so that the next major
+//! collection still fits; the allocation area (that of all capabilities together, here and below),
+//! down to a few blocks; and minor collections, which become major ones. The heap is exhausted only
+//! when a major collection leaves less than half of `-m` percent of the limit to allocate in.
 //!
-//! Invariant: what is planned fits. After [`Sizing::resize`] the next collection finds what it needs to copy into, even if everything lives
-//! ([`Heap::prepare_to_copy`] does not fail; property tests in `tests.rs`).
+//! Invariant: planned memory fits. After [`Sizing::resize`] the next collection has the memory that
+//! it copies into, even if everything lives (`Heap::prepare_to_copy` does not fail; property
+//! tests in `tests.rs`).
 
 mod factor;
 mod fixed;
@@ -20,7 +23,7 @@ mod policy;
 
 pub use factor::Factor;
 pub use fixed::Fixed;
-pub use limit::{clamp, hinted_area};
+use limit::hinted_area;
 pub use live::{Live, Shape, Young};
 pub use membalancer::MemBalancer;
 pub use policy::{Measured, Policy};
@@ -32,27 +35,27 @@ use crate::space::Nursery;
 use crate::words::Bytes;
 use limit::Limit;
 
-/// A policy and a limit: thresholds for a collector.
+/// A policy and a limit, which together set a collector's thresholds.
 #[derive(Debug)]
 pub struct Sizing {
     policy: Box<dyn Policy>,
     limit: Limit,
     /// `-A`, for all capabilities together.
     area: Bytes,
-    /// `-O`.
+    /// `-O`, the least limit of an old generation.
     old_min: Bytes,
     hint: HeapHint,
     /// `-c`, where it has an effect.
     compact: Compact,
     generations: u32,
-    /// What part of an allocation area a minor collection last copied, in percent (for `-H`).
+    /// The part of an allocation area that the last minor collection copied, in percent (for `-H`).
     kept_percent: usize,
-    /// The area that was last given.
-    given: Bytes,
-    /// What was live after the last collection.
+    /// The size of the nursery after the last resize.
+    granted: Bytes,
+    /// Live memory after the last collection.
     live: Bytes,
-    /// Whether the last collection was one in full: nothing more can be had then.
-    in_full: bool,
+    /// Whether the last collection was a major one: no other can free more then.
+    last_was_major: bool,
 }
 
 impl Sizing {
@@ -61,7 +64,7 @@ impl Sizing {
         Sizing::with(policy_of(config), config, heap)
     }
 
-    /// The same with another policy.
+    /// The same sizing with another policy.
     pub fn with(policy: Box<dyn Policy>, config: &Config, heap: &Heap) -> Sizing {
         let limit = Limit::new(config, heap);
         let area = Bytes(config.allocation_area.0.saturating_mul(config.capabilities as usize));
@@ -72,19 +75,19 @@ impl Sizing {
             old_min: config.old_min,
             hint: config.heap_hint,
             compact: match config.compaction() {
-                // A share of a limit that there is not.
+                // A share of a limit has no meaning without a limit.
                 Compact::Above(_) if config.max_heap.is_none() => Compact::Never,
                 given => given,
             },
             generations: config.generations,
             kept_percent: INITIAL_KEPT_PERCENT,
-            given: Bytes::ZERO,
+            granted: Bytes::ZERO,
             live: Bytes::ZERO,
-            in_full: true,
+            last_was_major: true,
         }
     }
 
-    /// Notes what a collection did. To be called at its end, before anything is asked.
+    /// Notes the figures of a collection. To be called at its end, before the other methods.
     pub fn note<A>(&mut self, pause: &Pause<'_, A>, outcome: &Outcome) {
         self.limit.look_at(pause.heap);
         let arrived = match (self.generations, outcome.major) {
@@ -94,7 +97,7 @@ impl Sizing {
         };
         self.note_measured(
             &Measured {
-                in_full: outcome.major,
+                major: outcome.major,
                 live: outcome.live,
                 arrived,
                 running: pause.since.running,
@@ -106,24 +109,26 @@ impl Sizing {
 
     fn note_measured(&mut self, measured: &Measured, copied: Bytes) {
         self.policy.note(measured);
-        (self.in_full, self.live) = (measured.in_full, measured.live);
-        if !measured.in_full {
-            self.kept_percent = copied.0 * 100 / self.given.0.max(1);
+        (self.last_was_major, self.live) = (measured.major, measured.live);
+        if !measured.major {
+            self.kept_percent = copied.0 * 100 / self.granted.0.max(1);
         }
     }
 
-    /// The size at which an old generation is collected, after a collection in full that left `live` in it: as large as the policy has
-    /// it, at least `-O`; less if its collection would not fit ([`clamp`], GHC's).
+    /// The size at which an old generation is collected, after a major collection that left `live`
+    /// in it: the policy's limit, at least `-O`; less if the generation's collection would not fit
+    /// (GHC's clamp).
     pub fn old_limit(&self, live: Bytes, shape: Shape) -> Bytes {
         let wanted = self.policy.old_limit(live, shape).max(self.old_min);
         wanted.min(self.limit.clamp(self.area, self.generations, shape))
     }
 
-    /// The allocation area with generations: `-A`, or what `-H` asks for; less if the next collection would not fit. `shape` is that of the next
-    /// collection in full.
+    /// The allocation area with generations: `-A`, or the size that `-H` asks for; less if the next
+    /// collection would not fit. `shape` is that of the next major collection.
     ///
     /// # Errors
-    /// If the last collection was one in full, or there was none, and less than half of `-m` percent of the limit is free.
+    /// If the last collection was a major one, or there was none, and less than half of `-m`
+    /// percent of the limit is free.
     pub fn area(&self, live: Live, old_limit: Bytes, shape: Shape) -> Result<Bytes, OutOfMemory> {
         let hint = match self.hint {
             _ if !self.policy.takes_hints() => None,
@@ -138,8 +143,8 @@ impl Sizing {
         self.fitting(wanted, live, shape)
     }
 
-    /// The allocation area when everything is collected each time, and `live` was just left: as large as the policy has it, at least
-    /// `-A`; less if the next collection would not fit.
+    /// The allocation area of a heap in which every collection is major and the last one left
+    /// `live`: the policy's area, at least `-A`; less if the next collection would not fit.
     ///
     /// # Errors
     /// If less than half of `-m` percent of the limit is free.
@@ -148,7 +153,7 @@ impl Sizing {
         self.fitting(wanted, live, shape)
     }
 
-    /// The nursery of an empty heap, as large as `area` has it.
+    /// Makes the nursery of an empty heap, of the size `area`.
     ///
     /// # Errors
     /// As for [`Sizing::resize`].
@@ -164,12 +169,14 @@ impl Sizing {
         Ok(nursery)
     }
 
-    /// After a collection: makes the nursery as large as `area` has it, or smaller, so that the next collection will find what it needs. Where
-    /// free blocks lie is known only here.
+    /// Gives the nursery the size `area` after a collection, or a smaller one, so that the next
+    /// collection will have the memory it needs. Only this function knows the places of free
+    /// blocks.
     ///
     /// # Errors
-    /// If `area` is one; or if the last collection was one in full, and not even the least nursery leaves room for the next. The nursery is as small as it can be
-    /// then: a program that goes on all the same, with less in the heap, must find room for a collection.
+    /// If `area` is an error; or if the last collection was a major one and even the least nursery
+    /// leaves no room for the next. The nursery then has the least size: a program that continues
+    /// after it has dropped data must have room for a collection.
     pub fn resize(
         &mut self,
         nursery: &mut Nursery,
@@ -188,14 +195,14 @@ impl Sizing {
         };
         loop {
             let resized = nursery.resize(heap, area);
-            self.given = nursery.size();
-            let words = (copied + self.given).to_words_up();
+            self.granted = nursery.size();
+            let words = (copied + self.granted).to_words_up();
             if heap.keep_room_to_copy(words, self.limit.lanes()) && resized.is_ok() {
                 return verdict;
             }
             if area <= self.limit.least_area() {
-                // After a minor collection, the next one is in full.
-                let enough = !self.in_full && resized.is_ok();
+                // After a minor collection, the next one is major.
+                let enough = !self.last_was_major && resized.is_ok();
                 return if enough {
                     verdict
                 } else {
@@ -206,25 +213,25 @@ impl Sizing {
         }
     }
 
-    /// The allocation area after a collection that left `live` where it is: what makes the heap grow as far as the policy has it, at
-    /// least `-A`; at most what is left, since nothing will be copied.
+    /// The allocation area after a collection that left `live` in place: the policy's growth, at
+    /// least `-A`; at most the free memory, since nothing will be copied.
     ///
     /// # Errors
-    /// If that is less than half of `-m` percent of the limit.
+    /// If the free memory is less than half of `-m` percent of the limit.
     pub fn area_in_place(&self, live: Bytes) -> Result<Bytes, OutOfMemory> {
         let wanted = self.policy.growth(live).max(self.area);
         self.limit.in_place(wanted, live)
     }
 
-    /// Whether a minor collection may leave so much that a collection in full after it would not fit: then this one must be in
-    /// full.
+    /// Whether a minor collection may leave so much that a major collection after it would not fit:
+    /// then this one must be major.
     pub fn major_is_urgent(&self, live: Live, young: Young, shape: Shape) -> bool {
-        // After a minor collection everything young may be live.
+        // After a minor collection, everything young may be live.
         !self.limit.leaves_enough(live.with(young), shape)
     }
 
-    /// Whether the oldest generation is to be compacted: always (`-c`), or since `live` is more than `-c<n>` percent of `-M`; or since
-    /// a copy of it would leave nothing to allocate in.
+    /// Whether the oldest generation is to be compacted: always (`-c`), or because `live` is more
+    /// than `-c<n>` percent of `-M`, or because a copy of it would leave nothing to allocate in.
     pub fn compaction_is_due(&self, live: Live) -> bool {
         let above = match self.compact {
             Compact::Always => true,
@@ -235,14 +242,14 @@ impl Sizing {
     }
 
     fn fitting(&self, wanted: Bytes, live: Live, shape: Shape) -> Result<Bytes, OutOfMemory> {
-        if self.in_full && !self.limit.leaves_enough(live, shape) {
+        if self.last_was_major && !self.limit.leaves_enough(live, shape) {
             return Err(self.limit.exhausted(live.total()));
         }
         Ok(self.limit.fitting(wanted, live, shape))
     }
 }
 
-/// The policy that `config` names (`--sizing`).
+/// Makes the policy that `config` names (`--sizing`).
 fn policy_of(config: &Config) -> Box<dyn Policy> {
     match config.sizing {
         SizingPolicy::Factor => Box::new(Factor::new(config)),
@@ -251,7 +258,7 @@ fn policy_of(config: &Config) -> Box<dyn Policy> {
     }
 }
 
-/// GHC's first guess of what part of a nursery survives, in percent.
+/// GHC's first guess at the part of a nursery that survives, in percent.
 const INITIAL_KEPT_PERCENT: usize = 30;
 
 #[cfg(test)]

@@ -1,37 +1,41 @@
-//! Policies: how far a heap should grow before it is collected in full. How far it can is the limit's to say.
+//! Policies: how far a heap should grow before a major collection. The limit says how far it can
+//! grow.
 
 use super::live::{Live, Shape};
 use crate::words::Bytes;
 use std::time::Duration;
 
-/// What a policy learns from a collection. Policies read no clock: all that they know of time is in here.
+/// The figures that a policy gets from a collection. Policies read no clock: all times are in here.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Measured {
     /// Whether everything was collected.
-    pub in_full: bool,
-    /// What is live, or not collected.
+    pub major: bool,
+    /// Bytes that are live, or were not collected.
     pub live: Bytes,
-    /// How much more there is for the next collection in full than when the last collection ended, in bytes: what was allocated in a heap of one
-    /// generation; with several what was promoted, less what has died young. `None` if nobody can tell, since everything was collected.
+    /// Bytes that the next major collection will find in addition to those at the end of the last
+    /// collection: the bytes allocated, in a heap of one generation; with several, the bytes
+    /// promoted less those that died young. `None` if it is unknown, because everything was
+    /// collected.
     pub arrived: Option<f64>,
-    /// How long the program ran since the last collection.
+    /// The running time of the program since the last collection.
     pub running: Duration,
-    /// How long the collection took.
+    /// The duration of the collection.
     pub collecting: Duration,
 }
 
-/// How far a heap should grow.
+/// A rule for how far a heap should grow.
 pub trait Policy: std::fmt::Debug + Send {
-    /// The size to which the old generations may grow before they are collected, when their last collection left `live`.
+    /// The size to which the old generations may grow before they are collected, after their last
+    /// collection left `live`.
     fn old_limit(&self, live: Bytes, shape: Shape) -> Bytes;
-    /// The allocation area of a heap that is collected in full each time.
+    /// The allocation area of a heap in which every collection is major.
     fn area(&self, live: Live, shape: Shape) -> Bytes;
-    /// What may be allocated before the next collection, when what is live stays where it is.
+    /// The bytes that may be allocated before the next collection, when live data stay in place.
     fn growth(&self, live: Bytes) -> Bytes;
-    /// Whether the allocation area grows into what `-H` leaves.
+    /// Whether the allocation area grows into the memory that `-H` leaves.
     fn takes_hints(&self) -> bool {
         true
     }
-    /// A collection has ended.
+    /// Notes the figures of a collection that has ended.
     fn note(&mut self, _: &Measured) {}
 }

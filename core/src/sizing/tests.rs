@@ -1,4 +1,4 @@
-//! Sizing as a whole, on heaps that have memory: what is planned fits.
+//! Sizing as a whole, on heaps that have memory: planned memory fits.
 
 use super::*;
 use crate::block::LARGE_OBJECT;
@@ -21,7 +21,7 @@ fn heap(config: &Config) -> Heap {
     Heap::new(config).expect("address space")
 }
 
-/// So many blocks in runs of up to `most` blocks, every `freed`-th of them free again.
+/// Occupies `blocks` blocks in runs of up to `most` blocks and frees every `freed`-th run again.
 fn occupy(heap: &mut Heap, blocks: usize, most: u32, freed: usize) -> Result<Vec<BlockRun>, OutOfMemory> {
     let (mut runs, mut taken) = (Vec::new(), 0);
     while taken < blocks {
@@ -57,14 +57,14 @@ fn the_allocation_area_shrinks_before_the_heap_is_exhausted() {
     let shrunk = area(28).expect("still fits");
     assert!(shrunk < Bytes(4 * MIB) && shrunk > Bytes(0), "{shrunk}");
     assert!(area(32).is_err());
-    // What stays in its place may be more: four fifths of the limit.
+    // Data that stay in place may be more: four fifths of the limit.
     let area = |mib: usize| sizing.area(live(mib * MIB), Bytes(0), Shape::Compacting);
     let shrunk = area(52).expect("fits");
     assert!(shrunk >= Bytes(MIB) && shrunk < Bytes(4 * MIB), "{shrunk}");
     assert!(area(63).is_err());
-    // That a minor collection leaves so much only means that a major one is due.
+    // A minor collection that leaves that much only makes a major one due.
     let mut sizing = Sizing::new(&config, &heap(&config));
-    sizing.in_full = false;
+    sizing.last_was_major = false;
     let least = sizing.area(live(63 * MIB), Bytes(0), Shape::Compacting);
     assert_eq!(least.expect("the least"), Bytes(4 * BLOCK.0));
     assert!(sizing.major_is_urgent(live(63 * MIB), Young::default(), Shape::Compacting));
@@ -82,7 +82,7 @@ fn compaction_is_due_as_in_ghc_or_when_a_copy_would_not_fit() {
     assert!(due(of(Compact::Always), 0));
     assert!(!due(of(Compact::Above(44.0)), 43) && due(of(Compact::Above(44.0)), 45));
     assert!(due(of(Compact::Above(90.0)), 55));
-    // A share of no limit is none.
+    // A share of no limit means no compaction.
     let unlimited = Config {
         max_heap: None,
         ..of(Compact::Above(1.0))
@@ -97,7 +97,8 @@ fn a_heap_of_fixed_size_grows_to_it() {
         ..config(64 * MIB)
     };
     let sizing = Sizing::new(&fixed, &heap(&fixed));
-    // Whatever is live: half of it, or all, less an allocation area of 4 MiB, and of what side tables leave.
+    // For any live data: half of the limit, or all, less an allocation area of 4 MiB and the side
+    // tables.
     for mib in [0, 10, 25] {
         let copying = sizing.old_limit(Bytes(mib * MIB), Shape::Copying).0 as f64 / MIB as f64;
         let compacting = sizing.old_limit(Bytes(mib * MIB), Shape::Compacting).0 as f64 / MIB as f64;
@@ -110,7 +111,7 @@ fn a_heap_of_fixed_size_grows_to_it() {
     assert!(area.0 > 16 * MIB && area.0 < 22 * MIB, "{area}");
     let in_place = sizing.area_in_place(Bytes(40 * MIB)).expect("fits");
     assert!(in_place.0 > 22 * MIB && in_place.0 <= 24 * MIB, "{in_place}");
-    // A size that is no limit: what does not fit may grow by -O all the same.
+    // A size that is no limit: data that do not fit may still grow by -O.
     let hinted = Config {
         heap_hint: HeapHint::Size(Bytes(16 * MIB)),
         max_heap: None,
@@ -136,7 +137,7 @@ fn hints_raise_the_allocation_area() {
     assert_eq!(area, hinted_area(Bytes(100 * MIB), Bytes(20 * MIB), 30));
 }
 
-/// What collections of a heap have to be told before they begin.
+/// The words that a collection has to announce before it begins.
 fn need(live: Live, young: Bytes, shape: Shape) -> Words {
     let copied = match shape {
         Shape::Copying => live.copied,
@@ -195,7 +196,7 @@ proptest! {
     ) {
         let config = Config { allocation_area: Bytes(area * 1024), ..config(limit * MIB) };
         let mut sizing = Sizing::new(&config, &heap(&config));
-        sizing.in_full = false;
+        sizing.last_was_major = false;
         let shape = if compacting { Shape::Compacting } else { Shape::Copying };
         lives.sort_unstable();
         let mut last: Option<(Live, Bytes)> = None;

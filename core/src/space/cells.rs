@@ -1,16 +1,19 @@
-//! A space whose closures stay where they are: cells of one size class in each segment, swept lazily.
+//! A space whose closures stay where they are: cells of one size class in each segment, swept
+//! lazily.
 //!
 //! * *cell*: room for one closure of a size class ([`SizeClass`]).
-//! * *segment*: a run of blocks with cells of one class (GHC's word, from its nonmoving collector). The first segments of
-//!   a class are as small as eight cells allow, later ones up to 32 KiB: a small heap must not be used up by one segment each.
+//! * *segment*: a run of blocks with cells of one class (GHC's word, from its nonmoving collector).
+//!   The first segments of a class are as small as eight cells allow, later ones up to 32 KiB: one
+//!   segment for each class must not use up a small heap.
 //! * *hole*: neighbouring free cells. Mutators allocate from hole to hole ([`Cells`]).
 //!
-//! A cell is free if its mark bit is clear. A collection clears the bits (*condemn*), a marker sets those of what it reaches, and
-//! *sweeping* gives segments without marks back to the block allocator. Finding the holes of the others is left to allocation,
-//! which asks the bits, not the cells: dead closures are never read.
+//! A cell is free if its mark bit is clear. A collection clears the bits (*condemn*), a marker sets
+//! the bits of the closures it reaches, and *sweeping* returns segments without marks to the block
+//! allocator. Holes in the other segments are found during allocation, which reads the bits, not
+//! the cells: dead closures are never read.
 //!
-//! Costs: to condemn and to sweep, a cache line of bits for each block; a refill, the bits up to the end of the next
-//! hole. Memory: that of the mark bits, and 16 bytes a segment.
+//! Costs: to condemn and to sweep, a cache line of bits for each block; a refill, the bits up to
+//! the end of the next hole. Memory: that of the mark bits, and 16 bytes a segment.
 
 use super::{MarkBits, SizeClass};
 use crate::alloc::Cells;
@@ -39,12 +42,12 @@ struct Class {
     segments: Vec<BlockRun>,
     /// The segment in which holes are looked for.
     next: usize,
-    /// Where in it; null: at its start.
+    /// The position in that segment; null: its start.
     at: Addr,
 }
 
 impl CellSpace {
-    /// An empty space, all of it in `step` ([`crate::space`] says what steps mean).
+    /// An empty space. All of it belongs to `step` ([`crate::space`] explains steps).
     pub fn new(step: u8) -> Self {
         CellSpace {
             classes: SizeClass::all().map(|_| Class::default()).collect(),
@@ -54,7 +57,8 @@ impl CellSpace {
         }
     }
 
-    /// Give the mutator another hole for closures of `words` words, of a new segment if there is none.
+    /// Gives the mutator another hole for closures of `words` words, in a new segment if there is
+    /// none.
     ///
     /// # Errors
     /// If the heap has no memory for a segment.
@@ -83,7 +87,7 @@ impl CellSpace {
         Ok(())
     }
 
-    /// Before marking: take the mutators' holes back, and clear the marks.
+    /// Prepares for marking: takes the mutators' holes back, and clears the marks.
     pub fn condemn(&mut self, marks: &mut MarkBits, capabilities: Capabilities<'_, Cells>) {
         for (class, cells) in SizeClass::all().zip(&self.classes) {
             for capability in capabilities.iter() {
@@ -95,8 +99,8 @@ impl CellSpace {
         }
     }
 
-    /// After marking: free the segments in which nothing is marked. The cells of others are free from now on if they are
-    /// not marked.
+    /// Sweeps after marking: frees the segments without marks. In the other segments, unmarked
+    /// cells are free from now on.
     pub fn sweep(&mut self, heap: &mut Heap, marks: &MarkBits) {
         for (class, cells) in SizeClass::all().zip(&mut self.classes) {
             cells.segments.retain(|run| {
@@ -125,7 +129,7 @@ impl CellSpace {
         Bytes(self.held)
     }
 
-    /// The regions that hold closures: stretches of cells that are filled to the last word.
+    /// Visits the regions that hold closures: stretches of cells that are filled to the last word.
     pub fn for_each_region(
         &self,
         marks: &MarkBits,
@@ -165,22 +169,22 @@ impl Class {
         None
     }
 
-    /// Look for holes from the first segment on.
+    /// Starts the search for holes again, at the first segment.
     fn rewind(&mut self) {
         (self.next, self.at) = (0, Addr::NULL);
     }
 
-    /// Just swept: nobody uses what is free, and whoever does is found out.
+    /// Poisons all holes after a sweep, so that a use of free memory is found.
     fn retire_holes(&mut self, marks: &MarkBits, class: SizeClass) {
         while let Some((start, end)) = self.next_hole(marks, class) {
-            // SAFETY: inside a segment, between closures that live.
+            // SAFETY: the hole lies in a segment, between live closures.
             unsafe { poison::retire(start, end - start) };
         }
         self.rewind();
     }
 }
 
-/// Behind the last cell of a segment.
+/// The end of the last cell of a segment.
 fn cells_end(run: BlockRun, class: SizeClass) -> Addr {
     let cell = class.cell().to_bytes().0;
     Addr(run.start().0 + run.bytes().0 / cell * cell)

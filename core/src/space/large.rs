@@ -1,6 +1,7 @@
-//! Large objects that stay where they are and in their step: what lives of them is what is marked.
+//! Large objects that stay where they are and in their step: the marked ones live.
 //!
-//! For collectors that mark. (Copying collectors keep their large objects in the nursery and in steps, and change their step.)
+//! For collectors that mark. (Copying collectors keep their large objects in the nursery and in
+//! steps, and change their step.)
 
 use super::{LargeObject, MarkBits};
 use crate::block::{BlockState, Region, poison};
@@ -19,7 +20,7 @@ pub struct LargeObjects {
 }
 
 impl LargeObjects {
-    /// No objects; those to come are in `step`.
+    /// A space without objects; later ones belong to `step`.
     pub fn new(step: u8) -> Self {
         LargeObjects {
             objects: Vec::new(),
@@ -29,7 +30,7 @@ impl LargeObjects {
         }
     }
 
-    /// Space for an object of `words` words.
+    /// Allocates space for an object of `words` words.
     ///
     /// # Errors
     /// If the heap has no memory for it.
@@ -37,7 +38,7 @@ impl LargeObjects {
         let run = heap.allocate_words(words)?;
         heap.set_state(run, BlockState::of_step(self.step).large());
         let end = run.start() + words;
-        // SAFETY: the run is new, and what is behind the object stays unused.
+        // SAFETY: the run is new, and the memory behind the object stays unused.
         unsafe { poison::retire(end, run.end() - end) };
         marks.set(run.start());
         self.held += run.bytes().0;
@@ -46,7 +47,7 @@ impl LargeObjects {
         Ok(run.start())
     }
 
-    /// Before marking: clear the marks.
+    /// Prepares for marking: clears the marks.
     pub fn condemn(&mut self, marks: &mut MarkBits) {
         for object in &self.objects {
             let start = object.run.start();
@@ -54,7 +55,7 @@ impl LargeObjects {
         }
     }
 
-    /// After marking: free what is not marked.
+    /// Sweeps after marking: frees the unmarked objects.
     pub fn sweep(&mut self, heap: &mut Heap, marks: &MarkBits) {
         self.objects.retain(|object| {
             let lives = marks.get(object.run.start());
@@ -77,7 +78,7 @@ impl LargeObjects {
         Bytes(self.held)
     }
 
-    /// The regions that hold closures: one an object.
+    /// Visits the regions that hold closures: one for each object.
     pub fn for_each_region(&self, visit: &mut dyn FnMut(Region)) {
         self.objects.iter().for_each(|object| visit(object.region(self.step)));
     }

@@ -1,27 +1,32 @@
-//! The live map: which words of a heap belong to closures that were marked, and where those go.
+//! The live map: the words of a heap that belong to marked closures, and the new places of those
+//! closures.
 //!
-//! For collectors that compact in the manner of LISP-2, by tables beside the heap as the Compressor and the parallel collector
-//! of OpenJDK have them. Words come in *entries* of 64, half a kilobyte of heap:
+//! For collectors that compact in the manner of LISP-2, with tables outside the heap as in the
+//! Compressor and in OpenJDK's parallel collector. Words are grouped into *entries* of 64, half a
+//! kilobyte of heap:
 //!
 //! | table | for each entry | written by |
 //! |---|---|---|
-//! | bits | a bit a word: it belongs to a marked closure | marking |
-//! | overhang | the words at its start that belong to a closure which begins in an earlier entry, 0 to 64 | marking |
-//! | destinations | where a word in it goes if no word before it in the entry lives | planning |
+//! | bits | a bit for each word that belongs to a marked closure | marking |
+//! | overhang | the words of a closure from an earlier entry, 0 to 64 | marking |
+//! | destinations | the new address of its words if none before them lives | planning |
 //!
-//! So the new address of a closure is its entry's destination and as many words as bits are set before its own: two loads from tables that are
-//! a 32nd of the heap together, and nothing of the closure. A destination is that of the first closure that *begins* in the entry less the overhang; what
-//! begins in one entry is never torn apart.
+//! So the new address of a closure is its entry's destination plus the number of bits that are set
+//! before its own, in words: two loads from tables that are a 32nd of the heap together, and none
+//! from the closure. An entry's destination is that of the first closure that *begins* in it, less
+//! the overhang. Closures that begin in one entry stay together.
 //!
-//! Of a large object, which is not moved, only the first word's bit is set, and its destination is where it lies: nobody who
-//! follows a pointer need ask whether it leads to one.
+//! A large object is not moved: only its first word's bit is set, and its destination is its own
+//! address. So code that follows a pointer need not ask whether it leads to a large object.
 //!
-//! Memory: a 64th for the bits, another for destinations, a 512th for overhangs, of the part of the heap that was used.
+//! Memory: a 64th for the bits, another for destinations, a 512th for overhangs, of the part of the
+//! heap that was used.
 //!
-//! Invariant: between collections the bits and overhangs are zero: who compacts clears what he set.
+//! Invariant: between collections the bits and overhangs are zero; the compactor clears every bit
+//! it set.
 
 use super::{Marks, set_bits};
-use crate::block::{Exhausted, LARGE_OBJECT, MEGABLOCK};
+use crate::block::{LARGE_OBJECT, MEGABLOCK, Shortage};
 use crate::heap::{Heap, OutOfMemory};
 use crate::memory::Table;
 use crate::profile::SideWords;
@@ -29,10 +34,10 @@ use crate::sync::Arc;
 use crate::words::{Addr, Bytes, Words};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
-/// Words of an entry: bits of a word of the table.
+/// Words of an entry: the bits of one word of the table.
 pub(crate) const ENTRY: usize = u64::BITS as usize;
 
-/// Bytes of heap that an entry stands for.
+/// Bytes of heap that belong to an entry.
 pub(crate) const ENTRY_BYTES: usize = ENTRY * 8;
 
 /// The live map of a heap. Addresses outside the heap panic.
@@ -46,19 +51,19 @@ pub struct LiveMap {
 }
 
 impl LiveMap {
-    /// The map of `heap`, with nothing in it.
+    /// The map of `heap`, empty.
     ///
     /// # Errors
     /// If the system has no addresses for it.
     pub fn new(heap: &Heap) -> Result<Self, OutOfMemory> {
-        // For each entry eight bytes of bits, a byte, and eight of addresses.
+        // For each entry: eight bytes of bits, one byte of overhang, eight bytes of destination.
         heap.register_side(Bytes(MEGABLOCK.0 / ENTRY_BYTES * 17))?;
         let entries = heap.blocks().accounting().reserved.0 / ENTRY_BYTES;
         let table = |error| OutOfMemory {
             requested: Bytes(entries * 8),
             in_use: heap.blocks().accounting().committed(),
             limit: heap.blocks().limit(),
-            cause: Exhausted::System(error),
+            cause: Shortage::System(error),
         };
         Ok(LiveMap {
             bits: Table::new(entries).map_err(table)?,
@@ -69,7 +74,7 @@ impl LiveMap {
         })
     }
 
-    /// What has to be moved with closures, in a profiled heap.
+    /// The side words of a profiled heap, which move with the closures.
     pub(crate) fn side_words(&self) -> Option<&SideWords> {
         self.side_words.as_deref()
     }
@@ -89,7 +94,7 @@ impl LiveMap {
         entry
     }
 
-    /// Nothing from `from` to `to` lives; both are where entries begin.
+    /// Clears the map from `from` to `to`, both of which are starts of entries.
     pub fn clear(&mut self, from: Addr, to: Addr) {
         let range = self.entry(from)..self.entry(to);
         self.bits[range.clone()].iter_mut().for_each(|bits| *bits.get_mut() = 0);
@@ -98,11 +103,13 @@ impl LiveMap {
 
     #[inline(always)]
     fn set<const PARALLEL: bool>(&self, entry: usize, mask: u64) -> u64 {
-        // SAFETY: an entry, which is shared as an atomic only. What marking found out is handed on by the end of marking.
+        // SAFETY: the pointer is to an entry, which other threads access only as an atomic. The end
+        // of marking publishes the bits.
         unsafe { set_bits::<PARALLEL>(&self.bits[entry], mask) }
     }
 
-    /// The `left` words of a closure that do not lie in the entry it begins in, but in `entry` and those behind it.
+    /// Sets the bits and overhangs of the `left` words of a closure that lie in `entry` and those
+    /// behind it, not in the entry where the closure begins.
     fn set_overhang<const PARALLEL: bool>(&self, mut entry: usize, mut left: usize) {
         while left > 0 {
             let here = left.min(ENTRY);
@@ -113,7 +120,7 @@ impl LiveMap {
         }
     }
 
-    /// Words of the closures that begin in the entry at `at`, to the end of the last one.
+    /// Words of the closures that begin in the entry at `at`, up to the end of the last one.
     pub(crate) fn words_beginning(&self, at: Addr) -> Words {
         let entry = self.entry(at);
         let overhang = usize::from(self.overhang[entry].load(Relaxed));
@@ -132,7 +139,7 @@ impl LiveMap {
         Words(words)
     }
 
-    /// The closures that begin in the entry at `at` go to `to` and behind it.
+    /// Sets the destination of the closures that begin in the entry at `at`: `to` and behind it.
     pub(crate) fn set_destination(&mut self, at: Addr, to: Addr) {
         let entry = self.entry(at);
         let overhang = usize::from(self.overhang[entry].load(Relaxed));
@@ -141,20 +148,21 @@ impl LiveMap {
         self.to[entry] = to as u64;
     }
 
-    /// The map, to be read by loops.
+    /// The map as loops read it.
     pub(crate) fn view(&self) -> LiveView<'_> {
         LiveView { map: self }
     }
 }
 
-/// The `count` lowest bits.
+/// A word with the lowest `count` bits set.
 #[inline(always)]
 const fn low_bits(count: usize) -> u64 {
     if count >= ENTRY { u64::MAX } else { (1 << count) - 1 }
 }
 
-// SAFETY: `mark` says yes once for each first word, since the bit of it was clear before and is never cleared while marking goes on; `next_marked` begins
-// behind a closure, where the next bit that is set is the first of one.
+// SAFETY: `mark` returns true once for each first word, since that word's bit was clear before and
+// is never cleared during marking. `next_marked` starts behind a closure, where the next bit that
+// is set is the first of a closure.
 unsafe impl Marks for LiveMap {
     #[inline(always)]
     fn mark<const PARALLEL: bool>(&self, at: Addr, words: Words) -> bool {
@@ -207,21 +215,23 @@ pub(crate) struct LiveView<'m> {
 }
 
 impl LiveView<'_> {
-    /// Where the closure at `at`, which is marked, goes.
+    /// The new address of the marked closure at `at`.
     ///
     /// # Safety
-    /// A closure of the heap is there.
+    /// A closure of the map's heap starts at `at`.
     #[inline(always)]
     pub unsafe fn forward(self, at: u64) -> u64 {
         let (entry, bit) = self.map.place(Addr(at as usize));
         debug_assert!(entry < self.map.bits.len());
-        // SAFETY: the heap's words have entries.
+        // SAFETY: every word of the heap has an entry.
         let (bits, to) = unsafe { (self.map.bits.get_unchecked(entry), self.map.to.get_unchecked(entry)) };
         let before = bits.load(Relaxed) & low_bits(bit);
         to + u64::from(before.count_ones()) * 8
     }
 
-    /// The bits of the entry at `at` that belong to closures which begin in it, how many words at its start do not, and where the first of those closures goes.
+    /// Three facts about the entry at `at`: the bits that belong to closures which begin in it, the
+    /// number of words at its start that do not, and the destination of the first of those
+    /// closures.
     #[inline(always)]
     pub fn beginning(self, at: Addr) -> (u64, usize, Addr) {
         let entry = self.map.entry(at);

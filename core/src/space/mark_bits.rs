@@ -1,22 +1,25 @@
 //! Mark bits: a bit for each word of a heap, in a side table.
 //!
-//! For collectors that do not move what lives, or not before they know all of it. A set bit says that a closure starts at
-//! its word. During a collection the bits are *marks*: the spaces that are collected clear theirs (condemn), and a
-//! [`Marker`](crate::trace::Marker) sets the bit of each closure that it reaches ([`Marks`]). Afterwards, until the next collection, they
-//! say where closures start, for sweeping, walks and allocation: a space sets the bits of what it hands to a mutator.
+//! For collectors that do not move live closures, or not before they know all of them. A set bit
+//! says that a closure starts at its word. During a collection the bits are *marks*: the spaces
+//! that are collected clear theirs (condemn), and a [`Marker`](crate::trace::Marker) sets the bit
+//! of each closure that it reaches ([`Marks`]). Afterwards, until the next collection, they say
+//! where closures start, for sweeping, walks and allocation: a space sets the bits of the memory
+//! that it hands to a mutator.
 //!
-//! Invariant: outside collections a bit is set exactly where a closure starts, or in memory that a mutator may still
-//! allocate in. `-DS` checks it: regions are made of these bits. Memory: a 64th of the part of the heap that was used.
+//! Invariant: outside collections a bit is set exactly where a closure starts, or in memory that a
+//! mutator may still allocate in. `-DS` checks it: regions are made of these bits. Memory: a 64th
+//! of the part of the heap that was used.
 
 use super::Marks;
-use crate::block::{Exhausted, MEGABLOCK};
+use crate::block::{MEGABLOCK, Shortage};
 use crate::heap::{Heap, OutOfMemory};
 use crate::memory::Table;
 use crate::sync::{Ordering::Relaxed, shared_word};
 use crate::words::{Addr, Bytes, Words};
 use std::sync::atomic::AtomicU64;
 
-/// Bits of an entry of the table.
+/// Bits in an entry of the table.
 const BITS: usize = u64::BITS as usize;
 
 /// A bit for each word of a heap. Addresses outside the heap panic.
@@ -39,7 +42,7 @@ impl MarkBits {
             requested: Bytes(len * 8),
             in_use: heap.blocks().accounting().committed(),
             limit: heap.blocks().limit(),
-            cause: Exhausted::System(error),
+            cause: Shortage::System(error),
         })?;
         Ok(MarkBits {
             entries,
@@ -57,11 +60,11 @@ impl MarkBits {
     #[inline(always)]
     pub fn get(&self, at: Addr) -> bool {
         let (entry, bit) = self.place(at);
-        // Relaxed, here and below: bits say nothing of other memory.
+        // Relaxed, here and below: a bit says nothing about other memory.
         self.entries[entry].load(Relaxed) >> bit & 1 != 0
     }
 
-    /// Set the bit of `at`; says whether it was clear.
+    /// Sets the bit of `at`; returns whether it was clear.
     #[inline(always)]
     pub fn set(&mut self, at: Addr) -> bool {
         let (entry, bit) = self.place(at);
@@ -71,7 +74,7 @@ impl MarkBits {
         before != *entry
     }
 
-    /// Clear the bits of all words from `from` to `to`.
+    /// Clears the bits of all words from `from` to `to`.
     pub fn clear(&mut self, from: Addr, to: Addr) {
         if from >= to {
             return;
@@ -91,8 +94,8 @@ impl MarkBits {
         }
     }
 
-    /// Set the bit of every `step`-th word from `from` to `to`.
-    pub fn set_every(&mut self, from: Addr, to: Addr, step: Words) {
+    /// Sets the bit of every `step`-th word from `from` to `to`.
+    pub(crate) fn set_every(&mut self, from: Addr, to: Addr, step: Words) {
         let mut word = (from.0 - self.base.0) / 8;
         let end = (to.0 - self.base.0) / 8;
         while word < end {
@@ -129,12 +132,14 @@ impl MarkBits {
     }
 }
 
-// SAFETY: the bit of a closure's first word is its mark, and whose `set_bits` finds it clear has marked it.
+// SAFETY: the bit of a closure's first word is its mark. `set_bits` returns a clear bit to one
+// caller only, the one that set it.
 unsafe impl Marks for MarkBits {
     #[inline(always)]
     fn mark<const PARALLEL: bool>(&self, at: Addr, _: Words) -> bool {
         let (entry, bit) = self.place(at);
-        // SAFETY: an entry, which is shared as an atomic only: it can be written in another way by who has the table to himself.
+        // SAFETY: the pointer is to an entry, which is shared as an atomic only; other writes need
+        // the table exclusively.
         unsafe { set_bits::<PARALLEL>(&self.entries[entry], 1 << bit) >> bit & 1 == 0 }
     }
 
@@ -155,17 +160,19 @@ unsafe impl Marks for MarkBits {
     }
 }
 
-/// Sets `bits` of an entry of a table; gives what it was. `PARALLEL`: others may be setting bits of it.
+/// Sets `bits` of an entry of a table; returns its former value. `PARALLEL`: other threads may be
+/// setting bits of it.
 ///
 /// # Safety
-/// As for [`shared_word`], in parallel; else an entry.
+/// `entry` points to an entry of a live table. If `PARALLEL`, all accesses to it are atomic, as
+/// [`shared_word`] demands; otherwise no other thread accesses it.
 #[inline(always)]
 pub(crate) unsafe fn set_bits<const PARALLEL: bool>(entry: *const AtomicU64, bits: u64) -> u64 {
     if PARALLEL {
-        // SAFETY: passed on. Relaxed: who sees a bit learns nothing of other memory.
+        // SAFETY: the caller vouches for the entry. Relaxed: a bit says nothing about other memory.
         unsafe { shared_word(entry.cast_mut().cast()) }.fetch_or(bits, Relaxed)
     } else {
-        // SAFETY: an entry.
+        // SAFETY: the caller vouches for the entry.
         let entry = unsafe { &*entry };
         let before = entry.load(Relaxed);
         entry.store(before | bits, Relaxed);
@@ -190,7 +197,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a vector of booleans.
+        /// Compares the bits with a vector of booleans.
         #[test]
         fn bits_are_as_a_vector_of_booleans_says(ops in proptest::collection::vec((0..3u8, 0..WORDS, 0..WORDS, 1..70usize), 1..40)) {
             let (mut bits, mut model) = (bits(), vec![false; WORDS]);

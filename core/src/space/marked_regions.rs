@@ -1,4 +1,4 @@
-//! The regions of a space whose mark bits say where closures are.
+//! The regions of a space in which mark bits say where closures are.
 
 use super::MarkBits;
 use crate::block::{BlockRun, Region};
@@ -6,9 +6,10 @@ use crate::closure::ClosureRef;
 use crate::words::{Addr, Words};
 
 impl MarkBits {
-    /// Calls `visit` for the regions of `run`, which is of `step`: stretches of closures one behind the other. `free` is what
-    /// mutators may still allocate in, where no closures are whatever the bits say. A run without closures is shown as one
-    /// empty region: somebody must own its blocks.
+    /// Calls `visit` for the regions of `run`, which belongs to `step`: stretches of closures one
+    /// behind the other. `free` are the ranges in which mutators may still allocate; they hold no
+    /// closures, even where bits are set. A run without closures is shown as one empty region,
+    /// because every block must belong to a region.
     pub fn for_each_region(&self, run: BlockRun, free: &[(Addr, Addr)], step: u8, visit: &mut dyn FnMut(Region)) {
         let region = |start, end| Region {
             run,
@@ -37,13 +38,14 @@ impl MarkBits {
         visit(region(start, end));
     }
 
-    /// Where the closure at `at` ends, `limit` at most. One that cannot be read counts as a word: a checker will say what is wrong
-    /// with it.
+    /// The end of the closure at `at`, at most `limit`. A closure that cannot be read counts as one
+    /// word: a checker will report it.
     fn closure_end(&self, at: Addr, limit: Addr) -> Addr {
         let closure = ClosureRef(at.as_mut_ptr());
         let left = (limit - at).to_words_up();
-        // SAFETY: a closure starts where a bit is set (the invariant of `MarkBits`), and what is free was left out. A header that is
-        // none is not believed, and a size no further than the limit.
+        // SAFETY: a closure starts where a bit is set (the invariant of `MarkBits`), and free
+        // ranges were left out. A header that is not sane is not used, and a size only up to the
+        // limit.
         let words = unsafe { closure.header().is_sane().then(|| closure.words()) };
         at + words.unwrap_or(Words(1)).min(left)
     }

@@ -1,20 +1,23 @@
-//! Spaces: what collectors are made of.
+//! Spaces: the parts that collectors are built from.
 //!
-//! Memory that holds closures lies in *steps* (GHC's word). Step 0 is the [nursery](Nursery), where mutators allocate. What
-//! survives a collection goes from step `s` to step `s + 1`, until the oldest. With generations, steps 0 and 1 are
-//! generation 0 (so that a closure is copied once inside generation 0 before it is promoted: GHC's ageing), and step
-//! `g + 1` is generation `g`. With one generation (`-G1`) step 1 is the oldest.
+//! Memory that holds closures belongs to *steps* (GHC's word). Step 0 is the [nursery](Nursery),
+//! where mutators allocate. Survivors of a collection go from step `s` to step `s + 1`, until the
+//! oldest. With generations, steps 0 and 1 are generation 0 (so that a closure is copied once
+//! inside generation 0 before it is promoted: GHC's ageing), and step `g + 1` is generation `g`.
+//! With one generation (`-G1`) step 1 is the oldest.
 //!
-//! Each block's step stands in the state table ([`crate::block`]), one byte a block: it is all that a write barrier
-//! and an evacuation need to know of a closure's whereabouts.
+//! Each block's step is in the state table ([`crate::block`]), one byte a block. A write barrier
+//! and an evacuation need to know nothing else about a closure's place.
 //!
-//! Each step after 0 keeps closures that have pointers and closures that have none in separate [`Lane`]s, so that the
-//! latter are never scanned and keep the former dense. Large objects ([`LARGE_OBJECT`]) have block runs of their own and
-//! are never copied: they change step by changing the state of their blocks.
+//! Each step after 0 keeps closures that have pointers and closures that have none in separate
+//! [`Lane`]s: the latter are never scanned, and the former stay dense. Large objects
+//! ([`LARGE_OBJECT`]) have block runs of their own and are never copied: their blocks' state
+//! changes when they change step.
 //!
-//! Those are the spaces of collectors that copy. For collectors that leave closures where they are: [`CellSpace`] has cells of
-//! [size classes](SizeClass), [`LargeObjects`] what is too large for them, and [`MarkBits`] say of both what lives. Such a
-//! space is of one step, 1 if everything is collected each time.
+//! Those are the spaces of collectors that copy. Collectors that leave closures in place use
+//! [`CellSpace`] with cells of [size classes](SizeClass), [`LargeObjects`] for closures that are
+//! too large for cells, and [`MarkBits`], which say which closures live. Such a space belongs to
+//! one step: 1 if everything is collected each time.
 
 mod cells;
 mod large;

@@ -1,12 +1,14 @@
 //! The nursery: the allocation areas (`-A`), step 0.
 //!
-//! Runs of blocks that mutators bump through, one after the other; all of it is condemned at every collection and used
-//! again afterwards, so it stays in the cache as far as it fits there. Each capability has an area of its own, and a collection is
-//! due when one of them is used up. With `-n` there is one area for all, cut into chunks: whoever runs out takes the next, and a
-//! collection is due when there is none, so that capabilities that allocate little leave their share to those that allocate much.
+//! Mutators bump through runs of blocks, one after the other. All of the nursery is condemned at
+//! every collection and used again afterwards, so it stays in the cache as far as it fits there.
+//! Each capability has an area of its own, and a collection is due when one area is used up. With
+//! `-n` there is one area for all, cut into chunks: a capability whose chunk is full takes the
+//! next, and a collection is due when none is left, so that capabilities that allocate little leave
+//! their share to those that allocate much.
 //!
-//! Large objects that are still young count against the size of one area, as in GHC (`-AL`, by default `-A`): all together, whoever
-//! allocated them.
+//! Large objects that are still young count against the size of one area, as in GHC (`-AL`, by
+//! default `-A`): those of all capabilities together.
 
 use super::LargeObject;
 use crate::alloc::Bump;
@@ -17,21 +19,23 @@ use crate::config::Config;
 use crate::heap::{Heap, OutOfMemory};
 use crate::words::{Addr, Bytes, Words};
 
-/// Where mutators allocate.
+/// The memory in which mutators allocate.
 #[derive(Debug)]
 pub struct Nursery {
-    /// One for each capability, or one for all.
+    /// One area for each capability, or one for all.
     areas: Vec<Area>,
-    /// By capability: its run, as an index into the runs of its area.
+    /// By capability: the run that it allocates in, as an index into the runs of its area.
     held: Vec<Option<usize>>,
-    /// Most blocks of a run.
+    /// The most blocks of a run.
     chunk: u32,
     large: Vec<LargeObject>,
-    large_words: usize,
+    large_words: Words,
     /// Words of large objects at which a collection is due.
-    large_limit: usize,
-    /// `-A` for all capabilities together, in bytes, and `-AL` in words. An area smaller than that has that much less for large objects.
-    full: (usize, usize),
+    large_limit: Words,
+    /// `-A` for all capabilities together.
+    full_area: Bytes,
+    /// `-AL`: the limit on large objects when the areas have their full size.
+    full_large: Words,
 }
 
 /// Runs that are handed out one after the other.
@@ -40,26 +44,26 @@ struct Area {
     runs: Vec<NurseryRun>,
     /// The run that is handed out next.
     next: usize,
-    /// Blocks that the runs have together.
+    /// Blocks of all runs together.
     blocks: u32,
 }
 
 #[derive(Debug)]
 struct NurseryRun {
     run: BlockRun,
-    /// Behind the last closure, unless a mutator is at work here.
+    /// The end of the last closure, unless a mutator allocates here now.
     end: Addr,
 }
 
-/// The state of nursery blocks, always: they are in every collection.
+/// The state of nursery blocks at all times: they are in every collection.
 const NURSERY: BlockState = BlockState::NURSERY.condemned(true);
 
 impl Nursery {
-    /// A nursery of `size` for all capabilities together, in chunks (`-n`) and with a limit on young large objects (`-AL`) as
-    /// `config` says.
+    /// Makes a nursery of `size` for all capabilities together, with the chunks (`-n`) and the
+    /// limit on young large objects (`-AL`) of `config`.
     ///
     /// # Errors
-    /// If the heap has not as much memory.
+    /// If the heap has not enough memory.
     pub fn new(heap: &mut Heap, size: Bytes, config: &Config) -> Result<Self, OutOfMemory> {
         let capabilities = config.capabilities as usize;
         let (areas, chunk) = match config.chunk_size() {
@@ -71,12 +75,10 @@ impl Nursery {
             held: vec![None; capabilities],
             chunk: chunk.clamp(1, BLOCKS_PER_MEGABLOCK),
             large: Vec::new(),
-            large_words: 0,
-            large_limit: 0,
-            full: (
-                config.allocation_area.0.saturating_mul(capabilities),
-                config.large_limit().to_words_up().0,
-            ),
+            large_words: Words::ZERO,
+            large_limit: Words::ZERO,
+            full_area: Bytes(config.allocation_area.0.saturating_mul(capabilities)),
+            full_large: config.large_limit().to_words_up(),
         };
         nursery.resize(heap, size)?;
         Ok(nursery)
@@ -87,22 +89,29 @@ impl Nursery {
         Bytes(self.areas.iter().map(|area| area.blocks as usize * BLOCK.0).sum())
     }
 
-    /// Words in the allocation areas that closures take. The mutators have left.
+    /// Words of closures in the allocation areas. Valid after the mutators have
+    /// [left](Nursery::leave).
     pub fn words(&self) -> Words {
         let runs = self.areas.iter().flat_map(|area| &area.runs);
         Words(runs.map(|run| (run.end.0 - run.run.start().0) / 8).sum())
     }
 
     /// Words in young large objects.
-    pub fn large_words(&self) -> Words {
-        Words(self.large_words)
+    pub(crate) fn large_words(&self) -> Words {
+        self.large_words
     }
 
-    /// Give the mutator of a capability the next run.
+    /// The index of the area of capability `number`: its own area, or the one for all.
+    fn area_of(&self, number: usize) -> usize {
+        if self.areas.len() == 1 { 0 } else { number }
+    }
+
+    /// Gives the mutator of a capability the next run.
     pub fn refill(&mut self, capability: Capability<'_, Bump>) -> Refill {
         self.leave_one(capability);
-        let (number, shared) = (capability.number(), self.areas.len() == 1);
-        let area = &mut self.areas[if shared { 0 } else { number }];
+        let number = capability.number();
+        let area_number = self.area_of(number);
+        let area = &mut self.areas[area_number];
         let Some(next) = area.runs.get(area.next) else {
             return Refill::Collect;
         };
@@ -112,25 +121,27 @@ impl Nursery {
         Refill::Ready
     }
 
-    /// Take the mutators' runs back (before a collection).
+    /// Takes the mutators' runs back (before a collection).
     pub fn leave(&mut self, capabilities: Capabilities<'_, Bump>) {
         capabilities.iter().for_each(|capability| self.leave_one(capability));
     }
 
     fn leave_one(&mut self, capability: Capability<'_, Bump>) {
-        let (number, shared) = (capability.number(), self.areas.len() == 1);
+        let number = capability.number();
+        let area_number = self.area_of(number);
         let end = capability.alloc().leave_region();
         if let Some(held) = self.held[number].take() {
-            self.areas[if shared { 0 } else { number }].runs[held].end = end;
+            self.areas[area_number].runs[held].end = end;
         }
     }
 
-    /// Space for a large object, or `None` if a collection is due: when those there are reach the limit. So one object
-    /// may be larger than the limit, and straight after a collection there is always room. Where memory is short, what nobody has begun to use of the allocation
-    /// areas gives way to it, until the next collection.
+    /// Allocates space for a large object, or returns `None` if a collection is due: when the young
+    /// large objects have reached the limit. So one object may be larger than the limit, and
+    /// directly after a collection there is always room. Where memory is short, unused runs of the
+    /// allocation areas are freed for the object; they come back at the next collection.
     ///
     /// # Errors
-    /// If the heap has not as much memory.
+    /// If the heap has not enough memory.
     pub fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
         if self.large_words >= self.large_limit {
             return Ok(None);
@@ -143,14 +154,14 @@ impl Nursery {
         };
         heap.set_state(run, NURSERY.large());
         let end = run.start() + words;
-        // SAFETY: the run is new, and what is behind the object stays unused.
+        // SAFETY: the run is new, and the memory behind the object stays unused.
         unsafe { poison::retire(end, run.end() - end) };
         self.large.push(LargeObject { run, words });
-        self.large_words += words.0;
+        self.large_words += words;
         Ok(Some(run.start()))
     }
 
-    /// Free a run that nobody has begun to use; `None` if there is none.
+    /// Frees a run that no mutator has begun to use; `None` if there is none.
     fn give_way(&mut self, heap: &mut Heap) -> Option<()> {
         let unused = |area: &&mut Area| area.next < area.runs.len();
         let area = self
@@ -165,8 +176,8 @@ impl Nursery {
         Some(())
     }
 
-    /// After a collection: all runs are empty again, and no large object is young. Gives the large objects back: who
-    /// collects has to say which live on. The mutators have left.
+    /// After a collection, makes all runs empty again. Returns the large objects, which are young
+    /// no more: the collector decides which of them live on. The mutators must have left.
     pub fn reset(&mut self) -> Vec<LargeObject> {
         debug_assert!(
             self.held.iter().all(Option::is_none),
@@ -176,36 +187,36 @@ impl Nursery {
             area.next = 0;
             area.runs.iter_mut().for_each(|run| run.end = run.run.start());
         }
-        self.large_words = 0;
+        self.large_words = Words::ZERO;
         std::mem::take(&mut self.large)
     }
 
-    /// Make the allocation areas `size` large together, at least a block for each capability. They must be empty (just reset).
-    /// If that is less than `-A`, less may be allocated in large objects, too: the same part of `-AL`.
+    /// Makes the allocation areas `size` large together, at least a block for each capability. They
+    /// must be empty (just reset). If that is less than `-A`, the limit on large objects falls in
+    /// proportion: it is the same part of `-AL`.
     ///
     /// # Errors
-    /// If the heap has not as much memory; the nursery is then as large as it could become.
+    /// If the heap has not enough memory. The nursery is then as large as it could become.
     pub fn resize(&mut self, heap: &mut Heap, size: Bytes) -> Result<(), OutOfMemory> {
         let (areas, capabilities) = (self.areas.len() as u32, self.held.len() as u32);
         let share = (blocks_for(size) / capabilities).max(1);
-        // Each capability must find a chunk, however little there is.
+        // Each capability must find a chunk, even in the smallest nursery.
         let chunk = self.chunk.min(share);
         let wanted = share * (capabilities / areas);
-        let (area, large) = self.full;
-        self.large_limit = (large as u128 * size.0.min(area) as u128 / area as u128) as usize;
-        // All shrink before any grows.
+        let (area, large) = (self.full_area.0, self.full_large.0);
+        self.large_limit = Words((large as u128 * size.0.min(area) as u128 / area as u128) as usize);
+        // All areas shrink before any grows.
         self.areas.iter_mut().for_each(|area| area.shrink(heap, wanted, chunk));
         self.areas
             .iter_mut()
             .try_for_each(|area| area.grow(heap, wanted, chunk))
     }
 
-    /// The regions that hold closures.
+    /// Visits the regions that hold closures.
     pub fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
-        let shared = self.areas.len() == 1;
         for (number, area) in self.areas.iter().enumerate() {
             let mut ends: Vec<Addr> = area.runs.iter().map(|run| run.end).collect();
-            for capability in capabilities.iter().filter(|one| shared || one.number() == number) {
+            for capability in capabilities.iter().filter(|one| self.area_of(one.number()) == number) {
                 if let Some(held) = self.held[capability.number()] {
                     ends[held] = capability.alloc().cursor();
                 }
@@ -226,7 +237,8 @@ impl Nursery {
 
 impl Area {
     fn shrink(&mut self, heap: &mut Heap, wanted: u32, chunk: u32) {
-        // Runs larger than a chunk are left from when there was more: too few of them might be left for all.
+        // Runs larger than a chunk are left from a larger nursery; kept, they might be too few for
+        // all capabilities.
         while self.blocks > wanted || self.runs.iter().any(|run| run.run.blocks() > chunk) {
             let Some(last) = self.runs.pop() else { break };
             self.blocks -= last.run.blocks();
@@ -244,7 +256,7 @@ impl Area {
             self.runs.push(NurseryRun { run, end: run.start() });
         }
         for NurseryRun { run, .. } in &self.runs {
-            // SAFETY: the nursery is empty, and no mutator has a run of it.
+            // SAFETY: the nursery is empty, and no mutator holds a run of it.
             unsafe { poison::retire(run.start(), run.bytes()) };
         }
         Ok(())

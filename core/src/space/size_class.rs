@@ -1,31 +1,33 @@
-//! Size classes: closures of about the same size lie in cells of one size.
+//! Size classes: closures of similar size share cells of one size.
 //!
-//! Up to [`EXACT`] words each size is a class of its own, so that the closures that most programs are made of waste nothing.
-//! Above, there are eight classes to a doubling: a cell is at most an eighth larger than its closure. The largest class
-//! holds the largest closures that are not large objects.
+//! Up to [`EXACT`] words each size is a class of its own, so that the closures that most programs
+//! consist of waste nothing. Above, there are eight classes to a doubling: a cell is at most an
+//! eighth larger than its closure. The largest class holds the largest closures that are not large
+//! objects.
 //!
-//! The class of a constant size is a constant: nothing of this is left in a program's allocations of fixed layout.
+//! The class of a constant size is a constant: a program's allocations of fixed layout contain none
+//! of this computation.
 
 use crate::block::{BLOCK, LARGE_OBJECT};
 use crate::words::Words;
 
-/// The last size that is a class of its own, in words.
+/// The largest size that is a class of its own, in words.
 const EXACT: usize = 1 << EXACT_SHIFT;
 const EXACT_SHIFT: usize = 5;
 
-/// log2 of the classes to a doubling.
+/// log2 of the number of classes in a doubling.
 const STEPS_SHIFT: usize = 3;
 
-/// Cells that the smallest segment of a class has at least.
+/// The least number of cells in the smallest segment of a class.
 const LEAST_CELLS: usize = 8;
 
-/// The class of a size. Ordered by size.
+/// The class of a size. Classes are ordered by size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SizeClass(u8);
 
 impl SizeClass {
-    /// How many classes there are.
-    pub const COUNT: usize = SizeClass::of(Words(LARGE_OBJECT.0 - 1)).index() + 1;
+    /// The number of classes.
+    pub(crate) const COUNT: usize = SizeClass::of(Words(LARGE_OBJECT.0 - 1)).index() + 1;
 
     /// The class of closures of `words` words, 1 to [`LARGE_OBJECT`] less one.
     #[inline(always)]
@@ -35,13 +37,14 @@ impl SizeClass {
         if words.0 <= EXACT {
             return SizeClass(last as u8);
         }
-        // `last` has `doubling + 1` bits; the next three after the first one say which of the eight classes.
+        // `last` has `doubling + 1` bits; the three bits after the highest select one of the eight
+        // classes.
         let doubling = last.ilog2() as usize;
         let step = last >> (doubling - STEPS_SHIFT);
         SizeClass((EXACT + ((doubling - EXACT_SHIFT) << STEPS_SHIFT) + step - (1 << STEPS_SHIFT)) as u8)
     }
 
-    /// Class number `index`, less than [`SizeClass::COUNT`].
+    /// Class number `index`, less than `SizeClass::COUNT`.
     pub const fn nth(index: usize) -> SizeClass {
         debug_assert!(index < SizeClass::COUNT);
         SizeClass(index as u8)
@@ -52,13 +55,13 @@ impl SizeClass {
         (0..SizeClass::COUNT).map(SizeClass::nth)
     }
 
-    /// Its number, from 0.
+    /// The number of the class, from 0.
     #[inline(always)]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The size of its cells.
+    /// The size of a cell of this class.
     #[inline(always)]
     pub const fn cell(self) -> Words {
         let index = self.index();
@@ -75,8 +78,8 @@ impl SizeClass {
         }
     }
 
-    /// Blocks of its smallest segments.
-    pub const fn least_blocks(self) -> u32 {
+    /// The blocks of the smallest segments of this class.
+    pub(crate) const fn least_blocks(self) -> u32 {
         (self.cell().0 * 8 * LEAST_CELLS).div_ceil(BLOCK.0).next_power_of_two() as u32
     }
 }

@@ -1,4 +1,4 @@
-//! Steps after the nursery: where what survives collections lies.
+//! Steps after the nursery: they hold the survivors of collections.
 
 use crate::block::{BlockRun, BlockState, FIRST_OLD_STEP, Region};
 use crate::words::{Addr, Bytes, Words};
@@ -6,35 +6,35 @@ use crate::words::{Addr, Bytes, Words};
 /// A run of blocks, filled from its start.
 #[derive(Debug, Clone, Copy)]
 pub struct Chunk {
-    /// The blocks.
+    /// The blocks of the chunk.
     pub run: BlockRun,
-    /// Behind the last closure.
+    /// The end of the last closure.
     pub end: Addr,
 }
 
 impl Chunk {
-    /// Words that closures take.
+    /// Words of closures in the chunk.
     pub fn words(&self) -> Words {
         Words((self.end.0 - self.run.start().0) / 8)
     }
 }
 
-/// The chunks of a step for one sort of closures. Only the last ones may have room left, one for each thread of a collection;
-/// collections go on filling them.
+/// The chunks of a step for one sort of closures. Only the last ones may have room left, one for
+/// each thread of a collection; later collections continue to fill them.
 #[derive(Debug, Default)]
 pub struct Lane {
     /// The chunks, oldest first.
     pub chunks: Vec<Chunk>,
-    /// Words that closures take in all chunks.
+    /// Words of closures in all chunks.
     pub words: usize,
 }
 
 /// A closure with a block run of its own.
 #[derive(Debug, Clone, Copy)]
 pub struct LargeObject {
-    /// The blocks.
+    /// The blocks of the object.
     pub run: BlockRun,
-    /// Its size.
+    /// The size of the closure.
     pub words: Words,
 }
 
@@ -54,11 +54,11 @@ impl LargeObject {
 /// One step: closures with pointers, closures without, large objects.
 #[derive(Debug, Default)]
 pub struct Step {
-    /// Closures that have pointers.
+    /// The lane of closures that have pointers.
     pub scanned: Lane,
-    /// Closures that have none.
+    /// The lane of closures that have no pointers.
     pub flat: Lane,
-    /// Large objects.
+    /// The large objects of the step.
     pub large: Vec<LargeObject>,
     /// Words in large objects.
     pub large_words: usize,
@@ -71,11 +71,11 @@ impl Step {
     }
 
     /// Words of closures that are copied when they are collected.
-    pub fn copied_words(&self) -> Words {
+    pub(crate) fn copied_words(&self) -> Words {
         Words(self.scanned.words + self.flat.words)
     }
 
-    /// Bytes of blocks beyond the closures in them.
+    /// Bytes of blocks less those of the closures in them.
     pub fn slop(&self) -> Bytes {
         let runs = self
             .scanned
@@ -98,10 +98,11 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// The steps for `generations` generations: one for one, with ageing (one more) for several.
+    /// Makes the steps for `generations` generations: one step for one generation, one more than
+    /// generations (for ageing) otherwise.
     ///
     /// # Panics
-    /// If there are more than a block's state can tell apart ([`BlockState::STEP_MAX`]).
+    /// If a block's state cannot tell that many steps apart (`BlockState::STEP_MAX`).
     pub fn new(generations: u32) -> Self {
         assert!(
             generations <= u32::from(BlockState::STEP_MAX),
@@ -112,7 +113,7 @@ impl Steps {
         }
     }
 
-    /// The oldest step.
+    /// The number of the oldest step.
     pub fn oldest(&self) -> u8 {
         self.steps.len() as u8
     }
@@ -131,7 +132,8 @@ impl Steps {
         &mut self.steps[usize::from(number) - 1]
     }
 
-    /// A lane by its index: those of step 1 come first, of each step the one for closures with pointers.
+    /// A lane by its index. The lanes of step 1 come first; of each step, the one for closures with
+    /// pointers.
     pub(crate) fn lane_mut(&mut self, index: usize) -> &mut Lane {
         let step = &mut self.steps[index / 2];
         if index.is_multiple_of(2) {
@@ -155,16 +157,16 @@ impl Steps {
     }
 
     /// Words of large objects in all steps.
-    pub fn large_words(&self) -> Words {
+    pub(crate) fn large_words(&self) -> Words {
         Words(self.steps.iter().map(|step| step.large_words).sum())
     }
 
-    /// Bytes of blocks beyond the closures in them, in all steps.
+    /// Bytes of blocks less those of the closures in them, in all steps.
     pub fn slop(&self) -> Bytes {
         Bytes(self.steps.iter().map(|step| step.slop().0).sum())
     }
 
-    /// The regions that hold closures.
+    /// Visits the regions that hold closures.
     pub fn for_each_region(&self, visit: &mut dyn FnMut(Region)) {
         for (number, step) in self.iter() {
             for chunk in step.scanned.chunks.iter().chain(&step.flat.chunks) {

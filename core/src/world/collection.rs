@@ -11,7 +11,7 @@ use crate::capability::{Capabilities, Capability, CapabilityData};
 use crate::cause::{Cause, NotBegun, Outcome};
 use crate::collector::{Pause, Since};
 use crate::events::{Event, Events};
-use crate::heap::Left;
+use crate::heap::AfterMajor;
 use crate::kind::MutatorKind;
 use crate::recorder::GcCounts;
 use crate::roots::Roots;
@@ -155,7 +155,7 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
         let heap = &mut self.state.heap;
         let left = outcome.filter(|outcome| outcome.major).map(|outcome| {
             let blocks = heap.blocks().accounting().blocks_in_use as usize * BLOCK.0;
-            Left {
+            AfterMajor {
                 preallocated: Bytes(blocks).saturating_sub(outcome.live + outcome.slop),
                 copied: outcome.live - outcome.large + outcome.slop,
                 large: outcome.large,

@@ -1,4 +1,5 @@
 //! Integration tests of core, one module for each part.
 
 mod blocks;
+mod compiles;
 mod ui;

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use gclab_core::World;
-use gclab_core::block::Exhausted;
+use gclab_core::block::Shortage;
 use gclab_core::collector::{Chosen, Collector, CollectorList, CollectorVisitor, Description, MutatorKind};
 use gclab_core::events::Listener;
 use gclab_core::heap::OutOfMemory;
@@ -177,7 +177,7 @@ fn run<M: MutatorKind>(
                 requested: request.flags.config.reserve,
                 in_use: Bytes::ZERO,
                 limit: request.flags.config.max_heap,
-                cause: Exhausted::System(error),
+                cause: Shortage::System(error),
             };
             return exhausted_at_start(request.flags, &printer, cause);
         }

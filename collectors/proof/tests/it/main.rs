@@ -1,4 +1,5 @@
-//! Collectors that move nothing: the tutorials' `mark-sweep`, and one that shows that its parts serve others.
+//! Collectors that move nothing: the tutorials' `mark-sweep`, and another one made of the same
+//! parts.
 
 mod mark_region;
 #[path = "../../../../docs/examples/mark_sweep/src/mark_sweep.rs"]

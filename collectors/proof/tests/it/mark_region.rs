@@ -1,5 +1,6 @@
-//! A mark-region collector (Immix without evacuation) made of what core offers to crates elsewhere, with a space of its own and no
-//! `unsafe` but the promise: that the seam is not cut to the measure of one collector.
+//! A mark-region collector (Immix without evacuation) made of core's public parts, with a space of
+//! its own. Its only `unsafe` is the promise of the `Collector` trait. It shows that core's
+//! interface serves more than one collector.
 
 use gclab_core::block::{BlockRun, BlockState};
 use gclab_core::collector::{
@@ -17,11 +18,11 @@ const STEP: u8 = 1;
 
 pub struct MarkRegion {
     runs: Vec<BlockRun>,
-    /// What is free between closures that live, or in a new run.
+    /// Free ranges between live closures, or in a new run.
     holes: Vec<Region>,
-    /// Holes that mutators had since the last collection, with the closures in them.
+    /// Holes given to mutators since the last collection, with the closures in them.
     filled: Vec<Region>,
-    /// By capability: which of them it is at work in.
+    /// By capability: the hole that it allocates in.
     held: Vec<Option<usize>>,
     taken: Bytes,
     large: LargeObjects,
@@ -78,7 +79,8 @@ impl MarkRegion {
     }
 }
 
-// SAFETY: everything that roots lead to is marked, and only what lies between marked closures is handed out or freed.
+// SAFETY: all closures that roots lead to are marked, and only memory between marked closures is
+// handed out or freed.
 unsafe impl Collector for MarkRegion {
     const DESCRIPTION: Description = Description {
         name: "mark-region",

@@ -1,6 +1,7 @@
-//! Heaps of shapes that fill a mark stack: marking needs no more memory for them, and comes to an end.
+//! Heaps of shapes that fill a mark stack: marking needs no more memory for them, and ends.
 //!
-//! In builds with debug assertions the stack holds some ten spans in heaps of this size, so all of these go through passes.
+//! In builds with debug assertions the stack holds some ten spans in heaps of this size, so all of
+//! these need passes.
 
 use crate::mark_sweep::MarkSweep;
 use gclab_core::closure::{Closure, Mut, Ptr};
@@ -41,7 +42,8 @@ fn checked(program: impl for<'h> FnOnce(&mut Mutator<'h, KindOf<MarkSweep>>)) {
     world.enter(program).expect("it fits");
 }
 
-/// A list whose cells have a branch of two more closures each: a branch waits on the stack for each cell.
+/// Makes a list whose cells have a branch of two more closures each: a branch waits on the stack
+/// for each cell.
 fn spine(link_is_left: bool) {
     checked(|m| {
         m.frame(|m, [list, branch]| {
@@ -109,7 +111,7 @@ fn an_array_of_as_many_small_trees() {
 }
 
 #[test]
-fn what_is_free_is_allocated_in_again() {
+fn freed_memory_is_allocated_again() {
     let flags = Config {
         allocation_area: Bytes::kib(256),
         reserve: Bytes::gib(1),
@@ -122,7 +124,8 @@ fn what_is_free_is_allocated_in_again() {
             m.frame(|m, [list, large]| {
                 let list = list.put_option(None);
                 let large = large.put_option(None);
-                // Every other node lives: holes of one cell, of which a list of 500 000 bytes is made, again and again.
+                // Every other node lives. So there are holes of one cell, in which a list of 500
+                // 000 bytes is made again and again.
                 for round in 0..40 {
                     list.set(None);
                     for value in 0..20_000 {
@@ -135,6 +138,7 @@ fn what_is_free_is_allocated_in_again() {
         })
         .expect("it fits");
     let statistics = world.finish();
-    // Live: 640 000 bytes of nodes and 160 000 of an array, twice while one follows the other. Twice that by -F.
+    // Live: 640 000 bytes of nodes and 160 000 of an array, twice while a new set replaces an old
+    // one. Twice that by -F.
     assert!(statistics.peak_in_use <= 4 << 20, "{} bytes", statistics.peak_in_use);
 }

@@ -3,7 +3,7 @@
 mod random;
 
 use gclab_core::block::{
-    Accounting, BLOCK, BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockRun, BlockState, Exhausted, MEGABLOCK, blocks_for,
+    Accounting, BLOCK, BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockRun, BlockState, MEGABLOCK, Shortage, blocks_for,
     megablocks_for,
 };
 use gclab_core::memory::MemoryConfig;
@@ -101,7 +101,7 @@ fn the_limit_is_a_clean_error_and_can_be_lifted() {
     let error = allocator.allocate(256).unwrap_err();
     assert_eq!(
         (error.limit, error.cause.clone()),
-        (Some(Bytes::mib(4)), Exhausted::Limit)
+        (Some(Bytes::mib(4)), Shortage::Limit)
     );
     assert_eq!(
         error.to_string(),
@@ -132,7 +132,7 @@ fn a_limit_lowered_below_what_is_in_use_holds_when_memory_falls_free() {
     let runs = [(); 3].map(|()| allocator.allocate(256).unwrap());
     allocator.set_limit(Some(Bytes::mib(2)));
     allocator.free(runs[2]);
-    assert_eq!(allocator.allocate(1).unwrap_err().cause, Exhausted::Limit);
+    assert_eq!(allocator.allocate(1).unwrap_err().cause, Shortage::Limit);
     allocator.free(runs[0]);
     allocator.allocate(1).unwrap();
     // A limit below what is free returns it at once.
@@ -146,9 +146,9 @@ fn a_limit_lowered_below_what_is_in_use_holds_when_memory_falls_free() {
 fn a_full_reservation_is_a_clean_error() {
     let mut allocator = allocator(None);
     let error = allocator.allocate(u32::MAX).unwrap_err();
-    assert_eq!(error.cause, Exhausted::Reservation);
+    assert_eq!(error.cause, Shortage::Reservation);
     let all = allocator.allocate(MEGABLOCKS * BLOCKS_PER_MEGABLOCK).unwrap();
-    assert_eq!(allocator.allocate(1).unwrap_err().cause, Exhausted::Reservation);
+    assert_eq!(allocator.allocate(1).unwrap_err().cause, Shortage::Reservation);
     allocator.free(all);
     allocator.allocate(1).unwrap();
 }
@@ -160,7 +160,7 @@ fn a_refusal_of_the_system_is_a_clean_error() {
     let run = allocator.allocate(200).unwrap();
     let before: Accounting = allocator.accounting();
     let error = allocator.allocate(200).unwrap_err();
-    assert!(matches!(error.cause, Exhausted::System(_)), "{error}");
+    assert!(matches!(error.cause, Shortage::System(_)), "{error}");
     assert_eq!(allocator.accounting(), before);
     allocator.check().unwrap();
     assert_eq!(allocator.allocate(56).unwrap().start(), run.end());

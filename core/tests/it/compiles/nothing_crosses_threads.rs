@@ -1,4 +1,7 @@
-//! Of a stay nothing is `Send` or `Sync`; handles are both. (`check` is ambiguous for a type that has the property.)
+//! The types used inside a world are neither `Send` nor `Sync`; handles are both. (`check` is
+//! ambiguous for a type that has the property.)
+
+#![allow(dead_code)]
 
 use gclab_core::Closure;
 use gclab_core::closure::Ptr;
@@ -19,7 +22,6 @@ impl<T: ?Sized + Sync> NotSync<u8> for T {}
 fn both<T: Send + Sync>() {}
 
 #[derive(Closure)]
-#[allow(dead_code)]
 struct Tree {
     left: Option<Ptr<Tree>>,
 }
@@ -28,7 +30,6 @@ macro_rules! stays {
     ($($t:ty),*) => {$( <$t as NotSend<_>>::check(); <$t as NotSync<_>>::check(); )*};
 }
 
-#[allow(dead_code)]
 fn of_a_stay<M: MutatorKind>() {
     stays! {
         Mutator<'_, M>, NoGc<'_, M>, Gc<'_, '_, Tree>, FrameSlot<'_, '_>, Root<'_, '_, Tree>,
@@ -36,7 +37,7 @@ fn of_a_stay<M: MutatorKind>() {
     }
 }
 
-fn main() {
+fn handles_cross_threads() {
     both::<Handle<Tree>>();
     both::<WeakHandle<Tree>>();
 }

@@ -1,4 +1,4 @@
-//! Derived code does not depend on what names mean where it is written.
+//! Derived code does not depend on the meaning of names around it.
 
 #![no_implicit_prelude]
 #![deny(warnings)]
@@ -7,7 +7,7 @@
 use ::gclab_core::Closure;
 use ::gclab_core::closure::{Mut, Ptr};
 
-// Names that derived code uses, with another meaning.
+// Names that derived code uses, here with another meaning.
 pub struct Option;
 pub struct Some;
 pub struct Gc;
@@ -27,7 +27,7 @@ macro_rules! module_path {
 }
 pub(crate) use {module_path, stringify};
 
-/// Fields that are named like what derived code calls.
+/// Fields that are named like methods that derived code calls.
 #[derive(Closure)]
 pub struct Names {
     pub words: ::core::primitive::u64,
@@ -73,20 +73,18 @@ mod private {
     }
 
     #[derive(Closure)]
-    pub(in crate::private) struct Here {
+    pub(in super::private) struct Here {
         field: ::core::primitive::u64,
     }
 }
 
-fn made() {
+#[::core::prelude::v1::test]
+fn derived_code_ignores_other_meanings_of_names() {
     let _ = private::InCrate::new(1);
     let _ = private::InModule::new(1);
     let _ = NoFields::new();
     let _ = Unit::new();
-    // A Rust value of the type is harmless: nothing reads it as a closure, and no pointer leads to it.
+    // A Rust value of the type is harmless: nothing reads it as a closure, and no pointer leads to
+    // it.
     let _ = NoFields {};
-}
-
-fn main() {
-    made();
 }

@@ -1,7 +1,8 @@
 //! The largest closure of fixed layout: 254 words of payload.
 
+#![allow(dead_code)]
+
 #[derive(gclab_core::Closure)]
-#[allow(dead_code)]
 struct Wide {
     f0: u64,
     f1: u64,
@@ -258,5 +259,3 @@ struct Wide {
     f252: u64,
     f253: u64,
 }
-
-fn main() {}

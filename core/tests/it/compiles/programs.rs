@@ -1,4 +1,6 @@
-//! What must compile: the shapes that programs are made of.
+//! The parts that programs are made of compile.
+
+#![allow(dead_code)]
 
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::{Collector, KindOf};
@@ -6,18 +8,16 @@ use gclab_core::mutator::{Any, ByteArray, Gc, Handle, MutArray, MutVar, Mutator,
 use gclab_core::world::{EnterError, World};
 
 #[derive(Closure)]
-#[allow(dead_code)]
 struct Tree {
     left: Option<Ptr<Tree>>,
     right: Option<Ptr<Tree>>,
 }
 
 #[derive(Closure)]
-#[allow(dead_code)]
 struct Boxed {
     value: u64,
     next: Mut<Boxed>,
-    what: Ptr<Any>,
+    any: Ptr<Any>,
 }
 
 /// Recursion with roots; a pointer is returned from a frame.
@@ -31,7 +31,7 @@ fn make<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, depth: u32) -> Gc<'m,
     })
 }
 
-/// Whoever reads shows a view, and cannot collect.
+/// To read takes a view, which cannot collect.
 fn check<'h, M: MutatorKind>(m: &NoGc<'h, M>, tree: Gc<'_, 'h, Tree>) -> u64 {
     let below = |child: Option<_>| child.map_or(0, |child| check(m, child));
     1 + below(tree.left(m)) + below(tree.right(m))
@@ -46,7 +46,7 @@ fn fill<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, array: &Root<'_, 'h, MutArra
     }
 }
 
-/// So is whatever else is allocated, by the mutator or by a function.
+/// The same for other allocations, by the mutator or by a function.
 fn hang_up<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, array: &Root<'_, 'h, MutArray<Any>>) {
     let (view, bytes) = m.with_view(|m| m.alloc_bytes(b"bytes"));
     array.get(view).set(view, 0, Some(bytes.erase()));
@@ -65,19 +65,24 @@ fn two_types<M: MutatorKind>(m: &mut Mutator<'_, M>) -> u64 {
     })
 }
 
-/// A view is enough to read and store; a pointer may live shorter than it could.
-fn push<'m, 'h, M: MutatorKind>(m: &'m NoGc<'h, M>, var: Gc<'m, 'h, MutVar<Tree>>, tree: Gc<'_, 'h, Tree>) -> Gc<'m, 'h, Tree> {
+/// A view is enough to read and store. A pointer may be used with a shorter lifetime.
+fn push<'m, 'h, M: MutatorKind>(
+    m: &'m NoGc<'h, M>,
+    var: Gc<'m, 'h, MutVar<Tree>>,
+    tree: Gc<'_, 'h, Tree>,
+) -> Gc<'m, 'h, Tree> {
     let old = var.read(m);
     var.write(m, Some(tree));
     old.unwrap_or_else(|| var.read(m).expect("just written"))
 }
 
-/// What a closure of unknown type is can be asked.
+/// A closure of unknown type can be asked for its type.
 fn sum(any: Gc<'_, '_, Any>) -> usize {
-    any.downcast::<ByteArray>().map_or(0, |bytes| bytes.as_slice().iter().map(|&b| usize::from(b)).sum())
+    any.downcast::<ByteArray>()
+        .map_or(0, |bytes| bytes.as_slice().iter().map(|&b| usize::from(b)).sum())
 }
 
-/// Handles go through `enter` and to other threads; so do worlds.
+/// Handles can be used by later calls of `enter` and by other threads; so can worlds.
 fn stays<M: MutatorKind>(world: &World<M>) -> Result<u64, EnterError>
 where
     World<M>: Sync,
@@ -87,7 +92,9 @@ where
         m.handle(tree)
     })?;
     std::thread::scope(|s| {
-        s.spawn(|| world.enter(|m| check(m, handle.open(m)))).join().expect("no panic")
+        s.spawn(|| world.enter(|m| check(m, handle.open(m))))
+            .join()
+            .expect("no panic")
     })
 }
 
@@ -104,7 +111,6 @@ fn all<M: MutatorKind>(m: &mut Mutator<'_, M>) -> u64 {
     })
 }
 
-#[allow(dead_code)]
 fn run<M: MutatorKind>(world: &World<M>) -> Result<u64, EnterError>
 where
     World<M>: Sync,
@@ -116,8 +122,7 @@ where
     Ok(world.enter(|m| all(m) + trees(m))? + stays(world)?)
 }
 
-/// These programs are type-checked for any collector; the collectors' own tests run such ones.
-#[allow(dead_code)]
+/// These programs are type-checked for any collector; the collectors' own tests run such programs.
 struct ForAll;
 impl gclab_core::collector::CollectorVisitor for ForAll {
     type Output = ();
@@ -125,5 +130,3 @@ impl gclab_core::collector::CollectorVisitor for ForAll {
         let _ = |world: &World<KindOf<C>>| world.enter(|m| all(m));
     }
 }
-
-fn main() {}
