@@ -7,7 +7,7 @@
 //! in its middle the heap is not whole, and a program that catches the panic would go on with it.
 
 use crate::cause::Cause;
-use crate::world::Stopped;
+use crate::inspect::Stopped;
 use gclab_stats::Collection;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -16,6 +16,7 @@ pub mod collector;
 pub mod config;
 pub mod events;
 pub mod heap;
+mod inspect;
 mod kind;
 pub mod memory;
 #[cfg(miri)]

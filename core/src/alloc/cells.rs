@@ -6,8 +6,8 @@
 //! fixed layout.
 
 use super::Alloc;
+use super::size_class::SizeClass;
 use crate::block::poison;
-use crate::space::SizeClass;
 use crate::sync::{AtomicUsize, Ordering::Relaxed};
 use crate::words::{Addr, Bytes, Words};
 use std::cell::Cell;

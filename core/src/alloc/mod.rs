@@ -5,9 +5,11 @@
 
 mod bump;
 mod cells;
+mod size_class;
 
 pub use bump::Bump;
 pub use cells::Cells;
+pub use size_class::SizeClass;
 
 use crate::words::{Addr, Bytes, Words};
 use std::any::Any;

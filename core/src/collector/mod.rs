@@ -14,7 +14,7 @@ mod list;
 mod observed;
 mod pause;
 
-pub use crate::alloc::{Alloc, Bump, Cells};
+pub use crate::alloc::{Alloc, Bump, Cells, SizeClass};
 pub use crate::capability::{Barrier, Capabilities, Capability, GenerationalBarrier, NoBarrier};
 pub use crate::cause::{Cause, NotBegun, Outcome, Refill};
 pub use crate::kind::{MutatorKind, Plain};

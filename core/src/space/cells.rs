@@ -15,8 +15,8 @@
 //! Costs: to condemn and to sweep, a cache line of bits for each block; a refill, the bits up to
 //! the end of the next hole. Memory: that of the mark bits, and 16 bytes a segment.
 
-use super::{MarkBits, SizeClass};
-use crate::alloc::Cells;
+use super::MarkBits;
+use crate::alloc::{Cells, SizeClass};
 use crate::block::{BlockRun, BlockState, Region, poison};
 use crate::capability::{Capabilities, Capability};
 use crate::heap::{Heap, OutOfMemory};

@@ -2,7 +2,6 @@
 
 use super::gate::Locked;
 use super::state::WorldState;
-use super::stopped::Stopped;
 use super::{Exhausted, World};
 use crate::alloc::Alloc;
 use crate::block::BLOCK;
@@ -12,6 +11,7 @@ use crate::cause::{Cause, NotBegun, Outcome};
 use crate::collector::{Pause, Since};
 use crate::events::{Event, Events};
 use crate::heap::AfterMajor;
+use crate::inspect::Stopped;
 use crate::kind::MutatorKind;
 use crate::recorder::GcCounts;
 use crate::roots::Roots;

@@ -33,10 +33,9 @@ mod gate;
 mod registry;
 mod slow_path;
 mod state;
-mod stopped;
 
+pub use crate::inspect::{Children, ClosureView, NamedRoot, RootOrigin, Stopped, StoppedRegion, prefetch};
 pub use crate::session::{ThreadInside, ThreadState};
-pub use stopped::{Children, ClosureView, NamedRoot, RootOrigin, Stopped, StoppedRegion, prefetch};
 
 /// One heap with its collector, for mutators of kind `M`.
 pub struct World<M: MutatorKind> {
