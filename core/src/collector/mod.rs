@@ -18,7 +18,7 @@ pub use crate::alloc::{Alloc, Bump, Cells, SizeClass};
 pub use crate::capability::{Barrier, Capabilities, Capability, GenerationalBarrier, NoBarrier};
 pub use crate::cause::{Cause, NotBegun, Outcome, Refill};
 pub use crate::kind::{MutatorKind, Plain};
-pub use crate::roots::Roots;
+pub use crate::roots::{RootSlot, Roots};
 pub use chosen::Chosen;
 pub use list::{CollectorList, CollectorVisitor};
 pub use observed::Observed;

@@ -121,7 +121,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     fn reserve_large(&mut self, words: Words) -> Addr {
         let (world, session) = self.session();
         let at = world.allocate_large(session, words);
-        super::bytes::write_filler(at, words);
+        // SAFETY: the collector has just given these words to this mutator, for a large object.
+        unsafe { super::bytes::write_filler(at, words) };
         at
     }
 }

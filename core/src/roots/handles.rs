@@ -4,9 +4,8 @@
 //! inside make or open them, so no thread does that during a collection. A handle that is dropped while the world is stopped
 //! is put aside until the collection is over: until then its slot belongs to the collection.
 
-use crate::closure::Slot;
+use crate::closure::{Slot, SlotRange};
 use crate::sync::{Mutex, MutexGuard};
-use std::ops::Range;
 
 /// Whether a handle keeps its closure alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,10 +137,11 @@ impl HandleTable {
     }
 
     /// The slots of strong handles, which lie one behind the other and stay where they are until the collection is over.
-    pub(crate) fn strong_handles(&self) -> Range<*mut u64> {
+    pub(crate) fn strong_handles(&self) -> SlotRange {
         let mut slots = self.lock();
         debug_assert!(slots.collecting, "only then they stay");
-        slots.strong.words.as_mut_ptr_range()
+        let words = &mut slots.strong.words;
+        SlotRange::new(Slot(words.as_mut_ptr()), words.len())
     }
 
     /// Calls `visit` for the slots of strong heap roots.

@@ -9,6 +9,23 @@ pub(crate) mod handles;
 use crate::closure::Slot;
 use frames::FrameHeader;
 use handles::HandleTable;
+use std::marker::PhantomData;
+
+/// A root, strong or weak, of a world that stays stopped for `'a`. Only [`Roots`] makes root slots,
+/// so a safe function that takes one may read and update the slot.
+#[derive(Debug, Clone, Copy)]
+pub struct RootSlot<'a>(Slot, PhantomData<&'a HandleTable>);
+
+impl RootSlot<'_> {
+    fn new(slot: Slot) -> Self {
+        RootSlot(slot, PhantomData)
+    }
+
+    /// The slot without the proof.
+    pub(crate) fn slot(self) -> Slot {
+        self.0
+    }
+}
 
 /// The roots of a stopped world: frames of mutators, handles, heap roots; and weak handles apart.
 #[derive(Debug, Clone, Copy)]
@@ -26,14 +43,14 @@ impl<'a> Roots<'a> {
     }
 
     /// Calls `visit` for every slot that keeps its closure alive; slots may be null.
-    pub fn for_each(&self, mut visit: impl FnMut(Slot)) {
-        self.for_each_frame_slot(&mut visit);
-        self.handles.for_each_strong(visit);
+    pub fn for_each(&self, mut visit: impl FnMut(RootSlot<'a>)) {
+        self.for_each_frame_slot(|slot| visit(RootSlot::new(slot)));
+        self.handles.for_each_strong(|slot| visit(RootSlot::new(slot)));
     }
 
-    /// Calls `visit` for every slot that does not.
-    pub fn for_each_weak(&self, visit: impl FnMut(Slot)) {
-        self.handles.for_each_weak(visit);
+    /// Calls `visit` for every slot that does not keep its closure alive.
+    pub fn for_each_weak(&self, mut visit: impl FnMut(RootSlot<'a>)) {
+        self.handles.for_each_weak(|slot| visit(RootSlot::new(slot)));
     }
 
     /// Calls `visit` for the slots of the mutators' frames only.

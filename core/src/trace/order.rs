@@ -4,9 +4,8 @@
 //! last, when it is known what lives. (Finalisers will stand between the two.)
 
 use crate::capability::Capabilities;
-use crate::closure::Slot;
 use crate::events::Phase;
-use crate::roots::Roots;
+use crate::roots::{RootSlot, Roots};
 
 /// The part of a tracer that the order needs: [`super::Evacuator`] and [`super::Marker`] have it.
 pub trait Tracing {
@@ -15,7 +14,7 @@ pub trait Tracing {
     /// Traces everything that can be reached from there.
     fn trace(&mut self);
     /// After tracing: updates a weak slot if its referent lives, clears it if not.
-    fn weak(&mut self, slot: Slot);
+    fn weak(&mut self, slot: RootSlot<'_>);
 }
 
 /// A tracer that collects a part of the heap, and takes remembered slots for roots.
