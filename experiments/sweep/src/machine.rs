@@ -50,12 +50,12 @@ pub fn executable() -> String {
 }
 
 /// The load average over one minute.
-pub(crate) fn load_average() -> Option<f64> {
+pub fn load_average() -> Option<f64> {
     text("/proc/loadavg")?.split_whitespace().next()?.parse().ok()
 }
 
 /// The name of the machine.
-pub(crate) fn host() -> Option<String> {
+pub fn host() -> Option<String> {
     text("/proc/sys/kernel/hostname")
 }
 
