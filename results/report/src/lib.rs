@@ -3,7 +3,8 @@
 //! Everything follows from the records of [`gclab_results`]; nothing here runs a program. From the
 //! ground up:
 //!
-//! - `maths`, `metric` and `summary`: formulas, the figures of a run, runs by configuration;
+//! - `student`, `maths`, `metric` and `summary`: formulas, the figures of a run, runs by
+//!   configuration;
 //! - `format` and `chart`: figures as text, and charts as SVG;
 //! - `analysis`: what the runs say (which collector is fastest, which is best at which heap size,
 //!   whether parallel collection pays, whether a change made anything slower);
@@ -40,6 +41,7 @@ mod maths;
 mod metric;
 mod render;
 mod sections;
+mod student;
 mod summary;
 #[cfg(test)]
 mod tests;

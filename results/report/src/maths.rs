@@ -6,7 +6,7 @@
 //! (1954) for the ratio; Hyndman and Fan (1996), type 7, for quartiles. Each function costs one
 //! sort. `tests/maths.rs` checks every formula against values from other sources.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use crate::student::quantile_975;
 
 /// With fewer runs there is no interval: that of two runs would span a hundred deviations.
 pub const RUNS_FOR_INTERVAL: usize = 3;
@@ -67,7 +67,7 @@ impl Spread {
             (squares / (n - 1) as f64).sqrt()
         });
         let ci95 = deviation.filter(|_| n >= RUNS_FOR_INTERVAL).map(|s| {
-            let half = t_quantile(0.975, n - 1) * s / (n as f64).sqrt();
+            let half = quantile_975((n - 1) as f64) * s / (n as f64).sqrt();
             Interval {
                 low: mean - half,
                 high: mean + half,
@@ -145,7 +145,7 @@ pub fn ratio_of_means(base: &Spread, new: &Spread) -> Option<Ratio> {
         .zip(new.deviation)
         .filter(|_| n >= RUNS_FOR_INTERVAL)
         .and_then(|(s, s_new)| {
-            let t2 = t_quantile(0.975, n - 1).powi(2);
+            let t2 = quantile_975((n - 1) as f64).powi(2);
             let h2 = t2 * s * s / base.n as f64;
             let h2_new = t2 * s_new * s_new / new.n as f64;
             let denominator = base.mean.powi(2) - h2;
@@ -185,7 +185,7 @@ pub fn geometric_mean_of_ratios(pairs: &[(Spread, Spread)]) -> Option<Ratio> {
         let all: f64 = samples().map(variance).sum();
         let uncertain: f64 = samples().map(|s| variance(s).powi(2) / (s.n - 1) as f64).sum();
         let half = if all > 0.0 {
-            t_of(0.975, (all * all / uncertain).max(1.0)) * all.sqrt() / count
+            quantile_975((all * all / uncertain).max(1.0)) * all.sqrt() / count
         } else {
             0.0
         };
@@ -198,14 +198,4 @@ pub fn geometric_mean_of_ratios(pairs: &[(Spread, Spread)]) -> Option<Ratio> {
         estimate: log.exp(),
         ci95,
     })
-}
-
-/// The p-quantile of Student's t.
-fn t_quantile(p: f64, degrees_of_freedom: usize) -> f64 {
-    t_of(p, degrees_of_freedom as f64)
-}
-
-fn t_of(p: f64, degrees_of_freedom: f64) -> f64 {
-    let t = StudentsT::new(0.0, 1.0, degrees_of_freedom).expect("at least one degree of freedom");
-    t.inverse_cdf(p)
 }
