@@ -43,7 +43,8 @@ impl SlotRange {
     /// The slots of a closure.
     #[inline(always)]
     pub fn of(extent: Extent) -> Self {
-        SlotRange::new(Slot(extent.first), extent.slots)
+        let skipped = usize::from(mutant!("copy/pointer-field-skipped"));
+        SlotRange::new(Slot(extent.first), extent.slots.saturating_sub(skipped))
     }
 
     /// Whether no slot is left.

@@ -260,7 +260,9 @@ impl Heap {
         if let Some(left) = left {
             self.retention.note_major(allocation);
             let needed = self.retention.needed(left);
-            self.blocks.return_free_megablocks(needed);
+            if !mutant!("memory/nothing-returned") {
+                self.blocks.return_free_megablocks(needed);
+            }
             self.blocks.dry_free_groups(needed);
         }
     }
