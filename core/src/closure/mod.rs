@@ -25,6 +25,7 @@ pub use header::Header;
 pub(crate) use info::VARIABLE;
 pub use info::{Kind, TypeInfo};
 
+use crate::mutant;
 use crate::sync::{Ordering, shared_word};
 use crate::words::{Addr, Words};
 use std::ops::Range;
@@ -245,7 +246,12 @@ impl Extent {
     /// The addresses of the slots.
     #[inline(always)]
     pub(crate) fn range(self) -> Range<*mut u64> {
-        self.first..self.first.wrapping_add(self.slots)
+        let slots = if mutant!("closure/pointer-field-skipped") {
+            self.slots.saturating_sub(1)
+        } else {
+            self.slots
+        };
+        self.first..self.first.wrapping_add(slots)
     }
 
     /// The slots, first to last.
