@@ -24,10 +24,9 @@ use crate::request::{Done, Ended, Executor, Request};
 #[derive(Debug)]
 pub struct Lists<Collectors, Workloads>(PhantomData<(Collectors, Workloads)>);
 
-impl<Collectors, Workloads> Default for Lists<Collectors, Workloads> {
-    fn default() -> Self {
-        Lists(PhantomData)
-    }
+impl<Collectors, Workloads> Lists<Collectors, Workloads> {
+    /// The executor over these lists.
+    pub const NEW: Self = Lists(PhantomData);
 }
 
 impl<Collectors: CollectorList, Workloads: WorkloadList> Executor for Lists<Collectors, Workloads> {
@@ -42,7 +41,7 @@ impl<Collectors: CollectorList, Workloads: WorkloadList> Executor for Lists<Coll
     fn execute(&self, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> Done {
         let none = || {
             Done::without_heap(Ended::Refused(format!(
-                "{} under {} is not to be had",
+                "this build has no workload {} for collector {}",
                 request.workload, request.collector
             )))
         };
@@ -56,27 +55,6 @@ impl<Collectors: CollectorList, Workloads: WorkloadList> Executor for Lists<Coll
         )
         .flatten()
         .unwrap_or_else(none)
-    }
-}
-
-/// The executor over all collectors and workloads of this workspace. It has no type parameter: its programs are compiled with this crate.
-#[derive(Clone, Copy, Debug)]
-pub struct Shipped;
-
-/// The lists of this workspace.
-const SHIPPED: Lists<gclab_collectors::All, gclab_workloads::All> = Lists(PhantomData);
-
-impl Executor for Shipped {
-    fn collectors(&self) -> Vec<&'static Description> {
-        SHIPPED.collectors()
-    }
-
-    fn workloads(&self) -> Vec<&'static WorkloadDescription> {
-        SHIPPED.workloads()
-    }
-
-    fn execute(&self, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> Done {
-        SHIPPED.execute(request, listeners)
     }
 }
 

@@ -5,5 +5,5 @@ mod folder;
 mod reference;
 mod synthetic;
 
-/// Where the committed folder of synthetic records is.
+/// The folder of the committed synthetic records.
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/fixtures");
