@@ -1,8 +1,9 @@
 //! One definition of a record: the Rust type, what is written, and what `docs/results.md` says are the same lines.
 //!
-//! `documented!` takes a plain struct whose fields each open with a one-line comment and makes the struct (with serde),
-//! plus a table of its fields from those comments. The tables of `docs/results.md` are made from it, and
-//! `tests/it/docs.rs` fails when the page is out of date.
+//! `documented!` takes a plain struct whose fields each open with a comment and makes the struct (with serde), plus a table of
+//! its fields from those comments. The tables of `docs/results.md` are made from it, and `tests/it/docs.rs` fails when the page is
+//! out of date. With `from source: Type` after the struct's name, each field also says how it is got (`pub field: Type = expression`),
+//! and the struct is made from a `Type`.
 //!
 //! Rule of absence: an `Option` that is `None` is not written at all, and a missing key or a `null` reads as `None`. Numbers
 //! that are not finite are written by serde_json as `null`, so that they too come back as absent rather than as a guess.
@@ -47,15 +48,17 @@ impl<T> Absent for Vec<T> {}
 impl<K, V> Absent for std::collections::BTreeMap<K, V> {}
 
 macro_rules! documented {
-    ($(#[$meta:meta])* pub struct $name:ident {
-        $( #[doc = $meaning:literal] $(#[$field_meta:meta])* pub $field:ident : $type:ty, )*
-    }) => {
+    (
+        $(#[$meta:meta])* pub struct $name:ident {
+            $( $(#[doc = $meaning:literal])+ $(#[serde($($serde:tt)*)])? pub $field:ident : $type:ty, )*
+        }
+    ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
         pub struct $name {
             $(
-                #[doc = $meaning]
-                $(#[$field_meta])*
+                $(#[doc = $meaning])+
+                $(#[serde($($serde)*)])?
                 #[serde(skip_serializing_if = "crate::schema::Absent::is_absent")]
                 pub $field: $type,
             )*
@@ -69,9 +72,26 @@ macro_rules! documented {
                 $($crate::schema::Field {
                     name: stringify!($field),
                     rust_type: stringify!($type),
-                    meaning: $meaning,
+                    meaning: concat!($($meaning),+),
                 },)*
             ];
+        }
+    };
+    (
+        $(#[$meta:meta])* pub struct $name:ident from $source:ident : $source_type:ty {
+            $( $(#[doc = $meaning:literal])+ $(#[serde($($serde:tt)*)])? pub $field:ident : $type:ty = $value:expr, )*
+        }
+    ) => {
+        $crate::schema::documented! {
+            $(#[$meta])* pub struct $name {
+                $( $(#[doc = $meaning])+ $(#[serde($($serde)*)])? pub $field : $type, )*
+            }
+        }
+
+        impl From<$source_type> for $name {
+            fn from($source: $source_type) -> $name {
+                $name { $( $field: $value, )* }
+            }
         }
     };
 }

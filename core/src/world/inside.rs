@@ -9,12 +9,12 @@ use crate::config::Config;
 use crate::events::{Event, Events};
 use crate::heap::{AfterMajor, Heap};
 use crate::mutator::HandleTable;
-use crate::recorder::{FinalCounts, GcCounts, Recorder};
+use crate::recorder::{Ended, FinalCounts, Recorder};
 use crate::remembered::RememberedSet;
 use crate::sync::{ThreadId, this_thread};
 use crate::words::Bytes;
 use crate::workers::GcThreads;
-use gclab_stats::{Tasks, par_balanced};
+use gclab_stats::{Memory, Tasks, Work};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -212,31 +212,29 @@ impl<C: Collector> Inside<C> {
         returned: Bytes,
     ) {
         let blocks = self.heap.blocks().accounting();
-        let threads = &outcome.shared.threads;
-        let copied: Vec<u64> = threads.iter().map(|thread| thread.copied).collect();
-        let counts = GcCounts {
-            generation: outcome.generation,
-            major: outcome.major,
+        let ended = Ended {
             forced: cause != Cause::Allocation,
-            threads: threads.len().max(1) as u32,
-            par_max: copied.iter().copied().max().unwrap_or(0),
-            par_balanced: par_balanced(&copied),
-            workers_cpu_ns: threads.iter().map(|thread| thread.cpu_ns).sum(),
-            search: threads.iter().map(|thread| thread.search).sum(),
             allocated_total: self.allocated,
-            copied: outcome.copied.0 as u64,
-            live: outcome.live.0 as u64,
-            large: outcome.large.0 as u64,
-            slop: outcome.slop.0 as u64,
-            in_use: blocks.committed().0 as u64,
-            fragmentation: blocks.fragmentation().0 as u64,
-            taken: blocks.taken.0 as u64,
-            returned: returned.0 as u64,
-            promoted: outcome.promoted.0 as u64,
-            remembered: outcome.remembered,
-            shared: outcome.shared,
+            memory: Memory {
+                in_use: blocks.committed(),
+                fragmentation: blocks.fragmentation(),
+                taken: blocks.taken,
+                returned,
+                resident: None,
+            },
+            work: Work {
+                generation: outcome.generation,
+                major: outcome.major,
+                copied: outcome.copied,
+                promoted: outcome.promoted,
+                live: outcome.live,
+                large: outcome.large,
+                slop: outcome.slop,
+                remembered: outcome.remembered,
+                shared: outcome.shared,
+            },
         };
-        let collection = self.recorder.gc_end(&counts);
+        let collection = self.recorder.gc_end(ended);
         if self.events.is_empty() {
             return;
         }

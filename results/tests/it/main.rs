@@ -3,6 +3,7 @@
 mod docs;
 mod folder;
 mod reference;
+mod stats;
 mod synthetic;
 
 /// Where the committed folder of synthetic records is.
