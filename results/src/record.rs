@@ -1,11 +1,13 @@
-//! What one run wrote down: one process, one line of JSON in `runs.jsonl`.
+//! The record of one run: one process, one line of JSON in `runs.jsonl`.
 //!
-//! Terms: a *configuration* is what could change a result (collector, workload, arguments, flags); a *run* is one process
-//! of one configuration; a *round* is one pass over all configurations. A figure that nobody measured is absent (`None`,
-//! the key is not written); none is ever derived from printed text. Totals are in seconds, as in GHC's `--machine-readable`;
-//! pauses are in integer nanoseconds, as in GHC's `GCDetails`. Byte figures are bytes.
+//! Terms: a *configuration* is everything that could change a result (collector, workload,
+//! arguments, flags). A *run* is one process of one configuration. A *round* is one pass over all
+//! configurations. A figure that was not measured is absent (`None`, the key is not written); no
+//! figure is derived from printed text. Totals are in seconds, as in GHC's `--machine-readable`.
+//! Pauses are in integer nanoseconds, as in GHC's `GCDetails`. Sizes are in bytes.
 //!
-//! [`SCHEMA`] goes up when a key changes its meaning or goes away; new keys do not raise it, readers pass over what they do not know.
+//! [`SCHEMA`] increases when a key changes its meaning or is removed. New keys do not increase it:
+//! readers ignore keys that they do not know.
 
 use crate::latency::Latency;
 use crate::plan::{Configuration, PlannedRun};
@@ -15,79 +17,87 @@ use crate::stats::RunStats;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The version of the lines in `runs.jsonl` and of `plan.json` that this crate writes, and the newest that it reads.
+/// The version of the schema of `runs.jsonl` and `plan.json` that this crate writes, and the newest
+/// that it reads.
 pub const SCHEMA: u32 = 1;
 
 documented! {
-    /// One run: what was asked, how it ended, what the operating system saw and what the heap counted.
+    /// One run: its configuration, its outcome, the figures of the operating system and those of
+    /// the heap.
     #[derive(Default)]
     pub struct RunRecord {
-        /// Version of this record's schema.
+        /// Version of the record's schema.
         pub schema: u32,
         /// Version of the gclab that wrote the line.
         pub gclab: String,
         /// Names the run within its plan: `PlannedRun.id`.
         pub id: String,
-        /// Names the configuration: `Configuration::id`, a hash of collector, workload, arguments and flags.
+        /// Names the configuration: `Configuration::id`, a hash of collector, workload, arguments
+        /// and flags.
         pub cell: String,
         /// The collector that ran.
         pub collector: String,
         /// The workload that ran.
         pub workload: String,
-        /// The workload's arguments, as given.
+        /// The workload's arguments.
         pub args: Vec<String>,
-        /// The flags given, by their names in experiment files, with the text of their values.
+        /// The flags that were set, by their names in experiment files, with the text of their
+        /// values.
         pub flags: BTreeMap<String, String>,
-        /// How many times the reference minimum of its workload `-M` is, in an experiment that says `heap`.
+        /// `-M` as a multiple of the workload's reference minimum, in an experiment with `heap`.
         pub heap_multiple: Option<f64>,
-        /// The flags of its heap profile, in a run that `profiles` of the experiment asks for. Such a run is slower, and in no statistic.
+        /// The flags of the heap profile, in a run that the experiment's `profiles` asks for. Such
+        /// a run is slower, and enters no statistic.
         pub profile_flags: Option<String>,
-        /// The whole command line; repeating it repeats the run.
+        /// The whole command line, which repeats the run.
         pub command: Vec<String>,
-        /// Which repetition of its configuration this is, from 0.
+        /// Number of the repetition of its configuration, from 0.
         pub round: u32,
         /// Place in the order of all runs of the plan, from 0.
         pub position: u32,
         /// Seed of the order of runs, as in `plan.json`.
         pub seed: u64,
-        /// When the process was started: UTC, RFC 3339, e.g. `2026-01-31T12:00:00Z`.
+        /// Start of the process: UTC, RFC 3339, e.g. `2026-01-31T12:00:00Z`.
         pub started: Option<String>,
-        /// The machine's name, when runs of several machines may be mixed.
+        /// The machine's name, where runs of several machines may be mixed.
         pub host: Option<String>,
         /// Load average over one minute just before the run.
         pub load_average: Option<f64>,
-        /// Times the process gave the processor up by itself (`ru_nvcsw`).
+        /// How often the process gave up the processor by itself (`ru_nvcsw`).
         pub voluntary_context_switches: Option<u64>,
-        /// Times the processor was taken from the process (`ru_nivcsw`): many of them mean a disturbed run.
+        /// How often the process lost the processor to another one (`ru_nivcsw`): a high number
+        /// means a disturbed run.
         pub involuntary_context_switches: Option<u64>,
         /// Page faults served without reading from disk (`ru_minflt`).
         pub minor_page_faults: Option<u64>,
         /// Page faults that read from disk (`ru_majflt`).
         pub major_page_faults: Option<u64>,
-        /// How the run ended.
+        /// The outcome of the run.
         pub outcome: Status,
-        /// The workload's checksum, a decimal number as text (JSON numbers lose digits beyond 2^53).
+        /// The workload's checksum, a decimal number as text (JSON numbers lose digits beyond
+        /// 2^53).
         pub checksum: Option<String>,
         /// The last lines of standard error, when the run did not end well.
         pub stderr_tail: Option<String>,
-        /// From the start of the process to its end, measured by whoever started it, in seconds.
+        /// From the start of the process to its end, measured by the process that started it, in
+        /// seconds.
         pub wall_seconds: Option<f64>,
-        /// User CPU time of the process by the operating system, in seconds.
+        /// User CPU time of the process according to the operating system, in seconds.
         pub user_seconds: Option<f64>,
-        /// System CPU time of the process by the operating system, in seconds.
+        /// System CPU time of the process according to the operating system, in seconds.
         pub system_seconds: Option<f64>,
-        /// Largest resident set of the process by the operating system, in bytes.
+        /// Largest resident set of the process according to the operating system, in bytes.
         pub max_rss_bytes: Option<u64>,
-        /// How long requests took; absent for workloads that answer none.
+        /// Latency of requests; absent for workloads that answer none.
         pub latency: Option<Latency>,
-        /// What was in the heap, if a profile was asked for (`-hT` and others).
+        /// The heap profile, if the run was to write one (`-hT` and others).
         pub profile: Option<HeapProfile>,
-        /// What the heap counted; absent when the run ended before it could write it.
+        /// The figures of the heap; absent if the run ended before it could write them.
         pub stats: Option<RunStats>,
     }
 }
 
-/// How a run ended. Only [`Status::Ok`] runs enter any statistic of times.
+/// The outcome of a run. Only [`Status::Ok`] runs enter statistics of times.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "kebab-case")]
 pub enum Status {
@@ -98,23 +108,23 @@ pub enum Status {
     HeapExhausted,
     /// The command line, a flag or an argument was refused: exit status 2.
     Usage,
-    /// Anything else: a panic, an abort, a signal.
+    /// Any other end: a panic, an abort, a signal.
     Crash {
-        /// The exit status, when the process ended by itself.
+        /// The exit status, if the process ended by itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i32>,
-        /// The signal that killed it, when one did.
+        /// The signal that killed the process, if one did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         signal: Option<i32>,
     },
-    /// Killed because it ran longer than the experiment allows.
+    /// The process ran longer than the experiment allows and was killed.
     Timeout,
 }
 
 impl crate::schema::Absent for Status {}
 
 impl Status {
-    /// The word that tables and reports use: `ok`, `heap exhausted`, `usage error`, `crash`, `timeout`.
+    /// The word for tables and reports: `ok`, `heap exhausted`, `usage error`, `crash`, `timeout`.
     pub fn kind(&self) -> &'static str {
         match self {
             Status::Ok => "ok",
@@ -125,7 +135,7 @@ impl Status {
         }
     }
 
-    /// Whether the run ended as it should.
+    /// Whether the run ended well.
     pub fn is_ok(&self) -> bool {
         *self == Status::Ok
     }
@@ -147,7 +157,7 @@ impl std::fmt::Display for Status {
 }
 
 impl RunRecord {
-    /// What could change the result of this run.
+    /// The configuration of this run.
     pub fn configuration(&self) -> Configuration {
         Configuration {
             collector: self.collector.clone(),
@@ -157,12 +167,12 @@ impl RunRecord {
         }
     }
 
-    /// Whether this run was done for its heap profile alone: nobody may take its times for those of the program.
+    /// Whether this run was done only for its heap profile. Its times are not those of the program.
     pub fn is_profiled(&self) -> bool {
         self.profile_flags.is_some()
     }
 
-    /// A record for a run that was planned, with nothing measured yet.
+    /// The record of a planned run, without any figure.
     pub fn planned(run: &PlannedRun, seed: u64) -> RunRecord {
         RunRecord {
             schema: SCHEMA,

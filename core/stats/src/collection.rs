@@ -16,24 +16,26 @@ use gclab_words::Bytes;
 macro_rules! collection_figures {
     ($make:ident) => {
         $make! {
-            /// The collector's part: what the collection did.
+            /// The collector's part: the work that the collection did.
             work: Work {
                 /// The oldest generation collected, from 0.
                 generation: u32 => generation: u32,
-                /// Whether every generation was collected.
+                /// Whether it was a collection of all generations.
                 major: bool => major: bool,
-                /// Bytes that closures were copied (or moved) to. (GHC adds its mutable lists, which it rebuilds at every
-                /// collection.)
+                /// Bytes that closures were copied or moved to. (GHC adds its mutable lists, which it
+                /// rebuilds at every collection.)
                 copied: Bytes => copied_bytes: Option<u64>,
-                /// Of these, bytes copied into a generation that was not itself collected; none in a major collection.
+                /// The part of these bytes in a generation that was not itself collected; 0 in a major
+                /// collection.
                 promoted: Bytes => promoted_bytes: Option<u64>,
-                /// Live bytes after it; generations that were not collected count as live.
+                /// Bytes live afterwards; generations that were not collected count as a whole.
                 live: Bytes => live_bytes: Option<u64>,
-                /// Of the live bytes, those in large objects.
+                /// The part of the live bytes in large objects.
                 large: Bytes => large_objects_bytes: Option<u64>,
-                /// Bytes in blocks that hold live data, beyond the live data: lost at block ends and by rounding up large objects.
+                /// Bytes in live blocks that hold no live data, afterwards: lost at block ends and by
+                /// rounding up large objects.
                 slop: Bytes => slop_bytes: Option<u64>,
-                /// Entries of the remembered set that were scanned as roots.
+                /// Entries of the remembered set that were visited as roots.
                 remembered: u64 => remembered: Option<u64>,
             } unrecorded {
                 /// How the GC threads shared the work, and what each did.
@@ -41,56 +43,63 @@ macro_rules! collection_figures {
             }
             /// The mutators' part: what came before the collection.
             before: Before {
-                /// Bytes allocated since the collection before (or since the start), by all capabilities.
+                /// Bytes allocated since the previous collection (or the start), by all capabilities.
                 allocated: Bytes => allocated_bytes: Option<u64>,
-                /// Time from the request until every mutator had stopped, in nanoseconds: mutator time, before `elapsed_ns`.
+                /// Time from the request until all mutators had stopped, which comes before
+                /// `elapsed_ns`, in nanoseconds.
                 sync_ns: u64 => sync_ns: Option<u64>,
             } unrecorded {
-                /// Whether the program, a profiler or the end of the run asked for it, rather than a limit being reached.
+                /// Whether the program, a profiler or the end of the run requested it; otherwise a limit
+                /// was reached.
                 forced: bool,
-                /// Page faults (minor and major) since the end of the collection before, or the start.
+                /// Page faults (minor and major) since the end of the previous collection (or the start).
                 faults: u64,
             }
-            /// The recorder's part: when the collection was, and what it took. Times are in nanoseconds.
+            /// The recorder's part: the place of the collection in time.
             time: Timing {
-                /// When it began (every mutator had stopped), in nanoseconds since the run began.
+                /// Its start (all mutators had stopped), in nanoseconds since the start of the run.
                 start_ns: u64 => start_ns: u64,
-                /// The pause, in nanoseconds: from `start_ns` until the mutators may go on.
+                /// Elapsed time with the mutators stopped, in nanoseconds.
                 elapsed_ns: u64 => elapsed_ns: u64,
-                /// CPU time of all GC threads in it, in nanoseconds.
+                /// CPU time of all threads of the collector, in nanoseconds.
                 cpu_ns: u64 => cpu_ns: Option<u64>,
             } unrecorded {
-                /// CPU time of the process at its end, since the run began.
+                /// CPU time of the process from the start of the run to the end of the collection, in
+                /// nanoseconds.
                 total_cpu_ns: u64,
-                /// Page faults (minor and major) during it.
+                /// Page faults (minor and major) during the collection.
                 faults: u64,
             }
-            /// The heap's part: the memory that it holds after the collection.
+            /// The heap's part: its memory after the collection.
             memory: Memory {
-                /// Bytes of the megablocks that the heap has mapped after it.
+                /// Bytes of the megablocks that are mapped for the heap afterwards.
                 in_use: Bytes => in_use_bytes: Option<u64>,
-                /// Of these, bytes of blocks that are free after it.
+                /// Bytes of mapped megablocks that no block uses, afterwards.
                 fragmentation: Bytes => fragmentation_bytes: Option<u64>,
-                /// Bytes of all that counts under `-M` after it: megablocks, side tables, mark stacks, remembered sets.
+                /// Bytes of all memory that counts under `-M`, afterwards: megablocks, side tables, mark
+                /// stacks, remembered sets.
                 taken: Bytes => taken_bytes: Option<u64>,
-                /// Bytes given back to the system at its end: megablocks, and pages of free groups of blocks.
+                /// Bytes returned to the system at its end: megablocks, and pages of free groups of
+                /// blocks.
                 returned: Bytes => returned_bytes: Option<u64>,
-                /// Bytes of the process that are resident (RSS) after it, the program's other memory included; after major
+                /// Resident bytes of the process afterwards, with the program's other memory; for major
                 /// collections only, and where the system says.
                 resident: Option<Bytes> => resident_bytes: Option<u64>,
             }
             derived {
                 /// Number of threads that collected; 1 in a sequential collection.
                 threads => threads: Option<u32>,
-                /// How the work was shared among threads, or why it was not (`docs/parallel.md`).
+                /// The way in which the work was shared among threads, or the reason why it was not
+                /// (`docs/parallel.md`).
                 sharing => sharing: Option<String>,
-                /// Of `elapsed_ns`, the time in which several threads could work. Absent when one collected.
+                /// The part of `elapsed_ns` in which several threads could work. Absent if one thread
+                /// collected.
                 parallel_ns => parallel_ns: Option<u64>,
-                /// Bytes copied by the thread that copied most. Absent when one collected.
+                /// Bytes copied by the thread that copied most. Absent if one thread collected.
                 par_max => par_max_copied_bytes: Option<u64>,
-                /// Bytes copied in balance (GHC's `par_balanced`). Absent when one collected.
+                /// Bytes copied in balance (GHC's `par_balanced`). Absent if one thread collected.
                 par_balanced => par_balanced_copied_bytes: Option<u64>,
-                /// What each thread did, the one that led first. Absent when one collected.
+                /// The work of each thread; the leading thread comes first. Absent if one thread collected.
                 gc_threads => gc_threads: Option<Vec<GcThread>>,
             }
         }

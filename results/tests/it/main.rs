@@ -6,5 +6,5 @@ mod reference;
 mod stats;
 mod synthetic;
 
-/// Where the committed folder of synthetic records is.
+/// The folder of the committed synthetic records.
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/fixtures");
