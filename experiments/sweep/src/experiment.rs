@@ -52,7 +52,7 @@ pub struct Experiment {
 
 impl Experiment {
     /// The flags of the heap profiles of a workload with these arguments.
-    pub fn profiles_of(&self, workload: &str, args: &[String]) -> &[String] {
+    pub(crate) fn profiles_of(&self, workload: &str, args: &[String]) -> &[String] {
         let mut works = self.workloads.iter();
         let place = works.position(|(name, its)| name == workload && its == args);
         place
@@ -61,7 +61,7 @@ impl Experiment {
     }
 
     /// Every swept flag once, with all its values, in the order of the file.
-    pub fn axes(&self) -> Vec<Axis> {
+    pub(crate) fn axes(&self) -> Vec<Axis> {
         let mut axes: Vec<Axis> = Vec::new();
         for axis in self.sweeps.iter().flatten() {
             match axes.iter_mut().find(|known| known.flag == axis.flag) {

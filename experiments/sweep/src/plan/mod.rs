@@ -71,7 +71,7 @@ impl Shard {
     }
 
     /// A suffix for file names; empty for the whole plan.
-    pub fn suffix(self) -> String {
+    pub(crate) fn suffix(self) -> String {
         if self.is_all() {
             String::new()
         } else {
