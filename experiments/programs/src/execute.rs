@@ -1,4 +1,4 @@
-//! One run: a heap, a collector, a workload. Here the names of the command line become types.
+//! One run: a heap, a collector, a workload. Names become types here.
 
 use std::marker::PhantomData;
 
@@ -19,8 +19,8 @@ use gclab_workloads::{Latency, RunError, Workload, WorkloadDescription, Workload
 use crate::profile::Profiling;
 use crate::request::{Done, Ended, Executor, Request};
 
-/// An executor over two lists of types. Every workload is compiled for every kind of mutators that the collectors have: once
-/// for each allocator with its barrier, and once for profiles.
+/// An executor over two lists of types. Every workload is compiled for every kind of mutators of
+/// the collectors: once for each allocator with its barrier, and once for profiles.
 #[derive(Debug)]
 pub struct Lists<Collectors, Workloads>(PhantomData<(Collectors, Workloads)>);
 
@@ -67,7 +67,7 @@ struct ByCollector<'r, Workloads> {
 impl<Workloads: WorkloadList> CollectorVisitor for ByCollector<'_, Workloads> {
     type Output = Option<Done>;
 
-    // Compiled for each collector: everything else is compiled for each kind of mutators only.
+    // This is compiled for each collector; everything else only for each kind of mutators.
     fn visit<C: Collector>(self) -> Self::Output {
         if self.request.flags.config.profile.needs_side_words() {
             self.under(Chosen::observed::<C>())
@@ -99,7 +99,8 @@ struct ByWorkload<'r, M: MutatorKind> {
 impl<M: MutatorKind> WorkloadVisitor for ByWorkload<'_, M> {
     type Output = Done;
 
-    // Compiled for each workload and kind, so it is small: the program's own code, and a call.
+    // This is compiled for each workload and kind, so it is small: the program's own code, and a
+    // call.
     fn visit<W: Workload>(self, workload: &W) -> Self::Output {
         let request = self.request;
         run(
@@ -112,7 +113,7 @@ impl<M: MutatorKind> WorkloadVisitor for ByWorkload<'_, M> {
     }
 }
 
-/// No heap could be made: its figures are those of a run that did nothing.
+/// The end of a run whose heap could not be made. Its figures are those of an empty run.
 fn exhausted_at_start(flags: &Flags, printer: &Printer, cause: OutOfMemory) -> Done {
     let statistics = Recorder::new(flags.config.generations, flags.config.capabilities).finish(&FinalCounts::default());
     printer.finish(&statistics);
@@ -130,7 +131,7 @@ fn run<M: MutatorKind>(
     request: &Request<'_>,
     listeners: Vec<Box<dyn Listener>>,
 ) -> Done {
-    // Opened first: a file that cannot be written is found out before the work is done.
+    // Opened first, so that a file that cannot be written is found before the run.
     let printer = match Printer::open(&request.flags.stats, request.program, request.words) {
         Ok(printer) => printer,
         Err(error) => {

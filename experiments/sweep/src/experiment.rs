@@ -4,14 +4,19 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use gclab_flags::FlagValue;
+
 /// A swept flag and its values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
     /// The flag's name in experiment files.
-    pub flag: String,
-    /// The values as text, in the order of the file.
-    pub values: Vec<String>,
+    pub flag: &'static str,
+    /// The values, in the order of the file.
+    pub values: Vec<FlagValue>,
 }
+
+/// A value for each flag that has one, by the flag's name in experiment files.
+pub type Setting = BTreeMap<&'static str, FlagValue>;
 
 /// A checked experiment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,7 +44,7 @@ pub struct Experiment {
     /// has no `heap`.
     pub heap: Vec<f64>,
     /// Flags of every run.
-    pub flags: BTreeMap<String, String>,
+    pub flags: Setting,
     /// Swept flags, in the order of the file: one list for each sweep. The runs are the cross
     /// product of each list; without a list, [`Experiment::flags`] alone.
     pub sweeps: Vec<Vec<Axis>>,

@@ -100,8 +100,8 @@ pub fn manifest(experiment: &Experiment, minima: Vec<Minimum>, shard: Shard, com
         .axes()
         .into_iter()
         .map(|axis| Axis {
-            flag: axis.flag,
-            values: axis.values,
+            flag: axis.flag.to_owned(),
+            values: axis.values.iter().map(|value| value.text().to_owned()).collect(),
         })
         .collect();
     manifest.machine = machine::machine();
