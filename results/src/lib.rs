@@ -37,6 +37,7 @@ pub mod profile;
 pub mod record;
 pub mod schema;
 pub mod shell;
+pub mod stats;
 pub mod time;
 
 pub use folder::{PROFILES, ResultsDir, ResultsError, Torn};
@@ -45,6 +46,7 @@ pub use manifest::{Axis, Build, Machine, Manifest};
 pub use plan::{Configuration, PlannedRun};
 pub use probe::{Minimum, Probe};
 pub use profile::{Census, HeapProfile};
-pub use record::{GcThread, Generation, Pause, RunRecord, RunStats, SCHEMA, Status};
+pub use record::{RunRecord, SCHEMA, Status};
 pub use shell::shell_line;
+pub use stats::{GcThread, Generation, Pause, RunStats};
 pub use time::rfc3339;

@@ -3,8 +3,9 @@
 //!
 //! `documented!` takes a plain struct in which each field has a comment. It makes the struct (with
 //! serde) and a table of its fields from the comments. A field that older files may lack ends in
-//! `= default`. The tables of `docs/results.md` are made from the table of fields, and
-//! `tests/it/docs.rs` fails when the page is out of date.
+//! `= default`. With `from source: Type` after the name of the struct, each field ends in `=> value`,
+//! and the struct is made from a `Type` by these values. The tables of `docs/results.md` are made
+//! from the table of fields, and `tests/it/docs.rs` fails when the page is out of date.
 //!
 //! Rule of absence: an `Option` that is `None` is not written at all, and a missing key or a `null`
 //! reads as `None`. serde_json writes numbers that are not finite as `null`, so that they are read
@@ -75,6 +76,21 @@ macro_rules! documented {
                     meaning: concat!($($meaning),+),
                 },)*
             ];
+        }
+    };
+    ($(#[$meta:meta])* pub struct $name:ident from $source:ident : $source_type:ty {
+        $( $(#[doc = $meaning:literal])+ pub $field:ident : $type:ty $(= $default:ident)? => $value:expr, )*
+    }) => {
+        $crate::schema::documented! {
+            $(#[$meta])* pub struct $name {
+                $( $(#[doc = $meaning])+ pub $field : $type $(= $default)?, )*
+            }
+        }
+
+        impl From<$source_type> for $name {
+            fn from($source: $source_type) -> $name {
+                $name { $( $field: $value, )* }
+            }
         }
     };
 }

@@ -3,6 +3,7 @@
 mod docs;
 mod folder;
 mod reference;
+mod stats;
 mod synthetic;
 
 /// The folder of the committed synthetic records.
