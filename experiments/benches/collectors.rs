@@ -1,7 +1,8 @@
 //! Every collector on every workload: whole runs, from an empty heap to the checksum, side by side.
 //!
-//! A quick look while working on a collector. For figures to believe run an experiment (`gclab run experiments/collectors.toml`):
-//! each run in a process of its own, in shuffled order, with statistics.
+//! A quick look while working on a collector. For figures to believe run an experiment
+//! (`gclab run experiments/collectors.toml`): each run in a process of its own, in shuffled order,
+//! with statistics.
 
 use std::time::Duration;
 
@@ -12,7 +13,8 @@ use gclab_core::config::Config;
 use gclab_core::words::Bytes;
 use gclab_workloads::{Args, Workload, WorkloadList, WorkloadVisitor};
 
-/// The allocation area: small, so that the small runs of `WorkloadDescription::bench` collect often.
+/// The allocation area: small, so that the small runs of `WorkloadDescription::bench` collect
+/// often.
 const AREA: Bytes = Bytes(256 << 10);
 
 struct ByWorkload<'c> {

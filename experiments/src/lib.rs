@@ -1,4 +1,9 @@
-//! The `gclab` command: the command line, over sweeps (`gclab_sweep`) and programs (`gclab_programs`).
+//! The `gclab` command: the command line over sweeps (`gclab_sweep`), programs (`gclab_programs`)
+//! and reports (`gclab_report`).
+//!
+//! Where things are: `cli` (the words of the command line, and the subcommand that they name), one
+//! module for each subcommand, `exhausted` and `verdict` (long messages), `common` (messages, exit
+//! statuses and look-ups that the subcommands share).
 
 #![forbid(unsafe_code)]
 
@@ -6,27 +11,33 @@ use std::process::ExitCode;
 
 use gclab_core::collector::CollectorList;
 use gclab_programs::{Executor, Lists};
-use gclab_sweep::tell;
 use gclab_workloads::WorkloadList;
 
 mod cli;
+mod common;
+mod exec;
+mod exhausted;
+mod heap;
+mod list;
+mod minheap;
+mod report;
+mod run;
+mod verdict;
 
 /// The `gclab` command with these collectors and workloads, for a program's `main`.
 ///
 /// A crate outside this workspace lengthens the lists with its own:
-/// `gclab::main::<(MyCollector, gclab_collectors::All), gclab_workloads::All>()`. Runs of a sweep start the same program again.
+/// `gclab::main::<(MyCollector, gclab_collectors::All), gclab_workloads::All>()`. A sweep starts
+/// the same program again for each of its runs.
 pub fn main<Collectors: CollectorList, Workloads: WorkloadList>() -> ExitCode {
     start(&Lists::<Collectors, Workloads>::default())
 }
 
-/// The `gclab` command with the programs of `executor`: reads the words of this process's command line.
+/// The `gclab` command with the programs of `executor`. It reads the command line of this process.
 pub fn start(executor: &dyn Executor) -> ExitCode {
     let words = std::env::args_os().skip(1).map(|word| word.into_string());
     match words.collect::<Result<Vec<_>, _>>() {
         Ok(words) => cli::command(words, executor),
-        Err(word) => {
-            tell!("gclab: {} is not UTF-8", word.display());
-            ExitCode::from(2)
-        }
+        Err(word) => common::refuse(format!("{} is not UTF-8", word.display())),
     }
 }

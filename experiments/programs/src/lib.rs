@@ -1,8 +1,9 @@
 //! The programs: workloads compiled for collectors.
 //!
-//! Where things are: `request` (what a run needs and returns), `execute` (makes a heap and runs a program in it), `profile` (heap profiles of a run).
-//! Collectors and workloads meet here and nowhere else. [`Shipped`] runs those of this workspace; it is compiled here, so that the command line
-//! compiles beside it and not after it.
+//! Where things are: `request` (the data that a run needs and returns), `execute` (makes a heap and
+//! runs a program in it), `profile` (heap profiles of a run). Collectors and workloads meet here
+//! and nowhere else. [`Shipped`] runs those of this workspace. It is compiled with this crate, so
+//! that the command line compiles at the same time and not after it.
 
 #![forbid(unsafe_code)]
 

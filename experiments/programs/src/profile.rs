@@ -1,7 +1,8 @@
 //! The heap profile of one run: its files, and its table.
 //!
-//! The `.hp` file grows with the run, in the working directory under the workload's name, as GHC's does, or where `--profile` says; `.prof` has the sets of retainers (`-hr`). The
-//! table shows the largest census, after the run, on standard output.
+//! The `.hp` file grows during the run. It has the workload's name and is in the working directory,
+//! as with GHC, or where `--profile` says; `.prof` has the sets of retainers (`-hr`). The table
+//! shows the largest census, for standard output after the run.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -18,23 +19,24 @@ use gclab_stats::Statistics;
 
 use crate::request::{Request, RunProfile};
 
-/// Bands in a table, unless it is one of combinations of roots.
+/// The most bands in a table. A table of combinations of roots has all.
 const SHOWN: usize = 20;
 
-/// The profile of a run that is under way.
+/// The profile of a running program.
 #[derive(Debug)]
 pub struct Profiling {
     profiler: HeapProfiler,
     interval: Duration,
-    /// The name of the files without their endings.
+    /// The path of the files without their endings.
     stem: String,
 }
 
 impl Profiling {
-    /// Begins what the flags ask for, if they ask for it. The files are made now: what cannot be written need not be run.
+    /// Begins the profile that the flags ask for, if they ask for one. Its files are made now: if
+    /// they cannot be written, the run need not start.
     ///
     /// # Errors
-    /// Which file cannot be written, and why.
+    /// A message with the file that cannot be written.
     pub fn begin(request: &Request<'_>) -> Result<Option<Profiling>, String> {
         let flags = &request.flags.config.profile;
         let Some(breakdown) = flags.breakdown else {
@@ -57,7 +59,7 @@ impl Profiling {
         }))
     }
 
-    /// From now on listens to `world`.
+    /// Lets the profiler receive the events of `world`.
     pub fn listen<C: Collector>(&self, world: &mut World<C>) {
         world.listen(Box::new(self.profiler.clone()));
     }
@@ -67,7 +69,7 @@ impl Profiling {
         while_sampling(world, &self.profiler, self.interval, program)
     }
 
-    /// Finishes the files of a run that is over, with these figures.
+    /// Finishes the files after the run.
     pub fn finish(self, statistics: &Statistics) -> RunProfile {
         let (profile, written) = self.profiler.finish(statistics.mutator.cpu_ns as f64 / 1e9);
         let mut wrong = written.err().map(|error| problem(&format!("{}.hp", self.stem), &error));
@@ -85,7 +87,7 @@ impl Profiling {
     }
 }
 
-/// As a clock has it: some time, unless it is none.
+/// The interval of `-i` for a timer: at least a microsecond, or 0 for none.
 fn interval(seconds: f64) -> Duration {
     let interval = Duration::from_secs_f64(seconds);
     if seconds > 0.0 {
@@ -103,7 +105,7 @@ fn problem(file: &str, error: &std::io::Error) -> String {
     format!("heap profile {file}: {error}")
 }
 
-/// The command, as GHC has it: without what started it, with its flags.
+/// The command as in GHC's files: the workload's words and the flags.
 fn job(request: &Request<'_>) -> String {
     let mut job = request.program.iter().skip(2).cloned().collect::<Vec<_>>();
     job.push("+RTS".to_owned());
@@ -111,7 +113,7 @@ fn job(request: &Request<'_>) -> String {
     job.join(" ")
 }
 
-/// The largest census in text.
+/// The largest census as text.
 fn table(profile: &Profile, stem: &str) -> String {
     let (by, count) = (profile.breakdown.name(), profile.censuses.len());
     let Some(peak) = profile.peak() else {
@@ -122,7 +124,7 @@ fn table(profile: &Profile, stem: &str) -> String {
     if profile.censuses.iter().all(|census| census.bytes() == 0) {
         let why = match profile.breakdown {
             Breakdown::NamedRoots => "the program names no heap roots (hsc_env does: `Mutator::set_heap_roots`)",
-            _ => "nothing was alive, or nothing has the names that it is restricted to",
+            _ => "nothing was alive, or no closure has the names of the restriction",
         };
         return format!("heap profile by {by}, {stem}.hp: {count} censuses, all of nothing: {why}\n");
     }

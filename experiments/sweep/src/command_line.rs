@@ -1,23 +1,24 @@
-//! The command line of one planned run: what `gclab exec` is to be told.
+//! The command line of one planned run: the words for `gclab exec`.
 
 use std::path::Path;
 
 use gclab_flags::{FlagError, Flags};
 use gclab_results::PlannedRun;
 
-/// Where a run writes to.
+/// The files that a run writes.
 #[derive(Clone, Copy, Debug)]
 pub struct Files<'f> {
-    /// Its record.
+    /// The file of its record.
     pub record: &'f Path,
-    /// Its heap profile, without the ending.
+    /// The path of its heap profile, without the ending.
     pub profile: &'f Path,
 }
 
-/// The typed flags of a planned run, but for those of its heap profile.
+/// The typed flags of a planned run, without those of its heap profile.
 ///
 /// # Errors
-/// The first value at fault. Plans made by this crate hold legal values only; one edited by hand may not.
+/// The first illegal value. Plans that this crate makes have legal values only; one that was edited
+/// by hand may not.
 pub fn flags(run: &PlannedRun) -> Result<Flags, FlagError> {
     let mut flags = Flags::default();
     for (name, value) in &run.flags {
@@ -34,7 +35,7 @@ fn profile_words(run: &PlannedRun) -> Result<Vec<String>, FlagError> {
     Ok(words)
 }
 
-/// The arguments, without the program's name. What it writes goes to `files`, if there are any.
+/// The words after the program's name. With `files`, the run writes its record and profile there.
 ///
 /// # Errors
 /// As [`flags`].
@@ -42,7 +43,8 @@ pub fn exec(run: &PlannedRun, files: Option<&Files<'_>>) -> Result<Vec<String>, 
     let mut words = vec!["exec".to_owned()];
     let mut work = vec![run.workload.clone()];
     work.extend(run.args.iter().cloned());
-    // An argument that looks like an option goes behind `--`, where nothing is an option. (A dash alone does not: it asks for the default.)
+    // An argument that looks like an option goes behind `--`, where no word is an option. (A dash
+    // alone stays: it asks for the default.)
     let odd = work.iter().any(|word| word != "-" && word.starts_with(['-', '+']));
     if !odd {
         words.append(&mut work);
@@ -68,14 +70,14 @@ pub fn exec(run: &PlannedRun, files: Option<&Files<'_>>) -> Result<Vec<String>, 
     Ok(words)
 }
 
-/// The command that repeats the run, as shown to people and recorded.
+/// The command that repeats the run, for people and for its record.
 ///
 /// # Errors
 /// As [`flags`].
 pub fn shown(run: &PlannedRun) -> Result<Vec<String>, FlagError> {
     let mut words = vec!["gclab".to_owned()];
     words.extend(exec(run, None)?);
-    // At the end of a line it is not needed.
+    // At the end of the line it is not needed.
     words.pop_if(|last| last == "-RTS");
     Ok(words)
 }
@@ -100,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn says_all_that_was_planned() {
+    fn names_everything_that_is_planned() {
         let planned = run(&["10", "20"], &[("A", "1m"), ("F", "1.5")]);
         assert_eq!(
             shell_line(&shown(&planned).unwrap()),

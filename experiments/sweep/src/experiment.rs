@@ -1,4 +1,5 @@
-//! An experiment: its collectors, workloads, flags and profiles, checked. `spec` makes one from a file; `plan` makes runs of it.
+//! An experiment: its collectors, workloads, flags and profiles, checked. `spec` makes one from a
+//! file; `plan` turns it into runs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,40 +9,43 @@ use std::time::Duration;
 pub struct Axis {
     /// The flag's name in experiment files.
     pub flag: String,
-    /// Its values as text, in the order of the file.
+    /// The values as text, in the order of the file.
     pub values: Vec<String>,
 }
 
-/// An experiment, checked.
+/// A checked experiment.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Spec {
+pub struct Experiment {
     /// The file's name without `.toml`.
     pub name: String,
     /// The file, word for word.
     pub text: String,
-    /// What the experiment is to answer; empty if the file does not say.
+    /// The question that the experiment answers; empty if the file has none.
     pub question: String,
     /// Names of collectors.
     pub collectors: Vec<String>,
     /// Names of workloads with their arguments.
     pub workloads: Vec<(String, Vec<String>)>,
-    /// Flags of heap profiles, for each of [`Spec::workloads`] in their order: each is one run more of each configuration. May be shorter.
+    /// Flags of heap profiles, for each of [`Experiment::workloads`] in their order. Each profile
+    /// is one more run of each configuration. The list may be shorter than that of workloads.
     pub profiles: Vec<Vec<String>>,
-    /// Runs of each configuration.
+    /// The number of runs of each configuration.
     pub repeat: u32,
-    /// Seed of the order of runs.
+    /// The seed of the order of runs.
     pub seed: u64,
-    /// Longest time for one run.
+    /// Time limit of one run.
     pub timeout: Duration,
-    /// Sizes of the heap, in multiples of the reference minimum of each workload; empty if the file does not say.
+    /// Sizes of the heap, in multiples of the reference minimum of each workload; empty if the file
+    /// has no `heap`.
     pub heap: Vec<f64>,
     /// Flags of every run.
     pub flags: BTreeMap<String, String>,
-    /// Swept flags, in the order of the file: one list for each sweep, whose cross product is run. Without any, [`Spec::flags`] alone is run.
+    /// Swept flags, in the order of the file: one list for each sweep. The runs are the cross
+    /// product of each list; without a list, [`Experiment::flags`] alone.
     pub sweeps: Vec<Vec<Axis>>,
 }
 
-impl Spec {
+impl Experiment {
     /// The flags of the heap profiles of a workload with these arguments.
     pub fn profiles_of(&self, workload: &str, args: &[String]) -> &[String] {
         let mut works = self.workloads.iter();
@@ -51,7 +55,7 @@ impl Spec {
             .map_or(&[], Vec::as_slice)
     }
 
-    /// Every swept flag once, with all its values, in the order in which they occur.
+    /// Every swept flag once, with all its values, in the order of the file.
     pub fn axes(&self) -> Vec<Axis> {
         let mut axes: Vec<Axis> = Vec::new();
         for axis in self.sweeps.iter().flatten() {

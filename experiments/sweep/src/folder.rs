@@ -1,11 +1,13 @@
-//! Which results folder a sweep writes to: the newest one that holds the same plan, or a new one.
+//! Chooses the results folder of a sweep: the newest one that holds the same plan, or a new one.
 //!
-//! Two plans are the same if they have the same runs in the same order under the same time limit; the question and comments may change.
-//! Results of two builds, or of two kinds of processor, are never mixed in one folder: an unfinished folder of another build is refused, a
-//! finished one is only shown.
+//! Two plans are the same if they have the same runs in the same order under the same time limit;
+//! the question and comments may change. Results of two builds, or of two kinds of processor, are
+//! never mixed in one folder: an unfinished folder of another build is refused, a finished one is
+//! only shown.
 //!
-//! A new folder under [`RUNS`] is made under a hidden name, and gets its own when its plan is on disk: whatever kills a runner, a folder that
-//! can be seen has a plan. What such a runner leaves is removed by the next one.
+//! A new folder under `results/runs` has a hidden name until its plan is on disk. So every visible folder
+//! has a plan, even if its runner was killed. The next runner removes the hidden ones that are
+//! left.
 
 use std::fs;
 use std::io;
@@ -16,84 +18,85 @@ use gclab_results::folder::PLAN_DRAFT;
 use gclab_results::{Axis, Manifest, Minimum, PlannedRun, ResultsDir, ResultsError, rfc3339};
 use thiserror::Error;
 
-use crate::experiment::Spec;
+use crate::experiment::Experiment;
 use crate::machine;
 use crate::plan::{ORDER, Shard, plan};
 use crate::runner::lock::{LOCK_FILE, Lock, lock};
 
-/// Where results are written, from the current folder.
-pub const RUNS: &str = "results/runs";
+/// The folder of all results, below the current folder.
+const RUNS: &str = "results/runs";
 
-/// How the names of folders begin whose plan is not on disk yet; the number of their process follows.
+/// The prefix of folders whose plan is not on disk yet; the id of their process follows.
 const BEGUN: &str = ".begun-";
 
-/// Most folders of one name, which holds the second it was made in: more are not to be expected, and would never end if the system refused for
-/// another reason.
+/// The most folders of one name. The name has the second of the start, so more are unlikely, and
+/// without a bound the search would never end if the system refused for another reason.
 const MOST_OF_A_NAME: u32 = 1000;
 
-/// A results folder that nobody else writes to.
+/// A results folder that only this process writes to.
 #[derive(Debug)]
 pub struct Folder {
-    /// Plan and runs.
+    /// The plan and the runs.
     pub results: ResultsDir,
-    /// What the user should know before going on.
+    /// Facts that the user should know before the sweep continues.
     pub notes: Vec<String>,
     _lock: Lock,
 }
 
-/// Why there is no folder to write to.
+/// Why the sweep has no folder.
 #[derive(Debug, Error)]
 pub enum FolderError {
     /// The folder cannot be read or made.
     #[error(transparent)]
     Results(#[from] ResultsError),
-    /// The system refused.
+    /// The system refused a file or a folder.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// Somebody else writes to it.
-    #[error("{}: {who} is writing to this folder: wait for it, or use --out with another folder", path.display())]
+    /// Another process writes to it.
+    #[error("{}: {owner} is writing to this folder: wait for it, or use --out with another folder", path.display())]
     Locked {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
-        /// Who.
-        who: String,
+        /// The other process.
+        owner: String,
     },
-    /// `--out` names a folder with something else in it.
-    #[error("{}: {what}", path.display())]
+    /// `--out` names a folder with other contents.
+    #[error("{}: {problem}", path.display())]
     Taken {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
-        /// What is there, and what to do.
-        what: String,
+        /// Its contents, and the remedy.
+        problem: String,
     },
-    /// It is unfinished, and going on would mix what cannot be compared.
-    #[error("{}: begun with {was}; this is {is}: results of the two cannot be compared\n  --fresh begins another folder; to finish this one, go back to what it was begun with", path.display())]
+    /// It is unfinished, and to continue would mix results that cannot be compared.
+    #[error("{}: begun with {was}; this is {is}: results of the two cannot be compared\n  --fresh begins a new folder; to finish this one, go back to {was}", path.display())]
     Mixed {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
-        /// What it was begun with.
+        /// The build or processor at its beginning.
         was: String,
-        /// What would go on.
+        /// The build or processor now.
         is: String,
     },
 }
 
-/// The manifest of a sweep that begins now. `minima` are those of its configurations if it says `heap`.
-pub fn manifest(spec: &Spec, minima: Vec<Minimum>, shard: Shard, command: Vec<String>) -> Manifest {
-    let mut manifest = Manifest::new(&spec.name);
-    manifest.question = Some(spec.question.clone()).filter(|question| !question.is_empty());
-    manifest.experiment.clone_from(&spec.text);
-    manifest.seed = spec.seed;
+/// The manifest of a sweep that begins now. `minima` are those of its configurations, if the
+/// experiment has `heap`.
+pub fn manifest(experiment: &Experiment, minima: Vec<Minimum>, shard: Shard, command: Vec<String>) -> Manifest {
+    let mut manifest = Manifest::new(&experiment.name);
+    manifest.question = Some(experiment.question.clone()).filter(|question| !question.is_empty());
+    manifest.experiment.clone_from(&experiment.text);
+    manifest.seed = experiment.seed;
     manifest.order = Some(ORDER.to_owned());
     manifest.shard = (!shard.is_all()).then(|| shard.to_string());
-    manifest.timeout_seconds = Some(spec.timeout.as_secs_f64());
-    manifest.repeat = spec.repeat;
-    manifest.sweep = spec
+    manifest.timeout_seconds = Some(experiment.timeout.as_secs_f64());
+    manifest.repeat = experiment.repeat;
+    manifest.sweep = experiment
         .axes()
         .into_iter()
         .map(|axis| Axis {
@@ -105,16 +108,17 @@ pub fn manifest(spec: &Spec, minima: Vec<Minimum>, shard: Shard, command: Vec<St
     manifest.build = machine::build();
     manifest.started = rfc3339(SystemTime::now());
     manifest.command = command;
-    manifest.plan = plan(spec, &minima, shard);
-    manifest.heap.clone_from(&spec.heap);
+    manifest.plan = plan(experiment, &minima, shard);
+    manifest.heap.clone_from(&experiment.heap);
     manifest.minima = minima;
     manifest
 }
 
-/// The folder to go on in, or a new one: at `out` if that is given, else under [`RUNS`]. With `fresh` always a new one.
+/// The folder to continue in, or a new one: at `out` if given, else under `results/runs`. With `fresh`
+/// always a new one.
 ///
 /// # Errors
-/// When the folder is taken, in use, of another build, or cannot be read or written.
+/// If the folder has other contents, is in use, is of another build, or cannot be read or written.
 pub fn choose(manifest: Manifest, shard: Shard, out: Option<&Path>, fresh: bool) -> Result<Folder, FolderError> {
     let existing = match out {
         Some(out) if is_results(out) => {
@@ -141,15 +145,15 @@ pub fn choose(manifest: Manifest, shard: Shard, out: Option<&Path>, fresh: bool)
         None => newest(Path::new(RUNS), &manifest),
     };
     match existing {
-        Some(path) => go_on(path, &manifest),
+        Some(path) => resume(path, &manifest),
         None => begin(out, manifest, shard),
     }
 }
 
-fn taken(path: &Path, what: &str) -> FolderError {
+fn taken(path: &Path, problem: &str) -> FolderError {
     FolderError::Taken {
         path: path.to_owned(),
-        what: what.to_owned(),
+        problem: problem.to_owned(),
     }
 }
 
@@ -161,7 +165,7 @@ fn same_plan(one: &Manifest, other: &Manifest) -> bool {
     one.plan == other.plan && one.timeout_seconds == other.timeout_seconds
 }
 
-/// The plan of a folder; nothing if there is none that can be read.
+/// The plan of a folder; `None` if it cannot be read.
 fn plan_of(path: &Path) -> Option<Manifest> {
     serde_json::from_str(&fs::read_to_string(path.join("plan.json")).ok()?).ok()
 }
@@ -185,9 +189,9 @@ fn folders(root: &Path) -> impl Iterator<Item = PathBuf> {
 fn take_lock(path: &Path) -> Result<Lock, FolderError> {
     match lock(path) {
         Ok(Ok(lock)) => Ok(lock),
-        Ok(Err(who)) => Err(FolderError::Locked {
+        Ok(Err(owner)) => Err(FolderError::Locked {
             path: path.to_owned(),
-            who,
+            owner,
         }),
         Err(source) => Err(FolderError::Io {
             path: path.to_owned(),
@@ -196,7 +200,7 @@ fn take_lock(path: &Path) -> Result<Lock, FolderError> {
     }
 }
 
-fn go_on(path: PathBuf, wanted: &Manifest) -> Result<Folder, FolderError> {
+fn resume(path: PathBuf, wanted: &Manifest) -> Result<Folder, FolderError> {
     let _lock = take_lock(&path)?;
     let results = ResultsDir::open(&path)?;
     let found = results.manifest();
@@ -204,7 +208,7 @@ fn go_on(path: PathBuf, wanted: &Manifest) -> Result<Folder, FolderError> {
         return Err(taken(
             &path,
             &format!(
-                "holds another plan (experiment {}, {} runs): choose another folder, or leave --out away",
+                "holds another plan (experiment {}, {} runs): choose another folder, or leave out --out",
                 found.name,
                 found.plan.len()
             ),
@@ -229,7 +233,8 @@ fn go_on(path: PathBuf, wanted: &Manifest) -> Result<Folder, FolderError> {
     Ok(Folder { results, notes, _lock })
 }
 
-/// What makes the results of two sweeps incomparable: the builds, or else the processors.
+/// The difference that makes the results of two sweeps incomparable: the builds, or else the
+/// processors.
 fn difference(found: &Manifest, wanted: &Manifest) -> Option<(String, String)> {
     let (one, other) = (&found.build, &wanted.build);
     if one.executable != other.executable {
@@ -244,7 +249,7 @@ fn difference(found: &Manifest, wanted: &Manifest) -> Option<(String, String)> {
     (found.machine.cpu != wanted.machine.cpu).then(|| (cpu(found), cpu(wanted)))
 }
 
-/// `the release build 0123456789abcdef (commit 01234567, changed)`.
+/// A build in words: `the release build 0123456789abcdef (commit 01234567, changed)`.
 fn describe(manifest: &Manifest) -> String {
     let build = &manifest.build;
     let commit = build.git_commit.as_deref().map_or_else(String::new, |commit| {
@@ -284,7 +289,7 @@ fn begin(out: Option<&Path>, manifest: Manifest, shard: Shard) -> Result<Folder,
     })
 }
 
-/// `2026-01-31T12:00:05Z` as part of a file name: `2026-01-31-120005`.
+/// A time as part of a file name: `2026-01-31-120005` for `2026-01-31T12:00:05Z`.
 fn stamp(started: &str) -> String {
     started
         .replace(':', "")
@@ -293,7 +298,8 @@ fn stamp(started: &str) -> String {
         .to_owned()
 }
 
-/// Makes `root/name`, or `root/name-2` and so on: a folder that nobody had before, whole and locked when it gets that name.
+/// Makes the new folder `root/name`, or `root/name-2` and so on. It is whole and locked before it
+/// gets that name.
 fn new_folder(root: &Path, name: &str, manifest: Manifest) -> Result<(ResultsDir, Lock), FolderError> {
     fs::create_dir_all(root).map_err(|source| io_failed(root, source))?;
     remove_begun(root);
@@ -305,7 +311,7 @@ fn new_folder(root: &Path, name: &str, manifest: Manifest) -> Result<(ResultsDir
     for number in 2.. {
         match fs::rename(&draft, &path) {
             Ok(()) => break,
-            // A folder that is not empty, or a file.
+            // The path is a folder that is not empty, or a file.
             Err(error) if path.exists() => {
                 if number > MOST_OF_A_NAME {
                     return Err(io_failed(&path, error));
@@ -318,20 +324,23 @@ fn new_folder(root: &Path, name: &str, manifest: Manifest) -> Result<(ResultsDir
     Ok((ResultsDir::open(path)?, lock))
 }
 
-/// Removes what runners left that were killed before their plan was on disk. A folder whose runner lives is locked, and stays. One that has
-/// no lock yet is empty, and may be removed under its runner, which says so and can be started again; it takes two that start in the same millisecond.
+/// Removes the folders of runners that were killed before their plan was on disk. A folder whose
+/// runner lives is locked, and stays. A folder without a lock yet is empty. Two runners that start
+/// in the same millisecond may remove it from each other; the loser prints an error and can be
+/// started again.
 fn remove_begun(root: &Path) {
     let entries = fs::read_dir(root).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(BEGUN)) {
         let path = entry.path();
         if matches!(lock(&path), Ok(Ok(_))) {
-            // Whatever stands in the way: it is in nobody's way.
+            // A folder that cannot be removed does no harm.
             let _ = fs::remove_dir_all(&path);
         }
     }
 }
 
-/// Earlier runs under [`RUNS`], for estimates: all that can be read, of any build.
+/// Earlier runs under `results/runs` of the plan's workloads, for estimates: all that can be read, of any
+/// build.
 pub fn earlier_runs(plan: &[PlannedRun]) -> Vec<gclab_results::RunRecord> {
     let runs = folders(Path::new(RUNS))
         .filter(|path| is_results(path))

@@ -1,18 +1,22 @@
 //! Sweeps: from an experiment file to a plan, one process for each run, and their records.
 //!
-//! Where things are: `registry` (collectors and workloads, as descriptions), `experiment` (an experiment, checked), `plan` (the order of its runs), `spec`
-//! (an experiment file, read and checked), `command_line` (what a run's process is told), `runner` (processes, resuming), `folder` (which results
-//! folder), `minheap` (the least heap of a program), `record` and `machine` (what is written down), `verdict` (whether a sweep went well).
-//! No type of a collector or a workload occurs here.
+//! Where things are: `registry` (descriptions of collectors and workloads), `experiment` (a checked
+//! experiment), `plan` (the order of its runs), `spec` (reads and checks an experiment file),
+//! `command_line` (the words that start a run), `runner` (processes, resuming), `folder` (chooses
+//! the results folder), `minheap` (the least heap of a program), `record` and `machine` (parts of
+//! the records), `suggest` and `text` (parts of messages). This crate knows collectors and
+//! workloads by their descriptions only.
 
-/// A line on standard error, written at once. Where nobody listens any more (`2>&1 | head`) that is no reason to panic, as
-/// `eprintln!` would.
+#![deny(unsafe_code)]
+
+/// Prints a line on standard error, at once. `eprintln!` would panic if the reader has closed the
+/// pipe (`2>&1 | head`); this ignores it.
 #[macro_export]
 macro_rules! tell {
     ($($text:tt)*) => {{
         use std::io::Write as _;
         if cfg!(test) {
-            // The test harness keeps what is printed in this way, and shows it when a test fails.
+            // The test harness captures this output, and shows it when a test fails.
             eprintln!($($text)*);
         } else {
             let _ = std::io::stderr().write_all((format!($($text)*) + "\n").as_bytes());
@@ -31,4 +35,4 @@ pub mod registry;
 pub mod runner;
 pub mod spec;
 pub mod suggest;
-pub mod verdict;
+pub mod text;

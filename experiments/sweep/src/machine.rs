@@ -1,5 +1,5 @@
-//! What is known of the machine and of this build, from `/proc`, `/sys` and `git`. What cannot be found out is absent, never guessed, and
-//! nothing here can fail a run.
+//! Facts about the machine and about this build, from `/proc`, `/sys` and `git`. An unknown fact is
+//! absent, never guessed, and no function here can fail a run.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use gclab_results::{Build, Machine};
 
-/// The machine as it is now.
+/// The current state of the machine.
 pub fn machine() -> Machine {
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let mut machine = Machine {
@@ -31,7 +31,8 @@ pub fn machine() -> Machine {
     machine
 }
 
-/// The build of this program: the state of its source tree, its compiler, and the hash of the executable.
+/// The build of this program: the state of its source tree, its compiler, and the hash of the
+/// executable.
 pub fn build() -> Build {
     Build {
         git_commit: git(&["rev-parse", "HEAD"]),
@@ -42,22 +43,24 @@ pub fn build() -> Build {
     }
 }
 
-/// The hash of this executable, or a word where it cannot be read: what was measured by another build is kept apart.
+/// The hash of this executable, or `unknown` if it cannot be read. It keeps the measurements of two
+/// builds apart.
 pub fn executable() -> String {
     executable_hash().unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// Load average over one minute.
+/// The load average over one minute.
 pub fn load_average() -> Option<f64> {
     text("/proc/loadavg")?.split_whitespace().next()?.parse().ok()
 }
 
-/// The machine's name.
+/// The name of the machine.
 pub fn host() -> Option<String> {
     text("/proc/sys/kernel/hostname")
 }
 
-/// FNV-1a (64 bits) over the executable's bytes: tells builds apart, which a version number does not.
+/// FNV-1a (64 bits) over the bytes of the executable. It distinguishes builds; a version number
+/// does not.
 fn executable_hash() -> Option<String> {
     const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
@@ -68,7 +71,7 @@ fn executable_hash() -> Option<String> {
     Some(format!("{hash:016x}"))
 }
 
-/// `git` in the source tree this program was built from, or in the current folder where that is gone.
+/// Runs `git` in the source tree of this program, or in the current folder if that tree is gone.
 fn git(arguments: &[&str]) -> Option<String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut command = Command::new("git");
@@ -94,7 +97,7 @@ fn cpu_field(cpuinfo: &str, name: &str) -> Option<String> {
         .map(|(_, value)| value.trim().to_owned())
 }
 
-/// Pairs of package and core id that occur; absent where the kernel does not give them.
+/// The number of pairs of package and core id; absent where the kernel does not tell them.
 fn cores(cpuinfo: &str) -> Option<u32> {
     let of = |name: &str| {
         cpuinfo
@@ -110,7 +113,7 @@ fn cores(cpuinfo: &str) -> Option<u32> {
 
 fn caches() -> Vec<String> {
     let describe = |index: u32| {
-        let of = |what: &str| text(&format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{what}"));
+        let of = |file: &str| text(&format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{file}"));
         Some(format!(
             "L{} {} {}",
             of("level")?,
@@ -140,7 +143,8 @@ fn chosen(line: &str) -> Option<String> {
     Some(line.split_once('[')?.1.split_once(']')?.0.to_owned())
 }
 
-/// The hypervisor's name where firmware or `/sys` tells it, else `yes`; `none` when the processor does not see one.
+/// The name of the hypervisor if firmware or `/sys` tells it, else `yes`; `none` if the processor
+/// reports no hypervisor.
 fn virtualisation(cpuinfo: &str) -> Option<String> {
     let flags = cpu_field(cpuinfo, "flags")?;
     if !flags.split_whitespace().any(|flag| flag == "hypervisor") {
@@ -179,14 +183,15 @@ fn warnings(machine: &Machine) -> Vec<String> {
         ));
     }
     if machine.virtualisation.as_deref().is_some_and(|kind| kind != "none") {
-        warnings
-            .push("a virtual machine: other guests can take processor time and cache that no figure here shows".into());
+        warnings.push(
+            "a virtual machine: other guests can take processor time and cache, and no figure here shows it".into(),
+        );
     }
     if let (Some(load), Some(cpus)) = (load_average(), machine.logical_cpus)
         && load > 0.5 * f64::from(cpus)
     {
         warnings.push(format!(
-            "the load average was {load:.1} on {cpus} processors before the first run: something else was running"
+            "the load average was {load:.1} on {cpus} processors before the first run: other programs were running"
         ));
     }
     if cfg!(debug_assertions) {
@@ -200,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_the_kernel_prints() {
+    fn the_kernel_s_files_are_read() {
         let cpuinfo = "processor\t: 0\nmodel name\t: A CPU @ 2.0GHz\nphysical id\t: 0\ncore id\t\t: 0\nflags\t\t: fpu hypervisor\n\nprocessor\t: 1\nphysical id\t: 0\ncore id\t\t: 0\n";
         assert_eq!(cpu_field(cpuinfo, "model name").as_deref(), Some("A CPU @ 2.0GHz"));
         assert_eq!(cores(cpuinfo), Some(1), "two threads of one core");

@@ -1,4 +1,5 @@
-//! From the heap's figures ([`Statistics`], integers in nanoseconds and bytes) to those of a run record ([`RunStats`], totals in seconds).
+//! From the figures of a heap ([`Statistics`], integers in nanoseconds and bytes) to those of a run
+//! record ([`RunStats`], totals in seconds).
 
 use gclab_core::config::Breakdown;
 use gclab_heap_traverse::profile::{self, Profile};
@@ -8,10 +9,10 @@ use gclab_stats::{self as stats, Collection, GenerationStats, Sharing, Sharings,
 
 /// All figures of a run.
 pub fn run_stats(stats: &Statistics) -> RunStats {
-    // Without a parallel collection there is nothing to be balanced.
+    // Without a parallel collection there is no work to balance.
     let parallel = !stats.sharings.threads.is_empty();
-    // Most runs have nobody who looks at their heap.
-    let looked = stats.prof.elapsed_ns > 0;
+    // Most runs have no checker and no profiler.
+    let profiled = stats.prof.elapsed_ns > 0;
     RunStats {
         allocated_bytes: Some(stats.allocated),
         copied_bytes: Some(stats.copied),
@@ -31,8 +32,8 @@ pub fn run_stats(stats: &Statistics) -> RunStats {
         mut_elapsed_seconds: seconds(stats.mutator.elapsed_ns),
         gc_cpu_seconds: seconds(stats.gc.cpu_ns),
         gc_elapsed_seconds: seconds(stats.gc.elapsed_ns),
-        prof_cpu_seconds: seconds(stats.prof.cpu_ns).filter(|_| looked),
-        prof_elapsed_seconds: seconds(stats.prof.elapsed_ns).filter(|_| looked),
+        prof_cpu_seconds: seconds(stats.prof.cpu_ns).filter(|_| profiled),
+        prof_elapsed_seconds: seconds(stats.prof.elapsed_ns).filter(|_| profiled),
         exit_cpu_seconds: seconds(stats.exit.cpu_ns),
         exit_elapsed_seconds: seconds(stats.exit.elapsed_ns),
         total_cpu_seconds: seconds(stats.total.cpu_ns),
@@ -42,7 +43,7 @@ pub fn run_stats(stats: &Statistics) -> RunStats {
         par_copied_bytes: Some(stats.par_copied),
         cumulative_par_max_copied_bytes: parallel.then_some(stats.cumulative_par_max),
         cumulative_par_balanced_copied_bytes: parallel.then_some(stats.cumulative_par_balanced),
-        // Collections that copied nothing were neither balanced nor not.
+        // Collections that copied nothing have no balance.
         work_balance: (stats.par_copied > 0).then(|| stats.work_balance()),
         old_work_balance: (stats.par_copied > 0).then(|| stats.old_work_balance()),
         par_elapsed_seconds: seconds(stats.sharings.elapsed_ns).filter(|_| parallel),
@@ -62,7 +63,7 @@ pub fn run_stats(stats: &Statistics) -> RunStats {
     }
 }
 
-/// The figures of requests that were answered.
+/// The latency of answered requests.
 pub fn latency(measured: &gclab_workloads::Latency) -> Latency {
     let some = measured.requests() > 0;
     Latency {
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_has_what_its_threads_did_and_how_often_each_way_to_share_was_taken() {
+    fn a_run_has_the_work_of_its_threads_and_the_count_of_each_way_to_share() {
         let statistics = Statistics {
             copied: 300,
             par_copied: 200,

@@ -1,5 +1,5 @@
-//! What collectors and workloads there are, as data: what the command line, experiment files and `gclab list` need to know of them
-//! without their types.
+//! The collectors and workloads of a program as data, for the command line, experiment files and
+//! `gclab list`.
 
 use gclab_core::collector::Description;
 use gclab_flags::{FlagError, FlagSpec, Flags};
@@ -8,13 +8,13 @@ use gclab_workloads::WorkloadDescription;
 /// All collectors and workloads of this program, in the order of their lists.
 #[derive(Debug)]
 pub struct Registry {
-    /// The collectors.
+    /// The collectors, in the order of their list.
     pub collectors: Vec<&'static Description>,
-    /// The workloads.
+    /// The workloads, in the order of their list.
     pub workloads: Vec<&'static WorkloadDescription>,
 }
 
-/// How a workload is called, with each argument's range and default on a line of its own.
+/// The usage of a workload, with each argument's range and default on a line of its own.
 pub fn usage(workload: &WorkloadDescription) -> String {
     let mut lines = vec![workload.usage()];
     lines.extend(workload.args.iter().map(|arg| {
@@ -27,7 +27,7 @@ pub fn usage(workload: &WorkloadDescription) -> String {
 }
 
 impl Registry {
-    /// The registry of these lists. Of two of one name the first counts, as in the lists themselves.
+    /// The registry of these lists. If two have the same name, the first counts, as in the lists.
     pub fn new(
         collectors: impl IntoIterator<Item = &'static Description>,
         workloads: impl IntoIterator<Item = &'static WorkloadDescription>,
@@ -72,15 +72,15 @@ impl Registry {
     /// Fits `flags` to `collector`: see [`Flags::fit`].
     ///
     /// # Errors
-    /// The first flag that it cannot honour, with the collectors that can.
+    /// The first flag that the collector cannot honour, with the collectors that can.
     pub fn fit(&self, collector: &Description, flags: &Flags) -> Result<Flags, FlagError> {
         let mut flags = flags.clone();
         flags.fit(collector, &self.collectors)?;
         Ok(flags)
     }
 
-    /// The collectors that honour `flag`; none if it is not a flag of collectors.
-    pub fn who_honours(&self, flag: &FlagSpec) -> Vec<&'static str> {
+    /// The names of the collectors that honour `flag`; none if it is not a flag of collectors.
+    pub fn honouring(&self, flag: &FlagSpec) -> Vec<&'static str> {
         let honoured =
             |collector: &&&Description| flag.parameter().is_some_and(|parameter| collector.honours(parameter));
         self.collectors

@@ -1,13 +1,14 @@
-//! What a message about a wrong name offers: the nearest name there is, and then all of them.
+//! Suggestions for a wrong name: the nearest legal name, then all of them.
 
 use gclab_flags::nearest;
 
-/// ``did you mean `x`? known keys: w, x, y``, or only the second part when nothing is near. `what` says what the names are.
-pub fn suggest(name: &str, what: &str, names: &[&str]) -> String {
+/// ``did you mean `x`? known keys: w, x, y``, or only the second part if no name is near. `kind`
+/// describes the names.
+pub fn suggest(name: &str, kind: &str, names: &[&str]) -> String {
     let all = if names.is_empty() {
-        format!("{what}: none")
+        format!("{kind}: none")
     } else {
-        format!("{what}: {}", names.join(", "))
+        format!("{kind}: {}", names.join(", "))
     };
     match nearest(name, names.iter().copied()) {
         Some(near) => format!("did you mean `{near}`? {all}"),

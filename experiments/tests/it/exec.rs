@@ -1,4 +1,4 @@
-//! `gclab exec`: one run, its output, its record, and what it refuses.
+//! `gclab exec`: one run, its output, its record, and its refusals.
 
 use std::fs;
 
@@ -159,7 +159,7 @@ fn latency_goes_into_the_record_and_nowhere_else() {
         ]
         .map(Option::unwrap);
         assert!(rising[0] > 0 && rising.is_sorted(), "{latency:?}");
-        // Of a thousand requests none is the one in ten thousand.
+        // A thousand requests have no one in ten thousand.
         assert_eq!(latency.p99_99_ns, None);
         assert!(latency.mean_ns.unwrap() <= rising[4] as f64);
     }
@@ -266,7 +266,8 @@ fn what_is_wrong_is_said_before_anything_runs() {
     insta::assert_snapshot!(text);
 }
 
-/// Lists of names grow with every collector, workload and flag: what follows `workloads:` and the like is cut, and so is clap's help.
+/// A message without its lists of names, which grow with every collector, workload and flag, and
+/// without clap's help.
 fn shortened(text: &str) -> String {
     let cut = |line: &str| {
         let ends = ["workloads: ", "collectors: ", "Usage: "]

@@ -1,4 +1,4 @@
-//! `gclab heap`: heaps of other programs looked into, and our own written down.
+//! `gclab heap`: heaps of other programs, analysed, and heaps of our own, dumped.
 
 use std::fs;
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ fn the_largest_of_a_snapshot_are_those_that_another_program_found() {
             }
             assert!(found["name"].is_string());
         }
-        // What the facts about the file say.
+        // The known facts about the file.
         let counts = ["nodes", "edges", "strong_edges", "reached", "self_size", "reached_size"]
             .map(|key| report[key].as_u64().unwrap());
         assert_eq!(counts, [76_142, 321_259, 314_221, 76_142, 5_683_202, 5_683_202]);
@@ -109,7 +109,7 @@ fn a_picture_has_a_bar_for_what_is_large() {
     let picture = fs::read_to_string(bench.path().join("tree.svg")).unwrap();
     assert!(picture.starts_with("<svg xmlns=") && picture.ends_with("</svg>\n"));
     assert!(picture.contains("<title>object Root @6215: retains 1.52 MB (26.7 %), itself 160 B</title>"));
-    // The root is as wide as the picture, and whatever is written is closed.
+    // The root is as wide as the picture, and every element is closed.
     assert!(picture.contains("width=\"1200.00\""));
     for tag in ["g", "title", "text", "svg"] {
         let opened = picture.matches(&format!("<{tag}>")).count() + picture.matches(&format!("<{tag} ")).count();
@@ -118,7 +118,7 @@ fn a_picture_has_a_bar_for_what_is_large() {
     assert!(!picture.contains(['\u{8}', '\u{0}']));
 }
 
-/// The message, without what differs from machine to machine.
+/// The message, without the parts that differ between machines.
 fn refused(words: &[&str]) -> String {
     let bench = Bench::new();
     bench.write("empty", "");
@@ -186,7 +186,7 @@ fn what_is_wrong_is_one_message() {
         ],
     ]
     .map(|words| {
-        // Which names there are is not for this test.
+        // The names are not the subject of this test.
         let message = refused(words);
         let cut = |line: &str| match line
             .split_once("s: ")
@@ -204,7 +204,7 @@ fn what_is_wrong_is_one_message() {
     insta::assert_snapshot!(messages.join("\n"));
     let unknown = refused(&["heap", "analyse", &postcss(), "--path-to", "2"]);
     assert!(
-        unknown.ends_with("postcss.heapsnapshot.gz: no object has the id 2; `--top` lists some that are there\n"),
+        unknown.ends_with("postcss.heapsnapshot.gz: no object has the id 2; `--top` lists some that exist\n"),
         "{unknown}"
     );
     assert!(refused(&["heap", "analyse", "empty", "--path-to", "x"]).contains("expected the id of an object"));
@@ -243,7 +243,7 @@ fn an_exhausted_run_leaves_no_file() {
     assert_eq!(fs::read_dir(bench.path()).unwrap().count(), 0);
 }
 
-/// A heap that is dumped, as JSON, and what the command said of it: closures and pointers.
+/// A dumped heap as JSON, and the closures and pointers that the command counted.
 fn dumped(bench: &Bench, words: &[&str]) -> (Value, [u64; 2]) {
     let words = [&["heap", "dump"], words, &["-o", "out.heapsnapshot", "+RTS", "-A64k"]].concat();
     let said = bench.gclab(&words).exits(0).stdout;
@@ -258,7 +258,7 @@ fn dumped(bench: &Bench, words: &[&str]) -> (Value, [u64; 2]) {
     )
 }
 
-/// Both runs of a dump took the profile that was asked for.
+/// Regression: both runs of a dump wrote the heap profile.
 #[test]
 fn a_dump_takes_a_heap_profile_once() {
     let bench = Bench::new();
@@ -399,7 +399,7 @@ fn every_workload_can_be_dumped_and_read() {
     }
 }
 
-/// What memlab says of a file, as JSON: nodes, edges, and the ten largest of those that are no more than one another's equals.
+/// memlab's analysis of a file as JSON: nodes, edges, and the ten largest objects, of equals one.
 const MEMLAB: &str = r#"
 const { getFullHeapFromFile } = require('@memlab/heap-analysis');
 console.log = console.info = () => {};

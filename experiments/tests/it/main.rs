@@ -1,4 +1,4 @@
-//! The built `gclab` as its users meet it: the command line, sweeps, resuming, reports.
+//! The built `gclab` from the outside: the command line, sweeps, resuming, reports.
 
 mod docs;
 mod exec;

@@ -1,4 +1,4 @@
-//! What the process takes of the machine's memory, and how a run ends that is refused some.
+//! The memory that a process takes from the machine, and the end of a run that is refused memory.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use gclab_results::{RunRecord, Status};
 
 use crate::support::Bench;
 
-/// What a process has beside its heap, at most: programs, libraries, stacks, the odd half of a huge page.
+/// The most memory of a process in addition to its heap: code, libraries, stacks, half a huge page.
 const BESIDE: u64 = 24 << 20;
 
 #[test]
@@ -58,7 +58,8 @@ fn a_process_stays_near_the_limit_of_its_heap() {
     assert!(seen == 72 && fine > 24, "{fine} of {seen} runs came to their end");
 }
 
-/// Until no request is refused any more, the run ends with 251 and its figures, or with the right checksum.
+/// With each request refused in turn, the run ends with 251 and its figures, or with the right
+/// checksum.
 #[test]
 fn a_refused_request_ends_a_run_cleanly() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! `gclab minheap`, and experiments whose heaps are multiples of what it finds.
+//! `gclab minheap`, and experiments whose heaps are multiples of its results.
 
 use std::fs;
 use std::path::PathBuf;
@@ -83,7 +83,7 @@ fn what_is_found_completes_and_what_is_below_does_not() {
         .map(|c| c["probes"].as_u64().unwrap())
         .sum();
     assert_eq!(lines as u64, said);
-    // Asked again, it is known.
+    // The second time it is known.
     assert_eq!(search(&bench, &work, &["+RTS", "-A1m"]), found);
     assert_eq!(probes(&bench), files);
 }
@@ -117,7 +117,7 @@ fn the_table_has_each_collector_and_the_reference() {
         done.all()
     );
     assert!(done.stderr.contains("without -M: ok"), "{}", done.all());
-    // Without a name all are asked.
+    // Without a name all collectors are searched.
     let all = bench.gclab(&["minheap", "binary_trees", "4", "--runs", "1"]).exits(0);
     let listed = bench.gclab(&["list", "collectors", "--json"]).exits(0);
     let listed: Vec<Value> = serde_json::from_str(&listed.stdout).unwrap();
@@ -139,7 +139,7 @@ fn a_search_that_was_killed_goes_on() {
     for moment in [40, 150, 90, 260, 130] {
         let mut runner = bench.start(&work);
         std::thread::sleep(Duration::from_millis(moment));
-        // As SIGKILL does it, which leaves no time for anything.
+        // SIGKILL, after which the process runs no more code.
         runner.kill().unwrap();
         runner.wait().unwrap();
         let now = probes(&bench).first().map(|(_, text)| text.clone()).unwrap_or_default();
@@ -185,7 +185,7 @@ fn a_stop_by_signal_says_how_to_go_on() {
     let output = runner.wait_with_output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{stderr}");
-    let on = "To go on:\n  gclab minheap binary_trees 27 --collector copying --runs 2 +RTS -A2m\n";
+    let on = "To continue:\n  gclab minheap binary_trees 27 --collector copying --runs 2 +RTS -A2m\n";
     assert!(stderr.contains(on), "{stderr}");
 }
 
@@ -202,7 +202,7 @@ fn bad_requests_get_one_message_and_status_2() {
             &["binary_trees", "--collector", "copyng"],
             "unknown collector `copyng`; did you mean `copying`?",
         ),
-        (&["binary_trees", "+RTS", "-M64m"], "minheap looks for the -M itself"),
+        (&["binary_trees", "+RTS", "-M64m"], "minheap chooses -M itself"),
         (&["binary_trees", "+RTS", "-H64m"], "leave out -M, and -H with a size"),
         (&["binary_trees", "+RTS", "-s"], "has no use in a search"),
         (&["binary_trees", "+RTS", "-A1x"], "1x is not a size"),
@@ -212,7 +212,7 @@ fn bad_requests_get_one_message_and_status_2() {
         ),
         (
             &["binary_trees", "--tolerance", "200%"],
-            "a share from 0 to 1 is wanted",
+            "expected a fraction between 0 and 1",
         ),
         (&["binary_trees", "--runs", "0"], "--runs"),
         (&["binary_trees", "--timeout", "soon"], "a time such as 300s"),
@@ -230,7 +230,7 @@ fn bad_requests_get_one_message_and_status_2() {
     assert!(!bench.path().join("results").exists(), "nothing was begun");
 }
 
-/// A heap of fixed size takes it from the -M that is being looked for.
+/// With a heap of fixed size, the -M that the search tries is that size.
 #[test]
 fn a_heap_of_fixed_size_is_found_too() {
     let bench = Bench::new();
@@ -254,7 +254,7 @@ heap = [0.5, 1, 3]
 A = "256k"
 "#;
 
-/// The minima come first, each run has the same bytes for all collectors, and a heap that is exhausted is a result.
+/// The minima come first, all collectors get the same bytes, and an exhausted heap is a result.
 #[test]
 fn an_experiment_in_multiples_of_the_least_heap() {
     let bench = Bench::new();
@@ -268,7 +268,7 @@ fn an_experiment_in_multiples_of_the_least_heap() {
     assert!(
         before
             .stderr
-            .contains("before them the least heap of each of 4 configurations"),
+            .contains("before them a search finds the least heap of each of 4 configurations"),
         "{}",
         before.all()
     );
@@ -316,7 +316,7 @@ fn an_experiment_in_multiples_of_the_least_heap() {
         csv.lines().nth(1).unwrap().split(',').nth(column).unwrap(),
         results.runs()[0].heap_multiple.unwrap().to_string()
     );
-    // The same command again finds the same plan, and all of it done.
+    // The same command finds the same plan, with all runs done.
     let again = bench.gclab(&["run", "sizes.toml"]).exits(0);
     assert!(again.stderr.contains("all 24 runs are done"), "{}", again.all());
     let plan = bench.gclab(&["run", "sizes.toml", "--dry-run"]).exits(0);

@@ -1,8 +1,8 @@
-//! Heap profiles as a user meets them.
+//! Heap profiles of single runs.
 
 use crate::support::Bench;
 
-/// The example of a root profile has these figures by arithmetic, under every collector.
+/// The figures of the example of a root profile follow by arithmetic, for every collector.
 #[test]
 fn the_roots_of_hsc_env() {
     for collector in ["two-space", "copying", "parallel", "compacting"] {
@@ -73,7 +73,8 @@ fn what_cannot_be_is_said_before_anything_runs() {
     );
 }
 
-/// A disk that is full at the end takes nothing from the run: its checksum, its record and its profile there.
+/// A full disk at the end costs the run nothing: its checksum, its record and the profile in it are
+/// whole.
 #[test]
 fn a_file_that_cannot_be_finished_loses_nothing_else() {
     let bench = Bench::new();
@@ -89,7 +90,8 @@ fn a_file_that_cannot_be_finished_loses_nothing_else() {
     assert!(!record["profile"]["censuses"].as_array().unwrap().is_empty());
 }
 
-/// Of programs without named roots there is nothing to say but that; and an interval that a clock cannot tell from none is one.
+/// A program without named roots gets a message about that. An interval too short for a clock is
+/// still an interval.
 #[test]
 fn profiles_of_nothing_say_why() {
     let bench = Bench::new();
@@ -100,7 +102,7 @@ fn profiles_of_nothing_say_why() {
         done.all()
     );
     let done = bench.gclab(&["exec", "binary_trees", "6", "+RTS", "-hyNobody", "-i0", "-A64k"]);
-    assert!(done.stdout.contains("nothing has the names"), "{}", done.all());
+    assert!(done.stdout.contains("no closure has the names"), "{}", done.all());
     let done = bench.gclab(&["exec", "binary_trees", "14", "+RTS", "-hy", "-i0.0000000001"]);
     assert!(!done.stdout.contains("no census"), "{}", done.all());
 }

@@ -1,4 +1,4 @@
-//! Heap profiles that an experiment asks for: runs of their own, and what becomes of them.
+//! Heap profiles of an experiment: their runs and their files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,7 +8,8 @@ use gclab_results::{ResultsDir, RunRecord, Status};
 
 use crate::support::Bench;
 
-/// Two collectors and two settings, twice: 16 timed runs; of hash_churn two profiles, of hsc_env one: 12 more.
+/// Two collectors and two settings, twice: 16 timed runs; two profiles of hash_churn and one of
+/// hsc_env: 12 more.
 const FILE: &str = r#"
 question   = "What is in there?"
 collectors = ["two-space", "copying"]
@@ -90,7 +91,7 @@ fn each_profile_is_one_run_of_each_configuration_and_in_no_statistic() {
         .collect();
     assert!(others.is_empty(), "nothing in the working directory: {others:?}");
 
-    // Statistics are made of the timed runs alone.
+    // Statistics come from the timed runs alone.
     let mut repetitions: BTreeMap<&str, usize> = BTreeMap::new();
     for run in results.runs() {
         *repetitions.entry(&run.cell).or_default() += 1;
@@ -121,7 +122,8 @@ fn timed_runs_are_planned_as_without_profiles() {
     assert_eq!(without.stdout.lines().count(), TIMED);
 }
 
-/// What was done is not done again; a profile whose line is missing is, and its files are whole again.
+/// Runs that are done are not repeated. A profile whose line is missing is, and its files are whole
+/// again.
 #[test]
 fn goes_on_with_the_profiles_that_are_missing() {
     let (bench, results) = done(FILE);
@@ -130,7 +132,7 @@ fn goes_on_with_the_profiles_that_are_missing() {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     assert_eq!(lines.len(), TIMED + PROFILED);
     let (kept, lost) = lines.split_at(TIMED + 5);
-    // The last line is torn, and the files of the lost runs are no good.
+    // The last line is torn, and the files of the lost runs are corrupt.
     fs::write(&file, format!("{}{}", kept.concat(), &lost[0][..lost[0].len() / 2])).unwrap();
     for line in lost {
         let run: RunRecord = serde_json::from_str(line).unwrap();
@@ -138,7 +140,7 @@ fn goes_on_with_the_profiles_that_are_missing() {
     }
     let again = bench.gclab(&["run", "x.toml", "--out", "out"]).exits(0);
     assert!(
-        again.stderr.contains("going on, 21 of 28 runs are done"),
+        again.stderr.contains("continuing, 21 of 28 runs are done"),
         "{}",
         again.all()
     );
@@ -193,7 +195,7 @@ fn shards_do_the_profiles_of_a_workload_together() {
     );
 }
 
-/// The least heap there is, and more live data than that: who is exhausted has a profile of how it came to that.
+/// The smallest heap, and more live data than that: an exhausted run has a profile until its end.
 #[test]
 fn a_profile_of_a_heap_that_ran_out() {
     let file = r#"

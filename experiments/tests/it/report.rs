@@ -37,7 +37,7 @@ fn every_format() {
 #[test]
 fn a_page_that_cannot_be_written_costs_no_table() {
     let bench = measured();
-    // A folder in the page's place stops root too.
+    // A folder in the place of the page stops even root.
     fs::remove_file(bench.path().join("base/report.html")).unwrap();
     fs::create_dir_all(bench.path().join("base/report.html/x")).unwrap();
     let table = bench.gclab(&["report", "base"]).exits(2);
@@ -103,7 +103,7 @@ fn compare_tells_worse_from_same() {
     let bench = measured();
     let same = bench.gclab(&["compare", "base", "base", "--threshold", "3%"]).exits(0);
     assert!(same.stdout.contains("same"), "{}", same.all());
-    // The same runs, each a hundred times as slow: every figure of time in the records is raised.
+    // The same runs, each a hundred times as slow: every time in the records is larger.
     fs::create_dir(bench.path().join("slow")).unwrap();
     fs::copy(bench.path().join("base/plan.json"), bench.path().join("slow/plan.json")).unwrap();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Interrupted sweeps: nothing is lost, nothing is run twice, whatever stops the runner and whenever.
+//! Interrupted sweeps: no run is lost and none is repeated, however and whenever the runner ends.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -17,7 +17,7 @@ fn kill(child: &Child, signal: &str) {
     assert!(sent.success());
 }
 
-/// Waits until something holds, for a minute at most.
+/// Waits until a condition holds, for a minute at most.
 #[track_caller]
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
@@ -32,7 +32,8 @@ fn lines(bench: &Bench) -> usize {
     bench.folders().first().map_or(0, |folder| text(folder).lines().count())
 }
 
-/// All runs of the plan, each once, in order; and lines that were there before are as they were.
+/// Checks that all runs of the plan are there, each once, in order, and that earlier lines are
+/// unchanged.
 #[track_caller]
 fn complete(bench: &Bench, runs: usize) {
     let results = bench.results();
@@ -49,7 +50,7 @@ fn killed_at_random_moments_it_goes_on_each_time() {
     let bench = Bench::new();
     let repeat = 12;
     bench.write("tiny.toml", &tiny(repeat));
-    // Moments from a fixed congruential sequence: odd ones, but the same in every test run.
+    // Moments from a fixed congruential sequence: irregular, but the same in every test run.
     let mut moment = 17_u64;
     let mut kept = String::new();
     for round in 0..12 {
@@ -63,7 +64,7 @@ fn killed_at_random_moments_it_goes_on_each_time() {
             .first()
             .map(|folder| fs::read_to_string(folder.join("runs.jsonl")).unwrap_or_default())
             .unwrap_or_default();
-        // A kill may leave half a line at the end, which the next runner cuts off; whole lines stay.
+        // A kill may leave half a line at the end, which the next runner removes; whole lines stay.
         let whole = &kept[..kept.rfind('\n').map_or(0, |end| end + 1)];
         assert!(now.starts_with(whole), "what was written stays written");
         kept = now;
@@ -77,7 +78,8 @@ fn what_a_runner_killed_before_its_plan_was_written_leaves_is_removed() {
     let bench = Bench::new();
     bench.write("tiny.toml", &tiny(1));
     let runs = bench.path().join("results/runs");
-    // As killed: before the lock, before the plan, before the plan had its name, before the folder had its own.
+    // The states after a kill before the lock, before the plan, before the plan's rename, and
+    // before the folder's rename.
     for (process, files) in [
         ("1", &[][..]),
         ("2", &[".lock"]),
@@ -133,14 +135,16 @@ fn a_stop_by_signal_says_how_to_go_on() {
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(code), "{stderr}");
         assert!(
-            stderr.contains("of 160 runs are done and kept. To go on:\n  gclab run tiny.toml\n"),
+            stderr.contains("of 160 runs are done and kept. To continue:\n  gclab run tiny.toml\n"),
             "{stderr}"
         );
         let done = lines(&bench);
         assert!((3..160).contains(&done));
         let again = bench.gclab(&["run", "tiny.toml"]).exits(0);
         assert!(
-            again.stderr.contains(&format!("going on, {done} of 160 runs are done")),
+            again
+                .stderr
+                .contains(&format!("continuing, {done} of 160 runs are done")),
             "{}",
             again.all()
         );
@@ -151,7 +155,7 @@ fn a_stop_by_signal_says_how_to_go_on() {
 #[test]
 fn a_killed_runner_takes_its_child_with_it() {
     let bench = Bench::new();
-    // Minutes of work, so that the child is there to be found.
+    // Minutes of work, so that the child still runs when the test looks for it.
     bench.write(
         "long.toml",
         "collectors = [\"copying\"]\nworkloads = [{ name = \"binary_trees\", args = [30] }]\nrepeat = 1\n",
@@ -207,7 +211,7 @@ fn another_build_does_not_go_on() {
         .clone()
         .unwrap();
     fs::write(path.join("plan.json"), plan.replace(&executable, "0123456789abcdef")).unwrap();
-    // Complete: shown, with a word of warning.
+    // Complete: shown, with a warning.
     let shown = bench.gclab(&["run", "tiny.toml"]).exits(0);
     assert!(
         shown

@@ -1,4 +1,4 @@
-//! `gclab run`: a sweep from its file to its report.
+//! `gclab run`: a sweep, from its file to its report.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -106,7 +106,7 @@ fn a_complete_sweep_is_shown_and_not_added_to() {
     assert_eq!(fs::read(&file).unwrap(), before);
     assert_eq!(again.stdout, first.stdout);
     assert_eq!(bench.folders().len(), 1);
-    // The question is not what makes a plan another.
+    // Another question does not make another plan.
     bench.write("tiny.toml", &tiny(1).replace("Does it work?", "Does it still?"));
     bench.gclab(&["run", "tiny.toml"]).exits(0);
     assert_eq!(bench.folders().len(), 1);
@@ -129,7 +129,7 @@ fn fresh_and_other_plans_have_other_folders() {
         bench.gclab(&["run", "tiny.toml"]).exits(0);
         assert_eq!(bench.folders().len(), before + 1, "{change:?}");
     }
-    // Back to the first plan: the newest folder that has it, and nothing new.
+    // Back to the first plan: the newest folder with that plan, and no new one.
     bench.write("tiny.toml", &tiny(1));
     let newest = bench.gclab(&["run", "tiny.toml"]).exits(0);
     assert!(
@@ -175,7 +175,7 @@ fn a_dry_run_prints_commands_and_does_nothing() {
         "{}",
         done.all()
     );
-    // With runs to go by there is an estimate.
+    // After earlier runs there is an estimate.
     bench.gclab(&["run", "tiny.toml"]).exits(0);
     let done = bench.gclab(&["run", "tiny.toml", "--dry-run", "--fresh"]).exits(0);
     assert!(done.stderr.contains("by earlier runs"), "{}", done.all());
@@ -248,7 +248,7 @@ fn exhausted_heaps_are_results_and_crashes_are_not() {
         };
         assert_eq!((outcome, checksum), expected, "{limit}");
     }
-    // A run that takes longer than it may is killed, told of, and makes the sweep fail.
+    // A run past its time limit is killed and reported, and makes the sweep fail.
     bench.write(
         "slow.toml",
         "collectors = [\"copying\"]\nworkloads = [\"binary_trees\"]\nrepeat = 1\ntimeout = \"50ms\"\n",

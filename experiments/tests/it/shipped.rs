@@ -1,4 +1,5 @@
-//! The experiment files that come with gclab: each is right, has a question, and is of a size that its name promises.
+//! The experiment files that come with gclab: each is legal, has a question, and has the size that
+//! its name promises.
 
 use std::path::{Path, PathBuf};
 
@@ -48,7 +49,8 @@ fn each_can_be_planned_and_asks_something() {
     }
 }
 
-/// Four breakdowns and a restriction, and each profile once, beside three rounds of every workload.
+/// Four breakdowns and a restriction, and each profile once, in addition to three rounds of every
+/// workload.
 #[test]
 fn profiles_shows_what_there_is() {
     let bench = Bench::new();
@@ -86,7 +88,8 @@ fn quick_has_two_collectors_three_workloads_one_of_them_a_real_heap_and_three_ro
     assert_eq!(collectors.into_iter().collect::<Vec<_>>(), ["copying", "two-space"]);
 }
 
-/// Parallel collection off, from each generation on, with and without load balancing and chunks; one capability only once for each size of the area.
+/// Parallel collection off, and from each generation on, with and without load balancing and
+/// chunks; one capability only once for each size of the area.
 #[test]
 fn parallel_switches_it_where_there_is_something_to_switch() {
     let bench = Bench::new();
@@ -118,7 +121,7 @@ fn the_file_in_the_documentation_is_right() {
     let bench = Bench::new();
     bench.write("documented.toml", file);
     let plan = bench.gclab(&["run", "documented.toml", "--dry-run"]).exits(0);
-    // `repeat` and `seed` are those that hold when the file does not say.
+    // `repeat` and `seed` have their defaults.
     let shorter: String = file
         .lines()
         .filter(|line| !["repeat", "seed", "timeout"].iter().any(|key| line.starts_with(key)))

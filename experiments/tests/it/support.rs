@@ -1,4 +1,4 @@
-//! A folder of its own for each test, and `gclab` run in it.
+//! A working folder for each test, and `gclab` in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ pub struct Bench {
     folder: TempDir,
 }
 
-/// What a command did.
+/// The exit status and output of a command.
 #[derive(Debug)]
 pub struct Done {
     pub code: Option<i32>,
@@ -82,7 +82,8 @@ impl Bench {
             .unwrap()
     }
 
-    /// The folders under `results/runs`, by name. One that can be seen has a plan, whatever killed its runner.
+    /// The folders under `results/runs`, by name. A visible folder has a plan, even if its runner
+    /// was killed.
     pub fn folders(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.path().join("results/runs")).into_iter().flatten();
         let visible = entries
@@ -105,7 +106,8 @@ impl Bench {
     }
 }
 
-/// Two collectors, two works, two settings, `repeat` times: 8 x `repeat` runs of a few milliseconds.
+/// An experiment of two collectors, two works and two settings, `repeat` times: 8 × `repeat` runs
+/// of a few milliseconds.
 pub fn tiny(repeat: u32) -> String {
     format!(
         r#"question = "Does it work?"

@@ -20,7 +20,7 @@
 //! may start anywhere, leave out any part and stop at any time.
 //!
 //! ```
-//! use gclab_core::{closure::Kind, flags::Config, mutator::Any, world::World};
+//! use gclab_core::{closure::Kind, config::Config, mutator::Any, world::World};
 //! use gclab_heap_traverse::{Traversal, Visit};
 //!
 //! let world = World::<gclab_collectors::Copying>::new(&Config::default())?;

@@ -1,68 +1,59 @@
-//! What the user sees of a search: on a terminal one line that changes, elsewhere a line for each probe.
-
-use std::io::IsTerminal;
+//! The progress of a search: on a terminal one line that changes, elsewhere a line for each probe.
 
 use gclab_results::{Configuration, Probe, Status};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
-use super::size;
-use crate::runner::progress::TICK;
+use crate::runner::progress::bar;
+use crate::text::mebibytes;
 
-/// The line.
+/// Shows the progress of all searches of a command.
 #[derive(Debug)]
 pub struct Progress {
     bar: Option<ProgressBar>,
-    /// Searches done, and all of them.
+    /// The number of searches that are done, and of all.
     searches: (usize, usize),
     probes: usize,
-    what: String,
+    probe: String,
 }
 
 impl Progress {
-    /// Begins; `searches` are to be done.
+    /// Begins `searches` searches.
     pub fn begin(searches: usize) -> Progress {
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let style =
-                ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {msg}").expect("a template of known keys");
-            let bar = ProgressBar::new(searches as u64).with_style(style);
-            bar.enable_steady_tick(TICK);
-            bar
-        });
         Progress {
-            bar,
+            bar: bar(0, searches),
             searches: (0, searches),
             probes: 0,
-            what: String::new(),
+            probe: String::new(),
         }
     }
 
-    /// A probe begins.
-    pub fn start(&mut self, question: &Configuration, heap: Option<u64>) {
-        self.what = format!(
+    /// Shows that a probe begins.
+    pub(super) fn start(&mut self, question: &Configuration, heap: Option<u64>) {
+        self.probe = format!(
             "{question} {}",
-            heap.map_or_else(|| "without -M".into(), |heap| format!("with {}", size(heap)))
+            heap.map_or_else(|| "without -M".into(), |heap| format!("with {}", mebibytes(heap)))
         );
         if let Some(bar) = &self.bar {
-            bar.set_message(format!("probe {}: {}", self.probes + 1, self.what));
+            bar.set_message(format!("probe {}: {}", self.probes + 1, self.probe));
         }
     }
 
-    /// The probe has ended.
-    pub fn finish(&mut self, probe: &Probe) {
+    /// Shows that the probe has ended.
+    pub(super) fn finish(&mut self, probe: &Probe) {
         self.probes += 1;
         if self.bar.is_none() {
             let (done, all) = self.searches;
             tell!(
                 "[{}/{all}] {}: {} {:.2} s",
                 (done + 1).min(all),
-                self.what,
+                self.probe,
                 outcome(&probe.outcome),
                 probe.wall_seconds.unwrap_or(0.0)
             );
         }
     }
 
-    /// A search has ended.
+    /// Shows that a search has ended.
     pub fn found(&mut self) {
         self.searches.0 += 1;
         if let Some(bar) = &self.bar {
@@ -70,12 +61,12 @@ impl Progress {
         }
     }
 
-    /// Probes that were run, not read.
+    /// The number of probes that were run; those read from disk do not count.
     pub fn probes(&self) -> usize {
         self.probes
     }
 
-    /// The line goes away.
+    /// Removes the line.
     pub fn end(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -83,7 +74,7 @@ impl Progress {
     }
 }
 
-/// An outcome in the words of a search.
+/// An outcome as searches call it: a timeout is thrashing.
 pub fn outcome(status: &Status) -> String {
     match status {
         Status::Timeout => "thrashing".to_owned(),

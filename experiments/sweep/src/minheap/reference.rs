@@ -1,36 +1,43 @@
-//! The minima that an experiment with `heap` needs before it can be planned: of every configuration, by workload.
+//! The minima of all configurations of an experiment with `heap`; its plan needs them.
 
 use gclab_core::config::LEAST_MAX_HEAP;
 use gclab_results::probe::reference;
 use gclab_results::{Configuration, Minimum};
 
+use super::error::SearchError;
+use super::prober::{Found, Tools, find, known};
 use super::progress::Progress;
-use super::{Found, Halt, Tools, find, known, size};
-use crate::experiment::Spec;
+use crate::experiment::Experiment;
 use crate::plan;
+use crate::text::mebibytes;
 
-/// What is to be searched: every configuration of the experiment, without `-M`.
-pub fn questions(spec: &Spec) -> Vec<Configuration> {
-    plan::configurations(spec)
+/// The questions of an experiment: every configuration, without `-M`.
+pub fn questions(experiment: &Experiment) -> Vec<Configuration> {
+    plan::configurations(experiment)
 }
 
-/// The minima of an experiment. A configuration that never completes, or crashes, has none, and a note that says so: its runs will show it.
+/// The minima of an experiment. A configuration that never completes, or that crashes, has no
+/// minimum but a note with the reason; its runs will show it.
 ///
 /// # Errors
-/// When a stop was asked for, or a file or process could not be had.
-pub fn find_all(questions: &[Configuration], tools: &Tools<'_>, progress: &mut Progress) -> Result<Vec<Minimum>, Halt> {
+/// If a signal stops the search, or the system refuses a file or a process.
+pub fn find_all(
+    questions: &[Configuration],
+    tools: &Tools<'_>,
+    progress: &mut Progress,
+) -> Result<Vec<Minimum>, SearchError> {
     let mut minima = Vec::new();
     for question in questions {
         minima.push(match find(question, tools, progress) {
             Ok(Found { minimum, .. }) => minimum,
-            Err(halt @ Halt::Failed(..)) => {
-                tell!("gclab: {question}: no least heap: {halt}");
+            Err(error @ SearchError::Failed(..)) => {
+                tell!("gclab: {question}: no least heap: {error}");
                 Minimum {
                     collector: question.collector.clone(),
                     workload: question.workload.clone(),
                     args: question.args.clone(),
                     flags: question.flags.clone(),
-                    note: Some(halt.note()),
+                    note: Some(error.note()),
                     ..Minimum::default()
                 }
             }
@@ -46,12 +53,12 @@ pub fn all_known(questions: &[Configuration], tools: &Tools<'_>) -> Option<Vec<M
     questions.iter().map(|question| known(question, tools)).collect()
 }
 
-/// Whether a plan can be made of these minima. They matter to experiments with `heap` only.
+/// Checks that a plan can be made of these minima. Only experiments with `heap` need them.
 ///
 /// # Errors
-/// In words, when a workload has none, or a multiple of it is less than any heap.
-pub fn check(spec: &Spec, minima: &[Minimum]) -> Result<(), String> {
-    for (workload, args) in spec.workloads.iter().filter(|_| !spec.heap.is_empty()) {
+/// A message, if a workload has no minimum, or a multiple of it is smaller than any heap.
+pub fn check(experiment: &Experiment, minima: &[Minimum]) -> Result<(), String> {
+    for (workload, args) in experiment.workloads.iter().filter(|_| !experiment.heap.is_empty()) {
         let mine = || minima.iter().filter(|m| (&m.workload, &m.args) == (workload, args));
         let work = Configuration {
             workload: workload.clone(),
@@ -64,13 +71,13 @@ pub fn check(spec: &Spec, minima: &[Minimum]) -> Result<(), String> {
                 "`heap`: {work} completes under no collector of this experiment, so there is no least heap to multiply"
             ));
         };
-        for multiple in &spec.heap {
+        for multiple in &experiment.heap {
             let bytes = plan::heap_bytes(*multiple, least);
             if bytes < LEAST_MAX_HEAP.0 as u64 {
                 return Err(format!(
                     "`heap`: {multiple} x {} of {work} is less than the least -M, {}: leave {multiple} out, or make the program larger",
-                    size(least),
-                    size(LEAST_MAX_HEAP.0 as u64)
+                    mebibytes(least),
+                    mebibytes(LEAST_MAX_HEAP.0 as u64)
                 ));
             }
         }

@@ -1,60 +1,67 @@
-//! The search itself, over whatever answers "does it complete with so much?": sizes are whole units, answers are yes or no.
+//! The search itself, over any function that answers whether a run of a given size completes. Sizes
+//! are whole units.
 //!
-//! It goes down from a size that is likely to do, halving until one fails, then bisects by geometric means until the bracket is narrower than the
-//! tolerance (or one unit, which no heap is finer than). What it found by one answer each is then *accepted*: all of k runs must complete, and so
-//! must a run at each of two larger sizes, because completing is not monotone in the heap's size: a collector with more room collects at
-//! other moments, and may be caught by one that is worse. If any of these fails, the search goes on above the failure.
+//! It starts at a size that is likely to complete, halves it until one fails, then bisects by
+//! geometric means until the bracket is narrower than the tolerance (or one unit, the grain of
+//! heaps). One answer for each size has led there. The result is then *accepted*: all of k runs
+//! must complete, and so must a run at each of two larger sizes, because completing is not monotone
+//! in the heap's size: a collector with more room collects at other moments, and one of these may
+//! be a worse one. If any of these runs fails, the search continues above the failure.
 //!
-//! Invariants: whatever is accepted has completed k times, and never failed; the size below the bracket has failed, or is 0; `low` grows whenever
-//! something is not accepted, so the search ends. Nothing is asked that is known: answers are kept by size. Cost: about log2 of the range, and as many again
-//! for the tolerance. The tests below have it search monotone, holed, flaky and hopeless things.
+//! Invariants: a size that is accepted has completed k times and never failed; the size below the
+//! bracket has failed, or is 0; `low` grows whenever a size is not accepted, so the search ends. It
+//! asks nothing that it knows: answers are kept by size. Cost: about log2 of the range, and as much
+//! again for the tolerance. The tests below search functions that are monotone, have holes, fail at
+//! random, or always fail.
 
 use std::collections::BTreeMap;
 
-/// What to look for.
+/// The settings of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Search {
-    /// Where to begin, in units: a size that is likely to do.
+    /// The first size, in units: one that is likely to complete.
     pub start: u64,
-    /// The largest size there is.
+    /// The largest possible size.
     pub most: u64,
-    /// Relative width of the bracket to end at: 0.01 is one percent.
+    /// Relative width of the bracket at which the search ends: 0.01 is one percent.
     pub tolerance: f64,
-    /// How many runs must complete.
+    /// The number of runs that must complete.
     pub runs: u32,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Least {
-    /// The least size that was accepted, in units; `None` if not even the largest was.
+    /// The least accepted size, in units; `None` if not even the largest was accepted.
     pub size: Option<u64>,
     /// The largest size below it that failed; 0 if none did.
     pub too_small: u64,
-    /// Sizes that failed above one that had completed, with that: where completing is not monotone, or not certain.
+    /// Sizes that failed although a smaller one had completed: there, completing is not monotone,
+    /// or not certain.
     pub holes: Vec<Hole>,
 }
 
 /// A size that failed although a smaller one, or itself, had completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hole {
-    /// What had completed.
+    /// The size that had completed.
     pub completed: u64,
-    /// What failed.
+    /// The size that failed.
     pub failed: u64,
 }
 
-/// Answers for one size.
+/// The answers for one size.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     completed: u32,
     failed: u32,
 }
 
-/// The least size for which `ask` (the size, and how often it was asked before for it) says yes.
+/// The least size that completes. `ask` runs one size; its second argument is the number of earlier
+/// runs of that size.
 ///
 /// # Errors
-/// Those of `ask`, at once.
+/// The first error of `ask`.
 pub fn least<E>(search: Search, ask: impl FnMut(u64, u32) -> Result<bool, E>) -> Result<Least, E> {
     let mut known = Known {
         tallies: BTreeMap::new(),
@@ -89,8 +96,9 @@ pub fn least<E>(search: Search, ask: impl FnMut(u64, u32) -> Result<bool, E>) ->
     }
 }
 
-/// The two sizes above `size` that are tried before it is accepted: just beyond the tolerance, and a tenth more.
-pub fn points_above(search: &Search, size: u64) -> [u64; 2] {
+/// The two sizes above `size` that must complete before it is accepted: just beyond the tolerance,
+/// and a tenth more.
+fn points_above(search: &Search, size: u64) -> [u64; 2] {
     let step = ((size as f64 * search.tolerance).ceil() as u64).max(1);
     let near = size.saturating_add(step);
     let far = size.saturating_add((2 * step).max(size.div_ceil(10)));
@@ -114,7 +122,7 @@ impl<E, A: FnMut(u64, u32) -> Result<bool, E>> Known<A> {
         Ok(completes)
     }
 
-    /// Whether `size` has never failed, and completed so often at least.
+    /// Whether `size` has never failed, and has completed at least `times` times.
     fn completes(&mut self, size: u64, times: u32) -> Result<bool, E> {
         loop {
             let tally = self.tallies.get(&size).copied().unwrap_or_default();
@@ -128,9 +136,10 @@ impl<E, A: FnMut(u64, u32) -> Result<bool, E>> Known<A> {
         }
     }
 
-    /// Narrows the bracket above `low`, which fails, to the tolerance: its upper end; `None` if nothing completes. `low` becomes its lower end.
+    /// Narrows the bracket above `low`, which fails, to the tolerance. Returns its upper end, or
+    /// `None` if no size completes; `low` becomes its lower end.
     fn narrow(&mut self, search: &Search, low: &mut u64) -> Result<Option<u64>, E> {
-        // What completed before, and nothing above the last failure.
+        // A size that completed before, above the last failure.
         let mut high = self
             .tallies
             .range(*low + 1..)
@@ -152,7 +161,7 @@ impl<E, A: FnMut(u64, u32) -> Result<bool, E>> Known<A> {
         }
     }
 
-    /// What stands in the way of accepting `size`: the largest failure among itself and the points above it.
+    /// The largest failure among `size` and the points above it; none if `size` is accepted.
     fn failure(&mut self, search: &Search, size: u64) -> Result<Option<u64>, E> {
         if !self.completes(size, search.runs.max(1))? {
             return Ok(Some(size));
@@ -171,7 +180,8 @@ fn narrow_enough(search: &Search, low: u64, high: u64) -> bool {
     high - low <= 1 || low > 0 && high as f64 <= low as f64 * (1.0 + search.tolerance)
 }
 
-/// Half, as long as nothing has failed; then the geometric mean. Strictly between the two.
+/// Half of `high`, as long as no size has failed; then the geometric mean. Strictly between the
+/// two.
 fn between(low: u64, high: u64) -> u64 {
     let middle = if low == 0 {
         high / 2
@@ -294,12 +304,14 @@ mod tests {
             prop_assert!(found.too_small < least && least <= size);
             prop_assert!(size - found.too_small <= 1 || size as f64 <= found.too_small as f64 * (1.0 + tolerance));
             prop_assert!(found.holes.is_empty());
-            // Twenty steps between the ends of the range, as many for the tolerance, and the acceptance.
+            // Twenty steps between the ends of the range, as many for the tolerance, and the
+            // acceptance.
             prop_assert!(asked.len() <= 50, "{} questions", asked.len());
             prop_assert_eq!(asked.iter().filter(|(other, _)| *other == size).count(), 3);
         }
 
-        /// Any set of sizes that complete, and any luck: what is accepted has completed three times and never failed, and so did both sizes above.
+        /// For any set of sizes that complete, and any luck: an accepted size has completed three
+        /// times and never failed, and so have both sizes above it.
         #[test]
         fn what_is_accepted_was_never_seen_to_fail(
             holes in prop::collection::vec(1..2000_u64, 0..60),

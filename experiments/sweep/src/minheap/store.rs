@@ -1,9 +1,10 @@
-//! What was probed, on disk: one folder for each question under [`ROOT`], with one line a probe. A search that is started again, whatever
-//! ended it, asks nothing twice.
+//! Probes on disk: one folder for each question under [`ROOT`], with one line for each probe. A
+//! search that is started again repeats no probe, however it ended.
 //!
-//! A question is a configuration without `-M` and the executable that answers it; the folder's name has both, so that another build begins anew.
-//! Invariants: a line is on disk before the next probe starts; a line that was cut short is cut off and its probe done again; one process at a time
-//! adds to a folder, and who comes second waits for it and then finds the answers.
+//! A question is a configuration without `-M` and the executable that runs it; the folder's name
+//! has both, so another build begins anew. Invariants: a line is on disk before the next probe
+//! starts; a line that was cut short is removed and its probe repeated; one process at a time adds
+//! to a folder, and a second one waits and then finds the probes.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -13,19 +14,19 @@ use std::time::Duration;
 use gclab_results::probe::PROBES_FILE;
 use gclab_results::{Configuration, Probe, Status};
 
-use super::Halt;
+use super::error::SearchError;
 use crate::runner::lock::{Lock, lock};
 use crate::runner::stop::Stop;
 
-/// Where probes are kept, from the current folder.
+/// The folder of all probes, below the current folder.
 pub const ROOT: &str = "results/minheap";
 
-/// How often somebody who waits looks whether the folder is free.
+/// A process that waits for a folder looks at it this often.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The probes of one question, and the right to add to them.
 #[derive(Debug)]
-pub struct Store {
+pub(super) struct Store {
     folder: PathBuf,
     probes: Vec<Probe>,
     file: File,
@@ -42,30 +43,31 @@ pub fn folder(root: &Path, question: &Configuration, executable: &str) -> PathBu
     root.join(format!("{words}-{}-{executable}", question.id()))
 }
 
-/// The probes in `folder`, without the right to add to them; none if there is no such folder.
+/// The probes in `folder`, for reading only; none if there is no such folder.
 ///
 /// # Errors
-/// When the file cannot be read, or has a line that is no probe.
-pub fn read(folder: &Path) -> Result<Vec<Probe>, Halt> {
+/// If the file cannot be read, or has a line that is no probe.
+pub(super) fn read(folder: &Path) -> Result<Vec<Probe>, SearchError> {
     Ok(parse(folder)?.0)
 }
 
 impl Store {
-    /// Opens the folder, and makes it if need be. With `fresh` what is there is thrown away.
+    /// Opens the folder, and makes it if it does not exist. With `fresh`, its probes are deleted.
     ///
     /// # Errors
-    /// When the system refuses, a line is no probe, or a stop was asked for while another process was at it.
-    pub fn open(folder: &Path, fresh: bool, stop: &Stop) -> Result<Store, Halt> {
-        fs::create_dir_all(folder).map_err(|source| Halt::io(folder, source))?;
+    /// If the system refuses, a line is no probe, or a signal comes while another process has the
+    /// folder.
+    pub(super) fn open(folder: &Path, fresh: bool, stop: &Stop) -> Result<Store, SearchError> {
+        fs::create_dir_all(folder).map_err(|source| SearchError::io(folder, source))?;
         let _lock = wait_for(folder, stop)?;
         let path = folder.join(PROBES_FILE);
-        let failed = |source| Halt::io(&path, source);
+        let failed = |source| SearchError::io(&path, source);
         let file = File::options().create(true).append(true).open(&path).map_err(failed)?;
         if fresh {
             file.set_len(0).map_err(failed)?;
         }
         let (probes, whole) = parse(folder)?;
-        // What was cut short would spoil the next line.
+        // A line that was cut short would corrupt the next one.
         file.set_len(whole).map_err(failed)?;
         Ok(Store {
             folder: folder.to_owned(),
@@ -75,50 +77,51 @@ impl Store {
         })
     }
 
-    /// The folder.
-    pub fn folder(&self) -> &Path {
+    /// The folder of the question.
+    pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// All probes so far, in their order.
-    pub fn probes(&self) -> &[Probe] {
+    /// All probes so far, in the order of the file.
+    pub(super) fn probes(&self) -> &[Probe] {
         &self.probes
     }
 
-    /// The probe number `attempt` with this heap. One that was given up after less time than `limit` says nothing.
-    pub fn get(&self, heap: Option<u64>, attempt: u32, limit: Duration) -> Option<&Probe> {
-        let given_up_early =
+    /// Probe number `attempt` with this heap. A probe that timed out after less than `limit` does
+    /// not count.
+    pub(super) fn get(&self, heap: Option<u64>, attempt: u32, limit: Duration) -> Option<&Probe> {
+        let timed_out_early =
             |probe: &Probe| probe.outcome == Status::Timeout && probe.limit_seconds < limit.as_secs_f64();
         self.probes
             .iter()
-            .filter(|probe| probe.heap_bytes == heap && !given_up_early(probe))
+            .filter(|probe| probe.heap_bytes == heap && !timed_out_early(probe))
             .nth(attempt as usize)
     }
 
-    /// Writes a probe down; it is on disk when this returns.
+    /// Writes a probe; it is on disk when this returns.
     ///
     /// # Errors
-    /// When it cannot be written.
-    pub fn add(&mut self, probe: Probe) -> Result<(), Halt> {
-        let mut line = serde_json::to_vec(&probe).map_err(|error| Halt::io(&self.folder, error.into()))?;
+    /// If the probe cannot be written.
+    pub(super) fn add(&mut self, probe: Probe) -> Result<(), SearchError> {
+        let mut line = serde_json::to_vec(&probe).map_err(|error| SearchError::io(&self.folder, error.into()))?;
         line.push(b'\n');
         self.file
             .write_all(&line)
             .and_then(|()| self.file.sync_data())
-            .map_err(|source| Halt::io(&self.folder, source))?;
+            .map_err(|source| SearchError::io(&self.folder, source))?;
         self.probes.push(probe);
         Ok(())
     }
 }
 
-fn wait_for(folder: &Path, stop: &Stop) -> Result<Lock, Halt> {
+fn wait_for(folder: &Path, stop: &Stop) -> Result<Lock, SearchError> {
     let mut told = false;
     loop {
-        match lock(folder).map_err(|source| Halt::io(folder, source))? {
+        match lock(folder).map_err(|source| SearchError::io(folder, source))? {
             Ok(lock) => return Ok(lock),
-            Err(who) if !told => {
+            Err(owner) if !told => {
                 tell!(
-                    "gclab: {}: {who} is looking for the same minimum: waiting for it",
+                    "gclab: {}: {owner} searches for the same minimum: waiting for it",
                     folder.display()
                 );
                 told = true;
@@ -126,25 +129,25 @@ fn wait_for(folder: &Path, stop: &Stop) -> Result<Lock, Halt> {
             Err(_) => {}
         }
         if let Some(signal) = stop.signal() {
-            return Err(Halt::Stopped(signal));
+            return Err(SearchError::Stopped(signal));
         }
         std::thread::sleep(LOOK);
     }
 }
 
-/// The probes of a folder, and how many bytes of the file hold whole ones.
-fn parse(folder: &Path) -> Result<(Vec<Probe>, u64), Halt> {
+/// The probes of a folder, and the length of the file's whole lines in bytes.
+fn parse(folder: &Path) -> Result<(Vec<Probe>, u64), SearchError> {
     let path = folder.join(PROBES_FILE);
     let text = match fs::read(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), 0)),
-        other => other.map_err(|source| Halt::io(&path, source))?,
+        other => other.map_err(|source| SearchError::io(&path, source))?,
     };
     let (mut probes, mut whole) = (Vec::new(), 0);
     for (index, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
         if !line.ends_with(b"\n") {
             break;
         }
-        probes.push(serde_json::from_slice(line).map_err(|error| Halt::Spoilt {
+        probes.push(serde_json::from_slice(line).map_err(|error| SearchError::CorruptStore {
             path: path.clone(),
             line: index + 1,
             problem: error.to_string(),
@@ -168,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_there_again_and_half_a_line_is_not() {
+    fn whole_lines_are_read_again_and_half_a_line_is_not() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("a question");
         let stop = Stop::listen().unwrap();
@@ -198,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_given_up_early_is_asked_again() {
+    fn an_early_timeout_is_probed_again() {
         let parent = tempfile::tempdir().unwrap();
         let stop = Stop::listen().unwrap();
         let mut store = Store::open(&parent.path().join("a question"), false, &stop).unwrap();

@@ -1,12 +1,20 @@
-//! The search against children that are shell scripts, so that each way of ending is sure to happen.
+//! The search against children that are shell scripts, so that each way of ending does happen.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use super::*;
+use std::path::PathBuf;
+use std::time::Duration;
 
-/// Stands for `gclab exec WORKLOAD --collector NAME --record FILE +RTS -M<n>m -RTS`. Appends the heap to `started` in its folder for each call. Without
-/// `-M` it says that it had 32 MiB.
+use gclab_results::{Configuration, Probe, Status};
+
+use super::prober::known;
+use super::progress::Progress;
+use super::*;
+use crate::runner::stop::Stop;
+
+/// Stands for `gclab exec WORKLOAD --collector NAME --record FILE +RTS -M<n>m -RTS`. Each call
+/// appends its heap to `started` in its folder. Without `-M` it records a peak of 32 MiB.
 const SCRIPT: &str = r#"#!/bin/sh
 workload=$2; collector=$4; record=$6; heap=1000000
 for word in "$@"; do case $word in -M*m) heap=${word#-M}; heap=${heap%m};; -M*) heap=1000001;; esac; done
@@ -45,7 +53,7 @@ impl Bench {
     }
 
     /// Searches in the folder of this bench.
-    fn find(&self, workload: &str) -> Result<Found, Halt> {
+    fn find(&self, workload: &str) -> Result<Found, SearchError> {
         find(&question(workload), &self.tools(), &mut Progress::begin(1))
     }
 
@@ -129,7 +137,7 @@ fn nothing_is_asked_twice() {
     assert_eq!(bench.find("plain").unwrap(), first);
     assert_eq!(known(&question("plain"), &bench.tools()), Some(first.minimum.clone()));
     assert_eq!(bench.started(), started);
-    // More runs and a coarser search: only what is new is asked.
+    // More runs and a coarser search: only new probes are run.
     let tools = Tools {
         runs: 5,
         ..bench.tools()

@@ -1,17 +1,20 @@
-//! The plan: every run of an experiment, in the order in which it is to be done.
+//! The plan: all runs of an experiment, in their order.
 //!
-//! Terms: a *cell* is a configuration (collector, workload, arguments, flags); a *block* is one pass over all cells. There are `repeat`
-//! blocks, each in a random order of its own, so that drift of the machine falls on all cells alike and an experiment that is cut short
-//! still has whole blocks.
+//! Terms: a *cell* is a configuration (collector, workload, arguments, flags); a *block* is one
+//! pass over all cells. There are `repeat` blocks, each in a random order of its own, so that drift
+//! of the machine falls on all cells alike, and an experiment that is cut short still has whole
+//! blocks.
 //!
-//! The order is a function of the seed alone, on every machine and in every version: PCG XSL RR 128/64 (`rand_pcg::Pcg64`, O'Neill 2014)
-//! with the seed as state and the block as stream, and a Fisher-Yates shuffle written out here, because rand's own may change.
-//! [`ORDER`] names both and goes into `plan.json`; a unit test pins an order.
+//! The order is a function of the seed alone, on every machine and in every version: PCG XSL RR
+//! 128/64 (`rand_pcg::Pcg64`, O'Neill 2014) with the seed as state and the block as stream, and a
+//! Fisher-Yates shuffle of this module, because rand's own may change. [`ORDER`] names both and
+//! goes into `plan.json`; a unit test pins an order.
 //!
-//! Heap profiles (`profiles`) are runs of their own: behind the last block, so that no timed run moves, one for each cell and profile, in the order of the file.
+//! Heap profiles (`profiles`) are runs of their own, one for each cell and profile, in the order of
+//! the file. They follow the last block, so that no timed run moves.
 //!
-//! A shard takes whole groups, one for each block and workload, so that whatever is compared (collectors, flags) is measured by one
-//! machine. The profiles of a workload are a group too.
+//! A shard takes whole groups, one for each block and workload, so that one machine measures all
+//! runs that are compared (collectors, flags). The profiles of a workload are a group too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
@@ -21,12 +24,12 @@ use gclab_results::{Configuration, Minimum, PlannedRun};
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;
 
-use crate::experiment::{Axis, Spec};
+use crate::experiment::{Axis, Experiment};
 
-/// How the order came about, for `plan.json`.
+/// The method that makes the order, for `plan.json`.
 pub const ORDER: &str = "blocks shuffled by pcg64(seed, block) and fisher-yates";
 
-/// Which part of a plan to do: part `index` of `count`, from 1.
+/// A part of a plan: part `index` of `count`, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     index: u32,
@@ -34,7 +37,7 @@ pub struct Shard {
 }
 
 impl Default for Shard {
-    /// All of it.
+    /// The whole plan.
     fn default() -> Self {
         Shard { index: 1, count: 1 }
     }
@@ -66,7 +69,7 @@ impl Shard {
         self.count == 1
     }
 
-    /// A word for file names.
+    /// A suffix for file names; empty for the whole plan.
     pub fn suffix(self) -> String {
         if self.is_all() {
             String::new()
@@ -80,17 +83,20 @@ impl Shard {
     }
 }
 
-/// A value for each flag that has one.
+/// The values of all flags that are set.
 type Setting = BTreeMap<String, String>;
 
-/// All settings of the flags: the fixed ones with the cross product of the swept ones, the last axis running fastest; of several sweeps one after
-/// the other. What occurs in two sweeps is there once.
-pub fn settings(spec: &Spec) -> Vec<Setting> {
-    if spec.sweeps.is_empty() {
-        return vec![spec.flags.clone()];
+/// All settings of the flags: the fixed flags with the cross product of the swept ones, the last
+/// axis varying fastest; several sweeps one after the other. A setting of two sweeps occurs once.
+pub(crate) fn settings(experiment: &Experiment) -> Vec<Setting> {
+    if experiment.sweeps.is_empty() {
+        return vec![experiment.flags.clone()];
     }
     let mut seen = BTreeSet::new();
-    let all = spec.sweeps.iter().flat_map(|axes| cross_product(&spec.flags, axes));
+    let all = experiment
+        .sweeps
+        .iter()
+        .flat_map(|axes| cross_product(&experiment.flags, axes));
     all.filter(|setting| seen.insert(setting.clone())).collect()
 }
 
@@ -103,12 +109,13 @@ fn cross_product(fixed: &Setting, axes: &[Axis]) -> Vec<Setting> {
     })
 }
 
-/// All configurations of an experiment but for the size of the heap: workloads × collectors × settings.
-pub fn configurations(spec: &Spec) -> Vec<Configuration> {
-    let settings = settings(spec);
+/// All configurations of an experiment, without the size of the heap: workloads × collectors ×
+/// settings.
+pub(crate) fn configurations(experiment: &Experiment) -> Vec<Configuration> {
+    let settings = settings(experiment);
     let mut configurations = Vec::new();
-    for (workload, args) in &spec.workloads {
-        for collector in &spec.collectors {
+    for (workload, args) in &experiment.workloads {
+        for collector in &experiment.collectors {
             configurations.extend(settings.iter().map(|flags| Configuration {
                 workload: workload.clone(),
                 args: args.clone(),
@@ -120,20 +127,22 @@ pub fn configurations(spec: &Spec) -> Vec<Configuration> {
     configurations
 }
 
-/// A configuration, and which multiple of the reference minimum its `-M` is if the experiment says `heap`.
+/// A configuration, and its `-M` as a multiple of the reference minimum if the experiment has
+/// `heap`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
-    /// All that could change the result.
-    pub configuration: Configuration,
-    /// The multiple.
-    pub heap: Option<f64>,
+struct Cell {
+    /// Everything that may change the result.
+    configuration: Configuration,
+    /// The multiple of the reference minimum.
+    heap: Option<f64>,
 }
 
-/// All cells of an experiment: its configurations, with `heap` each at every multiple of the workload's reference minimum. All collectors get the same
-/// bytes. (A workload without a minimum gets no `-M`: it can be shown, not run.)
-pub fn cells(spec: &Spec, minima: &[Minimum]) -> Vec<Cell> {
-    let configurations = configurations(spec).into_iter();
-    if spec.heap.is_empty() {
+/// All cells of an experiment: its configurations; with `heap`, each at every multiple of the
+/// workload's reference minimum. All collectors get the same bytes. (A workload without a minimum
+/// gets no `-M`: a plan shows it, but it cannot run.)
+fn cells(experiment: &Experiment, minima: &[Minimum]) -> Vec<Cell> {
+    let configurations = configurations(experiment).into_iter();
+    if experiment.heap.is_empty() {
         return configurations
             .map(|configuration| Cell {
                 configuration,
@@ -158,7 +167,8 @@ pub fn cells(spec: &Spec, minima: &[Minimum]) -> Vec<Cell> {
     };
     configurations
         .flat_map(|configuration| {
-            spec.heap
+            experiment
+                .heap
                 .iter()
                 .map(move |multiple| at(&configuration, *multiple))
                 .collect::<Vec<_>>()
@@ -166,8 +176,8 @@ pub fn cells(spec: &Spec, minima: &[Minimum]) -> Vec<Cell> {
         .collect()
 }
 
-/// So many times the reference minimum, in bytes.
-pub fn heap_bytes(multiple: f64, reference: u64) -> u64 {
+/// `multiple` times the reference minimum, in bytes.
+pub(crate) fn heap_bytes(multiple: f64, reference: u64) -> u64 {
     (multiple * reference as f64).round() as u64
 }
 
@@ -177,22 +187,27 @@ fn with(flags: &Setting, name: &str, value: &str) -> Setting {
     flags
 }
 
-/// The runs of `shard`, in order. Positions are those in the whole plan, so that the shards' runs can be put together again.
-pub fn plan(spec: &Spec, minima: &[Minimum], shard: Shard) -> Vec<PlannedRun> {
-    let cells = cells(spec, minima);
-    // Works in the order of the file; a group's number tells which shard takes it.
+/// The runs of `shard`, in order. Their positions are those in the whole plan, so that the runs of
+/// all shards can be put together again.
+pub fn plan(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Vec<PlannedRun> {
+    let cells = cells(experiment, minima);
+    // Works in the order of the file. The number of a group decides which shard takes it.
     let work_of = |cell: &Configuration| {
-        spec.workloads
+        experiment
+            .workloads
             .iter()
             .position(|(name, args)| (name, args) == (&cell.workload, &cell.args))
     };
     let mut runs = Vec::new();
     let mut position = 0;
-    for block in 0..spec.repeat {
+    for block in 0..experiment.repeat {
         let mut order: Vec<usize> = (0..cells.len()).collect();
-        shuffle(&mut order, &mut Pcg64::new(u128::from(spec.seed), u128::from(block)));
+        shuffle(
+            &mut order,
+            &mut Pcg64::new(u128::from(experiment.seed), u128::from(block)),
+        );
         for cell in order.into_iter().map(|index| &cells[index]) {
-            let group = block as usize * spec.workloads.len() + work_of(&cell.configuration).unwrap_or(0);
+            let group = block as usize * experiment.workloads.len() + work_of(&cell.configuration).unwrap_or(0);
             if shard.takes(group) {
                 let mut run = PlannedRun::new(cell.configuration.clone(), block, position);
                 run.heap_multiple = cell.heap;
@@ -203,8 +218,8 @@ pub fn plan(spec: &Spec, minima: &[Minimum], shard: Shard) -> Vec<PlannedRun> {
     }
     for cell in &cells {
         let Configuration { workload, args, .. } = &cell.configuration;
-        let group = spec.repeat as usize * spec.workloads.len() + work_of(&cell.configuration).unwrap_or(0);
-        for (number, flags) in spec.profiles_of(workload, args).iter().enumerate() {
+        let group = experiment.repeat as usize * experiment.workloads.len() + work_of(&cell.configuration).unwrap_or(0);
+        for (number, flags) in experiment.profiles_of(workload, args).iter().enumerate() {
             if shard.takes(group) {
                 let mut run = PlannedRun::profiled(cell.configuration.clone(), flags, number, position);
                 run.heap_multiple = cell.heap;
@@ -216,14 +231,15 @@ pub fn plan(spec: &Spec, minima: &[Minimum], shard: Shard) -> Vec<PlannedRun> {
     runs
 }
 
-/// Fisher-Yates, from the last place down.
+/// Shuffles by Fisher-Yates, from the last place down.
 fn shuffle(items: &mut [usize], random: &mut Pcg64) {
     for last in (1..items.len()).rev() {
         items.swap(last, below(last as u64 + 1, random) as usize);
     }
 }
 
-/// A number below `bound`, each equally likely: draws from the incomplete last span of the 64-bit range are thrown away.
+/// A number below `bound`, each equally likely. Draws from the incomplete last span of the 64-bit
+/// range are rejected.
 fn below(bound: u64, random: &mut Pcg64) -> u64 {
     let whole = u64::MAX - u64::MAX % bound;
     loop {

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use super::*;
 
-fn spec(repeat: u32, seed: u64) -> Spec {
+fn experiment(repeat: u32, seed: u64) -> Experiment {
     let values = |values: &[&str]| values.iter().map(|v| v.to_string()).collect();
-    Spec {
+    Experiment {
         collectors: values(&["two-space", "copying"]),
         workloads: vec![
             ("binary_trees".into(), values(&["8"])),
@@ -17,7 +17,7 @@ fn spec(repeat: u32, seed: u64) -> Spec {
         seed,
         flags: [("F".to_owned(), "2".to_owned())].into(),
         sweeps: vec![vec![axis("A", &["1m", "4m"]), axis("n", &["0", "256k", "512k"])]],
-        ..Spec::default()
+        ..Experiment::default()
     }
 }
 
@@ -34,7 +34,7 @@ fn ids(runs: &[PlannedRun]) -> Vec<String> {
 
 #[test]
 fn the_cross_product_has_each_cell_once() {
-    let cells = configurations(&spec(1, 1));
+    let cells = configurations(&experiment(1, 1));
     assert_eq!(cells.len(), 2 * 3 * 2 * 3);
     assert_eq!(
         cells.iter().map(Configuration::id).collect::<BTreeSet<_>>().len(),
@@ -55,8 +55,11 @@ fn several_sweeps_are_run_one_after_the_other_and_what_they_share_once() {
         vec![axis("qg", &["0", "1"]), axis("N", &["2"])],
         vec![],
     ];
-    let spec = Spec { sweeps, ..spec(1, 1) };
-    let settings: Vec<String> = settings(&spec)
+    let experiment = Experiment {
+        sweeps,
+        ..experiment(1, 1)
+    };
+    let settings: Vec<String> = settings(&experiment)
         .iter()
         .map(|setting| setting.iter().map(|(flag, value)| format!("{flag}={value} ")).collect())
         .collect();
@@ -72,30 +75,30 @@ fn several_sweeps_are_run_one_after_the_other_and_what_they_share_once() {
         ]
     );
     assert_eq!(
-        spec.axes(),
+        experiment.axes(),
         [
             axis("N", &["1", "2"]),
             axis("A", &["1m", "4m"]),
             axis("qg", &["false", "0", "1"])
         ]
     );
-    let runs = plan(&spec, &[], Shard::default());
+    let runs = plan(&experiment, &[], Shard::default());
     assert_eq!(ids(&runs).iter().collect::<BTreeSet<_>>().len(), 2 * 3 * 6);
 }
 
 /// Two profiles of the first work, none of the second, one of the third.
-fn profiled(spec: Spec) -> Spec {
+fn profiled(experiment: Experiment) -> Experiment {
     let profiles = [&["-hy", "-hr -i0"][..], &[], &["-hT"]];
-    Spec {
+    Experiment {
         profiles: profiles.map(|own| own.iter().map(|p| p.to_string()).collect()).to_vec(),
-        ..spec
+        ..experiment
     }
 }
 
 #[test]
 fn a_profile_is_one_run_of_each_cell_whatever_the_rounds() {
     for repeat in [1, 4] {
-        let (without, with) = (spec(repeat, 7), profiled(spec(repeat, 7)));
+        let (without, with) = (experiment(repeat, 7), profiled(experiment(repeat, 7)));
         let (timed, all) = (
             plan(&without, &[], Shard::default()),
             plan(&with, &[], Shard::default()),
@@ -119,10 +122,10 @@ fn a_profile_is_one_run_of_each_cell_whatever_the_rounds() {
 
 #[test]
 fn shards_share_profiles_too() {
-    let spec = profiled(spec(2, 3));
-    let whole = plan(&spec, &[], Shard::default());
+    let experiment = profiled(experiment(2, 3));
+    let whole = plan(&experiment, &[], Shard::default());
     for count in [2, 3, 8, 20] {
-        let parts = (1..=count).map(|index| plan(&spec, &[], Shard { index, count }));
+        let parts = (1..=count).map(|index| plan(&experiment, &[], Shard { index, count }));
         let mut together: Vec<PlannedRun> = parts.flatten().collect();
         together.sort_by_key(|run| run.position);
         assert_eq!(together, whole, "nothing lost, nothing twice");
@@ -145,12 +148,12 @@ fn a_heap_is_the_same_bytes_for_all_collectors() {
         minimum("two-space", "binary_trees", &["9"], Some(3 << 20)),
         minimum("copying", "gcbench", &[], Some(1_000_001)),
     ];
-    let spec = Spec {
+    let experiment = Experiment {
         heap: vec![1.0, 1.5],
         sweeps: vec![],
-        ..spec(1, 1)
+        ..experiment(1, 1)
     };
-    let cells = cells(&spec, &minima);
+    let cells = cells(&experiment, &minima);
     assert_eq!(cells.len(), 3 * 2 * 2);
     for cell in &cells {
         let least = match cell.configuration.work().as_str() {
@@ -165,11 +168,12 @@ fn a_heap_is_the_same_bytes_for_all_collectors() {
         };
         assert_eq!(cell.configuration.flags["M"], bytes.to_string(), "{cell:?}");
     }
-    let runs = plan(&spec, &minima, Shard::default());
+    let runs = plan(&experiment, &minima, Shard::default());
     assert!(runs.iter().all(|run| run.heap_multiple.is_some()));
     assert_eq!(ids(&runs).iter().collect::<BTreeSet<_>>().len(), cells.len());
-    // Profiles are of the same heaps: two of the first work, one of the third, of each at two sizes under two collectors.
-    let all = plan(&profiled(spec), &minima, Shard::default());
+    // Profiles are of the same heaps: two of the first work, one of the third, each at two sizes
+    // under two collectors.
+    let all = plan(&profiled(experiment), &minima, Shard::default());
     let more = &all[runs.len()..];
     assert_eq!(more.len(), (2 + 1) * 2 * 2);
     assert!(
@@ -180,8 +184,8 @@ fn a_heap_is_the_same_bytes_for_all_collectors() {
 
 #[test]
 fn each_block_is_one_pass_over_all_cells() {
-    let spec = spec(4, 1);
-    let runs = plan(&spec, &[], Shard::default());
+    let experiment = experiment(4, 1);
+    let runs = plan(&experiment, &[], Shard::default());
     for (number, block) in runs.chunks(36).enumerate() {
         assert!(block.iter().all(|run| run.round as usize == number));
         assert_eq!(block.iter().map(|run| &run.cell).collect::<BTreeSet<_>>().len(), 36);
@@ -203,17 +207,17 @@ fn each_block_is_one_pass_over_all_cells() {
 #[test]
 fn the_order_is_a_function_of_the_seed() {
     assert_eq!(
-        plan(&spec(3, 7), &[], Shard::default()),
-        plan(&spec(3, 7), &[], Shard::default())
+        plan(&experiment(3, 7), &[], Shard::default()),
+        plan(&experiment(3, 7), &[], Shard::default())
     );
     assert_ne!(
-        ids(&plan(&spec(3, 7), &[], Shard::default())),
-        ids(&plan(&spec(3, 8), &[], Shard::default()))
+        ids(&plan(&experiment(3, 7), &[], Shard::default())),
+        ids(&plan(&experiment(3, 8), &[], Shard::default()))
     );
-    // Blocks draw from streams of their own: more rounds leave the earlier ones as they were.
+    // Blocks draw from streams of their own: more rounds do not change the earlier ones.
     assert_eq!(
-        plan(&spec(5, 7), &[], Shard::default())[..36 * 3],
-        plan(&spec(3, 7), &[], Shard::default())[..]
+        plan(&experiment(5, 7), &[], Shard::default())[..36 * 3],
+        plan(&experiment(3, 7), &[], Shard::default())[..]
     );
 }
 
@@ -224,7 +228,7 @@ fn a_seed_gives_this_order_for_ever() {
         shuffle(&mut order, &mut Pcg64::new(seed, block));
         order
     };
-    // Computed apart, in Python, from the definition of PCG XSL RR 128/64.
+    // Computed independently, in Python, from the definition of PCG XSL RR 128/64.
     assert_eq!(order(1, 0), [4, 2, 5, 8, 3, 0, 6, 1, 7, 9]);
     assert_eq!(order(1, 1), [0, 2, 9, 5, 4, 6, 7, 1, 3, 8]);
     assert_eq!(order(2, 0), [7, 2, 8, 4, 0, 6, 1, 5, 3, 9]);
@@ -241,7 +245,8 @@ fn every_place_of_a_shuffle_is_equally_likely() {
             *counts.entry((place, item)).or_default() += 1;
         }
     }
-    // Each of 36 counts is binomial with mean 1000 and standard deviation 29; five of these are 145.
+    // Each of 36 counts is binomial with mean 1000 and standard deviation 29; five of these are
+    // 145.
     assert!(
         counts.len() == 36 && counts.values().all(|n| n.abs_diff(1000) < 145),
         "{counts:?}"
@@ -250,11 +255,11 @@ fn every_place_of_a_shuffle_is_equally_likely() {
 
 #[test]
 fn shards_share_the_plan_by_whole_groups() {
-    let spec = spec(5, 3);
-    let whole = plan(&spec, &[], Shard::default());
+    let experiment = experiment(5, 3);
+    let whole = plan(&experiment, &[], Shard::default());
     for count in [2, 3, 4, 7] {
         let parts: Vec<_> = (1..=count)
-            .map(|index| plan(&spec, &[], Shard { index, count }))
+            .map(|index| plan(&experiment, &[], Shard { index, count }))
             .collect();
         let mut together = parts.concat();
         together.sort_by_key(|run| run.position);

@@ -1,14 +1,18 @@
-//! The runner: does what is left of a plan, one process after the other, and writes down each run before it starts the next.
+//! The runner: does the missing runs of a plan, one process after the other, and records each run
+//! before it starts the next.
 //!
-//! Invariants: a run is in `runs.jsonl` if and only if its process ended (or was killed at the deadline) and the line is on disk; a run that was
-//! interrupted leaves nothing. A heap profile is in its place before the line of its run is written. So whatever stops the runner, the next one does exactly what is missing. The folder's lock keeps a second
-//! runner out. `tests/it/resume.rs` kills runners at random moments to check this.
+//! Invariants: a run is in `runs.jsonl` if and only if its process ended (or was killed at the
+//! deadline) and the line is on disk; a run that was interrupted leaves nothing. A heap profile is
+//! in its place before the line of its run is written. So the next runner does exactly the missing
+//! runs, however this one ends. The folder's lock keeps a second runner out.
+//! `experiments/tests/it/resume.rs` kills runners at random moments to check this.
 
-pub mod child;
-pub mod lock;
-pub mod outcome;
+mod child;
+pub(crate) mod lock;
+pub(crate) mod outcome;
 pub mod progress;
 pub mod stop;
+mod system;
 
 #[cfg(test)]
 mod tests;
@@ -29,47 +33,48 @@ use outcome::Before;
 use progress::{Estimator, Progress};
 use stop::Stop;
 
-/// Why a sweep could not go on. What was done until then is on disk.
+/// Why a sweep cannot continue. All runs that ended are on disk.
 #[derive(Debug, Error)]
 pub enum RunnerError {
-    /// The results folder.
+    /// The results folder cannot be read or written.
     #[error(transparent)]
     Results(#[from] ResultsError),
     /// A process could not be started or waited for, or the scratch folder could not be used.
-    #[error("cannot run {what}: {source}")]
+    #[error("cannot run {run}: {source}")]
     Child {
-        /// The run.
-        what: String,
-        /// What the operating system said.
+        /// The run in one line.
+        run: String,
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
-/// How a sweep went on.
+/// How a sweep ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Swept {
+pub enum SweepEnd {
     /// Every run of the plan is done.
     Complete,
     /// This signal stopped it.
     Stopped(i32),
 }
 
-/// What all runs of a sweep have in common.
+/// The settings that all runs of a sweep share.
 #[derive(Debug)]
 pub struct Sweep<'s> {
-    /// The program to start; it must understand `exec`.
+    /// The program that does the runs, by its `exec`.
     pub program: &'s Path,
-    /// Longest time for one run.
+    /// Time limit of one run.
     pub timeout: Duration,
-    /// Whether to stop.
+    /// Ends the sweep when a signal comes.
     pub stop: &'s Stop,
 }
 
-/// Does every run of the folder's plan that is not done yet, in the plan's order.
+/// Does every missing run of the folder's plan, in the plan's order.
 ///
 /// # Errors
-/// When a process cannot be started or a line cannot be written. A run that fails is no error but an outcome.
-pub fn sweep(dir: &mut ResultsDir, sweep: &Sweep<'_>) -> Result<Swept, RunnerError> {
+/// If a process cannot be started or a line cannot be written. A run that fails is no error but an
+/// outcome.
+pub fn sweep(dir: &mut ResultsDir, sweep: &Sweep<'_>) -> Result<SweepEnd, RunnerError> {
     let todo: Vec<PlannedRun> = dir
         .manifest()
         .plan
@@ -82,7 +87,7 @@ pub fn sweep(dir: &mut ResultsDir, sweep: &Sweep<'_>) -> Result<Swept, RunnerErr
     dir.all_runs().for_each(|run| estimator.learn(run));
     let mut progress = Progress::begin(total - todo.len(), total);
     let scratch = Scratch::new(dir.path()).map_err(|source| RunnerError::Child {
-        what: "anything".into(),
+        run: "anything".into(),
         source,
     })?;
     for (index, run) in todo.iter().enumerate() {
@@ -92,14 +97,14 @@ pub fn sweep(dir: &mut ResultsDir, sweep: &Sweep<'_>) -> Result<Swept, RunnerErr
             Ok(None) => break,
             Err(source) => {
                 return Err(RunnerError::Child {
-                    what: progress::describe(run),
+                    run: progress::describe(run),
                     source,
                 });
             }
         };
         let kept = keep_profile(dir, run, &scratch.path);
         kept.map_err(|source| RunnerError::Child {
-            what: format!("{}: its heap profile cannot be kept", progress::describe(run)),
+            run: format!("{}: its heap profile cannot be kept", progress::describe(run)),
             source,
         })?;
         dir.append_run(&record)?;
@@ -109,12 +114,12 @@ pub fn sweep(dir: &mut ResultsDir, sweep: &Sweep<'_>) -> Result<Swept, RunnerErr
     progress.end();
     let complete = dir.manifest().plan.iter().all(|run| dir.is_done(&run.id));
     match sweep.stop.signal() {
-        Some(signal) if !complete => Ok(Swept::Stopped(signal)),
-        _ => Ok(Swept::Complete),
+        Some(signal) if !complete => Ok(SweepEnd::Stopped(signal)),
+        _ => Ok(SweepEnd::Complete),
     }
 }
 
-/// One run; nothing if a stop was asked for before it ended.
+/// Does one run. Returns `None` if a signal came before it ended.
 pub(crate) fn one(
     run: &PlannedRun,
     seed: u64,
@@ -126,7 +131,7 @@ pub(crate) fn one(
     }
     let line = scratch.join("record.json");
     let profile = scratch.join(PROFILE);
-    // What the run before left must not be taken for this one's.
+    // The files of the run before must not be taken for this one's.
     let left = ENDINGS.map(|ending| profile.with_extension(ending));
     for file in left.iter().chain([&line]).filter(|file| file.exists()) {
         fs::remove_file(file)?;
@@ -140,7 +145,8 @@ pub(crate) fn one(
     command.args(command_line::exec(run, Some(&files)).map_err(illegal)?);
     // Flags come from the plan alone.
     command.env_remove("GCLABRTS");
-    // A backtrace would push the panic's message out of the tail that is kept; repeating the run's command shows one.
+    // A backtrace would push the panic's message out of the recorded tail. The run's command,
+    // repeated by hand, shows one.
     command.env("RUST_BACKTRACE", "0");
     let before = Before {
         started: rfc3339(SystemTime::now()),
@@ -157,12 +163,13 @@ pub(crate) fn one(
     Ok(Some(outcome::record(run, before, finished, line.as_deref())))
 }
 
-/// What a run calls its heap profile until it is known to be whole.
+/// The name of a run's heap profile until it is whole.
 const PROFILE: &str = "profile";
 /// The files of a heap profile: the bands, and the sets of retainers.
 const ENDINGS: [&str; 2] = ["hp", "prof"];
 
-/// Moves the files of a heap profile to where they stay; those of a run that did not end well too, as far as there are any.
+/// Moves the files of a heap profile to their final place. A run that failed keeps the files that
+/// it has.
 fn keep_profile(dir: &ResultsDir, run: &PlannedRun, scratch: &Path) -> io::Result<()> {
     for ending in ENDINGS.iter().filter(|_| run.profile_flags.is_some()) {
         let written = scratch.join(PROFILE).with_extension(ending);
@@ -175,17 +182,17 @@ fn keep_profile(dir: &ResultsDir, run: &PlannedRun, scratch: &Path) -> io::Resul
     Ok(())
 }
 
-/// A folder beside the results for what a run writes before it is known to be whole; removed at the end.
+/// A folder within the results for a run's files until the run ends; removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Scratch {
-    /// The folder.
+    /// The path of the folder.
     pub path: PathBuf,
 }
 
 impl Scratch {
-    /// Makes it.
+    /// Makes the folder.
     pub fn new(results: &Path) -> io::Result<Scratch> {
-        // Absolute, because the child is told of it.
+        // Absolute, because the child gets the path.
         let path = std::path::absolute(results)?.join(".scratch");
         fs::create_dir_all(&path)?;
         Ok(Scratch { path })
@@ -194,7 +201,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Left behind it does no harm: the next runner uses the same.
+        // A folder that stays does no harm: the next runner uses it.
         let _ = fs::remove_dir_all(&self.path);
     }
 }

@@ -1,22 +1,23 @@
-//! From how a child ended to the run's record. The outcomes (ok, heap exhausted, usage, crash, timeout) are never confused: that a run
-//! ended well is not believed on its status alone, its own record and its checksum must agree.
+//! From the end of a child to the run's record. The outcomes (ok, heap exhausted, usage, crash,
+//! timeout) are never confused: a run counts as ok only if its exit status, its own record and its
+//! checksum agree.
 
 use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
 use gclab_results::{PlannedRun, RunRecord, Status};
 
 use super::child::{End, Finished};
 
-/// Exit status of a run that was refused: usage.
+/// Exit status of a run that was refused.
 pub const EXIT_USAGE: i32 = 2;
 
-/// What is known of a run before it starts.
+/// The facts about a run from before its start.
 #[derive(Clone, Debug)]
 pub struct Before {
-    /// When: UTC, RFC 3339.
+    /// The time of the start: UTC, RFC 3339.
     pub started: String,
     /// Load average over one minute.
     pub load_average: Option<f64>,
-    /// The machine's name.
+    /// The name of the machine.
     pub host: Option<String>,
     /// The command that repeats the run.
     pub command: Vec<String>,
@@ -24,16 +25,16 @@ pub struct Before {
     pub seed: u64,
 }
 
-/// The record of `run`. `line` is what the child wrote to its record file, if there is one.
+/// The record of `run`. `line` is the text that the child wrote to its record file, if any.
 pub fn record(run: &PlannedRun, before: Before, finished: Finished, line: Option<&str>) -> RunRecord {
     let own = line.and_then(|line| serde_json::from_str::<RunRecord>(line).ok());
-    let (outcome, complaint) = classify(run, &finished, own.as_ref());
+    let (outcome, reason) = classify(run, &finished, own.as_ref());
     let mut stderr = finished.stderr_tail.trim_end().to_owned();
-    if let Some(complaint) = complaint {
-        stderr = format!("{stderr}\n(gclab run: {complaint})").trim_start().to_owned();
+    if let Some(reason) = reason {
+        stderr = format!("{stderr}\n(gclab run: {reason})").trim_start().to_owned();
     }
-    let (minor, major) = finished.faults;
-    let (voluntary, involuntary) = finished.switches;
+    let (minor, major) = finished.used.faults;
+    let (voluntary, involuntary) = finished.used.switches;
     let ok = outcome.is_ok();
     let own = own.unwrap_or_default();
     RunRecord {
@@ -49,9 +50,9 @@ pub fn record(run: &PlannedRun, before: Before, finished: Finished, line: Option
         stderr_tail: (!ok && !stderr.is_empty()).then_some(stderr),
         outcome,
         wall_seconds: Some(finished.wall.as_secs_f64()),
-        user_seconds: Some(finished.user.as_secs_f64()),
-        system_seconds: Some(finished.system.as_secs_f64()),
-        max_rss_bytes: Some(finished.max_rss),
+        user_seconds: Some(finished.used.user.as_secs_f64()),
+        system_seconds: Some(finished.used.system.as_secs_f64()),
+        max_rss_bytes: Some(finished.used.max_rss),
         latency: own.latency,
         profile: own.profile.filter(|_| run.profile_flags.is_some()),
         stats: own.stats,
@@ -59,7 +60,7 @@ pub fn record(run: &PlannedRun, before: Before, finished: Finished, line: Option
     }
 }
 
-/// The outcome, and what is wrong with a child that claims to have ended well.
+/// The outcome. If a child's exit status is 0 but its run is not ok, also the reason.
 fn classify(run: &PlannedRun, finished: &Finished, own: Option<&RunRecord>) -> (Status, Option<String>) {
     let crash = |exit_code| Status::Crash {
         exit_code: Some(exit_code),
@@ -76,16 +77,18 @@ fn classify(run: &PlannedRun, finished: &Finished, own: Option<&RunRecord>) -> (
         ),
         End::Exit(0) => match agrees(run, finished, own) {
             Ok(()) => (Status::Ok, None),
-            Err(complaint) => (crash(0), Some(complaint)),
+            Err(reason) => (crash(0), Some(reason)),
         },
         End::Exit(EXIT_USAGE) => (Status::Usage, None),
-        // Without a record too: when the system refuses memory in the middle of a collection there is no way back to write one.
+        // Even without a record: if the system refuses memory in the middle of a collection, the
+        // run cannot return to write one.
         End::Exit(EXIT_HEAP_EXHAUSTED) => (Status::HeapExhausted, None),
         End::Exit(code) => (crash(code), None),
     }
 }
 
-/// Whether a child with exit status 0 printed a checksum and recorded the same one for the run that was asked for.
+/// Checks that a child with exit status 0 printed a checksum and recorded the same one, for the
+/// planned run.
 fn agrees(run: &PlannedRun, finished: &Finished, own: Option<&RunRecord>) -> Result<(), String> {
     let own = own.ok_or("exit status 0, but no record was written")?;
     let recorded = own
@@ -115,6 +118,7 @@ mod tests {
     use gclab_results::Configuration;
 
     use super::*;
+    use crate::runner::system::Reaped;
 
     fn planned() -> PlannedRun {
         PlannedRun::new(
@@ -132,11 +136,14 @@ mod tests {
         let finished = Finished {
             end,
             wall: Duration::from_millis(1500),
-            user: Duration::ZERO,
-            system: Duration::ZERO,
-            max_rss: 1,
-            faults: (0, 0),
-            switches: (0, 0),
+            used: Reaped {
+                status: Ok(0),
+                user: Duration::ZERO,
+                system: Duration::ZERO,
+                max_rss: 1,
+                faults: (0, 0),
+                switches: (0, 0),
+            },
             stdout: stdout.into(),
             stderr_tail: "last words\n".into(),
         };

@@ -1,7 +1,9 @@
-//! How far a sweep is and how long it will still take: a bar on a terminal, one line a run elsewhere (logs of batch jobs).
+//! The progress of a sweep and the time that it will still take: a bar on a terminal, one line for
+//! each run elsewhere (logs of batch jobs).
 //!
-//! The estimate takes for each run still to do the mean time of its configuration so far, or else of its workload's runs, or else of all. Runs with
-//! a heap profile are learned apart, and as long as none was done are taken for timed ones.
+//! For each run to come, the estimate takes the mean time of its configuration so far, or else of
+//! its workload's runs, or else of all runs. Runs with a heap profile have means of their own;
+//! until one is done, they count as timed runs.
 
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -10,6 +12,8 @@ use std::time::Duration;
 use gclab_results::{PlannedRun, RunRecord};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::text::duration;
+
 /// Mean wall times, by configuration, by workload and over all.
 #[derive(Debug, Default)]
 pub struct Estimator {
@@ -17,7 +21,7 @@ pub struct Estimator {
 }
 
 impl Estimator {
-    /// Learns from a run that was done.
+    /// Adds the time of a run that is done.
     pub fn learn(&mut self, run: &RunRecord) {
         let Some(seconds) = run.wall_seconds else {
             return;
@@ -29,7 +33,7 @@ impl Estimator {
         }
     }
 
-    /// Seconds that `runs` will take; nothing if no run was ever done.
+    /// The time that `runs` will take; `None` if no run was ever done.
     pub fn estimate<'r>(&self, runs: impl IntoIterator<Item = &'r PlannedRun>) -> Option<Duration> {
         let mean = |key: String| self.sums.get(&key).map(|(sum, count)| sum / f64::from(*count));
         let of_kind = |run: &PlannedRun, profile: Option<&str>| {
@@ -44,8 +48,8 @@ impl Estimator {
     }
 }
 
-/// Under which names a run is known, from the nearest to the farthest: its configuration, its workload, all. Those with a heap profile are slower, and have names of
-/// their own.
+/// The keys of a run in [`Estimator::sums`], from the nearest to the farthest: its configuration,
+/// its workload, all runs. Runs with a heap profile are slower and have keys of their own.
 fn keys(profile: Option<&str>, cell: &str, workload: &str, args: &[String]) -> [String; 3] {
     let kind = profile.unwrap_or("timed");
     [
@@ -55,7 +59,7 @@ fn keys(profile: Option<&str>, cell: &str, workload: &str, args: &[String]) -> [
     ]
 }
 
-/// What the user sees while the runs are done.
+/// Shows the progress of a sweep.
 #[derive(Debug)]
 pub struct Progress {
     bar: Option<ProgressBar>,
@@ -66,27 +70,21 @@ pub struct Progress {
 impl Progress {
     /// Begins with `done` of `total` runs.
     pub fn begin(done: usize, total: usize) -> Progress {
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let style =
-                ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {msg}").expect("a template of known keys");
-            ProgressBar::new(total as u64)
-                .with_position(done as u64)
-                .with_style(style)
-        });
-        if let Some(bar) = &bar {
-            bar.enable_steady_tick(TICK);
+        Progress {
+            bar: bar(done, total),
+            done,
+            total,
         }
-        Progress { bar, done, total }
     }
 
-    /// `run` begins; `left` is the estimate for it and all after it.
+    /// Shows that `run` begins; `left` is the estimate for it and all after it.
     pub fn start(&self, run: &PlannedRun, left: Option<Duration>) {
         if let Some(bar) = &self.bar {
             bar.set_message(format!("{}{}", about(left), describe(run)));
         }
     }
 
-    /// A run has ended.
+    /// Shows that `run` has ended; `left` is the estimate for all after it.
     pub fn finish(&mut self, run: &PlannedRun, record: &RunRecord, left: Option<Duration>) {
         self.done += 1;
         let seconds = record.wall_seconds.unwrap_or(0.0);
@@ -108,7 +106,7 @@ impl Progress {
         }
     }
 
-    /// The bar goes away; what was printed stays.
+    /// Removes the bar; the lines stay.
     pub fn end(self) {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
@@ -116,15 +114,29 @@ impl Progress {
     }
 }
 
-/// The clock on the bar moves once a second: often enough to see that it lives, too seldom to disturb a measurement.
-pub(crate) const TICK: Duration = Duration::from_secs(1);
+/// The clock on the bar moves once a second: often enough to show that the program runs, too
+/// seldom to disturb a measurement.
+const TICK: Duration = Duration::from_secs(1);
+
+/// A bar with a clock, if standard error is a terminal.
+pub(crate) fn bar(done: usize, total: usize) -> Option<ProgressBar> {
+    std::io::stderr().is_terminal().then(|| {
+        let style =
+            ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {msg}").expect("a template of known keys");
+        let bar = ProgressBar::new(total as u64)
+            .with_position(done as u64)
+            .with_style(style);
+        bar.enable_steady_tick(TICK);
+        bar
+    })
+}
 
 fn about(left: Option<Duration>) -> String {
     left.filter(|left| !left.is_zero())
-        .map_or_else(|| ": ".into(), |left| format!(", about {} left: ", human(left)))
+        .map_or_else(|| ": ".into(), |left| format!(", about {} left: ", duration(left)))
 }
 
-/// `two-space binary_trees 12 A=1m`.
+/// A run in one line: `two-space binary_trees 12 A=1m`.
 pub fn describe(run: &PlannedRun) -> String {
     let mut words = vec![run.collector.clone(), run.workload.clone()];
     words.extend(run.args.iter().cloned());
@@ -132,17 +144,6 @@ pub fn describe(run: &PlannedRun) -> String {
     words.extend(run.heap_multiple.map(|multiple| format!("({multiple}×)")));
     words.extend(run.profile_flags.clone());
     words.join(" ")
-}
-
-/// A duration as one would say it: `8 s`, `3 min 20 s`, `2 h 5 min`.
-pub fn human(duration: Duration) -> String {
-    let seconds = duration.as_secs_f64().round() as u64;
-    match seconds {
-        0 => "1 s".into(),
-        1..=119 => format!("{seconds} s"),
-        120..=7199 => format!("{} min {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
-    }
 }
 
 #[cfg(test)]
@@ -164,9 +165,9 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_knowledge_counts() {
+    fn the_nearest_mean_counts() {
         let mut estimator = Estimator::default();
-        assert_eq!(estimator.estimate([&run("a", "x")]), None, "nothing is known yet");
+        assert_eq!(estimator.estimate([&run("a", "x")]), None, "no run is done yet");
         assert_eq!(estimator.estimate([]), Some(Duration::ZERO));
         for (workload, collector, seconds) in [("a", "x", 1.0), ("a", "y", 3.0), ("b", "x", 11.0)] {
             estimator.learn(&RunRecord {
@@ -195,30 +196,10 @@ mod tests {
         assert_eq!(
             estimator.estimate([&profiled]),
             Some(Duration::from_secs(1)),
-            "for want of better"
+            "no profiled run is done yet"
         );
         estimator.learn(&learned(&profiled, 9.0));
         assert_eq!(estimator.estimate([&profiled]), Some(Duration::from_secs(9)));
         assert_eq!(estimator.estimate([&run("a", "x")]), Some(Duration::from_secs(1)));
-    }
-
-    #[test]
-    fn durations_as_one_says_them() {
-        let said: Vec<_> = [0, 1, 119, 120, 200, 7199, 7500]
-            .into_iter()
-            .map(|s| human(Duration::from_secs(s)))
-            .collect();
-        assert_eq!(
-            said,
-            [
-                "1 s",
-                "1 s",
-                "119 s",
-                "2 min 0 s",
-                "3 min 20 s",
-                "119 min 59 s",
-                "2 h 5 min"
-            ]
-        );
     }
 }

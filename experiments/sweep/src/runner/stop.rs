@@ -1,6 +1,7 @@
-//! Ctrl-C and its kin, noticed at once wherever the runner waits.
+//! Ctrl-C and similar signals. The runner notices them at once, even while it waits.
 //!
-//! The signal handler only writes a byte to a pipe (the self-pipe trick, by signal-hook); whoever waits for a child polls that pipe too.
+//! The signal handler only writes a byte to a pipe (the self-pipe trick, by signal-hook); the
+//! runner polls that pipe while it waits for a child.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -10,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-/// Whether somebody asked the runner to stop. Ignores nothing: the first signal counts.
+/// Tells whether a signal asks the runner to stop. The first signal counts.
 #[derive(Debug)]
 pub struct Stop {
     signal: Arc<AtomicUsize>,
@@ -21,12 +22,13 @@ impl Stop {
     /// Listens for SIGINT, SIGTERM and SIGHUP from now on.
     ///
     /// # Errors
-    /// When the pipe or a handler cannot be had.
+    /// If the system refuses the pipe or a handler.
     pub fn listen() -> io::Result<Stop> {
         let (pipe, writer) = UnixStream::pair()?;
         let signal = Arc::new(AtomicUsize::new(0));
         for number in [SIGINT, SIGTERM, SIGHUP] {
-            // The number first: handlers run in the order of registration, so it is there when the pipe wakes the runner.
+            // The number first: handlers run in the order of registration, so the number is set
+            // when the pipe wakes the runner.
             signal_hook::flag::register_usize(number, Arc::clone(&signal), number as usize)?;
             signal_hook::low_level::pipe::register(number, writer.try_clone()?)?;
         }
@@ -35,7 +37,7 @@ impl Stop {
 
     /// The signal that came, if one did.
     pub fn signal(&self) -> Option<i32> {
-        // Relaxed: nothing else is published with the number.
+        // Relaxed: no other data is published with the number.
         i32::try_from(self.signal.load(Ordering::Relaxed))
             .ok()
             .filter(|&number| number != 0)

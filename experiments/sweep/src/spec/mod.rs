@@ -1,8 +1,11 @@
-//! An experiment file, from text to a specification in which every name exists and every value is legal.
+//! An experiment file, from text to an [`Experiment`] in which every name exists and every value is
+//! legal.
 //!
-//! Four steps: `read` (bytes to text), `parse` (TOML, keys, types), `validate` (names, flags, arguments), each with errors that point into the
-//! file (`errors`). Nothing runs before all of it is right.
+//! Three steps: `read` (bytes to text), `parse` (TOML, keys, types), `validate` (names, flags,
+//! arguments), each with errors that point into the file (`errors`). No run starts before the whole
+//! file is checked.
 
+mod duration;
 mod errors;
 mod parse;
 mod profiles;
@@ -13,17 +16,19 @@ mod validate;
 
 use std::path::Path;
 
-pub use errors::{Source, SpecError};
-pub use parse::parse_duration;
+pub use duration::parse_duration;
+pub use errors::SpecError;
 
-use crate::experiment::Spec;
+use errors::Source;
+
+use crate::experiment::Experiment;
 use crate::registry::Registry;
 
 /// Reads and checks the experiment file at `path`.
 ///
 /// # Errors
-/// The first thing that is wrong with it.
-pub fn load(path: &Path, registry: &Registry) -> Result<Spec, Box<SpecError>> {
+/// The first fault of the file.
+pub fn load(path: &Path, registry: &Registry) -> Result<Experiment, Box<SpecError>> {
     let source = read::read(path)?;
     let name = path
         .file_stem()
@@ -34,8 +39,8 @@ pub fn load(path: &Path, registry: &Registry) -> Result<Spec, Box<SpecError>> {
 /// Checks the text of an experiment file.
 ///
 /// # Errors
-/// The first thing that is wrong with it.
-pub fn from_source(name: String, source: Source, registry: &Registry) -> Result<Spec, Box<SpecError>> {
+/// The first fault of the text.
+fn from_source(name: String, source: Source, registry: &Registry) -> Result<Experiment, Box<SpecError>> {
     let raw = parse::parse(&source)?;
     validate::validate(name, &source, raw, registry)
 }

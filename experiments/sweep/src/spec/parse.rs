@@ -1,33 +1,36 @@
-//! An experiment file's shape: which keys there are and of which type their values. Names are looked up later (`validate`).
+//! The shape of an experiment file: its keys, and the types of their values. Names are looked up
+//! later (`validate`).
 //!
-//! The tree is walked by hand rather than by serde so that every message can name the key, underline the value and offer the nearest key.
+//! The tree is walked by hand, not by serde, so that every message can name the key, underline the
+//! value and suggest the nearest key.
 
 use std::time::Duration;
 
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
+use super::duration::{MAX_SECONDS, parse_duration};
 use super::errors::{Source, SpecError};
 use crate::suggest::suggest;
 
 /// A result whose error points into the file.
 pub type Parsed<T> = Result<T, Box<SpecError>>;
 
-/// A flag's value as the file has it.
+/// The value of a flag in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A string: sizes (`"256k"`), mostly.
+    /// A string, mostly a size (`"256k"`).
     Text(String),
-    /// An integer, decimal, as text.
+    /// An integer as decimal text.
     Integer(String),
-    /// A float as it was written.
+    /// A float as in the file.
     Float(String),
-    /// On or off.
+    /// `true` or `false`.
     Boolean(bool),
 }
 
 impl std::fmt::Display for Value {
-    /// As a flag's value is written: a string without its quotes.
+    /// The value as on a command line: a string without its quotes.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Value::Text(text) | Value::Integer(text) | Value::Float(text) => f.write_str(text),
@@ -36,19 +39,19 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// A workload and its arguments as the file has them.
+/// A workload of the file with its arguments.
 #[derive(Debug)]
 pub struct RawWorkload {
     pub name: Spanned<String>,
     pub args: Vec<Spanned<String>>,
-    /// `profiles` of this workload, which takes the place of the file's.
+    /// `profiles` of this workload; they replace those of the file.
     pub profiles: Option<Vec<Spanned<String>>>,
 }
 
-/// A swept flag's key and its values.
+/// The key of a swept flag, and its values.
 pub type RawAxis = (Spanned<String>, Vec<Spanned<Value>>);
 
-/// An experiment file whose keys and types are right.
+/// An experiment file whose keys and types are legal.
 #[derive(Debug)]
 pub struct Raw {
     pub question: String,
@@ -57,9 +60,9 @@ pub struct Raw {
     pub repeat: u32,
     pub seed: u64,
     pub timeout: Duration,
-    /// `heap`, where it stands and its values.
+    /// `heap`: its place and its values.
     pub heap: Option<Spanned<Vec<Spanned<f64>>>>,
-    /// `profiles`.
+    /// `profiles` of the whole file.
     pub profiles: Vec<Spanned<String>>,
     /// `[flags]`, in the order of the file.
     pub flags: Vec<(Spanned<String>, Spanned<Value>)>,
@@ -67,15 +70,15 @@ pub struct Raw {
     pub sweeps: Vec<Vec<RawAxis>>,
 }
 
-/// Rounds, when the file does not say.
+/// The default of `repeat`.
 const DEFAULT_REPEAT: u32 = 10;
-/// More rounds than anybody has time for: a slip of the finger.
+/// The most rounds: more is a mistake.
 const MAX_REPEAT: u64 = 100_000;
-/// The seed of the run order, when the file does not say.
+/// The default of `seed`.
 const DEFAULT_SEED: u64 = 1;
-/// Longest time a run may take, when the file does not say.
+/// The default of `timeout`.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
-/// A heap of more than so many times the least one is a slip of the finger.
+/// The largest multiple in `heap`: a larger one is a mistake.
 const MOST_MULTIPLE: f64 = 1000.0;
 const KEYS: [&str; 10] = [
     "question",
@@ -90,7 +93,7 @@ const KEYS: [&str; 10] = [
     "sweep",
 ];
 
-/// Parses `source`; the first mistake is the error.
+/// Parses `source`. The error is its first fault.
 pub fn parse(source: &Source) -> Parsed<Raw> {
     let document = DeTable::parse(&source.text).map_err(|error| {
         let reason = error.message().lines().collect::<Vec<_>>().join("; ");
@@ -174,12 +177,12 @@ impl Walk<'_> {
         .help(suggest(name, "known keys", known))
     }
 
-    fn wrong_type(&self, key: &str, value: &Spanned<DeValue<'_>>, wanted: &str) -> Box<SpecError> {
+    fn wrong_type(&self, key: &str, value: &Spanned<DeValue<'_>>, expected: &str) -> Box<SpecError> {
         let found = value.get_ref().type_str();
         SpecError::at(
             self.source,
             value.span(),
-            format!("`{key}` must be {wanted}, not {}", article(found)),
+            format!("`{key}` must be {expected}, not {}", article(found)),
             format!("{} here", article(found)),
         )
     }
@@ -219,16 +222,14 @@ impl Walk<'_> {
             SpecError::at(
                 self.source,
                 value.span(),
-                format!("`{key} = \"{text}\"` is no duration"),
-                "a number and ms, s, m or h",
+                format!("`{key} = \"{text}\"` is not a duration"),
+                "expected a number and ms, s, m or h",
             )
-            .help(format!(
-                "for example {key} = \"300s\"; at most 1000h, more than nothing"
-            ))
+            .help(format!("for example {key} = \"300s\"; more than 0, at most 1000h"))
         })
     }
 
-    /// Multiples of the least heap: numbers above 0, each once.
+    /// The multiples of the least heap: numbers above 0, no two the same.
     fn heap(&self, value: &Spanned<DeValue<'_>>) -> Parsed<Spanned<Vec<Spanned<f64>>>> {
         let mut multiples: Vec<Spanned<f64>> = Vec::new();
         for item in self.array("heap", value, "numbers")? {
@@ -261,11 +262,11 @@ impl Walk<'_> {
         Ok(Spanned::new(value.span(), multiples))
     }
 
-    fn array<'t, 'i>(&self, key: &str, value: &'t Spanned<DeValue<'i>>, what: &str) -> Parsed<&'t DeArray<'i>> {
+    fn array<'t, 'i>(&self, key: &str, value: &'t Spanned<DeValue<'i>>, items: &str) -> Parsed<&'t DeArray<'i>> {
         let array = value
             .get_ref()
             .as_array()
-            .ok_or_else(|| self.wrong_type(key, value, &format!("an array of {what}")))?;
+            .ok_or_else(|| self.wrong_type(key, value, &format!("an array of {items}")))?;
         if array.is_empty() {
             return Err(SpecError::at(
                 self.source,
@@ -292,7 +293,7 @@ impl Walk<'_> {
             .collect()
     }
 
-    /// `"name"`, or `{ name = "name", args = [1, "file"] }`.
+    /// A workload: `"name"`, or `{ name = "name", args = [1, "file"] }`.
     fn workload(&self, item: &Spanned<DeValue<'_>>) -> Parsed<RawWorkload> {
         let Some(table) = item.get_ref().as_table() else {
             let wanted = "a list of names or tables such as { name = \"binary_trees\", args = [16] }";
@@ -312,7 +313,7 @@ impl Walk<'_> {
             }
         }
         let name = table.get("name").ok_or_else(|| {
-            SpecError::at(self.source, item.span(), "a workload without `name`", "which one?")
+            SpecError::at(self.source, item.span(), "a workload without `name`", "no `name` here")
                 .help("write { name = \"binary_trees\", args = [16] }")
         })?;
         let args = match table.get("args") {
@@ -337,7 +338,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Strings of flags. Of a workload there may be none: it has none of the file's then.
+    /// Strings of flags. The list of a workload may be empty: then it has no profile of the file.
     fn profiles(&self, value: &Spanned<DeValue<'_>>, may_be_empty: bool) -> Parsed<Vec<Spanned<String>>> {
         let wanted = "an array of strings";
         let wrong = |value| self.wrong_type("profiles", value, wanted).help(PROFILES_HELP);
@@ -349,7 +350,7 @@ impl Walk<'_> {
                 "`profiles` is empty: there would be nothing to profile",
                 "at least one profile is needed",
             )
-            .help(format!("leave it out, or say what to profile: {PROFILES_HELP}")));
+            .help(format!("leave it out, or name the profiles: {PROFILES_HELP}")));
         }
         let flags = array.iter().map(|item| {
             let flags = item.get_ref().as_str().ok_or_else(|| wrong(item))?;
@@ -381,7 +382,7 @@ impl Walk<'_> {
             .collect()
     }
 
-    /// One table, or several (`[[sweep]]`).
+    /// One table `[sweep]`, or several `[[sweep]]`.
     fn sweeps(&self, value: &Spanned<DeValue<'_>>) -> Parsed<Vec<Vec<RawAxis>>> {
         match value.get_ref().as_array() {
             Some(tables) if tables.iter().any(|table| table.get_ref().is_table()) => {
@@ -415,7 +416,7 @@ impl Walk<'_> {
         Ok(Spanned::new(value.span(), scalar))
     }
 
-    /// Any integer, rewritten as decimal.
+    /// Any integer as decimal text.
     fn signed(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Parsed<String> {
         let digits = value
             .get_ref()
@@ -434,34 +435,16 @@ impl Walk<'_> {
     }
 }
 
-/// What `heap` is.
+/// The meaning of `heap`.
 const HEAP_HELP: &str = "`heap` has multiples of the least heap with which a workload completes: heap = [1.5, 2, 3, 6]; for sizes, sweep `M`";
 
-/// What `profiles` is.
+/// The meaning of `profiles`.
 const PROFILES_HELP: &str = "`profiles` has the flags of heap profiles, each a string as on a command line: profiles = [\"-hy\", \"-hr -R0 -i0\"]";
 
 /// The keys of a workload.
 const WORKLOAD_KEYS: [&str; 3] = ["name", "args", "profiles"];
 
-/// Longest time limit: anything above is taken for a mistake, and it keeps sums of deadlines far from overflow.
-const MAX_SECONDS: u64 = 1000 * 3600;
-
-/// `"500ms"`, `"300s"`, `"5m"`, `"1h"`, `"1.5h"`; seconds without a unit. More than zero, at most 1000 hours.
-pub fn parse_duration(text: &str) -> Option<Duration> {
-    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let number: f64 = text[..split].trim().parse().ok()?;
-    let unit = match &text[split..] {
-        "ms" => 1e-3,
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => return None,
-    };
-    let seconds = number * unit;
-    (seconds > 0.0 && seconds <= MAX_SECONDS as f64).then(|| Duration::from_secs_f64(seconds))
-}
-
-/// A table's entries as they stand in the file (the table itself is sorted by key).
+/// The entries of a table in the order of the file (the table itself is sorted by key).
 fn in_order<'t, 'i>(
     table: &'t DeTable<'i>,
 ) -> impl Iterator<Item = (&'t Spanned<std::borrow::Cow<'i, str>>, &'t Spanned<DeValue<'i>>)> {

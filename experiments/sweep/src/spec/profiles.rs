@@ -1,7 +1,8 @@
-//! The flags of heap profiles: `profiles` of an experiment file, as it is checked.
+//! Checks the flags of heap profiles: `profiles` of an experiment file.
 //!
-//! What is in `profiles` is asked of runs of its own. So the same flags have no place under `[flags]` and `[sweep]`, where they would make the runs slower that are
-//! timed: there they are refused. A string has the words of a command line, and is checked by the same table.
+//! Each profile is a run of its own. Under `[flags]` and `[sweep]` the same flags would slow down
+//! runs that are timed, so they are refused there. A profile's string has the words of a command
+//! line, and is checked by the same table.
 
 use std::ops::Range;
 
@@ -11,12 +12,12 @@ use toml::Spanned;
 use super::errors::{Source, SpecError};
 use super::parse::{Parsed, Raw, RawWorkload};
 
-/// Whether a flag says what a heap profile counts, how often, or how its bands are called.
+/// Whether a flag sets the breakdown of a heap profile, its interval, or the names of its bands.
 fn is_profile_flag(flag: &FlagSpec) -> bool {
     flag.scope == Scope::Profile
 }
 
-/// The flags that `profiles` takes, as help shows them.
+/// The flags that `profiles` takes, in the form of help texts.
 fn profile_flags() -> String {
     let forms: Vec<String> = FLAGS
         .iter()
@@ -36,13 +37,13 @@ pub(super) fn of_workloads(source: &Source, raw: &Raw) -> Parsed<Vec<Vec<String>
     raw.workloads.iter().map(of).collect()
 }
 
-/// A list of profiles: each is one, and none is there twice.
+/// Checks a list of profiles: each is legal, and no two are the same.
 fn checked(source: &Source, profiles: &[Spanned<String>]) -> Parsed<Vec<String>> {
     let mut seen: Vec<Flags> = Vec::new();
     let mut texts = Vec::new();
     for profile in profiles {
         let flags = flags(source, profile)?;
-        // By meaning, not by text: -h is -hT.
+        // Compared by meaning, not by text: -h is -hT.
         if seen
             .iter()
             .any(|earlier| earlier.config.profile == flags.config.profile)
@@ -67,13 +68,13 @@ fn flags(source: &Source, profile: &Spanned<String>) -> Parsed<Flags> {
         if matches!(word, "+RTS" | "-RTS" | "--RTS") {
             return Err(at(format!("`profiles` has flags only, without {word}"), "leave it out").help(help()));
         }
-        // By itself, so that what is wrong with one word is said at its place.
+        // Each word by itself, so that its fault is shown at its place.
         let foreign = match Flags::parse_words(&[word]) {
             Ok(flags) => {
                 let mut given = FLAGS.iter().filter(|flag| flags.given.contains(flag.name));
                 given.any(|flag| !is_profile_flag(flag))
             }
-            // It needs another one beside it; those of profiles are seen together below.
+            // The flag needs another one; flags of profiles are checked together below.
             Err(FlagError::Conflict { flag, .. }) => !flag.starts_with("-h"),
             Err(error) => return Err(at(format!("`profiles`: {error}"), "not a legal flag").help(help())),
         };
@@ -90,13 +91,14 @@ fn flags(source: &Source, profile: &Spanned<String>) -> Parsed<Flags> {
     let flags = Flags::parse_words(&words)
         .map_err(|error| whole(format!("`profiles`: {error}"), "these contradict each other").help(help()))?;
     if flags.config.profile.breakdown.is_none() {
-        let text = format!("`profiles`: \"{}\" does not say what to count", profile.get_ref());
-        return Err(whole(text, "no flag -h<letter>").help(help()));
+        let text = format!("`profiles`: \"{}\" has no flag -h<letter>", profile.get_ref());
+        return Err(whole(text, "no breakdown").help(help()));
     }
     Ok(flags)
 }
 
-/// The words of a string with their places in the file; all have the string's if it is written with escapes.
+/// The words of a string with their places in the file. If the string has escapes, each word has
+/// the place of the whole string.
 fn words<'s>(source: &Source, text: &'s Spanned<String>) -> Vec<(&'s str, Range<usize>)> {
     let (span, inner) = (text.span(), text.get_ref());
     let plain = source.text.get(span.start + 1..span.end.saturating_sub(1)) == Some(inner);
@@ -107,7 +109,7 @@ fn words<'s>(source: &Source, text: &'s Spanned<String>) -> Vec<(&'s str, Range<
     inner.split_whitespace().map(|word| (word, place(word))).collect()
 }
 
-/// `[flags]` and `[sweep]` have none of these: runs that are timed are not profiled.
+/// Checks that `[flags]` and `[sweep]` have no flag of heap profiles: timed runs are not profiled.
 pub(super) fn not_in_timed_runs(source: &Source, raw: &Raw) -> Parsed<()> {
     let fixed = raw.flags.iter().map(|(key, _)| (key, "[flags]"));
     let swept = raw.sweeps.iter().flatten().map(|(key, _)| (key, "[sweep]"));
@@ -115,14 +117,14 @@ pub(super) fn not_in_timed_runs(source: &Source, raw: &Raw) -> Parsed<()> {
         let name = key.get_ref().as_str();
         let profile = |flag: &&FlagSpec| flag.toml == Some(name) && is_profile_flag(flag);
         if let Some(flag) = FLAGS.iter().find(profile) {
-            let text = format!("`{name}` is in {place}, but heap profiles are asked for by `profiles`");
+            let text = format!("`{name}` is in {place}, but heap profiles belong to `profiles`");
             let example = if flag.name.starts_with('h') {
                 format!("-{}", flag.name)
             } else {
                 format!("-hT -{}{}", flag.name, flag.default)
             };
             return Err(SpecError::at(source, key.span(), text, "a flag of heap profiles").help(format!(
-                "a profile makes a run slower, and these runs are timed. One run more of each configuration, for the profile alone: profiles = [\"{example}\"], before the first table of the file"
+                "a profile makes a run slower, and these runs are timed. For one more run of each configuration, with the profile: profiles = [\"{example}\"], before the first table of the file"
             )));
         }
     }
@@ -133,7 +135,6 @@ pub(super) fn not_in_timed_runs(source: &Source, raw: &Raw) -> Parsed<()> {
 mod tests {
     use super::*;
 
-    /// Which flags these are the table says; it must be so.
     #[test]
     fn the_flags_of_profiles_are_those_that_change_a_profile() {
         let default = Flags::default();
@@ -145,7 +146,8 @@ mod tests {
                     ""
                 };
                 let word = format!("-{}{joint}{value}", flag.name);
-                // What contradicts another flag as long as it is alone is no flag of a profile: -h<letter> says all by itself.
+                // A flag that is illegal by itself is no flag of a profile: -h<letter> needs no
+                // other.
                 Flags::parse_words(&[word.as_str(), "-hT"][..if flag.name == "hC" { 2 } else { 1 }]).is_ok_and(
                     |flags| flags.config.profile != default.config.profile && flags.given.contains(flag.name),
                 )

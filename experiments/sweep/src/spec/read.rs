@@ -5,7 +5,8 @@ use std::path::Path;
 
 use super::errors::{Source, SpecError};
 
-/// Reads the whole file. A folder, a missing file and bytes that are no UTF-8 are errors of their own, since each is mended differently.
+/// Reads the whole file. A folder, a missing file, and bytes that are not UTF-8 have errors of
+/// their own, since each has its own remedy.
 pub fn read(path: &Path) -> Result<Source, Box<SpecError>> {
     if path.is_dir() {
         return Err(SpecError::file(path, "is a folder").help(toml_files_in(path)));
@@ -19,7 +20,7 @@ pub fn read(path: &Path) -> Result<Source, Box<SpecError>> {
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let byte = error.as_bytes()[valid];
-        // Up to there the text with replacements is the file's own, so the place is the same.
+        // Up to this byte the text with replacements is that of the file, so the place is the same.
         let shown = Source {
             name: path.display().to_string(),
             text: String::from_utf8_lossy(error.as_bytes()).into_owned(),

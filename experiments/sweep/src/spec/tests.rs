@@ -1,4 +1,4 @@
-//! Right and wrong experiment files: what is read from the right ones, and what is said of each kind of wrong one.
+//! Legal experiment files and their contents, and the message for each kind of illegal one.
 
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ fn registry() -> Registry {
     }
 }
 
-fn spec(text: &str) -> Result<Spec, Box<SpecError>> {
+fn spec(text: &str) -> Result<Experiment, Box<SpecError>> {
     from_source(
         "x".into(),
         Source {
@@ -80,8 +80,8 @@ fn spec(text: &str) -> Result<Spec, Box<SpecError>> {
     )
 }
 
-/// What a user would see; lists of all flags, which grow, are cut short.
-fn complaint(text: &str) -> String {
+/// The message that a user would see. Lists of all flags, which grow, are cut short.
+fn message(text: &str) -> String {
     let error = spec(text).expect_err(text);
     let text = error.render(false);
     let end = text.find(" flags: ").map_or(text.len(), |at| at + " flags:".len());
@@ -356,25 +356,23 @@ fn wrong_meanings() {
     ];
     insta::assert_snapshot!(all(&cases));
     let many = "F = [1.5, 2, 2.5, 3, 3.5]\n";
-    let sum = complaint(&format!("{HEAD}repeat = 60000\n[[sweep]]\n{many}[[sweep]]\n{many}"));
+    let sum = message(&format!("{HEAD}repeat = 60000\n[[sweep]]\n{many}[[sweep]]\n{many}"));
     assert!(sum.contains("this sweep has 1200000 runs"), "sweeps add up: {sum}");
 }
 
 fn all(cases: &[(&str, String)]) -> String {
     cases
         .iter()
-        .map(|(name, text)| format!("== {name}\n{}\n\n", complaint(text)))
+        .map(|(name, text)| format!("== {name}\n{}\n\n", message(text)))
         .collect()
 }
 
 #[test]
 fn files_that_cannot_be_read() {
     let folder = tempfile::tempdir().unwrap();
-    let complaint = |name: &str| {
+    let message = |name: &str| {
         let path = folder.path().join(name);
         let text = load(&path, &registry()).unwrap_err().render(false);
-        // Long paths are broken over lines.
-        let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
         text.replace(&folder.path().display().to_string(), "FOLDER")
     };
     std::fs::write(
@@ -382,7 +380,7 @@ fn files_that_cannot_be_read() {
         b"question = \"wozu?\"\ncollectors = [\"k\xf6pierend\"]\n",
     )
     .unwrap();
-    let foreign = complaint("latin1.toml");
+    let foreign = message("latin1.toml");
     for part in [
         "latin1.toml is not UTF-8",
         "2 │ collectors = [\"k\u{fffd}pierend\"]",
@@ -392,11 +390,11 @@ fn files_that_cannot_be_read() {
         assert!(foreign.contains(part), "{part}: {foreign}");
     }
     assert_eq!(
-        complaint("latin.toml"),
-        "× experiment file FOLDER/latin.toml: does not exist help: experiment files there: FOLDER/latin1.toml"
+        message("latin.toml"),
+        "error: experiment file FOLDER/latin.toml: does not exist\n │\n ╰ help: experiment files there: FOLDER/latin1.toml"
     );
     assert_eq!(
-        complaint(""),
-        "× experiment file FOLDER/: is a folder help: experiment files there: FOLDER/latin1.toml"
+        message(""),
+        "error: experiment file FOLDER/: is a folder\n │\n ╰ help: experiment files there: FOLDER/latin1.toml"
     );
 }

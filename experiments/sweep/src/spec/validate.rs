@@ -1,7 +1,8 @@
-//! An experiment file's meaning: names that exist, arguments and flags that every run of the plan will accept.
+//! The meaning of an experiment file: its names exist, and every run of the plan accepts its
+//! arguments and flags.
 //!
-//! Flags are checked by entering them into [`Flags`], so that a file can hold exactly what a command line can. Which flags a collector
-//! honours is checked for every collector of the file.
+//! Flags are checked by setting them in [`Flags`], so a file can hold the same values as a command
+//! line. Every collector of the file must honour all of its flags.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,19 +15,19 @@ use toml::Spanned;
 use super::errors::{Source, SpecError};
 use super::parse::{Parsed, Raw, RawAxis, RawWorkload, Value};
 use super::profiles;
-use crate::experiment::{Axis, Spec};
+use crate::experiment::{Axis, Experiment};
 use crate::plan;
 use crate::registry::{Registry, usage};
 use crate::suggest::suggest;
 
-/// More runs than this are a slip: at a second each they would take twelve days.
+/// More runs than this are a mistake: at a second each they would take twelve days.
 const MOST_RUNS: usize = 1_000_000;
 
-/// Looks up and checks everything in `raw`.
-pub fn validate(name: String, source: &Source, raw: Raw, registry: &Registry) -> Parsed<Spec> {
+/// Looks up all names in `raw` and checks its values.
+pub fn validate(name: String, source: &Source, raw: Raw, registry: &Registry) -> Parsed<Experiment> {
     let check = Check { source, registry };
     profiles::not_in_timed_runs(source, &raw)?;
-    let spec = Spec {
+    let experiment = Experiment {
         name,
         text: source.text.clone(),
         collectors: check.collectors(&raw.collectors)?,
@@ -40,12 +41,13 @@ pub fn validate(name: String, source: &Source, raw: Raw, registry: &Registry) ->
         timeout: raw.timeout,
         heap: check.heap(&raw)?,
     };
-    check.size(&spec, &raw)?;
-    check.every_setting(&spec, &raw)?;
-    Ok(spec)
+    check.size(&experiment, &raw)?;
+    check.every_setting(&experiment, &raw)?;
+    Ok(experiment)
 }
 
-/// An -M for checks before the right one is known: more than any machine has, so that it contradicts nothing.
+/// An -M for checks before the right one is known. No machine has so much memory, so it contradicts
+/// no other flag.
 const SOME_LIMIT: Bytes = Bytes(1 << 40);
 
 struct Check<'a> {
@@ -153,7 +155,7 @@ impl Check<'_> {
         for value in values {
             let mut flags = Flags::default();
             self.set(&mut flags, key, value)?;
-            // By meaning, not by text: 1m and 1024k are one value.
+            // Compared by meaning, not by text: 1m and 1024k are one value.
             if seen.contains(&flags) {
                 return Err(self.twice(value.span(), name, &value.get_ref().to_string()));
             }
@@ -165,7 +167,7 @@ impl Check<'_> {
         })
     }
 
-    /// `heap` decides on `-M`: nothing else may, nor ask for a size of its own.
+    /// `heap` sets `-M`, so no flag may set it, or ask for another size.
     fn heap(&self, raw: &Raw) -> Parsed<Vec<f64>> {
         let Some(heap) = &raw.heap else {
             return Ok(Vec::new());
@@ -189,7 +191,7 @@ impl Check<'_> {
                         format!("`{name}` is in {place}, but `heap` says how large heaps are"),
                         "also a size of the heap",
                     )
-                    .help("`heap` gives every run an -M, in multiples of the least heap of its workload: leave one of the two out"));
+                    .help("`heap` sets the -M of every run, in multiples of the least heap of its workload: leave one of the two out"));
             }
         }
         Ok(heap.get_ref().iter().map(|multiple| *multiple.get_ref()).collect())
@@ -213,19 +215,22 @@ impl Check<'_> {
         })
     }
 
-    fn size(&self, spec: &Spec, raw: &Raw) -> Parsed<()> {
+    fn size(&self, experiment: &Experiment, raw: &Raw) -> Parsed<()> {
         let product = |factors: &mut dyn Iterator<Item = usize>| factors.fold(1_usize, usize::saturating_mul);
-        let settings = spec
+        let settings = experiment
             .sweeps
             .iter()
             .map(|axes| product(&mut axes.iter().map(|axis| axis.values.len())))
             .fold(0, usize::saturating_add);
-        // Of each workload so many timed runs, and a run for each of its profiles.
-        let of_each = spec.profiles.iter().map(|own| own.len() + spec.repeat as usize);
+        // Each workload has `repeat` timed runs, and a run for each of its profiles.
+        let of_each = experiment
+            .profiles
+            .iter()
+            .map(|own| own.len() + experiment.repeat as usize);
         let factors = [
             settings.max(1),
-            spec.collectors.len(),
-            spec.heap.len().max(1),
+            experiment.collectors.len(),
+            experiment.heap.len().max(1),
             of_each.fold(0, usize::saturating_add),
         ];
         let runs = product(&mut factors.into_iter());
@@ -242,21 +247,22 @@ impl Check<'_> {
             .help(format!("at most {MOST_RUNS}: leave out values or lower `repeat`")))
     }
 
-    /// Every collector must honour every flag of every setting, and no two flags of a setting may contradict each other.
-    fn every_setting(&self, spec: &Spec, raw: &Raw) -> Parsed<()> {
-        for cell in plan::settings(spec) {
+    /// Checks that every collector honours every flag of every setting, and that no two flags of a
+    /// setting contradict each other.
+    fn every_setting(&self, experiment: &Experiment, raw: &Raw) -> Parsed<()> {
+        for cell in plan::settings(experiment) {
             let mut flags = Flags::default();
             for (name, value) in &cell {
                 flags
                     .set(name, value)
                     .map_err(|error| self.of_flag(raw, None, &error))?;
             }
-            if !spec.heap.is_empty() {
-                // There will be an -M, and some flags need one.
+            if !experiment.heap.is_empty() {
+                // The runs will have an -M, and some flags need one.
                 flags.config.max_heap = Some(SOME_LIMIT);
             }
             Flags::parse_words(&flags.to_words()).map_err(|error| self.of_flag(raw, None, &error))?;
-            for name in &spec.collectors {
+            for name in &experiment.collectors {
                 let Some(collector) = self.registry.collector(name) else {
                     continue;
                 };
@@ -269,7 +275,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Every profile must go with the setting `flags` of `collector`.
+    /// Checks that every profile is legal together with the setting `flags` of `collector`.
     fn every_profile(&self, raw: &Raw, collector: &str, flags: &Flags) -> Parsed<()> {
         let own = raw.workloads.iter().filter_map(|workload| workload.profiles.as_ref());
         for profile in raw.profiles.iter().chain(own.flatten()) {
@@ -287,7 +293,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// An error about a flag that was legal by itself, at the place in the file where the flag is.
+    /// An error about a flag that is legal by itself, at its place in the file.
     fn of_flag(&self, raw: &Raw, collector: Option<&str>, error: &FlagError) -> Box<SpecError> {
         let word = match error {
             FlagError::NotHonoured { flag, .. } | FlagError::Conflict { flag, .. } => flag.trim_start_matches('-'),

@@ -1,4 +1,4 @@
-//! Commands and experiment files that documents show.
+//! The commands and experiment files in the documents.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ fn blocks(language: &str) -> Vec<Block> {
     blocks
 }
 
-/// A bench with the experiment files, and results and fixtures wherever the words name some.
+/// A bench with the experiment files, and with the results and fixtures that the words name.
 fn bench(words: &[&str]) -> Bench {
     let bench = Bench::new();
     fs::create_dir_all(bench.path().join("experiments")).unwrap();
@@ -36,7 +36,7 @@ fn bench(words: &[&str]) -> Bench {
     bench
 }
 
-/// Runs a command that a document shows (a sweep is only planned), and gives what it prints.
+/// Runs a command of a document (a sweep is only planned), and returns its output.
 fn run(bench: &Bench, words: &[&str], place: &str) -> String {
     let mut words = words.to_vec();
     if words[0] == "run" && !words.contains(&"--dry-run") {
@@ -57,7 +57,7 @@ fn commands_print_what_is_shown() {
             "{}: a console begins with `$ gclab`",
             block.place
         );
-        // What one command of a block writes, the next can read.
+        // The commands of a block share a folder.
         let bench = bench(&block.text.split_whitespace().collect::<Vec<_>>());
         for command in shown {
             let (command, output) = command.split_once('\n').unwrap_or((command, ""));
@@ -70,7 +70,7 @@ fn commands_print_what_is_shown() {
     }
 }
 
-/// The README's two commands themselves are run by `.ci/quick` and `.ci/test`.
+/// `.ci/quick` and `.ci/test` run the README's two commands themselves.
 #[test]
 fn the_two_commands_are_for_what_is_there() {
     let mut shell = blocks("sh");
@@ -93,7 +93,7 @@ fn experiment_files_are_right() {
         .map(|path| fs::read_to_string(path).unwrap())
         .collect();
     for block in blocks("toml") {
-        // Those of an example name its own collectors: the example's check runs them.
+        // The files of an example name its own collectors; the example's check runs them.
         if !examples.contains(&block.text) {
             let bench = Bench::new();
             bench.write("shown.toml", &block.text);

@@ -1,4 +1,4 @@
-//! Links of documents lead somewhere, and so do documents that the source refers to.
+//! The targets of links exist, and so do the documents that the source refers to.
 
 use std::fs;
 

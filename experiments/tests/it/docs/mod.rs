@@ -1,5 +1,5 @@
-//! README and `docs/` say what is there: commands are run, experiment files are read, links, paths and names are looked up, the tutorials' code is
-//! compiled and run.
+//! README and `docs/` agree with the project: commands run, experiment files are legal, links,
+//! paths and names exist, and the tutorials' code compiles and runs.
 
 mod commands;
 mod links;
@@ -9,17 +9,17 @@ mod outside;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A document.
+/// A page of the documentation.
 pub struct Page {
     pub path: PathBuf,
     pub text: String,
 }
 
-/// What stands between two fences.
+/// A code block: the text between two fences.
 pub struct Block {
     pub language: String,
     pub text: String,
-    /// Page and line, for messages.
+    /// The page and the line, for messages.
     pub place: String,
 }
 
@@ -47,7 +47,7 @@ pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-/// README and everything in `docs/`.
+/// README and all pages in `docs/`.
 pub fn pages() -> Vec<Page> {
     let mut paths = files(&root().join("docs"), "md");
     paths.push(root().join("README.md"));
@@ -59,13 +59,13 @@ pub fn pages() -> Vec<Page> {
 }
 
 impl Page {
-    /// The path from the root.
+    /// The path of the page from the root.
     pub fn name(&self) -> String {
         let path = self.path.strip_prefix(root()).unwrap_or(&self.path);
         path.display().to_string()
     }
 
-    /// What stands between fences.
+    /// The code blocks of the page.
     pub fn blocks(&self) -> Vec<Block> {
         let mut blocks: Vec<Block> = Vec::new();
         let mut inside = false;
@@ -99,7 +99,7 @@ impl Page {
         })
     }
 
-    /// What stands in backticks, outside of fences.
+    /// The texts in backticks, outside of fences.
     pub fn code(&self) -> Vec<&str> {
         self.prose()
             .flat_map(|line| line.split('`').skip(1).step_by(2))

@@ -1,4 +1,4 @@
-//! Names in documents are names of the project.
+//! Names in the documents are names of the project.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use gclab_flags::FLAGS;
 
 use super::{files, pages, root};
 
-/// Folders of the workspace: what begins with one of them is a path.
+/// The folders of the workspace: a text that begins with one of them is a path.
 const FOLDERS: [&str; 8] = [
     "core/",
     "collectors/",
@@ -25,7 +25,7 @@ fn paths_exist() {
     for page in pages() {
         for code in page.code() {
             let is_path = FOLDERS.iter().any(|folder| code.starts_with(folder)) && !code.contains([' ', '*', '<']);
-            // Runs and probes are made by users.
+            // Users make runs and probes.
             if is_path
                 && !["results/runs/", "results/minheap/"]
                     .iter()
@@ -78,7 +78,7 @@ fn identifiers_exist() {
 #[test]
 fn flags_exist() {
     let known: Vec<&str> = FLAGS.iter().map(|flag| flag.name).collect();
-    // A test of core's keeps the page of flags itself.
+    // A test of the flags' crate checks the page of flags itself.
     for page in pages().iter().filter(|page| page.name() != "docs/flags.md") {
         for code in page.code() {
             let Some(flag) = code.strip_prefix('-').filter(|flag| !flag.starts_with('-')) else {

@@ -2,20 +2,21 @@
 
 use std::fmt::Write;
 
-use super::analysis::{Analysis, Count, Object, Path};
 use gclab_heap_traverse::Rows;
 
-/// Letters of a name that are shown.
+use super::analysis::{Analysis, Count, Object, Path};
+
+/// The most letters of a name that are shown.
 const NAME: usize = 60;
-/// Lines of the dominator tree for each object that is to be listed.
+/// Lines of the dominator tree for each object of `--top`.
 const BRANCHES: usize = 3;
-/// The least part of the heap that gets a line in the tree, in percent.
+/// The smallest part of the heap that gets a line in the tree, in percent.
 const LEAST: f64 = 1.0;
-/// Levels of the tree that are shown.
+/// The most levels of the tree that are shown.
 const LEVELS: usize = 12;
 
 /// Bytes, with three significant digits: `5.68 MB`.
-pub fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     let (mut value, mut unit) = (bytes as f64, "B");
     for larger in ["kB", "MB", "GB", "TB"] {
         if value < 999.5 {
@@ -31,13 +32,13 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// A part of a whole.
-pub fn percent(part: u64, whole: u64) -> f64 {
+/// `part` in percent of `whole`.
+pub(crate) fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 
 /// A name on one line, cut if it is long.
-pub fn cut(name: &str) -> String {
+pub(crate) fn cut(name: &str) -> String {
     let mut cut: String = name.chars().take(NAME).collect();
     if cut.len() < name.len() {
         cut.push('…');
@@ -46,7 +47,7 @@ pub fn cut(name: &str) -> String {
 }
 
 /// Type and name on one line.
-pub fn shown(object: &Object) -> String {
+pub(crate) fn shown(object: &Object) -> String {
     if object.name.is_empty() {
         object.kind.clone()
     } else {
@@ -54,10 +55,10 @@ pub fn shown(object: &Object) -> String {
     }
 }
 
-/// The whole of it.
-pub fn text(file: &str, analysis: &Analysis<'_>, top: usize, path: Option<&Path>) -> String {
+/// The whole analysis.
+pub(crate) fn text(file: &str, analysis: &Analysis<'_>, top: usize, path: Option<&Path>) -> String {
     let mut out = String::new();
-    // A `String` takes whatever is written.
+    // Writing to a `String` cannot fail.
     let _ = write_all(&mut out, file, analysis, top, path);
     out
 }
@@ -88,7 +89,7 @@ fn write_all(
 
     writeln!(
         out,
-        "\n{:>10} {:>6} {:>10}  what retains most",
+        "\n{:>10} {:>6} {:>10}  largest retainers",
         "retained", "%", "itself"
     )?;
     for object in &report.retained {
@@ -104,7 +105,7 @@ fn write_all(
     }
     writeln!(out, "\n{:>10} {:>6}  dominator tree", "retained", "%")?;
     tree(out, analysis, top.saturating_mul(BRANCHES))?;
-    path.map_or(Ok(()), |path| way(out, path))
+    path.map_or(Ok(()), |path| steps(out, path))
 }
 
 fn counts(out: &mut String, what: &str, counts: &[Count], all: u64) -> std::fmt::Result {
@@ -153,11 +154,11 @@ fn tree(out: &mut String, analysis: &Analysis<'_>, lines: usize) -> std::fmt::Re
     Ok(())
 }
 
-fn way(out: &mut String, path: &Path) -> std::fmt::Result {
+fn steps(out: &mut String, path: &Path) -> std::fmt::Result {
     if path.0.is_empty() {
-        return writeln!(out, "\nno way from the root leads to it: it is not reachable");
+        return writeln!(out, "\nthe object is not reachable from the root");
     }
-    writeln!(out, "\n{:>10}  a shortest way from the root", "retained")?;
+    writeln!(out, "\n{:>10}  a shortest path from the root", "retained")?;
     for step in &path.0 {
         let edge = step
             .edge

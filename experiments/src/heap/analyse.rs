@@ -1,6 +1,5 @@
-//! `gclab heap analyse`: who holds the memory in a heap that a file has.
+//! `gclab heap analyse`: which objects hold the memory in the heap of a file.
 
-use gclab_sweep::tell;
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,34 +8,37 @@ use std::time::Instant;
 use clap::Args as ClapArgs;
 use gclab_heap_traverse::picture::{Label, icicle};
 use gclab_snapshot::{Options, Snapshot};
+use gclab_sweep::tell;
 
 use super::analysis::Analysis;
 use super::text;
-use crate::cli::{print, usage};
+use crate::common::{print, refuse};
 
 /// Census, dominators and paths of the heap in a file
 #[derive(Debug, ClapArgs)]
-pub struct Arguments {
-    /// A snapshot of V8 (Chrome, Node.js, Deno: .heapsnapshot) or a heap dump of a JVM (.hprof), plain or gzip
+pub(crate) struct Arguments {
+    /// A snapshot of V8 (Chrome, Node.js, Deno: .heapsnapshot) or a heap dump of a JVM (.hprof),
+    /// plain or gzip
     file: PathBuf,
-    /// How many objects, types and names to list
+    /// Number of objects, types and names to list
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
-    /// One JSON object instead of text
+    /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
-    /// A shortest way from the root to the object of this id
+    /// Show a shortest path from the root to the object with this id
     #[arg(long, value_name = "ID", value_parser = id)]
     path_to: Option<u64>,
     /// Write the dominator tree to this file, as a picture
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Say on standard error how long reading and the dominators took
+    /// Print on standard error how long reading and the dominators took
     #[arg(long)]
     times: bool,
 }
 
-/// An object's id as analyses print it: decimal, or hexadecimal behind `0x`; an `@` before it is allowed.
+/// An object's id as the analysis prints it: decimal, or hexadecimal behind `0x`, with or without
+/// an `@` before it.
 fn id(text: &str) -> Result<u64, String> {
     let digits = text.strip_prefix('@').unwrap_or(text);
     let number = match digits.strip_prefix("0x") {
@@ -46,17 +48,17 @@ fn id(text: &str) -> Result<u64, String> {
     number.map_err(|_| "expected the id of an object, as the analysis prints it: 1234 or 0x4d2".to_owned())
 }
 
-pub fn analyse(arguments: &Arguments) -> ExitCode {
+pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
     let start = Instant::now();
     let snapshot = match Snapshot::open(&arguments.file, Options::all()) {
         Ok(snapshot) => snapshot,
-        Err(error) => return usage(error),
+        Err(error) => return refuse(error),
     };
     let file = arguments.file.display().to_string();
     let read = start.elapsed().as_secs_f64();
     let analysis = match Analysis::of(&snapshot) {
         Ok(analysis) => analysis,
-        Err(error) => return usage(format!("{file}: {error}")),
+        Err(error) => return refuse(format!("{file}: {error}")),
     };
     if arguments.times {
         let megabytes = snapshot.bytes() as f64 / 1e6;
@@ -68,12 +70,12 @@ pub fn analyse(arguments: &Arguments) -> ExitCode {
     }
     let path = match arguments.path_to.map(|id| analysis.path_to(id)).transpose() {
         Ok(path) => path,
-        Err(problem) => return usage(format!("{file}: {problem}")),
+        Err(problem) => return refuse(format!("{file}: {problem}")),
     };
     if let Some(svg) = &arguments.svg
         && let Err(error) = fs::write(svg, picture(&file, &analysis))
     {
-        return usage(format!("--svg {}: {error}", svg.display()));
+        return refuse(format!("--svg {}: {error}", svg.display()));
     }
     if arguments.json {
         let report = analysis.report(&file, arguments.top, path);

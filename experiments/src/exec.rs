@@ -1,101 +1,103 @@
 //! `gclab exec`: one run in this process.
 //!
-//! Everything is checked before a heap exists: flags, workload, arguments, collector, and that the record can be written. Then the run's checksum
-//! goes to standard output and statistics go where the flags say. Exit status: 0; 2 when something was refused; 251 when the heap was
-//! exhausted; a panic (101) or a signal is a crash.
+//! Everything is checked before a heap exists: flags, workload, arguments, collector, and that the
+//! record can be written. Then the run's checksum goes to standard output, and statistics go where
+//! the flags say. Exit status: 0; 2 when the request is refused; 251 when the heap is exhausted. A
+//! panic (101) or a signal is a crash.
 
-use gclab_sweep::tell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
 use gclab_core::collector::Description;
 use gclab_core::config::{Compact, Config, FromGeneration};
-use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
+use gclab_core::heap::{EXIT_HEAP_EXHAUSTED, OutOfMemory};
 use gclab_flags::{ENVIRONMENT, FLAGS, Flags, help};
 use gclab_programs::{Done, Ended, Executor, Request};
 use gclab_results::{Configuration, PlannedRun, RunRecord, Status};
 use gclab_stats::render;
+use gclab_sweep::record::{heap_profile, latency, run_stats};
+use gclab_sweep::registry::Registry;
+use gclab_sweep::suggest::suggest;
+use gclab_sweep::tell;
 use gclab_workloads::{Args, WorkloadDescription};
 
-use super::exhausted::exhausted;
-use super::usage as refuse;
-use gclab_sweep::record::{heap_profile, latency, run_stats};
-use gclab_sweep::registry::{Registry, usage};
-use gclab_sweep::suggest::suggest;
+use crate::common::{self, EXIT_PANIC, fail, print, refuse};
+use crate::exhausted::exhausted;
 
 /// Run one workload under one collector, in this process
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Flags stand between +RTS and -RTS: `gclab exec +RTS -?` explains them, `+RTS --info` says what this program is."
+    after_help = "Flags stand between +RTS and -RTS: `gclab exec +RTS -?` explains them, `+RTS --info` describes this program."
 )]
-pub struct Arguments {
+pub(crate) struct Arguments {
     #[command(flatten)]
     work: Work,
     /// Write the run's record, one line of JSON, to this file
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Write the heap profile to STEM.hp, and its sets of retainers to STEM.prof [default: the workload's name, here]
+    /// Write the heap profile to STEM.hp, and its sets of retainers to STEM.prof [default: the
+    /// workload's name, here]
     #[arg(long, value_name = "STEM")]
     profile: Option<PathBuf>,
 }
 
-/// What is to run.
+/// The workload, its arguments and the collector of a run.
 #[derive(Debug, ClapArgs)]
-pub(super) struct Work {
+pub(crate) struct Work {
     /// The workload; `gclab list workloads` shows them
-    pub(super) workload: Option<String>,
+    workload: Option<String>,
     /// Its arguments; `-`, or leaving out the last ones, takes the default
     #[arg(allow_hyphen_values = false)]
-    pub(super) args: Vec<String>,
+    args: Vec<String>,
     /// The collector; without it the flags decide, as with GHC
     #[arg(long, value_name = "NAME")]
-    pub(super) collector: Option<String>,
+    collector: Option<String>,
 }
 
-pub fn exec(arguments: Arguments, words: &[String], registry: &Registry, executor: &dyn Executor) -> ExitCode {
+pub(crate) fn exec(arguments: &Arguments, words: &[String], registry: &Registry, executor: &dyn Executor) -> ExitCode {
     let flags = match Flags::parse(std::env::var(ENVIRONMENT).ok().as_deref(), words) {
         Ok(flags) => flags,
         Err(error) => return refuse(error),
     };
     if flags.help {
-        return super::print(&help());
+        return print(&help());
     }
     if flags.info {
         let more = [
             ("Collectors", registry.collector_names().join(" ")),
             ("Workloads", registry.workload_names().join(" ")),
         ];
-        return super::print(&render::info(&more));
+        return print(&render::info(&more));
     }
     match checked(&arguments.work, &flags, registry) {
-        Ok(checked) => run(&arguments, &checked, words, &given(&flags), executor),
+        Ok(checked) => run(arguments, &checked, words, &given(&flags), executor),
         Err(message) => refuse(message),
     }
 }
 
-/// A command that can be done.
-pub(super) struct Checked {
-    pub(super) workload: &'static WorkloadDescription,
-    pub(super) args: Args,
-    pub(super) collector: &'static Description,
-    /// As they hold for this collector.
-    pub(super) flags: Flags,
+/// A run whose names, arguments and flags are legal.
+pub(crate) struct Checked {
+    pub(crate) workload: &'static WorkloadDescription,
+    pub(crate) args: Args,
+    pub(crate) collector: &'static Description,
+    /// The flags, fitted to this collector.
+    pub(crate) flags: Flags,
 }
 
 impl Checked {
-    /// The command line's words without flags, the collector always named.
-    pub(super) fn program(&self, command: &str, work: &Work) -> Vec<String> {
+    /// The command line's words without flags. They always name the collector.
+    pub(crate) fn program(&self, command: &str, work: &Work) -> Vec<String> {
         let mut program: Vec<String> = ["gclab", command, self.workload.name].map(str::to_owned).to_vec();
         program.extend(work.args.iter().cloned());
         program.extend(["--collector".to_owned(), self.collector.name.to_owned()]);
         program
     }
 
-    pub(super) fn request<'r>(&'r self, program: &'r [String], words: &'r [String]) -> Request<'r> {
+    pub(crate) fn request<'r>(&'r self, program: &'r [String], words: &'r [String]) -> Request<'r> {
         Request {
             workload: self.workload.name,
             args: &self.args,
@@ -106,19 +108,34 @@ impl Checked {
             profile: None,
         }
     }
+
+    /// Prints that the heap is exhausted, and the remedies.
+    pub(crate) fn tell_exhausted(&self, error: &OutOfMemory) {
+        tell!("{}", exhausted(error, &self.flags, self.collector));
+    }
+
+    /// Prints that the collector has damaged the heap; returns the exit status of a crash.
+    pub(crate) fn tell_damaged(&self, problem: &str) -> ExitCode {
+        tell!("gclab: {} under {}: {problem}", self.workload.name, self.collector.name);
+        ExitCode::from(EXIT_PANIC)
+    }
 }
 
-pub(super) fn checked(work: &Work, flags: &Flags, registry: &Registry) -> Result<Checked, String> {
-    let names = registry.workload_names();
-    let name = work
-        .workload
-        .as_deref()
-        .ok_or_else(|| format!("exec: which workload? {}", suggest("", "workloads", &names)))?;
-    let workload = registry
-        .workload(name)
-        .ok_or_else(|| format!("unknown workload `{name}`; {}", suggest(name, "workloads", &names)))?;
-    let args = Args::parse(workload, &work.args).map_err(|error| format!("{error}\n\n{}", usage(workload)))?;
-    let collector = collector(work.collector.as_deref(), flags, registry)?;
+/// Looks up the names and checks arguments and flags.
+///
+/// # Errors
+/// A message about the first thing that is wrong.
+pub(crate) fn checked(work: &Work, flags: &Flags, registry: &Registry) -> Result<Checked, String> {
+    let name = work.workload.as_deref().ok_or_else(|| {
+        let names = suggest("", "workloads", &registry.workload_names());
+        format!("exec: which workload? {names}")
+    })?;
+    let workload = common::workload(name, registry)?;
+    let args = common::arguments(workload, &work.args)?;
+    let collector = match &work.collector {
+        Some(name) => common::collector(name, registry)?,
+        None => collector_by_flags(flags, registry)?,
+    };
     let flags = registry.fit(collector, flags).map_err(|error| error.to_string())?;
     Ok(Checked {
         workload,
@@ -128,9 +145,10 @@ pub(super) fn checked(work: &Work, flags: &Flags, registry: &Registry) -> Result
     })
 }
 
-/// The name of the collector that a configuration asks for, whether or not this program has it. `-G1` asks for two-space (`-M` with it too),
-/// `-c` (with `-G1` too, where GHC ignores it) and `-M` for compacting, `-N2` and more for parallel unless bare `-qg` turns that
-/// off, everything else for copying.
+/// The name of the collector that a configuration asks for, whether or not this program has it.
+/// `-G1` asks for two-space (with `-M` too); `-c` (with `-G1` too, where GHC ignores it) and `-M`
+/// ask for compacting; `-N2` and more for parallel, unless bare `-qg` turns that off; everything
+/// else for copying.
 fn wanted_collector(config: &Config) -> &'static str {
     if config.compact != Compact::Never {
         "compacting"
@@ -145,25 +163,19 @@ fn wanted_collector(config: &Config) -> &'static str {
     }
 }
 
-/// The collector that is named, or else the one that the flags ask for. `-M` alone asks for compacting, and is content with copying where that is
-/// not to be had: both keep within the limit.
-fn collector(named: Option<&str>, flags: &Flags, registry: &Registry) -> Result<&'static Description, String> {
-    let names = registry.collector_names();
-    if let Some(name) = named {
-        return registry
-            .collector(name)
-            .ok_or_else(|| format!("unknown collector `{name}`; {}", suggest(name, "collectors", &names)));
-    }
+/// The collector that the flags ask for. `-M` alone asks for compacting; if this program has no
+/// such collector, copying will do, since both keep within the limit.
+fn collector_by_flags(flags: &Flags, registry: &Registry) -> Result<&'static Description, String> {
     let wanted = wanted_collector(&flags.config);
-    let content = if wanted == "compacting" && !flags.given.contains("c") {
+    let substitute = if wanted == "compacting" && !flags.given.contains("c") {
         registry.collector("copying")
     } else {
         None
     };
-    registry.collector(wanted).or(content).ok_or_else(|| {
+    registry.collector(wanted).or(substitute).ok_or_else(|| {
         format!(
             "these flags ask for the {wanted} collector, which this gclab does not have; --collector names another: {}",
-            names.join(", ")
+            registry.collector_names().join(", ")
         )
     })
 }
@@ -175,10 +187,10 @@ fn run(
     given: &BTreeMap<String, String>,
     executor: &dyn Executor,
 ) -> ExitCode {
-    // Made before the run: what cannot be recorded need not be run.
-    let record = match arguments.record.as_deref().map(File::create).transpose() {
+    // The file is made before the run: a run that cannot be recorded need not start.
+    let record = match arguments.record.as_ref().map(RecordFile::create).transpose() {
         Ok(record) => record,
-        Err(error) => return refuse(format!("--record {}: {error}", shown(arguments.record.as_deref()))),
+        Err(message) => return refuse(message),
     };
     if arguments.profile.is_some() && checked.flags.config.profile.breakdown.is_none() {
         return refuse(
@@ -197,55 +209,47 @@ fn run(
         profile,
     } = executor.execute(&request, Vec::new());
     if let Some(profile) = &profile {
-        super::print(&profile.table);
+        print(&profile.table);
     }
     let (code, outcome, checksum, measured) = match ended {
         Ended::Checksum(checksum, measured) => (0, Status::Ok, Some(checksum.to_string()), measured),
         Ended::Exhausted(error) => {
-            tell!("{}", exhausted(&error, &checked.flags, checked.collector));
+            checked.tell_exhausted(&error);
             (EXIT_HEAP_EXHAUSTED, Status::HeapExhausted, None, None)
         }
         Ended::Refused(problem) => return refuse(problem),
-        Ended::Broken(problem) => {
-            tell!("gclab: {name} under {}: {problem}", checked.collector.name);
-            return ExitCode::from(EXIT_PANIC);
-        }
+        Ended::Broken(problem) => return checked.tell_damaged(&problem),
     };
     if let Some(checksum) = &checksum
-        && super::print(&format!("{name} checksum={checksum}\n")) != ExitCode::SUCCESS
+        && print(&format!("{name} checksum={checksum}\n")) != ExitCode::SUCCESS
     {
         return ExitCode::FAILURE;
     }
-    if let Some(file) = record {
+    if let Some(record) = record {
         let configuration = Configuration {
             workload: name.to_owned(),
             args: arguments.work.args.clone(),
             collector: checked.collector.name.to_owned(),
             flags: given.clone(),
         };
-        let stats = statistics.as_ref().map(run_stats);
-        let rts = if words.is_empty() {
-            None
-        } else {
-            Some("+RTS".to_owned())
-        };
+        let rts = (!words.is_empty()).then(|| "+RTS".to_owned());
         let command = program.into_iter().chain(rts).chain(words.iter().cloned()).collect();
         let line = RunRecord {
             outcome,
             checksum,
             latency: measured.as_ref().map(latency),
-            stats,
+            stats: statistics.as_ref().map(run_stats),
             profile: profile.as_ref().map(|profile| heap_profile(&profile.profile)),
             command,
             ..RunRecord::planned(&PlannedRun::new(configuration, 0, 0), 0)
         };
-        if let Err(error) = write_line(file, &line) {
-            tell!("gclab: --record {}: {error}", shown(arguments.record.as_deref()));
-            return ExitCode::FAILURE;
+        if let Err(message) = record.write(&line) {
+            return fail(message);
         }
     }
     if let Some(problem) = profile.and_then(|profile| profile.unwritten) {
-        // The run is what it was; that its profile is not whole is told at the end.
+        // The run is valid and recorded; only its profile is incomplete, which the user learns
+        // last.
         tell!("gclab: {problem}");
         if code == 0 {
             return ExitCode::FAILURE;
@@ -254,15 +258,9 @@ fn run(
     ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
 }
 
-fn shown(path: Option<&Path>) -> String {
-    path.map_or_else(String::new, |path| path.display().to_string())
-}
-
-/// As a panic: a collector that damages the heap is a crash, whoever notices.
-pub(super) const EXIT_PANIC: u8 = 101;
-
-/// The flags that are not as by default, by their names in experiment files, with their values as words have them.
-pub(super) fn given(flags: &Flags) -> BTreeMap<String, String> {
+/// The flags that are not as by default, by their names in experiment files, with their values as
+/// words have them.
+pub(crate) fn given(flags: &Flags) -> BTreeMap<String, String> {
     let entry = |word: String| {
         let word = word.strip_prefix('-')?;
         // The longest name, since -AL4m begins with -A too.
@@ -279,10 +277,32 @@ pub(super) fn given(flags: &Flags) -> BTreeMap<String, String> {
     flags.to_words().into_iter().filter_map(entry).collect()
 }
 
-fn write_line(mut file: File, line: &RunRecord) -> io::Result<()> {
-    let mut text = serde_json::to_vec(line)?;
-    text.push(b'\n');
-    file.write_all(&text)
+/// The file of `--record`.
+struct RecordFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl RecordFile {
+    fn create(path: &PathBuf) -> Result<RecordFile, String> {
+        let file = File::create(path).map_err(|error| RecordFile::problem(path, &error))?;
+        Ok(RecordFile {
+            path: path.clone(),
+            file,
+        })
+    }
+
+    /// Writes the record as one line.
+    fn write(mut self, line: &RunRecord) -> Result<(), String> {
+        serde_json::to_vec(line)
+            .map_err(io::Error::from)
+            .and_then(|text| self.file.write_all(&[text.as_slice(), b"\n"].concat()))
+            .map_err(|error| RecordFile::problem(&self.path, &error))
+    }
+
+    fn problem(path: &std::path::Path, error: &io::Error) -> String {
+        format!("--record {}: {error}", path.display())
+    }
 }
 
 #[cfg(test)]

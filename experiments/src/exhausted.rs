@@ -1,4 +1,5 @@
-//! What is said when the heap is exhausted: what is used up, and what would help. GHC's words where it has them.
+//! The message of an exhausted heap: the limit that was met, and the remedies. GHC's words where
+//! it has them.
 
 use gclab_core::block::{MEGABLOCK, Shortage};
 use gclab_core::collector::Description;
@@ -7,12 +8,12 @@ use gclab_core::heap::{OutOfMemory, default_limit};
 use gclab_core::words::Bytes;
 use gclab_flags::Flags;
 
-/// What stood in the way.
+/// The limit that the heap met.
 #[derive(Debug, PartialEq, Eq)]
 enum Bound<'e> {
     /// `-M`.
     Flag(Bytes),
-    /// The memory of the machine, without `-M`.
+    /// Without `-M`: the memory of the machine.
     Machine(Bytes),
     /// The reserved address space.
     Reservation,
@@ -20,7 +21,8 @@ enum Bound<'e> {
     System(&'e Shortage),
 }
 
-/// Whose bound `error` met. A heap's limit is the least of `-M` (or, without it, `machine`) and of the reservation, in whole megablocks.
+/// The limit that `error` met. A heap's limit is `-M`, or `machine` without `-M`, but at most the
+/// reservation; in whole megablocks.
 fn bound<'e>(error: &'e OutOfMemory, flags: &Flags, machine: Bytes) -> Bound<'e> {
     let wanted = flags.config.max_heap.unwrap_or(machine);
     match (&error.cause, error.limit) {
@@ -35,8 +37,9 @@ fn bound<'e>(error: &'e OutOfMemory, flags: &Flags, machine: Bytes) -> Bound<'e>
     }
 }
 
-/// The message, several lines without an end of the last. A collector that moves closures but cannot compact (`-c`) needs room for copies of them.
-pub fn exhausted(error: &OutOfMemory, flags: &Flags, collector: &Description) -> String {
+/// The message, several lines without an end of the last. A collector that moves closures but
+/// cannot compact (`-c`) needs room for copies of them.
+pub(crate) fn exhausted(error: &OutOfMemory, flags: &Flags, collector: &Description) -> String {
     let copies = collector.moves && !collector.honours(Parameter::Compact);
     text(error, flags, copies, default_limit())
 }
@@ -79,14 +82,14 @@ fn text(error: &OutOfMemory, flags: &Flags, copies: bool, machine: Bytes) -> Str
             lines
         }
         Bound::System(cause) => vec![
-            format!("The system gave no more: {cause}."),
+            format!("The system provided no more memory: {cause}."),
             format!(
                 "{} are in use. A larger `ulimit -v', fewer other programs, or `+RTS -M<size>' below that would help.",
                 size(error.in_use)
             ),
         ],
     };
-    // What the system refuses, it refuses to all.
+    // If the system refuses memory, another collector gets none either.
     lines.extend(of_copying.filter(|_| !matches!(error.cause, Shortage::System(_))));
     let lines = lines.into_iter().map(|line| format!("\ngclab: {line}"));
     format!("gclab: Heap exhausted;{}", lines.collect::<String>())
@@ -123,15 +126,15 @@ mod tests {
         let cases = [
             ("-M8m", error(Some(Bytes::mib(8)), Shortage::Limit)),
             // A limit is whole megablocks.
-            ("-M8500k", error(Some(Bytes::mib(8)), Shortage::Limit)),
-            ("", error(Some(MACHINE), Shortage::Limit)),
-            // The collector's own sizing knows of limits only: this one is what was reserved.
-            ("-xr16m", error(Some(Bytes::mib(16)), Shortage::Limit)),
-            ("-M64m -xr16m", error(Some(Bytes::mib(16)), Shortage::Limit)),
-            ("-M64m -xr64m", error(Some(Bytes::mib(64)), Shortage::Reservation)),
-            ("-xr64m", error(Some(MACHINE), Shortage::Reservation)),
-            // The default, 1 TiB, of which the system gave less.
-            ("", error(Some(Bytes::mib(512)), Shortage::Limit)),
+            ("-M8500k", error(Some(Bytes::mib(8)), Exhausted::Limit)),
+            ("", error(Some(MACHINE), Exhausted::Limit)),
+            // The collector's own sizing knows one limit: this one is the reservation.
+            ("-xr16m", error(Some(Bytes::mib(16)), Exhausted::Limit)),
+            ("-M64m -xr16m", error(Some(Bytes::mib(16)), Exhausted::Limit)),
+            ("-M64m -xr64m", error(Some(Bytes::mib(64)), Exhausted::Reservation)),
+            ("-xr64m", error(Some(MACHINE), Exhausted::Reservation)),
+            // The default is 1 TiB, of which the system reserved less.
+            ("", error(Some(Bytes::mib(512)), Exhausted::Limit)),
             ("-M64m", error(Some(Bytes::mib(64)), refused)),
         ];
         let texts =

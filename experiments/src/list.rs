@@ -1,19 +1,18 @@
-//! `gclab list`: what there is, as a table for people or as JSON for programs.
+//! `gclab list`: collectors, workloads or flags, as a table for people or as JSON for programs.
 
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use gclab_flags::{FLAGS, honours};
-use serde_json::{Value, json};
-
 use gclab_sweep::registry::{Registry, usage};
+use serde_json::{Value, json};
 
 /// List the collectors, workloads or flags of this program
 #[derive(Debug, Args)]
-pub struct Arguments {
-    /// What to list
+pub(crate) struct Arguments {
+    /// The things to list
     what: What,
-    /// An array of objects with `name`
+    /// Print an array of JSON objects with `name`
     #[arg(long)]
     json: bool,
 }
@@ -25,7 +24,7 @@ enum What {
     Flags,
 }
 
-pub fn list(arguments: &Arguments, registry: &Registry) -> ExitCode {
+pub(crate) fn list(arguments: &Arguments, registry: &Registry) -> ExitCode {
     let text = match (arguments.what, arguments.json) {
         (What::Collectors, true) => pretty(registry.collectors.iter().map(|collector| {
             json!({
@@ -46,7 +45,7 @@ pub fn list(arguments: &Arguments, registry: &Registry) -> ExitCode {
             json!({
                 "name": flag.name, "form": flag.form(), "key": flag.toml, "kind": flag.kind.name(), "default": flag.default,
                 "range": flag.kind.range().map(|(least, most)| [least, most]), "meaning": flag.meaning, "differs_from_ghc": flag.ghc,
-                "collectors": registry.who_honours(flag),
+                "collectors": registry.honouring(flag),
             })
         })),
         (What::Collectors, false) => columns(registry.collectors.iter().map(|collector| {
@@ -63,7 +62,7 @@ pub fn list(arguments: &Arguments, registry: &Registry) -> ExitCode {
             (flag.form(), format!("{} (default: {}){ghc}", flag.meaning, flag.default))
         })),
     };
-    super::print(&text)
+    crate::common::print(&text)
 }
 
 fn pretty(objects: impl Iterator<Item = Value>) -> String {
@@ -71,7 +70,7 @@ fn pretty(objects: impl Iterator<Item = Value>) -> String {
     format!("{array:#}\n")
 }
 
-/// Names in one column, lines of text in the next.
+/// Names in the first column, lines of text in the second.
 fn columns(rows: impl Iterator<Item = (String, String)>) -> String {
     let rows: Vec<_> = rows.collect();
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);

@@ -1,10 +1,10 @@
-//! `gclab heap dump`: runs a workload and writes its heap to a file, as it is after one of its collections.
+//! `gclab heap dump`: runs a workload and writes its heap to a file, as one of its collections
+//! leaves it.
 //!
-//! At the very end of a run nothing is reachable any more: the program has left its frames. So the heap is taken after a collection: the one that is
-//! asked for, or the major one that left most alive, which a first run finds out. The heap goes to `FILE.part` first and gets its name when it is
-//! whole.
+//! At the very end of a run nothing is reachable: the program has left its frames. So the heap is
+//! taken after a collection: the one that `--at-gc` names, or the major one that leaves most alive,
+//! which a first run finds. The heap goes to `FILE.part` first, and gets its name when it is whole.
 
-use gclab_sweep::tell;
 use std::cmp::Reverse;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -20,23 +20,23 @@ use gclab_flags::{ENVIRONMENT, Flags};
 use gclab_heap_traverse::graph::{HeapGraph, write_snapshot};
 use gclab_stats::Statistics;
 
-use super::text::size;
-use crate::cli::exec::{Checked, EXIT_PANIC, Work, checked};
-use crate::cli::exhausted::exhausted;
-use crate::cli::{print, usage};
 use gclab_programs::{Ended, Executor};
 use gclab_sweep::registry::Registry;
 
-/// Bytes that are collected before they are written.
+use super::text::size;
+use crate::common::{print, refuse};
+use crate::exec::{Checked, Work, checked};
+
+/// Size of the buffer in front of the file, in bytes.
 const BUFFER: usize = 1 << 20;
 
-/// Run a workload and write its heap as Chrome's developer tools, memlab and `gclab heap analyse` read it
+/// Run a workload and write its heap for Chrome's developer tools, memlab and `gclab heap analyse`
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Flags stand between +RTS and -RTS, as for `gclab exec`. Without --at-gc the workload runs twice: the first run finds the major \
                   collection that leaves most alive."
 )]
-pub struct Arguments {
+pub(crate) struct Arguments {
     #[command(flatten)]
     work: Work,
     /// The file to write: a .heapsnapshot
@@ -47,15 +47,15 @@ pub struct Arguments {
     at_gc: Option<u64>,
 }
 
-pub fn dump(arguments: &Arguments, words: &[String], registry: &Registry, executor: &dyn Executor) -> ExitCode {
+pub(crate) fn dump(arguments: &Arguments, words: &[String], registry: &Registry, executor: &dyn Executor) -> ExitCode {
     let flags = Flags::parse(std::env::var(ENVIRONMENT).ok().as_deref(), words).map_err(|error| error.to_string());
     let checked = match flags.and_then(|flags| checked(&arguments.work, &flags, registry)) {
         Ok(checked) => checked,
-        Err(message) => return usage(message),
+        Err(message) => return refuse(message),
     };
     if arguments.output.is_dir() {
-        // The rename at the end would be the first to notice.
-        return usage(format!(
+        // Otherwise only the rename after the run would fail.
+        return refuse(format!(
             "-o {0}: is a folder: name a file in it",
             arguments.output.display()
         ));
@@ -63,7 +63,7 @@ pub fn dump(arguments: &Arguments, words: &[String], registry: &Registry, execut
     let part = part(&arguments.output);
     let out = match File::create(&part) {
         Ok(out) => out,
-        Err(error) => return usage(format!("-o {}: {error}", arguments.output.display())),
+        Err(error) => return refuse(format!("-o {}: {error}", arguments.output.display())),
     };
     let run = Run {
         arguments,
@@ -73,13 +73,13 @@ pub fn dump(arguments: &Arguments, words: &[String], registry: &Registry, execut
     };
     let done = run.dump(out).and_then(|done| {
         fs::rename(&part, &arguments.output)
-            .map_err(|error| usage(format!("-o {}: {error}", arguments.output.display())))?;
+            .map_err(|error| refuse(format!("-o {}: {error}", arguments.output.display())))?;
         Ok(done)
     });
     match done {
         Ok(text) => print(&text),
         Err(code) => {
-            // It may never have been more than an empty file; that it cannot be removed is nothing to report besides.
+            // The command has failed already; a file that cannot be removed is no second message.
             let _ = fs::remove_file(&part);
             code
         }
@@ -101,7 +101,8 @@ struct Run<'r> {
 }
 
 impl Run<'_> {
-    /// Gives what is printed, or what the command ends with if something went wrong, which was said.
+    /// Returns the text to print. After a failure, which has been printed, it returns the exit
+    /// status.
     fn dump(&self, out: File) -> Result<String, ExitCode> {
         let at = match self.arguments.at_gc {
             Some(at) => at,
@@ -119,7 +120,7 @@ impl Run<'_> {
         let state = state.lock().unwrap_or_else(PoisonError::into_inner);
         let written = match &state.written {
             Some(Ok(written)) => written,
-            Some(Err(error)) => return Err(usage(format!("-o {file}: {error}"))),
+            Some(Err(error)) => return Err(refuse(format!("-o {file}: {error}"))),
             None => {
                 let asked = if self.arguments.at_gc.is_some() {
                     "--at-gc asks for"
@@ -127,7 +128,7 @@ impl Run<'_> {
                     "the first run chose"
                 };
                 let problem = format!("the run had {collections} collections, {asked} number {at}");
-                return Err(usage(format!("heap dump: {problem}; a smaller -A makes more")));
+                return Err(refuse(format!("heap dump: {problem}; a smaller -A makes more")));
             }
         };
         let name = self.checked.workload.name;
@@ -139,7 +140,8 @@ impl Run<'_> {
         ))
     }
 
-    /// The number of the major collection that leaves most alive; of any, if no major one leaves anything. Statistics and heap profiles are the second run's only.
+    /// The number of the major collection that leaves most alive; of any collection, if no major
+    /// one leaves anything. Only the second run prints statistics and writes heap profiles.
     fn most_alive(&self) -> Result<u64, ExitCode> {
         let mut quiet = self.checked.flags.clone();
         (quiet.stats, quiet.config.profile) = (Flags::default().stats, Flags::default().config.profile);
@@ -149,12 +151,13 @@ impl Run<'_> {
             ..self.checked
         };
         let (_, statistics) = self.run(&quiet, Vec::new())?;
-        // Of equals the first. A collection at the end of the run may leave nothing, whatever its kind.
+        // Of equals the first. A collection at the end of the run may leave nothing, major or
+        // minor.
         let numbered = (1_u64..).zip(&statistics.collections);
         let alive = numbered.filter(|(_, collection)| collection.live > 0);
         let best = alive.max_by_key(|(number, collection)| (collection.major, collection.live, Reverse(*number)));
         let none = "heap dump: no collection of the run left anything alive; a smaller -A makes it collect in between";
-        best.map(|(number, _)| number).ok_or_else(|| usage(none))
+        best.map(|(number, _)| number).ok_or_else(|| refuse(none))
     }
 
     fn run(&self, checked: &Checked, listeners: Vec<Box<dyn Listener>>) -> Result<(u64, Statistics), ExitCode> {
@@ -165,20 +168,13 @@ impl Run<'_> {
         }
         match (done.ended, done.statistics) {
             (Ended::Checksum(checksum, _), Some(statistics)) => Ok((checksum, statistics)),
-            (Ended::Checksum(..), None) => Err(usage("heap dump: the run has no figures")),
+            (Ended::Checksum(..), None) => Err(refuse("heap dump: the run has no figures")),
             (Ended::Exhausted(error), _) => {
-                tell!("{}", exhausted(&error, &checked.flags, checked.collector));
+                checked.tell_exhausted(&error);
                 Err(ExitCode::from(EXIT_HEAP_EXHAUSTED as u8))
             }
-            (Ended::Refused(problem), _) => Err(usage(problem)),
-            (Ended::Broken(problem), _) => {
-                tell!(
-                    "gclab: {} under {}: {problem}",
-                    checked.workload.name,
-                    checked.collector.name
-                );
-                Err(ExitCode::from(EXIT_PANIC))
-            }
+            (Ended::Refused(problem), _) => Err(refuse(problem)),
+            (Ended::Broken(problem), _) => Err(checked.tell_damaged(&problem)),
         }
     }
 }
@@ -188,14 +184,14 @@ struct Dumper(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
-    /// After which collection, from 1.
+    /// The collection that is written, from 1.
     at: u64,
     seen: u64,
     out: Option<File>,
     written: Option<Result<Written, io::Error>>,
 }
 
-/// What was written.
+/// The size of the heap that was written.
 #[derive(Debug)]
 struct Written {
     closures: u32,

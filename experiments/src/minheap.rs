@@ -1,6 +1,6 @@
-//! `gclab minheap`: the least `-M` with which a workload completes, for one, several or all collectors. Goes on where it stopped.
+//! `gclab minheap`: the least `-M` with which a workload completes, for one, several or all
+//! collectors. An interrupted search continues where it stopped.
 
-use gclab_sweep::tell;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -9,43 +9,41 @@ use gclab_core::config::HeapHint;
 use gclab_flags::Flags;
 use gclab_results::probe::reference;
 use gclab_results::{Configuration, Status, shell_line};
-use gclab_workloads::Args;
-use serde_json::{Value, json};
-
-use super::usage as refuse;
-use gclab_sweep::command_line;
-use gclab_sweep::machine;
 use gclab_sweep::minheap::progress::{Progress, outcome};
-use gclab_sweep::minheap::{Found, Halt, LEAST_PATIENCE, RUNS, TOLERANCE, Tools, find, size, store};
-use gclab_sweep::registry::{Registry, usage};
+use gclab_sweep::minheap::{Found, LEAST_PATIENCE, RUNS, SearchError, TOLERANCE, Tools, find, store};
+use gclab_sweep::registry::Registry;
 use gclab_sweep::runner::stop::Stop;
 use gclab_sweep::spec::parse_duration;
-use gclab_sweep::suggest::suggest;
+use gclab_sweep::text::mebibytes;
+use gclab_sweep::{command_line, machine, tell};
+use serde_json::{Value, json};
 
-/// Find the least -M with which a workload completes, by bisection; goes on where it stopped
+use crate::common::{self, ended_by, fail, fraction, print, refuse, this_program};
+
+/// Find the least -M with which a workload completes, by bisection; continues where it stopped
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Flags of the runs stand between +RTS and -RTS. Every probe is kept in results/minheap/ and never done twice."
+    after_help = "Flags of the runs stand between +RTS and -RTS. Every probe is kept in results/minheap/ and never repeated."
 )]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// The workload; `gclab list workloads` shows them
     workload: String,
     /// Its arguments; `-`, or leaving out the last ones, takes the default
     #[arg(allow_hyphen_values = false)]
     args: Vec<String>,
-    /// A collector; several may be named [default: all that honour the flags]
+    /// A collector; repeat it for several [default: all that honour the flags]
     #[arg(long = "collector", value_name = "NAME")]
     collectors: Vec<String>,
-    /// How near to find it: 1% or 0.01; never finer than a megablock, 1 MiB
-    #[arg(long, value_name = "SHARE", default_value_t = Tolerance(TOLERANCE))]
+    /// Relative error of the result: 1% or 0.01; never finer than a megablock, 1 MiB
+    #[arg(long, value_name = "FRACTION", default_value_t = Tolerance(TOLERANCE))]
     tolerance: Tolerance,
-    /// How many runs must complete
+    /// Number of runs that must complete
     #[arg(long, value_name = "K", default_value_t = RUNS, value_parser = clap::value_parser!(u32).range(1..=1000))]
     runs: u32,
-    /// Longest time for the first run, which has the memory of the machine: 300s, 5m, 1h
+    /// Time limit of the first run, which has the memory of the machine: 300s, 5m, 1h
     #[arg(long, value_name = "TIME", default_value = "300s", value_parser = timeout)]
     timeout: Duration,
-    /// Forget what was probed earlier
+    /// Forget earlier probes
     #[arg(long)]
     fresh: bool,
     /// Print the result as JSON
@@ -53,7 +51,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// A share, written in percent.
+/// A fraction, written in percent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Tolerance(f64);
 
@@ -61,15 +59,10 @@ impl std::str::FromStr for Tolerance {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Tolerance, String> {
-        let number = |text: &str| text.trim().parse::<f64>().ok();
-        let share = match text.strip_suffix('%') {
-            Some(percent) => number(percent).map(|percent| percent / 100.0),
-            None => number(text),
-        };
-        share
-            .filter(|share| (0.0..=1.0).contains(share))
+        fraction(text)
+            .filter(|fraction| (0.0..=1.0).contains(fraction))
             .map(Tolerance)
-            .ok_or_else(|| "a share from 0 to 1 is wanted, such as 1% or 0.01".into())
+            .ok_or_else(|| "expected a fraction between 0 and 1, such as 1% or 0.01".into())
     }
 }
 
@@ -80,31 +73,28 @@ impl std::fmt::Display for Tolerance {
 }
 
 fn timeout(text: &str) -> Result<Duration, String> {
-    parse_duration(text).ok_or_else(|| "a time such as 300s, 5m or 1h is wanted; at most 1000h".into())
+    parse_duration(text).ok_or_else(|| "expected a time such as 300s, 5m or 1h, at most 1000h".into())
 }
 
-/// A limit for checks: more than any machine has, so that it contradicts nothing.
+/// An `-M` for checks of flags that need one. No machine has so much memory, so it contradicts no
+/// other flag.
 const SOME_LIMIT: &str = "-M1t";
 
-/// One collector's result.
-type Outcome = (Configuration, Result<Found, Halt>);
+/// The result of one collector.
+type Outcome = (Configuration, Result<Found, SearchError>);
 
-pub fn minheap(arguments: &Arguments, words: &[String], registry: &Registry) -> ExitCode {
+pub(crate) fn minheap(arguments: &Arguments, words: &[String], registry: &Registry) -> ExitCode {
     let questions = match questions(arguments, words, registry) {
         Ok(questions) => questions,
         Err(message) => return refuse(message),
     };
-    let program = match std::env::current_exe() {
+    let program = match this_program() {
         Ok(program) => program,
-        Err(error) => {
-            return failed(format!(
-                "cannot find this program itself, which is to be started for each probe: {error}"
-            ));
-        }
+        Err(message) => return fail(message),
     };
     let stop = match Stop::listen() {
         Ok(stop) => stop,
-        Err(error) => return failed(format!("cannot listen for signals: {error}")),
+        Err(error) => return fail(format!("cannot listen for signals: {error}")),
     };
     let tools = Tools {
         root: store::ROOT.into(),
@@ -121,11 +111,11 @@ pub fn minheap(arguments: &Arguments, words: &[String], registry: &Registry) -> 
     let mut outcomes: Vec<Outcome> = Vec::new();
     for question in questions {
         let result = find(&question, &tools, &mut progress);
-        if let Err(halt) = &result
-            && !matches!(halt, Halt::Failed(..))
+        if let Err(error) = &result
+            && !matches!(error, SearchError::Failed(..))
         {
             progress.end();
-            return stopped(halt, arguments, words, &progress);
+            return stopped(error, arguments, words, &progress);
         }
         progress.found();
         outcomes.push((question, result));
@@ -134,20 +124,11 @@ pub fn minheap(arguments: &Arguments, words: &[String], registry: &Registry) -> 
     report(arguments, &tools, &outcomes)
 }
 
-fn failed(message: impl std::fmt::Display) -> ExitCode {
-    tell!("gclab: {message}");
-    ExitCode::FAILURE
-}
-
 /// One question for each collector.
 fn questions(arguments: &Arguments, words: &[String], registry: &Registry) -> Result<Vec<Configuration>, String> {
-    let names = registry.workload_names();
-    let name = arguments.workload.as_str();
-    let workload = registry
-        .workload(name)
-        .ok_or_else(|| format!("unknown workload `{name}`; {}", suggest(name, "workloads", &names)))?;
-    Args::parse(workload, &arguments.args).map_err(|error| format!("{error}\n\n{}", usage(workload)))?;
-    // There will be an -M, and some flags need one.
+    let workload = common::workload(&arguments.workload, registry)?;
+    common::arguments(workload, &arguments.args)?;
+    // The runs will have an -M, and some flags need one.
     let limited: Vec<String> = [SOME_LIMIT.to_owned()]
         .into_iter()
         .chain(words.iter().cloned())
@@ -158,7 +139,7 @@ fn questions(arguments: &Arguments, words: &[String], registry: &Registry) -> Re
         .iter()
         .any(|word| word.starts_with("-M") && word != SOME_LIMIT);
     if other_limit || matches!(flags.config.heap_hint, HeapHint::Size(_)) {
-        return Err("minheap looks for the -M itself: leave out -M, and -H with a size".into());
+        return Err("minheap chooses -M itself: leave out -M, and -H with a size".into());
     }
     flags.config.max_heap = None;
     let mut questions: Vec<Configuration> = Vec::new();
@@ -166,9 +147,7 @@ fn questions(arguments: &Arguments, words: &[String], registry: &Registry) -> Re
     let all = registry.collector_names();
     let named: Vec<&str> = arguments.collectors.iter().map(String::as_str).collect();
     for name in if named.is_empty() { &all } else { &named } {
-        let collector = registry
-            .collector(name)
-            .ok_or_else(|| format!("unknown collector `{name}`; {}", suggest(name, "collectors", &all)))?;
+        let collector = common::collector(name, registry)?;
         if let Err(error) = registry.fit(collector, &flags) {
             if !named.is_empty() {
                 return Err(error.to_string());
@@ -180,7 +159,7 @@ fn questions(arguments: &Arguments, words: &[String], registry: &Registry) -> Re
             workload: workload.name.to_owned(),
             args: arguments.args.clone(),
             collector: collector.name.to_owned(),
-            flags: super::exec::given(&flags),
+            flags: crate::exec::given(&flags),
         };
         kept(&question, &flags)?;
         if !questions.contains(&question) {
@@ -196,7 +175,7 @@ fn questions(arguments: &Arguments, words: &[String], registry: &Registry) -> Re
     Ok(questions)
 }
 
-/// Whether the runs get all the flags: those that ask for output have no name in a plan.
+/// Checks that the runs get all flags: a flag that asks for output has no name in a plan.
 fn kept(question: &Configuration, flags: &Flags) -> Result<(), String> {
     let planned = gclab_results::PlannedRun::new(question.clone(), 0, 0);
     let kept = command_line::flags(&planned)
@@ -205,25 +184,24 @@ fn kept(question: &Configuration, flags: &Flags) -> Result<(), String> {
     match flags.to_words().into_iter().find(|word| !kept.contains(word)) {
         None => Ok(()),
         Some(word) => Err(format!(
-            "{word} has no use in a search: give it to `gclab exec`, with the -M that was found"
+            "{word} is of no use in a search: use it with `gclab exec` and the -M that was found"
         )),
     }
 }
 
-fn stopped(halt: &Halt, arguments: &Arguments, words: &[String], progress: &Progress) -> ExitCode {
-    let Halt::Stopped(signal) = halt else {
-        return failed(halt);
+fn stopped(error: &SearchError, arguments: &Arguments, words: &[String], progress: &Progress) -> ExitCode {
+    let SearchError::Stopped(signal) = error else {
+        return fail(error);
     };
     tell!(
-        "\ngclab: stopped by signal {signal}; all {} probes are kept. To go on:\n  {}",
+        "\ngclab: stopped by signal {signal}; all {} probes are kept. To continue:\n  {}",
         progress.probes(),
         shell_line(&again(arguments, words))
     );
-    // The shell's convention for a program that a signal ended.
-    ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX))
+    ended_by(*signal)
 }
 
-/// The command that goes on: what was asked for, but for `--fresh`.
+/// The command that continues the search: this one without `--fresh`.
 fn again(arguments: &Arguments, rts: &[String]) -> Vec<String> {
     let mut words = vec!["gclab".to_owned(), "minheap".to_owned(), arguments.workload.clone()];
     words.extend(arguments.args.iter().cloned());
@@ -250,14 +228,14 @@ fn report(arguments: &Arguments, tools: &Tools<'_>, outcomes: &[Outcome]) -> Exi
     let minima = outcomes.iter().filter_map(|(_, result)| result.as_ref().ok());
     let least = reference(minima.map(|found| &found.minimum));
     let printed = if arguments.json {
-        super::print(&format!("{:#}\n", as_json(arguments, tools, outcomes, least)))
+        print(&format!("{:#}\n", as_json(arguments, tools, outcomes, least)))
     } else {
-        super::print(&table(outcomes, least))
+        print(&table(outcomes, least))
     };
     let mut complaints: Vec<String> = Vec::new();
     for (question, result) in outcomes {
         match result {
-            Err(halt) => complaints.push(format!("{}: {halt}", question.collector)),
+            Err(error) => complaints.push(format!("{}: {error}", question.collector)),
             Ok(found) if found.minimum.minimum_bytes.is_none() => {
                 complaints.push(format!(
                     "{}: {}",
@@ -277,7 +255,7 @@ fn report(arguments: &Arguments, tools: &Tools<'_>, outcomes: &[Outcome]) -> Exi
     }
 }
 
-/// Collectors that gave different checksums.
+/// A message, if two collectors have different checksums.
 fn disagreement(outcomes: &[Outcome]) -> Option<String> {
     let sums = outcomes
         .iter()
@@ -332,7 +310,7 @@ fn table(outcomes: &[Outcome], least: Option<u64>) -> String {
     match least {
         Some(bytes) => text.push_str(&format!(
             "reference minimum: {} ({bytes} bytes), of {}\n",
-            size(bytes),
+            mebibytes(bytes),
             holders(bytes)
         )),
         None => text.push_str("no reference minimum: it completes under none of them\n"),
@@ -340,12 +318,12 @@ fn table(outcomes: &[Outcome], least: Option<u64>) -> String {
     text
 }
 
-fn row(question: &Configuration, result: &Result<Found, Halt>, least: Option<u64>) -> [String; 7] {
+fn row(question: &Configuration, result: &Result<Found, SearchError>, least: Option<u64>) -> [String; 7] {
     let none = || "–".to_owned();
     let seconds = |time: Duration| format!("{:.2} s", time.as_secs_f64());
     let name = question.collector.clone();
     match result {
-        Err(halt) => [name, halt.note(), none(), none(), none(), none(), none()],
+        Err(error) => [name, error.note(), none(), none(), none(), none(), none()],
         Ok(Found {
             minimum,
             generous,
@@ -354,7 +332,7 @@ fn row(question: &Configuration, result: &Result<Found, Halt>, least: Option<u64
             ..
         }) => [
             name,
-            minimum.minimum_bytes.map_or_else(|| "none".to_owned(), size),
+            minimum.minimum_bytes.map_or_else(|| "none".to_owned(), mebibytes),
             minimum
                 .minimum_bytes
                 .zip(least)
@@ -362,7 +340,9 @@ fn row(question: &Configuration, result: &Result<Found, Halt>, least: Option<u64
             minimum
                 .too_small_bytes
                 .zip(below.as_ref())
-                .map_or_else(none, |(bytes, status)| format!("{}: {}", size(bytes), outcome(status))),
+                .map_or_else(none, |(bytes, status)| {
+                    format!("{}: {}", mebibytes(bytes), outcome(status))
+                }),
             wall.map_or_else(none, seconds),
             seconds(*generous),
             minimum.probes.to_string(),
@@ -370,7 +350,8 @@ fn row(question: &Configuration, result: &Result<Found, Halt>, least: Option<u64
     }
 }
 
-/// Columns as wide as they need to be; a row that ends in dashes only ends before them.
+/// Columns as wide as their cells. A row whose cells are dashes from the third on ends before
+/// them, and its text may be wider than the second column.
 fn columns(rows: &[[String; 7]]) -> String {
     let long = |row: &[String; 7]| row[2..].iter().all(|cell| cell == "–");
     let width = |column: usize| {
@@ -397,7 +378,7 @@ fn as_json(arguments: &Arguments, tools: &Tools<'_>, outcomes: &[Outcome], least
         .map(|(question, result)| {
             let probes = store::folder(&tools.root, question, &tools.executable);
             match result {
-                Err(halt) => json!({ "collector": question.collector, "minimum_bytes": null, "failure": halt.note(), "folder": probes }),
+                Err(error) => json!({ "collector": question.collector, "minimum_bytes": null, "failure": error.note(), "folder": probes }),
                 Ok(found) => json!({
                     "collector": question.collector,
                     "minimum_bytes": found.minimum.minimum_bytes,

@@ -1,4 +1,4 @@
-//! `gclab heap`: heaps in files, those of other programs and our own.
+//! `gclab heap`: heaps in files, of other programs and of our own.
 
 mod analyse;
 mod analysis;
@@ -8,18 +8,17 @@ mod text;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-
 use gclab_programs::Executor;
 use gclab_sweep::registry::Registry;
 
-/// What holds memory: in a heap that a file has, or in one of a workload
+/// Find the objects that hold memory, in the heap of a file or of a workload
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     Analyse(analyse::Arguments),
     Dump(dump::Arguments),
 }
 
-pub fn heap(command: Command, words: &[String], registry: &Registry, executor: &dyn Executor) -> ExitCode {
+pub(crate) fn heap(command: Command, words: &[String], registry: &Registry, executor: &dyn Executor) -> ExitCode {
     match command {
         Command::Analyse(arguments) => analyse::analyse(&arguments),
         Command::Dump(arguments) => dump::dump(&arguments, words, registry, executor),

@@ -1,4 +1,4 @@
-//! What is found out about the heap of a file, as data.
+//! The analysis of the heap of a file, as data.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -8,104 +8,104 @@ use gclab_heap_traverse::graph::{Graph, GraphError, ShortestPaths};
 use gclab_snapshot::{Node, Snapshot};
 use serde::Serialize;
 
-/// A snapshot, its dominators, and what its nodes retain.
+/// A snapshot, its dominators, and the bytes that each node retains.
 #[derive(Debug)]
-pub struct Analysis<'s> {
+pub(crate) struct Analysis<'s> {
     /// The snapshot.
-    pub snapshot: &'s Snapshot,
+    pub(crate) snapshot: &'s Snapshot,
     graph: Graph,
-    /// Its dominator tree, over all edges but weak ones.
-    pub dominators: Dominators,
-    /// By node: bytes that it retains.
-    pub retained: Vec<u64>,
+    /// The dominator tree over all edges but weak ones.
+    pub(crate) dominators: Dominators,
+    /// Bytes that each node retains, by node.
+    pub(crate) retained: Vec<u64>,
 }
 
-/// Everything, as `--json` prints it.
+/// The whole analysis, as `--json` prints it.
 #[derive(Debug, Serialize)]
-pub struct Report {
-    /// The file that it is about.
-    pub file: String,
+pub(crate) struct Report {
+    /// The name of the file.
+    pub(crate) file: String,
     /// Objects in the file.
-    pub nodes: u32,
+    pub(crate) nodes: u32,
     /// References in the file, weak ones included.
-    pub edges: u32,
+    pub(crate) edges: u32,
     /// References that keep their targets alive.
-    pub strong_edges: u32,
-    /// Objects that the root reaches over such references.
-    pub reached: usize,
+    pub(crate) strong_edges: u32,
+    /// Objects that the root reaches over strong references.
+    pub(crate) reached: usize,
     /// Bytes of all objects.
-    pub self_size: u64,
-    /// Bytes of those that the root reaches.
-    pub reached_size: u64,
-    /// Objects that retain most, by retained size, lower ordinals first among equals.
-    pub retained: Vec<Object>,
-    /// All types, by bytes.
-    pub types: Vec<Count>,
-    /// The names with most bytes.
-    pub names: Vec<Count>,
-    /// With `--path-to`: the way, or nothing if the root does not reach the object.
+    pub(crate) self_size: u64,
+    /// Bytes of the objects that the root reaches.
+    pub(crate) reached_size: u64,
+    /// The objects that retain most, largest first; of equals the lower ordinal first.
+    pub(crate) retained: Vec<Object>,
+    /// All types, most bytes first.
+    pub(crate) types: Vec<Count>,
+    /// The names with most bytes, most bytes first.
+    pub(crate) names: Vec<Count>,
+    /// With `--path-to`: the path; empty if the root does not reach the object.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub path: Option<Path>,
+    pub(crate) path: Option<Path>,
 }
 
-/// An object.
+/// An object of the file.
 #[derive(Clone, Debug, Serialize)]
-pub struct Object {
-    /// Its id in the file.
-    pub id: u64,
-    /// Its type there.
+pub(crate) struct Object {
+    /// The object's id in the file.
+    pub(crate) id: u64,
+    /// The object's type in the file.
     #[serde(rename = "type")]
-    pub kind: String,
-    /// Its name there.
-    pub name: String,
+    pub(crate) kind: String,
+    /// The object's name in the file.
+    pub(crate) name: String,
     /// Bytes of the object itself.
-    pub self_size: u64,
-    /// Bytes that would be free without it.
-    pub retained_size: u64,
+    pub(crate) self_size: u64,
+    /// Bytes that would be free without the object.
+    pub(crate) retained_size: u64,
 }
 
-/// How many objects of a kind there are.
+/// The number of objects of one type or name.
 #[derive(Debug, Serialize)]
-pub struct Count {
+pub(crate) struct Count {
     /// The type, or the name.
-    pub name: String,
-    /// Number of objects.
-    pub count: u64,
+    pub(crate) name: String,
+    /// The number of objects.
+    pub(crate) count: u64,
     /// Bytes of the objects themselves.
-    pub self_size: u64,
+    pub(crate) self_size: u64,
 }
 
-/// A way from the root; empty if there is none.
+/// A path from the root; empty if there is none.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
-pub struct Path(pub Vec<Step>);
+pub(crate) struct Path(pub(crate) Vec<Step>);
 
-/// An object on a way, and the reference that leads to it.
+/// An object on a path, and the reference that leads to it.
 #[derive(Debug, Serialize)]
-pub struct Step {
-    /// The object.
+pub(crate) struct Step {
+    /// The object itself.
     #[serde(flatten)]
-    pub object: Object,
-    /// The reference that leads to it from the one before; none leads to the root.
-    pub edge: Option<Reference>,
+    pub(crate) object: Object,
+    /// The reference from the object before it; none leads to the root.
+    pub(crate) edge: Option<Reference>,
 }
 
-/// A reference.
+/// A reference of the file.
 #[derive(Debug, Serialize)]
-pub struct Reference {
-    /// Its type in the file.
+pub(crate) struct Reference {
+    /// The reference's type in the file.
     #[serde(rename = "type")]
-    pub kind: String,
-    /// Its name, or its index.
-    pub name: String,
+    pub(crate) kind: String,
+    /// The reference's name, or its index.
+    pub(crate) name: String,
 }
 
 impl<'s> Analysis<'s> {
-    /// Finds out.
+    /// Analyses a snapshot.
     ///
     /// # Errors
     /// If the snapshot is empty.
-    pub fn of(snapshot: &'s Snapshot) -> Result<Self, GraphError> {
+    pub(crate) fn of(snapshot: &'s Snapshot) -> Result<Self, GraphError> {
         let graph = Graph::of_snapshot(snapshot)?;
         let dominators = Dominators::of(&graph);
         let retained = dominators.retained(|node| snapshot.node(node).self_size());
@@ -117,8 +117,8 @@ impl<'s> Analysis<'s> {
         })
     }
 
-    /// What is printed of a node.
-    pub fn object(&self, ordinal: u32) -> Object {
+    /// The object of a node, as it is printed.
+    pub(crate) fn object(&self, ordinal: u32) -> Object {
         let node = self.snapshot.node(ordinal);
         Object {
             id: node.id().unwrap_or_default(),
@@ -129,8 +129,9 @@ impl<'s> Analysis<'s> {
         }
     }
 
-    /// The `count` nodes that retain most of what the root reaches, lower ordinals first among equals.
-    pub fn largest(&self, count: usize) -> Vec<u32> {
+    /// The `count` nodes that retain most, among those that the root reaches; of equals the lower
+    /// ordinal first.
+    pub(crate) fn largest(&self, count: usize) -> Vec<u32> {
         let mut nodes = self.dominators.reached().to_vec();
         let key = |node: &u32| (Reverse(self.retained[*node as usize]), *node);
         if count < nodes.len() {
@@ -141,8 +142,8 @@ impl<'s> Analysis<'s> {
         nodes
     }
 
-    /// The `count` nodes that `node` dominates immediately and that retain most, and how many others there are.
-    pub fn below(&self, children: &[u32], count: usize) -> (Vec<u32>, usize) {
+    /// The `count` nodes of `children` that retain most, and the number of the others.
+    pub(crate) fn below(&self, children: &[u32], count: usize) -> (Vec<u32>, usize) {
         let mut row = children.to_vec();
         row.sort_unstable_by_key(|&child| (Reverse(self.retained[child as usize]), child));
         let others = row.len().saturating_sub(count);
@@ -150,20 +151,20 @@ impl<'s> Analysis<'s> {
         (row, others)
     }
 
-    /// A shortest way from the root to the object of this id.
+    /// A shortest path from the root to the object with this id.
     ///
     /// # Errors
     /// If no object has this id.
-    pub fn path_to(&self, id: u64) -> Result<Path, String> {
+    pub(crate) fn path_to(&self, id: u64) -> Result<Path, String> {
         let node = self.snapshot.nodes().find(|node| node.id() == Some(id));
-        let node = node.ok_or_else(|| format!("no object has the id {id}; `--top` lists some that are there"))?;
-        let way = ShortestPaths::of(&self.graph).to(node.ordinal()).unwrap_or_default();
-        let before = std::iter::once(None).chain(way.iter().copied().map(Some));
+        let node = node.ok_or_else(|| format!("no object has the id {id}; `--top` lists some that exist"))?;
+        let path = ShortestPaths::of(&self.graph).to(node.ordinal()).unwrap_or_default();
+        let before = std::iter::once(None).chain(path.iter().copied().map(Some));
         let step = |(before, &node): (Option<u32>, &u32)| Step {
             object: self.object(node),
             edge: before.and_then(|before| self.reference(before, node)),
         };
-        Ok(Path(before.zip(&way).map(step).collect()))
+        Ok(Path(before.zip(&path).map(step).collect()))
     }
 
     fn reference(&self, from: u32, to: u32) -> Option<Reference> {
@@ -176,7 +177,7 @@ impl<'s> Analysis<'s> {
     }
 
     /// Objects by type, most bytes first.
-    pub fn types(&self) -> Vec<Count> {
+    pub(crate) fn types(&self) -> Vec<Count> {
         let mut counts = Counts::default();
         self.snapshot
             .nodes()
@@ -184,14 +185,14 @@ impl<'s> Analysis<'s> {
         counts.finish(|kind| self.snapshot.node_type_names()[kind as usize].clone())
     }
 
-    /// Objects by what they are instances of, most bytes first. What has a value for a name (a string's text) or none of its own is counted under
-    /// its type, in brackets.
-    pub fn names(&self) -> Vec<Count> {
+    /// Objects by class, most bytes first. An object whose name is a value (a string's text), or
+    /// that has no name of its own, counts under its type, in brackets.
+    pub(crate) fn names(&self) -> Vec<Count> {
         /// Types whose names are those of classes.
         const CLASSES: [&str; 4] = ["object", "native", "object array", "primitive array"];
         let types = self.snapshot.node_type_names();
         let by_name: Vec<bool> = types.iter().map(|name| CLASSES.contains(&name.as_str())).collect();
-        // Strings of a file need not be distinct, so names are joined after counting.
+        // A file may have the same string twice, so equal names are joined after counting.
         let (mut named, mut others) = (Counts::default(), Counts::default());
         for node in self.snapshot.nodes() {
             match node.name_index().filter(|_| by_name[usize::from(node.type_index())]) {
@@ -214,8 +215,8 @@ impl<'s> Analysis<'s> {
         sorted(joined.into_values().collect())
     }
 
-    /// Everything, with the first `top` of what there are many of.
-    pub fn report(&self, file: &str, top: usize, path: Option<Path>) -> Report {
+    /// The whole analysis, with the first `top` objects and names.
+    pub(crate) fn report(&self, file: &str, top: usize, path: Option<Path>) -> Report {
         let mut names = self.names();
         names.truncate(top);
         Report {
@@ -234,7 +235,7 @@ impl<'s> Analysis<'s> {
     }
 }
 
-/// Counts of objects, by some number.
+/// Counts of objects by a number, such as the index of a type.
 #[derive(Default)]
 struct Counts(HashMap<u32, (u64, u64)>);
 

@@ -1,0 +1,105 @@
+//! Shared by the subcommands: messages, exit statuses, and names that are looked up.
+//!
+//! Exit statuses: 0; 1 if the command did its work and the answer is bad (a regression, failed
+//! runs), or could not finish it; 2 for anything wrong with the request; 128 + n after signal n.
+
+use std::fmt::Display;
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use gclab_core::collector::Description;
+use gclab_sweep::registry::{Registry, usage};
+use gclab_sweep::spec::SpecError;
+use gclab_sweep::suggest::suggest;
+use gclab_sweep::tell;
+use gclab_workloads::{Args, WorkloadDescription};
+
+/// Exit status for anything that is wrong with the request.
+pub(crate) const EXIT_USAGE: u8 = 2;
+
+/// Exit status of a panic. A collector that damages the heap has crashed, even if the checker
+/// notices it first.
+pub(crate) const EXIT_PANIC: u8 = 101;
+
+/// Prints to standard output. A reader that closes the pipe early (`| head`) is no error.
+pub(crate) fn print(text: &str) -> ExitCode {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => fail(format!("standard output: {error}")),
+    }
+}
+
+/// Prints a message about the request; returns exit status 2.
+pub(crate) fn refuse(message: impl Display) -> ExitCode {
+    tell!("gclab: {message}");
+    ExitCode::from(EXIT_USAGE)
+}
+
+/// Prints the fault of an experiment file, with its place; returns exit status 2.
+pub(crate) fn refuse_file(error: &SpecError) -> ExitCode {
+    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    tell!("{}", error.render(colours).trim_end());
+    ExitCode::from(EXIT_USAGE)
+}
+
+/// Prints a message about work that could not be finished; returns exit status 1.
+pub(crate) fn fail(message: impl Display) -> ExitCode {
+    tell!("gclab: {message}");
+    ExitCode::FAILURE
+}
+
+/// The shell's exit status for a program that this signal ended.
+pub(crate) fn ended_by(signal: i32) -> ExitCode {
+    ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX))
+}
+
+/// The path of this program, which starts itself for each run.
+///
+/// # Errors
+/// A message, if the system does not tell the path.
+pub(crate) fn this_program() -> Result<PathBuf, String> {
+    std::env::current_exe()
+        .map_err(|error| format!("cannot find the path of this program, which each run needs: {error}"))
+}
+
+/// The workload of this name.
+///
+/// # Errors
+/// A message with the nearest name and all names.
+pub(crate) fn workload(name: &str, registry: &Registry) -> Result<&'static WorkloadDescription, String> {
+    registry.workload(name).ok_or_else(|| {
+        let names = suggest(name, "workloads", &registry.workload_names());
+        format!("unknown workload `{name}`; {names}")
+    })
+}
+
+/// The arguments of `workload` from `words`.
+///
+/// # Errors
+/// A message with the workload's usage.
+pub(crate) fn arguments(workload: &WorkloadDescription, words: &[String]) -> Result<Args, String> {
+    Args::parse(workload, words).map_err(|error| format!("{error}\n\n{}", usage(workload)))
+}
+
+/// The collector of this name.
+///
+/// # Errors
+/// A message with the nearest name and all names.
+pub(crate) fn collector(name: &str, registry: &Registry) -> Result<&'static Description, String> {
+    registry.collector(name).ok_or_else(|| {
+        let names = suggest(name, "collectors", &registry.collector_names());
+        format!("unknown collector `{name}`; {names}")
+    })
+}
+
+/// A fraction from `3%` or `0.03`.
+pub(crate) fn fraction(text: &str) -> Option<f64> {
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    match text.strip_suffix('%') {
+        Some(percent) => number(percent).map(|percent| percent / 100.0),
+        None => number(text),
+    }
+}

@@ -1,0 +1,65 @@
+//! Counts, sizes and times in words for people.
+
+use std::time::Duration;
+
+/// A count with its noun: `1 run`, `2 runs`.
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Bytes in MiB: `24 MiB`, `24.5 MiB`.
+pub fn mebibytes(bytes: u64) -> String {
+    let mebibytes = bytes as f64 / f64::from(1 << 20);
+    let decimals = if mebibytes.fract() == 0.0 { 0 } else { 1 };
+    format!("{mebibytes:.decimals$} MiB")
+}
+
+/// A duration in its two largest units: `8 s`, `3 min 20 s`, `2 h 5 min`. At least one second.
+pub fn duration(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64().round() as u64;
+    match seconds {
+        0 => "1 s".into(),
+        1..=119 => format!("{seconds} s"),
+        120..=7199 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// The last lines of `text`, at most `most`, each on an indented line of its own.
+pub fn last_lines(text: &str, most: usize) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let last = &lines[lines.len().saturating_sub(most)..];
+    last.iter().map(|line| format!("\n    {line}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_in_two_units() {
+        let texts: Vec<_> = [0, 1, 119, 120, 200, 7199, 7500]
+            .into_iter()
+            .map(|s| duration(Duration::from_secs(s)))
+            .collect();
+        assert_eq!(
+            texts,
+            [
+                "1 s",
+                "1 s",
+                "119 s",
+                "2 min 0 s",
+                "3 min 20 s",
+                "119 min 59 s",
+                "2 h 5 min"
+            ]
+        );
+    }
+
+    #[test]
+    fn sizes_and_counts() {
+        assert_eq!([mebibytes(24 << 20), mebibytes(49 << 19)], ["24 MiB", "24.5 MiB"]);
+        assert_eq!([counted(1, "run"), counted(0, "run")], ["1 run", "0 runs"]);
+        assert_eq!(last_lines("a\nb\nc", 2), "\n    b\n    c");
+    }
+}
