@@ -126,15 +126,15 @@ mod tests {
         let cases = [
             ("-M8m", error(Some(Bytes::mib(8)), Shortage::Limit)),
             // A limit is whole megablocks.
-            ("-M8500k", error(Some(Bytes::mib(8)), Exhausted::Limit)),
-            ("", error(Some(MACHINE), Exhausted::Limit)),
+            ("-M8500k", error(Some(Bytes::mib(8)), Shortage::Limit)),
+            ("", error(Some(MACHINE), Shortage::Limit)),
             // The collector's own sizing knows one limit: this one is the reservation.
-            ("-xr16m", error(Some(Bytes::mib(16)), Exhausted::Limit)),
-            ("-M64m -xr16m", error(Some(Bytes::mib(16)), Exhausted::Limit)),
-            ("-M64m -xr64m", error(Some(Bytes::mib(64)), Exhausted::Reservation)),
-            ("-xr64m", error(Some(MACHINE), Exhausted::Reservation)),
+            ("-xr16m", error(Some(Bytes::mib(16)), Shortage::Limit)),
+            ("-M64m -xr16m", error(Some(Bytes::mib(16)), Shortage::Limit)),
+            ("-M64m -xr64m", error(Some(Bytes::mib(64)), Shortage::Reservation)),
+            ("-xr64m", error(Some(MACHINE), Shortage::Reservation)),
             // The default is 1 TiB, of which the system reserved less.
-            ("", error(Some(Bytes::mib(512)), Exhausted::Limit)),
+            ("", error(Some(Bytes::mib(512)), Shortage::Limit)),
             ("-M64m", error(Some(Bytes::mib(64)), refused)),
         ];
         let texts =
