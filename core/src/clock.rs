@@ -20,7 +20,7 @@ pub struct Clock {
 
 /// The resources that the process has used since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ProcessUsage {
+pub(crate) struct ProcessUsage {
     /// CPU time of all threads, user and system, in nanoseconds.
     pub cpu_ns: u64,
     /// Page faults, minor and major.
@@ -41,7 +41,7 @@ impl Clock {
     }
 
     /// CPU time of the calling thread since its start, in nanoseconds.
-    pub fn thread_cpu_ns() -> u64 {
+    pub(crate) fn thread_cpu_ns() -> u64 {
         read(libc::CLOCK_THREAD_CPUTIME_ID)
     }
 
@@ -51,7 +51,7 @@ impl Clock {
     }
 
     /// CPU time (to the microsecond) and page faults of the process, in one system call.
-    pub fn process_usage() -> ProcessUsage {
+    pub(crate) fn process_usage() -> ProcessUsage {
         let mut usage = MaybeUninit::<libc::rusage>::zeroed();
         // SAFETY: `usage` has room for one `rusage`, which is all that `getrusage` writes. Its bytes
         // are zero before, which is a valid value, so it may be read even if the call fails.
@@ -82,7 +82,8 @@ mod tests {
     #[test]
     fn clocks_go_forward_and_work_costs_cpu_time() {
         let clock = Clock::start();
-        let (thread, process, usage) = (Clock::thread_cpu_ns(), Clock::process_cpu_ns(), Clock::process_usage());
+        // The thread's clock is read last: the other spans contain its span.
+        let (usage, process, thread) = (Clock::process_usage(), Clock::process_cpu_ns(), Clock::thread_cpu_ns());
         let mut pages = vec![0u8; 64 * 4096];
         while Clock::thread_cpu_ns() - thread < 5_000_000 {
             pages

@@ -10,7 +10,7 @@ use std::alloc::Layout;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// What every mapping is aligned to: a huge page of x86-64.
+/// The alignment of every mapping: a huge page of x86-64.
 const HUGE_PAGE: usize = 2 << 20;
 
 /// The mappings by address, each with its layout and the number of bytes not yet unmapped.

@@ -76,7 +76,7 @@ impl Charges {
     }
 
     /// Counts `bytes` as taken, even above the limit: for memory that cannot be refused.
-    pub fn charge_anyway(&self, bytes: Bytes) {
+    pub(crate) fn charge_anyway(&self, bytes: Bytes) {
         let held = self.account.held.fetch_add(bytes.0, Relaxed) + bytes.0;
         self.note_peak(held);
         self.account.other.fetch_add(bytes.0, Relaxed);

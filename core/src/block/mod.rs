@@ -27,14 +27,14 @@
 //!
 //! | operation | time |
 //! |---|---|
-//! | allocate `n` < 256 | O(1) to find and split a group, or O(log extents); writes `n` descriptors |
-//! | allocate `n` ≥ 256 | O(log extents), a system call where the heap grows; writes `n` descriptors |
-//! | free | O(1) coalescing at each end, O(log extents) where megablocks become free; writes `n` state bytes |
+//! | allocate `n` < 256 | O(1) in a group, else O(log extents); writes `n` descriptors |
+//! | allocate `n` ≥ 256 | O(log extents), a system call for growth; writes `n` descriptors |
+//! | free | O(1) at each end, O(log extents) for free megablocks; writes `n` state bytes |
 //! | state of an address | one comparison, one load |
 //! | return of megablocks | one system call an extent |
 //! | side tables | 17 bytes a block touched, 0.42 % |
 //!
-//! In builds with debug assertions freed blocks are filled with [`POISON`] (`poison`): a memset of
+//! In builds with debug assertions freed blocks are filled with a pattern (`poison`): a memset of
 //! all that is freed, which also makes untouched memory resident. Release builds do not touch freed
 //! memory.
 
@@ -58,12 +58,12 @@ pub use accounting::Accounting;
 pub use allocator::BlockAllocator;
 pub use charges::Charges;
 pub use error::{BlockError, OutOfMemory, Shortage};
-pub use poison::POISON;
-pub(crate) use prepare::CHUNK_BLOCKS;
-pub use prepare::{ToSpace, copy_bound};
+#[cfg(test)]
+pub(crate) use poison::POISON;
+pub(crate) use prepare::{CHUNK_BLOCKS, ToSpace, copy_bound};
 pub use region::Region;
 pub use run::{BlockId, BlockRun};
-pub use sizes::{
-    BLOCK, BLOCK_SHIFT, BLOCKS_PER_MEGABLOCK, LARGE_OBJECT, MAX_RESERVATION, MEGABLOCK, blocks_for, megablocks_for,
-};
-pub use state::{BlockState, FIRST_OLD_STEP, StateTable, StateView};
+pub(crate) use sizes::BLOCK_SHIFT;
+pub use sizes::{BLOCK, BLOCKS_PER_MEGABLOCK, LARGE_OBJECT, MAX_RESERVATION, MEGABLOCK, blocks_for, megablocks_for};
+pub(crate) use state::StateView;
+pub use state::{BlockState, FIRST_OLD_STEP, StateTable};

@@ -14,7 +14,7 @@ use crate::words::{Addr, Bytes};
 
 /// The byte that fills freed blocks in builds with debug assertions. As an address it is
 /// non-canonical and odd, as a count absurd.
-pub const POISON: u8 = 0xd5;
+pub(crate) const POISON: u8 = 0xd5;
 
 /// Marks memory as unused from now on.
 ///

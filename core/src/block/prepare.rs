@@ -32,7 +32,7 @@ const LARGEST_COPIED: usize = LARGE_OBJECT.0 - 1;
 
 /// A demand for to-space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ToSpace {
+pub(crate) struct ToSpace {
     /// Words that may have to be copied.
     pub words: Words,
     /// Chunks that may be open at a time: the lanes of all threads.
@@ -45,8 +45,8 @@ impl ToSpace {
         self.words.0 / least_words(blocks as usize) + self.lanes
     }
 
-    /// The demand that is left if `words` words are copied elsewhere. All open chunks still count
-    /// here, whatever their size.
+    /// The demand that is left if `words` words are copied elsewhere. All open chunks, of
+    /// any size, still count here.
     fn beside(self, words: usize) -> ToSpace {
         ToSpace {
             words: Words(self.words.0.saturating_sub(words)),
@@ -64,7 +64,7 @@ fn least_words(blocks: usize) -> usize {
 /// The most memory that copying `words` words takes if up to `lanes` chunks may be open at a time,
 /// with the chunk size that has the least bound. Sizing plans with it under `-M`. The formula is in
 /// the module's text.
-pub fn copy_bound(words: Words, lanes: usize) -> Bytes {
+pub(crate) fn copy_bound(words: Words, lanes: usize) -> Bytes {
     let to_space = ToSpace { words, lanes }.beside(0);
     let bound = |&blocks: &u32| to_space.chunks(blocks) * blocks as usize * BLOCK.0;
     Bytes(OTHER_CHUNKS.iter().map(bound).min().unwrap_or(0))
@@ -77,7 +77,7 @@ impl BlockAllocator {
     ///
     /// # Errors
     /// [`OutOfMemory`] if they cannot be had. Nothing has changed then.
-    pub fn prepare(&mut self, bytes: Bytes) -> Result<(), OutOfMemory> {
+    pub(crate) fn prepare(&mut self, bytes: Bytes) -> Result<(), OutOfMemory> {
         let megablocks = u32::try_from(megablocks_up(bytes)).unwrap_or(u32::MAX);
         self.promise(megablocks)
             .map_err(|cause| self.out_of_memory(super::blocks_for(bytes), cause))
@@ -89,7 +89,7 @@ impl BlockAllocator {
     ///
     /// # Errors
     /// [`OutOfMemory`] if that cannot be promised. Nothing has changed then.
-    pub fn prepare_to_copy(&mut self, to_space: ToSpace) -> Result<u32, OutOfMemory> {
+    pub(crate) fn prepare_to_copy(&mut self, to_space: ToSpace) -> Result<u32, OutOfMemory> {
         let megablocks = |blocks: u32| self.megablocks_to_copy(to_space, blocks);
         let (mut chunk, mut needed) = (CHUNK_BLOCKS, megablocks(CHUNK_BLOCKS));
         if !self.can_promise(needed) {
@@ -105,7 +105,7 @@ impl BlockAllocator {
     /// Whether [`BlockAllocator::prepare_to_copy`] will succeed if nothing is allocated until then.
     /// Megablocks that are still promised count as free: the collection that they were promised to
     /// is over.
-    pub fn could_copy(&self, to_space: ToSpace) -> bool {
+    pub(crate) fn could_copy(&self, to_space: ToSpace) -> bool {
         let promised = self.promised.unwrap_or(0) as usize;
         // Far from the limit there is no need to look through the free groups. This function is
         // called before each large object.
@@ -128,7 +128,7 @@ impl BlockAllocator {
     }
 
     /// Cancels the rest of the promise, and returns free memory beyond the limit.
-    pub fn end_promise(&mut self) {
+    pub(crate) fn end_promise(&mut self) {
         let promised = self.promised.take().unwrap_or(0);
         self.charges.give_promised(bytes_of_megablocks(promised));
         let side_for = std::mem::replace(&mut self.side_for, self.top);
@@ -142,7 +142,7 @@ impl BlockAllocator {
     ///
     /// # Errors
     /// If the limit would be exceeded by the megablocks that are in use already.
-    pub fn register_side(&self, bytes: Bytes) -> Result<(), Shortage> {
+    pub(crate) fn register_side(&self, bytes: Bytes) -> Result<(), Shortage> {
         self.charges.take(Bytes(bytes.0 * self.side_for as usize))?;
         self.charges.add_side(bytes);
         Ok(())
@@ -155,7 +155,7 @@ impl BlockAllocator {
 
     /// The most bytes of blocks that fit in addition to the side tables and all other charges, in
     /// whole megablocks.
-    pub fn room(&self) -> Bytes {
+    pub(crate) fn room(&self) -> Bytes {
         let reserved = self.space.size().0;
         let Some(limit) = self.charges.limit() else {
             return Bytes(reserved);

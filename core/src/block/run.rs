@@ -26,7 +26,7 @@ pub struct BlockRun {
 }
 
 impl BlockRun {
-    /// The address of the first byte, a multiple of [`BLOCK`].
+    /// The address of the first byte, a multiple of [`BLOCK`](super::BLOCK).
     #[inline(always)]
     pub const fn start(self) -> Addr {
         self.start
@@ -50,7 +50,7 @@ impl BlockRun {
         self.blocks
     }
 
-    /// The number of bytes; a multiple of [`BLOCK`].
+    /// The number of bytes; a multiple of [`BLOCK`](super::BLOCK).
     #[inline(always)]
     pub const fn bytes(self) -> Bytes {
         Bytes((self.blocks as usize) << BLOCK_SHIFT)

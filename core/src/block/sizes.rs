@@ -3,7 +3,7 @@
 use crate::words::{Bytes, Words};
 
 /// log2 of [`BLOCK`]: an address shifted by this is a block number.
-pub const BLOCK_SHIFT: u32 = 12;
+pub(crate) const BLOCK_SHIFT: u32 = 12;
 
 /// The size of a block (GHC's).
 pub const BLOCK: Bytes = Bytes(1 << BLOCK_SHIFT);

@@ -29,7 +29,7 @@ pub const FIRST_OLD_STEP: u8 = 2;
 ///
 /// | bits | meaning |
 /// |---|---|
-/// | 0–3 | step: 0 nursery, 1 aged survivors in generation 0, g+1 generation g (up to 14); 15 outside the heap, or free |
+/// | 0–3 | step: 0 nursery, 1 aged, g+1 generation g (up to 14); 15 outside the heap, or free |
 /// | 4 | condemned: being collected now; its live closures are moved or marked |
 /// | 5 | large: the run holds one large object, which is never copied |
 /// | 6 | reached: large, and found alive in the collection that is under way |
@@ -43,17 +43,17 @@ pub struct BlockState(pub u8);
 
 impl BlockState {
     /// The bits of the step.
-    pub const STEP_MASK: u8 = 0x0f;
+    pub(crate) const STEP_MASK: u8 = 0x0f;
     /// The bit of condemned blocks.
-    pub const CONDEMNED: u8 = 1 << 4;
+    pub(crate) const CONDEMNED: u8 = 1 << 4;
     /// The bit of large objects' blocks.
     pub const LARGE: u8 = 1 << 5;
     /// The bit of large objects' blocks that a collection has reached, until it ends.
-    pub const REACHED: u8 = 1 << 6;
+    pub(crate) const REACHED: u8 = 1 << 6;
     /// The step of addresses outside the heap and of free blocks.
-    pub const STEP_OUTSIDE: u8 = 15;
+    pub(crate) const STEP_OUTSIDE: u8 = 15;
     /// The highest step a block of the heap may have.
-    pub const STEP_MAX: u8 = 14;
+    pub(crate) const STEP_MAX: u8 = 14;
 
     /// Outside the heap, or free: step 15, nothing else.
     pub const OUTSIDE: BlockState = BlockState(BlockState::STEP_OUTSIDE);
@@ -101,7 +101,7 @@ impl BlockState {
 
     /// Whether it is being collected now, or was until it was reached.
     #[inline(always)]
-    pub const fn takes_part(self) -> bool {
+    pub(crate) const fn takes_part(self) -> bool {
         self.0 & (BlockState::CONDEMNED | BlockState::REACHED) != 0
     }
 
@@ -182,7 +182,7 @@ impl StateTable {
 
     /// The state of a block.
     #[inline(always)]
-    pub fn of_block(&self, block: BlockId) -> BlockState {
+    pub(crate) fn of_block(&self, block: BlockId) -> BlockState {
         assert!(block.index() < self.blocks);
         BlockState(self.bytes[block.index()].load(Relaxed))
     }
@@ -212,7 +212,7 @@ impl StateTable {
     /// The view is not used after this table has been dropped (with the allocator and every other
     /// `Arc` of it).
     #[inline(always)]
-    pub unsafe fn view(&self) -> StateView {
+    pub(crate) unsafe fn view(&self) -> StateView {
         StateView {
             table: self.bytes.as_ptr(),
             base: self.base,
@@ -223,7 +223,7 @@ impl StateTable {
 
 /// A [`StateTable`] as three words, for loops that keep it in registers.
 #[derive(Clone, Copy, Debug)]
-pub struct StateView {
+pub(crate) struct StateView {
     table: *const AtomicU8,
     base: Addr,
     blocks: usize,

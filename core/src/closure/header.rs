@@ -16,8 +16,6 @@
 //! without a second load that depends on the first. The same word leads profilers to names and
 //! types. `docs/heap.md` has the measurement behind that choice.
 
-#[cfg(doc)]
-use super::info::VARIABLE;
 use super::info::{Kind, TypeInfo};
 use super::statics;
 
@@ -47,13 +45,13 @@ impl Header {
         self.0 & TAG != 0
     }
 
-    /// Number of pointers, or [`VARIABLE`].
+    /// Number of pointers, or `VARIABLE`.
     #[inline(always)]
     pub fn ptrs(self) -> u8 {
         (self.0 >> PTRS_SHIFT) as u8
     }
 
-    /// Words of payload, or [`VARIABLE`].
+    /// Words of payload, or `VARIABLE`.
     #[inline(always)]
     pub fn words(self) -> u8 {
         (self.0 >> WORDS_SHIFT) as u8

@@ -6,7 +6,7 @@
 //! only for closures whose layout is not in the header.
 
 /// The count that means "variable: the payload says".
-pub const VARIABLE: u8 = 255;
+pub(crate) const VARIABLE: u8 = 255;
 
 /// The kind of a closure, in GHC's words (`rts/storage/ClosureTypes.h`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]

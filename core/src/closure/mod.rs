@@ -22,7 +22,8 @@ mod statics;
 pub use field::{Field, Mut, MutField, Plain, Ptr};
 pub use gclab_derive::Closure;
 pub use header::Header;
-pub use info::{Kind, TypeInfo, VARIABLE};
+pub(crate) use info::VARIABLE;
+pub use info::{Kind, TypeInfo};
 
 use crate::sync::{Ordering, shared_word};
 use crate::words::{Addr, Words};
@@ -257,13 +258,13 @@ impl Extent {
 
 /// Words of a byte array of `bytes` bytes, header and length included.
 #[inline(always)]
-pub fn byte_array_words(bytes: usize) -> Words {
+pub(crate) fn byte_array_words(bytes: usize) -> Words {
     Words(2 + bytes.div_ceil(8))
 }
 
 /// Words of an array of `len` pointers, header and length included.
 #[inline(always)]
-pub fn pointer_array_words(len: usize) -> Words {
+pub(crate) fn pointer_array_words(len: usize) -> Words {
     Words(len.saturating_add(2))
 }
 

@@ -10,10 +10,11 @@
 //! methods is part of the promise that an implementation of [`crate::collector::Collector`] makes;
 //! therefore they are safe.
 
+pub(crate) use crate::block::copy_bound;
 use crate::block::{
     BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockRun, BlockState, CHUNK_BLOCKS, Shortage, StateView, ToSpace,
 };
-pub use crate::block::{Charges, OutOfMemory, copy_bound};
+pub use crate::block::{Charges, OutOfMemory};
 use crate::config::Config;
 use crate::memory::{MemoryConfig, MemoryError, physical_memory};
 use crate::profile::SideWords;
@@ -141,7 +142,7 @@ impl Heap {
     ///
     /// # Errors
     /// If they would exceed the limit, or the system refuses.
-    pub fn allocate_words(&mut self, words: Words) -> Result<BlockRun, OutOfMemory> {
+    pub(crate) fn allocate_words(&mut self, words: Words) -> Result<BlockRun, OutOfMemory> {
         // A saturated size is more than any heap has: the allocator refuses it, with the figures.
         let bytes = Bytes(words.0.saturating_mul(8));
         let run = self.blocks.allocate(crate::block::blocks_for(bytes))?;
@@ -155,7 +156,7 @@ impl Heap {
     }
 
     /// Whether the next collection can copy `words` words into `lanes` lanes by each of the threads
-    /// that may copy, if nothing is allocated until then. If so, [`Heap::allocate_words`] keeps
+    /// that may copy, if nothing is allocated until then. If so, `Heap::allocate_words` keeps
     /// that true from now on.
     pub fn keep_room_to_copy(&mut self, words: Words, lanes: usize) -> bool {
         let lanes = lanes * self.copiers;
@@ -174,7 +175,7 @@ impl Heap {
 
     /// Guarantees that the collection that begins can allocate `bytes` of blocks without asking the
     /// system and without exceeding the limit: whole megablocks, free or promised. For allocation
-    /// in runs whose lengths divide a megablock; for to-space see [`Heap::prepare_to_copy`]. To be
+    /// in runs whose lengths divide a megablock; for to-space see `Heap::prepare_to_copy`. To be
     /// called before anything is condemned, and once in a collection.
     ///
     /// # Errors
@@ -185,12 +186,12 @@ impl Heap {
     }
 
     /// Guarantees that the collection that begins can copy `words` words into `lanes` lanes by each
-    /// of the threads that may copy, whatever the sizes of the closures: the bound is
-    /// [`copy_bound`]. To be called before anything is condemned, and once in a collection.
+    /// of the threads that may copy, for closures of any sizes: the bound is
+    /// `copy_bound`. To be called before anything is condemned, and once in a collection.
     ///
     /// # Errors
     /// As for [`Heap::prepare`].
-    pub fn prepare_to_copy(&mut self, words: Words, lanes: usize) -> Result<(), OutOfMemory> {
+    pub(crate) fn prepare_to_copy(&mut self, words: Words, lanes: usize) -> Result<(), OutOfMemory> {
         let lanes = lanes * self.copiers;
         self.chunk_blocks = self.blocks.prepare_to_copy(ToSpace { words, lanes })?;
         Ok(())
@@ -203,7 +204,7 @@ impl Heap {
         self.blocks.room()
     }
 
-    /// The number of threads that may copy at a time, each with lanes of its own; [`copy_bound`]
+    /// The number of threads that may copy at a time, each with lanes of its own; `copy_bound`
     /// needs it.
     pub fn copiers(&self) -> usize {
         self.copiers
@@ -239,7 +240,7 @@ impl Heap {
     }
 
     /// Allocates a chunk of at least `least` blocks for survivors. It is never refused after
-    /// [`Heap::prepare_to_copy`].
+    /// `Heap::prepare_to_copy`.
     ///
     /// # Panics
     /// If the collector has not prepared, and there is no memory.

@@ -8,7 +8,7 @@
 //!   touch of a page; for huge pages that touch happens here.
 //! * **decommit**: return the memory of a part to the system. Its addresses stay reserved and read
 //!   as zeros when they are next committed.
-//! * **side table**: a [`Table`] with one entry for each unit of the reservation, mapped without
+//! * **side table**: a `Table` with one entry for each unit of the reservation, mapped without
 //!   memory and touched lazily.
 //! * **request**: a moment at which memory may be refused. [`Requests`] counts them and can refuse
 //!   the n-th one on purpose.
@@ -24,7 +24,7 @@ mod table;
 pub(crate) use physical::physical_memory;
 pub use requests::Requests;
 pub use reservation::Reservation;
-pub use table::{Table, ZeroValid};
+pub(crate) use table::{Table, ZeroValid};
 
 #[cfg(miri)]
 use crate::miri_libc as libc;
@@ -32,10 +32,10 @@ use crate::words::{Addr, Bytes};
 
 /// The size and alignment of a huge page on the machines we know (x86-64, and AArch64 with 4 KiB
 /// pages).
-pub const HUGE_PAGE: Bytes = Bytes::mib(2);
+pub(crate) const HUGE_PAGE: Bytes = Bytes::mib(2);
 
 /// The kernel's page, the unit of commit, decommit and residency.
-pub const PAGE: Bytes = Bytes::kib(4);
+pub(crate) const PAGE: Bytes = Bytes::kib(4);
 
 /// The demands of a heap on the address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,7 +23,7 @@ struct Counter {
 
 impl Requests {
     /// Starts the count at zero. The request with number `refused`, from 1, will be refused.
-    pub fn refusing(refused: Option<u64>) -> Requests {
+    pub(crate) fn refusing(refused: Option<u64>) -> Requests {
         let requests = Requests::default();
         requests.0.refused.store(refused.unwrap_or(0), Relaxed);
         requests

@@ -7,7 +7,7 @@
 //! writable (`mprotect`), nothing above. The mark moves in steps of 2 MiB, so that both halves of a
 //! huge page are accessible before the first of them is touched; otherwise a huge page could not
 //! serve the first fault ([`super::huge_pages`] decides whether it does). Hence the kernel keeps
-//! few mappings (VMAs) for a heap, whatever its history. Growth by `mprotect` merges with the range
+//! few mappings (VMAs) for a heap with any history. Growth by `mprotect` merges with the range
 //! below. A change from huge to small pages or back begins a new mapping (at worst, their number is
 //! the logarithm of the heap's size). Decommitting (`MADV_DONTNEED`) changes no mapping.
 //! `MADV_FREE` is not used: with it the resident set does not fall until the system is short of

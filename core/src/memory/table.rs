@@ -15,7 +15,7 @@ use crate::words::{Addr, Bytes};
 ///
 /// # Safety
 /// A value of zero bytes is valid, and dropping it does nothing.
-pub unsafe trait ZeroValid {}
+pub(crate) unsafe trait ZeroValid {}
 
 // SAFETY: zero is a valid integer; no drop.
 unsafe impl ZeroValid for std::sync::atomic::AtomicU8 {}
@@ -28,14 +28,14 @@ unsafe impl ZeroValid for u64 {}
 
 /// An array of `len` entries of zeros, mapped lazily. Derefs to a slice. Unmapped on drop.
 #[derive(Debug)]
-pub struct Table<T> {
+pub(crate) struct Table<T> {
     at: Addr,
     mapped: Bytes,
     len: usize,
     entries: PhantomData<[T]>,
 }
 
-impl<T: ZeroValid> Table<T> {
+impl<T> Table<T> {
     /// Maps a table of `len` entries.
     ///
     /// # Errors
@@ -43,7 +43,10 @@ impl<T: ZeroValid> Table<T> {
     ///
     /// # Panics
     /// If `len` is 0, or the table is larger than half of the address space.
-    pub fn new(len: usize) -> Result<Table<T>, MemoryError> {
+    pub fn new(len: usize) -> Result<Table<T>, MemoryError>
+    where
+        T: ZeroValid,
+    {
         assert!(len > 0 && align_of::<T>() <= PAGE.0);
         let bytes = len.checked_mul(size_of::<T>()).map(Bytes);
         let mapped = bytes

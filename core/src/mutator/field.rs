@@ -21,7 +21,8 @@ unsafe impl<T: Closure> Field for Ptr<T> {
 
 macro_rules! nullable {
     ($($field:ident<$inner:ty>: mutable $mutable:literal;)*) => {$(
-        // SAFETY: encodes and decodes null or the address of a closure of type `T`, and so does every writer.
+        // SAFETY: encodes and decodes null or the address of a closure of type `T`, as does every
+        // writer.
         unsafe impl<T: Closure> Field for $field<$inner> {
             const POINTER: bool = true;
             const MUTABLE: bool = $mutable;

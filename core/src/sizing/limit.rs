@@ -156,7 +156,7 @@ impl Limit {
 /// equally large. Copied generations exist twice: all of them, or all but the oldest if that one is
 /// compacted. So the clamp is (M − reserve) / 2(G − 1), or (M − reserve) / (2(G − 1) − 1) with
 /// compaction.
-pub fn clamp(limit: Bytes, reserve: Bytes, generations: u32, shape: Shape) -> Bytes {
+pub(crate) fn clamp(limit: Bytes, reserve: Bytes, generations: u32, shape: Shape) -> Bytes {
     let old = generations.saturating_sub(1).max(1) as usize;
     let parts = match shape {
         Shape::Copying => 2 * old,
@@ -166,7 +166,7 @@ pub fn clamp(limit: Bytes, reserve: Bytes, generations: u32, shape: Shape) -> By
 }
 
 /// GHC's allocation area under `-H`: (H − needed) × 100 / (100 + kept %).
-pub fn hinted_area(hint: Bytes, needed: Bytes, kept_percent: usize) -> Bytes {
+pub(crate) fn hinted_area(hint: Bytes, needed: Bytes, kept_percent: usize) -> Bytes {
     Bytes((hint.0.saturating_sub(needed.0) as u128 * 100 / (100 + kept_percent as u128)) as usize)
 }
 

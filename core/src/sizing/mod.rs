@@ -11,7 +11,7 @@
 //! when a major collection leaves less than half of `-m` percent of the limit to allocate in.
 //!
 //! Invariant: planned memory fits. After [`Sizing::resize`] the next collection has the memory that
-//! it copies into, even if everything lives ([`Heap::prepare_to_copy`] does not fail; property
+//! it copies into, even if everything lives (`Heap::prepare_to_copy` does not fail; property
 //! tests in `tests.rs`).
 
 mod factor;
@@ -23,7 +23,7 @@ mod policy;
 
 pub use factor::Factor;
 pub use fixed::Fixed;
-pub use limit::{clamp, hinted_area};
+use limit::hinted_area;
 pub use live::{Live, Shape, Young};
 pub use membalancer::MemBalancer;
 pub use policy::{Measured, Policy};
@@ -117,7 +117,7 @@ impl Sizing {
 
     /// The size at which an old generation is collected, after a major collection that left `live`
     /// in it: the policy's limit, at least `-O`; less if the generation's collection would not fit
-    /// ([`clamp`], GHC's).
+    /// (GHC's clamp).
     pub fn old_limit(&self, live: Bytes, shape: Shape) -> Bytes {
         let wanted = self.policy.old_limit(live, shape).max(self.old_min);
         wanted.min(self.limit.clamp(self.area, self.generations, shape))

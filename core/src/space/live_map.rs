@@ -7,9 +7,9 @@
 //!
 //! | table | for each entry | written by |
 //! |---|---|---|
-//! | bits | a bit for each word: it belongs to a marked closure | marking |
-//! | overhang | the words at its start that belong to a closure which begins in an earlier entry, 0 to 64 | marking |
-//! | destinations | the new address of a word in it if no word before it in the entry lives | planning |
+//! | bits | a bit for each word that belongs to a marked closure | marking |
+//! | overhang | the words of a closure from an earlier entry, 0 to 64 | marking |
+//! | destinations | the new address of its words if none before them lives | planning |
 //!
 //! So the new address of a closure is its entry's destination plus the number of bits that are set
 //! before its own, in words: two loads from tables that are a 32nd of the heap together, and none

@@ -95,7 +95,7 @@ impl MarkBits {
     }
 
     /// Sets the bit of every `step`-th word from `from` to `to`.
-    pub fn set_every(&mut self, from: Addr, to: Addr, step: Words) {
+    pub(crate) fn set_every(&mut self, from: Addr, to: Addr, step: Words) {
         let mut word = (from.0 - self.base.0) / 8;
         let end = (to.0 - self.base.0) / 8;
         while word < end {

@@ -95,7 +95,7 @@ impl Nursery {
     }
 
     /// Words in young large objects.
-    pub fn large_words(&self) -> Words {
+    pub(crate) fn large_words(&self) -> Words {
         self.large_words
     }
 

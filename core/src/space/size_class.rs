@@ -27,7 +27,7 @@ pub struct SizeClass(u8);
 
 impl SizeClass {
     /// The number of classes.
-    pub const COUNT: usize = SizeClass::of(Words(LARGE_OBJECT.0 - 1)).index() + 1;
+    pub(crate) const COUNT: usize = SizeClass::of(Words(LARGE_OBJECT.0 - 1)).index() + 1;
 
     /// The class of closures of `words` words, 1 to [`LARGE_OBJECT`] less one.
     #[inline(always)]
@@ -44,7 +44,7 @@ impl SizeClass {
         SizeClass((EXACT + ((doubling - EXACT_SHIFT) << STEPS_SHIFT) + step - (1 << STEPS_SHIFT)) as u8)
     }
 
-    /// Class number `index`, less than [`SizeClass::COUNT`].
+    /// Class number `index`, less than `SizeClass::COUNT`.
     pub const fn nth(index: usize) -> SizeClass {
         debug_assert!(index < SizeClass::COUNT);
         SizeClass(index as u8)
@@ -79,7 +79,7 @@ impl SizeClass {
     }
 
     /// The blocks of the smallest segments of this class.
-    pub const fn least_blocks(self) -> u32 {
+    pub(crate) const fn least_blocks(self) -> u32 {
         (self.cell().0 * 8 * LEAST_CELLS).div_ceil(BLOCK.0).next_power_of_two() as u32
     }
 }

@@ -71,7 +71,7 @@ impl Step {
     }
 
     /// Words of closures that are copied when they are collected.
-    pub fn copied_words(&self) -> Words {
+    pub(crate) fn copied_words(&self) -> Words {
         Words(self.scanned.words + self.flat.words)
     }
 
@@ -102,7 +102,7 @@ impl Steps {
     /// generations (for ageing) otherwise.
     ///
     /// # Panics
-    /// If a block's state cannot tell that many steps apart ([`BlockState::STEP_MAX`]).
+    /// If a block's state cannot tell that many steps apart (`BlockState::STEP_MAX`).
     pub fn new(generations: u32) -> Self {
         assert!(
             generations <= u32::from(BlockState::STEP_MAX),
@@ -157,7 +157,7 @@ impl Steps {
     }
 
     /// Words of large objects in all steps.
-    pub fn large_words(&self) -> Words {
+    pub(crate) fn large_words(&self) -> Words {
         Words(self.steps.iter().map(|step| step.large_words).sum())
     }
 
