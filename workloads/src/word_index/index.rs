@@ -4,8 +4,10 @@ use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::Collector;
 use gclab_core::mutator::{ByteArray, Gc, MutArray, Mutator, NoGc, OptionRoot, Root};
 
-use super::PHRASE;
 use super::words::hash;
+
+/// The most words of a phrase.
+pub(super) const PHRASE: usize = 3;
 
 /// Buckets of an empty index, a power of 2.
 const FIRST_BUCKETS: usize = 256;
