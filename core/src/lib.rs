@@ -18,7 +18,7 @@ pub mod memory;
 mod miri_libc;
 pub mod mutants;
 pub mod mutator;
-mod prefetch;
+pub mod prefetch;
 pub mod profile;
 pub mod recorder;
 pub mod remembered;

@@ -29,11 +29,14 @@ const COMPACT_FROM: usize = if cfg!(miri) { 2 * CHUNK } else { 1 << 18 };
 /// A piece of the buffer. Its memory counts under the limit of the heap.
 #[derive(Debug)]
 struct Chunk {
-    entries: Box<[u64; CHUNK]>,
+    entries: Box<[Slot; CHUNK]>,
     charges: Option<Charges>,
 }
 
-const CHUNK_BYTES: Bytes = Bytes(CHUNK * size_of::<u64>());
+const CHUNK_BYTES: Bytes = Bytes(CHUNK * size_of::<Slot>());
+
+/// Fills chunks that have not been written.
+const NO_SLOT: Slot = Slot(std::ptr::null_mut());
 
 impl Chunk {
     /// A new chunk, unless the limit forbids it or the request is refused.
@@ -54,7 +57,7 @@ impl Chunk {
 
     fn of(charges: &Option<Charges>) -> Chunk {
         Chunk {
-            entries: Box::new([0; CHUNK]),
+            entries: Box::new([NO_SLOT; CHUNK]),
             charges: charges.clone(),
         }
     }
@@ -71,8 +74,8 @@ impl Drop for Chunk {
 /// A remembered set. One thread writes it; collections read it while that thread is stopped.
 #[derive(Debug)]
 pub struct RememberedSet {
-    cursor: Cell<*mut u64>,
-    limit: Cell<*mut u64>,
+    cursor: Cell<*mut Slot>,
+    limit: Cell<*mut Slot>,
     full: UnsafeCell<Chunks>,
     /// Entries below which duplicates stay.
     compact_from: usize,
@@ -106,7 +109,7 @@ impl RememberedSet {
     /// An empty set for a mutator that allocates `area` between collections.
     pub(crate) fn beside(area: Bytes, charges: Charges) -> Self {
         RememberedSet {
-            compact_from: (area.0 / 2 / size_of::<u64>()).max(COMPACT_FROM),
+            compact_from: (area.0 / 2 / size_of::<Slot>()).max(COMPACT_FROM),
             ..RememberedSet::charged(charges)
         }
     }
@@ -136,7 +139,7 @@ impl RememberedSet {
         let cursor = self.cursor.get();
         // SAFETY: `grow` left the cursor before the limit, inside the last chunk, which this set
         // owns.
-        unsafe { cursor.write(slot.0 as u64) };
+        unsafe { cursor.write(slot) };
         self.cursor.set(cursor.wrapping_add(1));
     }
 
@@ -153,7 +156,7 @@ impl RememberedSet {
         if entries >= chunks.compact_at.max(if is_tight { 0 } else { self.compact_from }) {
             // All chunks are full: `grow` is called only then.
             let all = chunks.used.iter().flat_map(|chunk| chunk.entries.iter().copied());
-            let mut slots: Vec<u64> = all.collect();
+            let mut slots: Vec<Slot> = all.collect();
             slots.sort_unstable();
             slots.dedup();
             chunks.compact_at = slots.len() * 2;
@@ -179,7 +182,7 @@ impl RememberedSet {
         self.limit.set(range.end);
     }
 
-    fn refill(&self, chunks: &mut Chunks, slots: &[u64]) {
+    fn refill(&self, chunks: &mut Chunks, slots: &[Slot]) {
         chunks.spare.append(&mut chunks.used);
         self.add_chunk(chunks);
         for part in slots.chunks(CHUNK) {
@@ -199,7 +202,7 @@ impl RememberedSet {
     pub fn len(&self) -> usize {
         // SAFETY: as in `grow`.
         let chunks = unsafe { &*self.full.get() };
-        let room = (self.limit.get() as usize - self.cursor.get() as usize) / size_of::<u64>();
+        let room = (self.limit.get() as usize - self.cursor.get() as usize) / size_of::<Slot>();
         chunks.used.len() * CHUNK - room
     }
 
@@ -212,12 +215,12 @@ impl RememberedSet {
     pub fn bytes(&self) -> Bytes {
         // SAFETY: as in `grow`.
         let chunks = unsafe { &*self.full.get() };
-        Bytes((chunks.used.len() + chunks.spare.len()) * size_of::<[u64; CHUNK]>())
+        Bytes((chunks.used.len() + chunks.spare.len()) * size_of::<[Slot; CHUNK]>())
     }
 
     /// Empties the set and calls `visit` for runs of its entries, in the order of recording.
     /// `visit` may push again.
-    pub(crate) fn drain(&self, mut visit: impl FnMut(&RememberedSet, &[u64])) {
+    pub(crate) fn drain(&self, mut visit: impl FnMut(&RememberedSet, &[Slot])) {
         let entries = self.len();
         let mut left = entries;
         for chunk in self.take_chunks() {
@@ -256,7 +259,7 @@ impl RememberedSet {
             .iter()
             .flat_map(|chunk| chunk.entries.iter())
             .take(entries)
-            .map(|&word| Slot(word as *mut u64))
+            .copied()
     }
 }
 
@@ -283,7 +286,7 @@ impl RememberedChunks {
     }
 
     /// Runs of entries, which stay at their addresses until [`RememberedChunks::give_back`].
-    pub fn iter(&self) -> impl Iterator<Item = &[u64]> {
+    pub fn iter(&self) -> impl Iterator<Item = &[Slot]> {
         self.chunks.iter().map(|(chunk, entries)| &chunk.entries[..*entries])
     }
 
@@ -317,7 +320,7 @@ mod tests {
         assert_eq!(set.len(), n);
         let mut seen = Vec::new();
         set.drain(|_, part| seen.extend_from_slice(part));
-        assert_eq!(seen, (1..=n).map(|i| i as u64 * 8).collect::<Vec<_>>());
+        assert_eq!(seen, (1..=n).map(slot).collect::<Vec<_>>());
         assert!(set.is_empty());
     }
 
@@ -327,8 +330,8 @@ mod tests {
         (1..=2 * CHUNK).for_each(|i| set.push(slot(i)));
         set.drain(|set, part| {
             part.iter()
-                .filter(|&&w| w % 16 == 0)
-                .for_each(|&w| set.push(Slot(w as *mut u64)))
+                .filter(|slot| slot.addr().0 % 16 == 0)
+                .for_each(|&slot| set.push(slot))
         });
         assert_eq!(set.len(), CHUNK);
     }

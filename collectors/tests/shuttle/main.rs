@@ -12,8 +12,8 @@ use gclab_core::mutator::{Handle, MutArray, Mutator};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
+use shuttle::Runner;
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
-use shuttle::{Config, Runner};
 use std::sync::Arc;
 
 /// The number of schedules of each kind and program.
@@ -55,8 +55,8 @@ fn program<C: Collector>(m: &mut Mutator<'_, C>, table: &Handle<MutArray<List>>,
     });
 }
 
-fn world<C: Collector>(flags: &Config) {
-    let mut world = World::<C>::new(flags).expect("a small heap");
+fn world<C: Collector>(config: &Config) {
+    let mut world = World::<C>::new(config).expect("a small heap");
     Checker::install(&mut world);
     let table = world.enter(|m| {
         m.frame(|m, [array]| {
@@ -79,9 +79,9 @@ fn world<C: Collector>(flags: &Config) {
 }
 
 fn under<C: Collector>(scheduler: impl Scheduler + 'static, balance: FromGeneration) {
-    let mut config = Config::new();
-    config.stack_size = 1 << 20;
-    Runner::new(scheduler, config).run(move || {
+    let mut settings = shuttle::Config::new();
+    settings.stack_size = 1 << 20;
+    Runner::new(scheduler, settings).run(move || {
         world::<C>(&Config {
             capabilities: 2,
             gc_threads: 2,

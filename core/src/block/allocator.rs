@@ -7,7 +7,7 @@
 //! 2. megablocks (see [`super::megablocks`]). Blocks left over in the last one become a free group,
 //!    so a run of 300 blocks leaves 212 for others (GHC wastes them).
 
-use std::sync::Arc;
+use crate::sync::Arc;
 
 use super::descriptor::{self, Descriptor};
 use super::extents::Extents;

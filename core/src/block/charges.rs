@@ -17,9 +17,8 @@
 
 use super::Shortage;
 use crate::memory::Requests;
+use crate::sync::{Arc, AtomicUsize, Ordering::Relaxed};
 use crate::words::Bytes;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// A handle on the account of one heap. Clones share it; threads may use it at the same time.
 #[derive(Clone, Debug)]

@@ -15,11 +15,11 @@
 //! of their own.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use super::sizes::bytes_of_blocks;
 use super::{BLOCK_SHIFT, BlockId, BlockRun};
 use crate::memory::{MemoryError, Table};
+use crate::sync::{MappedU8, Ordering::Relaxed};
 use crate::words::Addr;
 
 /// The first step that is not collected at every collection: generation 1.
@@ -161,14 +161,14 @@ pub struct StateTable {
     /// Number of blocks in the reservation.
     blocks: usize,
     /// `blocks + 1` bytes; the last one is [`BlockState::OUTSIDE`] for ever.
-    bytes: Table<AtomicU8>,
+    bytes: Table<MappedU8>,
 }
 
 impl StateTable {
     /// Makes a table for `blocks` blocks from `base`, none of which is committed yet.
     pub(super) fn new(base: Addr, blocks: u32) -> Result<StateTable, MemoryError> {
         let blocks = blocks as usize;
-        let bytes: Table<AtomicU8> = Table::new(blocks + 1)?;
+        let bytes: Table<MappedU8> = Table::new(blocks + 1)?;
         bytes[blocks].store(BlockState::OUTSIDE.0, Relaxed);
         Ok(StateTable { base, blocks, bytes })
     }
@@ -224,7 +224,7 @@ impl StateTable {
 /// A [`StateTable`] as three words, for loops that keep it in registers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StateView {
-    table: *const AtomicU8,
+    table: *const MappedU8,
     base: Addr,
     blocks: usize,
 }

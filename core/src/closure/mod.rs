@@ -17,6 +17,7 @@ mod header;
 mod info;
 #[doc(hidden)]
 pub mod layout;
+mod range;
 mod statics;
 
 pub use field::{Field, Mut, MutField, Plain, Ptr};
@@ -24,10 +25,10 @@ pub use gclab_derive::Closure;
 pub use header::Header;
 pub(crate) use info::VARIABLE;
 pub use info::{Kind, TypeInfo};
+pub(crate) use range::{ClosureRange, SlotRange};
 
 use crate::sync::{Ordering, shared_word};
 use crate::words::{Addr, Words};
-use std::ops::Range;
 
 /// A type whose values are closures in the heap.
 ///
@@ -59,14 +60,14 @@ impl Slot {
         Addr(self.0 as usize)
     }
 
-    /// Reads the pointer in the slot.
+    /// Reads the pointer in the slot: a closure, or null.
     ///
     /// # Safety
     /// The slot lies in live heap or root memory, and no other thread writes it now.
     #[inline(always)]
-    pub(crate) unsafe fn load(self) -> u64 {
+    pub(crate) unsafe fn load(self) -> ClosureRef {
         // SAFETY: the caller vouches that the slot is readable.
-        unsafe { *self.0 }
+        ClosureRef(unsafe { *self.0 } as *mut u64)
     }
 
     /// [`Slot::load`] while another thread may read or write the same slot: a slot that is
@@ -76,32 +77,33 @@ impl Slot {
     /// The slot lies in live heap or root memory, and other threads write it by
     /// [`Slot::store_shared`] only.
     #[inline(always)]
-    pub(crate) unsafe fn load_shared(self) -> u64 {
+    pub(crate) unsafe fn load_shared(self) -> ClosureRef {
         // SAFETY: the caller vouches that the slot is readable. Relaxed: a closure's own header
         // says (with acquire) whether the closure was moved. The slot may hold the address of a
         // copy whose block's state is not visible yet; then the thread that stored it has
         // remembered the slot if need be.
-        unsafe { shared_word(self.0) }.load(Ordering::Relaxed)
+        let word = unsafe { shared_word(self.0) }.load(Ordering::Relaxed);
+        ClosureRef(word as *mut u64)
     }
 
     /// Overwrites the pointer in the slot.
     ///
     /// # Safety
-    /// As [`Slot::load`]; `value` is null or the address of a closure of the same heap.
+    /// As [`Slot::load`]; `value` is null or a closure of the same heap.
     #[inline(always)]
-    pub(crate) unsafe fn store(self, value: u64) {
+    pub(crate) unsafe fn store(self, value: ClosureRef) {
         // SAFETY: the caller vouches that the slot is writable.
-        unsafe { *self.0 = value };
+        unsafe { *self.0 = value.0 as u64 };
     }
 
     /// [`Slot::store`] while another thread may store the same value to the same slot.
     ///
     /// # Safety
-    /// As [`Slot::load_shared`]; `value` as for [`Slot::store`].
+    /// As for [`Slot::load_shared`]; `value` as for [`Slot::store`].
     #[inline(always)]
-    pub(crate) unsafe fn store_shared(self, value: u64) {
+    pub(crate) unsafe fn store_shared(self, value: ClosureRef) {
         // SAFETY: the caller vouches that the slot is writable. Relaxed: as for `load_shared`.
-        unsafe { shared_word(self.0) }.store(value, Ordering::Relaxed);
+        unsafe { shared_word(self.0) }.store(value.0 as u64, Ordering::Relaxed);
     }
 }
 
@@ -129,6 +131,12 @@ impl ClosureRef {
         Addr(self.0 as usize)
     }
 
+    /// Whether this is null: no closure.
+    #[inline(always)]
+    pub(crate) fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
     /// The header word, which may be a forwarding address.
     ///
     /// # Safety
@@ -143,7 +151,7 @@ impl ClosureRef {
     /// address is returned, the copy at that address can be read.
     ///
     /// # Safety
-    /// As [`ClosureRef::header`].
+    /// As for [`ClosureRef::header`].
     #[inline(always)]
     pub(crate) unsafe fn shared_header(self) -> Header {
         // SAFETY: closures start with their header word. Acquire: pairs with the release of
@@ -152,18 +160,20 @@ impl ClosureRef {
     }
 
     /// Replaces `header` by the forwarding address `to`. If another thread was faster, its address
-    /// is the error.
+    /// is the error (race R7 of
+    /// `docs/parallel-collection.md`).
     ///
     /// # Safety
     /// A closure with this header, forwarded or not, starts here, and its copy is at `to`.
     #[inline(always)]
-    pub(crate) unsafe fn forward_shared(self, header: Header, to: u64) -> Result<(), u64> {
+    pub(crate) unsafe fn forward_shared(self, header: Header, to: ClosureRef) -> Result<(), ClosureRef> {
         // SAFETY: closures start with their header word. Release: a thread that follows the address
         // sees the copy and the state of its block. Acquire: this thread sees those of the other's
         // copy.
         unsafe { shared_word(self.0) }
-            .compare_exchange(header.0, to, Ordering::Release, Ordering::Acquire)
+            .compare_exchange(header.0, to.0 as u64, Ordering::Release, Ordering::Acquire)
             .map(drop)
+            .map_err(|other| ClosureRef(other as *mut u64))
     }
 
     /// Size and slots of the closure that starts here: the one walk over a closure.
@@ -241,13 +251,15 @@ impl ClosureRef {
     }
 }
 
-impl Extent {
-    /// The addresses of the slots.
+impl Header {
+    /// Where the closure was copied to, if this word is a forwarding address.
     #[inline(always)]
-    pub(crate) fn range(self) -> Range<*mut u64> {
-        self.first..self.first.wrapping_add(self.slots)
+    pub(crate) fn forwarded_to(self) -> Option<ClosureRef> {
+        (!self.is_header()).then_some(ClosureRef(self.0 as *mut u64))
     }
+}
 
+impl Extent {
     /// The slots, first to last.
     #[inline(always)]
     pub fn slots(self) -> impl ExactSizeIterator<Item = Slot> {

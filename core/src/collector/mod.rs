@@ -14,7 +14,7 @@ pub use alloc::{Alloc, Bump};
 pub use capability::{Barrier, Capability, GenerationalBarrier, NoBarrier};
 pub use cells::Cells;
 pub use list::{CollectorList, CollectorVisitor};
-pub use pause::{Capabilities, Pause, Roots, Since};
+pub use pause::{Capabilities, Pause, RootSlot, Roots, Since};
 
 use crate::config::{Config, Parameter};
 use crate::heap::{Heap, OutOfMemory};

@@ -8,6 +8,7 @@ use crate::heap::Heap;
 use crate::mutator::{FrameHeader, HandleTable, for_each_frame_slot};
 use crate::words::Bytes;
 use crate::workers::GcThreads;
+use std::marker::PhantomData;
 use std::time::Duration;
 
 /// What a collection works with. The fields are apart so that they can be borrowed apart.
@@ -29,7 +30,8 @@ pub struct Pause<'a, A> {
     pub since: Since,
 }
 
-/// What was between the end of the last collection and the beginning of this one. And the clock, so that nothing but this reads it.
+/// What was between the end of the last collection and the beginning of this one. And the clock, so
+/// that nothing but this reads it.
 #[derive(Debug, Clone, Copy)]
 pub struct Since {
     /// How long the program ran.
@@ -75,6 +77,22 @@ impl<'a, A> Capabilities<'a, A> {
     }
 }
 
+/// A root, strong or weak, of a world that stays stopped for `'a`. Only [`Roots`] makes root slots,
+/// so a safe function that takes one may read and update the slot.
+#[derive(Debug, Clone, Copy)]
+pub struct RootSlot<'a>(Slot, PhantomData<&'a HandleTable>);
+
+impl RootSlot<'_> {
+    fn new(slot: Slot) -> Self {
+        RootSlot(slot, PhantomData)
+    }
+
+    /// The slot without the proof.
+    pub(crate) fn slot(self) -> Slot {
+        self.0
+    }
+}
+
 /// The roots of a stopped world: frames of mutators, handles, heap roots; and weak handles apart.
 #[derive(Debug, Clone, Copy)]
 pub struct Roots<'a> {
@@ -90,15 +108,15 @@ impl<'a> Roots<'a> {
         Roots { frames, handles }
     }
 
-    /// Calls `visit` for every slot that keeps what it points to alive; slots may be null.
-    pub fn for_each(&self, mut visit: impl FnMut(Slot)) {
-        self.for_each_frame_slot(&mut visit);
-        self.handles.for_each_strong(visit);
+    /// Calls `visit` for every slot that keeps its referent alive. Slots may be null.
+    pub fn for_each(&self, mut visit: impl FnMut(RootSlot<'a>)) {
+        self.for_each_frame_slot(|slot| visit(RootSlot::new(slot)));
+        self.handles.for_each_strong(|slot| visit(RootSlot::new(slot)));
     }
 
-    /// Calls `visit` for every slot that does not.
-    pub fn for_each_weak(&self, visit: impl FnMut(Slot)) {
-        self.handles.for_each_weak(visit);
+    /// Calls `visit` for every slot that does not keep its referent alive.
+    pub fn for_each_weak(&self, mut visit: impl FnMut(RootSlot<'a>)) {
+        self.handles.for_each_weak(|slot| visit(RootSlot::new(slot)));
     }
 
     /// Calls `visit` for the slots of the mutators' frames only.

@@ -7,8 +7,7 @@
 //! not depend on time.
 
 use super::MemoryError;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use crate::sync::{Arc, AtomicU64, Ordering::Relaxed};
 
 /// The requests of one heap. Clones share the count.
 #[derive(Clone, Debug, Default)]

@@ -9,6 +9,7 @@ use std::ops::{Deref, DerefMut};
 use super::{MemoryError, PAGE, map, unmap};
 #[cfg(miri)]
 use crate::miri_libc as libc;
+use crate::sync::{MappedU8, MappedU64};
 use crate::words::{Addr, Bytes};
 
 /// Types for which all-zero bytes are a value.
@@ -18,9 +19,9 @@ use crate::words::{Addr, Bytes};
 pub(crate) unsafe trait ZeroValid {}
 
 // SAFETY: zero is a valid integer; no drop.
-unsafe impl ZeroValid for std::sync::atomic::AtomicU8 {}
+unsafe impl ZeroValid for MappedU8 {}
 // SAFETY: zero is a valid integer; no drop.
-unsafe impl ZeroValid for std::sync::atomic::AtomicU64 {}
+unsafe impl ZeroValid for MappedU64 {}
 // SAFETY: zero is a valid integer; no drop.
 unsafe impl ZeroValid for u8 {}
 // SAFETY: zero is a valid integer; no drop.

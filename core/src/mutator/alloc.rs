@@ -118,7 +118,8 @@ impl<'h, C: Collector> Mutator<'h, C> {
     #[inline(never)]
     fn reserve_large(&mut self, words: Words) -> Addr {
         let at = self.slow(|world, stay| world.allocate_large(stay, words));
-        super::bytes::write_filler(at, words);
+        // SAFETY: the collector has just given these words to this mutator, for a large object.
+        unsafe { super::bytes::write_filler(at, words) };
         at
     }
 }

@@ -4,8 +4,8 @@ use super::gc::Distinct;
 use super::{Gc, Mutator, NoGc};
 use crate::closure::{Closure, Kind, TypeInfo, pointer_array_words};
 use crate::collector::Collector;
+use crate::sync::Ordering;
 use std::marker::PhantomData;
-use std::sync::atomic::Ordering;
 
 /// A mutable array of pointers to `T`s; each may be null.
 #[derive(Debug)]

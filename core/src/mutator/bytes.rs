@@ -5,8 +5,9 @@ use super::gc::Distinct;
 use super::{Gc, Mutator, NoGc};
 use crate::closure::{Closure, Header, Kind, TypeInfo, byte_array_words};
 use crate::collector::Collector;
+use crate::sync::Ordering;
+use crate::sync::data::{AtomicU8, AtomicU64};
 use crate::words::{Addr, Words};
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 /// An immutable array of bytes.
 #[derive(Debug)]
@@ -43,10 +44,15 @@ unsafe impl Closure for MutWordArray {
 // SAFETY: no other type has this table.
 unsafe impl Distinct for MutWordArray {}
 
-/// Makes `words` words a byte array of whatever they hold, so that the heap can be walked over them.
-pub(crate) fn write_filler(at: Addr, words: Words) {
+/// Makes `words` words from `at` on a byte array of their present content, so that the heap can be
+/// walked over them.
+///
+/// # Safety
+/// The words are committed memory of a heap, two or more of them, and no closure, reference or other
+/// thread uses them.
+pub(crate) unsafe fn write_filler(at: Addr, words: Words) {
     let closure = at.0 as *mut u64;
-    // SAFETY: the caller owns these words, two or more.
+    // SAFETY: the caller's promise.
     unsafe {
         closure.write(Header::new(&BYTE_ARRAY).0);
         closure.add(1).write(((words.0 - 2) * 8) as u64);

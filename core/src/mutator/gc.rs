@@ -4,8 +4,8 @@ use super::NoGc;
 use crate::closure::Slot;
 use crate::closure::{Closure, ClosureRef, TypeInfo};
 use crate::collector::{Barrier, Collector};
+use crate::sync::{Ordering, Word, shared_word};
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Invariant in `'h`: the brand of one stay in one heap.
 pub(crate) type Brand<'h> = PhantomData<fn(&'h ()) -> &'h ()>;
@@ -95,9 +95,9 @@ impl<'m, 'h, T> Gc<'m, 'h, T> {
     /// # Safety
     /// The closure has more than `index` words of payload.
     #[inline(always)]
-    pub(crate) unsafe fn payload(self, index: usize) -> &'m AtomicU64 {
+    pub(crate) unsafe fn payload(self, index: usize) -> &'m Word {
         // SAFETY: the word lies inside the closure, which stays where it is for `'m`; all accesses that may race are atomic.
-        unsafe { AtomicU64::from_ptr(self.closure.as_ptr().add(1 + index)) }
+        unsafe { shared_word(self.closure.as_ptr().add(1 + index)) }
     }
 }
 
@@ -152,7 +152,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
         C::Barrier::write(
             m.capability(),
             self.closure(),
-            Slot(word.as_ptr()),
+            Slot(std::ptr::from_ref(word).cast::<u64>().cast_mut()),
             || word.load(Ordering::Relaxed),
             new,
         );
@@ -211,12 +211,12 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
     /// The write barrier of a store that had to come first, since what it overwrote was known only then. No collection comes between them:
     /// the mutator is borrowed.
     #[inline(always)]
-    fn exchanged<C: Collector>(self, m: &NoGc<'h, C>, word: &AtomicU64, old: u64, new: u64) {
+    fn exchanged<C: Collector>(self, m: &NoGc<'h, C>, word: &Word, old: u64, new: u64) {
         m.used(self.closure());
         C::Barrier::write(
             m.capability(),
             self.closure(),
-            Slot(word.as_ptr()),
+            Slot(std::ptr::from_ref(word).cast::<u64>().cast_mut()),
             || old,
             ClosureRef(new as *mut u64),
         );

@@ -1,21 +1,22 @@
 //! Handles: roots that outlive frames and may cross threads.
 //!
-//! A [`Handle`] keeps its closure alive until it is dropped; a [`WeakHandle`] does not, and is empty after the
-//! collection that found the closure dead. Both belong to one heap and say so when they are opened in another.
-//! *Heap roots* are named handles that profilers report by name ([`Mutator::set_heap_roots`], and [`Mutator::set_weak_heap_roots`]
-//! for those that do not keep their closures alive).
+//! A [`Handle`] keeps its closure alive until it is dropped; a [`WeakHandle`] does not, and is
+//! empty after the collection that found the closure dead. Both belong to one heap and say so when
+//! they are opened in another. *Heap roots* are named handles that profilers report by name
+//! ([`Mutator::set_heap_roots`], and [`Mutator::set_weak_heap_roots`] for those that do not keep
+//! their closures alive).
 //!
-//! The table of a heap's handles is behind a lock of its own, so that threads that are not in the heap can drop handles at any
-//! time. Only threads inside make or open them, so a collection sees nobody do that. What is dropped while the world is
-//! stopped is put aside until the collection is over: its slots belong to the collection as long as that takes.
+//! The table of a heap's handles is behind a lock of its own, so that threads that are not in the
+//! heap can drop handles at any time. Only threads inside make or open them, so a collection sees
+//! nobody do that. What is dropped while the world is stopped is put aside until the collection is
+//! over: its slots belong to the collection as long as that takes.
 
 use super::gc::Any;
 use super::{Gc, Mutator, NoGc};
-use crate::closure::{Closure, Slot};
+use crate::closure::{Closure, Slot, SlotRange};
 use crate::collector::Collector;
 use crate::sync::{Arc, Mutex, MutexGuard};
 use std::marker::PhantomData;
-use std::ops::Range;
 
 /// The slots behind the handles of one heap.
 #[derive(Debug, Default)]
@@ -84,11 +85,13 @@ impl HandleSlots {
 
 impl HandleTable {
     fn lock(&self) -> MutexGuard<'_, HandleSlots> {
-        // A panic of who holds the lock leaves the table consistent: every operation on it is a single step.
+        // A panic of who holds the lock leaves the table consistent: every operation on it is a
+        // single step.
         self.slots.lock()
     }
 
-    /// The world is stopped: from now on the slots stay where they are, and nobody but the collection writes them.
+    /// The world is stopped: from now on the slots stay where they are, and nobody but the
+    /// collection writes them.
     pub(crate) fn begin_collection(&self) {
         self.lock().collecting = true;
     }
@@ -107,11 +110,13 @@ impl HandleTable {
         self.for_each_heap_root(visit);
     }
 
-    /// The slots of strong handles, which lie one behind the other and stay where they are until the collection is over.
-    pub(crate) fn strong_handles(&self) -> Range<*mut u64> {
+    /// The slots of strong handles, which lie side by side and stay where they are until the
+    /// collection is over.
+    pub(crate) fn strong_handles(&self) -> SlotRange {
         let mut slots = self.lock();
         debug_assert!(slots.collecting, "only then they stay");
-        slots.strong.words.as_mut_ptr_range()
+        let words = &mut slots.strong.words;
+        SlotRange::new(Slot(words.as_mut_ptr()), words.len())
     }
 
     /// Calls `visit` for the slots of heap roots.
@@ -131,7 +136,8 @@ impl HandleTable {
         roots.for_each(|root| visit(Slot(&mut root.closure)));
     }
 
-    /// The heap roots: names, the addresses of their closures (0 for one that was found dead), and whether they are weak, strong ones first.
+    /// The heap roots: names, the addresses of their closures (0 for one that was found dead), and
+    /// whether they are weak, strong ones first.
     pub(crate) fn named_roots(&self) -> Vec<(String, u64, bool)> {
         let slots = self.lock();
         let strong = slots.heap_roots.iter().map(|root| (root, false));
@@ -187,7 +193,8 @@ impl<T: Closure> Handle<T> {
     pub fn open<'m, 'h, C: Collector>(&self, m: &'m NoGc<'h, C>) -> Gc<'m, 'h, T> {
         m.check_handle(&self.table);
         let word = self.table.lock().strong.words[self.index];
-        // SAFETY: `Mutator::handle` stored a pointer to a `T` of this heap (checked above), collections update it.
+        // SAFETY: `Mutator::handle` stored a pointer to a `T` of this heap (checked above),
+        // collections update it.
         unsafe { Gc::from_word(word) }
     }
 }
@@ -200,7 +207,8 @@ impl<T: Closure> WeakHandle<T> {
     pub fn open<'m, 'h, C: Collector>(&self, m: &'m NoGc<'h, C>) -> Option<Gc<'m, 'h, T>> {
         m.check_handle(&self.table);
         let word = self.table.lock().weak.words[self.index];
-        // SAFETY: as for `Handle::open`; collections clear the slot of a closure that they find dead.
+        // SAFETY: as for `Handle::open`; collections clear the slot of a closure that they find
+        // dead.
         unsafe { Gc::option_from_word(word) }
     }
 }
@@ -239,7 +247,8 @@ impl<'h, C: Collector> NoGc<'h, C> {
 }
 
 impl<'h, C: Collector> Mutator<'h, C> {
-    /// Name roots of the heap, as profilers report them; they replace those named before (weak ones stay) and keep their closures alive.
+    /// Name roots of the heap, as profilers report them; they replace those named before (weak ones
+    /// stay) and keep their closures alive.
     pub fn set_heap_roots<'a, 'm: 'a>(&'m self, roots: impl IntoIterator<Item = (&'a str, Gc<'m, 'h, Any>)>)
     where
         'h: 'a,
@@ -248,8 +257,8 @@ impl<'h, C: Collector> Mutator<'h, C> {
         self.handles().lock().heap_roots = roots;
     }
 
-    /// Name roots of the heap that do not keep their closures alive; they replace weak ones named before. One whose closure is found dead leads
-    /// nowhere from then on.
+    /// Name roots of the heap that do not keep their closures alive; they replace weak ones named
+    /// before. One whose closure is found dead leads nowhere from then on.
     pub fn set_weak_heap_roots<'a, 'm: 'a>(&'m self, roots: impl IntoIterator<Item = (&'a str, Gc<'m, 'h, Any>)>)
     where
         'h: 'a,

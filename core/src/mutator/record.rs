@@ -4,7 +4,8 @@ use super::gc::{Any, Distinct};
 use super::{Gc, Mutator, NoGc};
 use crate::closure::{Closure, Kind, RecordShape, TypeInfo};
 use crate::collector::Collector;
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::Ordering;
+use crate::sync::data::AtomicU64;
 
 /// Mutable pointers to closures of any type, and words of data.
 #[derive(Debug)]

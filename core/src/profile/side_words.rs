@@ -7,15 +7,14 @@ use crate::block::Region;
 use crate::block::StateView;
 use crate::closure::ClosureRef;
 use crate::memory::{MemoryError, Table};
-use crate::sync::Mutex;
+use crate::sync::{AtomicU64, MappedU64, Mutex, Ordering::Relaxed};
 use crate::words::{Addr, WORD};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The side words of a heap, with the stacks and biographies that they refer to.
 #[derive(Debug)]
 pub struct SideWords {
     /// Accessed with relaxed order: all facts about one closure are in one word.
-    words: Table<AtomicU64>,
+    words: Table<MappedU64>,
     base: Addr,
     /// The current era. Changed only while the world is stopped.
     era: AtomicU64,
@@ -45,7 +44,7 @@ impl SideWords {
 
     /// The word of the closure at `at`, if it lies in the heap (statics do not).
     #[inline(always)]
-    fn word(&self, at: Addr) -> Option<&AtomicU64> {
+    fn word(&self, at: Addr) -> Option<&MappedU64> {
         self.words.get(at.0.wrapping_sub(self.base.0) / WORD)
     }
 
@@ -157,9 +156,9 @@ impl SideWords {
 /// another thread is faster.
 #[cold]
 #[inline(never)]
-fn first_use(biographies: &Mutex<Biographies>, closure: ClosureRef, word: &AtomicU64, before: SideWord, era: u64) {
+fn first_use(biographies: &Mutex<Biographies>, closure: ClosureRef, word: &MappedU64, before: SideWord, era: u64) {
     let after = before.used_in(era);
-    if word.compare_exchange(before.0, after.0, Relaxed, Relaxed).is_err() {
+    if word.compare_exchange(before.0, after.0, Relaxed).is_err() {
         return;
     }
     // SAFETY: a mutator holds a reference to it, so it is a closure.

@@ -27,12 +27,12 @@
 
 use super::{Marks, set_bits};
 use crate::block::{LARGE_OBJECT, MEGABLOCK, Shortage};
+use crate::closure::ClosureRef;
 use crate::heap::{Heap, OutOfMemory};
 use crate::memory::Table;
 use crate::profile::SideWords;
-use crate::sync::Arc;
+use crate::sync::{Arc, MappedU8, MappedU64, Ordering::Relaxed};
 use crate::words::{Addr, Bytes, Words};
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 /// Words of an entry: the bits of one word of the table.
 pub(crate) const ENTRY: usize = u64::BITS as usize;
@@ -43,8 +43,8 @@ pub(crate) const ENTRY_BYTES: usize = ENTRY * 8;
 /// The live map of a heap. Addresses outside the heap panic.
 #[derive(Debug)]
 pub struct LiveMap {
-    bits: Table<AtomicU64>,
-    overhang: Table<AtomicU8>,
+    bits: Table<MappedU64>,
+    overhang: Table<MappedU8>,
     to: Table<u64>,
     base: Addr,
     side_words: Option<Arc<SideWords>>,
@@ -215,18 +215,18 @@ pub(crate) struct LiveView<'m> {
 }
 
 impl LiveView<'_> {
-    /// The new address of the marked closure at `at`.
+    /// The new address of `closure`, which is marked.
     ///
     /// # Safety
-    /// A closure of the map's heap starts at `at`.
+    /// A closure of the map's heap starts there.
     #[inline(always)]
-    pub unsafe fn forward(self, at: u64) -> u64 {
-        let (entry, bit) = self.map.place(Addr(at as usize));
+    pub unsafe fn forward(self, closure: ClosureRef) -> ClosureRef {
+        let (entry, bit) = self.map.place(closure.addr());
         debug_assert!(entry < self.map.bits.len());
         // SAFETY: every word of the heap has an entry.
         let (bits, to) = unsafe { (self.map.bits.get_unchecked(entry), self.map.to.get_unchecked(entry)) };
         let before = bits.load(Relaxed) & low_bits(bit);
-        to + u64::from(before.count_ones()) * 8
+        ClosureRef((to + u64::from(before.count_ones()) * 8) as *mut u64)
     }
 
     /// Three facts about the entry at `at`: the bits that belong to closures which begin in it, the

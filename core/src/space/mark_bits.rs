@@ -15,9 +15,8 @@ use super::Marks;
 use crate::block::{MEGABLOCK, Shortage};
 use crate::heap::{Heap, OutOfMemory};
 use crate::memory::Table;
-use crate::sync::{Ordering::Relaxed, shared_word};
+use crate::sync::{MappedU64, Ordering::Relaxed, shared_word};
 use crate::words::{Addr, Bytes, Words};
-use std::sync::atomic::AtomicU64;
 
 /// Bits in an entry of the table.
 const BITS: usize = u64::BITS as usize;
@@ -25,7 +24,7 @@ const BITS: usize = u64::BITS as usize;
 /// A bit for each word of a heap. Addresses outside the heap panic.
 #[derive(Debug)]
 pub struct MarkBits {
-    entries: Table<AtomicU64>,
+    entries: Table<MappedU64>,
     base: Addr,
 }
 
@@ -167,7 +166,7 @@ unsafe impl Marks for MarkBits {
 /// `entry` points to an entry of a live table. If `PARALLEL`, all accesses to it are atomic, as
 /// [`shared_word`] demands; otherwise no other thread accesses it.
 #[inline(always)]
-pub(crate) unsafe fn set_bits<const PARALLEL: bool>(entry: *const AtomicU64, bits: u64) -> u64 {
+pub(crate) unsafe fn set_bits<const PARALLEL: bool>(entry: *const MappedU64, bits: u64) -> u64 {
     if PARALLEL {
         // SAFETY: the caller vouches for the entry. Relaxed: a bit says nothing about other memory.
         unsafe { shared_word(entry.cast_mut().cast()) }.fetch_or(bits, Relaxed)

@@ -2,9 +2,17 @@
 //! here only.
 //!
 //! So a `cfg` puts a model checker's types in their place without a change anywhere else: loom's
-//! with `gclab_loom` (`trace::models` runs under it), shuttle's with `gclab_shuttle` (whole worlds
-//! run under it). Locks are parking_lot's. Each is one word. They have no poison (each user says
-//! why a panic leaves the guarded data whole), and thread sanitizers understand them.
+//! with `gclab_loom` (`workers::models` and `trace::models` run under it), shuttle's with
+//! `gclab_shuttle` (whole worlds run under it). Locks are parking_lot's. Each is one word. They have
+//! no poison (each user says why a panic leaves the guarded data whole), and thread sanitizers
+//! understand them.
+//!
+//! A checker's atomics cannot overlay memory that is mapped: they have state of their own. So words
+//! of the heap ([`shared_word`]) and entries of side tables ([`Mapped`]) are std's atomics, with a
+//! point before each access at which shuttle may run another thread. loom's models put a loom atomic
+//! at the address of a shared word; they have no side tables. The bytes and words that programs see
+//! ([`data`]) are std's in every build. `.ci/house` tests that no other file of core names
+//! `std::sync::atomic`.
 
 #[cfg(gclab_loom)]
 pub(crate) mod deque;
@@ -48,22 +56,78 @@ pub(crate) fn this_thread() -> ThreadId {
     tool::thread::current().id()
 }
 
+/// The atomics of heap data in the public interface.
+pub(crate) mod data {
+    pub(crate) use std::sync::atomic::{AtomicU8, AtomicU64};
+}
+use data::{AtomicU8 as DataU8, AtomicU64 as DataU64};
+
 /// The type of a shared word of a heap; in loom's models, one of loom's atomics stands at its
 /// address.
 #[cfg(not(gclab_loom))]
-use std::sync::atomic::AtomicU64 as Word;
+pub(crate) use std::sync::atomic::AtomicU64 as Word;
 #[cfg(gclab_loom)]
-use tool::atomic::AtomicU64 as Word;
+pub(crate) use tool::atomic::AtomicU64 as Word;
 
-/// A word of the heap that several threads of a collection may read and write at a time.
+/// A point at which shuttle may run other threads.
+#[inline(always)]
+fn schedule() {
+    #[cfg(gclab_shuttle)]
+    yield_now();
+}
+
+/// A word of the heap that several threads may read and write at a time.
 ///
 /// # Safety
 /// For all of `'a`, `word` points to aligned, committed memory, and every access to it is atomic.
 #[inline(always)]
 pub(crate) unsafe fn shared_word<'a>(word: *mut u64) -> &'a Word {
-    // A point at which shuttle may run other threads.
-    #[cfg(gclab_shuttle)]
-    yield_now();
+    schedule();
     // SAFETY: the caller vouches for the memory and for atomic access.
     unsafe { &*word.cast::<Word>() }
+}
+
+/// An atomic entry of a side table in mapped memory. Zero is a valid value.
+#[derive(Debug)]
+#[repr(transparent)]
+pub(crate) struct Mapped<A>(A);
+
+/// A [`Mapped`] byte.
+pub(crate) type MappedU8 = Mapped<DataU8>;
+
+/// A [`Mapped`] word.
+pub(crate) type MappedU64 = Mapped<DataU64>;
+
+macro_rules! mapped {
+    ($atomic:ty, $value:ty) => {
+        impl Mapped<$atomic> {
+            #[inline(always)]
+            pub fn load(&self, order: Ordering) -> $value {
+                schedule();
+                self.0.load(order)
+            }
+
+            #[inline(always)]
+            pub fn store(&self, value: $value, order: Ordering) {
+                schedule();
+                self.0.store(value, order);
+            }
+
+            #[inline(always)]
+            pub fn get_mut(&mut self) -> &mut $value {
+                self.0.get_mut()
+            }
+        }
+    };
+}
+
+mapped!(DataU8, u8);
+mapped!(DataU64, u64);
+
+impl MappedU64 {
+    #[inline(always)]
+    pub fn compare_exchange(&self, current: u64, new: u64, order: Ordering) -> Result<u64, u64> {
+        schedule();
+        self.0.compare_exchange(current, new, order, order)
+    }
 }

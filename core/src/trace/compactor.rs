@@ -1,30 +1,39 @@
-//! Compaction: sliding what was marked together, in place and in order (LISP-2, with the tables of [`LiveMap`]).
+//! Compaction: sliding marked closures together, in place and in order (LISP-2, with the tables of
+//! [`LiveMap`]).
 //!
 //! After marking there are three things to do:
 //!
-//! 1. *Plan*: the chunks of each lane are sorted by address, and the closures of one entry of the map after the other are given a place,
-//!    in the same order, from the first chunk on. What begins in one entry stays together: if a chunk has no room left for all of it,
-//!    it goes to the next one.
+//! 1. *Plan*: the chunks of each lane are sorted by address. The closures of one entry of the map
+//!    after the other are given a place, in the same order, from the first chunk on. All closures
+//!    that begin in one entry stay together: if a chunk has no room left for them, they go to the
+//!    next one.
 //! 2. *Update* the roots, and the slots of large objects.
-//! 3. *Slide*: go through the closures once, in order; each is written to where it goes, its slots with the new addresses of
-//!    their referents, which the map knows, wherever those are at that moment.
+//! 3. *Slide*: go through the closures once, in order. Each is written to its new place, its slots
+//!    with the new addresses of their referents, which the map knows, wherever the referents are at
+//!    that moment.
 //!
-//! Closures keep their order in their lane, and what becomes free is at high addresses: whole megablocks, in the end.
+//! Closures keep their order in their lane, and high addresses become free: whole megablocks, in
+//! the end.
 //!
-//! Invariant: no closure goes to a higher address than its own, so none is overwritten before it was moved. (As long as closures go to an earlier chunk than
-//! they come from that is clear. When they come to go to the chunk that they come from, those before them in it need no more room than they
-//! had, and so what fitted in it fits.) [`LiveMap`] asserts it of each entry. What is lost at the end of a chunk is at most what begins in one entry, 470 words; of small closures a few.
+//! Invariant: no closure goes to a higher address than its own, so none is overwritten before it
+//! was moved. (As long as closures go to an earlier chunk than they come from, that is clear. When
+//! they begin to go to the chunk that they come from, those before them in it need no more room
+//! than they had, and so everything that fitted in it fits.) [`LiveMap`] asserts it of each entry.
+//! At the end of a chunk at most the closures that begin in one entry are lost, 470 words; of small
+//! closures a few words.
 //!
-//! Memory: nothing but the map, which is a 32nd of the heap (and a 512th), and a word for each chunk.
+//! Memory: nothing but the map, which is a 32nd of the heap (and a 512th), and a word for each
+//! chunk.
 
 use crate::block::BlockRun;
 use crate::closure::{ClosureRef, Slot, VARIABLE};
+use crate::collector::RootSlot;
 use crate::heap::Heap;
 use crate::profile::SideWords;
 use crate::space::{Chunk, ENTRY, ENTRY_BYTES, Lane, LargeObject, LiveMap, LiveView, Marks, Steps};
 use crate::words::{Addr, Bytes, Words};
 
-/// Words without pointers that are worth a call to move them.
+/// Words without pointers that are moved by a call.
 const MANY: usize = 16;
 
 /// One compaction of the oldest step, under way.
@@ -33,7 +42,7 @@ pub struct Compactor<'m> {
     map: &'m mut LiveMap,
     /// The chunks of the two lanes as they were, by address.
     lanes: [Vec<Chunk>; 2],
-    /// Where each chunk that is still needed will end.
+    /// The future ends of the chunks that are still needed.
     ends: [Vec<Addr>; 2],
     large: Vec<LargeObject>,
     dead_large: Vec<BlockRun>,
@@ -41,7 +50,7 @@ pub struct Compactor<'m> {
     moved: Words,
 }
 
-/// What a compaction did.
+/// The results of a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Compacted {
     /// Words of closures that have another address now.
@@ -49,7 +58,8 @@ pub struct Compacted {
 }
 
 impl<'m> Compactor<'m> {
-    /// After marking: gives everything that lives in the oldest step its place. All that lives is there.
+    /// After marking: gives every live closure of the oldest step its place. All live closures are
+    /// there.
     pub fn plan(steps: &mut Steps, map: &'m mut LiveMap) -> Self {
         let number = steps.oldest();
         let step = std::mem::take(steps.step_mut(number));
@@ -76,14 +86,15 @@ impl<'m> Compactor<'m> {
         }
     }
 
-    /// Update a root, or a weak slot whose referent lives.
+    /// Updates a root, or a weak slot whose referent lives.
     #[inline]
-    pub fn update(&self, slot: Slot) {
-        // SAFETY: the slots that a collector gets to see are those of a stopped world; what they hold is marked, or null.
-        unsafe { update(slot, self.map.view()) }
+    pub fn update(&self, slot: RootSlot<'_>) {
+        // SAFETY: a root of a stopped world, which no other thread uses; its referent is marked and
+        // planned, or it is null.
+        unsafe { update(slot.slot(), self.map.view()) }
     }
 
-    /// Move everything to its place, and update all slots.
+    /// Moves everything to its place, and updates all slots.
     pub fn slide(&mut self) {
         let map = self.map.view();
         if let Some(side_words) = self.map.side_words() {
@@ -96,7 +107,7 @@ impl<'m> Compactor<'m> {
         self.moved = unsafe { slide_with_popcnt(&self.large, &self.lanes, map) };
     }
 
-    /// Give the oldest step what it has now, free the rest, and clear the map.
+    /// Gives the oldest step the chunks that are still needed, frees the rest, and clears the map.
     pub fn finish(self, heap: &mut Heap, steps: &mut Steps) -> Compacted {
         let [scanned, flat] = self.ends;
         for chunk in self.lanes.iter().flatten() {
@@ -128,7 +139,8 @@ impl<'m> Compactor<'m> {
     }
 }
 
-/// Gives what lives in these chunks its places in the first of them, by address; where each will end.
+/// Gives the live closures of these chunks their places in the first of them, by address. Returns
+/// the future end of each chunk that is still needed.
 fn plan_lane(chunks: &mut [Chunk], map: &mut LiveMap) -> Vec<Addr> {
     chunks.sort_unstable_by_key(|chunk| chunk.run.start());
     let mut ends: Vec<Addr> = Vec::with_capacity(chunks.len());
@@ -155,10 +167,11 @@ fn plan_lane(chunks: &mut [Chunk], map: &mut LiveMap) -> Vec<Addr> {
     ends
 }
 
-/// Moves the side words of what lives in a chunk to where it goes. Chunks come in order, so none is overwritten before it was moved.
+/// Moves the side words of the live closures of a chunk to where these go. Chunks come in order, so
+/// no side word is overwritten before it was moved.
 ///
 /// # Safety
-/// Everything that lives is in `map`, with its destination, and still where it was.
+/// Every live closure is in `map`, with its destination, and still where it was.
 unsafe fn move_side_words(chunk: Chunk, map: LiveView<'_>, side_words: &SideWords) {
     let mut at = chunk.run.start();
     while at < chunk.end {
@@ -177,22 +190,24 @@ unsafe fn move_side_words(chunk: Chunk, map: LiveView<'_>, side_words: &SideWord
     }
 }
 
-/// Make a slot point to where its referent goes.
+/// Makes a slot point to where its referent goes.
 ///
 /// # Safety
-/// The slot is a live one of a stopped world; what it points to is marked, and planned.
+/// The slot is a live one of a stopped world, which no other thread uses. It is null, or its
+/// referent is marked and planned.
 #[inline(always)]
 unsafe fn update(slot: Slot, map: LiveView<'_>) {
     // SAFETY: the caller's promise.
     unsafe {
-        let word = slot.load();
-        if word != 0 {
-            slot.store(map.forward(word));
+        let closure = slot.load();
+        if !closure.is_null() {
+            slot.store(map.forward(closure));
         }
     }
 }
 
-/// [`slide_all`] with the machine's own count of bits, if it has one, which the common target lacks: each slot takes one.
+/// [`slide_all`] with the machine's own instruction to count bits, if it has one. Each slot takes
+/// one count, and the common target lacks the instruction.
 ///
 /// # Safety
 /// As for [`slide_all`].
@@ -213,44 +228,48 @@ unsafe fn slide_with_popcnt(large: &[LargeObject], lanes: &[Vec<Chunk>; 2], map:
     unsafe { slide_all(large, lanes, map) }
 }
 
-/// Update the slots of large objects, and move the closures of all chunks; the words of those that went elsewhere.
+/// Updates the slots of large objects, and moves the closures of all chunks. Returns the words of
+/// the closures that have another address now.
 ///
 /// # Safety
-/// Everything that lives is in `map`, with its destination; the chunks of each lane come by address.
+/// Every live closure is in `map`, with its destination. The chunks of each lane are sorted by
+/// address.
 #[inline(always)]
 unsafe fn slide_all(large: &[LargeObject], lanes: &[Vec<Chunk>; 2], map: LiveView<'_>) -> Words {
     for large in large {
-        // SAFETY: a large object that lives, and is not moved.
+        // SAFETY: a live large object, which is not moved.
         let extent = unsafe { ClosureRef(large.run.start().as_mut_ptr()).extent() };
         for slot in extent.slots() {
-            // SAFETY: one of its slots; what it points to lives.
+            // SAFETY: one of its slots; the referent lives.
             unsafe { update(slot, map) };
         }
     }
     let mut moved = 0;
     for chunk in lanes.iter().flatten() {
-        // SAFETY: the chunks before this one have been slid, those behind it have not.
+        // SAFETY: the chunks before this one have been slid, and those behind it have not.
         moved += unsafe { slide_chunk(*chunk, map) }.0;
     }
     Words(moved)
 }
 
+/// Moves the closures of a chunk. Returns the words of those that have another address now.
+///
 /// # Safety
-/// As for [`slide_all`]; the chunks before this one have been slid.
+/// As for [`slide_all`]; the chunks before this one have been slid, and those behind it have not.
 #[inline(always)]
 unsafe fn slide_chunk(chunk: Chunk, map: LiveView<'_>) -> Words {
     let mut moved = 0;
     let mut at = chunk.run.start();
     while at < chunk.end {
         let (mut bits, _, to) = map.beginning(at);
-        let mut to = to.as_mut_ptr::<u64>();
+        let mut to = ClosureRef(to.as_mut_ptr());
         while bits != 0 {
             let first = bits.trailing_zeros() as usize;
             let closure = ClosureRef(Addr(at.0 + first * 8).as_mut_ptr());
             // SAFETY: closures that live begin where bits begin, and behind one another.
             let words = unsafe { slide_closure(closure, to, map) };
-            moved += if to == closure.0 { 0 } else { words.0 };
-            to = to.wrapping_add(words.0);
+            moved += if to == closure { 0 } else { words.0 };
+            to = ClosureRef(to.0.wrapping_add(words.0));
             let behind = first + words.0;
             bits = if behind < ENTRY { bits >> behind << behind } else { 0 };
         }
@@ -259,14 +278,17 @@ unsafe fn slide_chunk(chunk: Chunk, map: LiveView<'_>) -> Words {
     Words(moved)
 }
 
-/// Move a closure to `to`, with its slots updated.
+/// Moves a closure to `to`, with its slots updated. Returns its size.
 ///
 /// # Safety
-/// A closure is there; `to` is not behind it, and what `to` overwrites of others was moved.
+/// A closure is at `closure`, whose referents are marked and planned. `to` is not at a higher
+/// address, and closures that this overwrites have been moved.
 #[inline(always)]
-unsafe fn slide_closure(closure: ClosureRef, to: *mut u64, map: LiveView<'_>) -> Words {
-    // SAFETY: the caller's promise. Words are read before anything is written at or behind them, since `to` is not behind the closure.
+unsafe fn slide_closure(closure: ClosureRef, to: ClosureRef, map: LiveView<'_>) -> Words {
+    // SAFETY: the caller's promise. Words are read before anything is written at or behind them,
+    // since `to` is not behind the closure.
     unsafe {
+        let to = to.0;
         let header = closure.header();
         let extent = closure.extent_from(header);
         let words = extent.words.0;
@@ -278,15 +300,20 @@ unsafe fn slide_closure(closure: ClosureRef, to: *mut u64, map: LiveView<'_>) ->
         }
         let slots_end = done + extent.slots;
         while done < slots_end {
-            let word = closure.0.add(done).read();
-            to.add(done).write(if word == 0 { 0 } else { map.forward(word) });
+            let referent = Slot(closure.0.add(done)).load();
+            let moved = if referent.is_null() {
+                referent
+            } else {
+                map.forward(referent)
+            };
+            Slot(to.add(done)).store(moved);
             done += 1;
         }
         if words - done > MANY {
             std::ptr::copy(closure.0.add(done), to.add(done), words - done);
         } else {
             while done < words {
-                // Volatile, lest the loop become a call for a word or two.
+                // Volatile, since the compiler would make the loop a call, for a word or two.
                 to.add(done).write_volatile(closure.0.add(done).read_volatile());
                 done += 1;
             }
@@ -302,7 +329,8 @@ mod tests {
     use crate::config::Config;
     use proptest::prelude::*;
 
-    /// Chunks of these blocks, in two heaps' worth of random places, filled with closures of these sizes, of which some live.
+    /// Chunks of these blocks, in two heaps' worth of random places, filled with closures of these
+    /// sizes, of which some live.
     fn chunks(heap: &mut Heap, blocks: &[u32]) -> Vec<Chunk> {
         let gap = heap.allocate(3, 3, BlockState::NURSERY).expect("a small heap");
         let mut chunks: Vec<Chunk> = Vec::new();
@@ -319,7 +347,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-        /// Every closure that lives goes to a place of its own, whole, in the order of addresses, in a chunk, and not up.
+        /// Every live closure goes to a place of its own, whole, in the order of addresses, in a
+        /// chunk, and not to a higher address.
         #[test]
         fn what_lives_is_slid_together(
             blocks in proptest::collection::vec(1..9u32, 1..12),
@@ -357,7 +386,7 @@ mod tests {
             let (mut chunk, mut free) = (0, Addr(0));
             for (at, words) in live {
                 // SAFETY: an address of this heap.
-                let to = Addr(unsafe { map.view().forward(at.0 as u64) } as usize);
+                let to = Addr(unsafe { map.view().forward(ClosureRef(at.as_mut_ptr())) }.addr().0);
                 prop_assert!(to <= at && (!all || blocks.len() > 1 || to == at), "{at} goes to {to}");
                 while !(chunks[chunk].run.start() <= to && to < ends[chunk]) {
                     prop_assert!(chunk == 0 && free.0 == 0 || free == ends[chunk]);

@@ -1,69 +1,62 @@
 //! Evacuation and scavenging: copying collection over steps.
 //!
-//! *Evacuate* a slot: if its referent lies in a condemned block, copy it (or, if that was done, follow the forwarding
-//! address) and update the slot. *Scavenge*: evacuate every slot of what was copied, until nothing is left. Every
-//! collector that copies uses this, whatever its steps.
+//! *Evacuate* a slot: if its referent lies in a condemned block, copy it (or, if that was done,
+//! follow the forwarding address) and update the slot. *Scavenge*: evacuate every slot of the
+//! copies, until nothing is left. Every collector that copies uses this, with any steps.
 //!
-//! Where a closure goes: one step up, or to the step of the closure that points to it if that is older (eager
-//! promotion, for mutable holders too), so that tracing makes a pointer from old to young only where the referent had
-//! gone to a younger step before, or lies in an old one that is not collected. Those slots are remembered; everything else
-//! that was remembered is dropped, since remembered slots are evacuated first and promote their referents. (Where several threads share them, some roots may come
-//! first; what those leave in a younger step is remembered again.)
+//! Where a closure goes: one step up, or to the step of the closure that points to it if that is
+//! older (eager promotion, for mutable holders too). So tracing makes a pointer from old to young
+//! only where the referent had gone to a younger step before, or lies in an old one that is not
+//! collected. Those slots are remembered; everything else that was remembered is dropped, since
+//! remembered slots are evacuated first and promote their referents. (Where several workers share
+//! them, some roots may come first; referents that those leave in a younger step are remembered
+//! again.)
 //!
-//! Order: slots found by scavenging, but the last ones of a range, go through the prefetch queue ([`super::queue`]), roots and remembered slots do
-//! not. Older steps are scavenged before younger ones. Large objects are not copied: their blocks change state, and their
-//! slots are scavenged from where they are.
+//! Order: slots found by scavenging, except the last ones of a range, go through the prefetch ring;
+//! roots and remembered slots do not. Older steps are scavenged before younger ones. Large objects
+//! are not copied: their blocks change state, and their slots are scavenged from where they are.
 //!
-//! The thread that collects does it alone, in code without atomics, as long as there is not enough to be shared; then, if it has [`Workers`], it
-//! wakes the others. So a collection that is small, or whose closures form one long chain, costs the same with any number of threads.
+//! The thread that collects works alone, in code without atomics, as long as there is not enough to
+//! share. Then, if it has [`Workers`], it wakes them for a parallel phase. So a collection that is
+//! small, or whose closures form one long chain, costs the same with any number of threads.
 
-use super::copier::Copier;
-use super::lane::{Cursor, OpenLane, SharedHeap};
-use super::parallel::{Owned, phase_of};
-use super::pending::Pending;
-use super::queue::MAX_LANES;
-use crate::block::FIRST_OLD_STEP;
-use crate::block::{BlockRun, BlockState};
-use crate::closure::{ClosureRef, Slot};
-use crate::collector::{Capabilities, Roots};
+use super::copier::{Copier, Owned, Pending, SharedRoots, Workspace, phase_of};
+use super::drained::Drained;
+use crate::block::{BlockRun, BlockState, FIRST_OLD_STEP};
+use crate::closure::Slot;
+use crate::collector::{Capabilities, RootSlot, Roots};
 use crate::heap::{Heap, OutOfMemory};
-use crate::remembered::{RememberedChunks, RememberedSet};
-use crate::space::{LargeObject, Nursery, Steps};
-use crate::sync::Arc;
-use crate::words::{Addr, Words};
+use crate::remembered::RememberedSet;
+use crate::space::{LargeObject, Nursery, Step, Steps};
+use crate::words::Words;
 use crate::workers::Workers;
 use gclab_stats::{Shared, Sharing};
-use std::ops::Range;
 
 /// One collection by copying, under way.
 #[derive(Debug)]
 pub struct Evacuator<'h> {
-    /// Of the thread that collects.
+    /// The copier of the thread that collects.
     copier: Copier<'h>,
-    /// Of the threads that were called.
+    /// The copiers of the other workers, after a parallel phase.
     others: Vec<Copier<'h>>,
     workers: Option<Workers<'h>>,
-    /// What each thread of a team without load balancing has to begin with.
-    owned: Vec<Owned>,
-    /// Remembered slots that are shared out.
-    chunks: RememberedChunks,
-    /// Slots of handles that are shared out.
-    handles: Range<*mut u64>,
+    /// Roots that the workers will evacuate.
+    shared_roots: SharedRoots,
     shared: Shared,
-    /// What is freed at the end, unless (large objects) it was reached.
+    /// The blocks of small closures that were condemned. All are freed at the end.
     from_space: Vec<BlockRun>,
+    /// The large objects that were condemned. Those that were not reached are freed at the end.
     from_large: Vec<LargeObject>,
     last_condemned: u8,
 }
 
-const NO_SLOTS: Range<*mut u64> = std::ptr::null_mut()..std::ptr::null_mut();
-
-/// What a copying collection did.
+/// The results of a copying collection.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Evacuated {
     /// Words copied.
     pub copied: Words,
-    /// Of these, words copied into a generation that was not collected (none in a major collection).
+    /// Of these, words copied into a generation that was not collected (none in a major
+    /// collection).
     pub promoted: Words,
     /// Entries of the remembered set that were visited.
     pub remembered: u64,
@@ -72,10 +65,11 @@ pub struct Evacuated {
 }
 
 impl<'h> Evacuator<'h> {
-    /// Condemn the nursery and all steps up to `last`, and open to-space for what survives.
+    /// Condemns the nursery and all steps up to `last`, and opens to-space for the survivors.
     ///
     /// # Errors
-    /// If there is no room for a copy of all of it. Nothing is condemned then, and the heap as it was.
+    /// If there is no room for a copy of all of it. Then nothing is condemned, and the heap is as
+    /// it was.
     pub fn condemn(
         heap: &'h mut Heap,
         nursery: &mut Nursery,
@@ -83,58 +77,30 @@ impl<'h> Evacuator<'h> {
         last: u8,
     ) -> Result<Self, OutOfMemory> {
         let copied: usize = (1..=last).map(|number| steps.step(number).copied_words().0).sum();
-        heap.prepare_to_copy(nursery.words() + Words(copied), 2 * usize::from(steps.oldest()))?;
-        let (states, charges) = (heap.states(), heap.charges());
         let oldest = steps.oldest();
+        heap.prepare_to_copy(nursery.words() + Words(copied), 2 * usize::from(oldest))?;
         let (mut from_space, mut from_large) = (Vec::new(), nursery.reset());
-        let mut lanes = Vec::with_capacity(2 * usize::from(oldest));
-        let mut cursors = [Cursor::NONE; MAX_LANES];
+        let mut opened = Vec::with_capacity(2 * usize::from(oldest));
         for number in 1..=oldest {
-            let step = steps.step_mut(number);
             if number <= last {
-                let step = std::mem::take(step);
-                let runs = step
-                    .scanned
-                    .chunks
-                    .iter()
-                    .chain(&step.flat.chunks)
-                    .map(|chunk| chunk.run);
-                let first = from_space.len();
-                from_space.extend(runs);
-                from_space[first..]
-                    .iter()
-                    .for_each(|run| heap.set_state(*run, BlockState::of_step(number).condemned(true)));
-                step.large
-                    .iter()
-                    .for_each(|large| heap.set_state(large.run, BlockState::of_step(number).condemned(true).large()));
+                let step = std::mem::take(steps.step_mut(number));
+                condemn_step(heap, &step, number, &mut from_space);
                 from_large.extend(step.large);
             }
             let step = steps.step_mut(number);
             let state = BlockState::of_step(number);
-            for lane in [&mut step.scanned, &mut step.flat] {
-                let (open, cursor) = OpenLane::new(state, std::mem::take(lane));
-                cursors[lanes.len()] = cursor;
-                lanes.push(open);
-            }
+            opened.push(Workspace::new(state, true, std::mem::take(&mut step.scanned)));
+            opened.push(Workspace::new(state, false, std::mem::take(&mut step.flat)));
         }
-        let copier = Copier {
-            heap: Arc::new(SharedHeap::new(heap)),
-            states,
-            lanes,
-            cursors,
-            remembered: RememberedSet::charged(charges),
-            large: Vec::new(),
-            remembered_seen: 0,
-            pending: Pending::ALONE,
-            roots: 0,
-        };
+        // SAFETY: a collector calls this in a pause, from which `heap` is borrowed (`unsafe trait
+        // Collector`), and from-space was condemned just now; `finish` frees it when the copiers
+        // are gone.
+        let copier = unsafe { Copier::new(heap, opened) };
         Ok(Evacuator {
             copier,
             others: Vec::new(),
             workers: None,
-            owned: Vec::new(),
-            chunks: RememberedChunks::default(),
-            handles: NO_SLOTS,
+            shared_roots: SharedRoots::none(),
             shared: Shared::default(),
             from_space,
             from_large,
@@ -142,151 +108,132 @@ impl<'h> Evacuator<'h> {
         })
     }
 
-    /// From now on there are others who may help. Comes before anything is traced.
+    /// From now on `workers` may help. Comes before anything is traced.
     pub fn share_with(&mut self, workers: Workers<'h>) {
         self.shared.sharing = workers.sharing_so_far();
-        self.copier.pending = Pending::shared_with(&workers);
+        self.copier.set_pending(Pending::shared_with(&workers));
         self.workers = Some(workers).filter(Workers::has_helpers);
     }
 
-    /// From now on all that survives goes to the oldest step, as if everything were held from there. That step must not be condemned, and nothing has been traced
-    /// yet.
+    /// From now on all that survives goes to the oldest step, as if everything were held from
+    /// there. That step must not be condemned, and nothing has been traced yet.
     pub fn promote_everything(&mut self) {
         debug_assert!(self.last_condemned < self.copier.oldest(), "nothing is older");
-        self.copier.roots = self.copier.oldest();
+        self.copier.promote_everything();
     }
 
-    /// Evacuate a root.
+    /// Evacuates a root.
     #[inline]
-    pub fn root(&mut self, slot: Slot) {
-        self.copier.evacuate_now::<false>(slot, self.copier.roots);
+    pub fn root(&mut self, slot: RootSlot<'_>) {
+        self.root_slot(slot.slot());
     }
 
-    /// Evacuate the remembered slots that do not lie in condemned memory themselves, and empty the sets. Comes before the
-    /// roots, so that the referents go to the steps of the closures that point to them.
+    #[inline]
+    fn root_slot(&mut self, slot: Slot) {
+        // SAFETY: a root of a stopped world, which no other thread uses.
+        unsafe { self.copier.evacuate_root::<false>(slot) };
+    }
+
+    /// Evacuates the remembered slots that do not lie in condemned memory themselves, and empties
+    /// the sets. Comes before the roots, so that the referents go to the steps of the closures that
+    /// point to them.
     pub fn remembered<A>(&mut self, capabilities: Capabilities<'_, A>) {
-        let slots: usize = capabilities
-            .iter()
-            .map(|capability| capability.remembered().len())
-            .sum();
-        let (balanced, helpers) = self
-            .workers
-            .as_ref()
-            .map_or((false, false), |workers| (workers.is_balanced(), true));
-        if helpers && !balanced {
-            self.owned.extend(capabilities.iter().map(Owned::of));
-        } else if helpers && slots >= self.copier.pending.share_at {
-            for capability in capabilities.iter() {
-                self.chunks.take(capability.remembered());
-            }
+        let sets = capabilities.iter().map(|capability| capability.remembered());
+        let slots: usize = sets.clone().map(RememberedSet::len).sum();
+        let balanced = self.workers.as_ref().map(Workers::is_balanced);
+        if balanced == Some(false) {
+            self.shared_roots.owned.extend(capabilities.iter().map(Owned::of));
+        } else if balanced == Some(true) && self.copier.would_share(Words(slots)) {
+            sets.for_each(|set| self.shared_roots.chunks.take(set));
         } else {
-            for capability in capabilities.iter() {
-                let copier = &mut self.copier;
-                capability
-                    .remembered()
-                    .drain(|_, slots| copier.remembered_slots::<false>(slots));
-            }
+            let copier = &mut self.copier;
+            // SAFETY: the slots are of closures of this heap that have not been freed (the
+            // collector's barrier remembers no others), and this is the only thread.
+            sets.for_each(|set| set.drain(|_, slots| unsafe { copier.remembered_slots::<false>(slots) }));
         }
     }
 
-    /// Evacuate the roots: heap roots, handles (unless there are so many that they had better be shared), and frames, unless the threads of a team are to do
-    /// them each for its own capabilities.
+    /// Evacuates the roots: heap roots, handles (unless there are enough to be shared), and frames
+    /// (unless each worker is to do those of its own capabilities).
     pub fn roots(&mut self, roots: Roots<'_>) {
-        if self.owned.is_empty() {
-            roots.for_each_frame_slot(|slot| self.root(slot));
+        if self.shared_roots.owned.is_empty() {
+            roots.for_each_frame_slot(|slot| self.root_slot(slot));
         }
-        roots.handles().for_each_heap_root(|slot| self.root(slot));
+        roots.handles().for_each_heap_root(|slot| self.root_slot(slot));
         let handles = roots.handles().strong_handles();
-        let count = (handles.end as usize - handles.start as usize) / size_of::<u64>();
-        if count >= self.copier.pending.share_at {
-            self.handles = handles;
+        if self.copier.would_share(Words(handles.len())) {
+            self.shared_roots.handles = handles;
         } else {
-            (0..count).for_each(|i| self.root(Slot(handles.start.wrapping_add(i))));
+            handles.for_each(|slot| self.root_slot(slot));
         }
     }
 
-    /// Scavenge until nothing is left.
+    /// Scavenges until nothing is left.
     pub fn scavenge(&mut self) {
-        let shares_roots = !self.owned.is_empty() || !self.chunks.is_empty() || !self.handles.is_empty();
-        if !shares_roots && self.copier.scavenge_alone() {
+        if self.shared_roots.is_empty() && self.copier.scavenge_alone() == Drained::All {
             return;
         }
-        // Nobody is called twice.
-        self.copier.pending = Pending {
-            share_at: usize::MAX,
-            share_after_chunks: usize::MAX,
-            ..self.copier.pending
-        };
         let Some(mut workers) = self.workers.take() else {
-            unreachable!("nothing is left to be shared if there is nobody to share with");
+            unreachable!("nothing is worth sharing without workers to share it with");
         };
         self.shared.sharing = if workers.is_balanced() {
             Sharing::Balanced
         } else {
             Sharing::Owners
         };
-        let handles = std::mem::replace(&mut self.handles, NO_SLOTS);
-        let owned = std::mem::take(&mut self.owned);
-        let phase = phase_of(&mut self.copier, &self.chunks, handles, owned, &workers);
+        let phase = phase_of(&mut self.copier, &mut self.shared_roots, &workers);
         (self.others, self.shared.threads, self.shared.parallel_ns) = phase.run(&mut workers);
         self.copier = self.others.remove(0);
     }
 
-    /// After scavenging: updates a weak slot if its referent lives, clears it if not.
-    pub fn weak(&mut self, slot: Slot) {
-        // SAFETY: weak slots are roots' memory, and what they hold is null or a closure, perhaps forwarded.
-        unsafe {
-            let word = slot.load();
-            let state = self.copier.states.of(Addr(word as usize));
-            if state.is_condemned() {
-                let header = ClosureRef(word as *mut u64).header();
-                slot.store(if header.is_header() { 0 } else { header.0 });
-            }
-        }
+    /// After scavenging: updates a weak slot if its referent lives, and clears it if not.
+    pub fn weak(&mut self, slot: RootSlot<'_>) {
+        // SAFETY: a root of a stopped world, which no other thread uses.
+        unsafe { self.copier.update_weak(slot.slot()) };
     }
 
-    /// Free what was condemned and not reached, give the steps what survived, and the mutators' remembered sets what must
-    /// stay remembered: each thread's to its own capability.
+    /// Frees the condemned memory that was not reached, and gives the survivors to the steps. Slots
+    /// that must stay remembered go to the mutators' remembered sets: each worker's to its own
+    /// capability.
     pub fn finish<A>(self, steps: &mut Steps, capabilities: Capabilities<'_, A>) -> Evacuated {
         let mut done = Evacuated {
             shared: self.shared,
             ..Evacuated::default()
         };
-        let (states, heap) = (self.copier.states, Arc::clone(&self.copier.heap));
+        let (states, heap) = (self.copier.states(), self.copier.heap());
         let mut heap = heap.lock();
         if let Some(side_words) = heap.side_words() {
             // SAFETY: all that lives has been copied, and nothing of from-space was freed.
             unsafe { side_words.follow_copies(states) };
         }
         let sets: Vec<&RememberedSet> = capabilities.iter().map(|capability| capability.remembered()).collect();
-        if let Some(first) = sets.first().filter(|_| !self.chunks.is_empty()) {
-            self.chunks.give_back(first);
+        if let Some(first) = sets.first().filter(|_| !self.shared_roots.chunks.is_empty()) {
+            self.shared_roots.chunks.give_back(first);
         }
-        // What has room left comes last, where the next collection looks for it.
+        // Chunks with room left come last, where the next collection looks for them.
         let mut parts = Vec::new();
         for (number, copier) in std::iter::once(self.copier).chain(self.others).enumerate() {
-            done.remembered += copier.remembered_seen;
+            let end = copier.finish();
+            done.remembered += end.remembered_seen;
             let mut copied_by_all = 0;
-            for (index, lane) in copier.lanes.into_iter().enumerate() {
+            for (index, filled) in end.filled.into_iter().enumerate() {
                 let step_number = index as u8 / 2 + 1;
-                let (lane, with_room, copied) = lane.finish(copier.cursors[index]);
-                copied_by_all += copied.0;
+                copied_by_all += filled.copied.0;
                 if step_number > self.last_condemned && step_number >= FIRST_OLD_STEP {
-                    done.promoted.0 += copied.0;
+                    done.promoted += filled.copied;
                 }
                 let to = steps.lane_mut(index);
-                to.chunks.extend(lane.chunks);
-                to.words += lane.words;
-                parts.extend(with_room.into_iter().map(|part| (index, part)));
+                to.chunks.extend(filled.lane.chunks);
+                to.words += filled.lane.words;
+                parts.extend(filled.with_room.into_iter().map(|part| (index, part)));
             }
             done.copied.0 += copied_by_all;
             if let Some(thread) = done.shared.threads.get_mut(number) {
-                thread.copied = copied_by_all as u64 * 8;
+                thread.copied = Words(copied_by_all).to_bytes().0 as u64;
             }
             if let Some(set) = sets.get(number % sets.len().max(1)) {
-                copier
-                    .remembered
-                    .drain(|_, slots| slots.iter().for_each(|&word| set.push(Slot(word as *mut u64))));
+                end.remembered
+                    .drain(|_, slots| slots.iter().for_each(|&slot| set.push(slot)));
             }
         }
         for (index, part) in parts {
@@ -303,10 +250,23 @@ impl<'h> Evacuator<'h> {
                 step.large.push(large);
             }
         }
-        // Freed last to first, so that the next collection's to-space gets them in the order they were filled.
+        // Freed last to first, so that the next collection's to-space gets them in the order they
+        // were filled.
         self.from_space.into_iter().rev().for_each(|run| heap.blocks.free(run));
-        // What else the collection does may need memory of another kind.
+        // The rest of the collection may need memory of another kind.
         heap.blocks.end_promise();
         done
+    }
+}
+
+/// Condemns the content of step `number`, and adds its chunks to `from_space`.
+fn condemn_step(heap: &mut Heap, step: &Step, number: u8, from_space: &mut Vec<BlockRun>) {
+    let condemned = BlockState::of_step(number).condemned(true);
+    for chunk in step.scanned.chunks.iter().chain(&step.flat.chunks) {
+        heap.set_state(chunk.run, condemned);
+        from_space.push(chunk.run);
+    }
+    for large in &step.large {
+        heap.set_state(large.run, condemned.large());
     }
 }

@@ -1,8 +1,8 @@
-//! Models for loom (`.ci/loom`): what tracing workers do to one closure or one entry of mark bits, in every order that the
-//! memory model allows.
+//! Models for loom (`.ci/loom`): how tracing workers affect one closure or one entry of mark bits,
+//! in every order that the memory model allows.
 //!
-//! [`ClosureRef`] and [`set_bits`] are the real ones. Copies and scans are loom's cells, which detect two threads in one cell
-//! at a time, and a read that nothing orders behind the write.
+//! [`ClosureRef`] and [`set_bits`] are the real ones. Copies and scans are loom's cells, which
+//! detect two threads in one cell at a time, and a read that nothing orders behind the write.
 
 use crate::closure::{ClosureRef, Header};
 use crate::space::set_bits;
@@ -12,7 +12,8 @@ use crate::workers::models::model;
 use loom::cell::UnsafeCell;
 use loom::thread;
 
-/// Copying and forwarding as `Copier::copy` does in parallel: one copy is the closure's, all find it, and see what is in it.
+/// Copying and forwarding as `Copier::copy` does in parallel: one copy is the closure's, all find
+/// it, and see its content.
 fn race(threads: usize) {
     struct Closure {
         header: AtomicU64,
@@ -20,7 +21,7 @@ fn race(threads: usize) {
         copies: Vec<UnsafeCell<u64>>,
     }
     impl Closure {
-        /// What a slot holds that a thread evacuated, 0 if its own copy was given up.
+        /// The content of a slot that a thread evacuated.
         fn evacuate(&self, number: usize) -> u64 {
             let closure = ClosureRef((&raw const self.header).cast_mut().cast());
             // SAFETY: the atomic stands for a closure's first word.
@@ -28,17 +29,18 @@ fn race(threads: usize) {
             if !header.is_header() {
                 return header.0;
             }
-            // SAFETY: loom checks that nobody reads it meanwhile.
+            // SAFETY: loom checks that no thread reads it meanwhile.
             self.copies[number].with_mut(|copy| unsafe { *copy = 42 });
+            let copy = 8 * number as u64 + 8;
             // SAFETY: as above.
-            match unsafe { closure.forward_shared(header, 8 * number as u64 + 8) } {
-                Ok(()) => 8 * number as u64 + 8,
-                Err(other) => other,
+            match unsafe { closure.forward_shared(header, ClosureRef(copy as *mut u64)) } {
+                Ok(()) => copy,
+                Err(other) => other.0 as u64,
             }
         }
 
         fn follow(&self, address: u64) -> u64 {
-            // SAFETY: loom checks that nobody writes it meanwhile.
+            // SAFETY: loom checks that no thread writes it meanwhile.
             self.copies[address as usize / 8 - 1].with(|copy| unsafe { *copy })
         }
     }
@@ -74,7 +76,8 @@ fn three_threads_evacuate_one_closure() {
     race(3);
 }
 
-/// Closures that have bits in one entry of a table, as marking in parallel sets them: each is scanned by one, and no bit gets lost.
+/// Closures that have bits in one entry of a table, as marking in parallel sets them: each is
+/// scanned by one, and no bit gets lost.
 fn marks(threads: usize) {
     /// Their words.
     const CLOSURES: [u64; 2] = [0b0_0111, 0b1_1000];
@@ -88,7 +91,7 @@ fn marks(threads: usize) {
                 // SAFETY: the atomic stands for an entry.
                 let before = unsafe { set_bits::<true>((&raw const self.bits).cast(), bits) };
                 if before >> bits.trailing_zeros() & 1 == 0 {
-                    // SAFETY: loom checks that nobody else is there.
+                    // SAFETY: loom checks that no other thread is there.
                     scanned.with_mut(|scanned| unsafe { *scanned += 1 });
                 }
             }

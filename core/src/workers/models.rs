@@ -1,9 +1,10 @@
-//! Models for loom (`.ci/loom`): what the workers of a parallel phase do to each other, in every order that the memory model
-//! allows, up to a number of preemptions where there are too many orders.
+//! Models for loom (`.ci/loom`): how the workers of a parallel phase affect each other, in every
+//! order that the memory model allows, up to a number of preemptions where there are too many
+//! orders.
 //!
-//! [`WorkPool`] and its termination are the real ones, and queues are those of `crate::sync::deque`. The memory of work items
-//! and the slots of workers are loom's cells, which detect two threads in one cell at a time, and a read that nothing
-//! orders behind the write.
+//! [`WorkPool`] and its termination are the real ones, and queues are those of
+//! `crate::sync::deque`. The memory of work items and the slots of workers are loom's cells, which
+//! detect two threads in one cell at a time, and a read that nothing orders behind the write.
 
 use super::pool::{Searches, WorkPool};
 use crate::sync::Ordering::Relaxed;
@@ -19,13 +20,14 @@ type Makes = &'static [&'static [usize]];
 struct Phase {
     pool: WorkPool<usize>,
     makes: Makes,
-    /// What lies in the memory of each item: 1 when it is pushed, 2 when it is done.
+    /// The content of the memory of each item: 1 when it is pushed, 2 when it is done.
     memory: Vec<UnsafeCell<u32>>,
-    /// What a worker has to itself while it is busy: the number of items that it did.
+    /// The part that a worker has to itself while it is busy: the number of items that it did.
     slots: Vec<(UnsafeCell<usize>, Deque<usize>)>,
 }
 
-// SAFETY: cells are used as in the real phase, and loom finds out if that is wrong. Each queue's own end is used by its worker alone.
+// SAFETY: cells are used as in the real phase, and loom finds out if that is wrong. Each queue's
+// own end is used by its worker alone.
 unsafe impl Sync for Phase {}
 // SAFETY: as above.
 unsafe impl Send for Phase {}
@@ -150,7 +152,8 @@ fn a_worker_that_never_enters_is_not_waited_for() {
     terminates(3, 2, &[&[1], &[]], Some(2));
 }
 
-/// The leader waits for the helper to do what it pushes: a deadlock if the helper is not woken (R1, R2).
+/// The leader waits for the helper to do the item that it pushes: a deadlock if the helper is not
+/// woken (R1, R2).
 #[test]
 fn a_sleeper_is_woken_by_an_item() {
     model(Some(3), || {
@@ -178,7 +181,8 @@ fn a_sleeper_is_woken_by_an_item() {
     });
 }
 
-/// A phase without load balancing: each task is done by one worker, by the leader if its owner does not enter (R6).
+/// A phase without load balancing: each task is done by one worker, by the leader if its owner does
+/// not enter (R6).
 fn tasks(entering: usize) {
     const TASKS: usize = 2;
     struct Tasks {

@@ -1,13 +1,15 @@
 //! A parallel phase of a collection: workers enter it, work, and find that it has terminated.
 //!
-//! Each worker has a slot with what it traces with ([`Tracer`]: a copier, or a mark loop), its queue and its figures. It
-//! uses them only while it is busy ([`Termination`]). So after termination the leader takes everything back and goes on,
-//! whether the others have noticed or not, or have never entered (R5 of `docs/parallel-collection.md`). All that they may
-//! still touch is the pool, which they own together.
+//! Each worker has a slot with its [`Tracer`] (a copier, or a mark loop), its
+//! queue and its figures. It uses them only while it is busy ([`Termination`]). So after
+//! termination the leader takes everything back and goes on, whether the others have noticed or
+//! not, or have never entered (R5 of `docs/parallel-collection.md`). All that they may still touch
+//! is the pool, which they own together.
 //!
-//! With load balancing the leader begins with what it has found so far, and the others steal from it. Without, there are
-//! *tasks*: each belongs to the worker of its number (modulo the number of workers), and no worker steals. The leader takes
-//! the tasks of a worker that has not entered by the time the leader's own tasks are done (R6).
+//! With load balancing the leader begins with the work that it has found so far, and the others
+//! steal from it. Without, there are *tasks*: each belongs to the worker of its number (modulo the
+//! number of workers), and no worker steals. The leader takes the tasks of a worker that has not
+//! entered by the time the leader's own tasks are done (R6).
 
 use super::policy::Workers;
 use super::pool::{Searches, WorkPool, WorkQueue};
@@ -21,20 +23,22 @@ use gclab_stats::{GcThread, WorkSearch};
 use std::cell::UnsafeCell;
 use std::time::Instant;
 
-/// What a worker traces with.
+/// A worker's own part of a phase: a copier, or a mark loop.
 ///
 /// # Safety
 /// Different threads may use it one after the other.
 pub(crate) unsafe trait Tracer {
     /// Work that any worker can do.
     type Item: Send;
-    /// Work that belongs to one worker, without load balancing. Other threads may look at it before.
+    /// Work that belongs to one worker, without load balancing. Other threads may look at it
+    /// before.
     type Task;
 
-    /// Traces `item`, or what waits in the tracer, and what that leads to, and the items of `queue`, until `queue` is empty.
+    /// Traces `item`, or the work that waits in the tracer, and everything reachable from there,
+    /// and the items of `queue`, until `queue` is empty.
     fn trace_shared(&mut self, item: Option<Self::Item>, queue: WorkQueue<'_, Self::Item>);
 
-    /// Evacuates what `task` consists of.
+    /// Does `task`, except for the work that it leads to.
     fn begin(&mut self, task: &Self::Task);
 }
 
@@ -47,7 +51,8 @@ pub(crate) struct ParallelPhase<T: Tracer> {
     begun: Instant,
 }
 
-/// What one worker has to itself while it is busy, on cache lines of its own. Empty when the leader has taken it back.
+/// The part of a phase that one worker has to itself while it is busy, on cache lines of its own.
+/// Empty when the leader has taken it back.
 #[repr(align(128))]
 struct WorkerSlot<T: Tracer>(UnsafeCell<Option<Worker<T>>>);
 
@@ -61,16 +66,17 @@ struct Worker<T: Tracer> {
     cpu_before: u64,
 }
 
-// SAFETY: a slot is used by the worker with its number while that is busy, and by the leader before the threads are woken and
-// after termination; `Termination` orders these by release and acquire of its count of busy workers (R3). `Tracer` promises
-// that different threads may use what is in a slot one after the other. Only the worker that took a task looks into it.
+// SAFETY: a slot is used by the worker with its number while that is busy, and by the leader before
+// the threads are woken and after termination; `Termination` orders these by release and acquire of
+// its count of busy workers (R3). `Tracer` promises that different threads may use the content of a
+// slot one after the other. Only the worker that took a task looks into it.
 unsafe impl<T: Tracer> Sync for ParallelPhase<T> {}
 // SAFETY: as above; tracers, items and tasks may be sent.
 unsafe impl<T: Tracer> Send for ParallelPhase<T> {}
 
 impl<T: Tracer> ParallelPhase<T> {
-    /// A phase for `workers`. `begin` pushes what the leader shares to the leader's queue, and returns the tracers of all
-    /// workers, the leader's first.
+    /// A phase for `workers`. `begin` pushes the items that the leader shares to the leader's
+    /// queue, and returns the tracers of all workers, the leader's first.
     ///
     /// # Panics
     /// Unless there is a tracer for each worker.
@@ -103,17 +109,17 @@ impl<T: Tracer> ParallelPhase<T> {
         }
     }
 
-    /// Wakes the GC threads and works until the phase has terminated. Returns the tracers and figures of all workers, the
-    /// leader's first, and the duration of the phase in nanoseconds.
+    /// Wakes the GC threads and works until the phase has terminated. Returns the tracers and
+    /// figures of all workers, the leader's first, and the duration of the phase in nanoseconds.
     pub fn run<'h>(self, workers: &mut Workers<'_>) -> (Vec<T>, Vec<GcThread>, u64)
     where
         T: 'h,
     {
         let phase = Arc::new(self);
         let job: Arc<dyn Job + 'h> = Arc::clone(&phase) as Arc<dyn Job + 'h>;
-        // SAFETY: only lifetimes differ. A GC thread reaches data of `'h` only through the slots, while it is busy, and no worker
-        // is busy any more when `lead` returns. When the last thread drops the phase, the slots are empty (see below), and
-        // tasks need no drop.
+        // SAFETY: only lifetimes differ. A GC thread reaches data of `'h` only through the slots,
+        // while it is busy, and no worker is busy any more when `lead` returns. When the last
+        // thread drops the phase, the slots are empty (see below), and tasks need no drop.
         let job = unsafe { std::mem::transmute::<Arc<dyn Job + 'h>, Arc<dyn Job + 'static>>(job) };
         let helpers = workers.count() - 1;
         workers.gc_threads.run(helpers, job);

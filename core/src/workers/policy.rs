@@ -5,8 +5,9 @@ use crate::config::{Config, FromGeneration};
 use crate::words::Bytes;
 use gclab_stats::Sharing;
 
-/// Without load balancing: a collection that is expected to copy less than this is sequential. This is twice the amount
-/// at which a balanced collection wakes its workers, since each worker gets a part of it.
+/// Without load balancing: a collection that is expected to copy less than this is sequential. This
+/// is twice the amount at which a balanced collection wakes its workers, since each worker gets a
+/// part of it.
 const MIN_EXPECTED: Bytes = Bytes::kib(if cfg!(debug_assertions) { 1 } else { 256 });
 
 /// How many threads collect, and when: `-qn`, `-qg`, `-qb`.
@@ -27,8 +28,8 @@ impl ParallelPolicy {
         }
     }
 
-    /// The workers for a collection of `generation`. `owners` capabilities have roots or remembered slots of their own, and
-    /// the collection is expected to copy `expected`.
+    /// The workers for a collection of `generation`. `owners` capabilities have roots or remembered
+    /// slots of their own, and the collection is expected to copy `expected`.
     pub fn workers<'h>(
         &self,
         gc_threads: &'h mut GcThreads,
@@ -70,7 +71,7 @@ pub struct Workers<'h> {
     pub(super) gc_threads: &'h mut GcThreads,
     /// Workers, the leader included.
     count: usize,
-    /// What is planned.
+    /// The plan.
     sharing: Sharing,
 }
 
@@ -102,7 +103,7 @@ impl Workers<'_> {
         self.sharing == Sharing::Balanced
     }
 
-    /// What the statistics say of the collection as long as it has no parallel phase.
+    /// The sharing that the statistics give the collection as long as it has no parallel phase.
     pub(crate) fn sharing_so_far(&self) -> Sharing {
         if self.is_balanced() {
             Sharing::TooLittle

@@ -1,7 +1,8 @@
 //! Work queues: one for each worker of a phase, from which the others steal.
 //!
-//! A queue is a Chase-Lev deque of `crossbeam-deque`. Its worker takes the newest item; a worker with an empty queue steals
-//! the oldest item of another queue, beginning with a victim chosen at random.
+//! A queue is a Chase-Lev deque of `crossbeam-deque`. Its worker takes the newest item; a worker
+//! with an empty queue steals the oldest item of another queue, beginning with a victim chosen at
+//! random.
 
 use super::termination::Termination;
 use crate::sync::deque::{Steal, Stealer, Worker as Deque};
@@ -52,7 +53,8 @@ impl<'a, T> WorkQueue<'a, T> {
         self.deque.pop()
     }
 
-    /// Whether a worker is idle and finds nothing in this queue either: time to share a part of the work at hand.
+    /// Whether a worker is idle and finds nothing in this queue either: time to share a part of the
+    /// work at hand.
     #[inline(always)]
     pub fn should_share(self) -> bool {
         self.pool.termination.has_idle() && self.deque.is_empty()
@@ -68,7 +70,8 @@ impl<T> WorkPool<T> {
         }
     }
 
-    /// The caller, which is idle, waits for an item of another worker and becomes busy with it. `None` after termination.
+    /// The caller, which is idle, waits for an item of another worker and becomes busy with it.
+    /// `None` after termination.
     pub fn steal_or_wait(&self, rng: &mut u64, searches: &mut Searches) -> Option<T> {
         let mut tries = 0;
         while !self.termination.is_terminated() {

@@ -1,23 +1,27 @@
 //! When a parallel phase ends, and where workers without work wait for more.
 //!
-//! A worker is *busy* while it has a work item, or may still find one in its own queue; otherwise it is *idle*. Only busy
-//! workers make work items. A worker stops being busy when its own queue is empty, and becomes busy again *before* it
-//! takes an item from another worker's queue. So when no worker is busy, all queues are empty and stay empty: the phase
-//! has *terminated*, and no worker becomes busy again. The workers agree on one number and on nothing else; a worker that
-//! enters late, or never, delays no other worker.
+//! A worker is *busy* while it has a work item, or may still find one in its own queue; otherwise
+//! it is *idle*. Only busy workers make work items. A worker stops being busy when its own queue is
+//! empty, and becomes busy again *before* it takes an item from another worker's queue. So when no
+//! worker is busy, all queues are empty and stay empty: the phase has *terminated*, and no worker
+//! becomes busy again. The workers agree on one number and on nothing else; a worker that enters
+//! late, or never, delays no other worker.
 //!
-//! An idle worker *spins* for about as long as a few items take to copy, then *yields*, then *sleeps* until an item is
-//! added. Adding an item wakes one sleeper.
+//! An idle worker *spins* for about as long as a few items take to copy, then *yields*, then
+//! *sleeps* until an item is added. Adding an item wakes one sleeper.
 //!
-//! The states and races (R1 to R6) have their names in `docs/parallel-collection.md`; `models` tries their orders under loom.
+//! The states and races (R1 to R6) have their names in `docs/parallel-collection.md`; `models`
+//! tries their orders under loom.
 
 use crate::sync::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 use crate::sync::{AtomicUsize, Condvar, Mutex, fence, spin_loop, yield_now};
 
-/// Vain attempts that an idle worker makes before it yields: some microseconds, about the time of one work item.
+/// Vain attempts that an idle worker makes before it yields: some microseconds, about the time of
+/// one work item.
 const SPINS: u32 = if cfg!(any(gclab_loom, gclab_shuttle)) { 0 } else { 200 };
 
-/// How often an idle worker then yields before it sleeps. To be woken takes tens of microseconds, as long as all of this.
+/// How often an idle worker then yields before it sleeps. To be woken takes tens of microseconds,
+/// as long as all of this.
 const YIELDS: u32 = if cfg!(gclab_loom) {
     0
 } else if cfg!(gclab_shuttle) {
@@ -26,7 +30,8 @@ const YIELDS: u32 = if cfg!(gclab_loom) {
     20
 };
 
-/// Spins or yields after `tries` vain attempts. Returns false, and does neither, when it is time to sleep.
+/// Spins or yields after `tries` vain attempts. Returns false, and does neither, when it is time to
+/// sleep.
 fn wait_awake(tries: u32) -> bool {
     if tries < SPINS {
         spin_loop();
@@ -92,7 +97,8 @@ impl Termination {
         self.idle.fetch_add(1, Relaxed);
     }
 
-    /// The caller's queue is empty: it was busy, and is idle from now on. Terminates the phase if it was the last.
+    /// The caller's queue is empty: it was busy, and is idle from now on. Terminates the phase if
+    /// it was the last.
     pub fn become_idle(&self) {
         self.idle.fetch_add(1, Relaxed);
         self.leave_busy();
@@ -100,7 +106,8 @@ impl Termination {
 
     /// The caller is no longer one of the busy workers.
     pub fn leave_busy(&self) {
-        // R3. Release: a worker that sees the 0 sees all that was done. Acquire: the last worker sees what the others did.
+        // R3. Release: a worker that sees the 0 sees all that was done. Acquire: the last worker
+        // sees the others' work.
         if self.busy.fetch_sub(1, AcqRel) == 1 {
             drop(self.sleep_lock.lock());
             self.wake.notify_all();
@@ -109,8 +116,8 @@ impl Termination {
 
     /// Makes the caller one of the busy workers. Returns false after termination.
     pub fn try_become_busy(&self) -> bool {
-        // R4. Acquire: a caller that finds the 0 here, because a queue did not look empty to it, sees all that was done,
-        // as in `is_terminated`.
+        // R4. Acquire: a caller that finds the 0 here, because a queue did not look empty to it,
+        // sees all that was done, as in `is_terminated`.
         self.busy
             .fetch_update(Relaxed, Acquire, |busy| (busy > 0).then_some(busy + 1))
             .is_ok()
@@ -121,7 +128,8 @@ impl Termination {
         self.idle.fetch_sub(1, Relaxed);
     }
 
-    /// The caller, which is idle, has taken a task. Tasks count as busy from the beginning (R6), so the caller is busy now.
+    /// The caller, which is idle, has taken a task. Tasks count as busy from the beginning (R6), so
+    /// the caller is busy now.
     pub fn got_task(&self) {
         self.idle.fetch_sub(1, Relaxed);
     }
@@ -132,8 +140,8 @@ impl Termination {
         self.busy.load(Acquire) == 0
     }
 
-    /// Waits a little after `tries` vain attempts to find work: spins, yields, or sleeps until an item is added.
-    /// `has_work` is the last look before sleep.
+    /// Waits a little after `tries` vain attempts to find work: spins, yields, or sleeps until an
+    /// item is added. `has_work` is the last look before sleep.
     pub fn wait_for_work(&self, tries: u32, has_work: impl FnOnce() -> bool) {
         if !wait_awake(tries) {
             self.sleep(has_work);

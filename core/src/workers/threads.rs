@@ -1,15 +1,17 @@
 //! GC threads: the threads of a world that sleep until a collection wakes them for a job.
 //!
-//! A world keeps its GC threads until it ends. Waking them is cheap for the caller (one lock, one notification each)
-//! and commits it to nothing: the caller goes on working, a thread that wakes late finds nothing left to do, and the
-//! caller waits for a thread only as long as that thread has work ([`Job::run`] defines when that is). So a thread that
-//! the system does not schedule costs its help and nothing else.
+//! A world keeps its GC threads until it ends. Waking them is cheap for the caller (one lock, one
+//! notification each) and commits it to nothing: the caller goes on working, a thread that wakes
+//! late finds nothing left to do, and the caller waits for a thread only as long as that thread has
+//! work ([`Job::run`] defines when that is). So a thread that the system does not schedule costs
+//! its help and nothing else.
 
 use crate::sync::{Arc, Builder, Condvar, JoinHandle, Mutex};
 
 /// A job for GC threads: one parallel phase.
 pub(super) trait Job: Send + Sync {
-    /// Works as worker `number` (from 1; the leader is 0) until nothing is left to do. The process ends if this panics.
+    /// Works as worker `number` (from 1; the leader is 0) until nothing is left to do. The process
+    /// ends if this panics.
     fn run(&self, number: usize);
 }
 
@@ -51,8 +53,8 @@ impl GcThreads {
         self.threads.len()
     }
 
-    /// Starts threads until there are `count` of them, so that no collection has to. There are fewer if the system
-    /// refuses one.
+    /// Starts threads until there are `count` of them, so that no collection has to. There are
+    /// fewer if the system refuses one.
     pub(crate) fn spawn_up_to(&mut self, count: usize) {
         while self.threads.len() < count {
             let (parking, number) = (Arc::clone(&self.parking), self.threads.len() + 1);
@@ -65,7 +67,8 @@ impl GcThreads {
         }
     }
 
-    /// Wakes `workers` threads for `job`. Threads that the system has refused are missing, which no job minds.
+    /// Wakes `workers` threads for `job`. Threads that the system has refused are missing, which no
+    /// job minds.
     pub(super) fn run(&mut self, workers: usize, job: Arc<dyn Job>) {
         self.spawn_up_to(workers);
         let mut request = self.parking.request.lock();
@@ -82,13 +85,14 @@ impl GcThreads {
     }
 }
 
-/// Ends the process when it is dropped: a collection that has lost a worker can neither continue nor be abandoned.
+/// Ends the process when it is dropped: a collection that has lost a worker can neither continue
+/// nor be abandoned.
 struct AbortOnUnwind;
 
 impl Drop for AbortOnUnwind {
     #[cold]
     fn drop(&mut self) {
-        // Written directly, since the test harness captures what `eprintln` prints.
+        // Written directly, since the test harness captures the output of `eprintln`.
         let message =
             b"gclab: a GC thread panicked in the middle of a collection, which leaves no heap to go on with\n";
         let _ = std::io::Write::write_all(&mut std::io::stderr(), message);

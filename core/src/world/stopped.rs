@@ -149,9 +149,9 @@ impl<'a> Stopped<'a> {
         let mut roots = Vec::new();
         let mut each = |origin, slot: Slot| {
             // SAFETY: roots are readable while the world is stopped.
-            let word = unsafe { slot.load() };
-            if word != 0 {
-                roots.push((origin, Addr(word as usize)));
+            let closure = unsafe { slot.load() };
+            if !closure.is_null() {
+                roots.push((origin, closure.addr()));
             }
         };
         self.roots.for_each_frame_slot(|slot| each(RootOrigin::Frame, slot));
@@ -216,7 +216,7 @@ pub struct NamedRoot<'a> {
 /// Bring the cache line at `address`, whatever that is, towards the cache.
 #[inline(always)]
 pub fn prefetch(address: Addr) {
-    crate::prefetch::prefetch_line(address.0 as u64);
+    crate::prefetch::prefetch_line(address);
 }
 
 impl<'a> ClosureView<'a> {
@@ -237,7 +237,7 @@ impl<'a> ClosureView<'a> {
     /// Bring it towards the cache: its first words.
     #[inline(always)]
     pub fn prefetch(self) {
-        crate::prefetch::prefetch(self.addr().0 as u64);
+        crate::prefetch::prefetch_closure(self.addr());
     }
 
     /// Its info table: kind, name, module.
@@ -266,8 +266,7 @@ impl<'a> ClosureView<'a> {
         let extent = unsafe { self.closure.extent() };
         extent.slots().map(|slot| {
             // SAFETY: a slot of a closure of a stopped heap.
-            let word = unsafe { slot.load() };
-            (slot.addr(), Addr(word as usize))
+            (slot.addr(), unsafe { slot.load() }.addr())
         })
     }
 
@@ -315,7 +314,7 @@ impl Children<'_> {
     #[inline(always)]
     pub fn skip_nulls(&mut self) {
         // SAFETY: a slot of a closure of a stopped heap: `left` of them begin at `next`.
-        while self.left > 0 && unsafe { self.next.load() } == 0 {
+        while self.left > 0 && unsafe { self.next.load() }.is_null() {
             self.next = Slot(self.next.0.wrapping_add(1));
             self.left -= 1;
         }
@@ -335,12 +334,12 @@ impl<'a> Iterator for Children<'a> {
     fn next(&mut self) -> Option<ClosureView<'a>> {
         while self.left > 0 {
             // SAFETY: a slot of a closure of a stopped heap: `left` of them begin at `next`.
-            let word = unsafe { self.next.load() };
+            let closure = unsafe { self.next.load() };
             self.next = Slot(self.next.0.wrapping_add(1));
             self.left -= 1;
-            if word != 0 {
+            if !closure.is_null() {
                 return Some(ClosureView {
-                    closure: ClosureRef(word as *mut u64),
+                    closure,
                     _stopped: PhantomData,
                 });
             }

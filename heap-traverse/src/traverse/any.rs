@@ -2,6 +2,7 @@
 
 use super::client::{Client, Lineage, Visit};
 use crate::addr_set::AddrSet;
+use gclab_core::prefetch::PrefetchRing;
 use gclab_core::words::Bytes;
 use gclab_core::world::{Children, ClosureView};
 
@@ -24,33 +25,8 @@ struct Span<'a, P, D> {
     data: D,
 }
 
-/// The queue between discovery and visit: first in, first out.
-struct Ring<'a, P, D> {
-    places: [Arrival<'a, P, D>; RING],
-    first: usize,
-    len: usize,
-}
-
-impl<'a, P: Copy, D: Copy> Ring<'a, P, D> {
-    #[inline(always)]
-    fn is_full(&self) -> bool {
-        self.len == RING
-    }
-
-    #[inline(always)]
-    fn push(&mut self, arrival: Arrival<'a, P, D>) {
-        self.places[(self.first + self.len) % RING] = arrival;
-        self.len += 1;
-    }
-
-    #[inline(always)]
-    fn pop(&mut self) -> Option<Arrival<'a, P, D>> {
-        self.len = self.len.checked_sub(1)?;
-        let oldest = self.places[self.first];
-        self.first = (self.first + 1) % RING;
-        Some(oldest)
-    }
-}
+/// The closures between discovery and visit: first in, first out.
+type Ring<'a, P, D> = PrefetchRing<Arrival<'a, P, D>, RING>;
 
 /// Visits every closure that is reachable from `roots`. Returns the most memory that the stack
 /// took.
@@ -68,11 +44,8 @@ pub(super) fn run<'a, C: Client<'a>>(
         parent: C::Parent::ROOT,
         data,
     };
-    let mut ring = Ring {
-        places: [first; RING],
-        first: 0,
-        len: 1,
-    };
+    let mut ring = Ring::new();
+    ring.push(first);
     let mut roots = Some(roots);
     let mut open: Vec<Span<'a, C::Parent, C::Data>> = Vec::new();
     let mut newest: Option<Span<'a, C::Parent, C::Data>> = None;
@@ -100,7 +73,7 @@ pub(super) fn run<'a, C: Client<'a>>(
                 None => newest = None,
             }
         }
-        let Some(Arrival { closure, parent, data }) = ring.pop() else {
+        let Some(Arrival { closure, parent, data }) = ring.pop_oldest() else {
             return Bytes(open.capacity() * size_of::<Span<'a, C::Parent, C::Data>>());
         };
         let first = visited.insert(closure.addr());

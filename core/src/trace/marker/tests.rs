@@ -1,11 +1,13 @@
-//! Marking of graphs that are written into a heap by hand: random ones against a naive marking, and shapes that a recursion or an unbounded stack would not
-//! survive. One thread and several; stacks are as small as in all builds with debug assertions.
+//! Marking of graphs that are written into a heap by hand: random ones against a naive marking, and
+//! shapes that a recursion or an unbounded stack would not survive. One thread and several; stacks
+//! are as small as in all builds with debug assertions.
 
 use super::*;
 use crate::block::BlockState;
-use crate::closure::{ClosureRef, Header, Kind, TypeInfo};
+use crate::closure::{ClosureRef, Header, Kind, Slot, TypeInfo};
 use crate::config::Config;
 use crate::space::MarkBits;
+use crate::words::Addr;
 use crate::workers::GcThreads;
 use proptest::prelude::*;
 
@@ -44,7 +46,7 @@ impl Graph {
         }
     }
 
-    /// A closure with so many slots, all null; the number tells it from others.
+    /// A closure with `slots` slots, all null. The number tells it from others.
     fn make(&mut self, info: &'static TypeInfo, slots: usize) -> usize {
         let is_array = info.kind == Kind::MutArrPtrs;
         let words = if is_array { 2 + slots } else { 1 + info.words as usize };
@@ -59,7 +61,7 @@ impl Graph {
         let at = self.free;
         self.free = at + Words(words);
         let memory = at.as_mut_ptr::<u64>();
-        // SAFETY: the words are in a run of this heap, and nobody else's.
+        // SAFETY: the words are in a run of this heap, and no other closure's.
         unsafe {
             memory.write(Header::new(info).0);
             memory.add(1).write_bytes(0, words - 1);
@@ -81,7 +83,7 @@ impl Graph {
 
     fn point(&self, from: usize, slot: usize, to: usize) {
         // SAFETY: a slot of a closure that was made, to one that was made.
-        unsafe { self.slot(from, slot).store(self.all[to].0 as u64) };
+        unsafe { self.slot(from, slot).store(ClosureRef(self.all[to].as_mut_ptr())) };
     }
 
     /// The bound for the mark stacks of this heap.
@@ -89,7 +91,8 @@ impl Graph {
         Bytes(self.heap.blocks().accounting().committed().0 / HEAP_PER_BYTE).max(LEAST_STACK)
     }
 
-    /// Mark from `root` with so many threads and so much memory, and forget the marks of before.
+    /// Marks from `root` with `threads` threads and at most `most` memory, after clearing the
+    /// marks.
     fn mark(&mut self, helpers: &mut GcThreads, threads: usize, most: Bytes, root: usize) -> Marked {
         let (first, last) = (self.all.iter().min(), self.all.iter().max());
         if let (Some(&first), Some(&last)) = (first, last) {
@@ -99,8 +102,9 @@ impl Graph {
         if threads > 1 {
             marker.share_with(Workers::balanced(helpers, threads));
         }
-        let mut root = self.all[root].0 as u64;
-        marker.root(Slot(&raw mut root));
+        let root = ClosureRef(self.all[root].as_mut_ptr());
+        // SAFETY: a closure of this heap, which no thread changes.
+        unsafe { marker.first.found::<false>(root) };
         marker.mark();
         let marked = marker.finish();
         assert_eq!(
@@ -128,7 +132,7 @@ impl Graph {
     }
 }
 
-/// What can be reached, the naive way.
+/// The reachable closures, found the naive way.
 fn reachable(edges: &[Vec<usize>], root: usize) -> Vec<bool> {
     let mut reached = vec![false; edges.len()];
     let mut left = vec![root];
@@ -183,7 +187,7 @@ proptest! {
     }
 }
 
-/// As many as the bounds are promised for.
+/// The number of closures that the bounds are promised for.
 const MANY: usize = if cfg!(miri) { 1_000 } else { 10_000_000 };
 
 #[test]
@@ -250,7 +254,8 @@ fn a_deep_comb_that_lies_backwards() {
     comb(1, 0, true);
 }
 
-/// Each growth of a stack is refused in turn: whatever is refused, all that can be reached is marked.
+/// Each growth of a stack is refused in turn: for any refusal, everything reachable is
+/// marked.
 #[test]
 fn stacks_that_may_not_grow() {
     let mut graph = Graph::new();

@@ -1,19 +1,22 @@
 //! The mark stack of one thread: spans of slots that have not been looked at, in bounded memory.
 //!
-//! A stack begins with room for a few spans of its own. More is taken from the [`StackPool`] of the marking, of which there is as much as all
-//! threads together may have, and which is charged; then spans are refused, and what becomes of those is the caller's affair. Memory is mapped, not allocated: it grows where it lies, and
-//! goes back to the system with the stack.
+//! A stack begins with room for a few spans of its own. More is taken from the [`StackPool`] of the
+//! marking, which all threads share, and which is charged to the heap. When the pool is empty,
+//! spans are refused, and the caller has to do without. Memory is mapped, not allocated: it grows
+//! where it lies, and goes back to the system with the stack.
 //!
-//! Invariant: `start <= bottom <= top <= limit`; from `bottom` to `top` there are spans. What lies under `bottom` was given away. `Marked::stack` says how
-//! much memory all stacks took (tests compare it with the bound).
+//! Invariant: `start <= bottom <= top <= limit`; from `bottom` to `top` there are spans. Those
+//! under `bottom` were given to other workers. `Marked::stack` says how much memory all stacks took
+//! (tests compare it with the bound).
 
 use crate::block::Charges;
-use crate::closure::Extent;
+use crate::closure::SlotRange;
 use crate::memory::{PAGE, Table};
 use crate::sync::{Arc, AtomicUsize, Ordering::Relaxed};
 use crate::words::Bytes;
 
-/// Spans that a stack has room for from the beginning: 1 KiB. (A list needs one at a time, a balanced tree some thirty.)
+/// Spans that a stack has room for from the beginning: 1 KiB. (A list needs one at a time, a
+/// balanced tree some thirty.)
 const FIRST: usize = if cfg!(debug_assertions) { 4 } else { 64 };
 
 /// Spans by which stacks grow at least: a page of them.
@@ -23,35 +26,8 @@ const LEAST: usize = if cfg!(debug_assertions) {
     PAGE.0 / size_of::<Span>()
 };
 
-/// Slots that have not been looked at.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Span {
-    pub first: *mut u64,
-    pub slots: usize,
-}
-
-// SAFETY: the address of slots of a stopped world, which marking only reads.
-unsafe impl Send for Span {}
-
-impl Span {
-    /// The slots of a closure.
-    #[inline(always)]
-    pub fn of(extent: Extent) -> Span {
-        Span {
-            first: extent.first,
-            slots: extent.slots,
-        }
-    }
-
-    /// Takes the first so many slots off.
-    #[inline(always)]
-    pub fn split_off(&mut self, slots: usize) -> Span {
-        let front = Span { slots, ..*self };
-        self.first = self.first.wrapping_add(slots);
-        self.slots -= slots;
-        front
-    }
-}
+/// Slots of one closure that have not been looked at.
+pub(super) type Span = SlotRange;
 
 /// The memory that the mark stacks of one marking may still take.
 #[derive(Debug)]
@@ -60,14 +36,14 @@ pub(super) struct StackPool {
     left: AtomicUsize,
     /// The least that was left.
     least: AtomicUsize,
-    /// Threads that may want some.
+    /// Threads that share it.
     threads: AtomicUsize,
-    /// Where it is charged, which may be refused.
+    /// The heap's account, which may refuse a charge.
     charges: Charges,
 }
 
 impl StackPool {
-    /// At most so much for all stacks together, beside what each begins with.
+    /// At most `most` for all stacks together, in addition to the spans that each begins with.
     pub fn new(most: Bytes, charges: Charges) -> Self {
         let most = most.0 / size_of::<Span>();
         StackPool {
@@ -79,16 +55,17 @@ impl StackPool {
         }
     }
 
-    /// So many threads may want some from now on.
+    /// From now on `threads` threads share the pool.
     pub fn share_between(&self, threads: usize) {
         self.threads.store(threads, Relaxed);
     }
 
-    /// Takes up to `wanted` spans; no more than a thread's part of what is left, but a page of them.
+    /// Takes room for up to `wanted` spans: no more than a thread's part of the rest, or a page of
+    /// spans if that is more. Returns how many.
     fn take(&self, wanted: usize) -> usize {
         let threads = self.threads.load(Relaxed);
         let part = |left: usize| wanted.min(left.div_ceil(threads)).max(LEAST).min(left);
-        // Relaxed: a number, by which nobody finds anything.
+        // Relaxed: a number, through which no thread finds memory.
         let before = self.left.fetch_update(Relaxed, Relaxed, |left| Some(left - part(left)));
         let before = before.unwrap_or_else(|left| left);
         let taken = part(before);
@@ -105,12 +82,12 @@ impl StackPool {
         self.left.fetch_add(spans, Relaxed);
     }
 
-    /// Addresses for a stack that has it all.
+    /// Addresses for a stack that takes all of the pool.
     fn map(&self) -> Option<Table<u64>> {
         Table::new(self.most * (size_of::<Span>() / size_of::<u64>())).ok()
     }
 
-    /// The most that stacks took at a time.
+    /// The most that all stacks took at a time.
     pub fn taken(&self) -> Bytes {
         bytes_of(self.most - self.least.load(Relaxed))
     }
@@ -120,19 +97,19 @@ fn bytes_of(spans: usize) -> Bytes {
     Bytes(spans * size_of::<Span>())
 }
 
-/// See the module's text.
+/// One thread's mark stack: see the module's text.
 #[derive(Debug)]
 pub(super) struct SpanStack {
     start: *mut Span,
     bottom: *mut Span,
     top: *mut Span,
     limit: *mut Span,
-    /// Where it begins. Its length stays 0.
+    /// The first memory of the stack. Its length stays 0.
     _few: Vec<Span>,
-    /// Addresses for as many spans as the pool has in all; memory as they are used.
+    /// Addresses for as many spans as the pool has in all; memory comes as they are used.
     many: Option<Table<u64>>,
     pool: Arc<StackPool>,
-    /// There is no more to be had.
+    /// The pool has refused.
     refused: bool,
 }
 
@@ -152,49 +129,53 @@ impl SpanStack {
         }
     }
 
-    /// How many spans there are.
+    /// How many spans are on the stack.
     #[inline(always)]
     pub fn len(&self) -> usize {
         (self.top as usize - self.bottom as usize) / size_of::<Span>()
     }
 
-    /// Add a span; false if there is no room for it.
+    /// Adds a span. Returns it if there is no room for it.
     #[inline(always)]
-    pub fn push(&mut self, span: Span) -> bool {
+    pub fn push(&mut self, span: Span) -> Result<(), Span> {
         if self.top == self.limit && !self.grow() {
-            return false;
+            return Err(span);
         }
         // SAFETY: below the limit there is memory.
         unsafe { self.top.write(span) };
         self.top = self.top.wrapping_add(1);
-        true
+        Ok(())
     }
 
-    /// Take the newest span.
+    /// Takes the newest span.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<Span> {
         if self.top == self.bottom {
             return None;
         }
         self.top = self.top.wrapping_sub(1);
-        // SAFETY: there is a span between bottom and top.
+        // SAFETY: there is a span between bottom and top, which is under `top` no more.
         Some(unsafe { self.top.read() })
     }
 
-    /// The oldest span: of a tree, that which the most hangs on.
+    /// The oldest span: of a tree, the one with the largest part below it.
     pub fn oldest(&mut self) -> Option<&mut Span> {
         // SAFETY: there is a span between bottom and top, and this is the only reference to it.
         (self.top != self.bottom).then(|| unsafe { &mut *self.bottom })
     }
 
-    /// Take the oldest span.
+    /// Takes the oldest span.
     pub fn take_oldest(&mut self) -> Option<Span> {
-        let oldest = *self.oldest()?;
+        if self.top == self.bottom {
+            return None;
+        }
+        // SAFETY: there is a span between bottom and top, and it lies under `bottom` from now on.
+        let oldest = unsafe { self.bottom.read() };
         self.bottom = self.bottom.wrapping_add(1);
         Some(oldest)
     }
 
-    /// Makes room for a span, unless there is none.
+    /// Makes room for a span. Returns whether there is room now.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) -> bool {
@@ -202,7 +183,8 @@ impl SpanStack {
             self.len(),
             (self.limit as usize - self.start as usize) / size_of::<Span>(),
         );
-        // Not for a few, so that spans are not moved again and again.
+        // Room under `bottom` is used again if it is more than a few spans, so that spans are not
+        // moved again and again.
         if capacity - len > capacity / 4 {
             self.move_to(self.start);
             return true;
@@ -214,7 +196,7 @@ impl SpanStack {
         self.top < self.limit
     }
 
-    /// Takes as much again from the pool: says whether there was any.
+    /// Takes as much again from the pool. Returns whether there was any.
     fn take_more(&mut self, capacity: usize) -> bool {
         if self.many.is_some() {
             let more = self.pool.take(capacity);
@@ -236,10 +218,11 @@ impl SpanStack {
         true
     }
 
-    /// Move the spans to where there is room for them.
+    /// Moves the spans to `start`, where there is room for them.
     fn move_to(&mut self, start: *mut Span) {
         let len = self.len();
-        // SAFETY: the spans are there, and there is memory for as many at `start`, which may overlap.
+        // SAFETY: the spans are there, and there is memory for as many at `start`, which may
+        // overlap.
         unsafe { std::ptr::copy(self.bottom, start, len) };
         self.bottom = start;
         self.top = start.wrapping_add(len);

@@ -1,24 +1,28 @@
-//! Copying a closure into a lane.
+//! Copying a closure into a workspace.
 
-use super::lane::Cursor;
+use super::workspace::CopyBuffer;
 use crate::closure::{ClosureRef, Header, VARIABLE};
+use crate::words::Words;
 
 /// Words of the largest closure that is copied by code of its own.
 const SMALL: usize = 6;
 
-/// Copy a closure to where `cursor` is, and give its new address; `refill` finds room for so many words if there is none. Sizes that nearly all closures have are copied by code of their own:
-/// a predicted constant size frees the address of the next copy from the load of this one's header.
+/// Copies a closure to where `buffer` is, and returns its new address. `refill` finds room for a
+/// number of words if the buffer has none. Sizes that nearly all closures have are copied by code
+/// of their own: a predicted constant size frees the address of the next copy from the load of this
+/// one's header.
 ///
 /// # Safety
-/// `closure` is a closure with this header; in parallel, its first word may be a forwarding address by now. What lies between `free` and `limit` of the cursor, and of the one that `refill` gives, is
-/// to-space that nobody else has, and the latter has the room that was asked for.
+/// `closure` is a closure with this header; in parallel, its first word may be a forwarding address
+/// by now. No other thread uses the to-space between `free` and `limit` of the buffer, nor of the
+/// one that `refill` returns, which has the room that was asked for.
 #[inline(always)]
 pub(super) unsafe fn copy_closure<const PARALLEL: bool>(
     closure: ClosureRef,
     header: Header,
-    cursor: &mut Cursor,
-    refill: impl FnOnce(Cursor, usize) -> Cursor,
-) -> *mut u64 {
+    buffer: &mut CopyBuffer,
+    refill: impl FnOnce(CopyBuffer, Words) -> CopyBuffer,
+) -> ClosureRef {
     let payload = usize::from(header.words());
     let words = if payload < SMALL {
         SMALL
@@ -28,10 +32,10 @@ pub(super) unsafe fn copy_closure<const PARALLEL: bool>(
         // SAFETY: the caller's promise.
         unsafe { closure.extent_from(header) }.words.0
     };
-    if !cursor.has_room(words) {
-        *cursor = refill(*cursor, words);
+    if !buffer.has_room(Words(words)) {
+        *buffer = refill(*buffer, Words(words));
     }
-    let to = cursor.free;
+    let to = buffer.free;
     // SAFETY: the caller vouches for the closure; to-space has room for it, and is not from-space.
     let words = unsafe {
         match payload {
@@ -48,11 +52,12 @@ pub(super) unsafe fn copy_closure<const PARALLEL: bool>(
             _ => copy_run(closure.0, to, words),
         }
     };
-    cursor.free = to.wrapping_add(words);
-    to
+    buffer.free = to.wrapping_add(words);
+    ClosureRef(to)
 }
 
-/// Copy a closure of `N` words, `PAYLOAD` (one less) without its header, and give their number. In parallel the header is not read again.
+/// Copies a closure of `N` words, `PAYLOAD` (one less) without its header, and returns `N`. In
+/// parallel the header is not read again.
 ///
 /// # Safety
 /// As for [`copy_run`], for `N` words; they are a closure with this header.
@@ -75,7 +80,7 @@ unsafe fn fixed<const PARALLEL: bool, const N: usize, const PAYLOAD: usize>(
     N
 }
 
-/// Copy `words` words from `from` to `to`, and give their number.
+/// Copies `words` words from `from` to `to`, and returns their number.
 ///
 /// # Safety
 /// Both are valid for `words` words and do not overlap.

@@ -1,85 +1,97 @@
-//! Marking: finds what lives and leaves it where it is.
+//! Marking: finds live closures and leaves them where they are.
 //!
-//! What is marked is told by a table ([`Marks`]) that belongs to the collector. [`super::mark_loop`] says how it is done.
+//! The marks are in a table ([`Marks`]) that belongs to the collector. [`mark_loop`] does the work.
 //!
-//! **Memory is bounded.** Mark stacks take a 64th of the memory of the heap at most, and 64 KiB at least. When a stack is full, or
-//! the system refuses memory for it, spans are dropped, and marked closures scanned again, whatever the shape of the heap. With
-//! debug assertions the bound is much smaller, so that tests go through this all the time.
+//! **Memory is bounded.** Mark stacks take a 64th of the memory of the heap at most, and 64 KiB at
+//! least. When a stack is full, or the system refuses memory for it, spans are dropped, and marked
+//! closures scanned again, for any shape of the heap. With debug assertions the bound is much
+//! smaller, so that tests go through this all the time.
 //!
-//! Checked by `-DS`: an unmarked referent of a marked closure is a pointer to where no closure starts.
+//! Checked by `-DS`: an unmarked referent of a marked closure is a pointer to where no closure
+//! starts.
 
-use super::mark_loop::MarkLoop;
-use super::span_stack::{SpanStack, StackPool};
-use crate::closure::Slot;
+mod mark_loop;
+mod span_stack;
+
+use super::drained::Drained;
+use crate::closure::ClosureRef;
+use crate::collector::RootSlot;
 use crate::heap::Heap;
 use crate::space::Marks;
 use crate::sync::Arc;
-use crate::words::{Addr, Bytes, Words};
+use crate::words::{Bytes, Words};
 use crate::workers::{ParallelPhase, Workers};
 use gclab_stats::{Shared, Sharing};
+use mark_loop::MarkLoop;
+use span_stack::{SpanStack, StackPool};
 
 /// Bytes of heap for each byte of mark stacks.
 const HEAP_PER_BYTE: usize = if cfg!(debug_assertions) { 1 << 16 } else { 64 };
 
-/// What mark stacks may take at least.
+/// The least memory that mark stacks may take.
 const LEAST_STACK: Bytes = if cfg!(debug_assertions) {
     Bytes(128)
 } else {
     Bytes::kib(64)
 };
 
-/// Words marked by one thread after which workers are woken, if there is anything to share: 256 KiB.
+/// Words marked by one thread after which workers are woken, if there is anything to share: 256
+/// KiB, as in copying.
 const SHARE_AFTER: Words = Words(if cfg!(debug_assertions) { 1 << 7 } else { 1 << 15 });
 
-/// One marking of what lives, under way.
+/// One marking, under way.
 #[derive(Debug)]
 pub struct Marker<'m, M> {
     marks: &'m M,
-    /// Of the thread that collects.
+    /// The mark loop of the thread that collects.
     first: MarkLoop<'m, M>,
     pool: Arc<StackPool>,
     workers: Option<Workers<'m>>,
-    /// What the others did, and how it was shared.
+    /// The results of the other workers, and how the work was shared.
     marked: Marked,
 }
 
-/// What was marked.
+/// The results of a marking.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Marked {
-    /// Closures.
+    /// How many closures were marked.
     pub closures: u64,
     /// Their words.
     pub words: Words,
     /// Of these, words of large objects.
     pub large: Words,
-    /// The most memory that mark stacks took at a time, beside a KiB that each begins with.
+    /// The most memory that mark stacks took at a time, in addition to a KiB that each begins with.
     pub stack: Bytes,
-    /// How several threads shared the work; what each *copied* is what it marked.
+    /// How workers shared the work. The bytes that each *copied* are those that it marked.
     pub shared: Shared,
 }
 
 impl<'m, M: Marks> Marker<'m, M> {
-    /// Begin to mark in `marks`. Every space that holds closures of `heap` has been condemned: its marks are clear.
+    /// Begins to mark in `marks`. Every space that holds closures of `heap` has been condemned: its
+    /// marks are clear.
     pub fn new(heap: &Heap, marks: &'m M) -> Self {
         let committed = heap.blocks().accounting().committed().0;
         let most = Bytes(committed / HEAP_PER_BYTE).max(LEAST_STACK);
         Marker::within(most, heap, marks)
     }
 
-    /// Mark with so much memory for mark stacks.
+    /// Marks with at most `most` memory for mark stacks.
     fn within(most: Bytes, heap: &Heap, marks: &'m M) -> Self {
         let pool = Arc::new(StackPool::new(most, heap.charges()));
+        let stack = SpanStack::new(Arc::clone(&pool));
         Marker {
             marks,
-            first: MarkLoop::new(marks, SpanStack::new(Arc::clone(&pool))),
+            // SAFETY: a collector calls this in a pause, from which `heap` is borrowed, with marks
+            // that are clear (`unsafe trait Collector`).
+            first: unsafe { MarkLoop::new(marks, stack) },
             pool,
             workers: None,
             marked: Marked::default(),
         }
     }
 
-    /// From now on there are others who may help. Comes before anything is found. Marking is shared with load balancing or not at all: there is nothing in it
-    /// that belongs to a thread.
+    /// From now on `workers` may help. Comes before anything is found. Marking is shared with load
+    /// balancing or not at all: no part of it belongs to a worker.
     pub fn share_with(&mut self, workers: Workers<'m>) {
         self.marked.shared.sharing = match workers.sharing_so_far() {
             so_far @ (Sharing::Younger | Sharing::TooLittle) if workers.is_balanced() || !workers.has_helpers() => {
@@ -94,17 +106,17 @@ impl<'m, M: Marks> Marker<'m, M> {
         }
     }
 
-    /// Mark what a root leads to.
+    /// Marks the referent of a root.
     #[inline]
-    pub fn root(&mut self, slot: Slot) {
-        // SAFETY: the slots that a collector gets to see are those of a stopped world.
-        self.first.found::<false>(unsafe { slot.load() });
+    pub fn root(&mut self, slot: RootSlot<'_>) {
+        // SAFETY: a root of a stopped world holds null or a closure, and no other thread uses it.
+        unsafe { self.first.found::<false>(slot.slot().load()) };
     }
 
-    /// Mark everything that can be reached from what has been found.
+    /// Marks everything that can be reached from the closures that have been found.
     pub fn mark(&mut self) {
         loop {
-            if !self.first.trace::<false>(None) {
+            if self.first.trace::<false>(None) == Drained::WorthSharing {
                 self.share();
             } else if !self.first.dropped.is_none() {
                 self.first.rescan();
@@ -114,19 +126,21 @@ impl<'m, M: Marks> Marker<'m, M> {
         }
     }
 
-    /// Call the others, and mark with them until nothing is left but what was dropped.
+    /// Wakes the workers, and marks with them until nothing is left except closures that were
+    /// dropped.
     #[cold]
     #[inline(never)]
     fn share(&mut self) {
         let Some(workers) = &mut self.workers else {
-            unreachable!("nothing is worth sharing if there is nobody to share with");
+            unreachable!("nothing is worth sharing without workers to share it with");
         };
         let (marks, pool, first) = (self.marks, &self.pool, &mut self.first);
-        let absent = || MarkLoop::new(marks, SpanStack::new(Arc::clone(pool)));
+        // SAFETY: as in `within`.
+        let absent = || unsafe { MarkLoop::new(marks, SpanStack::new(Arc::clone(pool))) };
         let phase = ParallelPhase::new(workers, Vec::new(), |queue| {
-            first.give::<false>(queue);
-            let first = std::mem::replace(first, absent());
-            std::iter::once(first)
+            first.share::<false>(queue);
+            let leader = std::mem::replace(first, absent());
+            std::iter::once(leader)
                 .chain((1..workers.count()).map(|_| absent()))
                 .collect()
         });
@@ -148,22 +162,22 @@ impl<'m, M: Marks> Marker<'m, M> {
             self.marked.large += marker.large;
             first.dropped.join(marker.dropped);
         }
-        // What a rescan leads to may be as much again.
+        // A rescan may lead to as much again.
         first.share_at = first.words + SHARE_AFTER;
     }
 
     /// After marking: clears a weak slot whose referent was not reached.
-    pub fn weak(&self, slot: Slot) {
-        // SAFETY: as for `root`; null is no closure, but may be stored.
+    pub fn weak(&self, slot: RootSlot<'_>) {
+        // SAFETY: as for `root`; null may be stored.
         unsafe {
-            let referent = slot.load();
-            if referent != 0 && !self.marks.is_marked(Addr(referent as usize)) {
-                slot.store(0);
+            let referent = slot.slot().load();
+            if !referent.is_null() && !self.marks.is_marked(referent.addr()) {
+                slot.slot().store(ClosureRef(std::ptr::null_mut()));
             }
         }
     }
 
-    /// What was marked.
+    /// Ends the marking, and returns its results.
     pub fn finish(mut self) -> Marked {
         debug_assert!(
             self.first.stack.len() == 0 && self.first.dropped.is_none(),

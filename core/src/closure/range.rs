@@ -1,0 +1,146 @@
+//! Ranges of the heap that have one owner, and pass from thread to thread.
+//!
+//! Neither type is `Copy`: the right to work on a range goes with the value.
+
+use super::{ClosureRef, Extent, Slot};
+use crate::words::{WORD, Words};
+
+/// Slots that lie side by side.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct SlotRange {
+    next: *mut u64,
+    end: *mut u64,
+}
+
+/// Closures that lie one behind the other.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ClosureRange {
+    next: *mut u64,
+    end: *mut u64,
+}
+
+// SAFETY: addresses. Memory is reached through `Slot` and `ClosureRef`, whose methods are unsafe.
+unsafe impl Send for SlotRange {}
+// SAFETY: as above.
+unsafe impl Send for ClosureRange {}
+
+impl SlotRange {
+    /// No slots.
+    pub const EMPTY: SlotRange = SlotRange {
+        next: std::ptr::null_mut(),
+        end: std::ptr::null_mut(),
+    };
+
+    /// `count` slots from `first` on.
+    #[inline(always)]
+    pub fn new(first: Slot, count: usize) -> Self {
+        SlotRange {
+            next: first.0,
+            end: first.0.wrapping_add(count),
+        }
+    }
+
+    /// The slots of a closure.
+    #[inline(always)]
+    pub fn of(extent: Extent) -> Self {
+        SlotRange::new(Slot(extent.first), extent.slots)
+    }
+
+    /// Whether no slot is left.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.next >= self.end
+    }
+
+    /// How many slots are left.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        (self.end as usize - self.next as usize) / WORD
+    }
+
+    /// Takes the first `count` slots off; there are as many.
+    #[inline(always)]
+    pub fn split_front(&mut self, count: usize) -> SlotRange {
+        let front = SlotRange::new(Slot(self.next), count);
+        self.next = front.end;
+        front
+    }
+}
+
+impl Iterator for SlotRange {
+    type Item = Slot;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Slot> {
+        let slot = Slot(self.next);
+        (!self.is_empty()).then(|| {
+            self.next = self.next.wrapping_add(1);
+            slot
+        })
+    }
+}
+
+impl ClosureRange {
+    /// No closures.
+    pub const EMPTY: ClosureRange = ClosureRange {
+        next: std::ptr::null_mut(),
+        end: std::ptr::null_mut(),
+    };
+
+    /// The closures from `first` up to `end`.
+    ///
+    /// # Safety
+    /// From `first` to `end` lie whole closures with their headers, without a gap, and they stay so
+    /// as long as the range exists.
+    #[inline(always)]
+    pub unsafe fn new(first: ClosureRef, end: ClosureRef) -> Self {
+        ClosureRange {
+            next: first.0,
+            end: end.0,
+        }
+    }
+
+    /// Whether no closure is left.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.next >= self.end
+    }
+
+    /// Words that the closures take.
+    #[inline(always)]
+    pub fn words(&self) -> Words {
+        Words((self.end as usize - self.next as usize) / WORD)
+    }
+
+    /// Takes the second half of the closures off, which may be empty.
+    pub fn split_half(&mut self) -> ClosureRange {
+        let middle = self.next.wrapping_add(self.words().0 / 2);
+        let mut cut = self.next;
+        while cut < middle {
+            // SAFETY: the promise of `new`.
+            cut = cut.wrapping_add(unsafe { ClosureRef(cut).words() }.0);
+        }
+        let half = ClosureRange {
+            next: cut,
+            end: self.end,
+        };
+        self.end = cut;
+        half
+    }
+}
+
+impl Iterator for ClosureRange {
+    type Item = Extent;
+
+    /// The next closure.
+    #[inline(always)]
+    fn next(&mut self) -> Option<Extent> {
+        if self.is_empty() {
+            return None;
+        }
+        // SAFETY: the promise of `new`.
+        let extent = unsafe { ClosureRef(self.next).extent() };
+        self.next = self.next.wrapping_add(extent.words.0);
+        Some(extent)
+    }
+}

@@ -1,0 +1,204 @@
+//! Scavenging until nothing is left: by one thread, or by the workers of a parallel phase.
+
+use super::Copier;
+use super::scavenge::{First, WORTH_CUTTING};
+use super::work::{RememberedSlots, WorkItem};
+use crate::closure::SlotRange;
+use crate::collector::Capability;
+use crate::mutator::{FrameHeader, for_each_frame_slot};
+use crate::remembered::{RememberedChunks, RememberedSet};
+use crate::trace::drained::Drained;
+use crate::words::Words;
+use crate::workers::{ParallelPhase, Tracer, WorkQueue, Workers};
+
+/// Slots of a large object in one work item: as many as a chunk of to-space has words. Fewer in
+/// builds for tests.
+const SLICE: usize = if cfg!(debug_assertions) { 64 } else { 4096 };
+
+/// Remembered slots in one work item.
+const REMEMBERED_SLICE: usize = 1024;
+
+/// The roots that a capability had when the world was stopped, to be evacuated by the worker that
+/// it belongs to.
+#[derive(Debug)]
+pub(in crate::trace) struct Owned {
+    remembered: *const RememberedSet,
+    frames: *const FrameHeader,
+}
+
+impl Owned {
+    /// The remembered slots and the frames of `capability`.
+    pub fn of<A>(capability: &Capability<A>) -> Self {
+        Owned {
+            remembered: capability.remembered(),
+            frames: capability.frames.get(),
+        }
+    }
+}
+
+/// Roots and remembered slots that the workers evacuate.
+#[derive(Debug)]
+pub(in crate::trace) struct SharedRoots {
+    /// Without load balancing: the tasks of the workers.
+    pub owned: Vec<Owned>,
+    /// With load balancing: remembered slots.
+    pub chunks: RememberedChunks,
+    /// With load balancing: slots of handles.
+    pub handles: SlotRange,
+}
+
+impl SharedRoots {
+    /// Nothing to share.
+    pub fn none() -> Self {
+        SharedRoots {
+            owned: Vec::new(),
+            chunks: RememberedChunks::default(),
+            handles: SlotRange::EMPTY,
+        }
+    }
+
+    /// Whether there is nothing to share.
+    pub fn is_empty(&self) -> bool {
+        self.owned.is_empty() && self.chunks.is_empty() && self.handles.is_empty()
+    }
+}
+
+impl Copier<'_> {
+    /// Whether a workspace was left although it has a range to be scavenged, since that can be
+    /// split and shared.
+    fn has_range(&self) -> bool {
+        let scanned = || self.buffers.iter().step_by(2);
+        self.pending.shares_anything() && scanned().any(|buffer| buffer.unscanned() >= WORTH_CUTTING)
+    }
+
+    /// Scavenges until nothing is left, or so much that it is worth sharing.
+    pub fn scavenge_alone(&mut self) -> Drained {
+        loop {
+            let mut step = self.oldest();
+            while step > 0 {
+                // SAFETY: nothing comes from elsewhere.
+                let worked = unsafe { self.scavenge_lane::<false>(step, First::Nothing, None) };
+                // Back to the oldest after each that had work: its referents must not be copied to
+                // a younger step first (and are remembered if they were).
+                step = if worked { self.oldest() } else { step - 1 };
+                if self.pending.is_worth_sharing() || self.has_range() {
+                    return Drained::WorthSharing;
+                }
+            }
+            let Some((closure, step)) = self.large.pop() else {
+                return Drained::All;
+            };
+            // SAFETY: large objects that were reached are whole closures, in the step that was
+            // noted.
+            unsafe {
+                let slots = SlotRange::of(closure.extent());
+                self.pending.words -= Words(slots.len());
+                self.scavenge_lane::<false>(step, First::Slots(slots), None);
+            }
+        }
+    }
+
+    fn do_item(&mut self, item: WorkItem, queue: WorkQueue<'_, WorkItem>) {
+        // SAFETY: a work item belongs to the worker that has taken it. Closures and slots of large
+        // objects are of the step that the item says; roots and remembered slots are of this heap.
+        unsafe {
+            match item {
+                WorkItem::Closures(closures, step) => {
+                    self.scavenge_lane::<true>(step, First::Closures(closures), Some(queue));
+                }
+                WorkItem::Slots(slots, step) => {
+                    self.scavenge_lane::<true>(step, First::Slots(slots), Some(queue));
+                }
+                WorkItem::Roots(slots) => slots.for_each(|slot| self.evacuate_root::<true>(slot)),
+                WorkItem::Remembered(run) => self.remembered_slots::<true>(run.slots()),
+            }
+        }
+    }
+
+    /// Pushes the pending work to `queue`: ranges of chunks that became full, and large objects, in
+    /// slices.
+    fn push_pending(&mut self, queue: WorkQueue<'_, WorkItem>) {
+        if self.pending.words == Words(0) {
+            return;
+        }
+        for workspace in &mut self.workspaces {
+            let step = workspace.step();
+            for range in workspace.unscanned.drain(..) {
+                queue.push(WorkItem::Closures(range, step));
+            }
+        }
+        for (closure, step) in self.large.drain(..) {
+            // SAFETY: large objects that were reached are whole closures.
+            let slots = SlotRange::of(unsafe { closure.extent() });
+            push_slices(queue, slots, |slice| WorkItem::Slots(slice, step));
+        }
+        self.pending.words = Words(0);
+    }
+}
+
+// SAFETY: a copier holds memory of the heap, which any thread of the collection may work on, and a
+// lock on the heap.
+unsafe impl Tracer for Copier<'_> {
+    type Item = WorkItem;
+    type Task = Owned;
+
+    fn trace_shared(&mut self, item: Option<WorkItem>, queue: WorkQueue<'_, WorkItem>) {
+        let mut next = item;
+        loop {
+            if let Some(item) = next {
+                self.do_item(item, queue);
+            }
+            let mut step = self.oldest();
+            while step > 0 {
+                // SAFETY: nothing comes from elsewhere.
+                let worked = unsafe { self.scavenge_lane::<true>(step, First::Nothing, Some(queue)) };
+                step = if worked { self.oldest() } else { step - 1 };
+            }
+            self.push_pending(queue);
+            next = queue.pop();
+            if next.is_none() {
+                return;
+            }
+        }
+    }
+
+    fn begin(&mut self, task: &Owned) {
+        // SAFETY: the mutators are stopped, and the worker that took the task has the set and the
+        // frames to itself.
+        unsafe {
+            (*task.remembered).drain(|_, slots| self.remembered_slots::<true>(slots));
+            for_each_frame_slot(task.frames, |slot| self.evacuate_root::<true>(slot));
+        }
+    }
+}
+
+fn push_slices(queue: WorkQueue<'_, WorkItem>, mut slots: SlotRange, item: impl Fn(SlotRange) -> WorkItem) {
+    while !slots.is_empty() {
+        let slice = slots.split_front(slots.len().min(SLICE));
+        queue.push(item(slice));
+    }
+}
+
+/// A phase in which the leader begins with the pending work of `copier`, and `roots` are shared
+/// out. `copier` is absent until the phase returns it.
+pub(in crate::trace) fn phase_of<'h>(
+    copier: &mut Copier<'h>,
+    roots: &mut SharedRoots,
+    workers: &Workers<'_>,
+) -> ParallelPhase<Copier<'h>> {
+    // The workers are woken once.
+    copier.pending.share_no_more();
+    let owned = std::mem::take(&mut roots.owned);
+    let handles = std::mem::replace(&mut roots.handles, SlotRange::EMPTY);
+    ParallelPhase::new(workers, owned, |queue| {
+        copier.push_pending(queue);
+        push_slices(queue, handles, WorkItem::Roots);
+        for slots in roots.chunks.iter().flat_map(|slots| slots.chunks(REMEMBERED_SLICE)) {
+            // SAFETY: the chunks are kept until the collection is over.
+            queue.push(WorkItem::Remembered(unsafe { RememberedSlots::new(slots) }));
+        }
+        let others: Vec<Copier<'h>> = (1..workers.count()).map(|_| copier.split()).collect();
+        let leader = std::mem::replace(copier, copier.absent());
+        std::iter::once(leader).chain(others).collect()
+    })
+}

@@ -1,0 +1,39 @@
+//! Work items of copiers: the work that workers take from each other.
+
+use crate::closure::{ClosureRange, Slot, SlotRange};
+
+/// Work for a copier, which passes from worker to worker.
+#[derive(Debug)]
+pub(crate) enum WorkItem {
+    /// Closures that were copied into this step, to be scavenged.
+    Closures(ClosureRange, u8),
+    /// Slots of a large object in this step, to be scavenged.
+    Slots(SlotRange, u8),
+    /// Slots of handles.
+    Roots(SlotRange),
+    /// Remembered slots.
+    Remembered(RememberedSlots),
+}
+
+/// A run of slots in a chunk of a remembered set. The chunk is kept until the collection is over.
+#[derive(Debug)]
+pub(crate) struct RememberedSlots(*const [Slot]);
+
+// SAFETY: nothing writes the run while the collection lasts, and slots may be sent.
+unsafe impl Send for RememberedSlots {}
+
+impl RememberedSlots {
+    /// The run `slots`.
+    ///
+    /// # Safety
+    /// The run stays where it is, and as it is, as long as the result exists.
+    pub unsafe fn new(slots: &[Slot]) -> Self {
+        RememberedSlots(slots)
+    }
+
+    /// The slots of the run.
+    pub fn slots(&self) -> &[Slot] {
+        // SAFETY: the promise of `new`.
+        unsafe { &*self.0 }
+    }
+}

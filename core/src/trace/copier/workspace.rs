@@ -1,0 +1,234 @@
+//! To-space under construction: a worker's part of a lane, its open chunk, and which of it waits to
+//! be scanned (GHC's `gc_thread` has a *workspace* for each generation).
+
+use crate::block::{BlockState, blocks_for};
+use crate::closure::{ClosureRange, ClosureRef};
+use crate::heap::Heap;
+use crate::space::{Chunk, Lane};
+use crate::sync::{Mutex, MutexGuard};
+use crate::words::{Addr, WORD, Words};
+use std::ptr::NonNull;
+
+/// A chunk with less room than this is not filled further (GHC's limit for its `part_list`).
+const WORTH_FILLING: Words = Words(128);
+
+/// Workspaces of as many steps as the state of a block can tell apart, two for each step.
+pub(super) const MAX_WORKSPACES: usize = 32;
+
+/// The first workspace of a step, for closures with pointers; the one for closures without follows.
+#[inline(always)]
+pub(super) const fn first_workspace(step: u8) -> usize {
+    (step as usize - 1) * 2
+}
+
+/// The open chunk of a workspace: all that the loops need of it. Kept apart from the rest, so that
+/// the buffers of all workspaces lie side by side.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+pub(in crate::trace) struct CopyBuffer {
+    /// Where the next closure goes.
+    pub free: *mut u64,
+    /// Behind the open chunk.
+    limit: *mut u64,
+    /// Up to where the chunk has been scanned, or is being scanned.
+    scan: *mut u64,
+}
+
+/// Where the scan of a held buffer goes on: see [`CopyBuffer::hold`].
+#[derive(Clone, Copy, Debug)]
+pub(in crate::trace) struct HeldScan(NonNull<u64>);
+
+impl CopyBuffer {
+    /// No open chunk: there is room for nothing.
+    pub const NONE: CopyBuffer = CopyBuffer {
+        free: std::ptr::null_mut(),
+        limit: std::ptr::null_mut(),
+        scan: std::ptr::null_mut(),
+    };
+
+    fn at_end_of(chunk: Chunk) -> CopyBuffer {
+        let free = chunk.end.as_mut_ptr();
+        CopyBuffer {
+            free,
+            limit: chunk.run.end().as_mut_ptr(),
+            scan: free,
+        }
+    }
+
+    /// Whether a closure of `words` words fits.
+    #[inline(always)]
+    pub fn has_room(self, words: Words) -> bool {
+        self.free as usize + words.0 * WORD <= self.limit as usize
+    }
+
+    /// Words of the open chunk that wait to be scanned.
+    pub fn unscanned(&self) -> Words {
+        Words((self.free as usize - self.scan as usize) / WORD)
+    }
+
+    /// The closures of the open chunk that wait to be scanned, if there are any. They are claimed:
+    /// they are not returned again, even if the chunk is replaced while they are scanned.
+    #[inline(always)]
+    pub fn claim(&mut self) -> Option<ClosureRange> {
+        let from = self.scan;
+        (from < self.free).then(|| {
+            self.scan = self.free;
+            // SAFETY: closures were copied there one behind the other, and to-space is not freed
+            // while a collection lasts.
+            unsafe { ClosureRange::new(ClosureRef(from), ClosureRef(self.free)) }
+        })
+    }
+
+    /// Lets nothing be claimed until [`CopyBuffer::resume`]: a worker that looks for work then
+    /// finds nothing here. `None` without an open chunk.
+    pub fn hold(&mut self) -> Option<HeldScan> {
+        let all_scanned = std::ptr::without_provenance_mut(usize::MAX);
+        NonNull::new(std::mem::replace(&mut self.scan, all_scanned)).map(HeldScan)
+    }
+
+    /// Lets the scan go on where it was held.
+    pub fn resume(&mut self, held: HeldScan) {
+        self.scan = held.0.as_ptr();
+    }
+
+    /// Where the scan is, for progress to be noticed.
+    pub fn scan(&self) -> Addr {
+        Addr(self.scan as usize)
+    }
+}
+
+/// The heap as the workers of a collection share it: for the rare steps that need more of it than
+/// the states of blocks.
+#[derive(Debug)]
+pub(in crate::trace) struct SharedHeap<'h>(Mutex<&'h mut Heap>);
+
+impl<'h> SharedHeap<'h> {
+    pub fn new(heap: &'h mut Heap) -> Self {
+        SharedHeap(Mutex::new(heap))
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, &'h mut Heap> {
+        self.0.lock()
+    }
+}
+
+/// One worker's part of a lane that closures are copied into, without its [`CopyBuffer`].
+#[derive(Debug)]
+pub(in crate::trace) struct Workspace {
+    /// Ranges of earlier chunks that have not been scanned.
+    pub unscanned: Vec<ClosureRange>,
+    /// The lane, without the open chunk.
+    lane: Lane,
+    open: Option<Chunk>,
+    /// Chunks with room left, for other workers to go on with. They are in the lane's words.
+    parts: Vec<Chunk>,
+    state: BlockState,
+    /// Whether its closures have pointers, and so are scanned.
+    is_scanned: bool,
+    /// Words that were in the lane when the workspace was opened.
+    before: usize,
+}
+
+/// The content of a workspace at its end.
+#[derive(Debug)]
+pub(in crate::trace) struct Filled {
+    /// The lane as it is now, without `with_room`.
+    pub lane: Lane,
+    /// Chunks that are worth filling further.
+    pub with_room: Vec<Chunk>,
+    /// Words copied since the workspace was opened.
+    pub copied: Words,
+}
+
+impl Workspace {
+    /// Goes on with the content of `lane`. Its blocks get this state, and `is_scanned` says whether
+    /// its closures have pointers.
+    pub fn new(state: BlockState, is_scanned: bool, mut lane: Lane) -> (Self, CopyBuffer) {
+        let before = lane.words;
+        let open = lane.chunks.pop_if(|chunk| is_worth_filling(chunk));
+        lane.words -= open.map_or(0, |chunk| chunk.words().0);
+        let parts = std::iter::from_fn(|| lane.chunks.pop_if(|chunk| is_worth_filling(chunk))).collect();
+        let workspace = Workspace {
+            unscanned: Vec::new(),
+            lane,
+            open,
+            parts,
+            state,
+            is_scanned,
+            before,
+        };
+        (workspace, buffer_of(open))
+    }
+
+    /// A workspace of the same lane for another worker, which goes on with a chunk that has room
+    /// left, if there is one more.
+    pub fn split(&mut self) -> (Self, CopyBuffer) {
+        let open = self.parts.pop();
+        let words = open.map_or(0, |chunk| chunk.words().0);
+        self.lane.words -= words;
+        self.before -= words;
+        let workspace = Workspace {
+            unscanned: Vec::new(),
+            lane: Lane::default(),
+            open,
+            parts: Vec::new(),
+            before: words,
+            ..*self
+        };
+        (workspace, buffer_of(open))
+    }
+
+    /// The step of the lane.
+    pub fn step(&self) -> u8 {
+        self.state.step()
+    }
+
+    /// The closures of the open chunk, which is full, that wait to be scanned.
+    pub fn left_to_scan(&self, mut buffer: CopyBuffer) -> Option<ClosureRange> {
+        if self.is_scanned { buffer.claim() } else { None }
+    }
+
+    /// Ends the open chunk where the buffer is.
+    fn close(&mut self, buffer: CopyBuffer) -> Option<Chunk> {
+        let mut chunk = self.open.take()?;
+        chunk.end = Addr(buffer.free as usize);
+        self.lane.words += chunk.words().0;
+        Some(chunk)
+    }
+
+    /// Opens a chunk with room for `words` words.
+    pub fn replace(&mut self, buffer: CopyBuffer, heap: &SharedHeap<'_>, words: Words) -> CopyBuffer {
+        let full = self.close(buffer);
+        self.lane.chunks.extend(full);
+        let needed = blocks_for(words.to_bytes());
+        let mut heap = heap.lock();
+        let run = heap.allocate_chunk(needed);
+        heap.set_state(run, self.state);
+        let chunk = Chunk { run, end: run.start() };
+        self.open = Some(chunk);
+        CopyBuffer::at_end_of(chunk)
+    }
+
+    /// Ends the workspace, whose buffer is `buffer`.
+    pub fn finish(mut self, buffer: CopyBuffer) -> Filled {
+        let open = self.close(buffer);
+        let copied = Words(self.lane.words - self.before);
+        match open {
+            Some(chunk) if is_worth_filling(&chunk) => self.parts.push(chunk),
+            full => self.lane.chunks.extend(full),
+        }
+        Filled {
+            lane: self.lane,
+            with_room: self.parts,
+            copied,
+        }
+    }
+}
+
+fn buffer_of(open: Option<Chunk>) -> CopyBuffer {
+    open.map_or(CopyBuffer::NONE, CopyBuffer::at_end_of)
+}
+
+fn is_worth_filling(chunk: &Chunk) -> bool {
+    chunk.run.bytes().0 / WORD - chunk.words().0 >= WORTH_FILLING.0
+}

@@ -1,0 +1,10 @@
+//! How the serial part of a tracing ends.
+
+/// Whether a thread that traces alone has done all of its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Drained {
+    /// Nothing is left.
+    All,
+    /// So much is left that it is worth sharing with workers.
+    WorthSharing,
+}

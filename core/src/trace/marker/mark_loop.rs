@@ -1,0 +1,324 @@
+//! One thread's marking: all that is hot in it.
+//!
+//! A closure that is found goes into a *ring* first, while its header and its mark come into the
+//! cache. When it comes out it is *visited*: marked, and the run of its slots put on the thread's
+//! mark stack as a *span*. Spans are taken from the stack in pieces, and the referents of their
+//! slots are found. There is no recursion, and no closure's kind matters.
+//!
+//! If the stack is full, spans are *dropped*: the addresses of their closures are kept as one
+//! interval. When nothing else is left, the marked closures of the interval are scanned again, in
+//! address order. Closures that such a *pass* drops ahead of it, it will come to; those that it
+//! drops behind it are the next interval. Each pass that drops anything has marked as many closures
+//! as the stack holds, and most mark far more.
+//!
+//! Invariant: a closure that this thread marked was scanned, or has a span on a stack or under way
+//! to another worker, or lies in the interval.
+
+use super::span_stack::{Span, SpanStack};
+use crate::block::LARGE_OBJECT;
+use crate::closure::{ClosureRef, SlotRange};
+use crate::prefetch::{PrefetchRing, prefetch_closure, prefetch_line};
+use crate::space::Marks;
+use crate::trace::drained::Drained;
+use crate::words::{Addr, Words};
+use crate::workers::{Tracer, WorkQueue};
+use std::convert::Infallible;
+use std::ptr::NonNull;
+
+/// Closures between the prefetch of a header and the visit: enough for the time that a line takes
+/// to come from memory.
+const DEPTH: usize = 32;
+
+/// Slots of a span that are looked at before the spans they lead to: few, so that a large array
+/// does not fill the stack.
+const PIECE: usize = 64;
+
+/// Spans that are scanned between two looks for idle workers: a microsecond or two. Builds for
+/// tests look often.
+const LOOK: u32 = if cfg!(debug_assertions) { 2 } else { 64 };
+
+/// At most this many spans are shared at a time, the oldest ones.
+const MOST_SHARED: usize = 16;
+
+/// Closures and spans that are worth sharing. Whole trees may hang on each.
+const WORTH_SHARING: usize = if cfg!(debug_assertions) { 2 } else { 8 };
+
+/// Slots of a span that is worth splitting.
+const WORTH_CUTTING: usize = 2 * PIECE;
+
+/// One thread's marking: see the module's text.
+#[derive(Debug)]
+pub(super) struct MarkLoop<'m, M> {
+    marks: &'m M,
+    /// Closures that were found and have not been visited.
+    ring: PrefetchRing<NonNull<u64>, DEPTH>,
+    pub stack: SpanStack,
+    pub dropped: Dropped,
+    /// When this many words are marked, workers are to be woken if there is anything to share.
+    pub share_at: Words,
+    /// Spans until the next look for idle workers.
+    until_look: u32,
+    /// Closures that this thread marked.
+    pub closures: u64,
+    /// Their words.
+    pub words: Words,
+    /// Of these, words of large objects.
+    pub large: Words,
+}
+
+/// The closures that have to be scanned again: the first and the last of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dropped {
+    first: Addr,
+    last: Addr,
+    /// From here on to `pass_last` they are being scanned.
+    pass: Addr,
+    pass_last: Addr,
+}
+
+impl Dropped {
+    pub const NONE: Dropped = Dropped {
+        first: Addr(usize::MAX),
+        last: Addr::NULL,
+        pass: Addr(usize::MAX),
+        pass_last: Addr::NULL,
+    };
+
+    pub fn is_none(&self) -> bool {
+        self.first > self.last
+    }
+
+    /// Adds closures that another worker dropped.
+    pub fn join(&mut self, other: Dropped) {
+        self.first = self.first.min(other.first);
+        self.last = self.last.max(other.last);
+    }
+
+    fn next_of_pass(&self, marks: &impl Marks) -> Option<Addr> {
+        marks.next_marked(self.pass, self.pass_last + Words(1))
+    }
+
+    /// Ends the pass. The part that it has not come to, if there is one, remains.
+    fn end_pass(&mut self) {
+        if self.pass <= self.pass_last {
+            self.join(Dropped {
+                first: self.pass,
+                last: self.pass_last,
+                ..Dropped::NONE
+            });
+        }
+        (self.pass, self.pass_last) = (Dropped::NONE.pass, Dropped::NONE.pass_last);
+    }
+
+    fn add(&mut self, at: Addr) {
+        if at >= self.pass {
+            self.pass_last = self.pass_last.max(at);
+        } else {
+            self.first = self.first.min(at);
+            self.last = self.last.max(at);
+        }
+    }
+}
+
+impl<'m, M: Marks> MarkLoop<'m, M> {
+    /// A loop that marks in `marks`.
+    ///
+    /// # Safety
+    /// As long as the loop exists, the mutators are stopped, nothing moves, and no block is freed.
+    /// At the beginning of the marking, no closure was marked.
+    pub unsafe fn new(marks: &'m M, stack: SpanStack) -> Self {
+        MarkLoop {
+            marks,
+            ring: PrefetchRing::new(),
+            stack,
+            dropped: Dropped::NONE,
+            share_at: Words(usize::MAX),
+            until_look: LOOK,
+            closures: 0,
+            words: Words(0),
+            large: Words(0),
+        }
+    }
+
+    /// Marks everything that can be reached from the closures that were found. Without a `queue`,
+    /// stops when so much was marked that workers are to be woken. Closures that were dropped are
+    /// left.
+    pub fn trace<const PARALLEL: bool>(&mut self, queue: Option<WorkQueue<'_, Span>>) -> Drained {
+        loop {
+            if self.scan_all::<PARALLEL>(queue) == Drained::WorthSharing {
+                return Drained::WorthSharing;
+            }
+            // The newest has not come into the cache yet.
+            let Some(closure) = self.ring.pop_oldest() else {
+                return Drained::All;
+            };
+            // SAFETY: `found` puts nothing but closures into the ring.
+            unsafe { self.visit::<PARALLEL>(closure) };
+        }
+    }
+
+    /// [`MarkLoop::trace`] until no span is left.
+    #[inline(always)]
+    fn scan_all<const PARALLEL: bool>(&mut self, queue: Option<WorkQueue<'_, Span>>) -> Drained {
+        while let Some(span) = self.stack.pop() {
+            self.scan::<PARALLEL>(span);
+            self.until_look -= 1;
+            if self.until_look == 0 {
+                self.until_look = LOOK;
+                match queue {
+                    Some(queue) if queue.should_share() => self.share::<PARALLEL>(queue),
+                    None if self.is_worth_sharing() => return Drained::WorthSharing,
+                    _ => {}
+                }
+            }
+        }
+        Drained::All
+    }
+
+    /// Whether so much was marked that workers are to be woken, and there is something for them.
+    fn is_worth_sharing(&mut self) -> bool {
+        self.words >= self.share_at
+            && (self.stack.len() >= WORTH_SHARING
+                || self.stack.oldest().is_some_and(|span| span.len() >= WORTH_CUTTING))
+    }
+
+    /// Pushes half of the work at hand to `queue`.
+    #[cold]
+    #[inline(never)]
+    pub fn share<const PARALLEL: bool>(&mut self, queue: WorkQueue<'_, Span>) {
+        if self.stack.len() < WORTH_SHARING {
+            // Of a tree, much of the part between the root and here waits in the ring.
+            while let Some(closure) = self.ring.pop_oldest() {
+                // SAFETY: `found` puts nothing but closures into the ring.
+                unsafe { self.visit::<PARALLEL>(closure) };
+            }
+        }
+        for _ in 0..self.stack.len().div_ceil(2).min(MOST_SHARED) {
+            let several = self.stack.len() > 1;
+            let Some(span) = self.stack.oldest() else {
+                return;
+            };
+            if span.len() >= WORTH_CUTTING {
+                let half = span.len() / 2;
+                queue.push(span.split_front(half));
+            } else if several {
+                self.stack.take_oldest().into_iter().for_each(|span| queue.push(span));
+            }
+        }
+    }
+
+    /// Takes note of `closure`, which a slot holds.
+    ///
+    /// # Safety
+    /// `closure` is null, or a closure of the heap.
+    #[inline(always)]
+    pub unsafe fn found<const PARALLEL: bool>(&mut self, closure: ClosureRef) {
+        let Some(found) = NonNull::new(closure.0) else {
+            return;
+        };
+        prefetch_closure(closure.addr());
+        prefetch_line(Addr(self.marks.entry_address(closure.addr()) as usize));
+        if let Some(oldest) = self.ring.push(found) {
+            // SAFETY: `found` puts nothing but closures into the ring.
+            unsafe { self.visit::<PARALLEL>(oldest) };
+        }
+    }
+
+    /// Marks a closure, and puts its slots on the stack if it was unmarked.
+    ///
+    /// # Safety
+    /// A closure of the heap lies at `closure`.
+    #[inline(always)]
+    unsafe fn visit<const PARALLEL: bool>(&mut self, closure: NonNull<u64>) {
+        let closure = ClosureRef(closure.as_ptr());
+        let at = closure.addr();
+        // SAFETY: the caller's promise; nothing moves.
+        let extent = unsafe { closure.extent() };
+        if !self.marks.mark::<PARALLEL>(at, extent.words) {
+            return;
+        }
+        self.closures += 1;
+        self.words += extent.words;
+        if extent.words >= LARGE_OBJECT {
+            self.large += extent.words;
+        }
+        if extent.slots > 0 && self.stack.push(SlotRange::of(extent)).is_err() {
+            self.drop_span(at);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn drop_span(&mut self, at: Addr) {
+        self.dropped.add(at);
+    }
+
+    /// Finds the referents of the slots of a span, or of its first piece.
+    #[inline(always)]
+    fn scan<const PARALLEL: bool>(&mut self, mut span: Span) {
+        if span.len() > PIECE {
+            let piece = span.split_front(PIECE);
+            // There is room: the span was taken from the stack just now.
+            let _ = self.stack.push(span);
+            span = piece;
+        }
+        for slot in span {
+            // SAFETY: one of the slots of a closure, which no thread writes while the world is
+            // stopped, and which hold null or closures.
+            unsafe { self.found::<PARALLEL>(slot.load()) };
+        }
+    }
+
+    /// Scans dropped closures again, and marks everything that can be reached from there, or as
+    /// much of it as [`MarkLoop::trace`] does. Some closures may be dropped then. No other worker
+    /// marks meanwhile.
+    #[cold]
+    #[inline(never)]
+    pub fn rescan(&mut self) {
+        let (first, last) = (self.dropped.first, self.dropped.last);
+        self.dropped = Dropped {
+            pass: first,
+            pass_last: last,
+            ..Dropped::NONE
+        };
+        let mut drained = Drained::All;
+        while let Some(at) = self
+            .dropped
+            .next_of_pass(self.marks)
+            .filter(|_| drained == Drained::All)
+        {
+            // SAFETY: it was marked in this marking (no closure had been), so a closure is there.
+            let extent = unsafe { ClosureRef(at.as_mut_ptr()).extent() };
+            // Where the next closure may start; all marks before belong to this one.
+            self.dropped.pass = at + extent.words;
+            // There is room: nothing else is on the stack.
+            let _ = self.stack.push(SlotRange::of(extent));
+            drained = self.scan_all::<false>(None);
+        }
+        self.dropped.end_pass();
+    }
+}
+
+// SAFETY: it holds marks, which threads share; closures and slots of a stopped heap, which threads
+// only read; and a stack that no other thread has.
+unsafe impl<M: Marks> Tracer for MarkLoop<'_, M> {
+    type Item = Span;
+    type Task = Infallible;
+
+    fn trace_shared(&mut self, item: Option<Span>, queue: WorkQueue<'_, Span>) {
+        let mut next = item;
+        loop {
+            // There is room: nothing else is on the stack.
+            next.into_iter().for_each(|span| _ = self.stack.push(span));
+            self.trace::<true>(Some(queue));
+            next = queue.pop();
+            if next.is_none() {
+                return;
+            }
+        }
+    }
+
+    fn begin(&mut self, task: &Infallible) {
+        match *task {}
+    }
+}
