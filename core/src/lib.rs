@@ -6,13 +6,18 @@
 
 extern crate self as gclab_core;
 
+mod alloc;
 pub mod block;
+mod capability;
+mod cause;
 pub mod clock;
 pub mod closure;
 pub mod collector;
 pub mod config;
 pub mod events;
 pub mod heap;
+mod inspect;
+mod kind;
 pub mod memory;
 #[cfg(miri)]
 mod miri_libc;
@@ -22,6 +27,8 @@ pub mod prefetch;
 pub mod profile;
 pub mod recorder;
 pub mod remembered;
+mod roots;
+mod session;
 pub mod sizing;
 pub mod space;
 mod sync;

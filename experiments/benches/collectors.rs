@@ -55,7 +55,7 @@ impl<W: Workload> CollectorVisitor for ByCollector<'_, W> {
         let mut group = self.criterion.benchmark_group(W::DESCRIPTION.name);
         group.bench_function(C::DESCRIPTION.name, |b| {
             b.iter(|| {
-                let world = World::<C>::new(&flags).expect("memory for a bench");
+                let world = World::new::<C>(&flags).expect("memory for a bench");
                 let checksum = self.workload.run(&world, self.args).expect("room enough");
                 (checksum, world.finish())
             })

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use gclab_collectors::{Copying, TwoSpace};
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
+use gclab_core::collector::MutatorKind;
 use gclab_core::world::World;
 use gclab_workloads::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription};
 
@@ -48,7 +48,7 @@ impl Workload for Rings {
         },
     };
 
-    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+    fn run<M: MutatorKind>(&self, world: &World<M>, args: &Args) -> Result<u64, RunError> {
         let links = args.number("N");
         assert_ne!(links, 13, "unlucky");
         Ok(world.enter(|m| {

@@ -29,7 +29,7 @@ use census::{Census, census};
 use criterion::{Criterion, SamplingMode};
 use gclab_collectors::{Copying, TwoSpace};
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
+use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::Config;
 use gclab_core::events::{Event, Listener};
 use gclab_core::words::Bytes;
@@ -87,12 +87,12 @@ impl Listener for LastPause {
     }
 }
 
-fn world<C: Collector>(area: Bytes) -> World<C> {
+fn world<C: Collector>(area: Bytes) -> World<KindOf<C>> {
     let flags = Config {
         allocation_area: area,
         ..Config::default()
     };
-    World::new(&flags).expect("memory for a bench")
+    World::new::<C>(&flags).expect("memory for a bench")
 }
 
 /// Builds and collects a heap again and again. Criterion gets the pauses, `rows` all figures.

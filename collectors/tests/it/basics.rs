@@ -4,7 +4,7 @@ use gclab_collectors::{All, Copying};
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
-use gclab_core::mutator::{ByteArray, Gc, MutVar, Mutator, NoGc};
+use gclab_core::mutator::{ByteArray, Gc, MutVar, Mutator, MutatorKind, NoGc};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
 
@@ -41,7 +41,7 @@ fn under_every_collector<V: CollectorVisitor<Output = ()> + Copy>(program: V) {
     }
 }
 
-fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u64) -> Gc<'m, 'h, Tree> {
+fn make<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, depth: u64) -> Gc<'m, 'h, Tree> {
     if depth == 0 {
         return m.alloc(|_| Tree::new(0, None, None));
     }
@@ -52,12 +52,12 @@ fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u64) -> Gc<'m, '
     })
 }
 
-fn make_and_count<C: Collector>(m: &mut Mutator<'_, C>, depth: u64) -> u64 {
+fn make_and_count<M: MutatorKind>(m: &mut Mutator<'_, M>, depth: u64) -> u64 {
     let (m, tree) = m.with_view(|m| make(m, depth));
     count(m, tree)
 }
 
-fn count<'h, C: Collector>(m: &NoGc<'h, C>, tree: Gc<'_, 'h, Tree>) -> u64 {
+fn count<'h, M: MutatorKind>(m: &NoGc<'h, M>, tree: Gc<'_, 'h, Tree>) -> u64 {
     let below = |child: Option<_>| child.map_or(0, |child| count(m, child));
     1 + below(tree.left(m)) + below(tree.right(m))
 }
@@ -67,7 +67,7 @@ struct Trees;
 impl CollectorVisitor for Trees {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let world = World::<C>::new(&flags::<C>(64 << 10)).expect("a small heap");
+        let world = World::new::<C>(&flags::<C>(64 << 10)).expect("a small heap");
         let nodes = world
             .enter(|m| {
                 m.frame(|m, [kept]| {
@@ -97,7 +97,7 @@ fn trees_survive() {
 #[test]
 fn closures_that_survive_twice_are_promoted_and_no_longer_copied() {
     const CELL: u64 = 32;
-    let world = World::<Copying>::new(&flags::<Copying>(1 << 20)).expect("a small heap");
+    let world = World::new::<Copying>(&flags::<Copying>(1 << 20)).expect("a small heap");
     world
         .enter(|m| {
             m.frame(|m, [list]| {
@@ -134,7 +134,7 @@ struct Boxed {
 fn promotions_from_remembered_slots_are_foreseen() {
     const SLOTS: usize = 100_000;
     let flags = flags::<Copying>(512 << 10);
-    let world = World::<Copying>::new(&flags).expect("a small heap");
+    let world = World::new::<Copying>(&flags).expect("a small heap");
     world
         .enter(|m| {
             m.frame(|m, [array]| {
@@ -169,7 +169,7 @@ struct LargeObjects;
 impl CollectorVisitor for LargeObjects {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let world = World::<C>::new(&flags::<C>(1 << 20)).expect("a small heap");
+        let world = World::new::<C>(&flags::<C>(1 << 20)).expect("a small heap");
         world
             .enter(|m| {
                 m.frame(|m, [owner]| {
@@ -200,7 +200,7 @@ struct Stores;
 impl CollectorVisitor for Stores {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let world = World::<C>::new(&flags::<C>(32 << 10)).expect("a small heap");
+        let world = World::new::<C>(&flags::<C>(32 << 10)).expect("a small heap");
         world
             .enter(|m| {
                 m.frame(|m, [array, var, large]| {
@@ -242,7 +242,7 @@ struct Handles;
 impl CollectorVisitor for Handles {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let world = World::<C>::new(&flags::<C>(32 << 10)).expect("a small heap");
+        let world = World::new::<C>(&flags::<C>(32 << 10)).expect("a small heap");
         let (kept, weak_kept, weak) = world
             .enter(|m| {
                 let (m2, cell) = m.alloc_with(|_| Cell::new(7, None));
@@ -279,7 +279,7 @@ impl CollectorVisitor for Leak {
             max_heap: Some(Bytes(8 << 20)),
             ..flags::<C>(256 << 10)
         };
-        let world = World::<C>::new(&flags).expect("a small heap");
+        let world = World::new::<C>(&flags).expect("a small heap");
         let leak = world.enter(|m| {
             m.frame(|m, [list]| {
                 let list = list.put_option::<Cell>(None);
@@ -322,7 +322,7 @@ struct Reentry;
 impl CollectorVisitor for Reentry {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let world = World::<C>::new(&flags::<C>(32 << 10)).expect("a small heap");
+        let world = World::new::<C>(&flags::<C>(32 << 10)).expect("a small heap");
         world
             .enter(|_| assert_eq!(world.enter(|_| ()), Err(EnterError::Entered)))
             .expect("entered once");

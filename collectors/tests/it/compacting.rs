@@ -48,7 +48,7 @@ impl Listener for Places {
 /// addresses before that and after.
 fn thin(flags: &Config, count: usize, keep: usize) -> [Vec<Addr>; 2] {
     let places = Arc::new(Mutex::new(Vec::new()));
-    let mut world = World::<Compacting>::new(flags).expect("a small heap");
+    let mut world = World::new::<Compacting>(flags).expect("a small heap");
     world.listen(Box::new(Places(Arc::clone(&places))));
     let stay = world.enter(|m| {
         m.frame(|m, [cells]| {
@@ -113,7 +113,7 @@ fn order_is_kept_and_whole_megablocks_are_emptied() {
 
 /// Whether a program with `live` live bytes keeps within `limit` while it allocates much more.
 fn lives_within<C: Collector>(live: Bytes, flags: &Config) -> bool {
-    let world = World::<C>::new(flags).expect("a small heap");
+    let world = World::new::<C>(flags).expect("a small heap");
     let stay = world.enter(|m| {
         m.frame(|m, [cells]| {
             let count = live.0 / 24;
@@ -168,7 +168,7 @@ fn compaction_sets_in_above_its_percentage() {
             compact: Compact::Above(percent),
             ..flags(2)
         };
-        let world = World::<Compacting>::new(&flags).expect("a small heap");
+        let world = World::new::<Compacting>(&flags).expect("a small heap");
         let stay = world.enter(|m| {
             m.frame(|m, [cells]| {
                 let cells = cells.put(m.alloc_array::<Cell>(200_000, |_| None));

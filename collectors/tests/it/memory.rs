@@ -27,7 +27,7 @@ impl CollectorVisitor for Shrinks {
             decay: self.decay,
             ..flags::<C>(1 << 20)
         };
-        let world = World::<C>::new(&flags).expect("a heap");
+        let world = World::new::<C>(&flags).expect("a heap");
         world
             .enter(|m| {
                 m.frame(|m, [all]| {
@@ -108,7 +108,7 @@ impl CollectorVisitor for Tight {
                 max_heap: Some(Bytes::mib(mib)),
                 ..flags::<C>(128 << 10)
             };
-            let world = World::<C>::new(&flags).expect("a small heap");
+            let world = World::new::<C>(&flags).expect("a small heap");
             let ended = world.enter(|m| {
                 m.frame(|m, [all]| {
                     let all = all.put(m.alloc_array::<MutByteArray>(1 << 14, |_| None));

@@ -5,6 +5,7 @@
 use crate::basics::flags;
 use gclab_collectors::Parallel;
 use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::{Config, FromGeneration};
 use gclab_core::events::{Event, Listener};
 use gclab_core::mutator::{Gc, Mutator};
@@ -24,7 +25,7 @@ struct Tree {
 /// Bytes of a node.
 const NODE: u64 = 24;
 
-fn tree<'m, 'h>(m: &'m mut Mutator<'h, Parallel>, depth: u32) -> Gc<'m, 'h, Tree> {
+fn tree<'m, 'h>(m: &'m mut Mutator<'h, KindOf<Parallel>>, depth: u32) -> Gc<'m, 'h, Tree> {
     if depth == 0 {
         return m.alloc(|_| Tree::new(None, None));
     }
@@ -35,7 +36,7 @@ fn tree<'m, 'h>(m: &'m mut Mutator<'h, Parallel>, depth: u32) -> Gc<'m, 'h, Tree
 }
 
 /// A list with the number of cells that a tree of depth `depth` has nodes.
-fn list<'m, 'h>(m: &'m mut Mutator<'h, Parallel>, depth: u32) -> Gc<'m, 'h, Tree> {
+fn list<'m, 'h>(m: &'m mut Mutator<'h, KindOf<Parallel>>, depth: u32) -> Gc<'m, 'h, Tree> {
     m.frame(|m, [first]| {
         let first = first.put_option(None);
         for _ in 1..2 << depth {
@@ -64,24 +65,24 @@ impl Listener for Records {
 
 /// A world of `capabilities` and the same number of GC threads, so large that only requested
 /// collections happen; and the records of its collections.
-fn world(capabilities: u32, balance: FromGeneration) -> (World<Parallel>, mpsc::Receiver<Collection>) {
+fn world(capabilities: u32, balance: FromGeneration) -> (World<KindOf<Parallel>>, mpsc::Receiver<Collection>) {
     let flags = Config {
         capabilities,
         gc_threads: capabilities.max(2),
         load_balance: Some(balance),
         ..flags::<Parallel>(8 << 20)
     };
-    let mut world = World::<Parallel>::new(&flags).expect("a small heap");
+    let mut world = World::new::<Parallel>(&flags).expect("a small heap");
     let (send, records) = mpsc::channel();
     world.listen(Box::new(Records(send)));
-    world.listen(Box::new(Checker::new::<Parallel>().exact()));
+    world.listen(Box::new(Checker::new(&Parallel::DESCRIPTION).exact()));
     (world, records)
 }
 
 /// The record of a major collection in which only the closures from `make` are live.
 fn collected(
     balance: FromGeneration,
-    make: impl for<'m, 'h> FnOnce(&'m mut Mutator<'h, Parallel>) -> Gc<'m, 'h, Tree>,
+    make: impl for<'m, 'h> FnOnce(&'m mut Mutator<'h, KindOf<Parallel>>) -> Gc<'m, 'h, Tree>,
 ) -> Collection {
     let (world, records) = world(1, balance);
     let result = world.enter(|m| {
@@ -170,7 +171,7 @@ fn a_large_array_is_cut_into_slices() {
     assert!(pieces >= 1, "{record:?}");
 }
 
-fn node_of<'m, 'h>(m: &'m mut Mutator<'h, Parallel>) -> Gc<'m, 'h, Tree> {
+fn node_of<'m, 'h>(m: &'m mut Mutator<'h, KindOf<Parallel>>) -> Gc<'m, 'h, Tree> {
     m.alloc(|_| Tree::new(None, None))
 }
 
@@ -203,7 +204,7 @@ fn younger_generations_are_left_to_one_thread() {
         load_balance: Some(ALL),
         ..flags::<Parallel>(8 << 20)
     };
-    let mut world = World::<Parallel>::new(&flags).expect("a small heap");
+    let mut world = World::new::<Parallel>(&flags).expect("a small heap");
     let (send, records) = mpsc::channel();
     world.listen(Box::new(Records(send)));
     let result = world.enter(|m| {

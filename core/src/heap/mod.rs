@@ -179,8 +179,8 @@ impl Heap {
     /// called before anything is condemned, and once in a collection.
     ///
     /// # Errors
-    /// If it cannot be guaranteed. Nothing has changed then: the collector returns the error, with
-    /// [`crate::collector::Outcome::not_begun`].
+    /// If it cannot be guaranteed. Nothing has changed then: the collector returns the error as
+    /// [`crate::collector::NotBegun`].
     pub fn prepare(&mut self, bytes: Bytes) -> Result<(), OutOfMemory> {
         self.blocks.prepare(bytes)
     }

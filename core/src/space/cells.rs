@@ -15,9 +15,10 @@
 //! Costs: to condemn and to sweep, a cache line of bits for each block; a refill, the bits up to
 //! the end of the next hole. Memory: that of the mark bits, and 16 bytes a segment.
 
-use super::{MarkBits, SizeClass};
+use super::MarkBits;
+use crate::alloc::{Cells, SizeClass};
 use crate::block::{BlockRun, BlockState, Region, poison};
-use crate::collector::{Capabilities, Capability, Cells};
+use crate::capability::{Capabilities, Capability};
 use crate::heap::{Heap, OutOfMemory};
 use crate::words::{Addr, Bytes, Words};
 
@@ -65,7 +66,7 @@ impl CellSpace {
         &mut self,
         heap: &mut Heap,
         marks: &mut MarkBits,
-        capability: &Capability<Cells>,
+        capability: Capability<'_, Cells>,
         words: Words,
     ) -> Result<(), OutOfMemory> {
         let class = SizeClass::of(words);

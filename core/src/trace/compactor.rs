@@ -27,9 +27,9 @@
 
 use crate::block::BlockRun;
 use crate::closure::{ClosureRef, Slot, VARIABLE};
-use crate::collector::RootSlot;
 use crate::heap::Heap;
 use crate::profile::SideWords;
+use crate::roots::{RootSlot, Roots};
 use crate::space::{Chunk, ENTRY, ENTRY_BYTES, Lane, LargeObject, LiveMap, LiveView, Marks, Steps};
 use crate::words::{Addr, Bytes, Words};
 
@@ -84,6 +84,12 @@ impl<'m> Compactor<'m> {
             number,
             moved: Words(0),
         }
+    }
+
+    /// Updates the roots, and the weak slots whose referents live.
+    pub fn update_roots(&self, roots: Roots<'_>) {
+        roots.for_each(|slot| self.update(slot));
+        roots.for_each_weak(|slot| self.update(slot));
     }
 
     /// Updates a root, or a weak slot whose referent lives.

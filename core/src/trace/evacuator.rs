@@ -22,11 +22,14 @@
 
 use super::copier::{Copier, Owned, Pending, SharedRoots, Workspace, phase_of};
 use super::drained::Drained;
+use super::order::{RememberedTracing, Tracing};
 use crate::block::{BlockRun, BlockState, FIRST_OLD_STEP};
+use crate::capability::Capabilities;
+use crate::cause::{NotBegun, Outcome};
 use crate::closure::Slot;
-use crate::collector::{Capabilities, RootSlot, Roots};
-use crate::heap::{Heap, OutOfMemory};
+use crate::heap::Heap;
 use crate::remembered::RememberedSet;
+use crate::roots::{RootSlot, Roots};
 use crate::space::{LargeObject, Nursery, Step, Steps};
 use crate::words::Words;
 use crate::workers::Workers;
@@ -70,15 +73,11 @@ impl<'h> Evacuator<'h> {
     /// # Errors
     /// If there is no room for a copy of all of it. Then nothing is condemned, and the heap is as
     /// it was.
-    pub fn condemn(
-        heap: &'h mut Heap,
-        nursery: &mut Nursery,
-        steps: &mut Steps,
-        last: u8,
-    ) -> Result<Self, OutOfMemory> {
+    pub fn condemn(heap: &'h mut Heap, nursery: &mut Nursery, steps: &mut Steps, last: u8) -> Result<Self, NotBegun> {
         let copied: usize = (1..=last).map(|number| steps.step(number).copied_words().0).sum();
         let oldest = steps.oldest();
-        heap.prepare_to_copy(nursery.words() + Words(copied), 2 * usize::from(oldest))?;
+        heap.prepare_to_copy(nursery.words() + Words(copied), 2 * usize::from(oldest))
+            .map_err(NotBegun)?;
         let (mut from_space, mut from_large) = (Vec::new(), nursery.reset());
         let mut opened = Vec::with_capacity(2 * usize::from(oldest));
         for number in 1..=oldest {
@@ -268,5 +267,42 @@ fn condemn_step(heap: &mut Heap, step: &Step, number: u8, from_space: &mut Vec<B
     }
     for large in &step.large {
         heap.set_state(large.run, condemned.large());
+    }
+}
+
+impl Tracing for Evacuator<'_> {
+    fn roots(&mut self, roots: Roots<'_>) {
+        Evacuator::roots(self, roots);
+    }
+
+    fn trace(&mut self) {
+        self.scavenge();
+    }
+
+    fn weak(&mut self, slot: RootSlot<'_>) {
+        Evacuator::weak(self, slot);
+    }
+}
+
+impl RememberedTracing for Evacuator<'_> {
+    fn remembered<A>(&mut self, capabilities: Capabilities<'_, A>) {
+        Evacuator::remembered(self, capabilities);
+    }
+}
+
+impl Evacuated {
+    /// The outcome of a collection that left `steps`, but for its generation and whether it was
+    /// major.
+    pub fn outcome(&self, steps: &Steps) -> Outcome {
+        Outcome {
+            copied: self.copied.to_bytes(),
+            promoted: self.promoted.to_bytes(),
+            remembered: self.remembered,
+            shared: self.shared.clone(),
+            live: steps.words().to_bytes(),
+            large: steps.large_words().to_bytes(),
+            slop: steps.slop(),
+            ..Outcome::default()
+        }
     }
 }

@@ -19,8 +19,9 @@ pub use fault::{Check, Fault};
 use crate::addr_set::AddrSet;
 use crate::traverse::Traversal;
 use crate::walk;
-use gclab_core::collector::Collector;
+use gclab_core::collector::Description;
 use gclab_core::events::{Event, Listener};
+use gclab_core::mutator::MutatorKind;
 use gclab_core::space::Region;
 use gclab_core::words::{Bytes, Words};
 use gclab_core::world::{Stopped, StoppedRegion, World};
@@ -45,11 +46,11 @@ struct Tables {
 }
 
 impl Checker {
-    /// Makes a checker for a heap under collector `C`.
-    pub fn new<C: Collector>() -> Self {
+    /// A checker for a heap under `collector`.
+    pub fn new(collector: &Description) -> Self {
         Checker {
-            collector: C::DESCRIPTION.name,
-            moves: C::DESCRIPTION.moves,
+            collector: collector.name,
+            moves: collector.moves,
             exact: false,
             collections: 0,
             tables: None,
@@ -64,8 +65,8 @@ impl Checker {
     }
 
     /// Checks the heap of `world` after each collection from now on.
-    pub fn install<C: Collector>(world: &mut World<C>) {
-        world.listen(Box::new(Checker::new::<C>()));
+    pub fn install<M: MutatorKind>(world: &mut World<M>) {
+        world.listen(Box::new(Checker::new(world.collector())));
     }
 
     /// Checks the heap now. `collection` is the record of the collection that ended just before, if

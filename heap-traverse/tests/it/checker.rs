@@ -12,8 +12,8 @@ use gclab_heap_traverse::check::Check;
 use gclab_stats::Collection;
 
 fn churn<C: Collector>(flags: &Config) {
-    let mut world = World::<C>::new(flags).expect("a small heap");
-    world.listen(Box::new(Checker::new::<C>().exact()));
+    let mut world = World::new::<C>(flags).expect("a small heap");
+    world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
     let kept = world
         .enter(|m| {
             m.frame(|m, [array, bytes]| {
@@ -33,7 +33,7 @@ fn churn<C: Collector>(flags: &Config) {
             })
         })
         .expect("room enough");
-    let mut checker = Checker::new::<C>();
+    let mut checker = Checker::new(&C::DESCRIPTION);
     world
         .inspect(|stopped| checker.check(stopped, None).expect("sound"))
         .expect("no thread is inside");
@@ -72,8 +72,8 @@ impl Listener for Liar {
 
 #[test]
 fn wrong_figures_are_noticed() {
-    let mut world = World::<Copying>::new(&flags(2)).expect("a small heap");
-    world.listen(Box::new(Liar(Checker::new::<Copying>())));
+    let mut world = World::new::<Copying>(&flags(2)).expect("a small heap");
+    world.listen(Box::new(Liar(Checker::new(&Copying::DESCRIPTION))));
     world.enter(|m| m.collect(true)).expect("room enough");
     assert_eq!(world.finish().collections_count(), 2);
 }

@@ -3,10 +3,10 @@
 use super::Copier;
 use super::scavenge::{First, WORTH_CUTTING};
 use super::work::{RememberedSlots, WorkItem};
+use crate::capability::Capability;
 use crate::closure::SlotRange;
-use crate::collector::Capability;
-use crate::mutator::{FrameHeader, for_each_frame_slot};
 use crate::remembered::{RememberedChunks, RememberedSet};
+use crate::roots::frames::{FrameHeader, for_each_frame_slot};
 use crate::trace::drained::Drained;
 use crate::words::Words;
 use crate::workers::{ParallelPhase, Tracer, WorkQueue, Workers};
@@ -28,10 +28,10 @@ pub(in crate::trace) struct Owned {
 
 impl Owned {
     /// The remembered slots and the frames of `capability`.
-    pub fn of<A>(capability: &Capability<A>) -> Self {
+    pub fn of<A>(capability: Capability<'_, A>) -> Self {
         Owned {
             remembered: capability.remembered(),
-            frames: capability.frames.get(),
+            frames: capability.frames(),
         }
     }
 }

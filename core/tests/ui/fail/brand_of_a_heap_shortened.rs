@@ -1,9 +1,8 @@
 //! `'h` is invariant: if it were covariant, two heaps could get a common brand.
 
-use gclab_core::collector::Collector;
-use gclab_core::mutator::NoGc;
+use gclab_core::mutator::{MutatorKind, NoGc};
 
-fn misuse<'long: 'short, 'short, C: Collector>(m: &'short NoGc<'long, C>) -> &'short NoGc<'short, C> {
+fn misuse<'long: 'short, 'short, M: MutatorKind>(m: &'short NoGc<'long, M>) -> &'short NoGc<'short, M> {
     m
 }
 

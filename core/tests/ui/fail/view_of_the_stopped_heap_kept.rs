@@ -1,9 +1,9 @@
 //! A view of a stopped heap is valid only while the heap is stopped.
 
-use gclab_core::collector::Collector;
+use gclab_core::collector::MutatorKind;
 use gclab_core::world::World;
 
-fn misuse<C: Collector>(world: &World<C>) {
+fn misuse<M: MutatorKind>(world: &World<M>) {
     let _ = world.inspect(|stopped| stopped.root_closures());
 }
 

@@ -4,14 +4,15 @@
 //! experiment is to find out whether a clock is a worse trigger than a size.
 
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Collector, Description, GenerationalBarrier, Outcome, Pause, Refill,
+    Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NotBegun, Outcome, Pause,
+    Refill,
 };
 use gclab_core::config::{AREA, Config, Parameter};
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::{Live, Shape, Sizing, Young};
 use gclab_core::space::{Nursery, Region, Steps};
-use gclab_core::trace::Evacuator;
+use gclab_core::trace::{self, Evacuator};
 use gclab_core::words::{Addr, Bytes, Words};
 
 /// Collections from one major collection to the next.
@@ -38,7 +39,6 @@ unsafe impl Collector for Clockwork {
         generations: (2, 2),
         honours: &[AREA, &[Parameter::MinFree]],
     };
-    type Alloc = Bump;
     type Barrier = GenerationalBarrier;
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
@@ -51,8 +51,12 @@ unsafe impl Collector for Clockwork {
             ticks: 0,
         })
     }
+}
 
-    fn refill(&mut self, _: &mut Heap, capability: &Capability<Bump>, _: Words) -> Result<Refill, OutOfMemory> {
+impl Collect for Clockwork {
+    type Alloc = Bump;
+
+    fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Bump>, _: Words) -> Result<Refill, OutOfMemory> {
         Ok(self.nursery.refill(capability))
     }
 
@@ -60,7 +64,7 @@ unsafe impl Collector for Clockwork {
         self.nursery.allocate_large(heap, words)
     }
 
-    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> (Outcome, Result<(), OutOfMemory>) {
+    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
         self.nursery.leave(pause.capabilities);
         self.ticks += 1;
         let (live, young) = (Live::of(&self.steps), Young::of(&self.nursery));
@@ -69,37 +73,30 @@ unsafe impl Collector for Clockwork {
         let generation = u32::from(major);
 
         let condemned = self.steps.last_of(generation);
-        let mut evacuator = match Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, condemned) {
-            Ok(evacuator) => evacuator,
-            Err(error) => return (Outcome::not_begun(), Err(error)),
-        };
+        let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, condemned)?;
         pause.events.phase(Phase::Condemned);
-        evacuator.remembered(pause.capabilities);
-        pause.events.phase(Phase::RememberedTraced);
-        pause.roots.for_each(|slot| evacuator.root(slot));
-        pause.events.phase(Phase::RootsTraced);
-        evacuator.scavenge();
-        pause.events.phase(Phase::HeapTraced);
-        pause.roots.for_each_weak(|slot| evacuator.weak(slot));
-        pause.events.phase(Phase::WeakProcessed);
+        trace::live_and_remembered(&mut evacuator, pause.capabilities, pause.roots, |phase| {
+            pause.events.phase(phase);
+        });
         let done = evacuator.finish(&mut self.steps, pause.capabilities);
         pause.events.phase(Phase::Released);
 
         if major {
             self.ticks = 0;
         }
-        let outcome = Outcome {
+        let mut outcome = Outcome {
             generation,
             major,
-            ..Outcome::of(&done, &self.steps)
+            ..done.outcome(&self.steps)
         };
         self.sizing.note(pause, &outcome);
         let live = Live::of(&self.steps);
         let area = self.sizing.area(live, Bytes::ZERO, Shape::Copying);
-        let resized = self
+        let room = self
             .sizing
             .resize(&mut self.nursery, pause.heap, live, area, Shape::Copying);
-        (outcome, resized)
+        outcome.exhausted = room.err();
+        Ok(outcome)
     }
 
     fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
