@@ -8,7 +8,6 @@ use super::heap::Heap;
 use super::interpret::{End, Todo, stay};
 use super::program::{Op, Setting, decode, setting, size};
 use super::table::{Shared, Table};
-use super::{message, quietly};
 use gclab_core::collector::{Collector, MutatorKind};
 use gclab_core::config::{Config, FromGeneration};
 use gclab_core::world::World;
