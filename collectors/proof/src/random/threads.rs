@@ -18,7 +18,7 @@ use std::thread;
 
 /// A program of several threads.
 #[derive(Clone)]
-pub struct Threads {
+pub(super) struct Threads {
     setting: Setting,
     /// The number of capabilities, `-N`.
     capabilities: u32,
@@ -49,7 +49,7 @@ impl fmt::Debug for Threads {
 }
 
 /// Programs of two to four threads, of up to `length` operations each.
-pub fn programs(length: usize) -> impl Strategy<Value = Threads> {
+pub(super) fn programs(length: usize) -> impl Strategy<Value = Threads> {
     let from = || {
         (0u32..3).prop_map(|n| {
             if n == 2 {
@@ -95,7 +95,7 @@ fn shared(kind: u8, n: u16) -> Shared {
 }
 
 /// Runs `program` under `C`. Returns the number of operations, or the fault in words.
-pub fn outcome<C: Collector>(program: &Threads) -> Result<u64, String> {
+pub(super) fn outcome<C: Collector>(program: &Threads) -> Result<u64, String> {
     caught(|| run::<C>(program))
 }
 
