@@ -1,5 +1,6 @@
 //! One of a program's heaps with its reference, and the effect of operations on both.
 
+use super::difference::{agreed, differ};
 use super::model::{Id, Model};
 use super::program::{Op, Setting, Var};
 use super::shapes::{Real, Shape, alloc};
@@ -9,7 +10,6 @@ use gclab_core::collector::Description;
 use gclab_core::heap::OutOfMemory;
 use gclab_core::mutator::{Any, Gc, Handle, MutArray, Mutator, MutatorKind, NoGc, OptionRoot, WeakHandle};
 use gclab_heap_traverse::Checker;
-use std::panic::resume_unwind;
 
 /// Global variables of a heap.
 pub const GLOBALS: usize = 8;
@@ -19,19 +19,6 @@ pub const LOCALS: usize = 4;
 
 /// No heap of a MiB or more is exhausted as long as this many times the live data would fit.
 const LEAST_USE: usize = 10;
-
-/// A difference between heap and reference. It is a panic payload of its own type, so that no panic
-/// hook prints it while shrinking.
-pub struct Difference(pub String);
-
-pub fn differ(difference: impl Into<String>) -> ! {
-    resume_unwind(Box::new(Difference(difference.into())))
-}
-
-/// Returns the value of `result`, or panics with a difference.
-pub fn agreed<T>(result: Result<T, String>) -> T {
-    result.unwrap_or_else(|difference| differ(difference))
-}
 
 /// One of the heaps, with its reference.
 pub struct Heap {

@@ -4,7 +4,8 @@
 //! panic, or because the heap is exhausted.
 
 use super::compare;
-use super::heap::{Heap, LOCALS, Locals, agreed, differ};
+use super::difference::{agreed, differ};
+use super::heap::{Heap, LOCALS, Locals};
 use super::program::{Op, Program, Setting};
 use super::shapes::{NilInit, Shape};
 use gclab_core::collector::{Collector, KindOf};

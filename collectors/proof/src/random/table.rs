@@ -7,7 +7,7 @@
 //! and swaps it for another. At the end all tokens must be there, each once, for any order in which
 //! the threads ran.
 
-use super::heap::{agreed, differ};
+use super::difference::{agreed, differ};
 use super::shapes::{Cons, ConsFields, Int, IntFields, Shape, alloc, cast};
 use gclab_core::mutator::{Any, Gc, Handle, MutArray, Mutator, MutatorKind, NoGc};
 use std::sync::Arc;

@@ -3,18 +3,17 @@
 //! Threads enter and leave at any time, and there are more or fewer of them than capabilities. The
 //! data that a thread must find do not depend on the order in which threads run.
 
-use super::heap::{Heap, agreed, differ};
+use super::difference::{agreed, caught, differ};
+use super::heap::Heap;
 use super::interpret::{End, Todo, stay};
 use super::program::{Op, Setting, decode, setting, size};
 use super::table::{Shared, Table};
-use super::{message, quietly};
 use gclab_core::collector::{Collector, MutatorKind};
 use gclab_core::config::{Config, FromGeneration};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use proptest::prelude::*;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
 /// A program of several threads.
@@ -98,10 +97,6 @@ fn shared(kind: u8, n: u16) -> Shared {
 /// Runs `program` under `C`. Returns the number of operations, or the fault in words.
 pub fn outcome<C: Collector>(program: &Threads) -> Result<u64, String> {
     caught(|| run::<C>(program))
-}
-
-fn caught<R>(work: impl FnOnce() -> R) -> Result<R, String> {
-    quietly(|| catch_unwind(AssertUnwindSafe(work))).map_err(|payload| message(&*payload))
 }
 
 fn run<C: Collector>(program: &Threads) -> u64 {
