@@ -31,7 +31,7 @@ struct LastPause(Arc<AtomicU64>);
 impl Listener for LastPause {
     fn event(&mut self, event: &Event<'_>) {
         if let Event::End { collection, .. } = event {
-            self.0.store(collection.elapsed_ns, Ordering::Relaxed);
+            self.0.store(collection.time.elapsed_ns, Ordering::Relaxed);
         }
     }
 }

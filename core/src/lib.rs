@@ -33,9 +33,9 @@ pub mod sizing;
 pub mod space;
 mod sync;
 pub mod trace;
-pub mod words;
 pub mod workers;
 pub mod world;
 
 pub use closure::Closure;
+pub use gclab_words as words;
 pub use world::World;

@@ -1,6 +1,6 @@
 //! Every collector on every workload: whole runs, from an empty heap to the checksum, side by side.
 //!
-//! A quick look while working on a collector. For figures to believe run an experiment
+//! A quick comparison during work on a collector. For reliable figures run an experiment
 //! (`gclab run experiments/collectors.toml`): each run in a process of its own, in shuffled order,
 //! with statistics.
 

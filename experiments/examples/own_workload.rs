@@ -3,7 +3,8 @@
 //!     cargo run --example own_workload -- exec rings 1000 --collector two-space
 //!
 //! Collectors are added in the same way. The lists are short, so that the example compiles quickly;
-//! `(Rings, gclab_workloads::All)` and `(MyCollector, gclab_collectors::All)` lengthen the full ones.
+//! `(Rings, gclab_workloads::All)` and `(MyCollector, gclab_collectors::All)` lengthen the full
+//! ones.
 
 use std::process::ExitCode;
 

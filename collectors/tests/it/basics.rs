@@ -96,7 +96,7 @@ fn trees_survive() {
 
 #[test]
 fn closures_that_survive_twice_are_promoted_and_no_longer_copied() {
-    const CELL: u64 = 32;
+    const CELL: usize = 32;
     let world = World::new::<Copying>(&flags::<Copying>(1 << 20)).expect("a small heap");
     world
         .enter(|m| {
@@ -117,7 +117,11 @@ fn closures_that_survive_twice_are_promoted_and_no_longer_copied() {
         })
         .expect("room enough");
     let statistics = world.finish();
-    let copied: Vec<_> = statistics.collections.iter().map(|c| (c.copied, c.promoted)).collect();
+    let copied: Vec<_> = statistics
+        .collections
+        .iter()
+        .map(|c| (c.work.copied.0, c.work.promoted.0))
+        .collect();
     assert_eq!(
         copied[..4],
         [(100 * CELL, 0), (101 * CELL, 100 * CELL), (CELL, CELL), (0, 0)]
@@ -147,15 +151,15 @@ fn promotions_from_remembered_slots_are_foreseen() {
         })
         .expect("room enough");
     let statistics = world.finish();
-    let mut limit = u64::MAX;
-    for collection in statistics.collections.iter().filter(|c| !c.forced) {
-        if collection.major {
-            limit = (collection.live as f64 * flags.old_factor) as u64;
+    let mut limit = usize::MAX;
+    for collection in statistics.collections.iter().filter(|c| !c.before.forced) {
+        if collection.work.major {
+            limit = (collection.work.live.0 as f64 * flags.old_factor) as usize;
         } else {
-            assert!(collection.live <= limit, "limit {limit}: {collection:?}");
+            assert!(collection.work.live.0 <= limit, "limit {limit}: {collection:?}");
         }
     }
-    assert!(limit < u64::MAX, "no major collection");
+    assert!(limit < usize::MAX, "no major collection");
 }
 
 #[derive(Closure)]
@@ -184,7 +188,7 @@ impl CollectorVisitor for LargeObjects {
             .expect("room enough");
         let statistics = world.finish();
         assert!(
-            statistics.collections[..3].iter().all(|c| c.copied <= 16),
+            statistics.collections[..3].iter().all(|c| c.work.copied <= Bytes(16)),
             "more than its owner was copied: {statistics:?}"
         );
     }

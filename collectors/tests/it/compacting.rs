@@ -37,7 +37,7 @@ impl Listener for Places {
             return;
         };
         let largest = stopped.root_closures().into_iter().max_by_key(|root| root.words());
-        if let Some(array) = largest.filter(|_| collection.forced) {
+        if let Some(array) = largest.filter(|_| collection.before.forced) {
             let places = array.slots().map(|(_, referent)| referent).collect();
             self.0.lock().expect("no thread panicked").push(places);
         }
@@ -181,15 +181,15 @@ fn compaction_sets_in_above_its_percentage() {
         });
         stay.expect("room enough");
         let statistics = world.finish();
-        let asked: Vec<u64> = statistics
+        let asked: Vec<Bytes> = statistics
             .collections
             .iter()
-            .filter(|c| c.forced)
-            .map(|c| c.copied)
+            .filter(|c| c.before.forced)
+            .map(|c| c.work.copied)
             .collect();
         asked[asked.len() - 2]
     };
     // 3.2 MB of cells and 1.6 MB of slots are 7 % of 64 MiB.
-    assert_eq!(copied(5.0), 0);
-    assert_eq!(copied(50.0), 200_000 * 16);
+    assert_eq!(copied(5.0), Bytes(0));
+    assert_eq!(copied(50.0), Bytes(200_000 * 16));
 }

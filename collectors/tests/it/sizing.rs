@@ -67,7 +67,7 @@ fn majors(statistics: &Statistics) -> usize {
     statistics
         .collections
         .iter()
-        .filter(|collection| collection.major)
+        .filter(|collection| collection.work.major)
         .count()
 }
 

@@ -333,7 +333,7 @@ under_every_collector! {
             });
         });
         assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
-        let waited = world.finish().collections.iter().map(|collection| collection.sync_ns).collect::<Vec<_>>();
+        let waited = world.finish().collections.iter().map(|collection| collection.before.sync_ns).collect::<Vec<_>>();
         assert!(waited.iter().any(|ns| *ns > 100_000), "a thread slept when it was to stop, and the record shows no wait: {waited:?}");
     }
 

@@ -17,6 +17,7 @@ use crate::block::{
 pub use crate::block::{Charges, OutOfMemory};
 use crate::config::Config;
 use crate::memory::{MemoryConfig, MemoryError, physical_memory};
+use crate::mutant;
 use crate::profile::SideWords;
 use crate::sync::Arc;
 use crate::words::{Bytes, Words};
@@ -260,7 +261,9 @@ impl Heap {
         if let Some(left) = left {
             self.retention.note_major(allocation);
             let needed = self.retention.needed(left);
-            self.blocks.return_free_megablocks(needed);
+            if !mutant!("heap/nothing-returned") {
+                self.blocks.return_free_megablocks(needed);
+            }
             self.blocks.dry_free_groups(needed);
         }
     }

@@ -1,6 +1,7 @@
 //! One side word: where a closure was allocated, and when it was created and last used.
 
 use super::cost_centre::StackId;
+use crate::mutant;
 
 /// Number of bits of an era.
 const ERA: u32 = 20;
@@ -41,7 +42,8 @@ impl SideWord {
     /// would be used again.
     #[inline(always)]
     pub(super) fn unexplained_since(self) -> u64 {
-        self.last_used().map_or(self.created(), |last| last + 1)
+        let next = u64::from(!mutant!("profiles/used-again-too-early"));
+        self.last_used().map_or(self.created(), |last| last + next)
     }
 
     #[inline(always)]

@@ -20,6 +20,7 @@ use crate::alloc::{Cells, SizeClass};
 use crate::block::{BlockRun, BlockState, Region, poison};
 use crate::capability::{Capabilities, Capability};
 use crate::heap::{Heap, OutOfMemory};
+use crate::mutant;
 use crate::words::{Addr, Bytes, Words};
 
 /// Blocks of the largest segments: 32 KiB, as GHC's.
@@ -82,7 +83,9 @@ impl CellSpace {
             }
         };
         self.taken += end.0 - start.0;
-        marks.set_every(start, end, class.cell());
+        if !mutant!("cells/hole-not-marked") {
+            marks.set_every(start, end, class.cell());
+        }
         capability.alloc().set_hole(class, start, end);
         Ok(())
     }
@@ -91,10 +94,14 @@ impl CellSpace {
     pub fn condemn(&mut self, marks: &mut MarkBits, capabilities: Capabilities<'_, Cells>) {
         for (class, cells) in SizeClass::all().zip(&self.classes) {
             for capability in capabilities.iter() {
-                capability.alloc().leave_hole(class);
+                if !mutant!("cells/hole-kept") {
+                    capability.alloc().leave_hole(class);
+                }
             }
             for run in &cells.segments {
-                marks.clear(run.start(), run.end());
+                if !mutant!("cells/marks-not-cleared") {
+                    marks.clear(run.start(), run.end());
+                }
             }
         }
     }
@@ -107,7 +114,9 @@ impl CellSpace {
                 let lives = marks.next_set(run.start(), run.end()).is_some();
                 if !lives {
                     self.held -= run.bytes().0;
-                    heap.free(*run);
+                    if !mutant!("cells/segment-kept") {
+                        heap.free(*run);
+                    }
                 }
                 lives
             });
@@ -159,6 +168,9 @@ impl Class {
                 let live = marks.next_set(from, end).unwrap_or(end);
                 if live > from {
                     self.at = live;
+                    if mutant!("cells/hole-too-long") {
+                        return Some((from, Addr((live.0 + cell).min(end.0))));
+                    }
                     return Some((from, live));
                 }
                 from.0 += cell;
@@ -171,7 +183,9 @@ impl Class {
 
     /// Starts the search for holes again, at the first segment.
     fn rewind(&mut self) {
-        (self.next, self.at) = (0, Addr::NULL);
+        if !mutant!("cells/never-reused") {
+            (self.next, self.at) = (0, Addr::NULL);
+        }
     }
 
     /// Poisons all holes after a sweep, so that a use of free memory is found.

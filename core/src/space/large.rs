@@ -6,6 +6,7 @@
 use super::{LargeObject, MarkBits};
 use crate::block::{BlockState, Region, poison};
 use crate::heap::{Heap, OutOfMemory};
+use crate::mutant;
 use crate::words::{Addr, Bytes, Words};
 
 /// Closures with block runs of their own.
@@ -51,7 +52,9 @@ impl LargeObjects {
     pub fn condemn(&mut self, marks: &mut MarkBits) {
         for object in &self.objects {
             let start = object.run.start();
-            marks.clear(start, Addr(start.0 + 8));
+            if !mutant!("large/mark-not-cleared") {
+                marks.clear(start, Addr(start.0 + 8));
+            }
         }
     }
 

@@ -30,6 +30,7 @@ use crate::block::{LARGE_OBJECT, MEGABLOCK, Shortage};
 use crate::closure::ClosureRef;
 use crate::heap::{Heap, OutOfMemory};
 use crate::memory::Table;
+use crate::mutant;
 use crate::profile::SideWords;
 use crate::sync::{Arc, MappedU8, MappedU64, Ordering::Relaxed};
 use crate::words::{Addr, Bytes, Words};
@@ -114,7 +115,9 @@ impl LiveMap {
         while left > 0 {
             let here = left.min(ENTRY);
             self.set::<PARALLEL>(entry, low_bits(here));
-            self.overhang[entry].store(here as u8, Relaxed);
+            if !mutant!("compaction/overhang-lost") {
+                self.overhang[entry].store(here as u8, Relaxed);
+            }
             left -= here;
             entry += 1;
         }

@@ -13,13 +13,13 @@ use crate::events::{Event, Events};
 use crate::heap::AfterMajor;
 use crate::inspect::Stopped;
 use crate::kind::MutatorKind;
-use crate::recorder::GcCounts;
+use crate::recorder::Ended;
 use crate::roots::Roots;
 use crate::roots::handles::HandleTable;
 use crate::session::{Participant, Session};
 use crate::sync::Arc;
 use crate::words::Bytes;
-use gclab_stats::par_balanced;
+use gclab_stats::{Memory, Work};
 use std::time::Duration;
 
 impl<M: MutatorKind> World<M> {
@@ -181,31 +181,29 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
     fn record(&mut self, cause: Cause, outcome: Outcome, returned: Bytes) {
         let state = &mut *self.state;
         let blocks = state.heap.blocks().accounting();
-        let threads = &outcome.shared.threads;
-        let copied: Vec<u64> = threads.iter().map(|thread| thread.copied).collect();
-        let counts = GcCounts {
-            generation: outcome.generation,
-            major: outcome.major,
+        let ended = Ended {
             forced: cause != Cause::Allocation,
-            threads: threads.len().max(1) as u32,
-            par_max: copied.iter().copied().max().unwrap_or(0),
-            par_balanced: par_balanced(&copied),
-            workers_cpu_ns: threads.iter().map(|thread| thread.cpu_ns).sum(),
-            search: threads.iter().map(|thread| thread.search).sum(),
             allocated_total: state.allocated,
-            copied: outcome.copied.0 as u64,
-            live: outcome.live.0 as u64,
-            large: outcome.large.0 as u64,
-            slop: outcome.slop.0 as u64,
-            in_use: blocks.committed().0 as u64,
-            fragmentation: blocks.fragmentation().0 as u64,
-            taken: blocks.taken.0 as u64,
-            returned: returned.0 as u64,
-            promoted: outcome.promoted.0 as u64,
-            remembered: outcome.remembered,
-            shared: outcome.shared,
+            memory: Memory {
+                in_use: blocks.committed(),
+                fragmentation: blocks.fragmentation(),
+                taken: blocks.taken,
+                returned,
+                resident: None,
+            },
+            work: Work {
+                generation: outcome.generation,
+                major: outcome.major,
+                copied: outcome.copied,
+                promoted: outcome.promoted,
+                live: outcome.live,
+                large: outcome.large,
+                slop: outcome.slop,
+                remembered: outcome.remembered,
+                shared: outcome.shared,
+            },
         };
-        let collection = state.recorder.gc_end(&counts);
+        let collection = state.recorder.gc_end(ended);
         if state.events.is_empty() {
             return;
         }

@@ -1,4 +1,4 @@
-//! One run: a heap, a collector, a workload. Here the names of the command line become types.
+//! One run: a heap, a collector, a workload. Names become types here.
 
 use std::marker::PhantomData;
 
@@ -19,15 +19,14 @@ use gclab_workloads::{Latency, RunError, Workload, WorkloadDescription, Workload
 use crate::profile::Profiling;
 use crate::request::{Done, Ended, Executor, Request};
 
-/// An executor over two lists of types. Every workload is compiled for every kind of mutators that the collectors have: once
-/// for each allocator with its barrier, and once for profiles.
+/// An executor over two lists of types. Every workload is compiled for every kind of mutators of
+/// the collectors: once for each allocator with its barrier, and once for profiles.
 #[derive(Debug)]
 pub struct Lists<Collectors, Workloads>(PhantomData<(Collectors, Workloads)>);
 
-impl<Collectors, Workloads> Default for Lists<Collectors, Workloads> {
-    fn default() -> Self {
-        Lists(PhantomData)
-    }
+impl<Collectors, Workloads> Lists<Collectors, Workloads> {
+    /// The executor over these lists.
+    pub const NEW: Self = Lists(PhantomData);
 }
 
 impl<Collectors: CollectorList, Workloads: WorkloadList> Executor for Lists<Collectors, Workloads> {
@@ -42,7 +41,7 @@ impl<Collectors: CollectorList, Workloads: WorkloadList> Executor for Lists<Coll
     fn execute(&self, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> Done {
         let none = || {
             Done::without_heap(Ended::Refused(format!(
-                "{} under {} is not to be had",
+                "this build has no workload {} for collector {}",
                 request.workload, request.collector
             )))
         };
@@ -59,27 +58,6 @@ impl<Collectors: CollectorList, Workloads: WorkloadList> Executor for Lists<Coll
     }
 }
 
-/// The executor over all collectors and workloads of this workspace. It has no type parameter: its programs are compiled with this crate.
-#[derive(Clone, Copy, Debug)]
-pub struct Shipped;
-
-/// The lists of this workspace.
-const SHIPPED: Lists<gclab_collectors::All, gclab_workloads::All> = Lists(PhantomData);
-
-impl Executor for Shipped {
-    fn collectors(&self) -> Vec<&'static Description> {
-        SHIPPED.collectors()
-    }
-
-    fn workloads(&self) -> Vec<&'static WorkloadDescription> {
-        SHIPPED.workloads()
-    }
-
-    fn execute(&self, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> Done {
-        SHIPPED.execute(request, listeners)
-    }
-}
-
 struct ByCollector<'r, Workloads> {
     request: &'r Request<'r>,
     listeners: Vec<Box<dyn Listener>>,
@@ -89,7 +67,7 @@ struct ByCollector<'r, Workloads> {
 impl<Workloads: WorkloadList> CollectorVisitor for ByCollector<'_, Workloads> {
     type Output = Option<Done>;
 
-    // Compiled for each collector: everything else is compiled for each kind of mutators only.
+    // This is compiled for each collector; everything else only for each kind of mutators.
     fn visit<C: Collector>(self) -> Self::Output {
         if self.request.flags.config.profile.needs_side_words() {
             self.under(Chosen::observed::<C>())
@@ -121,7 +99,8 @@ struct ByWorkload<'r, M: MutatorKind> {
 impl<M: MutatorKind> WorkloadVisitor for ByWorkload<'_, M> {
     type Output = Done;
 
-    // Compiled for each workload and kind, so it is small: the program's own code, and a call.
+    // This is compiled for each workload and kind, so it is small: the program's own code, and a
+    // call.
     fn visit<W: Workload>(self, workload: &W) -> Self::Output {
         let request = self.request;
         run(
@@ -134,7 +113,7 @@ impl<M: MutatorKind> WorkloadVisitor for ByWorkload<'_, M> {
     }
 }
 
-/// No heap could be made: its figures are those of a run that did nothing.
+/// The end of a run whose heap could not be made. Its figures are those of an empty run.
 fn exhausted_at_start(flags: &Flags, printer: &Printer, cause: OutOfMemory) -> Done {
     let statistics = Recorder::new(flags.config.generations, flags.config.capabilities).finish(&FinalCounts::default());
     printer.finish(&statistics);
@@ -152,7 +131,7 @@ fn run<M: MutatorKind>(
     request: &Request<'_>,
     listeners: Vec<Box<dyn Listener>>,
 ) -> Done {
-    // Opened first: a file that cannot be written is found out before the work is done.
+    // Opened first, so that a file that cannot be written is found before the run.
     let printer = match Printer::open(&request.flags.stats, request.program, request.words) {
         Ok(printer) => printer,
         Err(error) => {

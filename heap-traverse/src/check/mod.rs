@@ -91,7 +91,7 @@ impl Checker {
         remembered::complete(stopped, &regions, &mut tables.remembered)?;
         collection.map_or(Ok(()), |collection| {
             statistics(collection, &regions)?;
-            if self.exact && collection.major {
+            if self.exact && collection.work.major {
                 nothing_floats(&regions, reached)?;
             }
             Ok(())
@@ -106,7 +106,7 @@ impl Listener for Checker {
             if let Err(fault) = self.check(stopped, Some(collection)) {
                 panic!(
                     "{}, collection {} (generation {}): {fault}",
-                    self.collector, self.collections, collection.generation
+                    self.collector, self.collections, collection.work.generation
                 );
             }
         }
@@ -134,16 +134,16 @@ fn statistics(collection: &Collection, regions: &[StoppedRegion<'_>]) -> Result<
     runs.dedup();
     let slop = runs.into_iter().map(|run| run.bytes()).sum::<Bytes>() - live;
     for (name, reported, found) in [
-        ("live", collection.live, live),
-        ("large", collection.large, large),
-        ("slop", collection.slop, slop),
+        ("live", collection.work.live, live),
+        ("large", collection.work.large, large),
+        ("slop", collection.work.slop, slop),
     ] {
-        if reported != found.0 as u64 {
+        if reported != found {
             return Err(Fault::new(
                 Check::Statistics,
                 format!(
-                    "the collection reports {reported} bytes {name}, the heap has {}",
-                    found.0
+                    "the collection reports {} bytes {name}, the heap has {}",
+                    reported.0, found.0
                 ),
             ));
         }

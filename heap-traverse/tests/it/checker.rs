@@ -6,6 +6,7 @@ use gclab_core::collector::Collector;
 use gclab_core::config::Config;
 use gclab_core::events::{Event, Listener};
 use gclab_core::mutator::ByteArray;
+use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use gclab_heap_traverse::check::Check;
@@ -59,10 +60,8 @@ struct Liar(Checker);
 impl Listener for Liar {
     fn event(&mut self, event: &Event<'_>) {
         if let Event::End { collection, stopped } = event {
-            let wrong = Collection {
-                live: collection.live + 8,
-                ..(*collection).clone()
-            };
+            let mut wrong: Collection = (*collection).clone();
+            wrong.work.live += Bytes(8);
             let fault = self.0.check(stopped, Some(&wrong)).expect_err("the figures are wrong");
             assert_eq!(fault.check, Check::Statistics);
             assert!(fault.to_string().contains("bytes live"), "{fault}");
