@@ -1,10 +1,13 @@
 //! Events: what a run announces, to whoever listens.
 //!
-//! Statistics, `-S` rows, the sanity checker and the profilers are listeners; none is code inside a collector. A
-//! collection announces, in this order: [`Event::Start`], the [`Phase`]s it goes through, [`Event::End`] with its record and a view of
-//! the stopped heap. Between collections a program may announce [`Event::Marker`]s. Listeners are called on the thread that collects, between phases, never from within a loop over
-//! closures; what they do after `End` is not counted as the collection's time, but beside it ([`gclab_stats::Statistics::prof`]). One that panics does so after the collection:
-//! in its middle the heap is not whole, and a program that catches the panic would go on with it.
+//! Statistics, `-S` rows, the sanity checker and the profilers are listeners; none is code inside a
+//! collector. A collection announces, in this order: [`Event::Start`], the [`Phase`]s it goes
+//! through, [`Event::End`] with its record and a view of the stopped heap. Between collections a
+//! program may announce [`Event::Marker`]s. Listeners are called on the thread that collects,
+//! between phases, never from within a loop over closures; what they do after `End` is not counted
+//! as the collection's time, but beside it ([`gclab_stats::Statistics::prof`]). One that panics
+//! does so after the collection: in its middle the heap is not whole, and a program that catches
+//! the panic would go on with it.
 
 use crate::cause::Cause;
 use crate::inspect::Stopped;
@@ -26,7 +29,8 @@ pub enum Phase {
     HeapTraced,
     /// Weak handles are up to date.
     WeakProcessed,
-    /// What lives in the part that is compacted is marked, and weak handles to the rest are cleared.
+    /// What lives in the part that is compacted is marked, and weak handles to the rest are
+    /// cleared.
     Marked,
     /// What is marked has its place.
     Planned,
@@ -45,7 +49,8 @@ pub enum Event<'a> {
         /// Why.
         cause: Cause,
     },
-    /// There is no memory for the collection that was about to start: the heap is as it was, and the program ends as exhausted.
+    /// There is no memory for the collection that was about to start: the heap is as it was, and
+    /// the program ends as exhausted.
     NotBegun,
     /// A phase is over.
     Phase(Phase),
@@ -56,7 +61,8 @@ pub enum Event<'a> {
         /// The heap.
         stopped: &'a Stopped<'a>,
     },
-    /// The program says that a part of it begins here. The mutators are stopped; this is no collection.
+    /// The program says that a part of it begins here. The mutators are stopped; this is no
+    /// collection.
     Marker {
         /// What begins.
         name: &'a str,
@@ -97,7 +103,8 @@ impl Events {
 
     pub(crate) fn announce(&mut self, event: &Event<'_>) {
         for listener in &mut self.listeners {
-            // Unwind safe: a listener that panicked is the program's own, and is told what happens next as before.
+            // Unwind safe: a listener that panicked is the program's own, and is told what happens
+            // next as before.
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| listener.event(event))) {
                 self.panic.get_or_insert(panic);
             }

@@ -29,8 +29,8 @@ pub struct Pause<'a, A> {
     pub since: Since,
 }
 
-/// The time and the allocation between the end of the last collection and the beginning of this one. It has the clock, too, so
-/// that nothing else reads that.
+/// The time and the allocation between the end of the last collection and the beginning of this
+/// one. It has the clock, too, so that nothing else reads that.
 #[derive(Debug, Clone, Copy)]
 pub struct Since {
     /// The time that the program ran.

@@ -11,11 +11,13 @@ use std::marker::PhantomData;
 #[derive(Debug)]
 pub struct MutArray<T>(PhantomData<fn(T) -> T>);
 
-// SAFETY: `alloc_array` writes the length and as many pointers to `T`s; the accessors below keep inside.
+// SAFETY: `alloc_array` writes the length and as many pointers to `T`s; the accessors below keep
+// inside.
 unsafe impl<T: Closure> Closure for MutArray<T> {
     const INFO: &'static TypeInfo = &TypeInfo::variable(Kind::MutArrPtrs, "MutArray").of(T::INFO);
 }
-// SAFETY: only arrays have this kind, their table names the table of what they point to, and only `T` has that one.
+// SAFETY: only arrays have this kind, their table names the table of what they point to, and only
+// `T` has that one.
 unsafe impl<T: Distinct> Distinct for MutArray<T> {
     #[inline]
     fn is_described_by(info: &'static TypeInfo) -> bool {
@@ -32,8 +34,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     ) -> Gc<'m, 'h, MutArray<T>> {
         self.alloc_variable(pointer_array_words(len), |m, payload| {
             let first = Gc::option_to_word(init(m));
-            // SAFETY: the payload has a word for the length and one for each pointer. A large array is young while it
-            // is initialised, so no barrier is due.
+            // SAFETY: the payload has a word for the length and one for each pointer. A large array
+            // is young while it is initialised, so no barrier is due.
             unsafe {
                 payload.write(len as u64);
                 std::slice::from_raw_parts_mut(payload.add(1).cast::<std::mem::MaybeUninit<u64>>(), len)
@@ -78,9 +80,11 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutArray<T>> {
         unsafe { self.write_pointer(m, 1 + index, value) }
     }
 
-    /// Make slot `index` point to `new` if it points to `current`, in one step, whatever other threads do.
+    /// Make slot `index` point to `new` if it points to `current`, in one step, whatever other
+    /// threads do.
     ///
-    /// A pointer that is held is not given to another closure meanwhile, so `current` is the closure that was read and no later one in its place.
+    /// A pointer that is held is not given to another closure meanwhile, so `current` is the
+    /// closure that was read and no later one in its place.
     ///
     /// # Errors
     /// What the slot points to, if it is not `current`.
@@ -100,7 +104,8 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutArray<T>> {
         unsafe { self.compare_exchange_pointer(m, 1 + index, current, new) }
     }
 
-    /// Make slot `index` point to `new` and say what it pointed to, in one step, whatever other threads do.
+    /// Make slot `index` point to `new` and say what it pointed to, in one step, whatever other
+    /// threads do.
     ///
     /// # Panics
     /// If `index` is out of bounds.

@@ -1,4 +1,5 @@
-//! Records: closures whose shape is known only at run time (`RECORD`), such as the nodes of a heap snapshot.
+//! Records: closures whose shape is known only at run time (`RECORD`), such as the nodes of a heap
+//! snapshot.
 
 use super::gc::{Any, Distinct};
 use super::{Gc, Mutator, NoGc};
@@ -13,7 +14,8 @@ pub struct Record(());
 
 static RECORD: TypeInfo = TypeInfo::variable(Kind::Record, "Record");
 
-// SAFETY: `alloc_record` writes the shape and as many pointers and words; the accessors below keep inside.
+// SAFETY: `alloc_record` writes the shape and as many pointers and words; the accessors below keep
+// inside.
 unsafe impl Closure for Record {
     const INFO: &'static TypeInfo = &RECORD;
 }
@@ -80,7 +82,8 @@ impl<'m, 'h> Gc<'m, 'h, Record> {
             .0
             .wrapping_add(2 + shape.pointers as usize)
             .cast::<AtomicU64>();
-        // SAFETY: as many bytes follow the pointers and stay where they are for `'m`; all accesses are atomic.
+        // SAFETY: as many bytes follow the pointers and stay where they are for `'m`; all accesses
+        // are atomic.
         unsafe { std::slice::from_raw_parts(first, shape.bytes as usize / 8) }
     }
 }

@@ -20,7 +20,8 @@ pub(crate) trait SlowPath<M: MutatorKind> {
     fn marker(&self, session: Session<'_, M::Alloc>, name: &str);
     /// Waits while another thread has the world stopped.
     fn safepoint(&self, session: Session<'_, M::Alloc>);
-    /// The thread does not touch the heap until [`SlowPath::leave_blocking`]: collections do not wait for it.
+    /// The thread does not touch the heap until [`SlowPath::leave_blocking`]: collections do not
+    /// wait for it.
     fn enter_blocking(&self, session: Session<'_, M::Alloc>);
     /// The thread touches the heap again. Waits while the world is stopped.
     fn leave_blocking(&self, session: Session<'_, M::Alloc>);

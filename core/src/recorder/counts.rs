@@ -10,13 +10,15 @@ pub struct Ended {
     pub work: Work,
     /// Whether the program, a profiler or the end of the run asked for the collection.
     pub forced: bool,
-    /// Bytes allocated by all capabilities since the start of the world: the recorder takes the difference.
+    /// Bytes allocated by all capabilities since the start of the world: the recorder takes the
+    /// difference.
     pub allocated_total: u64,
     /// The heap's memory afterwards. The recorder reads `resident`.
     pub memory: Memory,
 }
 
-/// The figures that the heap knows at the end of a run, for [`Recorder::finish`](super::Recorder::finish). Sizes are in bytes; see
+/// The figures that the heap knows at the end of a run, for
+/// [`Recorder::finish`](super::Recorder::finish). Sizes are in bytes; see
 /// [`Statistics`](gclab_stats::Statistics).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FinalCounts {

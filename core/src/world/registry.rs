@@ -1,11 +1,14 @@
 //! Who is in the heap: a list that is read without locks.
 //!
-//! A list is never changed, only replaced, under the world's lock; readers pin an epoch (crossbeam-epoch), load the current one and go
-//! through it. What was replaced is freed when the last reader that may have seen it is gone, and a member with the last list that names
-//! it. So a thread can find out whether it is inside while a collection has the lock (a listener that tries to enter), a monitor can look at a stopped world, and hundreds of
-//! capabilities can be asked to stop by somebody who holds nobody up.
+//! A list is never changed, only replaced, under the world's lock; readers pin an epoch
+//! (crossbeam-epoch), load the current one and go through it. What was replaced is freed when the
+//! last reader that may have seen it is gone, and a member with the last list that names it. So a
+//! thread can find out whether it is inside while a collection has the lock (a listener that tries
+//! to enter), a monitor can look at a stopped world, and hundreds of capabilities can be asked to
+//! stop by somebody who holds nobody up.
 //!
-//! Costs: to come or to leave, a new list (a word for each member); to read, an epoch registered and pinned.
+//! Costs: to come or to leave, a new list (a word for each member); to read, an epoch registered
+//! and pinned.
 
 use crate::sync::{Arc, Ordering};
 use crossbeam_epoch::{Atomic, Collector as Epochs, Owned, unprotected};
@@ -29,8 +32,8 @@ impl<T: Send + Sync> Registry<T> {
     pub(super) fn read<R>(&self, look: impl FnOnce(&[Arc<T>]) -> R) -> R {
         let epoch = self.epochs.register();
         let guard = epoch.pin();
-        // Acquire: the list was written before it was put here.
-        // SAFETY: never null; what is replaced while this guard is pinned is freed after it is dropped.
+        // Acquire: the list was written before it was put here. SAFETY: never null; what is
+        // replaced while this guard is pinned is freed after it is dropped.
         let list = unsafe { self.list.load(Ordering::Acquire, &guard).deref() };
         look(list)
     }
@@ -41,7 +44,8 @@ impl<T: Send + Sync> Registry<T> {
         let guard = epoch.pin();
         let mut list = self.read(|list| list.to_vec());
         change(&mut list);
-        // Release: who loads it sees it written. Acquire: the one that it replaces is freed here, perhaps.
+        // Release: who loads it sees it written. Acquire: the one that it replaces is freed here,
+        // perhaps.
         let old = self.list.swap(Owned::new(list), Ordering::AcqRel, &guard);
         // SAFETY: no reader can find it any more, and those that have pinned an epoch.
         unsafe { guard.defer_destroy(old) };
