@@ -1,5 +1,5 @@
-//! A capability: what one mutator thread has of the heap (GHC's `Capability`), and the write
-//! barrier that works on it.
+//! A capability: one mutator thread's part of the heap (GHC's `Capability`), and the write barrier
+//! that works on it.
 //!
 //! [`CapabilityData`] lies in the mutator. Collectors and barriers see it as a [`Capability`],
 //! which shows the allocator as their own type, also where the mutator holds it behind a pointer

@@ -1,4 +1,4 @@
-//! Why a collection happens, and what it did: plain data that mutators, collectors and the world
+//! The cause and the outcome of a collection: plain data that mutators, collectors and the world
 //! exchange.
 
 use crate::block::OutOfMemory;
@@ -48,7 +48,7 @@ pub enum Refill {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotBegun(pub OutOfMemory);
 
-/// What a collection did, beyond what the heap counts itself.
+/// The collector's figures of a collection, in addition to those that the heap counts itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outcome {
     /// The oldest generation that was collected.

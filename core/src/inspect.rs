@@ -1,4 +1,4 @@
-//! The stopped heap, to look at: for the checker, the profilers and the curious.
+//! A read-only view of the stopped heap, for the checker, profilers and tools.
 //!
 //! Everything here is safe to call: no mutator runs and nothing moves for `'a`. Addresses that come
 //! from slots are given as addresses, so that a checker can test them before it believes them;
@@ -53,8 +53,8 @@ pub struct ClosureView<'a> {
     _stopped: PhantomData<&'a ()>,
 }
 
-/// A region of a stopped heap. Only [`Stopped::for_each_region`] makes one: what is read through it
-/// are closures.
+/// A region of a stopped heap. Only [`Stopped::for_each_region`] makes one: the memory behind it
+/// holds closures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoppedRegion<'a> {
     region: Region,
@@ -85,8 +85,8 @@ impl<'a> Stopped<'a> {
         }
     }
 
-    /// CPU time that the program itself had used when it was stopped, in seconds: without
-    /// collections, and without those who looked at the heap.
+    /// CPU time that the program itself had used when it was stopped, in seconds: without the time
+    /// of collections and of listeners.
     pub fn mutator_seconds(&self) -> f64 {
         self.mutator_cpu_ns as f64 / 1e9
     }
@@ -96,7 +96,7 @@ impl<'a> Stopped<'a> {
         self.heap.blocks()
     }
 
-    /// What is known of single closures, in the heap of observed mutators
+    /// The side words of closures, in the heap of observed mutators
     /// ([`crate::kind::MutatorKind::OBSERVED`]).
     pub fn side_words(&self) -> Option<&'a Arc<SideWords>> {
         self.heap.side_words()
@@ -214,15 +214,15 @@ impl<'a> Stopped<'a> {
 /// A named heap root of a stopped heap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedRoot<'a> {
-    /// Its name.
+    /// The root's name.
     pub name: String,
     /// Whether it does not keep its closure alive.
     pub weak: bool,
-    /// What it leads to, unless that was found dead.
+    /// The closure that it leads to, unless that was found dead.
     pub closure: Option<ClosureView<'a>>,
 }
 
-/// Bring the cache line at `address`, whatever that is, towards the cache.
+/// Prefetches the cache line at `address`, which may be any address.
 #[inline(always)]
 pub fn prefetch(address: Addr) {
     crate::prefetch::prefetch_line(address);
@@ -243,7 +243,7 @@ impl<'a> ClosureView<'a> {
         self.closure.addr()
     }
 
-    /// Bring it towards the cache: its first words.
+    /// Prefetches its first words.
     #[inline(always)]
     pub fn prefetch(self) {
         crate::prefetch::prefetch_closure(self.addr());
@@ -257,7 +257,7 @@ impl<'a> ClosureView<'a> {
         unsafe { self.closure.header().info() }
     }
 
-    /// What kind of closure it is.
+    /// The kind of closure.
     pub fn kind(self) -> Kind {
         self.info().kind
     }
@@ -292,7 +292,7 @@ impl<'a> ClosureView<'a> {
         }
     }
 
-    /// What [`ClosureView::children`] gives when all but the last `left` slots have been looked at
+    /// The rest of [`ClosureView::children`] when all but the last `left` slots have been visited
     /// ([`Children::left`]).
     #[inline(always)]
     pub fn last_children(self, left: usize) -> Children<'a> {
@@ -306,7 +306,7 @@ impl<'a> ClosureView<'a> {
     }
 }
 
-/// What a closure points to, slot by slot: a cursor of two words that traversals can keep.
+/// The referents of a closure, slot by slot: a cursor of two words that traversals can keep.
 #[derive(Debug, Clone)]
 pub struct Children<'a> {
     next: Slot,

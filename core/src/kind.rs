@@ -1,4 +1,4 @@
-//! What programs are compiled for.
+//! The kinds of mutators that programs are compiled for.
 //!
 //! A program is compiled once for each way of allocating and storing, not once for each collector.
 //! The way is a [`MutatorKind`]: the types on its hot paths. The collector itself is an object

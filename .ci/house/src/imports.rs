@@ -46,7 +46,7 @@ pub struct Arrow {
     pub from: PathBuf,
     /// The file that defines the name.
     pub to: PathBuf,
-    /// The name.
+    /// The name that draws it.
     pub name: String,
 }
 

@@ -52,7 +52,7 @@ impl Bump {
 
 // SAFETY: the memory of `set_region` belongs to the mutator: only its collector sees a mutator's
 // allocator, and a collector promises that. Nothing between cursor and limit is handed out twice,
-// since `commit` moves the cursor behind what was reserved.
+// since `commit` moves the cursor behind the reserved words.
 unsafe impl Alloc for Bump {
     #[inline(always)]
     fn reserve(&self, words: Words) -> Option<Addr> {

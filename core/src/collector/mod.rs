@@ -1,4 +1,4 @@
-//! What a collector is to the heap.
+//! The traits of a collector.
 //!
 //! A collector is a struct of spaces ([`crate::space`]) and one function, [`Collect::collect`],
 //! that reads like the paper: phases in order, each announced. It has two sides:
@@ -79,7 +79,7 @@ impl Description {
 /// alone, by the methods of [`Collect`]. Their use there is part of this promise, and their methods
 /// are safe to call.
 pub unsafe trait Collector: Collect<Alloc: Alloc + Default> + Sized {
-    /// Its name, its flags, what it can do.
+    /// Its name, its flags and its abilities.
     const DESCRIPTION: Description;
     /// The code that runs when mutators overwrite pointers.
     type Barrier: Barrier<Self::Alloc>;
@@ -120,7 +120,7 @@ pub trait Collect: Send + 'static {
     fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory>;
 
     /// Collects. All mutators are stopped; `pause` has their roots, allocators and remembered sets.
-    /// Returns what the collection did, and with it whether there is room to go on
+    /// Returns the figures of the collection, and whether there is room to go on
     /// ([`Outcome::exhausted`]).
     ///
     /// It must not unwind once anything has moved (the process is aborted if it does).

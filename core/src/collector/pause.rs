@@ -15,7 +15,7 @@ use std::time::Duration;
 pub struct Pause<'a, A> {
     /// Blocks and their states.
     pub heap: &'a mut Heap,
-    /// The roots.
+    /// The roots of the stopped world.
     pub roots: Roots<'a>,
     /// The allocator and the remembered set of each mutator.
     pub capabilities: Capabilities<'a, A>,

@@ -26,7 +26,7 @@ pub enum HeapHint {
     None,
     /// Bare `-H`: use as much memory as the old generation's limit asks for anyway.
     Auto,
-    /// `-H<size>`: use about this much memory; the allocation area grows into what is left.
+    /// `-H<size>`: use about this much memory; the allocation area grows into the rest.
     Size(Bytes),
 }
 
@@ -126,8 +126,8 @@ pub struct Config {
     pub reserve: Bytes,
     /// Advise the system to use huge pages. Default on; `--no-huge-pages`.
     pub huge_pages: bool,
-    /// `-h..`, `-i`, `-R`, `-L`: the heap profile. The heap itself reads only what a profile needs
-    /// to know of each closure.
+    /// `-h..`, `-i`, `-R`, `-L`: the heap profile. The heap itself reads only which facts of each
+    /// closure a profile needs.
     pub profile: HeapProfile,
 }
 

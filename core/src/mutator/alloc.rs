@@ -17,7 +17,7 @@ use crate::words::{Addr, Words};
 /// `write` fills exactly the payload that `Object::INFO` describes, with pointers into heap `'h`
 /// only, and `WORDS` is the closure's size with its header.
 pub unsafe trait Init<'h> {
-    /// What it initialises.
+    /// The type of the closure that it initialises.
     type Object: Closure;
     /// Size of the closure in words, header included.
     const WORDS: usize;
@@ -47,8 +47,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         let view = &self.view;
         let value = init(view);
         let closure = at.0 as *mut u64;
-        // SAFETY: `reserve` gave `WORDS` words that nobody else has, and `init`, which cannot
-        // allocate, left them alone.
+        // SAFETY: `reserve` provided `WORDS` words that belong to this mutator alone, and `init`,
+        // which cannot allocate, left them alone.
         unsafe {
             closure.write(Header::with_layout(I::Object::INFO, const { Header::layout(I::Object::INFO) }).0);
             value.write(closure.add(1));
@@ -62,8 +62,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     }
 
     /// Run `alloc`, which gives a new closure (or any other), and also give a view of the mutator,
-    /// so that the closure can be stored somewhere at once: what [`Mutator::alloc_with`] is to
-    /// [`Mutator::alloc`], for everything else that allocates, as in
+    /// so that the closure can be stored somewhere at once: as [`Mutator::alloc_with`] does for
+    /// [`Mutator::alloc`], for every other function that allocates, as in
     /// `let (m, name) = m.with_view(|m| m.alloc_bytes(b"name"));`.
     #[inline(always)]
     pub fn with_view<'m, T: Closure>(

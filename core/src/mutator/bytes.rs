@@ -104,7 +104,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         fill: impl FnOnce(&'m NoGc<'h, M>, &mut [u8]),
     ) -> Gc<'m, 'h, ByteArray> {
         self.alloc_variable(byte_array_words(len), |m, payload| {
-            // SAFETY: `alloc_variable` gave room for `len` bytes, and nobody else sees them yet.
+            // SAFETY: `alloc_variable` provided room for `len` bytes, and no other thread sees them
+            // yet.
             let bytes = unsafe {
                 let first = start_bytes(payload, len);
                 first.write_bytes(0, len);
@@ -148,7 +149,7 @@ impl<'m> Gc<'m, '_, ByteArray> {
         self.len() == 0
     }
 
-    /// The bytes.
+    /// The bytes of the array.
     #[inline(always)]
     pub fn as_slice(self) -> &'m [u8] {
         let first = self.closure().0.wrapping_add(2).cast_const().cast::<u8>();

@@ -108,7 +108,7 @@ impl<'h, T> OptionRoot<'_, 'h, T> {
     }
 }
 
-/// Gives a cell back what it held, when it goes out of scope, also by unwinding.
+/// Restores the value of a cell when it goes out of scope, also by unwinding.
 struct Restore<'a, T: Copy> {
     cell: &'a Cell<T>,
     before: T,
@@ -136,8 +136,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         let top: *const Cell<*const FrameHeader> = &self.view.capability.common.frames;
         // SAFETY: the cell lies in the mutator, which stays where it is while it is borrowed for
         // `'m`, and only its thread uses it. `top` is used before and after `body`, never while it
-        // runs. What `body` had, and may give back, is a younger `&mut` to the same mutator: a
-        // mutator is not `Unpin`, so that reference does not claim the cell for itself.
+        // runs. The mutator that `body` had, and may return, is a younger `&mut` to the same
+        // mutator: a mutator is not `Unpin`, so that reference does not claim the cell for itself.
         let top = unsafe { &*top };
         let below = top.get();
         let frame: Frame<N> = Frame {
@@ -158,8 +158,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         body(self, slots)
     }
 
-    /// Run `body` as a part of the program that has a name: what it allocates is known by that name
-    /// in profiles (`-hc`, `-hr`), and by those of the parts that it is in.
+    /// Runs `body` as a part of the program that has a name: profiles (`-hc`, `-hr`) know its
+    /// allocations by that name, and by the names of the parts that it is in.
     ///
     /// `body` may give back a pointer, as in [`Mutator::frame`]. It costs nothing unless a profile
     /// asks for it.

@@ -26,7 +26,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     /// Allocate a record of `shape`, all null and zero.
     pub fn alloc_record<'m>(&'m mut self, shape: RecordShape) -> Gc<'m, 'h, Record> {
         self.alloc_variable(shape.words(), |_, payload| {
-            // SAFETY: `alloc_variable` gave room for the shape and what it counts.
+            // SAFETY: `alloc_variable` provided room for the shape and for the words that it
+            // counts.
             unsafe {
                 payload.write(shape.to_word());
                 payload.add(1).write_bytes(0, shape.words().0 - 2);
@@ -43,7 +44,7 @@ impl<'m, 'h> Gc<'m, 'h, Record> {
         RecordShape::from_word(unsafe { self.payload(0) }.load(Ordering::Relaxed))
     }
 
-    /// What pointer `index` points to.
+    /// The referent of pointer `index`.
     ///
     /// # Panics
     /// If `index` is out of bounds.

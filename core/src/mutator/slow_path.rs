@@ -1,4 +1,4 @@
-//! What a mutator asks of its world: the calls that are too slow for generated code.
+//! The calls of a mutator to its world: those that are too slow for generated code.
 
 use crate::kind::MutatorKind;
 use crate::roots::handles::HandleTable;

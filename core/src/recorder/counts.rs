@@ -6,7 +6,7 @@ use gclab_stats::{Memory, Tasks, Work};
 /// [`Recorder::gc_end`](super::Recorder::gc_end).
 #[derive(Clone, Debug, Default)]
 pub struct Ended {
-    /// What the collector did.
+    /// The collector's own figures.
     pub work: Work,
     /// Whether the program, a profiler or the end of the run asked for the collection.
     pub forced: bool,
@@ -28,11 +28,11 @@ pub struct FinalCounts {
     pub peak_in_use: u64,
     /// Most blocks allocated at any moment.
     pub peak_blocks: u64,
-    /// Of the peak of megablocks, what blocks never filled.
+    /// The part of the peak of megablocks that blocks never filled.
     pub peak_fragmentation: u64,
     /// Tables beside the heap.
     pub metadata: u64,
-    /// Addresses reserved.
+    /// Addresses that are reserved.
     pub reserved: u64,
     /// Ever given back to the system.
     pub returned: u64,

@@ -1,4 +1,4 @@
-//! Accumulates the statistics of a run, from its stamps and from what each collection counted.
+//! Accumulates the statistics of a run, from its stamps and from the counts of each collection.
 //!
 //! A world owns one recorder and calls, in this order: [`Recorder::new`], [`Recorder::init_done`],
 //! for each collection [`Recorder::gc_start`] (mutators stopped) and [`Recorder::gc_end`] (about to
@@ -35,7 +35,7 @@ struct Started {
     faults: u64,
 }
 
-/// Accumulates [`Statistics`].
+/// Accumulates the [`Statistics`] of a run.
 #[derive(Debug)]
 pub struct Recorder {
     clock: Clock,
@@ -188,7 +188,7 @@ impl Recorder {
         }
     }
 
-    /// The listener is done; `started` is what [`Recorder::look_start`] returned.
+    /// The listener is done; `started` is the result of [`Recorder::look_start`].
     pub fn look_end(&mut self, started: Times) {
         let now = self.look_start();
         self.prof.cpu_ns += now.cpu_ns.saturating_sub(started.cpu_ns);
@@ -217,8 +217,8 @@ impl Recorder {
         self.exit_start = Some(stamp(&self.clock));
     }
 
-    /// What is known so far, as `GHC.Stats` offers it to a running program: times up to now, peaks
-    /// and threads as given.
+    /// The statistics so far, as `GHC.Stats` offers them to a running program: times up to now,
+    /// peaks and threads as given.
     pub fn so_far(&self, counts: &FinalCounts) -> Statistics {
         self.ended(stamp(&self.clock), counts)
     }
@@ -267,7 +267,7 @@ impl Recorder {
     }
 }
 
-/// The time between two stamps, less what the mutators were stopped between them.
+/// The time between two stamps, less the time for which mutators were stopped between them.
 fn part(from: Stamp, to: Stamp, stopped_from: Times, stopped_to: Times) -> Times {
     let less = |from: u64, to: u64, stopped: u64| to.saturating_sub(from).saturating_sub(stopped);
     Times {

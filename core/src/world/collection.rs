@@ -275,7 +275,7 @@ struct AbortOnUnwind(&'static str);
 impl Drop for AbortOnUnwind {
     #[cold]
     fn drop(&mut self) {
-        // Written directly, since the test harness keeps what `eprintln` prints.
+        // Written directly, since the test harness keeps the output of `eprintln`.
         let message = format!(
             "gclab: the {} collector panicked in the middle of a collection, which leaves no heap to go on with\n",
             self.0
