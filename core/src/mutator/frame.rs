@@ -4,7 +4,7 @@
 //! Opening one costs two stores, one store per slot and a link; closing it one store. It closes when its closure
 //! returns or unwinds, so frames nest like calls, always.
 
-use super::gc::Brand;
+use super::brand::Brand;
 use super::{Gc, Mutator, NoGc};
 use crate::closure::Closure;
 use crate::kind::MutatorKind;

@@ -1,15 +1,13 @@
 //! `Gc`: a pointer into a heap, good until the mutator may collect.
 
 use super::NoGc;
+use super::brand::Brand;
 use crate::capability::Barrier;
 use crate::closure::Slot;
 use crate::closure::{Closure, ClosureRef, TypeInfo};
 use crate::kind::MutatorKind;
 use crate::sync::{Ordering, Word, shared_word};
 use std::marker::PhantomData;
-
-/// Invariant in `'h`: the brand of one stay in one heap.
-pub(crate) type Brand<'h> = PhantomData<fn(&'h ()) -> &'h ()>;
 
 /// A pointer to a closure of type `T` in heap `'h`, good until the mutator may collect (`'m`).
 ///

@@ -11,6 +11,7 @@
 
 mod alloc;
 mod array;
+mod brand;
 mod bytes;
 mod field;
 mod frame;
@@ -37,7 +38,7 @@ use crate::profile::{SideWords, StackId};
 use crate::session::{Participant, Session};
 use crate::sync::{Arc, Ordering::Relaxed};
 use crate::words::Addr;
-use gc::Brand;
+use brand::Brand;
 use std::cell::Cell;
 use std::marker::{PhantomData, PhantomPinned};
 

@@ -1,8 +1,8 @@
 //! A collection on one page: stop, collect, record, resume.
 
-use super::gate::Locked;
-use super::state::WorldState;
-use super::{Exhausted, World};
+use super::errors::Exhausted;
+use super::gate::{Locked, Stop};
+use super::state::{World, WorldState};
 use crate::alloc::Alloc;
 use crate::block::BLOCK;
 use crate::block::Region;
@@ -58,6 +58,14 @@ impl<M: MutatorKind> World<M> {
         // The heap is whole, and the other threads run again: now a listener may have panicked.
         state.events.resume_panic();
         exhausted.map_or(Ok(()), |error| Err(self.exhausted(error)))
+    }
+}
+
+impl<M: MutatorKind> Stop<'_, '_, M> {
+    /// The stopped world.
+    pub(super) fn world(&mut self) -> WorldAtRest<'_, M> {
+        // SAFETY: these are all participants, and they are stopped, the caller's own thread by being here.
+        unsafe { WorldAtRest::new(self.state, &self.participants, &self.world.handles) }
     }
 }
 

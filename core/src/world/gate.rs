@@ -14,9 +14,7 @@
 //! The writes of stopped threads happen before the collection, and its writes before their next reads: all of them pass the
 //! lock.
 
-use super::World;
-use super::collection::WorldAtRest;
-use super::state::WorldState;
+use super::state::{World, WorldState};
 use crate::capability::CapabilityData;
 use crate::kind::MutatorKind;
 use crate::session::{Participant, Session, ThreadState};
@@ -99,19 +97,11 @@ impl<M: MutatorKind> World<M> {
 
 /// The world is stopped as long as this lives.
 pub(super) struct Stop<'a, 'w, M: MutatorKind> {
-    world: &'w World<M>,
-    state: &'a mut Locked<'w, M>,
+    pub(super) world: &'w World<M>,
+    pub(super) state: &'a mut Locked<'w, M>,
     session: Option<Session<'a, M::Alloc>>,
     /// All threads that are inside: none enters or leaves meanwhile.
-    participants: Vec<Arc<Participant<M::Alloc>>>,
-}
-
-impl<M: MutatorKind> Stop<'_, '_, M> {
-    /// The stopped world.
-    pub(super) fn world(&mut self) -> WorldAtRest<'_, M> {
-        // SAFETY: these are all participants, and they are stopped, the caller's own thread by being here.
-        unsafe { WorldAtRest::new(self.state, &self.participants, &self.world.handles) }
-    }
+    pub(super) participants: Vec<Arc<Participant<M::Alloc>>>,
 }
 
 impl<M: MutatorKind> Drop for Stop<'_, '_, M> {

@@ -1,8 +1,8 @@
 //! The world as its mutators call it: making room, stopping, blocking.
 
+use super::errors::{Exhausted, Leave};
 use super::gate::Locked;
-use super::state::WorldState;
-use super::{Exhausted, Leave, World};
+use super::state::{World, WorldState};
 use crate::alloc::Alloc;
 use crate::cause::{Cause, Refill};
 use crate::heap::OutOfMemory;
