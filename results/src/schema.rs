@@ -2,8 +2,8 @@
 //! come from the same lines.
 //!
 //! `documented!` takes a plain struct in which each field has a comment. It makes the struct (with
-//! serde) and a table of its fields from the comments. A field that older files may lack ends in `=
-//! default`. With `from source: Type` after the name of the struct, each field ends in `=> value`,
+//! serde) and a table of its fields from the comments. A field that older files may lack ends in
+//! `= default`. With `from source: Type` after the name of the struct, each field ends in `=> value`,
 //! and the struct is made from a `Type` by these values. The tables of `docs/results.md` are made
 //! from the table of fields, and `tests/it/docs.rs` fails when the page is out of date.
 //!
