@@ -36,8 +36,8 @@ impl<A: Alloc + Default, B: Barrier<A>> World<Plain<A, B>> {
 }
 
 impl World<Observed> {
-    /// A world with an empty heap under collector `C`, whose mutators note where closures are allocated and when they are
-    /// used, for profiles: see [`World::with`].
+    /// A world with an empty heap under collector `C`, whose mutators note where closures are
+    /// allocated and when they are used, for profiles: see [`World::with`].
     ///
     /// # Errors
     /// If there is no memory for it.
@@ -47,8 +47,8 @@ impl World<Observed> {
 }
 
 impl<M: MutatorKind> World<M> {
-    /// A world with an empty heap under a collector that was chosen. If the collector cannot have as many generations as
-    /// `config` says, the heap has the nearest number that it can have.
+    /// A world with an empty heap under a collector that was chosen. If the collector cannot have
+    /// as many generations as `config` says, the heap has the nearest number that it can have.
     ///
     /// # Errors
     /// If there is no memory for it.
@@ -85,20 +85,23 @@ impl<M: MutatorKind> World<M> {
 
     /// Runs `stay` in the heap. `'h` brands it: pointers of this stay go nowhere else.
     ///
-    /// As many threads may be inside as there are capabilities (`-N`); one more waits here until one leaves. So a thread
-    /// inside that waits for a thread that has yet to enter (in [`Mutator::blocking`]) needs a free capability for it. A thread
-    /// that is inside of several worlds at a time holds up collections in all of them while it waits in one.
+    /// As many threads may be inside as there are capabilities (`-N`); one more waits here until
+    /// one leaves. So a thread inside that waits for a thread that has yet to enter (in
+    /// [`Mutator::blocking`]) needs a free capability for it. A thread that is inside of several
+    /// worlds at a time holds up collections in all of them while it waits in one.
     ///
     /// # Errors
-    /// [`EnterError::Exhausted`] if the heap was exhausted, [`EnterError::Entered`] if this thread is inside already, also to
-    /// [look](World::inspect), or as a listener of the collection that it does.
+    /// [`EnterError::Exhausted`] if the heap was exhausted, [`EnterError::Entered`] if this thread
+    /// is inside already, also to [look](World::inspect), or as a listener of the collection that
+    /// it does.
     pub fn enter<R>(&self, stay: impl for<'h> FnOnce(&mut Mutator<'h, M>) -> R) -> Result<R, EnterError> {
         self.check_outside()?;
         let mut state = self.state.lock();
         let capability = self.wait_for_capability(&mut state);
         let number = capability.view().number();
         let slow_path: &dyn SlowPath<M> = self;
-        // SAFETY: the world is borrowed, so it is valid until this returns, and the mutator is gone before.
+        // SAFETY: the world is borrowed, so it is valid until this returns, and the mutator is gone
+        // before.
         let mut mutator = unsafe { Mutator::new(capability, slow_path, state.heap.side_words()) };
         // All accesses go through this pointer until the stay is over.
         let this = &raw mut mutator;
@@ -115,7 +118,8 @@ impl<M: MutatorKind> World<M> {
         self.participants.change(|all| all.push(Arc::clone(&participant)));
         state.enter();
         drop(state);
-        // SAFETY: the mutator is where it was; other threads use it while this one waits, and then only its cells.
+        // SAFETY: the mutator is where it was; other threads use it while this one waits, and then
+        // only its cells.
         let result = catch_unwind(AssertUnwindSafe(|| stay(unsafe { &mut *this })));
         let mut state = self.state.lock();
         self.no_longer_runs(&mut state, &participant, ThreadState::Stopped);
@@ -154,15 +158,15 @@ impl<M: MutatorKind> World<M> {
             .change(|all| all.retain(|other| !Arc::ptr_eq(other, participant)));
     }
 
-    /// The threads that are inside, and their states, as of a moment ago. It waits for no lock, so it works while the world is
-    /// stopped, too.
+    /// The threads that are inside, and their states, as of a moment ago. It waits for no lock, so
+    /// it works while the world is stopped, too.
     pub fn threads(&self) -> Vec<ThreadInside> {
         self.participants
             .read(|all| all.iter().map(|participant| (&**participant).into()).collect())
     }
 
-    /// The statistics so far (`-T`). While other threads are inside, the bytes that they allocated since their allocators last
-    /// ran out are not known yet.
+    /// The statistics so far (`-T`). While other threads are inside, the bytes that they allocated
+    /// since their allocators last ran out are not known yet.
     ///
     /// # Errors
     /// [`EnterError::Entered`] if this thread is inside.

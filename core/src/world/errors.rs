@@ -25,7 +25,8 @@ pub struct Exhausted {
     pub cause: OutOfMemory,
 }
 
-/// The payload that unwinds a stay whose heap is exhausted. Stays in several worlds may be nested: each takes only its own.
+/// The payload that unwinds a stay whose heap is exhausted. Stays in several worlds may be nested:
+/// each takes only its own.
 pub(super) struct Leave {
     /// Address of the world, which stays where it is during a stay.
     pub(super) world: usize,

@@ -1,4 +1,5 @@
-//! A world, and the state that its lock guards: the heap, its collector, the listeners, and the capabilities that are free.
+//! A world, and the state that its lock guards: the heap, its collector, the listeners, and the
+//! capabilities that are free.
 
 use super::errors::StartError;
 use super::registry::Registry;
@@ -46,8 +47,8 @@ pub(crate) struct WorldState<M: MutatorKind> {
     pub(super) events: Events,
     pub(super) recorder: Recorder,
     pub(super) gc_threads: GcThreads,
-    /// Bytes allocated before the last collection, and since then in large objects and in stays whose capability was taken
-    /// again.
+    /// Bytes allocated before the last collection, and since then in large objects and in stays
+    /// whose capability was taken again.
     pub(super) allocated: u64,
     /// `allocated` at the last collection.
     pub(super) allocated_before: u64,
@@ -117,8 +118,8 @@ impl<M: MutatorKind> WorldState<M> {
         self.entered.insert(this_thread());
     }
 
-    /// The figures that the heap knows. `running`: bytes that threads inside have reported as allocated since the last
-    /// collection.
+    /// The figures that the heap knows. `running`: bytes that threads inside have reported as
+    /// allocated since the last collection.
     pub(super) fn final_counts(&self, running: u64) -> FinalCounts {
         let blocks = self.heap.blocks().accounting();
         let idle: u64 = self.idle.iter().map(|idle| idle.alloc.allocated().0 as u64).sum();
