@@ -24,6 +24,21 @@ macro_rules! mutant {
     }};
 }
 
+/// A memory ordering, or `Relaxed` if the fault of this name is chosen.
+#[macro_export]
+macro_rules! weaker {
+    ($name:literal, $sound:expr) => {
+        if $crate::mutant!($name) {
+            $crate::mutants::RELAXED
+        } else {
+            $sound
+        }
+    };
+}
+
+/// The ordering of the faults of [`weaker!`](crate::weaker).
+pub const RELAXED: std::sync::atomic::Ordering = std::sync::atomic::Ordering::Relaxed;
+
 /// Whether `GCLAB_MUTANT` is `name`.
 #[cfg(gclab_mutants)]
 pub fn is_chosen(name: &str) -> bool {

@@ -29,6 +29,7 @@ pub(crate) use range::{ClosureRange, SlotRange};
 
 use crate::sync::{Ordering, shared_word};
 use crate::words::{Addr, Words};
+use crate::{mutant, weaker};
 
 /// A type whose values are closures in the heap.
 ///
@@ -156,7 +157,7 @@ impl ClosureRef {
     pub(crate) unsafe fn shared_header(self) -> Header {
         // SAFETY: closures start with their header word. Acquire: pairs with the release of
         // `forward_shared`.
-        Header(unsafe { shared_word(self.0) }.load(Ordering::Acquire))
+        Header(unsafe { shared_word(self.0) }.load(weaker!("models/header-not-acquired", Ordering::Acquire)))
     }
 
     /// Replaces `header` by the forwarding address `to`. If another thread was faster, its address
@@ -170,8 +171,14 @@ impl ClosureRef {
         // SAFETY: closures start with their header word. Release: a thread that follows the address
         // sees the copy and the state of its block. Acquire: this thread sees those of the other's
         // copy.
-        unsafe { shared_word(self.0) }
-            .compare_exchange(header.0, to.0 as u64, Ordering::Release, Ordering::Acquire)
+        let word = unsafe { shared_word(self.0) };
+        if mutant!("models/forward-by-store") {
+            word.store(to.0 as u64, Ordering::Release);
+            return Ok(());
+        }
+        let release = weaker!("models/forward-relaxed", Ordering::Release);
+        let acquire = weaker!("models/other-not-acquired", Ordering::Acquire);
+        word.compare_exchange(header.0, to.0 as u64, release, acquire)
             .map(drop)
             .map_err(|other| ClosureRef(other as *mut u64))
     }

@@ -29,6 +29,7 @@ use crate::block::BlockRun;
 use crate::closure::{ClosureRef, Slot, VARIABLE};
 use crate::collector::RootSlot;
 use crate::heap::Heap;
+use crate::mutant;
 use crate::profile::SideWords;
 use crate::space::{Chunk, ENTRY, ENTRY_BYTES, Lane, LargeObject, LiveMap, LiveView, Marks, Steps};
 use crate::words::{Addr, Bytes, Words};
@@ -97,7 +98,9 @@ impl<'m> Compactor<'m> {
     /// Moves everything to its place, and updates all slots.
     pub fn slide(&mut self) {
         let map = self.map.view();
-        if let Some(side_words) = self.map.side_words() {
+        if let Some(side_words) = self.map.side_words()
+            && !mutant!("profiles/side-words-not-slid")
+        {
             for chunk in self.lanes.iter().flatten() {
                 // SAFETY: everything is planned, and nothing has moved.
                 unsafe { move_side_words(*chunk, map, side_words) };
@@ -111,11 +114,15 @@ impl<'m> Compactor<'m> {
     pub fn finish(self, heap: &mut Heap, steps: &mut Steps) -> Compacted {
         let [scanned, flat] = self.ends;
         for chunk in self.lanes.iter().flatten() {
-            self.map
-                .clear(chunk.run.start(), chunk.end.align_up(Bytes(ENTRY_BYTES)));
+            if !mutant!("compaction/map-kept") {
+                self.map
+                    .clear(chunk.run.start(), chunk.end.align_up(Bytes(ENTRY_BYTES)));
+            }
         }
         for start in self.large.iter().map(|large| large.run.start()) {
-            self.map.clear(start, start + Bytes(ENTRY_BYTES));
+            if !mutant!("compaction/large-kept") {
+                self.map.clear(start, start + Bytes(ENTRY_BYTES));
+            }
         }
         let step = steps.step_mut(self.number);
         let mut freed = self.dead_large;
@@ -150,7 +157,12 @@ fn plan_lane(chunks: &mut [Chunk], map: &mut LiveMap) -> Vec<Addr> {
         while at < chunk.end {
             let words = map.words_beginning(at);
             if words.0 > 0 {
-                if free.0 + words.0 * 8 > limit.0 {
+                let end = if mutant!("compaction/torn-apart") {
+                    free.0 + 1
+                } else {
+                    free.0 + words.0 * 8
+                };
+                if end > limit.0 {
                     let next = chunks[ends.len()].run;
                     ends.push(next.start());
                     (free, limit) = (next.start(), next.end());
@@ -240,8 +252,10 @@ unsafe fn slide_all(large: &[LargeObject], lanes: &[Vec<Chunk>; 2], map: LiveVie
         // SAFETY: a live large object, which is not moved.
         let extent = unsafe { ClosureRef(large.run.start().as_mut_ptr()).extent() };
         for slot in extent.slots() {
-            // SAFETY: one of its slots; the referent lives.
-            unsafe { update(slot, map) };
+            if !mutant!("compaction/large-forgotten") {
+                // SAFETY: one of its slots; the referent lives.
+                unsafe { update(slot, map) };
+            }
         }
     }
     let mut moved = 0;

@@ -26,6 +26,7 @@ use crate::block::{BlockRun, BlockState, FIRST_OLD_STEP};
 use crate::closure::Slot;
 use crate::collector::{Capabilities, RootSlot, Roots};
 use crate::heap::{Heap, OutOfMemory};
+use crate::mutant;
 use crate::remembered::RememberedSet;
 use crate::space::{LargeObject, Nursery, Step, Steps};
 use crate::words::Words;
@@ -78,7 +79,11 @@ impl<'h> Evacuator<'h> {
     ) -> Result<Self, OutOfMemory> {
         let copied: usize = (1..=last).map(|number| steps.step(number).copied_words().0).sum();
         let oldest = steps.oldest();
-        heap.prepare_to_copy(nursery.words() + Words(copied), 2 * usize::from(oldest))?;
+        if mutant!("blocks/begun-without-memory") {
+            heap.prepare_to_copy(nursery.words() + Words(copied), 0).ok();
+        } else {
+            heap.prepare_to_copy(nursery.words() + Words(copied), 2 * usize::from(oldest))?;
+        }
         let (mut from_space, mut from_large) = (Vec::new(), nursery.reset());
         let mut opened = Vec::with_capacity(2 * usize::from(oldest));
         for number in 1..=oldest {
@@ -202,7 +207,9 @@ impl<'h> Evacuator<'h> {
         };
         let (states, heap) = (self.copier.states(), self.copier.heap());
         let mut heap = heap.lock();
-        if let Some(side_words) = heap.side_words() {
+        if let Some(side_words) = heap.side_words()
+            && !mutant!("profiles/side-words-not-copied")
+        {
             // SAFETY: all that lives has been copied, and nothing of from-space was freed.
             unsafe { side_words.follow_copies(states) };
         }
@@ -212,7 +219,9 @@ impl<'h> Evacuator<'h> {
         }
         // Chunks with room left come last, where the next collection looks for them.
         let mut parts = Vec::new();
-        for (number, copier) in std::iter::once(self.copier).chain(self.others).enumerate() {
+        let others = self.others.into_iter();
+        let others = others.filter(|_| !mutant!("parallel/workspaces-lost"));
+        for (number, copier) in std::iter::once(self.copier).chain(others).enumerate() {
             let end = copier.finish();
             done.remembered += end.remembered_seen;
             let mut copied_by_all = 0;
@@ -232,8 +241,9 @@ impl<'h> Evacuator<'h> {
                 thread.copied = Words(copied_by_all).to_bytes().0 as u64;
             }
             if let Some(set) = sets.get(number % sets.len().max(1)) {
+                let first = usize::from(mutant!("copy/remembered-dropped"));
                 end.remembered
-                    .drain(|_, slots| slots.iter().for_each(|&slot| set.push(slot)));
+                    .drain(|_, slots| slots[first..].iter().for_each(|&slot| set.push(slot)));
             }
         }
         for (index, part) in parts {
@@ -241,7 +251,7 @@ impl<'h> Evacuator<'h> {
         }
         for large in self.from_large {
             let state = states.of(large.run.start());
-            if state.is_condemned() {
+            if state.is_condemned() || mutant!("copy/freed-too-early") && large.words.0.is_multiple_of(2) {
                 heap.blocks.free(large.run);
             } else {
                 heap.set_state(large.run, state.reached(false));
@@ -252,7 +262,9 @@ impl<'h> Evacuator<'h> {
         }
         // Freed last to first, so that the next collection's to-space gets them in the order they
         // were filled.
-        self.from_space.into_iter().rev().for_each(|run| heap.blocks.free(run));
+        if !mutant!("copy/never-freed") {
+            self.from_space.into_iter().rev().for_each(|run| heap.blocks.free(run));
+        }
         // The rest of the collection may need memory of another kind.
         heap.blocks.end_promise();
         done

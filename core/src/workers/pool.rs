@@ -5,6 +5,7 @@
 //! random.
 
 use super::termination::Termination;
+use crate::mutant;
 use crate::sync::deque::{Steal, Stealer, Worker as Deque};
 
 /// All queues of a phase, from the thieves' side.
@@ -78,7 +79,12 @@ impl<T> WorkPool<T> {
             searches.any_work += 1;
             if self.has_work() {
                 // R4: busy before it takes anything.
-                if !self.termination.try_become_busy() {
+                let joined = if mutant!("models/steals-without-joining") {
+                    !self.termination.is_terminated()
+                } else {
+                    self.termination.try_become_busy()
+                };
+                if !joined {
                     return None;
                 }
                 if let Some(item) = self.steal(rng) {

@@ -29,6 +29,7 @@ pub(super) use workspace::Workspace;
 
 use crate::block::{BlockState, FIRST_OLD_STEP, StateView};
 use crate::closure::{ClosureRef, Header, Slot};
+use crate::mutant;
 use crate::prefetch::{prefetch_closure, prefetch_line};
 use crate::remembered::RememberedSet;
 use crate::sync::Arc;
@@ -168,7 +169,9 @@ impl<'h> Copier<'h> {
     /// From now on all that survives goes to the oldest step, as if everything were held from
     /// there.
     pub fn promote_everything(&mut self) {
-        self.roots = self.oldest();
+        if !mutant!("compaction/not-promoted") {
+            self.roots = self.oldest();
+        }
     }
 
     /// Ends the copier, after all has been scavenged.
@@ -247,7 +250,12 @@ impl<'h> Copier<'h> {
         unsafe {
             let closure = slot.load();
             if self.states.of(closure.addr()).is_condemned() {
-                let dead = ClosureRef(std::ptr::null_mut());
+                let null = ClosureRef(std::ptr::null_mut());
+                let dead = if mutant!("copy/weak-handle-kept") {
+                    closure
+                } else {
+                    null
+                };
                 slot.store(closure.header().forwarded_to().unwrap_or(dead));
             }
         }
@@ -366,7 +374,7 @@ impl<'h> Copier<'h> {
             drop(heap);
             // SAFETY: large objects are never forwarded, so this is a whole closure.
             let extent = unsafe { closure.extent() };
-            if extent.slots > 0 {
+            if extent.slots > 0 && !mutant!("copy/large-not-scavenged") {
                 self.large.push((closure, dest));
                 self.pending.words += Words(extent.slots);
             }
@@ -434,7 +442,9 @@ unsafe fn forward<const PARALLEL: bool>(
     // SAFETY: the caller's promise.
     unsafe {
         if !PARALLEL {
-            *closure.0 = to.0 as u64;
+            if !mutant!("copy/not-forwarded") {
+                *closure.0 = to.0 as u64;
+            }
         } else if let Err(other) = closure.forward_shared(header, to) {
             buffer.free = to.0;
             return Copied::Lost(other);
@@ -460,7 +470,9 @@ fn refill(
             Some(queue) => queue.push(WorkItem::Closures(range, workspace.step())),
             None => {
                 pending.words += range.words();
-                workspace.unscanned.push(range);
+                if !mutant!("copy/range-forgotten") {
+                    workspace.unscanned.push(range);
+                }
             }
         }
     }

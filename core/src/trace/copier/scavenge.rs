@@ -30,6 +30,7 @@ use super::workspace::{CopyBuffer, HeldScan, MAX_WORKSPACES, first_workspace};
 use super::{Copied, Copier, forward, load_header, refill};
 use crate::block::{BlockState, FIRST_OLD_STEP};
 use crate::closure::{ClosureRange, ClosureRef, Slot, SlotRange};
+use crate::mutant;
 use crate::prefetch::prefetch_closure;
 use crate::words::Words;
 use crate::workers::WorkQueue;
@@ -122,7 +123,13 @@ impl Copier<'_> {
                     let closure = unsafe { slot.load() };
                     let state = states.of(closure.addr());
                     if state.is_condemned() {
-                        let leaves_lane = state.0 >= stays_below;
+                        let leaves_lane = if mutant!("copy/all-to-one-step") {
+                            state.is_large()
+                        } else if mutant!("copy/large-copied") {
+                            state.step() >= stays_below & 0xf
+                        } else {
+                            state.0 >= stays_below
+                        };
                         // Not as a `QueuedSlot`: its address would wait for the state of the block.
                         if scan.slots.is_empty() && scan.closures.is_empty() {
                             break (slot, leaves_lane);
@@ -133,7 +140,7 @@ impl Copier<'_> {
                         if let Some(oldest) = ring.push(found) {
                             break (oldest.slot(), oldest.leaves_lane());
                         }
-                    } else if state.step() < holder {
+                    } else if state.step() < holder && !mutant!("copy/promoted-past-forgotten") {
                         self.promoted_past(slot);
                     }
                 } else if let Some(extent) = scan.closures.next() {
@@ -167,7 +174,7 @@ impl Copier<'_> {
                 let header = load_header::<PARALLEL>(closure);
                 if let Some(to) = header.forwarded_to() {
                     slot.store(to);
-                    if holder >= FIRST_OLD_STEP {
+                    if holder >= FIRST_OLD_STEP && !mutant!("copy/forwarded-not-remembered") {
                         self.remember_if_younger(slot, to, holder);
                     }
                     continue;
@@ -216,12 +223,17 @@ impl Copier<'_> {
         if let Some(range) = scan.open.claim() {
             return Next::Range(range);
         }
-        if let Some(newest) = ring.pop_newest() {
+        if let Some(newest) = ring.pop_newest()
+            && !mutant!("copy/ring-forgotten")
+        {
             return Next::Slot(newest);
         }
         if let Some(held) = scan.held.take() {
             // All that this worker knew of is in the range now.
             scan.open.resume(held);
+            if mutant!("parallel/held-range-forgotten") {
+                scan.open.claim();
+            }
             if scan.open.unscanned() >= WORTH_CUTTING {
                 let Some(queue) = queue else {
                     return Next::Share;
@@ -285,7 +297,7 @@ impl Copier<'_> {
 #[inline(never)]
 fn share_half(mut range: ClosureRange, step: u8, queue: WorkQueue<'_, WorkItem>) -> ClosureRange {
     let half = range.split_half();
-    if !half.is_empty() {
+    if !half.is_empty() && !mutant!("parallel/half-forgotten") {
         queue.push(WorkItem::Closures(half, step));
     }
     range

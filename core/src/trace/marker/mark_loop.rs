@@ -17,6 +17,7 @@
 use super::span_stack::{Span, SpanStack};
 use crate::block::LARGE_OBJECT;
 use crate::closure::{ClosureRef, SlotRange};
+use crate::mutant;
 use crate::prefetch::{PrefetchRing, prefetch_closure, prefetch_line};
 use crate::space::Marks;
 use crate::trace::drained::Drained;
@@ -95,7 +96,8 @@ impl Dropped {
     }
 
     fn next_of_pass(&self, marks: &impl Marks) -> Option<Addr> {
-        marks.next_marked(self.pass, self.pass_last + Words(1))
+        let behind = Words(usize::from(!mutant!("marking/interval-short")));
+        marks.next_marked(self.pass, self.pass_last + behind)
     }
 
     /// Ends the pass. The part that it has not come to, if there is one, remains.
@@ -112,7 +114,9 @@ impl Dropped {
 
     fn add(&mut self, at: Addr) {
         if at >= self.pass {
-            self.pass_last = self.pass_last.max(at);
+            if !mutant!("marking/ahead-forgotten") {
+                self.pass_last = self.pass_last.max(at);
+            }
         } else {
             self.first = self.first.min(at);
             self.last = self.last.max(at);
@@ -149,7 +153,8 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
                 return Drained::WorthSharing;
             }
             // The newest has not come into the cache yet.
-            let Some(closure) = self.ring.pop_oldest() else {
+            let oldest = self.ring.pop_oldest();
+            let Some(closure) = oldest.filter(|_| !mutant!("marking/ring-forgotten")) else {
                 return Drained::All;
             };
             // SAFETY: `found` puts nothing but closures into the ring.
@@ -202,7 +207,9 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
                 let half = span.len() / 2;
                 queue.push(span.split_front(half));
             } else if several {
-                self.stack.take_oldest().into_iter().for_each(|span| queue.push(span));
+                let shared = self.stack.take_oldest();
+                let shared = shared.filter(|_| !mutant!("parallel/span-forgotten"));
+                shared.into_iter().for_each(|span| queue.push(span));
             }
         }
     }
@@ -250,7 +257,9 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
     #[cold]
     #[inline(never)]
     fn drop_span(&mut self, at: Addr) {
-        self.dropped.add(at);
+        if !mutant!("marking/dropped-forgotten") {
+            self.dropped.add(at);
+        }
     }
 
     /// Finds the referents of the slots of a span, or of its first piece.
@@ -259,7 +268,9 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
         if span.len() > PIECE {
             let piece = span.split_front(PIECE);
             // There is room: the span was taken from the stack just now.
-            let _ = self.stack.push(span);
+            if !mutant!("marking/rest-forgotten") {
+                let _ = self.stack.push(span);
+            }
             span = piece;
         }
         for slot in span {

@@ -17,6 +17,7 @@ use super::drained::Drained;
 use crate::closure::ClosureRef;
 use crate::collector::RootSlot;
 use crate::heap::Heap;
+use crate::mutant;
 use crate::space::Marks;
 use crate::sync::Arc;
 use crate::words::{Bytes, Words};
@@ -160,7 +161,9 @@ impl<'m, M: Marks> Marker<'m, M> {
             self.marked.closures += marker.closures;
             self.marked.words += marker.words;
             self.marked.large += marker.large;
-            first.dropped.join(marker.dropped);
+            if !mutant!("parallel/dropped-by-others") {
+                first.dropped.join(marker.dropped);
+            }
         }
         // A rescan may lead to as much again.
         first.share_at = first.words + SHARE_AFTER;
@@ -171,7 +174,8 @@ impl<'m, M: Marks> Marker<'m, M> {
         // SAFETY: as for `root`; null may be stored.
         unsafe {
             let referent = slot.slot().load();
-            if !referent.is_null() && !self.marks.is_marked(referent.addr()) {
+            let is_dead = !referent.is_null() && !self.marks.is_marked(referent.addr());
+            if is_dead && !mutant!("marking/weak-kept") {
                 slot.slot().store(ClosureRef(std::ptr::null_mut()));
             }
         }
