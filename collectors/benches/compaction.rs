@@ -12,7 +12,7 @@ use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::Collector;
 use gclab_core::config::{Compact, Config};
 use gclab_core::events::{Event, Listener};
-use gclab_core::mutator::{Handle, Mutator};
+use gclab_core::mutator::{Handle, Mutator, MutatorKind};
 use gclab_core::world::World;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,7 +31,7 @@ struct LastPause(Arc<AtomicU64>);
 impl Listener for LastPause {
     fn event(&mut self, event: &Event<'_>) {
         if let Event::End { collection, .. } = event {
-            self.0.store(collection.elapsed_ns, Ordering::Relaxed);
+            self.0.store(collection.time.elapsed_ns, Ordering::Relaxed);
         }
     }
 }
@@ -50,7 +50,7 @@ fn shuffled(n: usize) -> Vec<u32> {
 }
 
 /// Builds as many nodes as there are places, which are old then, and makes a tree of `live` of them; nothing holds the others any more.
-fn build<C: Collector>(m: &mut Mutator<'_, C>, place: &[u32], live: usize) -> Handle<Node> {
+fn build<M: MutatorKind>(m: &mut Mutator<'_, M>, place: &[u32], live: usize) -> Handle<Node> {
     m.frame(|m, [all]| {
         let all = all.put(m.alloc_array::<Node>(place.len(), |_| None));
         for index in 0..place.len() {
@@ -87,7 +87,7 @@ fn collect<C: Collector>(c: &mut Criterion, total: usize) {
         group.throughput(Throughput::Elements(live as u64));
         group.bench_function(C::DESCRIPTION.name, |b| {
             let pause = Arc::new(AtomicU64::new(0));
-            let mut world = World::<C>::new(&flags).expect("memory for a bench");
+            let mut world = World::new::<C>(&flags).expect("memory for a bench");
             world.listen(Box::new(LastPause(Arc::clone(&pause))));
             b.iter_custom(|turns| {
                 let turn = |_| {

@@ -7,9 +7,9 @@
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use gclab_collectors::{Copying, TwoSpace};
 use gclab_core::closure::{Closure, Mut, Ptr};
-use gclab_core::collector::Collector;
+use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::Config;
-use gclab_core::mutator::{Gc, Mutator};
+use gclab_core::mutator::{Gc, Mutator, MutatorKind};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use std::hint::black_box;
@@ -29,8 +29,8 @@ struct Cell {
     next: Mut<Cell>,
 }
 
-fn world<C: Collector>(area: usize) -> World<C> {
-    World::new(&Config {
+fn world<C: Collector>(area: usize) -> World<KindOf<C>> {
+    World::new::<C>(&Config {
         allocation_area: Bytes(area),
         ..Config::default()
     })
@@ -60,7 +60,7 @@ fn allocation(c: &mut Criterion) {
     });
     fn gclab<C: Collector>(group: &mut criterion::BenchmarkGroup<'_, criterion::measurement::WallTime>) {
         let world = world::<C>(4 << 20);
-        let run = |m: &mut Mutator<'_, C>| {
+        let run = |m: &mut Mutator<'_, KindOf<C>>| {
             for i in 0..OBJECTS {
                 black_box(m.alloc(|_| Node::new(None, None, i as u64)));
             }
@@ -115,7 +115,7 @@ fn barrier(c: &mut Criterion) {
     }
 }
 
-fn tree<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u64) -> Gc<'m, 'h, Node> {
+fn tree<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, depth: u64) -> Gc<'m, 'h, Node> {
     if depth == 0 {
         return m.alloc(|_| Node::new(None, None, 0));
     }
@@ -130,7 +130,7 @@ fn tree<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u64) -> Gc<'m, '
 fn evacuation(c: &mut Criterion) {
     const LIVE: usize = 1 << 18;
     fn collections<C: Collector>(c: &mut Criterion) {
-        let measure = |c: &mut Criterion, name: &str, m: &mut Mutator<'_, C>| {
+        let measure = |c: &mut Criterion, name: &str, m: &mut Mutator<'_, KindOf<C>>| {
             let mut group = c.benchmark_group(name);
             group.throughput(Throughput::Elements(LIVE as u64)).sample_size(20);
             group.bench_function(C::DESCRIPTION.name, |b| {
@@ -139,7 +139,7 @@ fn evacuation(c: &mut Criterion) {
             group.finish();
         };
         let world = world::<C>(4 << 20);
-        let enter = |stay: &mut dyn FnMut(&mut Mutator<'_, C>)| world.enter(|m| stay(m)).expect("room");
+        let enter = |stay: &mut dyn FnMut(&mut Mutator<'_, KindOf<C>>)| world.enter(|m| stay(m)).expect("room");
         enter(&mut |m| {
             m.frame(|m, [root]| {
                 root.put(tree(m, 17));

@@ -53,8 +53,8 @@ impl Clock {
     /// CPU time (to the microsecond) and page faults of the process, in one system call.
     pub(crate) fn process_usage() -> ProcessUsage {
         let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-        // SAFETY: `usage` has room for one `rusage`, which is all that `getrusage` writes. Its bytes
-        // are zero before, which is a valid value, so it may be read even if the call fails.
+        // SAFETY: `usage` has room for one `rusage`, which is all that `getrusage` writes. Its
+        // bytes are zero before, which is a valid value, so it may be read even if the call fails.
         let usage = unsafe {
             libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
             usage.assume_init()

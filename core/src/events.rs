@@ -6,8 +6,8 @@
 //! closures; what they do after `End` is not counted as the collection's time, but beside it ([`gclab_stats::Statistics::prof`]). One that panics does so after the collection:
 //! in its middle the heap is not whole, and a program that catches the panic would go on with it.
 
-use crate::collector::Cause;
-use crate::world::Stopped;
+use crate::cause::Cause;
+use crate::inspect::Stopped;
 use gclab_stats::Collection;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -6,29 +6,38 @@
 
 extern crate self as gclab_core;
 
+#[macro_use]
+pub mod mutants;
+
+mod alloc;
 pub mod block;
+mod capability;
+mod cause;
 pub mod clock;
 pub mod closure;
 pub mod collector;
 pub mod config;
 pub mod events;
 pub mod heap;
+mod inspect;
+mod kind;
 pub mod memory;
 #[cfg(miri)]
 mod miri_libc;
-pub mod mutants;
 pub mod mutator;
 pub mod prefetch;
 pub mod profile;
 pub mod recorder;
 pub mod remembered;
+mod roots;
+mod session;
 pub mod sizing;
 pub mod space;
 mod sync;
 pub mod trace;
-pub mod words;
 pub mod workers;
 pub mod world;
 
 pub use closure::Closure;
+pub use gclab_words as words;
 pub use world::World;

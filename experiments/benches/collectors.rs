@@ -1,6 +1,6 @@
 //! Every collector on every workload: whole runs, from an empty heap to the checksum, side by side.
 //!
-//! A quick look while working on a collector. For figures to believe run an experiment
+//! A quick comparison during work on a collector. For reliable figures run an experiment
 //! (`gclab run experiments/collectors.toml`): each run in a process of its own, in shuffled order,
 //! with statistics.
 
@@ -55,7 +55,7 @@ impl<W: Workload> CollectorVisitor for ByCollector<'_, W> {
         let mut group = self.criterion.benchmark_group(W::DESCRIPTION.name);
         group.bench_function(C::DESCRIPTION.name, |b| {
             b.iter(|| {
-                let world = World::<C>::new(&flags).expect("memory for a bench");
+                let world = World::new::<C>(&flags).expect("memory for a bench");
                 let checksum = self.workload.run(&world, self.args).expect("room enough");
                 (checksum, world.finish())
             })

@@ -3,13 +3,14 @@
 //!     cargo run --example own_workload -- exec rings 1000 --collector two-space
 //!
 //! Collectors are added in the same way. The lists are short, so that the example compiles quickly;
-//! `(Rings, gclab_workloads::All)` and `(MyCollector, gclab_collectors::All)` lengthen the full ones.
+//! `(Rings, gclab_workloads::All)` and `(MyCollector, gclab_collectors::All)` lengthen the full
+//! ones.
 
 use std::process::ExitCode;
 
 use gclab_collectors::{Copying, TwoSpace};
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
+use gclab_core::collector::MutatorKind;
 use gclab_core::world::World;
 use gclab_workloads::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription};
 
@@ -48,7 +49,7 @@ impl Workload for Rings {
         },
     };
 
-    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+    fn run<M: MutatorKind>(&self, world: &World<M>, args: &Args) -> Result<u64, RunError> {
         let links = args.number("N");
         assert_ne!(links, 13, "unlucky");
         Ok(world.enter(|m| {

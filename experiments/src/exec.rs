@@ -15,11 +15,11 @@ use clap::Args as ClapArgs;
 use gclab_core::collector::Description;
 use gclab_core::config::{Compact, Config, FromGeneration};
 use gclab_core::heap::{EXIT_HEAP_EXHAUSTED, OutOfMemory};
-use gclab_flags::{ENVIRONMENT, FLAGS, Flags, help};
+use gclab_flags::{ENVIRONMENT, Flags, help};
 use gclab_programs::{Done, Ended, Executor, Request};
-use gclab_results::{Configuration, PlannedRun, RunRecord, Status};
+use gclab_results::{Configuration, PlannedRun, RunRecord, RunStats, Status};
 use gclab_stats::render;
-use gclab_sweep::record::{heap_profile, latency, run_stats};
+use gclab_sweep::record::{heap_profile, latency};
 use gclab_sweep::registry::Registry;
 use gclab_sweep::suggest::suggest;
 use gclab_sweep::tell;
@@ -74,7 +74,7 @@ pub(crate) fn exec(arguments: &Arguments, words: &[String], registry: &Registry,
         return print(&render::info(&more));
     }
     match checked(&arguments.work, &flags, registry) {
-        Ok(checked) => run(arguments, &checked, words, &given(&flags), executor),
+        Ok(checked) => run(arguments, &checked, words, &flags.as_toml(), executor),
         Err(message) => refuse(message),
     }
 }
@@ -238,7 +238,7 @@ fn run(
             outcome,
             checksum,
             latency: measured.as_ref().map(latency),
-            stats: statistics.as_ref().map(run_stats),
+            stats: statistics.as_ref().map(RunStats::from),
             profile: profile.as_ref().map(|profile| heap_profile(&profile.profile)),
             command,
             ..RunRecord::planned(&PlannedRun::new(configuration, 0, 0), 0)
@@ -256,25 +256,6 @@ fn run(
         }
     }
     ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
-}
-
-/// The flags that are not as by default, by their names in experiment files, with their values as
-/// words have them.
-pub(crate) fn given(flags: &Flags) -> BTreeMap<String, String> {
-    let entry = |word: String| {
-        let word = word.strip_prefix('-')?;
-        // The longest name, since -AL4m begins with -A too.
-        let spec = FLAGS
-            .iter()
-            .filter(|spec| word.starts_with(spec.name))
-            .max_by_key(|spec| spec.name.len())?;
-        let value = word[spec.name.len()..].trim_start_matches('=');
-        Some((
-            spec.toml?.to_owned(),
-            if value.is_empty() { "true" } else { value }.to_owned(),
-        ))
-    };
-    flags.to_words().into_iter().filter_map(entry).collect()
 }
 
 /// The file of `--record`.

@@ -30,7 +30,7 @@ mod verdict;
 /// `gclab::main::<(MyCollector, gclab_collectors::All), gclab_workloads::All>()`. A sweep starts
 /// the same program again for each of its runs.
 pub fn main<Collectors: CollectorList, Workloads: WorkloadList>() -> ExitCode {
-    start(&Lists::<Collectors, Workloads>::default())
+    start(&Lists::<Collectors, Workloads>::NEW)
 }
 
 /// The `gclab` command with the programs of `executor`. It reads the command line of this process.

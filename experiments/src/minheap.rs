@@ -159,7 +159,7 @@ fn questions(arguments: &Arguments, words: &[String], registry: &Registry) -> Re
             workload: workload.name.to_owned(),
             args: arguments.args.clone(),
             collector: collector.name.to_owned(),
-            flags: crate::exec::given(&flags),
+            flags: flags.as_toml(),
         };
         kept(&question, &flags)?;
         if !questions.contains(&question) {

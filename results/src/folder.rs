@@ -1,13 +1,13 @@
 //! A results folder: `plan.json` and `runs.jsonl`.
 //!
-//! Invariants: `plan.json` is written whole before the first run and never changed; `runs.jsonl` only grows, one line for
-//! one finished run, and each line is on disk before [`ResultsDir::append_run`] returns. Whatever kills the process can
-//! therefore cost the line that was being written and nothing before it. Such a torn last line is reported by
-//! [`ResultsDir::torn`] and cut off by the next append; anything else that cannot be read is an error that names file
-//! and line.
+//! Invariants: `plan.json` is written as a whole before the first run and never changed.
+//! `runs.jsonl` only grows, by a line for each finished run, and the line is on disk before
+//! [`ResultsDir::append_run`] returns. If the process is killed, at most the line that it was
+//! writing is lost. [`ResultsDir::torn`] reports such a torn last line, and the next append cuts it
+//! off. Any other text that cannot be read is an error that names file and line.
 //!
-//! Runs that were done for a heap profile ([`ResultsDir::profiled`]) are kept apart from those that are timed ([`ResultsDir::runs`]), so that whoever
-//! makes statistics cannot take one for the other.
+//! Runs for a heap profile ([`ResultsDir::profiled`]) are kept apart from timed runs
+//! ([`ResultsDir::runs`]), so that statistics do not mix them.
 
 use crate::manifest::Manifest;
 use crate::record::{RunRecord, SCHEMA};
@@ -18,11 +18,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The file that holds the [`Manifest`].
-pub const PLAN_FILE: &str = "plan.json";
-/// What [`PLAN_FILE`] is called until all of it is on disk.
+const PLAN_FILE: &str = "plan.json";
+/// The name of [`PLAN_FILE`] until the whole file is on disk.
 pub const PLAN_DRAFT: &str = "plan.json.new";
-/// The file that holds one [`RunRecord`] a line.
-pub const RUNS_FILE: &str = "runs.jsonl";
+/// The file that holds a [`RunRecord`] on each line.
+const RUNS_FILE: &str = "runs.jsonl";
 /// The folder that holds the files of heap profiles.
 pub const PROFILES: &str = "profiles";
 
@@ -34,60 +34,60 @@ pub struct ResultsDir {
     runs: Vec<RunRecord>,
     profiled: Vec<RunRecord>,
     done: HashSet<String>,
-    torn: Option<Torn>,
-    /// Bytes of `runs.jsonl` that hold whole records.
+    torn: Option<TornLine>,
+    /// The number of bytes of `runs.jsonl` that hold whole records.
     good_bytes: u64,
-    /// Whether the last of them still lacks its line end.
+    /// Whether the last whole record lacks its line end.
     unterminated: bool,
-    /// Whether there is something behind them that the next append must cut off.
+    /// Whether there are bytes after these that the next append must cut off.
     leftover: bool,
 }
 
-/// A last line of `runs.jsonl` that was not written to its end.
+/// A last line of `runs.jsonl` that was not written completely.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Torn {
+pub struct TornLine {
     /// The line's number, from 1.
     pub line: usize,
-    /// Its length in bytes.
+    /// The length of the line in bytes.
     pub bytes: usize,
 }
 
-/// Why a results folder could not be made, read or added to.
+/// The reason why a results folder could not be created, read or extended.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
-    /// The operating system refused.
+    /// The operating system refused an operation.
     #[error("{path}: cannot {action}: {source}")]
     Io {
-        /// What was to be done.
+        /// The operation, as a verb.
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A folder without `plan.json`.
     #[error("{path}: not a results folder: it has no {PLAN_FILE}")]
     NoPlan {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
     },
     /// A folder that already holds results.
-    #[error("{path}: already holds results; open the folder to go on, or choose another")]
+    #[error("{path}: already holds results; continue this folder, or choose another")]
     Exists {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
     },
-    /// Text that is not what it should be.
+    /// Text that is not a record or a plan.
     #[error("{path}:{line}: {problem}")]
     Malformed {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The reason why it cannot be read.
         problem: String,
     },
-    /// Written by a newer gclab.
+    /// A schema of a newer gclab.
     #[error(
         "{path}:{line}: schema {found} was written by gclab {gclab}; this gclab ({}) reads schemas up to {SCHEMA}: use gclab {gclab} or newer",
         env!("CARGO_PKG_VERSION")
@@ -97,18 +97,18 @@ pub enum ResultsError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// The schema found.
+        /// The schema of the file.
         found: u32,
-        /// The version of the gclab that wrote it.
+        /// The version of the gclab that wrote the file.
         gclab: String,
     },
 }
 
 impl ResultsDir {
-    /// Makes the folder (and those above it) and writes its plan.
+    /// Creates the folder (and those above it) and writes its plan.
     ///
     /// # Errors
-    /// When the folder already has a plan, or cannot be written.
+    /// Fails if the folder already has a plan, or cannot be written.
     pub fn create(path: impl Into<PathBuf>, manifest: Manifest) -> Result<ResultsDir, ResultsError> {
         let path = path.into();
         let plan = path.join(PLAN_FILE);
@@ -118,18 +118,18 @@ impl ResultsDir {
         fs::create_dir_all(&path).map_err(|e| io_error("make the folder", &path, e))?;
         let mut text = serde_json::to_string_pretty(&manifest).expect("a manifest has only string keys");
         text.push('\n');
-        // A plan that exists is whole: it gets its name only when all of it is on disk.
+        // A plan that exists is whole: it gets its name only when the whole file is on disk.
         let draft = path.join(PLAN_DRAFT);
         write_synced(&draft, text.as_bytes()).map_err(|e| io_error("write", &draft, e))?;
         fs::rename(&draft, &plan).map_err(|e| io_error("rename to plan.json", &draft, e))?;
         Ok(ResultsDir::without_runs(path, manifest))
     }
 
-    /// Reads a folder: its plan, and all runs done so far (none is fine).
+    /// Reads a folder: its plan, and all runs that are done, if any.
     ///
     /// # Errors
-    /// When there is no plan, when a line other than a torn last one is no record, when two different records have one id,
-    /// or when a newer gclab wrote the folder.
+    /// Fails if there is no plan, if a line other than a torn last one is not a record, if two
+    /// different records have the same id, or if a newer gclab wrote the folder.
     pub fn open(path: impl Into<PathBuf>) -> Result<ResultsDir, ResultsError> {
         let path = path.into();
         let plan = path.join(PLAN_FILE);
@@ -162,7 +162,7 @@ impl ResultsDir {
         }
     }
 
-    /// Plan and runs that were put together from several folders; there is no folder to append to.
+    /// A plan and runs that were joined from several folders; nothing can be appended.
     pub(crate) fn assembled(path: PathBuf, manifest: Manifest, runs: Vec<RunRecord>) -> ResultsDir {
         let mut dir = ResultsDir::without_runs(path, manifest);
         runs.into_iter().for_each(|run| dir.put(run));
@@ -178,7 +178,7 @@ impl ResultsDir {
         of_its_kind.push(run);
     }
 
-    /// Reads all runs into `runs`, profiled ones among them.
+    /// Reads all runs into `runs`, with the profiled ones.
     fn load_runs(&mut self) -> Result<(), ResultsError> {
         let file = self.runs_file();
         let bytes = match fs::read(&file) {
@@ -200,7 +200,7 @@ impl ResultsDir {
                         self.done.insert(run.id.clone());
                         self.runs.push(run);
                     }
-                    // Copied twice, as when folders of several machines are put together.
+                    // The line was copied, as when folders of several machines are joined.
                     Some(&(_, earlier)) if self.runs[earlier] == run => {}
                     Some(&(earlier, _)) => {
                         let problem = format!("run {} is already on line {earlier}, with other figures", run.id);
@@ -208,7 +208,7 @@ impl ResultsDir {
                     }
                 },
                 Err(ResultsError::Malformed { .. }) if !whole => {
-                    self.torn = Some(Torn {
+                    self.torn = Some(TornLine {
                         line: number,
                         bytes: line.len(),
                     });
@@ -223,10 +223,11 @@ impl ResultsDir {
         Ok(())
     }
 
-    /// Adds one run: the line is on disk when this returns. Cuts off a torn last line first.
+    /// Appends a run; the line is on disk when this returns. Cuts off a torn last line first.
     ///
     /// # Errors
-    /// When `runs.jsonl` cannot be written; no run is lost, and what is left of the line is cut off next time.
+    /// Fails if `runs.jsonl` cannot be written. No earlier run is lost, and the next append cuts
+    /// off the part of the line that was written.
     pub fn append_run(&mut self, run: &RunRecord) -> Result<(), ResultsError> {
         let path = self.runs_file();
         let mut line = Vec::with_capacity(4096);
@@ -235,7 +236,7 @@ impl ResultsDir {
         }
         serde_json::to_writer(&mut line, run).expect("a record has only string keys");
         line.push(b'\n');
-        // One write of a whole line in append mode: two processes that share a folder do not mix their lines.
+        // The line is one write in append mode, so that two processes do not mix their lines.
         let append = |good_bytes: u64, leftover: bool| -> io::Result<()> {
             let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
             if leftover {
@@ -245,7 +246,7 @@ impl ResultsDir {
             file.sync_all()
         };
         let written = append(self.good_bytes, self.leftover);
-        // After a failure (a full disk) part of the line may be there.
+        // After a failure (a full disk) the file may have a part of the line.
         self.leftover = written.is_err();
         written.map_err(|e| io_error("add a line to", &path, e))?;
         self.good_bytes += line.len() as u64;
@@ -256,7 +257,7 @@ impl ResultsDir {
         Ok(())
     }
 
-    /// The folder.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -266,37 +267,40 @@ impl ResultsDir {
         &self.manifest
     }
 
-    /// The runs done so far that are timed, in the order in which they ended: all but those of [`ResultsDir::profiled`].
+    /// The timed runs that are done, in the order in which they ended: all runs except those of
+    /// [`ResultsDir::profiled`].
     pub fn runs(&self) -> &[RunRecord] {
         &self.runs
     }
 
-    /// The runs done so far for a heap profile alone, in the order in which they ended. Their times are not those of the program.
+    /// The runs for a heap profile that are done, in the order in which they ended. Their times are
+    /// not those of the program.
     pub fn profiled(&self) -> &[RunRecord] {
         &self.profiled
     }
 
-    /// All runs done so far: those that are timed, then those that were profiled.
+    /// All runs that are done: the timed ones, then the profiled ones.
     pub fn all_runs(&self) -> impl Iterator<Item = &RunRecord> {
         self.runs.iter().chain(&self.profiled)
     }
 
-    /// How many runs of the plan are done, of both kinds and however they ended.
+    /// The number of runs that are done, of both kinds and with any outcome.
     pub fn done(&self) -> usize {
         self.runs.len() + self.profiled.len()
     }
 
-    /// Where the heap profile of a profiled run is kept: [`PROFILES`], the run's id, and this ending (`hp`; `prof`, for sets of retainers).
+    /// The path of a heap profile: a file in [`PROFILES`] named by the run's id, with the ending
+    /// `hp`, or `prof` for sets of retainers.
     pub fn profile_file(&self, id: &str, ending: &str) -> PathBuf {
         self.path.join(PROFILES).join(format!("{id}.{ending}"))
     }
 
-    /// The torn last line, if there is one.
-    pub fn torn(&self) -> Option<&Torn> {
+    /// The torn last line, if the file has one.
+    pub fn torn(&self) -> Option<&TornLine> {
         self.torn.as_ref()
     }
 
-    /// Whether the planned run of this id is done, however it ended.
+    /// Whether the planned run with this id is done, with any outcome.
     pub fn is_done(&self, id: &str) -> bool {
         self.done.contains(id)
     }
@@ -307,7 +311,8 @@ impl ResultsDir {
     }
 }
 
-/// Reads one JSON text; checks the schema first, so that a newer one is told apart from a broken one.
+/// Reads one JSON text. The schema is checked first, so that a newer text is not taken for a broken
+/// one.
 fn parse<T: for<'de> Deserialize<'de>>(text: &str, path: &Path, line: usize) -> Result<T, ResultsError> {
     #[derive(Deserialize)]
     struct Head {
@@ -315,7 +320,7 @@ fn parse<T: for<'de> Deserialize<'de>>(text: &str, path: &Path, line: usize) -> 
         gclab: Option<String>,
     }
     let wrong = |e: serde_json::Error| {
-        // A plan spans lines; a record is one line, and then the line in the file is what counts.
+        // A plan has several lines. A record is one line, whose number in the file counts.
         let line = line + e.line().saturating_sub(1);
         let text = e.to_string();
         let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);

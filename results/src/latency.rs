@@ -3,27 +3,30 @@
 use crate::schema::documented;
 
 documented! {
-    /// How long the requests of a run took. A percentile is the least latency that so large a share of the requests does not exceed (nearest rank); it is absent
-    /// where there were too few requests for one to exceed it: 99.99 needs 10,000.
+    /// The latency of the requests of a run. A percentile is the least latency that this share of
+    /// the requests does not exceed (nearest rank). It is absent where no request could exceed it
+    /// because there were too few: 99.99 needs 10,000 requests.
     #[derive(Default)]
     pub struct Latency {
-        /// Requests answered.
+        /// Number of requests answered.
         pub requests: u64,
-        /// Requests that were to start in a second, an open loop: latency counts from when each was to start. Absent: a closed loop, where each starts after the one before it and counts from there.
+        /// Number of requests that were to start in a second, in an open loop: the latency of each
+        /// counts from the time at which it was to start. Absent in a closed loop, where each
+        /// request starts after the one before it, and its latency counts from its start.
         pub rate_per_second: Option<u64>,
-        /// Arithmetic mean.
+        /// Arithmetic mean, in nanoseconds.
         pub mean_ns: Option<f64>,
-        /// Median.
+        /// Median, in nanoseconds.
         pub p50_ns: Option<u64>,
-        /// What 90 % of the requests do not exceed.
+        /// Latency that 90 % of the requests do not exceed.
         pub p90_ns: Option<u64>,
-        /// What 99 % do not exceed.
+        /// Latency that 99 % of the requests do not exceed.
         pub p99_ns: Option<u64>,
-        /// What 99.9 % do not exceed.
+        /// Latency that 99.9 % of the requests do not exceed.
         pub p99_9_ns: Option<u64>,
-        /// What 99.99 % do not exceed.
+        /// Latency that 99.99 % of the requests do not exceed.
         pub p99_99_ns: Option<u64>,
-        /// The longest.
+        /// The greatest latency, in nanoseconds.
         pub max_ns: Option<u64>,
     }
 }

@@ -1,13 +1,14 @@
-//! What a run wrote down: records, plans, and the folder that holds them.
+//! Records of runs, plans, and the folder that holds them.
 //!
-//! This crate knows nothing of heaps, and draws no conclusions: it reads and writes a results folder ([`ResultsDir`]: the
-//! plan, and one [`RunRecord`] for each run). The crate `gclab-report` says what the records mean. `docs/results.md` describes
-//! the format.
+//! This crate knows nothing of heaps, and draws no conclusions: it reads and writes a results
+//! folder ([`ResultsDir`]: the plan, and one [`RunRecord`] for each run). The crate `gclab-report`
+//! says what the records mean. `docs/results.md` describes the format.
 //!
 //! ```
 //! use gclab_results::{Configuration, Manifest, PlannedRun, ResultsDir, RunRecord, Status};
 //!
-//! let configuration = Configuration { workload: "binary_trees".into(), collector: "copying".into(), ..Default::default() };
+//! let mut configuration = Configuration::default();
+//! (configuration.workload, configuration.collector) = ("binary_trees".into(), "copying".into());
 //! let mut manifest = Manifest::new("example");
 //! manifest.plan.push(PlannedRun::new(configuration, 0, 0));
 //!
@@ -27,23 +28,25 @@
 #![forbid(unsafe_code)]
 
 pub mod folder;
-pub mod latency;
-pub mod manifest;
+mod latency;
+mod manifest;
 pub mod parts;
-pub mod plan;
+mod plan;
 pub mod probe;
-pub mod profile;
-pub mod record;
+mod profile;
+mod record;
 pub mod schema;
-pub mod shell;
-pub mod time;
+mod shell;
+mod stats;
+mod time;
 
-pub use folder::{PROFILES, ResultsDir, ResultsError, Torn};
+pub use folder::{PROFILES, ResultsDir, ResultsError, TornLine};
 pub use latency::Latency;
 pub use manifest::{Axis, Build, Machine, Manifest};
 pub use plan::{Configuration, PlannedRun};
 pub use probe::{Minimum, Probe};
 pub use profile::{Census, HeapProfile};
-pub use record::{GcThread, Generation, Pause, RunRecord, RunStats, SCHEMA, Status};
+pub use record::{RunRecord, SCHEMA, Status};
 pub use shell::shell_line;
+pub use stats::{GcThread, Generation, Pause, RunStats};
 pub use time::rfc3339;

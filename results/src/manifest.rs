@@ -1,7 +1,8 @@
-//! What an experiment is: `plan.json`, written once before the first run.
+//! The description of an experiment: `plan.json`, which is written once, before the first run.
 //!
-//! It holds the question, the experiment file's text, the machine, the build, and every run in the order in which it is to
-//! be done. A folder with a plan and no runs is a valid folder: it is where an interrupted experiment goes on.
+//! It holds the question, the experiment file's text, the machine, the build, and all runs in their
+//! order. A folder with a plan and no runs is a valid folder: an interrupted experiment continues
+//! there.
 
 use crate::plan::PlannedRun;
 use crate::probe::{Minimum, reference};
@@ -11,71 +12,72 @@ documented! {
     /// `plan.json`: the experiment, the machine, the build and the plan.
     #[derive(Default)]
     pub struct Manifest {
-        /// Version of this file's schema.
+        /// Version of the file's schema.
         pub schema: u32,
         /// Version of the gclab that wrote the file.
         pub gclab: String,
-        /// The experiment's name: its file's name without `.toml`.
+        /// The experiment's name: the name of its file without `.toml`.
         pub name: String,
-        /// The question that the experiment is to answer.
+        /// The question that the experiment answers.
         pub question: Option<String>,
         /// The experiment file, word for word.
         pub experiment: String,
         /// Seed of the order of runs.
         pub seed: u64,
-        /// How the order of runs follows from the seed: the generator and the shuffle.
+        /// The generator and the shuffle that make the order of runs from the seed.
         pub order: Option<String>,
-        /// Which part of the whole plan this folder holds, e.g. `1/4`; absent when it holds all of it.
+        /// The part of the whole plan that this folder holds, e.g. `1/4`; absent if it holds the
+        /// whole plan.
         pub shard: Option<String>,
-        /// Longest time that a run may take before it is killed and counts as a timeout, in seconds.
+        /// Longest time of a run before it is killed and counts as a timeout, in seconds.
         pub timeout_seconds: Option<f64>,
-        /// Runs of each configuration.
+        /// Number of runs of each configuration.
         pub repeat: u32,
         /// The swept flags with their values, in the order of the file.
         pub sweep: Vec<Axis>,
-        /// Sizes of the heap, in multiples of the reference minimum of each workload; empty if the experiment does not say `heap`.
-        #[serde(default)]
-        pub heap: Vec<f64>,
-        /// The least heap of each configuration, found before the plan was made; empty without `heap`.
-        #[serde(default)]
-        pub minima: Vec<Minimum>,
-        /// The machine.
+        /// Sizes of the heap, in multiples of the reference minimum of each workload; empty for an
+        /// experiment without `heap`.
+        pub heap: Vec<f64> = default,
+        /// The least heap of each configuration, which was found before the plan was made; empty
+        /// without `heap`.
+        pub minima: Vec<Minimum> = default,
+        /// The machine that runs the experiment.
         pub machine: Machine,
-        /// The gclab that ran.
+        /// The gclab that runs the experiment.
         pub build: Build,
-        /// When the experiment was started: UTC, RFC 3339.
+        /// Start of the experiment: UTC, RFC 3339.
         pub started: String,
         /// The command that repeats the experiment.
         pub command: Vec<String>,
-        /// Every run, in the order in which it is to be done.
+        /// All runs in their order.
         pub plan: Vec<PlannedRun>,
     }
 }
 
 documented! {
-    /// A swept flag.
+    /// A swept flag with its values.
     #[derive(Default)]
     pub struct Axis {
         /// The flag's name in experiment files.
         pub flag: String,
-        /// The text of its values, in the order of the file.
+        /// The text of the flag's values, in the order of the file.
         pub values: Vec<String>,
     }
 }
 
 documented! {
-    /// The machine that the runs were done on. What could not be found out is absent.
+    /// The machine of the runs. Facts that could not be found out are absent.
     #[derive(Default)]
     pub struct Machine {
         /// The machine's name.
         pub host: Option<String>,
         /// The processor's model, as the kernel names it.
         pub cpu: Option<String>,
-        /// Logical processors that the process may use.
+        /// Number of logical processors that the process may use.
         pub logical_cpus: Option<u32>,
-        /// Physical cores.
+        /// Number of physical cores.
         pub cores: Option<u32>,
-        /// Caches, one text each, e.g. `L2 unified 2 MiB`.
+        /// Caches, one text for each, e.g. `L2 unified 2 MiB`.
         pub caches: Vec<String>,
         /// Main memory in bytes.
         pub memory_bytes: Option<u64>,
@@ -85,41 +87,41 @@ documented! {
         pub transparent_huge_pages: Option<String>,
         /// The processor's frequency governor.
         pub governor: Option<String>,
-        /// Whether the machine is virtual, and by what, e.g. `kvm`, or `none`.
+        /// The kind of virtual machine, e.g. `kvm`, or `none`.
         pub virtualisation: Option<String>,
-        /// Mitigations of processor faults in force, one text each.
-        #[serde(default)]
-        pub mitigations: Vec<String>,
-        /// What a reader should know before trusting the figures, e.g. `governor is powersave`.
-        #[serde(default)]
-        pub warnings: Vec<String>,
+        /// Mitigations of processor faults in force, one text for each.
+        pub mitigations: Vec<String> = default,
+        /// Cautions for readers of the figures, e.g. `governor is powersave`.
+        pub warnings: Vec<String> = default,
     }
 }
 
 documented! {
-    /// The gclab that ran, as far as it is known.
+    /// The gclab of the runs, as far as it is known.
     #[derive(Default)]
     pub struct Build {
         /// Commit of the source tree.
         pub git_commit: Option<String>,
         /// Whether the source tree had changes that are in no commit.
         pub git_dirty: Option<bool>,
-        /// The compiler, as `rustc --version` says.
+        /// The compiler, as printed by `rustc --version`.
         pub rustc: Option<String>,
         /// The cargo profile: `release` or `debug`.
         pub profile: Option<String>,
-        /// Hash of the executable's bytes (FNV-1a, 64 bits, hexadecimal): results of two builds are never mixed in one folder.
+        /// Hash of the executable's bytes (FNV-1a, 64 bits, hexadecimal): a folder never has
+        /// results of two builds.
         pub executable: Option<String>,
     }
 }
 
 impl Manifest {
-    /// The reference minimum of a workload, in bytes: the least of its configurations' minima. Multiples of the heap are of this.
+    /// The reference minimum of a workload, in bytes: the least of the minima of its
+    /// configurations. Heaps are multiples of it.
     pub fn reference(&self, workload: &str, args: &[String]) -> Option<u64> {
         reference(self.minima.iter().filter(|m| m.workload == workload && m.args == args))
     }
 
-    /// An empty plan of this version, to be filled in.
+    /// A manifest of this version with an empty plan.
     pub fn new(name: &str) -> Manifest {
         Manifest {
             schema: crate::record::SCHEMA,

@@ -1,16 +1,18 @@
-//! Parts of one plan (`gclab run --shard I/N`), each in a folder of its own, put together for a report.
+//! Parts of one plan (`gclab run --shard I/N`), each in a folder of its own, joined for a report.
 //!
-//! Only what can be compared is pooled: parts of the same experiment, done by the same executable on the same kind of processor. Other folders
-//! stay by themselves. A run that is in two parts (one folder copied into another) counts once.
+//! Only parts that can be compared are joined: those of the same experiment, done by the same
+//! executable on the same kind of processor. Other folders remain separate. A run that is in two
+//! parts (one folder copied into another) counts once.
 
 use crate::folder::ResultsDir;
 use crate::manifest::Manifest;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// The folders with parts of one plan made one, in the place of the first of them; the others as they are.
+/// Joins the folders with parts of one plan, at the place of the first of them. Other folders are
+/// returned as they are.
 ///
-/// What comes of several folders is for reading: its path is made up of theirs (`a + b`).
+/// The result of several folders is for reading only: its path is made of theirs (`a + b`).
 pub fn put_together(folders: Vec<ResultsDir>) -> Vec<ResultsDir> {
     let mut groups: Vec<Vec<ResultsDir>> = Vec::new();
     for folder in folders {
@@ -28,7 +30,8 @@ pub fn put_together(folders: Vec<ResultsDir>) -> Vec<ResultsDir> {
         .collect()
 }
 
-/// Whether two folders hold parts of one plan, done by the same program on the same kind of machine.
+/// Whether two folders hold parts of one plan, done by the same program on the same kind of
+/// machine.
 fn same_whole(a: &Manifest, b: &Manifest) -> bool {
     let key = |m: &Manifest| {
         (
@@ -97,20 +100,20 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_one_plan_become_one_in_the_order_of_the_plan() {
+    fn parts_of_one_plan_are_joined_in_the_order_of_the_plan() {
         let together = put_together(vec![part("2/2", &[1, 3], "a"), part("1/2", &[0, 2], "a")]);
         assert_eq!(shape(&together), [("2of2 + 1of2".to_owned(), vec![0, 1, 2, 3], 4)]);
         assert_eq!(together[0].manifest().shard.as_deref(), Some("1/2 and 2/2"));
     }
 
     #[test]
-    fn a_part_given_twice_counts_once() {
+    fn a_part_that_occurs_twice_counts_once() {
         let together = put_together(vec![part("1/2", &[0, 2], "a"), part("1/2", &[0, 2], "a")]);
         assert_eq!(shape(&together), [("1of2 + 1of2".to_owned(), vec![0, 2], 2)]);
     }
 
     #[test]
-    fn other_processors_and_whole_plans_stay_apart() {
+    fn other_processors_and_whole_plans_remain_separate() {
         let mut whole = part("1/1", &[0], "a");
         let mut manifest = whole.manifest().clone();
         manifest.shard = None;

@@ -1,11 +1,12 @@
-//! Configurations and planned runs: what is asked for, before anything has run.
+//! Configurations and planned runs.
 //!
-//! A configuration has a stable id, so that a plan can be gone on with, shared between machines and matched with another one.
+//! A configuration has a stable id, so that a plan can be continued, divided among machines and
+//! matched with another one.
 
 use crate::schema::documented;
 use std::collections::BTreeMap;
 
-/// All that could change the result of a run, and nothing else: no time limits, no labels.
+/// Everything that could change the result of a run, and nothing else: no time limits, no labels.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Configuration {
     /// The workload's name.
@@ -14,13 +15,13 @@ pub struct Configuration {
     pub args: Vec<String>,
     /// The collector's name.
     pub collector: String,
-    /// The flags given, by their names in experiment files.
+    /// The flags that are set, by their names in experiment files.
     pub flags: BTreeMap<String, String>,
 }
 
 impl Configuration {
-    /// A stable name: 16 hexadecimal digits, the FNV-1a hash of all parts. It is the same on every machine and in every
-    /// version, so that results of several folders can be matched.
+    /// A stable name: 16 hexadecimal digits, the FNV-1a hash of all parts. It is the same on every
+    /// machine and in every version, so that results of several folders can be matched.
     pub fn id(&self) -> String {
         let mut hash = Fnv1a::new();
         hash.part(&self.collector);
@@ -51,7 +52,8 @@ impl std::fmt::Display for Configuration {
     }
 }
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo): small and the same everywhere, which std's hashers do not promise.
+/// FNV-1a, 64 bits (Fowler, Noll, Vo): small, and the same on every machine, which std's hashers do
+/// not promise.
 struct Fnv1a(u64);
 
 impl Fnv1a {
@@ -66,7 +68,8 @@ impl Fnv1a {
         self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(Self::PRIME);
     }
 
-    /// A part ends in a byte that UTF-8 text never contains, so that `ab`, `c` and `a`, `bc` differ.
+    /// A part ends in a byte that UTF-8 text never contains, so that `ab`, `c` and `a`, `bc`
+    /// differ.
     fn part(&mut self, text: &str) {
         text.bytes().for_each(|b| self.byte(b));
         self.byte(0xff);
@@ -78,16 +81,17 @@ impl Fnv1a {
 }
 
 documented! {
-    /// One run of a plan, before it is done. Runs are done in the order of `position`.
+    /// One run of a plan. Runs are done in the order of `position`.
     #[derive(Default)]
     pub struct PlannedRun {
-        /// Names the run: the configuration's id, `-`, and the round; where that stands, a profiled run has `p0`, `p1` and so on, for each profile of its configuration.
+        /// Names the run: the configuration's id, `-`, and the round. Instead of the round, a
+        /// profiled run has `p0`, `p1` and so on, by the number of the profile.
         pub id: String,
         /// Names the configuration: `Configuration::id`.
         pub cell: String,
         /// Place in the order of all runs, from 0.
         pub position: u32,
-        /// Which repetition of its configuration this is, from 0.
+        /// Number of the repetition of its configuration, from 0.
         pub round: u32,
         /// The collector's name.
         pub collector: String,
@@ -95,11 +99,12 @@ documented! {
         pub workload: String,
         /// The workload's arguments.
         pub args: Vec<String>,
-        /// The flags given, by their names in experiment files.
+        /// The flags that are set, by their names in experiment files.
         pub flags: BTreeMap<String, String>,
-        /// How many times the reference minimum of its workload `-M` is, in an experiment that says `heap`.
+        /// `-M` as a multiple of the workload's reference minimum, in an experiment with `heap`.
         pub heap_multiple: Option<f64>,
-        /// The flags of its heap profile, in a run that `profiles` of the experiment asks for; absent in all others.
+        /// The flags of the heap profile, in a run that the experiment's `profiles` asks for;
+        /// absent in other runs.
         pub profile_flags: Option<String>,
     }
 }
@@ -122,7 +127,7 @@ impl PlannedRun {
         }
     }
 
-    /// The one run of `configuration` with its profile number `number`, from 0, of these flags.
+    /// The run of `configuration` with profile number `number`, from 0, whose flags are `flags`.
     pub fn profiled(configuration: Configuration, flags: &str, number: usize, position: u32) -> PlannedRun {
         let run = PlannedRun::new(configuration, 0, position);
         PlannedRun {

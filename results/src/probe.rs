@@ -1,8 +1,9 @@
-//! The least heap with which a program completes: the runs that looked for it, and what they found.
+//! The least heap with which a program completes: the runs that search for it, and the result.
 //!
-//! Terms: a *probe* is a run under one `-M` (or, to begin with, without); a *minimum* is the least `-M` with which a configuration completes; the
-//! *reference minimum* of a workload is the least minimum of the configurations that are compared. `gclab minheap` writes one [`Probe`] a line
-//! into `probes.jsonl`; an experiment with `heap` has its minima in `plan.json`.
+//! Terms: a *probe* is a run with one `-M` (the first one runs without `-M`). A *minimum* is the
+//! least `-M` with which a configuration completes. The *reference minimum* of a workload is the
+//! least minimum of the configurations that are compared. `gclab minheap` writes each [`Probe`] as
+//! a line of `probes.jsonl`; an experiment with `heap` has its minima in `plan.json`.
 
 use crate::record::Status;
 use crate::schema::documented;
@@ -15,37 +16,39 @@ documented! {
     /// One run of a search for the least heap.
     #[derive(Default)]
     pub struct Probe {
-        /// Version of this line's schema.
+        /// Version of the line's schema.
         pub schema: u32,
         /// The collector that ran.
         pub collector: String,
         /// The workload that ran.
         pub workload: String,
-        /// The workload's arguments, as given.
+        /// The workload's arguments.
         pub args: Vec<String>,
-        /// The flags given but for `-M`, by their names in experiment files.
+        /// The flags that were set, `-M` apart, by their names in experiment files.
         pub flags: BTreeMap<String, String>,
         /// Hash of the executable that ran, as in `plan.json`.
         pub executable: Option<String>,
-        /// `-M` of this run, in bytes; absent for the first run, which has the memory of the machine.
+        /// `-M` of this run, in bytes; absent for the first run, which may use the machine's
+        /// memory.
         pub heap_bytes: Option<u64>,
-        /// How many runs with this heap there were before, from 0.
+        /// Number of earlier runs with the same heap.
         pub attempt: u32,
-        /// When the process was started: UTC, RFC 3339.
+        /// Start of the process: UTC, RFC 3339.
         pub started: String,
-        /// How the run ended. A `timeout` is thrashing: it took longer than `limit_seconds`.
+        /// The outcome of the run. A `timeout` is thrashing: it took longer than `limit_seconds`.
         pub outcome: Status,
-        /// The exit status, when the process ended by itself.
+        /// The exit status, if the process ended by itself.
         pub exit_code: Option<i32>,
         /// The workload's checksum.
         pub checksum: Option<String>,
         /// From the start of the process to its end, in seconds.
         pub wall_seconds: Option<f64>,
-        /// After how many seconds the run was to be killed: 20 times the time of the first run.
+        /// Time after which the run was to be killed, in seconds: 20 times the time of the first
+        /// run.
         pub limit_seconds: f64,
         /// Most memory that the heap had mapped at any moment, in bytes.
         pub peak_in_use_bytes: Option<u64>,
-        /// Largest resident set of the process by the operating system, in bytes.
+        /// Largest resident set of the process according to the operating system, in bytes.
         pub max_rss_bytes: Option<u64>,
         /// The last lines of standard error, when the run did not end well.
         pub stderr_tail: Option<String>,
@@ -58,26 +61,28 @@ documented! {
     /// The least heap of one configuration.
     #[derive(Default)]
     pub struct Minimum {
-        /// The collector.
+        /// The collector's name.
         pub collector: String,
-        /// The workload.
+        /// The workload's name.
         pub workload: String,
         /// The workload's arguments.
         pub args: Vec<String>,
-        /// The flags but for `-M`, by their names in experiment files.
+        /// The flags that were set, `-M` apart, by their names in experiment files.
         pub flags: BTreeMap<String, String>,
-        /// The least `-M` with which it completed each time, in bytes; absent if it never completed.
+        /// The least `-M` with which all runs completed, in bytes; absent if no run completed.
         pub minimum_bytes: Option<u64>,
-        /// The largest `-M` below that with which it did not complete, in bytes; absent if none was found.
+        /// The largest `-M` below the minimum with which a run did not complete, in bytes; absent
+        /// if none was found.
         pub too_small_bytes: Option<u64>,
         /// Number of probes.
         pub probes: u32,
-        /// What should be known of it: that it crashed, or that it failed with more memory than with less.
+        /// Remark on the search: a run crashed, or failed with more memory than another one
+        /// completed with.
         pub note: Option<String>,
     }
 }
 
-/// The least of these minima: the reference minimum, if they are those of one workload.
+/// The least of some minima: the reference minimum, if all are of one workload.
 pub fn reference<'m>(minima: impl IntoIterator<Item = &'m Minimum>) -> Option<u64> {
     minima.into_iter().filter_map(|minimum| minimum.minimum_bytes).min()
 }

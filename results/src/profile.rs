@@ -1,4 +1,4 @@
-//! Heap profiles in a run record: what was in the heap, census by census.
+//! Heap profiles in a run record: the contents of the heap, census by census.
 
 use crate::schema::documented;
 use std::collections::BTreeMap;
@@ -7,32 +7,36 @@ documented! {
     /// The heap profile of a run.
     #[derive(Default)]
     pub struct HeapProfile {
-        /// By what: `closure type`, `description`, `type`, `module`, `retainers`, `roots`, `cost centre` or `biography`.
+        /// The criterion of the bands: `closure type`, `description`, `type`, `module`,
+        /// `retainers`, `roots`, `cost centre` or `biography`.
         pub breakdown: String,
-        /// The censuses, in order.
+        /// The censuses in order of time.
         pub censuses: Vec<Census>,
-        /// CPU time of all censuses, in seconds; in no part of the statistics but `prof_cpu_seconds`.
+        /// CPU time of all censuses, in seconds; of all statistics only `prof_cpu_seconds` contains
+        /// it.
         pub census_seconds: f64,
-        /// The sets of retainers that occurred, by the numbers that bands begin with: module and name of each retainer. Absent for other breakdowns.
+        /// The sets of retainers that occurred, by the number at the beginning of the band's name:
+        /// module and name of each retainer. Absent for other breakdowns.
         pub retainer_sets: Option<BTreeMap<String, Vec<String>>>,
     }
 }
 
 documented! {
-    /// What was in the heap at one time.
+    /// The contents of the heap at one time.
     #[derive(Default)]
     pub struct Census {
         /// CPU time of the mutators before it, in seconds.
         pub seconds: f64,
-        /// The name of the marker that it was taken at; absent for others.
+        /// The name of the marker at which it was taken; absent for other censuses.
         pub marker: Option<String>,
-        /// Bytes by name of the band; none of nothing, but of a biography all five.
+        /// Bytes by name of the band. Empty bands are left out, except in a biography, which has
+        /// all five.
         pub bands: BTreeMap<String, u64>,
     }
 }
 
 impl Census {
-    /// All bytes that were counted.
+    /// The sum of the bytes of all bands.
     pub fn bytes(&self) -> u64 {
         self.bands.values().sum()
     }

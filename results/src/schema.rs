@@ -1,11 +1,15 @@
-//! One definition of a record: the Rust type, what is written, and what `docs/results.md` says are the same lines.
+//! One definition of a record: the Rust type, the JSON keys and the tables of `docs/results.md`
+//! come from the same lines.
 //!
-//! `documented!` takes a plain struct whose fields each open with a one-line comment and makes the struct (with serde),
-//! plus a table of its fields from those comments. The tables of `docs/results.md` are made from it, and
-//! `tests/it/docs.rs` fails when the page is out of date.
+//! `documented!` takes a plain struct in which each field has a comment. It makes the struct (with
+//! serde) and a table of its fields from the comments. A field that older files may lack ends in
+//! `= default`. With `from source: Type` after the name of the struct, each field ends in `=> value`,
+//! and the struct is made from a `Type` by these values. The tables of `docs/results.md` are made
+//! from the table of fields, and `tests/it/docs.rs` fails when the page is out of date.
 //!
-//! Rule of absence: an `Option` that is `None` is not written at all, and a missing key or a `null` reads as `None`. Numbers
-//! that are not finite are written by serde_json as `null`, so that they too come back as absent rather than as a guess.
+//! Rule of absence: an `Option` that is `None` is not written at all, and a missing key or a `null`
+//! reads as `None`. serde_json writes numbers that are not finite as `null`, so that they are read
+//! as absent, too.
 
 /// One field of a record, as the documentation shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,19 +18,19 @@ pub struct Field {
     pub name: &'static str,
     /// The Rust type, from which the JSON type follows; `Option` means that the key may be absent.
     pub rust_type: &'static str,
-    /// What it means, with its unit.
+    /// The meaning, with the unit: the lines of the comment, each with a blank before it.
     pub meaning: &'static str,
 }
 
-/// A record whose fields are known as data.
+/// A record with a table of its fields.
 pub trait Documented {
     /// The name of the record in the documentation.
     const NAME: &'static str;
-    /// The fields, in the order in which they are written.
+    /// The fields in the order in which they are written.
     const FIELDS: &'static [Field];
 }
 
-/// Whether a value is left out of the JSON: only `None` is.
+/// Says whether a value is left out of the JSON: only `None` is.
 pub(crate) trait Absent {
     fn is_absent(&self) -> bool {
         false
@@ -48,14 +52,14 @@ impl<K, V> Absent for std::collections::BTreeMap<K, V> {}
 
 macro_rules! documented {
     ($(#[$meta:meta])* pub struct $name:ident {
-        $( #[doc = $meaning:literal] $(#[$field_meta:meta])* pub $field:ident : $type:ty, )*
+        $( $(#[doc = $meaning:literal])+ pub $field:ident : $type:ty $(= $default:ident)?, )*
     }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
         pub struct $name {
             $(
-                #[doc = $meaning]
-                $(#[$field_meta])*
+                $(#[doc = $meaning])+
+                $(#[serde($default)])?
                 #[serde(skip_serializing_if = "crate::schema::Absent::is_absent")]
                 pub $field: $type,
             )*
@@ -69,9 +73,24 @@ macro_rules! documented {
                 $($crate::schema::Field {
                     name: stringify!($field),
                     rust_type: stringify!($type),
-                    meaning: $meaning,
+                    meaning: concat!($($meaning),+),
                 },)*
             ];
+        }
+    };
+    ($(#[$meta:meta])* pub struct $name:ident from $source:ident : $source_type:ty {
+        $( $(#[doc = $meaning:literal])+ pub $field:ident : $type:ty $(= $default:ident)? => $value:expr, )*
+    }) => {
+        $crate::schema::documented! {
+            $(#[$meta])* pub struct $name {
+                $( $(#[doc = $meaning])+ pub $field : $type $(= $default)?, )*
+            }
+        }
+
+        impl From<$source_type> for $name {
+            fn from($source: $source_type) -> $name {
+                $name { $( $field: $value, )* }
+            }
         }
     };
 }

@@ -1,4 +1,4 @@
-//! Command lines as people type them.
+//! Command lines as people type them in a shell.
 
 /// A command line as one text that a shell reads as the same words.
 pub fn shell_line(words: &[String]) -> String {
@@ -18,7 +18,7 @@ mod tests {
     use super::shell_line;
 
     #[test]
-    fn what_a_shell_would_take_apart_is_quoted() {
+    fn words_that_a_shell_would_split_are_quoted() {
         let words = ["gclab", "a b", "", "it's", "-A4m", "$x", "50%"].map(str::to_owned);
         assert_eq!(shell_line(&words), r"gclab 'a b' '' 'it'\''s' -A4m '$x' 50%");
     }

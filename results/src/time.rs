@@ -1,11 +1,11 @@
-//! Moments as text.
+//! Moments in time as text.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const SECONDS_OF_A_DAY: u64 = 86_400;
 
-/// A moment as text: UTC, RFC 3339, whole seconds, e.g. `2026-01-31T12:00:00Z`. A moment before 1970 or after the year 9999
-/// is shown as the beginning of 1970.
+/// A moment as text: UTC, RFC 3339, whole seconds, e.g. `2026-01-31T12:00:00Z`. A moment before
+/// 1970 or after the year 9999 is shown as the beginning of 1970.
 pub fn rfc3339(moment: SystemTime) -> String {
     let seconds = moment.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let (year, month, day) = match date(seconds / SECONDS_OF_A_DAY) {
@@ -17,8 +17,9 @@ pub fn rfc3339(moment: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// Year, month and day of a day in the Gregorian calendar; `days` counts from 1970-01-01. After Howard Hinnant's
-/// `civil_from_days`: years begin in March, so that a leap day is the last day of its year, and an era has 400 years.
+/// Year, month and day of a day in the Gregorian calendar; `days` counts from 1970-01-01. After
+/// Howard Hinnant's `civil_from_days`: years begin in March, so that a leap day is the last day of
+/// its year, and an era has 400 years.
 fn date(days: u64) -> (u64, u64, u64) {
     // Days from 0000-03-01 to 1970-01-01, and days of an era.
     const EPOCH: u64 = 719_468;

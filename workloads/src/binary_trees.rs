@@ -7,8 +7,7 @@
 //! each. Live at the peak: two trees of depth max, or the first one.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Gc, Mutator, NoGc};
+use gclab_core::mutator::{Gc, Mutator, MutatorKind, NoGc};
 use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription};
@@ -46,14 +45,14 @@ impl Workload for BinaryTrees {
         },
     };
 
-    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+    fn run<M: MutatorKind>(&self, world: &World<M>, args: &Args) -> Result<u64, RunError> {
         let max = args.number("N").max(LEAST_DEPTH) as u32;
         Ok(world.enter(|m| run(m, max))?)
     }
 }
 
 /// Runs the program with trees of depth `max`. Returns the number of nodes counted.
-pub fn run<C: Collector>(m: &mut Mutator<'_, C>, max: u32) -> u64 {
+pub fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, max: u32) -> u64 {
     let mut count = make_and_count(m, max + 1);
     m.frame(|m, [long]| {
         let long = long.put(make(m, max));
@@ -66,7 +65,7 @@ pub fn run<C: Collector>(m: &mut Mutator<'_, C>, max: u32) -> u64 {
     })
 }
 
-fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u32) -> Gc<'m, 'h, Tree> {
+fn make<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, depth: u32) -> Gc<'m, 'h, Tree> {
     if depth == 0 {
         return leaf(m);
     }
@@ -83,16 +82,16 @@ fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u32) -> Gc<'m, '
 }
 
 #[inline(always)]
-fn leaf<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
+fn leaf<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>) -> Gc<'m, 'h, Tree> {
     m.alloc(|_| Tree::new(None, None))
 }
 
-fn make_and_count<C: Collector>(m: &mut Mutator<'_, C>, depth: u32) -> u64 {
+fn make_and_count<M: MutatorKind>(m: &mut Mutator<'_, M>, depth: u32) -> u64 {
     let (m, tree) = m.with_view(|m| make(m, depth));
     nodes(m, tree)
 }
 
-fn nodes<'h, C: Collector>(m: &NoGc<'h, C>, tree: Gc<'_, 'h, Tree>) -> u64 {
+fn nodes<'h, M: MutatorKind>(m: &NoGc<'h, M>, tree: Gc<'_, 'h, Tree>) -> u64 {
     match (tree.left(m), tree.right(m)) {
         (Some(left), Some(right)) => 1 + nodes(m, left) + nodes(m, right),
         _ => 1,

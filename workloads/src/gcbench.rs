@@ -11,9 +11,8 @@
 use std::sync::atomic::Ordering;
 
 use gclab_core::closure::{Closure, Mut};
-use gclab_core::collector::Collector;
 use gclab_core::cost_centre;
-use gclab_core::mutator::{Gc, Mutator, NoGc, Root};
+use gclab_core::mutator::{Gc, Mutator, MutatorKind, NoGc, Root};
 use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription};
@@ -63,7 +62,7 @@ impl Workload for GcBench {
         },
     };
 
-    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+    fn run<M: MutatorKind>(&self, world: &World<M>, args: &Args) -> Result<u64, RunError> {
         let (stretch, long) = (args.number("STRETCH") as u32, args.number("LONG") as u32);
         let numbers = args.number("ARRAY") as usize;
         Ok(world.enter(|m| run(m, stretch, long, numbers))?)
@@ -74,7 +73,7 @@ const fn size(depth: u32) -> u64 {
     (1 << (depth + 1)) - 1
 }
 
-fn run<C: Collector>(m: &mut Mutator<'_, C>, stretch: u32, long: u32, numbers: usize) -> u64 {
+fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, stretch: u32, long: u32, numbers: usize) -> u64 {
     m.cost_centre(cost_centre!("stretch"), |m| bottom_up(m, stretch));
     m.frame(|m, [kept, array]| {
         let kept = m.cost_centre(cost_centre!("kept"), |m| {
@@ -111,11 +110,11 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, stretch: u32, long: u32, numbers: u
 }
 
 #[inline(always)]
-fn node<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Node> {
+fn node<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>) -> Gc<'m, 'h, Node> {
     m.alloc(|_| Node::new(None, None, 0, 0))
 }
 
-fn bottom_up<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u32) -> Gc<'m, 'h, Node> {
+fn bottom_up<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, depth: u32) -> Gc<'m, 'h, Node> {
     if depth == 0 {
         return node(m);
     }
@@ -131,7 +130,7 @@ fn bottom_up<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u32) -> Gc<
 }
 
 /// Hangs a tree of `depth` levels under `top`.
-fn populate<'h, C: Collector>(m: &mut Mutator<'h, C>, depth: u32, top: &Root<'_, 'h, Node>) {
+fn populate<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, depth: u32, top: &Root<'_, 'h, Node>) {
     if depth == 0 {
         return;
     }
@@ -150,7 +149,7 @@ fn populate<'h, C: Collector>(m: &mut Mutator<'h, C>, depth: u32, top: &Root<'_,
     }
 }
 
-fn count<'h, C: Collector>(m: &NoGc<'h, C>, tree: Gc<'_, 'h, Node>) -> u64 {
+fn count<'h, M: MutatorKind>(m: &NoGc<'h, M>, tree: Gc<'_, 'h, Node>) -> u64 {
     let below = |child: Option<_>| child.map_or(0, |child| count(m, child));
     1 + below(tree.left(m)) + below(tree.right(m))
 }

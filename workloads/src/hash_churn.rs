@@ -7,8 +7,7 @@
 //! An entry has 32 bytes, its array 16 and its bytes rounded up to words.
 
 use gclab_core::closure::{Closure, Mut, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{ByteArray, Gc, MutArray, Mutator, NoGc, Root};
+use gclab_core::mutator::{ByteArray, Gc, MutArray, Mutator, MutatorKind, NoGc, Root};
 use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription, mix};
@@ -56,14 +55,14 @@ impl Workload for HashChurn {
         },
     };
 
-    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+    fn run<M: MutatorKind>(&self, world: &World<M>, args: &Args) -> Result<u64, RunError> {
         let (buckets, keys, updates) = (args.number("B"), args.number("K"), args.number("U"));
         Ok(world.enter(|m| run(m, buckets, keys, updates))?)
     }
 }
 
 #[inline]
-fn run<C: Collector>(m: &mut Mutator<'_, C>, buckets: u64, keys: u64, updates: u64) -> u64 {
+fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, buckets: u64, keys: u64, updates: u64) -> u64 {
     m.frame(|m, [table]| {
         let table = table.put(m.alloc_array::<Entry>(buckets as usize, |_| None));
         let mut rng = SplitMix64::new(SEED);
@@ -80,7 +79,7 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, buckets: u64, keys: u64, updates: u
 
 /// Takes the entry of `key` out of its chain. Returns false if there is none.
 #[inline]
-fn unlink<'h, C: Collector>(m: &NoGc<'h, C>, table: Gc<'_, 'h, MutArray<Entry>>, bucket: usize, key: u64) -> bool {
+fn unlink<'h, M: MutatorKind>(m: &NoGc<'h, M>, table: Gc<'_, 'h, MutArray<Entry>>, bucket: usize, key: u64) -> bool {
     let (mut before, mut at) = (None::<Gc<'_, 'h, Entry>>, table.get(m, bucket));
     while let Some(entry) = at {
         if entry.key(m) == key {
@@ -97,7 +96,7 @@ fn unlink<'h, C: Collector>(m: &NoGc<'h, C>, table: Gc<'_, 'h, MutArray<Entry>>,
 }
 
 #[inline]
-fn prepend<'h, C: Collector>(m: &mut Mutator<'h, C>, table: &Root<'_, 'h, MutArray<Entry>>, bucket: usize, key: u64) {
+fn prepend<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, table: &Root<'_, 'h, MutArray<Entry>>, bucket: usize, key: u64) {
     m.frame(|m, [bytes]| {
         let bytes = bytes.put(m.alloc_bytes_filled((SHORTEST + key % LENGTHS) as usize, key as u8));
         let (m, entry) = m.alloc_with(|m| Entry::new(key, bytes.get(m), table.get(m).get(m, bucket)));
@@ -106,7 +105,7 @@ fn prepend<'h, C: Collector>(m: &mut Mutator<'h, C>, table: &Root<'_, 'h, MutArr
 }
 
 #[inline]
-fn sum<'h, C: Collector>(m: &NoGc<'h, C>, table: Gc<'_, 'h, MutArray<Entry>>) -> u64 {
+fn sum<'h, M: MutatorKind>(m: &NoGc<'h, M>, table: Gc<'_, 'h, MutArray<Entry>>) -> u64 {
     let mut total = 0_u64;
     for bucket in 0..table.len() {
         let mut at = table.get(m, bucket);

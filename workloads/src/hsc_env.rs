@@ -10,8 +10,7 @@
 //! 1241235136, times the rounds.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Gc, Mutator, NoGc};
+use gclab_core::mutator::{Gc, Mutator, MutatorKind, NoGc};
 use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription};
@@ -78,13 +77,13 @@ impl Workload for HscEnvRoots {
         },
     };
 
-    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+    fn run<M: MutatorKind>(&self, world: &World<M>, args: &Args) -> Result<u64, RunError> {
         let rounds = args.number("ROUNDS");
         Ok(world.enter(|m| run(m, rounds))?)
     }
 }
 
-fn run<C: Collector>(m: &mut Mutator<'_, C>, rounds: u64) -> u64 {
+fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, rounds: u64) -> u64 {
     m.frame(|m, [x, y, z, e, f, t, hsc]| {
         let [x, y, z] = [(x, 1), (y, 2), (z, 3)].map(|(slot, value)| slot.put(m.alloc(|_| Word::new(value))));
         let [e, f, t] = [(e, 4), (f, 5), (t, 6)].map(|(slot, value)| slot.put(m.alloc(|_| Word::new(value))));
@@ -110,7 +109,7 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, rounds: u64) -> u64 {
 }
 
 /// The number whose digits are the values of all fields, first to last.
-fn digits<'h, C: Collector>(m: &NoGc<'h, C>, env: Gc<'_, 'h, HscEnv>) -> u64 {
+fn digits<'h, M: MutatorKind>(m: &NoGc<'h, M>, env: Gc<'_, 'h, HscEnv>) -> u64 {
     let (eps, fc, other) = (env.eps(m), env.fc(m), env.other(m));
     let words = [
         eps.a(m),

@@ -7,8 +7,7 @@
 //! were summed. Live: 24 N bytes.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Gc, Mutator, NoGc};
+use gclab_core::mutator::{Gc, Mutator, MutatorKind, NoGc};
 use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription};
@@ -51,13 +50,13 @@ impl Workload for LongList {
         },
     };
 
-    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+    fn run<M: MutatorKind>(&self, world: &World<M>, args: &Args) -> Result<u64, RunError> {
         let (cells, lists) = (args.number("N"), args.number("M"));
         Ok(world.enter(|m| run(m, cells, lists))?)
     }
 }
 
-fn run<C: Collector>(m: &mut Mutator<'_, C>, cells: u64, lists: u64) -> u64 {
+fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, cells: u64, lists: u64) -> u64 {
     m.frame(|m, [kept, short]| {
         let (kept, short) = (kept.put_option(None), short.put_option(None));
         let mut rng = SplitMix64::new(SEED);
@@ -78,7 +77,7 @@ fn run<C: Collector>(m: &mut Mutator<'_, C>, cells: u64, lists: u64) -> u64 {
 }
 
 #[inline]
-fn sum<'h, C: Collector>(m: &NoGc<'h, C>, mut list: Option<Gc<'_, 'h, Cell>>) -> u64 {
+fn sum<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut list: Option<Gc<'_, 'h, Cell>>) -> u64 {
     let mut total = 0_u64;
     while let Some(cell) = list {
         total = total.wrapping_add(cell.value(m));

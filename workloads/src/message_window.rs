@@ -12,8 +12,7 @@
 //! few.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{ByteArray, FrameSlot, Gc, Mutator, NoGc, OptionRoot, Root};
+use gclab_core::mutator::{ByteArray, FrameSlot, Gc, Mutator, MutatorKind, NoGc, OptionRoot, Root};
 use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription, mix};
@@ -58,13 +57,13 @@ impl Workload for MessageWindow {
         },
     };
 
-    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+    fn run<M: MutatorKind>(&self, world: &World<M>, args: &Args) -> Result<u64, RunError> {
         let (window, messages, bytes) = (args.number("W"), args.number("M"), args.number("P") as usize);
         Ok(world.enter(|m| run(m, window, messages, bytes))?)
     }
 }
 
-fn run<C: Collector>(m: &mut Mutator<'_, C>, window: u64, messages: u64, bytes: usize) -> u64 {
+fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, window: u64, messages: u64, bytes: usize) -> u64 {
     m.frame(|m, [map]| {
         let map = map.put_option(None);
         for key in 0..messages {
@@ -86,13 +85,13 @@ impl<'m, 'h> Way<'m, 'h> for Gc<'m, 'h, Node> {}
 trait Way<'m, 'h>: NodeFields<'m, 'h> {
     /// The subtree in which `key` belongs.
     #[inline(always)]
-    fn towards<C: Collector>(self, m: &NoGc<'h, C>, key: u64) -> Option<Gc<'m, 'h, Node>> {
+    fn towards<M: MutatorKind>(self, m: &NoGc<'h, M>, key: u64) -> Option<Gc<'m, 'h, Node>> {
         if self.key(m) < key { self.right(m) } else { self.left(m) }
     }
 
     /// A copy of this node with another subtree where `key` belongs.
     #[inline(always)]
-    fn with<C: Collector>(self, m: &NoGc<'h, C>, key: u64, child: Option<Gc<'m, 'h, Node>>) -> NodeInit<'m, 'h> {
+    fn with<M: MutatorKind>(self, m: &NoGc<'h, M>, key: u64, child: Option<Gc<'m, 'h, Node>>) -> NodeInit<'m, 'h> {
         let (left, right) = if self.key(m) < key {
             (self.left(m), child)
         } else {
@@ -137,7 +136,7 @@ impl<'f, 'h> Path<'f, 'h> {
     /// Copies the path with `tree` as the new subtree below it towards `key`. `tree` becomes the
     /// copy.
     #[inline]
-    fn copy<C: Collector>(&self, m: &mut Mutator<'h, C>, tree: &OptionRoot<'_, 'h, Node>, key: u64) {
+    fn copy<M: MutatorKind>(&self, m: &mut Mutator<'h, M>, tree: &OptionRoot<'_, 'h, Node>, key: u64) {
         for node in self.upwards() {
             tree.set(Some(m.alloc(|m| at(node, m).with(m, key, tree.get(m)))));
         }
@@ -145,13 +144,13 @@ impl<'f, 'h> Path<'f, 'h> {
 }
 
 #[inline]
-fn at<'m, 'h, C: Collector>(node: &OptionRoot<'_, 'h, Node>, m: &'m NoGc<'h, C>) -> Gc<'m, 'h, Node> {
+fn at<'m, 'h, M: MutatorKind>(node: &OptionRoot<'_, 'h, Node>, m: &'m NoGc<'h, M>) -> Gc<'m, 'h, Node> {
     node.get(m).expect("the first `length` nodes of a path are set")
 }
 
 /// Puts `message` under `key` into `tree`.
-fn insert<'h, C: Collector>(
-    m: &mut Mutator<'h, C>,
+fn insert<'h, M: MutatorKind>(
+    m: &mut Mutator<'h, M>,
     tree: &OptionRoot<'_, 'h, Node>,
     message: &Root<'_, 'h, ByteArray>,
     key: u64,
@@ -181,8 +180,8 @@ fn insert<'h, C: Collector>(
 }
 
 /// Leaves the keys smaller than `key` in `tree` and puts the others into `above`.
-fn split<'h, C: Collector>(
-    m: &mut Mutator<'h, C>,
+fn split<'h, M: MutatorKind>(
+    m: &mut Mutator<'h, M>,
     tree: &OptionRoot<'_, 'h, Node>,
     above: &OptionRoot<'_, 'h, Node>,
     key: u64,
@@ -208,7 +207,7 @@ fn split<'h, C: Collector>(
 }
 
 /// Takes the smallest key out of `tree`, which is not empty.
-fn delete_min<'h, C: Collector>(m: &mut Mutator<'h, C>, tree: &OptionRoot<'_, 'h, Node>) {
+fn delete_min<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, tree: &OptionRoot<'_, 'h, Node>) {
     m.frame(|m, slots| {
         let mut path = Path::new(slots);
         let mut least = tree.get(m).expect("there is a key to take out");
@@ -226,7 +225,7 @@ fn delete_min<'h, C: Collector>(m: &mut Mutator<'h, C>, tree: &OptionRoot<'_, 'h
     });
 }
 
-fn sum<'h, C: Collector>(m: &NoGc<'h, C>, tree: Gc<'_, 'h, Node>) -> u64 {
+fn sum<'h, M: MutatorKind>(m: &NoGc<'h, M>, tree: Gc<'_, 'h, Node>) -> u64 {
     let below = [tree.left(m), tree.right(m)]
         .into_iter()
         .flatten()

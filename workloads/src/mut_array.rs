@@ -6,8 +6,7 @@
 //! checksum is the sum of the values of all N boxes. Boxes have 16 bytes; live: 24 N bytes.
 
 use gclab_core::closure::Closure;
-use gclab_core::collector::Collector;
-use gclab_core::mutator::Mutator;
+use gclab_core::mutator::{Mutator, MutatorKind};
 use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription};
@@ -47,13 +46,13 @@ impl Workload for MutArrayUpdates {
         },
     };
 
-    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+    fn run<M: MutatorKind>(&self, world: &World<M>, args: &Args) -> Result<u64, RunError> {
         let (slots, stores) = (args.number("N"), args.number("U"));
         Ok(world.enter(|m| run(m, slots, stores))?)
     }
 }
 
-fn run<C: Collector>(m: &mut Mutator<'_, C>, slots: u64, stores: u64) -> u64 {
+fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, slots: u64, stores: u64) -> u64 {
     m.frame(|m, [array]| {
         let array = array.put(m.alloc_array::<Boxed>(slots as usize, |_| None));
         for k in 0..slots {

@@ -16,8 +16,7 @@
 //! garbage of some age.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{ByteArray, Gc, MutArray, Mutator, NoGc, OptionRoot, Root};
+use gclab_core::mutator::{ByteArray, Gc, MutArray, Mutator, MutatorKind, NoGc, OptionRoot, Root};
 use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription, mix, threads};
@@ -67,7 +66,7 @@ impl Workload for ParShared {
         },
     };
 
-    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+    fn run<M: MutatorKind>(&self, world: &World<M>, args: &Args) -> Result<u64, RunError> {
         let (threads, keys, updates) = (args.number("T"), args.number("K"), args.number("U"));
         let buckets = args.number("B");
         let table = world.enter(|m| {
@@ -92,7 +91,7 @@ impl Workload for ParShared {
 
 /// Takes the entry of `key` out, or puts one in.
 #[inline]
-fn update<'h, C: Collector>(m: &mut Mutator<'h, C>, table: &Root<'_, 'h, MutArray<Entry>>, bucket: usize, key: u64) {
+fn update<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, table: &Root<'_, 'h, MutArray<Entry>>, bucket: usize, key: u64) {
     m.frame(|m, [seen, bytes]| {
         let seen = seen.put_option(table.get(m).get(m, bucket));
         // Only this thread puts entries of this key in or takes them out. So the position found
@@ -109,7 +108,7 @@ fn update<'h, C: Collector>(m: &mut Mutator<'h, C>, table: &Root<'_, 'h, MutArra
 
 /// The number of entries before that of `key`; `None` if the chain does not hold it.
 #[inline]
-fn position<'h, C: Collector>(m: &NoGc<'h, C>, mut at: Option<Gc<'_, 'h, Entry>>, key: u64) -> Option<usize> {
+fn position<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut at: Option<Gc<'_, 'h, Entry>>, key: u64) -> Option<usize> {
     let mut before = 0;
     while let Some(entry) = at {
         if entry.key(m) == key {
@@ -123,8 +122,8 @@ fn position<'h, C: Collector>(m: &NoGc<'h, C>, mut at: Option<Gc<'_, 'h, Entry>>
 /// Puts an entry in front of the chain `seen`. If the bucket holds another chain by now, returns
 /// false and leaves that chain in `seen`.
 #[inline]
-fn prepend<'h, C: Collector>(
-    m: &mut Mutator<'h, C>,
+fn prepend<'h, M: MutatorKind>(
+    m: &mut Mutator<'h, M>,
     table: &Root<'_, 'h, MutArray<Entry>>,
     bucket: usize,
     seen: &OptionRoot<'_, 'h, Entry>,
@@ -137,8 +136,8 @@ fn prepend<'h, C: Collector>(
 
 /// As [`prepend`], but replaces the chain `seen` by one without the entry of `key`.
 #[inline]
-fn remove<'h, C: Collector>(
-    m: &mut Mutator<'h, C>,
+fn remove<'h, M: MutatorKind>(
+    m: &mut Mutator<'h, M>,
     table: &Root<'_, 'h, MutArray<Entry>>,
     bucket: usize,
     seen: &OptionRoot<'_, 'h, Entry>,
@@ -160,7 +159,7 @@ fn remove<'h, C: Collector>(
 
 /// Entry `place` of a chain that is longer than `place`.
 #[inline]
-fn nth<'m, 'h, C: Collector>(m: &NoGc<'h, C>, chain: Option<Gc<'m, 'h, Entry>>, place: usize) -> Gc<'m, 'h, Entry> {
+fn nth<'m, 'h, M: MutatorKind>(m: &NoGc<'h, M>, chain: Option<Gc<'m, 'h, Entry>>, place: usize) -> Gc<'m, 'h, Entry> {
     let mut entry = chain.expect("an entry was found in it");
     for _ in 0..place {
         entry = entry.next(m).expect("an entry was found behind it");
@@ -171,8 +170,8 @@ fn nth<'m, 'h, C: Collector>(m: &NoGc<'h, C>, chain: Option<Gc<'m, 'h, Entry>>, 
 /// Replaces the chain `seen` by `chain`. If the bucket holds another chain by now, returns false
 /// and leaves that chain in `seen`.
 #[inline]
-fn replace<'h, C: Collector>(
-    m: &NoGc<'h, C>,
+fn replace<'h, M: MutatorKind>(
+    m: &NoGc<'h, M>,
     table: &Root<'_, 'h, MutArray<Entry>>,
     bucket: usize,
     seen: &OptionRoot<'_, 'h, Entry>,
@@ -183,7 +182,7 @@ fn replace<'h, C: Collector>(
 }
 
 /// The checksum of the table's entries.
-fn sum<'h, C: Collector>(m: &NoGc<'h, C>, table: Gc<'_, 'h, MutArray<Entry>>) -> u64 {
+fn sum<'h, M: MutatorKind>(m: &NoGc<'h, M>, table: Gc<'_, 'h, MutArray<Entry>>) -> u64 {
     let mut total = 0_u64;
     for bucket in 0..table.len() {
         let mut at = table.get(m, bucket);

@@ -12,8 +12,7 @@
 //! L slots, from round 16 L on.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Gc, MutArray, Mutator, NoGc, OptionRoot};
+use gclab_core::mutator::{Gc, MutArray, Mutator, MutatorKind, NoGc, OptionRoot};
 use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription, threads};
@@ -63,7 +62,7 @@ impl Workload for ParSkewed {
         },
     };
 
-    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+    fn run<M: MutatorKind>(&self, world: &World<M>, args: &Args) -> Result<u64, RunError> {
         let (threads, rounds, kept) = (args.number("T"), args.number("R"), args.number("L"));
         let sums = threads::enter_each(world, threads, |m, thread| {
             let cells = CELLS << thread;
@@ -76,8 +75,8 @@ impl Workload for ParSkewed {
 
 /// Runs one thread: `rounds`, in each of which it makes `cells` cells and draws `others` other
 /// numbers.
-fn run<C: Collector>(
-    m: &mut Mutator<'_, C>,
+fn run<M: MutatorKind>(
+    m: &mut Mutator<'_, M>,
     mut rng: SplitMix64,
     rounds: u64,
     kept: u64,
@@ -101,7 +100,7 @@ fn run<C: Collector>(
 
 /// Replaces `list` by a new list of `cells` cells.
 #[inline]
-fn make<'h, C: Collector>(m: &mut Mutator<'h, C>, list: &OptionRoot<'_, 'h, Cell>, rng: &mut SplitMix64, cells: u64) {
+fn make<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, list: &OptionRoot<'_, 'h, Cell>, rng: &mut SplitMix64, cells: u64) {
     list.set(None);
     for _ in 0..cells {
         let value = rng.draw();
@@ -111,7 +110,7 @@ fn make<'h, C: Collector>(m: &mut Mutator<'h, C>, list: &OptionRoot<'_, 'h, Cell
 }
 
 /// The sum of the values in all lists.
-fn values<'h, C: Collector>(m: &NoGc<'h, C>, lists: Gc<'_, 'h, MutArray<Cell>>) -> u64 {
+fn values<'h, M: MutatorKind>(m: &NoGc<'h, M>, lists: Gc<'_, 'h, MutArray<Cell>>) -> u64 {
     let mut sum = 0_u64;
     for slot in 0..lists.len() {
         let mut at = lists.get(m, slot);

@@ -4,7 +4,7 @@
 //! sum of the threads' checksums, which is the number of nodes allocated. Live at the peak: the
 //! peak of binary_trees for each thread that is inside the world at the time.
 
-use gclab_core::collector::Collector;
+use gclab_core::collector::MutatorKind;
 use gclab_core::world::World;
 
 use crate::binary_trees::{self, LEAST_DEPTH};
@@ -35,7 +35,7 @@ impl Workload for ParTrees {
         },
     };
 
-    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+    fn run<M: MutatorKind>(&self, world: &World<M>, args: &Args) -> Result<u64, RunError> {
         let deepest = args.number("N");
         let counts = threads::enter_each(world, args.number("T"), |m, thread| {
             binary_trees::run(m, deepest.saturating_sub(thread).max(LEAST_DEPTH) as u32)

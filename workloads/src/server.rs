@@ -21,9 +21,8 @@
 //! world a list of 24-byte cells. The cache makes old objects point to young ones at random.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
 use gclab_core::cost_centre;
-use gclab_core::mutator::{ByteArray, Gc, Handle, MutArray, Mutator, NoGc, OptionRoot, Root};
+use gclab_core::mutator::{ByteArray, Gc, Handle, MutArray, Mutator, MutatorKind, NoGc, OptionRoot, Root};
 use gclab_core::world::World;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -99,7 +98,7 @@ impl Workload for Server {
         },
     };
 
-    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+    fn run<M: MutatorKind>(&self, world: &World<M>, args: &Args) -> Result<u64, RunError> {
         let (threads, rate) = (args.number("T"), args.number("RATE"));
         let slots = args.number("N");
         let cache = world.enter(|m| {
@@ -160,8 +159,8 @@ impl Schedule {
 }
 
 /// Answers requests until there are none left. Returns the sum of the answers, and their latencies.
-fn serve<C: Collector>(
-    m: &mut Mutator<'_, C>,
+fn serve<M: MutatorKind>(
+    m: &mut Mutator<'_, M>,
     cache: &Handle<MutArray<Entry>>,
     slots: u64,
     schedule: &Schedule,
@@ -185,7 +184,7 @@ fn serve<C: Collector>(
 }
 
 /// Waits until `start`, or returns at once if that is past. Collections do not wait for the thread.
-fn wait<C: Collector>(m: &mut Mutator<'_, C>, start: Instant) {
+fn wait<M: MutatorKind>(m: &mut Mutator<'_, M>, start: Instant) {
     if start <= Instant::now() {
         return;
     }
@@ -202,8 +201,8 @@ fn wait<C: Collector>(m: &mut Mutator<'_, C>, start: Instant) {
 
 /// Answers one request.
 #[inline]
-fn answer<'h, C: Collector>(
-    m: &mut Mutator<'h, C>,
+fn answer<'h, M: MutatorKind>(
+    m: &mut Mutator<'h, M>,
     cache: &Root<'_, 'h, MutArray<Entry>>,
     slots: u64,
     request: u64,
@@ -227,8 +226,8 @@ fn answer<'h, C: Collector>(
 }
 
 /// Makes the entry of `key`, puts it into its slot, and returns its value.
-fn store<'m, 'h, C: Collector>(
-    m: &'m mut Mutator<'h, C>,
+fn store<'m, 'h, M: MutatorKind>(
+    m: &'m mut Mutator<'h, M>,
     cache: &Root<'_, 'h, MutArray<Entry>>,
     key: u64,
 ) -> Gc<'m, 'h, ByteArray> {
@@ -252,7 +251,7 @@ fn ends(value: Gc<'_, '_, ByteArray>) -> u64 {
 
 /// The sum of the values in a list.
 #[inline]
-fn values<'h, C: Collector>(m: &NoGc<'h, C>, mut list: Option<Gc<'_, 'h, Cell>>) -> u64 {
+fn values<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut list: Option<Gc<'_, 'h, Cell>>) -> u64 {
     let mut sum = 0_u64;
     while let Some(cell) = list {
         sum = sum.wrapping_add(cell.value(m));

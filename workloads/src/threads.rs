@@ -8,8 +8,7 @@
 //! exhausted as well; then the workload ends with the error. A panic continues in the thread that
 //! started the others, once all have ended.
 
-use gclab_core::collector::Collector;
-use gclab_core::mutator::Mutator;
+use gclab_core::mutator::{Mutator, MutatorKind};
 use gclab_core::world::World;
 
 use crate::RunError;
@@ -23,10 +22,10 @@ pub const MOST: u64 = 1 << 10;
 ///
 /// # Errors
 /// The error of the first thread, by number, that had one.
-pub fn enter_each<C: Collector, R: Send>(
-    world: &World<C>,
+pub fn enter_each<M: MutatorKind, R: Send>(
+    world: &World<M>,
     threads: u64,
-    stay: impl Fn(&mut Mutator<'_, C>, u64) -> R + Sync,
+    stay: impl Fn(&mut Mutator<'_, M>, u64) -> R + Sync,
 ) -> Result<Vec<R>, RunError> {
     let stay = &stay;
     std::thread::scope(|scope| {
@@ -53,20 +52,21 @@ pub fn enter_each<C: Collector, R: Send>(
 mod tests {
     use super::*;
     use gclab_collectors::Copying;
+    use gclab_core::collector::KindOf;
     use gclab_core::config::Config;
     use gclab_core::words::Bytes;
     use gclab_core::world::EnterError;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    fn world() -> World<Copying> {
+    fn world() -> World<KindOf<Copying>> {
         let flags = Config {
             capabilities: 2,
             max_heap: Some(Bytes(8 << 20)),
             reserve: Bytes(1 << 30),
             ..Config::default()
         };
-        World::new(&flags).expect("a small heap")
+        World::new::<Copying>(&flags).expect("a small heap")
     }
 
     #[test]

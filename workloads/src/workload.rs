@@ -1,7 +1,7 @@
 //! The definition of a workload: a description, and a program over any collector.
 
 use gclab_core::World;
-use gclab_core::collector::Collector;
+use gclab_core::collector::MutatorKind;
 use gclab_core::world::EnterError;
 
 use crate::args::{ArgError, ArgSpec, Args};
@@ -80,7 +80,7 @@ pub trait Workload: Default {
     /// # Errors
     /// If the heap is exhausted, an input cannot be used, or the heap differs from the one that the
     /// program has built.
-    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError>;
+    fn run<M: MutatorKind>(&self, world: &World<M>, args: &Args) -> Result<u64, RunError>;
 
     /// The latency of the last run's requests, for workloads that answer requests.
     fn latency(&self) -> Option<Latency> {

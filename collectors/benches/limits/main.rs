@@ -24,7 +24,7 @@ use census::{Census, census};
 use criterion::{Criterion, SamplingMode};
 use gclab_collectors::{Copying, TwoSpace};
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
+use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::Config;
 use gclab_core::events::{Event, Listener};
 use gclab_core::words::Bytes;
@@ -77,17 +77,17 @@ struct LastPause(Arc<AtomicU64>);
 impl Listener for LastPause {
     fn event(&mut self, event: &Event<'_>) {
         if let Event::End { collection, .. } = event {
-            self.0.store(collection.elapsed_ns, Ordering::Relaxed);
+            self.0.store(collection.time.elapsed_ns, Ordering::Relaxed);
         }
     }
 }
 
-fn world<C: Collector>(area: Bytes) -> World<C> {
+fn world<C: Collector>(area: Bytes) -> World<KindOf<C>> {
     let flags = Config {
         allocation_area: area,
         ..Config::default()
     };
-    World::new(&flags).expect("memory for a bench")
+    World::new::<C>(&flags).expect("memory for a bench")
 }
 
 /// Builds and collects a heap again and again; criterion gets the pauses, `rows` everything.

@@ -2,8 +2,7 @@
 
 use crate::machine::{random, shuffled};
 use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Any, ByteArray, Gc, MutArray, Mutator, Record, Root};
+use gclab_core::mutator::{Any, ByteArray, Gc, MutArray, Mutator, MutatorKind, Record, Root};
 use gclab_snapshot::{Options, Snapshot};
 
 #[derive(Closure)]
@@ -85,7 +84,7 @@ impl Shape {
     }
 
     /// Makes it, about `scale` objects of it, without a collection if the allocation area has room.
-    pub fn build<'m, 'h, C: Collector>(self, m: &'m mut Mutator<'h, C>, scale: usize) -> Gc<'m, 'h, Any> {
+    pub fn build<'m, 'h, M: MutatorKind>(self, m: &'m mut Mutator<'h, M>, scale: usize) -> Gc<'m, 'h, Any> {
         match self {
             Shape::Tree => tree(m, scale.ilog2() - 1).erase(),
             Shape::ShuffledTree => shuffled_tree(m, scale - 1).erase(),
@@ -98,7 +97,7 @@ impl Shape {
     }
 }
 
-fn tree<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u32) -> Gc<'m, 'h, Tree> {
+fn tree<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, depth: u32) -> Gc<'m, 'h, Tree> {
     if depth == 0 {
         return m.alloc(|_| Tree::new(None, None));
     }
@@ -121,7 +120,7 @@ macro_rules! all {
     }};
 }
 
-fn shuffled_tree<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, n: usize) -> Gc<'m, 'h, Pair> {
+fn shuffled_tree<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, n: usize) -> Gc<'m, 'h, Pair> {
     let place = shuffled(n, 11);
     m.frame(|m, [all]| {
         let all = all!(m, all, n, Pair, |_| |_| Pair::new(None, None));
@@ -136,7 +135,7 @@ fn shuffled_tree<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, n: usize) -> G
     })
 }
 
-fn graph<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, n: usize) -> Gc<'m, 'h, Triple> {
+fn graph<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, n: usize) -> Gc<'m, 'h, Triple> {
     m.frame(|m, [all]| {
         let all = all!(m, all, n, Triple, |_| |_| Triple::new(None, None, None));
         let nodes = all.get(m);
@@ -151,7 +150,7 @@ fn graph<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, n: usize) -> Gc<'m, 'h
     })
 }
 
-fn list<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, n: usize) -> Gc<'m, 'h, Cell> {
+fn list<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, n: usize) -> Gc<'m, 'h, Cell> {
     m.frame(|m, [first, last]| {
         let first = first.put(m.alloc(|_| Cell::new(None, 0)));
         let last = last.put(first.get(m));
@@ -164,7 +163,7 @@ fn list<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, n: usize) -> Gc<'m, 'h,
     })
 }
 
-fn shuffled_list<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, n: usize) -> Gc<'m, 'h, Cell> {
+fn shuffled_list<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, n: usize) -> Gc<'m, 'h, Cell> {
     let place = shuffled(n, 13);
     m.frame(|m, [all]| {
         let all = all!(m, all, n, Cell, |i| move |_| Cell::new(None, i as u64));
@@ -177,7 +176,7 @@ fn shuffled_list<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, n: usize) -> G
     })
 }
 
-fn bytes<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, n: usize) -> Gc<'m, 'h, MutArray<ByteArray>> {
+fn bytes<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, n: usize) -> Gc<'m, 'h, MutArray<ByteArray>> {
     let place = shuffled(n, 17);
     m.frame(|m, [all, one]| {
         let all = all.put(m.alloc_array(n, |_| None));
@@ -197,7 +196,7 @@ const SNAPSHOT: &str = concat!(
 );
 
 /// Copies of the snapshot, one behind the other, as records of the nodes' sizes: an array of their roots.
-fn snapshot<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, scale: usize) -> Gc<'m, 'h, MutArray<Record>> {
+fn snapshot<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, scale: usize) -> Gc<'m, 'h, MutArray<Record>> {
     let snapshot = Snapshot::open(SNAPSHOT.as_ref(), Options::shape()).expect("the fixture can be read");
     let nodes = snapshot.node_count() as usize;
     let copies = (scale / 2 / nodes).max(1);

@@ -12,7 +12,7 @@ use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::Collector;
 use gclab_core::config::Config;
 use gclab_core::memory::MemoryError;
-use gclab_core::mutator::{Gc, MutByteArray, Mutator, NoGc};
+use gclab_core::mutator::{Gc, MutByteArray, Mutator, MutatorKind, NoGc};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, StartError};
 use gclab_heap_traverse::Checker;
@@ -44,7 +44,7 @@ const LARGE: usize = 3 << 19;
 /// The least number of requests: fewer would prove nothing.
 const LEAST_REQUESTS: u64 = 8;
 
-fn tree<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u64) -> Gc<'m, 'h, Tree> {
+fn tree<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, depth: u64) -> Gc<'m, 'h, Tree> {
     if depth == 0 {
         return m.alloc(|_| Tree::new(0, None, None));
     }
@@ -55,13 +55,13 @@ fn tree<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u64) -> Gc<'m, '
     })
 }
 
-fn sum<'h, C: Collector>(m: &NoGc<'h, C>, tree: Gc<'_, 'h, Tree>) -> u64 {
+fn sum<'h, M: MutatorKind>(m: &NoGc<'h, M>, tree: Gc<'_, 'h, Tree>) -> u64 {
     tree.depth(m) + tree.left(m).map_or(0, |tree| sum(m, tree)) + tree.right(m).map_or(0, |tree| sum(m, tree))
 }
 
 /// Keeps more data in each round, overwrites some of it, drops large objects, and asks for a major
 /// collection in every third round.
-fn program<C: Collector>(m: &mut Mutator<'_, C>) -> u64 {
+fn program<M: MutatorKind>(m: &mut Mutator<'_, M>) -> u64 {
     m.frame(|m, [cells, small, large]| {
         let cells = cells.put_option::<Cell>(None);
         let small = small.put_option::<Tree>(None);
@@ -107,7 +107,7 @@ fn refused<C: Collector>(flags: &Config, n: u64) -> (Option<u64>, bool) {
     };
     let on_purpose = |cause: &Shortage| *cause == Shortage::System(MemoryError::OnPurpose { number: n });
     let name = C::DESCRIPTION.name;
-    let mut world = match World::<C>::new(&flags) {
+    let mut world = match World::new::<C>(&flags) {
         Ok(world) => world,
         Err(StartError::Memory(MemoryError::OnPurpose { number })) if number == n => return (None, true),
         Err(StartError::OutOfMemory(error)) if on_purpose(&error.cause) => return (None, true),

@@ -26,8 +26,8 @@ impl<C: Collector> WorkloadVisitor for Checked<C> {
             generations: Config::default().generations.clamp(least, most),
             ..Config::default()
         };
-        let mut world = World::<C>::new(&flags).expect("a small heap");
-        world.listen(Box::new(Checker::new::<C>().exact()));
+        let mut world = World::new::<C>(&flags).expect("a small heap");
+        world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
         let checksum = workload
             .run(&world, &program.test_args().expect("legal arguments"))
             .expect("it fits");

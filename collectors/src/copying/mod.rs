@@ -1,24 +1,26 @@
 //! `copying` and `parallel`: GHC's default, generational copying collection, by one thread or by several.
 //!
-//! `-G` generations of two or more. What survives in the nursery is copied once inside generation 0 (ageing) and
+//! `-G` generations of two or more. A closure that survives in the nursery is copied once inside generation 0 (ageing) and
 //! promoted at its second collection; older generations promote at once. A collection takes generation 0 and every older
 //! one that has outgrown its limit, max(F × live, -O), set at the last major collection.
 //!
-//! In parallel, a collection is begun by one thread, which calls others when there is enough to be shared (`-qg`, `-qb`, `-qn`; [`ParallelPolicy`]).
+//! In parallel, a collection is begun by one thread, which calls others when there is enough to be shared (`-qg`, `-qb`,
+//! `-qn`; [`ParallelPolicy`]).
 //!
 //! Memory at the worst: (1 + F) × live, with the allocation area twice, while a major collection copies.
 
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Collector, Description, GenerationalBarrier, Outcome, Pause, Refill,
+    Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NotBegun, Outcome, Pause,
+    Refill,
 };
 use gclab_core::config::{AREA, Config, GENERATIONS, MAX_GENERATIONS, SHARING, SIZING};
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, OutOfMemory};
-use gclab_core::sizing::{Live, Shape, Sizing, Young};
+use gclab_core::sizing::{Live, MajorStrategy, Sizing, Young};
 use gclab_core::space::{Nursery, Region, Steps};
-use gclab_core::trace::{Evacuated, Evacuator};
+use gclab_core::trace::{self, Evacuated, Evacuator};
 use gclab_core::words::{Addr, Bytes, Words};
-use gclab_core::workers::ParallelPolicy;
+use gclab_core::workers::{GcThreads, ParallelPolicy, Workers};
 
 /// Generational copying collection, by one thread.
 pub type Copying = Generational<false>;
@@ -29,28 +31,20 @@ pub type Parallel = Generational<true>;
 /// Generational copying collection.
 #[derive(Debug)]
 pub struct Generational<const PARALLEL: bool> {
-    pub(crate) nursery: Nursery,
-    pub(crate) steps: Steps,
+    nursery: Nursery,
+    steps: Steps,
+    /// Generations as they were asked for. One stands for two that are always collected together.
     generations: u32,
-    pub(crate) sizing: Sizing,
-    /// How the next collection in full is done.
-    pub(crate) shape: Shape,
+    sizing: Sizing,
+    /// How the next major collection is done.
+    strategy: MajorStrategy,
     /// The size at which an old generation is collected.
     old_limit: Bytes,
-    /// What the last minor collection promoted.
+    /// Words that the last minor collection promoted.
     promoted: Words,
-    pub(crate) parallel: ParallelPolicy,
-    /// What the last collection of each generation copied.
+    parallel: ParallelPolicy,
+    /// Bytes that the last collection of each generation copied.
     copied: Vec<Bytes>,
-}
-
-/// Where what survives goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Survivors {
-    /// A step up, or to the step of who holds it.
-    Age,
-    /// To the oldest step.
-    BecomeOldest,
 }
 
 // SAFETY: made of core's spaces and evacuator; `collect` traces the remembered set (which the generational barrier keeps
@@ -72,14 +66,17 @@ unsafe impl<const PARALLEL: bool> Collector for Generational<PARALLEL> {
             &[AREA, SIZING, GENERATIONS]
         },
     };
-    type Alloc = Bump;
     type Barrier = GenerationalBarrier;
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
         Self::with_generations(heap, config, config.generations)
     }
+}
 
-    fn refill(&mut self, _: &mut Heap, capability: &Capability<Bump>, _: Words) -> Result<Refill, OutOfMemory> {
+impl<const PARALLEL: bool> Collect for Generational<PARALLEL> {
+    type Alloc = Bump;
+
+    fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Bump>, _: Words) -> Result<Refill, OutOfMemory> {
         Ok(self.nursery.refill(capability))
     }
 
@@ -87,14 +84,11 @@ unsafe impl<const PARALLEL: bool> Collector for Generational<PARALLEL> {
         self.nursery.allocate_large(heap, words)
     }
 
-    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> (Outcome, Result<(), OutOfMemory>) {
+    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
         let generation = self.begin(pause);
-        let outcome = match self.collect_by_copying(pause, generation) {
-            Ok(outcome) => outcome,
-            Err(error) => return (Outcome::not_begun(), Err(error)),
-        };
-        let room = self.conclude(pause, &outcome);
-        (outcome, room)
+        let mut outcome = self.copy(pause, generation)?;
+        outcome.exhausted = self.set_limits(pause, &outcome).err();
+        Ok(outcome)
     }
 
     fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
@@ -103,119 +97,101 @@ unsafe impl<const PARALLEL: bool> Collector for Generational<PARALLEL> {
     }
 }
 
+/// The parts of a collection, in their order.
 impl<const PARALLEL: bool> Generational<PARALLEL> {
-    /// Makes the collector with `generations` generations, two or more, whatever `config` says.
-    pub(crate) fn with_generations(heap: &mut Heap, config: &Config, generations: u32) -> Result<Self, OutOfMemory> {
-        let mut sizing = Sizing::new(config, heap);
-        let area = sizing.area(Live::default(), Bytes(0), Shape::Copying);
-        let nursery = sizing.nursery(heap, config, area, Shape::Copying)?;
-        let old_limit = sizing.old_limit(Bytes(0), Shape::Copying);
-        Ok(Generational {
-            nursery,
-            steps: Steps::new(generations),
-            generations,
-            sizing,
-            shape: Shape::Copying,
-            old_limit,
-            promoted: Words(0),
-            parallel: ParallelPolicy::new(config),
-            copied: vec![Bytes(0); generations as usize],
-        })
-    }
-
-    /// The mutators leave the nursery; gives the generation that is to be collected.
+    /// The mutators leave the nursery. Returns the generation that is to be collected.
     pub(crate) fn begin(&mut self, pause: &Pause<'_, Bump>) -> u32 {
         self.nursery.leave(pause.capabilities);
-        if pause.cause.forces_major() {
+        if pause.cause.forces_major() || self.generations == 1 {
             self.oldest()
         } else {
             self.generation_due()
         }
     }
 
-    pub(crate) fn oldest(&self) -> u32 {
-        self.generations - 1
-    }
-
-    /// Collect `generation` and all younger ones; an error if there is no room for a copy of them.
-    pub(crate) fn collect_by_copying(
-        &mut self,
-        pause: &mut Pause<'_, Bump>,
-        generation: u32,
-    ) -> Result<Outcome, OutOfMemory> {
+    /// Collects `generation` and all younger ones by copying.
+    pub(crate) fn copy(&mut self, pause: &mut Pause<'_, Bump>, generation: u32) -> Result<Outcome, NotBegun> {
         let last = self.steps.last_of(generation);
-        let done = self.evacuate(pause, last, generation, Survivors::Age)?;
+        let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last)?;
+        if PARALLEL {
+            let (owners, expected) = (pause.capabilities.owners(), self.copied[generation as usize]);
+            evacuator.share_with(self.parallel.workers(pause.gc_threads, generation, owners, expected));
+        }
+        pause.events.phase(Phase::Condemned);
+        trace::live_and_remembered(&mut evacuator, pause.capabilities, pause.roots, |phase| {
+            pause.events.phase(phase);
+        });
+        let done = evacuator.finish(&mut self.steps, pause.capabilities);
         pause.events.phase(Phase::Released);
+
+        self.copied[generation as usize] = done.copied.to_bytes();
         if generation == 0 {
             self.promoted = done.promoted;
         }
         Ok(Outcome {
             generation,
             major: generation == self.oldest(),
-            ..Outcome::of(&done, &self.steps)
+            ..done.outcome(&self.steps)
         })
     }
 
-    /// What a collection did counts, and the next thresholds follow from it.
-    pub(crate) fn conclude(&mut self, pause: &mut Pause<'_, Bump>, outcome: &Outcome) -> Result<(), OutOfMemory> {
+    /// After a collection: the limits for the next one follow from its `outcome`.
+    ///
+    /// # Errors
+    /// If there is no room to go on.
+    pub(crate) fn set_limits(&mut self, pause: &mut Pause<'_, Bump>, outcome: &Outcome) -> Result<(), OutOfMemory> {
         self.sizing.note(pause, outcome);
-        if outcome.major {
-            let live = self.steps.step(self.steps.oldest()).words().to_bytes();
-            self.old_limit = self.sizing.old_limit(live, self.shape);
-        }
         let live = Live::of(&self.steps);
-        let area = self.sizing.area(live, self.old_limit, self.shape);
+        let area = if self.generations == 1 {
+            self.sizing.area_of_one_generation(live, self.strategy)
+        } else {
+            if outcome.major {
+                let oldest = self.steps.step(self.steps.oldest());
+                self.old_limit = self.sizing.old_limit(oldest.words().to_bytes(), self.strategy);
+            }
+            self.sizing.area(live, self.old_limit, self.strategy)
+        };
         self.sizing
-            .resize(&mut self.nursery, pause.heap, live, area, self.shape)
+            .resize(&mut self.nursery, pause.heap, live, area, self.strategy)
     }
 
-    /// Copy what lives in the nursery and in the steps up to `last`. The workers are those for `generation`.
-    pub(crate) fn evacuate(
-        &mut self,
-        pause: &mut Pause<'_, Bump>,
-        last: u8,
-        generation: u32,
-        survivors: Survivors,
-    ) -> Result<Evacuated, OutOfMemory> {
-        let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last)?;
-        if survivors == Survivors::BecomeOldest {
-            evacuator.promote_everything();
-        }
-        if PARALLEL {
-            let expected = self.copied[generation as usize];
-            let owners = pause.capabilities.owners();
-            evacuator.share_with(self.parallel.workers(pause.gc_threads, generation, owners, expected));
-        }
-        pause.events.phase(Phase::Condemned);
-        evacuator.remembered(pause.capabilities);
-        pause.events.phase(Phase::RememberedTraced);
-        evacuator.roots(pause.roots);
-        pause.events.phase(Phase::RootsTraced);
-        evacuator.scavenge();
-        pause.events.phase(Phase::HeapTraced);
-        pause.roots.for_each_weak(|slot| evacuator.weak(slot));
-        pause.events.phase(Phase::WeakProcessed);
-        let done = evacuator.finish(&mut self.steps, pause.capabilities);
-        if survivors == Survivors::Age {
-            self.copied[generation as usize] = done.copied.to_bytes();
-        }
-        Ok(done)
+    fn oldest(&self) -> u32 {
+        self.generations.max(2) - 1
+    }
+
+    fn with_generations(heap: &mut Heap, config: &Config, generations: u32) -> Result<Self, OutOfMemory> {
+        let mut sizing = Sizing::new(config, heap);
+        let area = sizing.area(Live::default(), Bytes(0), MajorStrategy::Copying);
+        let nursery = sizing.nursery(heap, config, area, MajorStrategy::Copying)?;
+        let old_limit = sizing.old_limit(Bytes(0), MajorStrategy::Copying);
+        let steps = generations.max(2);
+        Ok(Generational {
+            nursery,
+            steps: Steps::new(steps),
+            generations,
+            sizing,
+            strategy: MajorStrategy::Copying,
+            old_limit,
+            promoted: Words(0),
+            parallel: ParallelPolicy::new(config),
+            copied: vec![Bytes(0); steps as usize],
+        })
     }
 
     /// The oldest generation that has outgrown its limit.
     ///
-    /// What the collection of generation 0 would promote into generation 1 counts already, if generation 1 is half full: this
-    /// keeps the peak of memory below that of a limit that is noticed afterwards. (If it is not, there is little to collect
-    /// in it, and a major collection would be one in name only.) It is what has aged, or as much as the last one promoted, which may be more: what
-    /// remembered slots point to does not age.
+    /// Words that the collection of generation 0 would promote into generation 1 count already, if generation 1 is half full:
+    /// this keeps the peak of memory below that of a limit that is noticed afterwards. (If it is not half full, there is
+    /// little to collect in it, and a major collection would be one in name only.) They are the words that have aged, or as
+    /// many as the last collection promoted, which may be more: referents of remembered slots do not age.
     fn generation_due(&self) -> u32 {
         let (live, young) = (Live::of(&self.steps), Young::of(&self.nursery));
-        if self.sizing.major_is_urgent(live, young, self.shape) {
+        if self.sizing.major_is_urgent(live, young, self.strategy) {
             return self.oldest();
         }
         let limit = self.old_limit.to_words_up().0;
-        // Before a compaction all that survives is promoted, what is new as well as what has aged.
-        let at_once = if self.shape == Shape::Compacting {
+        // Before a compaction all that survives is promoted, new closures as well as aged ones.
+        let at_once = if self.strategy == MajorStrategy::Compacting {
             self.promoted.0
         } else {
             0
@@ -229,6 +205,63 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
             };
             old + arriving > limit
         };
-        (1..self.generations).rev().find(outgrown).unwrap_or(0)
+        (1..=self.oldest()).rev().find(outgrown).unwrap_or(0)
+    }
+}
+
+/// The parts that compaction of the oldest generation needs ([`crate::Compacting`]).
+impl Generational<true> {
+    /// With `generations` as they were asked for, one or more.
+    pub(crate) fn compactable(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
+        let mut spaces = Self::with_generations(heap, config, config.generations)?;
+        spaces.choose_strategy();
+        Ok(spaces)
+    }
+
+    /// Copies all that lives in younger generations into the oldest one.
+    pub(crate) fn promote_all(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Evacuated, NotBegun> {
+        let last = self.steps.oldest() - 1;
+        let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last)?;
+        evacuator.promote_everything();
+        let (owners, expected) = (pause.capabilities.owners(), self.copied[self.oldest() as usize]);
+        evacuator.share_with(self.parallel.workers(pause.gc_threads, self.oldest(), owners, expected));
+        pause.events.phase(Phase::Condemned);
+        trace::live_and_remembered(&mut evacuator, pause.capabilities, pause.roots, |phase| {
+            pause.events.phase(phase);
+        });
+        Ok(evacuator.finish(&mut self.steps, pause.capabilities))
+    }
+
+    /// The GC threads that mark the oldest generation.
+    pub(crate) fn markers<'h>(&self, gc_threads: &'h mut GcThreads, owners: usize) -> Workers<'h> {
+        self.parallel.workers(gc_threads, self.oldest(), owners, Bytes(0))
+    }
+
+    /// The steps, of which the oldest is compacted.
+    pub(crate) fn steps(&mut self) -> &mut Steps {
+        &mut self.steps
+    }
+
+    /// Whether a collection of `generation` compacts the oldest one.
+    pub(crate) fn compacts(&self, generation: u32) -> bool {
+        generation == self.oldest() && self.strategy == MajorStrategy::Compacting
+    }
+
+    /// Decides how the next major collection is done.
+    pub(crate) fn choose_strategy(&mut self) {
+        self.strategy = if self.sizing.compaction_is_due(Live::of(&self.steps)) {
+            MajorStrategy::Compacting
+        } else {
+            MajorStrategy::Copying
+        };
+    }
+
+    /// `outcome` in terms of the generations that were asked for, and of the next major collection.
+    pub(crate) fn as_asked(&self, outcome: Outcome) -> Outcome {
+        Outcome {
+            generation: outcome.generation.min(self.generations - 1),
+            in_place: self.strategy == MajorStrategy::Compacting,
+            ..outcome
+        }
     }
 }

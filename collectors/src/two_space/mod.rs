@@ -1,19 +1,19 @@
 //! `two-space`: GHC's `-G1`. Everything that is live is copied at every collection.
 //!
 //! One generation: the nursery and one step, whose survivors go to the same step of to-space. No write barrier, no
-//! remembered set, no ageing. The allocation area grows with what is live: max(F × live, -A).
+//! remembered set, no ageing. The allocation area grows with the live data: max(F × live, -A).
 //!
 //! Memory at the worst: (2 + F) × live with F × live of allocation area.
 
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Collector, Description, NoBarrier, Outcome, Pause, Refill,
+    Bump, Capabilities, Capability, Collect, Collector, Description, NoBarrier, NotBegun, Outcome, Pause, Refill,
 };
 use gclab_core::config::{AREA, Config, Parameter, SIZING};
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, OutOfMemory};
-use gclab_core::sizing::{Live, Shape, Sizing};
+use gclab_core::sizing::{Live, MajorStrategy, Sizing};
 use gclab_core::space::{Nursery, Region, Steps};
-use gclab_core::trace::Evacuator;
+use gclab_core::trace::{self, Evacuator};
 use gclab_core::words::{Addr, Words};
 
 /// Two-space copying collection of one generation.
@@ -24,8 +24,8 @@ pub struct TwoSpace {
     sizing: Sizing,
 }
 
-// SAFETY: made of core's spaces and evacuator; `collect` traces roots and weak handles, and everything is condemned at every
-// collection, so nothing else points into what is.
+// SAFETY: made of core's spaces and evacuator; `collect` traces roots and weak handles. Everything is condemned at every
+// collection, so nothing else points into condemned memory.
 unsafe impl Collector for TwoSpace {
     const DESCRIPTION: Description = Description {
         name: "two-space",
@@ -35,21 +35,24 @@ unsafe impl Collector for TwoSpace {
         generations: (1, 1),
         honours: &[AREA, SIZING, &[Parameter::Generations]],
     };
-    type Alloc = Bump;
     type Barrier = NoBarrier;
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
         let mut sizing = Sizing::new(config, heap);
-        let area = sizing.area_of_one_generation(Live::default(), Shape::Copying);
-        let nursery = sizing.nursery(heap, config, area, Shape::Copying)?;
+        let area = sizing.area_of_one_generation(Live::default(), MajorStrategy::Copying);
+        let nursery = sizing.nursery(heap, config, area, MajorStrategy::Copying)?;
         Ok(TwoSpace {
             nursery,
             survivors: Steps::new(1),
             sizing,
         })
     }
+}
 
-    fn refill(&mut self, _: &mut Heap, capability: &Capability<Bump>, _: Words) -> Result<Refill, OutOfMemory> {
+impl Collect for TwoSpace {
+    type Alloc = Bump;
+
+    fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Bump>, _: Words) -> Result<Refill, OutOfMemory> {
         Ok(self.nursery.refill(capability))
     }
 
@@ -57,33 +60,26 @@ unsafe impl Collector for TwoSpace {
         self.nursery.allocate_large(heap, words)
     }
 
-    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> (Outcome, Result<(), OutOfMemory>) {
+    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
         self.nursery.leave(pause.capabilities);
-        let mut evacuator = match Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.survivors, 1) {
-            Ok(evacuator) => evacuator,
-            Err(error) => return (Outcome::not_begun(), Err(error)),
-        };
+        let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.survivors, 1)?;
         pause.events.phase(Phase::Condemned);
-        pause.roots.for_each(|slot| evacuator.root(slot));
-        pause.events.phase(Phase::RootsTraced);
-        evacuator.scavenge();
-        pause.events.phase(Phase::HeapTraced);
-        pause.roots.for_each_weak(|slot| evacuator.weak(slot));
-        pause.events.phase(Phase::WeakProcessed);
+        trace::live(&mut evacuator, pause.roots, |phase| pause.events.phase(phase));
         let done = evacuator.finish(&mut self.survivors, pause.capabilities);
         pause.events.phase(Phase::Released);
 
-        let outcome = Outcome {
+        let mut outcome = Outcome {
             major: true,
-            ..Outcome::of(&done, &self.survivors)
+            ..done.outcome(&self.survivors)
         };
         self.sizing.note(pause, &outcome);
         let live = Live::of(&self.survivors);
-        let area = self.sizing.area_of_one_generation(live, Shape::Copying);
-        let resized = self
+        let area = self.sizing.area_of_one_generation(live, MajorStrategy::Copying);
+        let room = self
             .sizing
-            .resize(&mut self.nursery, pause.heap, live, area, Shape::Copying);
-        (outcome, resized)
+            .resize(&mut self.nursery, pause.heap, live, area, MajorStrategy::Copying);
+        outcome.exhausted = room.err();
+        Ok(outcome)
     }
 
     fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {

@@ -4,7 +4,7 @@ use gclab_collectors::{All, Copying};
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
-use gclab_core::mutator::{ByteArray, Gc, MutVar, Mutator, NoGc};
+use gclab_core::mutator::{ByteArray, Gc, MutVar, Mutator, MutatorKind, NoGc};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
 
@@ -41,7 +41,7 @@ fn under_every_collector<V: CollectorVisitor<Output = ()> + Copy>(program: V) {
     }
 }
 
-fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u64) -> Gc<'m, 'h, Tree> {
+fn make<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, depth: u64) -> Gc<'m, 'h, Tree> {
     if depth == 0 {
         return m.alloc(|_| Tree::new(0, None, None));
     }
@@ -52,12 +52,12 @@ fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u64) -> Gc<'m, '
     })
 }
 
-fn make_and_count<C: Collector>(m: &mut Mutator<'_, C>, depth: u64) -> u64 {
+fn make_and_count<M: MutatorKind>(m: &mut Mutator<'_, M>, depth: u64) -> u64 {
     let (m, tree) = m.with_view(|m| make(m, depth));
     count(m, tree)
 }
 
-fn count<'h, C: Collector>(m: &NoGc<'h, C>, tree: Gc<'_, 'h, Tree>) -> u64 {
+fn count<'h, M: MutatorKind>(m: &NoGc<'h, M>, tree: Gc<'_, 'h, Tree>) -> u64 {
     let below = |child: Option<_>| child.map_or(0, |child| count(m, child));
     1 + below(tree.left(m)) + below(tree.right(m))
 }
@@ -67,7 +67,7 @@ struct Trees;
 impl CollectorVisitor for Trees {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let world = World::<C>::new(&flags::<C>(64 << 10)).expect("a small heap");
+        let world = World::new::<C>(&flags::<C>(64 << 10)).expect("a small heap");
         let nodes = world
             .enter(|m| {
                 m.frame(|m, [kept]| {
@@ -96,8 +96,8 @@ fn trees_survive() {
 
 #[test]
 fn closures_that_survive_twice_are_promoted_and_no_longer_copied() {
-    const CELL: u64 = 32;
-    let world = World::<Copying>::new(&flags::<Copying>(1 << 20)).expect("a small heap");
+    const CELL: usize = 32;
+    let world = World::new::<Copying>(&flags::<Copying>(1 << 20)).expect("a small heap");
     world
         .enter(|m| {
             m.frame(|m, [list]| {
@@ -117,7 +117,11 @@ fn closures_that_survive_twice_are_promoted_and_no_longer_copied() {
         })
         .expect("room enough");
     let statistics = world.finish();
-    let copied: Vec<_> = statistics.collections.iter().map(|c| (c.copied, c.promoted)).collect();
+    let copied: Vec<_> = statistics
+        .collections
+        .iter()
+        .map(|c| (c.work.copied.0, c.work.promoted.0))
+        .collect();
     assert_eq!(
         copied[..4],
         [(100 * CELL, 0), (101 * CELL, 100 * CELL), (CELL, CELL), (0, 0)]
@@ -134,7 +138,7 @@ struct Boxed {
 fn promotions_from_remembered_slots_are_foreseen() {
     const SLOTS: usize = 100_000;
     let flags = flags::<Copying>(512 << 10);
-    let world = World::<Copying>::new(&flags).expect("a small heap");
+    let world = World::new::<Copying>(&flags).expect("a small heap");
     world
         .enter(|m| {
             m.frame(|m, [array]| {
@@ -147,15 +151,15 @@ fn promotions_from_remembered_slots_are_foreseen() {
         })
         .expect("room enough");
     let statistics = world.finish();
-    let mut limit = u64::MAX;
-    for collection in statistics.collections.iter().filter(|c| !c.forced) {
-        if collection.major {
-            limit = (collection.live as f64 * flags.old_factor) as u64;
+    let mut limit = usize::MAX;
+    for collection in statistics.collections.iter().filter(|c| !c.before.forced) {
+        if collection.work.major {
+            limit = (collection.work.live.0 as f64 * flags.old_factor) as usize;
         } else {
-            assert!(collection.live <= limit, "limit {limit}: {collection:?}");
+            assert!(collection.work.live.0 <= limit, "limit {limit}: {collection:?}");
         }
     }
-    assert!(limit < u64::MAX, "no major collection");
+    assert!(limit < usize::MAX, "no major collection");
 }
 
 #[derive(Closure)]
@@ -169,7 +173,7 @@ struct LargeObjects;
 impl CollectorVisitor for LargeObjects {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let world = World::<C>::new(&flags::<C>(1 << 20)).expect("a small heap");
+        let world = World::new::<C>(&flags::<C>(1 << 20)).expect("a small heap");
         world
             .enter(|m| {
                 m.frame(|m, [owner]| {
@@ -184,7 +188,7 @@ impl CollectorVisitor for LargeObjects {
             .expect("room enough");
         let statistics = world.finish();
         assert!(
-            statistics.collections[..3].iter().all(|c| c.copied <= 16),
+            statistics.collections[..3].iter().all(|c| c.work.copied <= Bytes(16)),
             "more than its owner was copied: {statistics:?}"
         );
     }
@@ -200,7 +204,7 @@ struct Stores;
 impl CollectorVisitor for Stores {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let world = World::<C>::new(&flags::<C>(32 << 10)).expect("a small heap");
+        let world = World::new::<C>(&flags::<C>(32 << 10)).expect("a small heap");
         world
             .enter(|m| {
                 m.frame(|m, [array, var, large]| {
@@ -242,7 +246,7 @@ struct Handles;
 impl CollectorVisitor for Handles {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let world = World::<C>::new(&flags::<C>(32 << 10)).expect("a small heap");
+        let world = World::new::<C>(&flags::<C>(32 << 10)).expect("a small heap");
         let (kept, weak_kept, weak) = world
             .enter(|m| {
                 let (m2, cell) = m.alloc_with(|_| Cell::new(7, None));
@@ -279,7 +283,7 @@ impl CollectorVisitor for Leak {
             max_heap: Some(Bytes(8 << 20)),
             ..flags::<C>(256 << 10)
         };
-        let world = World::<C>::new(&flags).expect("a small heap");
+        let world = World::new::<C>(&flags).expect("a small heap");
         let leak = world.enter(|m| {
             m.frame(|m, [list]| {
                 let list = list.put_option::<Cell>(None);
@@ -322,7 +326,7 @@ struct Reentry;
 impl CollectorVisitor for Reentry {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let world = World::<C>::new(&flags::<C>(32 << 10)).expect("a small heap");
+        let world = World::new::<C>(&flags::<C>(32 << 10)).expect("a small heap");
         world
             .enter(|_| assert_eq!(world.enter(|_| ()), Err(EnterError::Entered)))
             .expect("entered once");

@@ -37,7 +37,7 @@ impl Listener for Places {
             return;
         };
         let largest = stopped.root_closures().into_iter().max_by_key(|root| root.words());
-        if let Some(array) = largest.filter(|_| collection.forced) {
+        if let Some(array) = largest.filter(|_| collection.before.forced) {
             let places = array.slots().map(|(_, referent)| referent).collect();
             self.0.lock().expect("no thread panicked").push(places);
         }
@@ -48,7 +48,7 @@ impl Listener for Places {
 /// addresses before that and after.
 fn thin(flags: &Config, count: usize, keep: usize) -> [Vec<Addr>; 2] {
     let places = Arc::new(Mutex::new(Vec::new()));
-    let mut world = World::<Compacting>::new(flags).expect("a small heap");
+    let mut world = World::new::<Compacting>(flags).expect("a small heap");
     world.listen(Box::new(Places(Arc::clone(&places))));
     let stay = world.enter(|m| {
         m.frame(|m, [cells]| {
@@ -113,7 +113,7 @@ fn order_is_kept_and_whole_megablocks_are_emptied() {
 
 /// Whether a program with `live` live bytes keeps within `limit` while it allocates much more.
 fn lives_within<C: Collector>(live: Bytes, flags: &Config) -> bool {
-    let world = World::<C>::new(flags).expect("a small heap");
+    let world = World::new::<C>(flags).expect("a small heap");
     let stay = world.enter(|m| {
         m.frame(|m, [cells]| {
             let count = live.0 / 24;
@@ -168,7 +168,7 @@ fn compaction_sets_in_above_its_percentage() {
             compact: Compact::Above(percent),
             ..flags(2)
         };
-        let world = World::<Compacting>::new(&flags).expect("a small heap");
+        let world = World::new::<Compacting>(&flags).expect("a small heap");
         let stay = world.enter(|m| {
             m.frame(|m, [cells]| {
                 let cells = cells.put(m.alloc_array::<Cell>(200_000, |_| None));
@@ -181,15 +181,15 @@ fn compaction_sets_in_above_its_percentage() {
         });
         stay.expect("room enough");
         let statistics = world.finish();
-        let asked: Vec<u64> = statistics
+        let asked: Vec<Bytes> = statistics
             .collections
             .iter()
-            .filter(|c| c.forced)
-            .map(|c| c.copied)
+            .filter(|c| c.before.forced)
+            .map(|c| c.work.copied)
             .collect();
         asked[asked.len() - 2]
     };
     // 3.2 MB of cells and 1.6 MB of slots are 7 % of 64 MiB.
-    assert_eq!(copied(5.0), 0);
-    assert_eq!(copied(50.0), 200_000 * 16);
+    assert_eq!(copied(5.0), Bytes(0));
+    assert_eq!(copied(50.0), Bytes(200_000 * 16));
 }

@@ -4,7 +4,7 @@ use crate::basics::flags;
 use gclab_collectors::All;
 use gclab_core::closure::Closure;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
-use gclab_core::mutator::{Gc, MutVar, Mutator, NoGc};
+use gclab_core::mutator::{Gc, MutVar, Mutator, MutatorKind, NoGc};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 
@@ -15,13 +15,13 @@ struct Number {
 }
 
 /// The value of a boxed number, 0 for none.
-fn value<'h, C: Collector>(m: &NoGc<'h, C>, number: Option<Gc<'_, 'h, Number>>) -> u64 {
+fn value<'h, M: MutatorKind>(m: &NoGc<'h, M>, number: Option<Gc<'_, 'h, Number>>) -> u64 {
     number.map_or(0, |number| number.value(m))
 }
 
 /// A variable and an array, both old, get young numbers by exchanges alone. A collector that does
 /// not remember one of them loses it in the next collection.
-fn exchanges<C: Collector>(m: &mut Mutator<'_, C>) {
+fn exchanges<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     m.frame(|m, [var, array]| {
         let var = var.put(m.alloc(|_| MutVar::<Number>::new(None)));
         let array = array.put(m.alloc_array::<Number>(600, |_| None));
@@ -60,7 +60,7 @@ struct Exchanges;
 impl CollectorVisitor for Exchanges {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let mut world = World::<C>::new(&flags::<C>(64 << 10)).expect("a small heap");
+        let mut world = World::new::<C>(&flags::<C>(64 << 10)).expect("a small heap");
         Checker::install(&mut world);
         world.enter(exchanges).expect("room enough");
     }

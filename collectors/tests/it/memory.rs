@@ -27,7 +27,7 @@ impl CollectorVisitor for Shrinks {
             decay: self.decay,
             ..flags::<C>(1 << 20)
         };
-        let world = World::<C>::new(&flags).expect("a heap");
+        let world = World::new::<C>(&flags).expect("a heap");
         world
             .enter(|m| {
                 m.frame(|m, [all]| {
@@ -51,17 +51,18 @@ impl CollectorVisitor for Shrinks {
             panic!("{name}: no collections")
         };
         let last = collections.last().expect("the program asked for some");
-        let live = (OBJECTS / KEPT * SIZE) as u64;
+        let live = Bytes(OBJECTS / KEPT * SIZE);
+        let bytes = live.0 as u64;
         assert!(
-            last.live >= live && statistics.peak_in_use > 10 * live,
+            last.work.live >= live && statistics.peak_in_use > 10 * bytes,
             "{name}: {last:?}"
         );
         // Megablocks with kept closures are in use; free pages in them are returned.
-        let held = statistics.peak_in_use + end.returned - statistics.returned;
+        let held = statistics.peak_in_use + end.memory.returned.0 as u64 - statistics.returned;
         let factor = if self.decay > 0.0 { 3 } else { 6 };
         assert!(
-            held < factor * live + (4 << 20),
-            "{name}: {held} bytes are held for {live}, {} returned",
+            held < factor * bytes + (4 << 20),
+            "{name}: {held} bytes are held for {bytes}, {} returned",
             statistics.returned
         );
         assert_eq!(
@@ -69,22 +70,25 @@ impl CollectorVisitor for Shrinks {
             statistics
                 .collections
                 .iter()
-                .map(|collection| collection.returned)
+                .map(|collection| collection.memory.returned.0 as u64)
                 .sum::<u64>(),
             "{name}"
         );
         assert!(
-            last.taken >= last.in_use && statistics.peak_taken >= last.taken,
+            last.memory.taken >= last.memory.in_use && statistics.peak_taken >= last.memory.taken.0 as u64,
             "{name}"
         );
-        let (majors, minors): (Vec<_>, Vec<_>) = statistics.collections.iter().partition(|collection| collection.major);
+        let (majors, minors): (Vec<_>, Vec<_>) = statistics
+            .collections
+            .iter()
+            .partition(|collection| collection.work.major);
         assert!(
             majors
                 .iter()
-                .all(|major| major.resident.is_some_and(|resident| resident > live)),
+                .all(|major| major.memory.resident.is_some_and(|resident| resident > live)),
             "{name}"
         );
-        assert!(minors.iter().all(|minor| minor.resident.is_none()), "{name}");
+        assert!(minors.iter().all(|minor| minor.memory.resident.is_none()), "{name}");
     }
 }
 
@@ -108,7 +112,7 @@ impl CollectorVisitor for Tight {
                 max_heap: Some(Bytes::mib(mib)),
                 ..flags::<C>(128 << 10)
             };
-            let world = World::<C>::new(&flags).expect("a small heap");
+            let world = World::new::<C>(&flags).expect("a small heap");
             let ended = world.enter(|m| {
                 m.frame(|m, [all]| {
                     let all = all.put(m.alloc_array::<MutByteArray>(1 << 14, |_| None));

@@ -4,10 +4,10 @@
 use crate::basics::flags;
 use gclab_collectors::{All, Copying};
 use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, KindOf};
 use gclab_core::config::Config;
 use gclab_core::events::{Event, Listener, Phase};
-use gclab_core::mutator::{Any, ByteArray, Gc, Handle, MutArray, MutVar, Mutator, NoGc, OptionRoot};
+use gclab_core::mutator::{Any, ByteArray, Gc, Handle, MutArray, MutVar, Mutator, MutatorKind, NoGc, OptionRoot};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -49,8 +49,8 @@ macro_rules! under_every_collector {
     )*};
 }
 
-fn world<C: Collector>() -> World<C> {
-    World::new(&flags::<C>(32 << 10)).expect("a small heap")
+fn world<C: Collector>() -> World<KindOf<C>> {
+    World::new::<C>(&flags::<C>(32 << 10)).expect("a small heap")
 }
 
 fn panics<R>(run: impl FnOnce() -> R) {
@@ -60,7 +60,7 @@ fn panics<R>(run: impl FnOnce() -> R) {
 fn ignore<T>(_: T) {}
 
 /// Puts a list of `len` into `root`.
-fn grow<'h, C: Collector>(m: &mut Mutator<'h, C>, root: &OptionRoot<'_, 'h, List>, len: u64) {
+fn grow<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, root: &OptionRoot<'_, 'h, List>, len: u64) {
     root.set(None);
     for value in 0..len {
         let (_, list) = m.alloc_with(|m| List::new(value, root.get(m)));
@@ -68,7 +68,7 @@ fn grow<'h, C: Collector>(m: &mut Mutator<'h, C>, root: &OptionRoot<'_, 'h, List
     }
 }
 
-fn sum<'h, C: Collector>(m: &NoGc<'h, C>, mut list: Option<Gc<'_, 'h, List>>) -> u64 {
+fn sum<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut list: Option<Gc<'_, 'h, List>>) -> u64 {
     let mut sum = 0;
     while let Some(cell) = list {
         sum += cell.value(m);
@@ -78,7 +78,7 @@ fn sum<'h, C: Collector>(m: &NoGc<'h, C>, mut list: Option<Gc<'_, 'h, List>>) ->
 }
 
 /// Makes lists that live and lists that die, and checks those that live.
-fn exercise<C: Collector>(m: &mut Mutator<'_, C>) {
+fn exercise<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     m.frame(|m, [kept, other]| {
         let (kept, other) = (kept.put_option(None), other.put_option(None));
         grow(m, &kept, 100);
@@ -150,7 +150,7 @@ under_every_collector! {
     }
 
     fn frames_close_when_they_unwind_and_roots_below_stay<C>() {
-        fn deep<C: Collector>(m: &mut Mutator<'_, C>, depth: u64) -> u64 {
+        fn deep<M: MutatorKind>(m: &mut Mutator<'_, M>, depth: u64) -> u64 {
             m.frame(|m, [list]| {
                 let list = list.put_option(None);
                 grow(m, &list, depth);
@@ -176,7 +176,7 @@ under_every_collector! {
 
     fn huge_lengths_are_exhaustion<C>() {
         let flags = Config { max_heap: Some(Bytes(16 << 20)), ..flags::<C>(32 << 10) };
-        let world = World::<C>::new(&flags).expect("a small heap");
+        let world = World::new::<C>(&flags).expect("a small heap");
         let exhausted = |result: Result<(), EnterError>| {
             assert!(matches!(result, Err(EnterError::Exhausted(_))), "{result:?}");
         };
@@ -264,7 +264,7 @@ under_every_collector! {
 
     fn exhaustion_is_of_the_world_that_is_exhausted<C>() {
         let small = Config { max_heap: Some(Bytes(4 << 20)), ..flags::<C>(32 << 10) };
-        let (outer, inner) = (World::<C>::new(&small).expect("a heap"), world::<C>());
+        let (outer, inner) = (World::new::<C>(&small).expect("a heap"), world::<C>());
         let mut inner_went_on = false;
         let result = outer.enter(|outer| {
             // Inside another heap, whose `enter` must not take the thread as its own.
@@ -279,7 +279,7 @@ under_every_collector! {
 
     fn exhaustion_may_be_caught_inside_the_stay<C>() {
         let small = Config { max_heap: Some(Bytes(8 << 20)), ..flags::<C>(32 << 10) };
-        World::<C>::new(&small).expect("a heap").enter(|m| m.frame(|m, [kept]| {
+        World::new::<C>(&small).expect("a heap").enter(|m| m.frame(|m, [kept]| {
             let kept = kept.put_option(None);
             for _ in 0..3 {
                 panics(|| grow(m, &kept, u64::MAX));
@@ -370,7 +370,7 @@ under_every_collector! {
 
     fn exhaustion_that_was_caught_may_be_thrown_anywhere<C>() {
         let small = Config { max_heap: Some(Bytes(8 << 20)), ..flags::<C>(32 << 10) };
-        let (exhausted, other) = (World::<C>::new(&small).expect("a heap"), world::<C>());
+        let (exhausted, other) = (World::new::<C>(&small).expect("a heap"), world::<C>());
         let mut payload = None;
         exhausted.enter(|m| {
             payload = catch_unwind(AssertUnwindSafe(|| ignore(m.alloc_mut_bytes(1 << 30)))).err();
@@ -386,14 +386,14 @@ under_every_collector! {
     }
 
     fn a_destructor_may_allocate_while_the_stay_unwinds<C>() {
-        struct Last<'a, 'h, C: Collector>(&'a mut Mutator<'h, C>);
-        impl<C: Collector> Drop for Last<'_, '_, C> {
+        struct Last<'a, 'h, M: MutatorKind>(&'a mut Mutator<'h, M>);
+        impl<M: MutatorKind> Drop for Last<'_, '_, M> {
             fn drop(&mut self) {
                 exercise(self.0);
             }
         }
         let small = Config { max_heap: Some(Bytes(8 << 20)), ..flags::<C>(32 << 10) };
-        let world = World::<C>::new(&small).expect("a heap");
+        let world = World::new::<C>(&small).expect("a heap");
         let result = world.enter(|m| m.frame(|m, [list]| {
             let list = list.put_option(None);
             let last = Last(m);
@@ -421,7 +421,7 @@ under_every_collector! {
         // Makes more worlds, one after the other, than a process has addresses for.
         for _ in 0..130 {
             let flags = Config { reserve: Bytes(1 << 40), ..flags::<C>(32 << 10) };
-            let world = World::<C>::new(&flags).expect("a heap");
+            let world = World::new::<C>(&flags).expect("a heap");
             world.enter(|m| ignore(m.alloc_mut_bytes(1 << 20))).expect("room enough");
             let reserved = world.inspect(|stopped| stopped.blocks().accounting().reserved);
             assert_eq!(reserved, Ok(flags.reserve));
@@ -444,11 +444,11 @@ under_every_collector! {
 }
 
 /// A world of one collector. Scoped threads share it, so it must be `Sync`.
-type CopyingWorld = World<Copying>;
+type CopyingWorld = World<KindOf<Copying>>;
 
 #[test]
 fn threads_take_turns_in_a_world() {
-    let world = CopyingWorld::new(&flags::<Copying>(32 << 10)).expect("a heap");
+    let world = CopyingWorld::new::<Copying>(&flags::<Copying>(32 << 10)).expect("a heap");
     let handle = world
         .enter(|m| {
             let (m, list) = m.alloc_with(|_| List::new(0, None));

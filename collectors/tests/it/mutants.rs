@@ -6,8 +6,8 @@
 
 use gclab_core::closure::{ClosureRef, Slot};
 use gclab_core::collector::{
-    Barrier, Bump, Capabilities, Capability, Collector, Description, GenerationalBarrier, NoBarrier, Outcome, Pause,
-    Refill,
+    Barrier, Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NoBarrier, NotBegun,
+    Outcome, Pause, Refill,
 };
 use gclab_core::config::{Config, Parameter};
 use gclab_core::heap::{Heap, OutOfMemory};
@@ -19,7 +19,7 @@ use std::marker::PhantomData;
 
 /// The fault of a mutant.
 trait Sin: Send + 'static {
-    type Barrier: Barrier;
+    type Barrier: Barrier<Bump>;
     /// Whether root number `index` is traced.
     fn traces_root(_index: usize) -> bool {
         true
@@ -58,7 +58,6 @@ unsafe impl<S: Sin> Collector for Mutant<S> {
         honours: &[&[Parameter::AllocationArea, Parameter::Generations]],
         generations: (2, 4),
     };
-    type Alloc = Bump;
     type Barrier = S::Barrier;
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
@@ -70,8 +69,12 @@ unsafe impl<S: Sin> Collector for Mutant<S> {
             _sin: PhantomData,
         })
     }
+}
 
-    fn refill(&mut self, _: &mut Heap, capability: &Capability<Bump>, _: Words) -> Result<Refill, OutOfMemory> {
+impl<S: Sin> Collect for Mutant<S> {
+    type Alloc = Bump;
+
+    fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Bump>, _: Words) -> Result<Refill, OutOfMemory> {
         Ok(self.nursery.refill(capability))
     }
 
@@ -79,7 +82,7 @@ unsafe impl<S: Sin> Collector for Mutant<S> {
         self.nursery.allocate_large(heap, words)
     }
 
-    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> (Outcome, Result<(), OutOfMemory>) {
+    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
         self.nursery.leave(pause.capabilities);
         self.collections += 1;
         // Collects generation 0 each time, generation 1 every third time, generation 2 every ninth
@@ -92,10 +95,7 @@ unsafe impl<S: Sin> Collector for Mutant<S> {
             turn => turn.unwrap_or(0),
         };
         let last = self.steps.last_of(generation) - u8::from(!S::CONDEMNS_ALL);
-        let mut evacuator = match Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last) {
-            Ok(evacuator) => evacuator,
-            Err(error) => return (Outcome::not_begun(), Err(error)),
-        };
+        let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last)?;
         if S::TRACES_REMEMBERED {
             evacuator.remembered(pause.capabilities);
         }
@@ -116,14 +116,14 @@ unsafe impl<S: Sin> Collector for Mutant<S> {
             pause.roots.for_each_weak(|slot| evacuator.weak(slot));
         }
         let done = evacuator.finish(&mut self.steps, pause.capabilities);
-        let figures = Outcome::of(&done, &self.steps);
+        let figures = done.outcome(&self.steps);
         let outcome = Outcome {
             generation,
             major: generation + 1 == self.generations,
             large: if S::COUNTS_LARGE { figures.large } else { Bytes(0) },
             ..figures
         };
-        (outcome, Ok(()))
+        Ok(outcome)
     }
 
     fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {
@@ -175,9 +175,9 @@ macro_rules! mutant {
 
 /// Remembers stores into the aged step, not those into old generations.
 struct BackwardBarrier;
-impl Barrier for BackwardBarrier {
-    fn write<A>(
-        capability: &Capability<A>,
+impl<A> Barrier<A> for BackwardBarrier {
+    fn write(
+        capability: Capability<'_, A>,
         object: ClosureRef,
         slot: Slot,
         old: impl FnOnce() -> u64,

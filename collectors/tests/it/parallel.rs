@@ -5,6 +5,7 @@
 use crate::basics::flags;
 use gclab_collectors::Parallel;
 use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::{Config, FromGeneration};
 use gclab_core::events::{Event, Listener};
 use gclab_core::mutator::{Gc, Mutator};
@@ -24,7 +25,7 @@ struct Tree {
 /// Bytes of a node.
 const NODE: u64 = 24;
 
-fn tree<'m, 'h>(m: &'m mut Mutator<'h, Parallel>, depth: u32) -> Gc<'m, 'h, Tree> {
+fn tree<'m, 'h>(m: &'m mut Mutator<'h, KindOf<Parallel>>, depth: u32) -> Gc<'m, 'h, Tree> {
     if depth == 0 {
         return m.alloc(|_| Tree::new(None, None));
     }
@@ -35,7 +36,7 @@ fn tree<'m, 'h>(m: &'m mut Mutator<'h, Parallel>, depth: u32) -> Gc<'m, 'h, Tree
 }
 
 /// A list with the number of cells that a tree of depth `depth` has nodes.
-fn list<'m, 'h>(m: &'m mut Mutator<'h, Parallel>, depth: u32) -> Gc<'m, 'h, Tree> {
+fn list<'m, 'h>(m: &'m mut Mutator<'h, KindOf<Parallel>>, depth: u32) -> Gc<'m, 'h, Tree> {
     m.frame(|m, [first]| {
         let first = first.put_option(None);
         for _ in 1..2 << depth {
@@ -64,24 +65,24 @@ impl Listener for Records {
 
 /// A world of `capabilities` and the same number of GC threads, so large that only requested
 /// collections happen; and the records of its collections.
-fn world(capabilities: u32, balance: FromGeneration) -> (World<Parallel>, mpsc::Receiver<Collection>) {
+fn world(capabilities: u32, balance: FromGeneration) -> (World<KindOf<Parallel>>, mpsc::Receiver<Collection>) {
     let flags = Config {
         capabilities,
         gc_threads: capabilities.max(2),
         load_balance: Some(balance),
         ..flags::<Parallel>(8 << 20)
     };
-    let mut world = World::<Parallel>::new(&flags).expect("a small heap");
+    let mut world = World::new::<Parallel>(&flags).expect("a small heap");
     let (send, records) = mpsc::channel();
     world.listen(Box::new(Records(send)));
-    world.listen(Box::new(Checker::new::<Parallel>().exact()));
+    world.listen(Box::new(Checker::new(&Parallel::DESCRIPTION).exact()));
     (world, records)
 }
 
 /// The record of a major collection in which only the closures from `make` are live.
 fn collected(
     balance: FromGeneration,
-    make: impl for<'m, 'h> FnOnce(&'m mut Mutator<'h, Parallel>) -> Gc<'m, 'h, Tree>,
+    make: impl for<'m, 'h> FnOnce(&'m mut Mutator<'h, KindOf<Parallel>>) -> Gc<'m, 'h, Tree>,
 ) -> Collection {
     let (world, records) = world(1, balance);
     let result = world.enter(|m| {
@@ -94,8 +95,14 @@ fn collected(
     records.recv().expect("one collection")
 }
 
+/// The bytes that the collection copied.
+fn in_all(collection: &Collection) -> u64 {
+    collection.work.copied.0 as u64
+}
+
+/// The sum of the bytes that its threads copied.
 fn copied(collection: &Collection) -> u64 {
-    collection.shared.threads.iter().map(|thread| thread.copied).sum()
+    collection.work.shared.threads.iter().map(|thread| thread.copied).sum()
 }
 
 const ALL: FromGeneration = FromGeneration::From(0);
@@ -103,15 +110,15 @@ const ALL: FromGeneration = FromGeneration::From(0);
 #[test]
 fn a_tree_is_shared_and_the_record_adds_up() {
     let record = collected(ALL, |m| tree(m, 15));
-    assert_eq!((record.shared.sharing, record.threads), (Sharing::Balanced, 2));
+    assert_eq!((record.work.shared.sharing, record.threads()), (Sharing::Balanced, 2));
     assert_eq!(
-        (copied(&record), record.copied, record.live),
+        (copied(&record), in_all(&record), record.work.live.0 as u64),
         (size(15), size(15), size(15))
     );
-    assert!(record.shared.parallel_ns > 0 && record.shared.parallel_ns <= record.elapsed_ns);
-    for thread in &record.shared.threads {
+    assert!(record.work.shared.parallel_ns > 0 && record.work.shared.parallel_ns <= record.time.elapsed_ns);
+    for thread in &record.work.shared.threads {
         let all = thread.start_ns + thread.work_ns + thread.idle_ns + thread.termination_ns;
-        assert_eq!(all, record.shared.parallel_ns, "{thread:?}");
+        assert_eq!(all, record.work.shared.parallel_ns, "{thread:?}");
     }
 }
 
@@ -121,7 +128,7 @@ fn a_second_thread_gets_its_share_of_a_tree() {
     let mut best = 0;
     for _ in 0..50 {
         let record = collected(ALL, |m| tree(m, 17));
-        best = best.max(record.shared.threads[1].copied * 100 / record.copied);
+        best = best.max(record.work.shared.threads[1].copied * 100 / in_all(&record));
         if best >= 25 {
             return;
         }
@@ -132,14 +139,14 @@ fn a_second_thread_gets_its_share_of_a_tree() {
 #[test]
 fn a_list_is_not_shared_however_long() {
     let record = collected(ALL, |m| list(m, 15));
-    assert_eq!((record.shared.sharing, record.threads), (Sharing::TooLittle, 1));
-    assert_eq!(record.copied, size(15));
+    assert_eq!((record.work.shared.sharing, record.threads()), (Sharing::TooLittle, 1));
+    assert_eq!(in_all(&record), size(15));
 }
 
 #[test]
 fn small_collections_are_not_shared() {
     let record = collected(ALL, |m| tree(m, 3));
-    assert_eq!((record.shared.sharing, record.threads), (Sharing::TooLittle, 1));
+    assert_eq!((record.work.shared.sharing, record.threads()), (Sharing::TooLittle, 1));
 }
 
 #[test]
@@ -158,10 +165,11 @@ fn a_large_array_is_cut_into_slices() {
     result.expect("room enough");
     let record = records.recv().expect("one collection");
     assert_eq!(
-        (record.shared.sharing, copied(&record)),
+        (record.work.shared.sharing, copied(&record)),
         (Sharing::Balanced, 5000 * NODE)
     );
     let pieces: u64 = record
+        .work
         .shared
         .threads
         .iter()
@@ -170,7 +178,7 @@ fn a_large_array_is_cut_into_slices() {
     assert!(pieces >= 1, "{record:?}");
 }
 
-fn node_of<'m, 'h>(m: &'m mut Mutator<'h, Parallel>) -> Gc<'m, 'h, Tree> {
+fn node_of<'m, 'h>(m: &'m mut Mutator<'h, KindOf<Parallel>>) -> Gc<'m, 'h, Tree> {
     m.alloc(|_| Tree::new(None, None))
 }
 
@@ -190,7 +198,7 @@ fn many_handles_are_shared() {
     result.expect("room enough");
     let record = records.recv().expect("one collection");
     assert_eq!(
-        (record.shared.sharing, copied(&record)),
+        (record.work.shared.sharing, copied(&record)),
         (Sharing::Balanced, 2000 * NODE)
     );
 }
@@ -203,7 +211,7 @@ fn younger_generations_are_left_to_one_thread() {
         load_balance: Some(ALL),
         ..flags::<Parallel>(8 << 20)
     };
-    let mut world = World::<Parallel>::new(&flags).expect("a small heap");
+    let mut world = World::new::<Parallel>(&flags).expect("a small heap");
     let (send, records) = mpsc::channel();
     world.listen(Box::new(Records(send)));
     let result = world.enter(|m| {
@@ -214,7 +222,7 @@ fn younger_generations_are_left_to_one_thread() {
         })
     });
     result.expect("room enough");
-    let sharings: Vec<Sharing> = records.try_iter().map(|record| record.shared.sharing).collect();
+    let sharings: Vec<Sharing> = records.try_iter().map(|record| record.work.shared.sharing).collect();
     assert_eq!(sharings, [Sharing::Younger, Sharing::Balanced]);
 }
 
@@ -249,8 +257,8 @@ fn collected_of_two(depths: [u32; 2]) -> Collection {
 fn without_balancing_the_data_of_a_capability_are_copied_by_one_thread() {
     for _ in 0..20 {
         let record = collected_of_two([14, 12]);
-        assert_eq!(record.shared.sharing, Sharing::Owners, "{record:?}");
-        let mut shares: Vec<u64> = record.shared.threads.iter().map(|thread| thread.copied).collect();
+        assert_eq!(record.work.shared.sharing, Sharing::Owners, "{record:?}");
+        let mut shares: Vec<u64> = record.work.shared.threads.iter().map(|thread| thread.copied).collect();
         shares.sort_unstable();
         // Each thread copies its own; or one copies all, if the other came too late.
         let (small, great) = (size(12), size(14));
@@ -264,7 +272,7 @@ fn without_balancing_the_data_of_a_capability_are_copied_by_one_thread() {
 #[test]
 fn without_balancing_and_with_one_owner_no_helper_is_called() {
     let record = collected(FromGeneration::Off, |m| tree(m, 15));
-    assert_eq!((record.shared.sharing, record.threads), (Sharing::OneOwner, 1));
+    assert_eq!((record.work.shared.sharing, record.threads()), (Sharing::OneOwner, 1));
 }
 
 #[test]
@@ -286,8 +294,8 @@ fn chunks_with_room_are_filled_further() {
         })
     });
     result.expect("room enough");
-    let slop = records.try_iter().last().expect("collections").slop;
+    let slop = records.try_iter().last().expect("collections").work.slop;
     // Two threads, two lanes, two steps, of 32 KiB each. Large closures would waste more; there are
     // none.
-    assert!(slop <= Bytes::kib(2 * 2 * 2 * 32).0 as u64, "{slop} bytes wasted");
+    assert!(slop <= Bytes::kib(2 * 2 * 2 * 32), "{slop} wasted");
 }

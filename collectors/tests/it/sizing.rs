@@ -6,7 +6,7 @@ use gclab_collectors::All;
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::{Compact, Config, HeapHint, SizingPolicy};
-use gclab_core::mutator::Mutator;
+use gclab_core::mutator::{Mutator, MutatorKind};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
 use gclab_heap_traverse::Checker;
@@ -24,7 +24,7 @@ const CELL: usize = 24;
 
 /// Replaces lists of `len` cells in `slots` of an array, one after the other, `rounds` times.
 /// Returns the sum of the cells that are left.
-fn churn<C: Collector>(m: &mut Mutator<'_, C>, slots: usize, len: u64, rounds: u64) -> u64 {
+fn churn<M: MutatorKind>(m: &mut Mutator<'_, M>, slots: usize, len: u64, rounds: u64) -> u64 {
     m.frame(|m, [table, list]| {
         let table = table.put(m.alloc_array::<Cell>(slots, |_| None));
         let list = list.put_option::<Cell>(None);
@@ -56,7 +56,7 @@ fn expected(slots: u64, len: u64) -> u64 {
 }
 
 fn run<C: Collector>(flags: &Config) -> (Result<u64, EnterError>, Statistics) {
-    let mut world = World::<C>::new(flags).unwrap_or_else(|error| panic!("{}: {error}", C::DESCRIPTION.name));
+    let mut world = World::new::<C>(flags).unwrap_or_else(|error| panic!("{}: {error}", C::DESCRIPTION.name));
     Checker::install(&mut world);
     // 40 lists of 48 KB: 1.9 MB live, 6 MB allocated.
     let sum = world.enter(|m| churn(m, 40, 2000, ROUNDS));
@@ -67,7 +67,7 @@ fn majors(statistics: &Statistics) -> usize {
     statistics
         .collections
         .iter()
-        .filter(|collection| collection.major)
+        .filter(|collection| collection.work.major)
         .count()
 }
 
@@ -170,7 +170,7 @@ impl CollectorVisitor for Full {
             compact: Compact::Never,
             ..flags::<C>(4 << 20)
         };
-        let world = World::<C>::new(&limited).expect("fits");
+        let world = World::new::<C>(&limited).expect("fits");
         let cells = (32 << 20) * self.0 / 100 / CELL;
         world.enter(|m| {
             m.frame(|m, [list]| {

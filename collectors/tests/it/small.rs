@@ -6,7 +6,7 @@ use gclab_collectors::All;
 use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
-use gclab_core::mutator::{Any, ByteArray, Gc, MutArray, MutVar, Mutator, NoGc, OptionRoot};
+use gclab_core::mutator::{Any, ByteArray, Gc, MutArray, MutVar, Mutator, MutatorKind, NoGc, OptionRoot};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
 use gclab_heap_traverse::Checker;
@@ -29,14 +29,14 @@ struct Boxes {
 }
 
 /// Puts `len` nodes in front of `root`.
-fn grow<'h, C: Collector>(m: &mut Mutator<'h, C>, root: &OptionRoot<'_, 'h, Node>, len: u64) {
+fn grow<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, root: &OptionRoot<'_, 'h, Node>, len: u64) {
     for value in 0..len {
         let (_, node) = m.alloc_with(|m| Node::new(value, root.get(m), None));
         root.set(Some(node));
     }
 }
 
-fn len<'h, C: Collector>(m: &NoGc<'h, C>, mut list: Option<Gc<'_, 'h, Node>>) -> usize {
+fn len<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut list: Option<Gc<'_, 'h, Node>>) -> usize {
     let mut len = 0;
     while let Some(node) = list {
         (len, list) = (len + 1, node.next(m));
@@ -45,7 +45,7 @@ fn len<'h, C: Collector>(m: &NoGc<'h, C>, mut list: Option<Gc<'_, 'h, Node>>) ->
 }
 
 /// Makes closures of every kind, and checks them after each of several collections.
-fn every_kind<C: Collector>(m: &mut Mutator<'_, C>) {
+fn every_kind<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     m.frame(|m, [list, boxes, bytes, mutable, words, record, large]| {
         let list = list.put_option::<Node>(None);
         grow(m, &list, 20);
@@ -92,13 +92,13 @@ fn every_kind<C: Collector>(m: &mut Mutator<'_, C>) {
 }
 
 /// Makes the variable and the array in `boxes` lead to `node`.
-fn stores<'h, C: Collector>(m: &NoGc<'h, C>, node: Gc<'_, 'h, Node>, boxes: Gc<'_, 'h, Boxes>) {
+fn stores<'h, M: MutatorKind>(m: &NoGc<'h, M>, node: Gc<'_, 'h, Node>, boxes: Gc<'_, 'h, Boxes>) {
     boxes.var(m).write(m, Some(node));
     (0..5).for_each(|i| boxes.array(m).set(m, i, Some(node)));
 }
 
 /// Uses the values that a frame returns after it is closed: a pointer, and the mutator itself.
-fn out_of_frames<C: Collector>(m: &mut Mutator<'_, C>) {
+fn out_of_frames<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     let (view, node) = m.frame(|m, [slot]| {
         slot.put(m.alloc(|_| Node::new(1, None, None)));
         m.alloc_with(|_| Node::new(2, None, None))
@@ -114,7 +114,7 @@ fn out_of_frames<C: Collector>(m: &mut Mutator<'_, C>) {
 }
 
 /// Panics in frames and initialisers, and catches the panics inside the world.
-fn unwinding<C: Collector>(m: &mut Mutator<'_, C>) {
+fn unwinding<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     let caught = |run: &mut dyn FnMut()| assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
     m.frame(|m, [list]| {
         let list = list.put_option(None);
@@ -141,9 +141,9 @@ impl CollectorVisitor for Everything {
             ..flags::<C>(4096)
         };
         for stress in [None, Some(3)] {
-            let mut world = World::<C>::new(&small(stress)).expect("a small heap");
+            let mut world = World::new::<C>(&small(stress)).expect("a small heap");
             Checker::install(&mut world);
-            let other = World::<C>::new(&small(None)).expect("another");
+            let other = World::new::<C>(&small(None)).expect("another");
             let (strong, weak) = world
                 .enter(|m| {
                     every_kind(m);

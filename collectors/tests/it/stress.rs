@@ -29,7 +29,7 @@ impl CollectorVisitor for ManyStores {
             allocation_area: Bytes(32 << 20),
             ..flags::<C>(0)
         };
-        let mut world = World::<C>::new(&flags).expect("a heap");
+        let mut world = World::new::<C>(&flags).expect("a heap");
         Checker::install(&mut world);
         let stored = |index: usize| (index * 7919 % SLOTS, (index / 100) as u64);
         world
@@ -73,7 +73,7 @@ impl CollectorVisitor for LongList {
     type Output = ();
     fn visit<C: Collector>(self) {
         const LENGTH: u64 = 400_000;
-        let mut world = World::<C>::new(&flags::<C>(1 << 20)).expect("a heap");
+        let mut world = World::new::<C>(&flags::<C>(1 << 20)).expect("a heap");
         Checker::install(&mut world);
         let last = world
             .enter(|m| {

@@ -4,12 +4,12 @@
 use crate::basics::flags;
 use gclab_collectors::{All, Copying};
 use gclab_core::closure::{Closure, Mut, Ptr};
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, KindOf};
 use gclab_core::config::Config;
 use gclab_core::events::{Event, Listener, Phase};
-use gclab_core::mutator::{Gc, Handle, MutVar, Mutator, NoGc, OptionRoot, WeakHandle};
+use gclab_core::mutator::{Gc, Handle, MutVar, Mutator, MutatorKind, NoGc, OptionRoot, WeakHandle};
 use gclab_core::words::Bytes;
-use gclab_core::world::{Doing, EnterError, World};
+use gclab_core::world::{EnterError, ThreadState, World};
 use gclab_heap_traverse::Checker;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -59,13 +59,13 @@ fn of_many<C: Collector>(capabilities: u32, area: usize) -> Config {
 }
 
 /// A world whose whole heap is checked after each collection.
-fn checked<C: Collector>(flags: &Config) -> World<C> {
-    let mut world = World::new(flags).expect("a small heap");
+fn checked<C: Collector>(flags: &Config) -> World<KindOf<C>> {
+    let mut world = World::new::<C>(flags).expect("a small heap");
     Checker::install(&mut world);
     world
 }
 
-fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u32) -> Gc<'m, 'h, Tree> {
+fn make<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, depth: u32) -> Gc<'m, 'h, Tree> {
     if depth == 0 {
         return m.alloc(|_| Tree::new(None, None));
     }
@@ -76,23 +76,23 @@ fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u32) -> Gc<'m, '
     })
 }
 
-fn make_and_count<C: Collector>(m: &mut Mutator<'_, C>, depth: u32) -> u64 {
+fn make_and_count<M: MutatorKind>(m: &mut Mutator<'_, M>, depth: u32) -> u64 {
     let (m, tree) = m.with_view(|m| make(m, depth));
     count(m, tree)
 }
 
-fn count<'h, C: Collector>(m: &NoGc<'h, C>, tree: Gc<'_, 'h, Tree>) -> u64 {
+fn count<'h, M: MutatorKind>(m: &NoGc<'h, M>, tree: Gc<'_, 'h, Tree>) -> u64 {
     let below = |child: Option<_>| child.map_or(0, |child| count(m, child));
     1 + below(tree.left(m)) + below(tree.right(m))
 }
 
 /// Puts `value` in front of `root`.
-fn push<'h, C: Collector>(m: &mut Mutator<'h, C>, root: &OptionRoot<'_, 'h, List>, value: u64) {
+fn push<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, root: &OptionRoot<'_, 'h, List>, value: u64) {
     let (_, list) = m.alloc_with(|m| List::new(value, root.get(m)));
     root.set(Some(list));
 }
 
-fn sum<'h, C: Collector>(m: &NoGc<'h, C>, mut list: Option<Gc<'_, 'h, List>>) -> u64 {
+fn sum<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut list: Option<Gc<'_, 'h, List>>) -> u64 {
     let mut sum = 0;
     while let Some(cell) = list {
         sum += cell.value(m);
@@ -103,7 +103,7 @@ fn sum<'h, C: Collector>(m: &NoGc<'h, C>, mut list: Option<Gc<'_, 'h, List>>) ->
 
 /// Makes trees that live and die and a list that grows, and stores into closures that are old by
 /// then.
-fn busy<C: Collector>(m: &mut Mutator<'_, C>, rounds: u64) {
+fn busy<M: MutatorKind>(m: &mut Mutator<'_, M>, rounds: u64) {
     m.frame(|m, [tree, list, array]| {
         let tree = tree.put(make(m, 7));
         let list = list.put_option(None);
@@ -126,7 +126,7 @@ fn busy<C: Collector>(m: &mut Mutator<'_, C>, rounds: u64) {
 }
 
 /// Runs `program` in `world` on `threads` threads at the same time.
-fn all_at_once<C: Collector>(world: &World<C>, threads: usize, program: impl Fn(&mut Mutator<'_, C>, usize) + Sync) {
+fn all_at_once<M: MutatorKind>(world: &World<M>, threads: usize, program: impl Fn(&mut Mutator<'_, M>, usize) + Sync) {
     let (program, start) = (&program, &Barrier::new(threads));
     thread::scope(|s| {
         for number in 0..threads {
@@ -139,7 +139,7 @@ fn all_at_once<C: Collector>(world: &World<C>, threads: usize, program: impl Fn(
 }
 
 /// Waits at a barrier in a blocking call.
-fn meet<C: Collector>(m: &mut Mutator<'_, C>, barrier: &Barrier) {
+fn meet<M: MutatorKind>(m: &mut Mutator<'_, M>, barrier: &Barrier) {
     m.blocking(|| _ = barrier.wait());
 }
 
@@ -277,7 +277,7 @@ under_every_collector! {
                     meet(m, blocked);
                     busy(m, 50);
                     (0..6).for_each(|round| m.collect(round % 2 == 0));
-                    assert!(world.threads().iter().any(|thread| thread.doing == Doing::Blocking));
+                    assert!(world.threads().iter().any(|thread| thread.state == ThreadState::Blocking));
                     collected.send(number).expect("received");
                 }
                 busy(m, 50);
@@ -312,7 +312,7 @@ under_every_collector! {
 
     fn a_slow_thread_does_not_delay_a_collection_until_its_chunk_is_full<C>() {
         // To fill a mebibyte with 24 bytes in a millisecond takes three quarters of a minute.
-        let world = World::<C>::new(&of_many::<C>(2, 1 << 20)).expect("a small heap");
+        let world = World::new::<C>(&of_many::<C>(2, 1 << 20)).expect("a small heap");
         let (slow, done) = (AtomicBool::new(false), AtomicBool::new(false));
         let begin = Instant::now();
         thread::scope(|s| {
@@ -333,7 +333,7 @@ under_every_collector! {
             });
         });
         assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
-        let waited = world.finish().collections.iter().map(|collection| collection.sync_ns).collect::<Vec<_>>();
+        let waited = world.finish().collections.iter().map(|collection| collection.before.sync_ns).collect::<Vec<_>>();
         assert!(waited.iter().any(|ns| *ns > 100_000), "a thread slept when it was to stop, and the record shows no wait: {waited:?}");
     }
 
@@ -362,7 +362,7 @@ under_every_collector! {
 
     fn all_that_fill_the_heap_meet_its_end<C>() {
         let flags = Config { max_heap: Some(Bytes(8 << 20)), ..of_many::<C>(2, 16 << 10) };
-        let world = World::<C>::new(&flags).expect("a small heap");
+        let world = World::new::<C>(&flags).expect("a small heap");
         thread::scope(|s| for _ in 0..2 {
             s.spawn(|| {
                 let result = world.enter(|m| m.frame(|m, [list]| {
@@ -491,7 +491,7 @@ under_every_collector! {
     }
 
     fn inspection_stops_the_world<C>() {
-        let world = World::<C>::new(&of_many::<C>(2, 16 << 10)).expect("a small heap");
+        let world = World::new::<C>(&of_many::<C>(2, 16 << 10)).expect("a small heap");
         let done = AtomicUsize::new(0);
         thread::scope(|s| {
             for _ in 0..2 {
@@ -506,9 +506,9 @@ under_every_collector! {
                 assert!(statistics.allocated >= allocated);
                 allocated = statistics.allocated;
                 world.inspect(|stopped| {
-                    let mut checker = Checker::new::<C>();
+                    let mut checker = Checker::new(&C::DESCRIPTION);
                     checker.check(stopped, None).expect("whole");
-                    assert!(world.threads().iter().all(|other| other.doing != Doing::Running));
+                    assert!(world.threads().iter().all(|other| other.state != ThreadState::Running));
                     // This thread counts as inside.
                     assert_eq!(world.enter(|_| ()), Err(EnterError::Entered));
                     assert!(matches!(world.statistics(), Err(EnterError::Entered)));
@@ -523,7 +523,7 @@ under_every_collector! {
     }
 
     fn a_stop_without_a_collection_costs_no_room<C>() {
-        let world = World::<C>::new(&of_many::<C>(2, 64 << 10)).expect("a small heap");
+        let world = World::new::<C>(&of_many::<C>(2, 64 << 10)).expect("a small heap");
         let (allocated, looked) = (AtomicUsize::new(0), AtomicUsize::new(0));
         thread::scope(|s| {
             s.spawn(|| world.enter(|m| for round in 1..=20 {
@@ -545,21 +545,21 @@ under_every_collector! {
     }
 
     fn a_listener_is_inside_with_the_thread_that_collects<C>() {
-        struct Enters<C: Collector>(Arc<OnceLock<World<C>>>, Arc<AtomicUsize>);
-        impl<C: Collector> Listener for Enters<C> {
+        struct Enters<M: MutatorKind>(Arc<OnceLock<World<M>>>, Arc<AtomicUsize>);
+        impl<M: MutatorKind> Listener for Enters<M> {
             fn event(&mut self, _: &Event<'_>) {
                 let world = self.0.get().expect("made");
                 assert_eq!(world.enter(|_| ()), Err(EnterError::Entered));
                 assert!(matches!(world.inspect(|_| ()), Err(EnterError::Entered)));
                 let threads = world.threads();
-                assert_eq!(threads.iter().filter(|other| other.doing == Doing::Stopping).count(), 1);
-                assert!(threads.iter().all(|other| other.doing != Doing::Running));
+                assert_eq!(threads.iter().filter(|other| other.state == ThreadState::Stopping).count(), 1);
+                assert!(threads.iter().all(|other| other.state != ThreadState::Running));
                 self.1.fetch_add(1, Ordering::Relaxed);
             }
         }
         let (cell, events) = (Arc::new(OnceLock::new()), Arc::new(AtomicUsize::new(0)));
-        let mut world = World::<C>::new(&of_many::<C>(2, 16 << 10)).expect("a small heap");
-        world.listen(Box::new(Enters::<C>(Arc::clone(&cell), Arc::clone(&events))));
+        let mut world = World::new::<C>(&of_many::<C>(2, 16 << 10)).expect("a small heap");
+        world.listen(Box::new(Enters(Arc::clone(&cell), Arc::clone(&events))));
         assert!(cell.set(world).is_ok());
         all_at_once(cell.get().expect("set"), 2, |m, _| busy(m, 50));
         assert!(events.load(Ordering::Relaxed) > 20);

@@ -8,7 +8,7 @@ use gclab_collectors::{Copying, Parallel};
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::Collector;
 use gclab_core::config::{Config, FromGeneration};
-use gclab_core::mutator::{Handle, MutArray, Mutator};
+use gclab_core::mutator::{Handle, MutArray, Mutator, MutatorKind};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -32,7 +32,7 @@ struct List {
 const LENGTH: u64 = 160;
 
 /// Puts a list into the thread's cell of a shared array, and reads the other cells.
-fn program<C: Collector>(m: &mut Mutator<'_, C>, table: &Handle<MutArray<List>>, number: usize) {
+fn program<M: MutatorKind>(m: &mut Mutator<'_, M>, table: &Handle<MutArray<List>>, number: usize) {
     m.frame(|m, [list]| {
         let list = list.put_option(None);
         for value in 0..LENGTH {
@@ -56,7 +56,7 @@ fn program<C: Collector>(m: &mut Mutator<'_, C>, table: &Handle<MutArray<List>>,
 }
 
 fn world<C: Collector>(config: &Config) {
-    let mut world = World::<C>::new(config).expect("a small heap");
+    let mut world = World::new::<C>(config).expect("a small heap");
     Checker::install(&mut world);
     let table = world.enter(|m| {
         m.frame(|m, [array]| {

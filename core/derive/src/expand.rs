@@ -143,9 +143,9 @@ impl Struct<'_> {
             #visibility trait #fields<'m, 'h>: ::core::marker::Copy {
                 #(
                     #[doc = #docs]
-                    fn #idents<__C: ::gclab_core::collector::Collector>(
+                    fn #idents<__M: ::gclab_core::mutator::MutatorKind>(
                         self,
-                        m: &::gclab_core::mutator::NoGc<'h, __C>,
+                        m: &::gclab_core::mutator::NoGc<'h, __M>,
                     ) -> <#types as ::gclab_core::closure::Field>::View<'m, 'h>;
                 )*
                 #(#write_heads;)*
@@ -161,15 +161,15 @@ impl Struct<'_> {
         let (name, ident, ty) = (self.name, self.idents[index], self.types[index]);
         quote! {
             #[inline(always)]
-            fn #ident<__C: ::gclab_core::collector::Collector>(
+            fn #ident<__M: ::gclab_core::mutator::MutatorKind>(
                 self,
-                m: &::gclab_core::mutator::NoGc<'h, __C>,
+                m: &::gclab_core::mutator::NoGc<'h, __M>,
             ) -> <#ty as ::gclab_core::closure::Field>::View<'m, 'h> {
                 // SAFETY: the place belongs to a field of this type. It holds a word that the
                 // type's `encode` returned, or that a collection put there.
                 unsafe {
                     <#ty as ::gclab_core::closure::Field>::decode(
-                        self.read_word::<__C, { <#ty as ::gclab_core::closure::Field>::MUTABLE }>(m, const { #name::__PLACE[#index] }),
+                        self.read_word::<__M, { <#ty as ::gclab_core::closure::Field>::MUTABLE }>(m, const { #name::__PLACE[#index] }),
                     )
                 }
             }
@@ -182,9 +182,9 @@ impl Struct<'_> {
         let doc = format!("Makes field `{ident}` point to `value`.");
         let head = quote! {
             #[doc = #doc]
-            fn #set<__C: ::gclab_core::collector::Collector>(
+            fn #set<__M: ::gclab_core::mutator::MutatorKind>(
                 self,
-                m: &::gclab_core::mutator::NoGc<'h, __C>,
+                m: &::gclab_core::mutator::NoGc<'h, __M>,
                 value: ::core::option::Option<::gclab_core::mutator::Gc<'_, 'h, <#ty as ::gclab_core::closure::MutField>::Target>>,
             )
         };

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod flag_value;
 mod ghc_only;
 mod help;
 mod honour;
@@ -28,6 +29,7 @@ use gclab_core::config::{Breakdown, Config};
 use gclab_stats::StatsOption;
 
 pub use error::FlagError;
+pub use flag_value::FlagValue;
 pub use help::{help, markdown};
 pub use honour::honours;
 pub use nearest::nearest;

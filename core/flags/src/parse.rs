@@ -69,20 +69,6 @@ impl Flags {
         Self::parse(None, words)
     }
 
-    /// Enters a value by its key in an experiment file. Numbers and booleans come as their text; `false` takes away what may be absent and
-    /// turns off what may be on.
-    ///
-    /// # Errors
-    /// An unknown key (with the nearest one), or a value that is not legal.
-    pub fn set(&mut self, key: &str, value: &str) -> Result<(), FlagError> {
-        let Some(spec) = FLAGS.iter().find(|spec| spec.toml == Some(key)) else {
-            return Err(unknown_key(key));
-        };
-        let value = spec.kind.read_key(&Called::Key(key), value, spec.optional)?;
-        self.enter(spec, value);
-        Ok(())
-    }
-
     /// The words that give these flags again, in the order of the table; what is as by default is left out.
     pub fn to_words(&self) -> Vec<String> {
         let default = Flags::default();
@@ -160,7 +146,7 @@ impl Flags {
         Ok(())
     }
 
-    fn enter(&mut self, spec: &'static FlagSpec, value: Value) {
+    pub(crate) fn enter(&mut self, spec: &'static FlagSpec, value: Value) {
         (spec.set)(self, value);
         self.given.insert(spec.name);
     }
@@ -225,7 +211,7 @@ fn suggest(rest: &str) -> Option<String> {
     nearest(letters, FLAGS.iter().map(|spec| spec.name)).map(|name| format!("-{name}"))
 }
 
-fn unknown_key(key: &str) -> FlagError {
+pub(crate) fn unknown_key(key: &str) -> FlagError {
     let dashed = key.trim_start_matches('-').replace('_', "-");
     let plain = |name: &str| name.trim_start_matches('-').to_owned();
     if let Some(spec) = FLAGS

@@ -346,6 +346,18 @@ impl Value {
     }
 }
 
+impl Value {
+    /// As it stands behind the key in an experiment file.
+    pub(super) fn key_text(&self, kind: &Kind) -> String {
+        match (self, kind) {
+            (Value::Off, Kind::Size { .. }) => "0".to_owned(),
+            (Value::On, Kind::SwitchOff) | (Value::Off, _) => "false".to_owned(),
+            (Value::On, _) => "true".to_owned(),
+            _ => self.text(kind),
+        }
+    }
+}
+
 /// Units of sizes, largest first. Powers of 1024, as GHC's parser has them (its guide says powers of 1000).
 const UNITS: [(char, usize); 4] = [('t', 1 << 40), ('g', 1 << 30), ('m', 1 << 20), ('k', 1 << 10)];
 

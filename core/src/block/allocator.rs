@@ -209,7 +209,7 @@ impl BlockAllocator {
     }
 
     /// Sets the state of every block of a run. It needs the allocator exclusively: code that only
-    /// inspects a heap must not be able to change what collections rely on.
+    /// inspects a heap must not be able to change the facts that collections rely on.
     pub fn set_state(&mut self, run: BlockRun, state: BlockState) {
         self.states.set_run(run, state);
     }

@@ -42,6 +42,9 @@ pub(crate) struct ToSpace {
 impl ToSpace {
     /// The most chunks of `blocks` blocks that are needed.
     fn chunks(self, blocks: u32) -> usize {
+        if mutant!("memory/promise-too-small") {
+            return self.words.0 / (blocks as usize * (BLOCK.0 / 8)) / 2;
+        }
         self.words.0 / least_words(blocks as usize) + self.lanes
     }
 

@@ -33,7 +33,19 @@ impl Header {
     /// Makes the header of a closure that `info` describes.
     #[inline(always)]
     pub fn new(info: &'static TypeInfo) -> Header {
-        let layout = ((info.ptrs as u64) << PTRS_SHIFT) | ((info.words as u64) << WORDS_SHIFT) | TAG;
+        Header::with_layout(info, Header::layout(info))
+    }
+
+    /// The bits of a header that do not depend on where `info` lies. Allocation computes them at compile time: the table may
+    /// be a static of another crate, which is otherwise loaded for each closure.
+    #[inline(always)]
+    pub(crate) const fn layout(info: &TypeInfo) -> u64 {
+        ((info.ptrs as u64) << PTRS_SHIFT) | ((info.words as u64) << WORDS_SHIFT) | TAG
+    }
+
+    /// The header of a closure described by `info`, whose [`Header::layout`] is `layout`.
+    #[inline(always)]
+    pub(crate) fn with_layout(info: &'static TypeInfo, layout: u64) -> Header {
         let address = std::ptr::from_ref(info) as u64;
         debug_assert_eq!(address & !INFO_MASK, 0, "info tables are 64-aligned and lie below 2^48");
         Header(address | layout)

@@ -25,13 +25,13 @@ unsafe impl Send for SlotRange {}
 unsafe impl Send for ClosureRange {}
 
 impl SlotRange {
-    /// No slots.
+    /// A range without slots.
     pub const EMPTY: SlotRange = SlotRange {
         next: std::ptr::null_mut(),
         end: std::ptr::null_mut(),
     };
 
-    /// `count` slots from `first` on.
+    /// The `count` slots from `first`.
     #[inline(always)]
     pub fn new(first: Slot, count: usize) -> Self {
         SlotRange {
@@ -43,7 +43,8 @@ impl SlotRange {
     /// The slots of a closure.
     #[inline(always)]
     pub fn of(extent: Extent) -> Self {
-        SlotRange::new(Slot(extent.first), extent.slots)
+        let skipped = usize::from(mutant!("copy/pointer-field-skipped"));
+        SlotRange::new(Slot(extent.first), extent.slots.saturating_sub(skipped))
     }
 
     /// Whether no slot is left.
@@ -52,13 +53,13 @@ impl SlotRange {
         self.next >= self.end
     }
 
-    /// How many slots are left.
+    /// The number of slots that are left.
     #[inline(always)]
     pub fn len(&self) -> usize {
         (self.end as usize - self.next as usize) / WORD
     }
 
-    /// Takes the first `count` slots off; there are as many.
+    /// Takes the first `count` slots off. The range has at least that many.
     #[inline(always)]
     pub fn split_front(&mut self, count: usize) -> SlotRange {
         let front = SlotRange::new(Slot(self.next), count);
@@ -81,7 +82,7 @@ impl Iterator for SlotRange {
 }
 
 impl ClosureRange {
-    /// No closures.
+    /// A range without closures.
     pub const EMPTY: ClosureRange = ClosureRange {
         next: std::ptr::null_mut(),
         end: std::ptr::null_mut(),
@@ -106,7 +107,7 @@ impl ClosureRange {
         self.next >= self.end
     }
 
-    /// Words that the closures take.
+    /// Words of the closures that are left.
     #[inline(always)]
     pub fn words(&self) -> Words {
         Words((self.end as usize - self.next as usize) / WORD)
@@ -117,7 +118,7 @@ impl ClosureRange {
         let middle = self.next.wrapping_add(self.words().0 / 2);
         let mut cut = self.next;
         while cut < middle {
-            // SAFETY: the promise of `new`.
+            // SAFETY: the caller of `new` vouched for whole closures up to `end`.
             cut = cut.wrapping_add(unsafe { ClosureRef(cut).words() }.0);
         }
         let half = ClosureRange {
@@ -132,13 +133,13 @@ impl ClosureRange {
 impl Iterator for ClosureRange {
     type Item = Extent;
 
-    /// The next closure.
+    /// Takes the next closure off.
     #[inline(always)]
     fn next(&mut self) -> Option<Extent> {
         if self.is_empty() {
             return None;
         }
-        // SAFETY: the promise of `new`.
+        // SAFETY: the caller of `new` vouched for whole closures up to `end`.
         let extent = unsafe { ClosureRef(self.next).extent() };
         self.next = self.next.wrapping_add(extent.words.0);
         Some(extent)

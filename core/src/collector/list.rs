@@ -1,23 +1,25 @@
 //! Lists of collectors, as types: `(TwoSpace, (Copying, ()))`.
 //!
-//! A list is lengthened by putting a collector in front of it, also outside this workspace; every workload is
-//! instantiated for every collector of the list.
+//! A list is lengthened by putting a collector in front of it, also outside this workspace.
 
 use super::{Collector, Description};
 
 /// A list of collectors.
 pub trait CollectorList {
-    /// What the collectors are, in order.
+    /// The descriptions of the collectors, in order.
     fn descriptions() -> Vec<&'static Description>;
     /// Calls `visitor` with the collector of that name; `None` if there is none.
     fn with<V: CollectorVisitor>(name: &str, visitor: V) -> Option<V::Output>;
 }
 
-/// What to do with a collector chosen by name.
+/// Work for a collector chosen by name.
+///
+/// `visit` is compiled for every collector of a list. Large work goes into a function that is generic in the kind of
+/// mutators only, and takes the collector as a [`super::Chosen`] value.
 pub trait CollectorVisitor {
-    /// What it gives.
+    /// The result of the work.
     type Output;
-    /// Do it with collector `C`.
+    /// Does it with collector `C`.
     fn visit<C: Collector>(self) -> Self::Output;
 }
 

@@ -1,29 +1,35 @@
-//! The Collector trait: what a collector is to the heap.
+//! What a collector is to the heap.
 //!
-//! A collector is a struct of spaces ([`crate::space`]) and one function, [`Collector::collect`], that reads like the
-//! paper: phases in order, each announced. The rest of the trait says what it is, hands out memory to mutators and
-//! shows what it manages. Everything here is generic, nothing is virtual on a mutator's path.
+//! A collector is a struct of spaces ([`crate::space`]) and one function, [`Collect::collect`], that reads like the paper:
+//! phases in order, each announced. It has two sides:
+//!
+//! * [`Collector`] is known when programs are compiled: the description, the allocator and the barrier of mutators, and how
+//!   the collector is made. Nothing on a mutator's path is virtual.
+//! * [`Collect`] is an object that a world has behind its lock: it refills allocators, collects, and shows its regions.
+//!
+//! Collectors with the same allocator and barrier share the programs that are compiled for these ([`crate::kind`]).
 
-mod alloc;
-mod capability;
-mod cells;
+mod chosen;
 mod list;
+mod observed;
 mod pause;
 
-pub use alloc::{Alloc, Bump};
-pub use capability::{Barrier, Capability, GenerationalBarrier, NoBarrier};
-pub use cells::Cells;
+pub use crate::alloc::{Alloc, Bump, Cells, SizeClass};
+pub use crate::capability::{Barrier, Capabilities, Capability, GenerationalBarrier, NoBarrier};
+pub use crate::cause::{Cause, NotBegun, Outcome, Refill};
+pub use crate::kind::{MutatorKind, Plain};
+pub use crate::roots::{RootSlot, Roots};
+pub use chosen::Chosen;
 pub use list::{CollectorList, CollectorVisitor};
-pub use pause::{Capabilities, Pause, RootSlot, Roots, Since};
+pub use observed::Observed;
+pub use pause::{Pause, Since};
 
+use crate::block::Region;
 use crate::config::{Config, Parameter};
 use crate::heap::{Heap, OutOfMemory};
-use crate::space::{Region, Steps};
-use crate::trace::{Evacuated, Marked};
-use crate::words::{Addr, Bytes, Words};
-use gclab_stats::Shared;
+use crate::words::{Addr, Words};
 
-/// What a collector is, as data: from it the command line, the TOML names, the test matrix and the docs follow.
+/// A collector as data: the command line, the TOML names, the test matrix and the docs follow from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Description {
     /// The name that `--collector` takes.
@@ -53,162 +59,68 @@ impl Description {
     }
 }
 
-/// Why a collection happens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// The allocation area is used up, or as much was allocated in large objects.
-    Allocation,
-    /// The program asked for it; a major one if `major`.
-    Asked {
-        /// Whether everything is to be collected.
-        major: bool,
-    },
-    /// `-DZ<n>`: the n-th allocation.
-    Stress,
-    /// The last collection of a run, which measures what is still live.
-    Final,
-}
-
-impl Cause {
-    pub(crate) fn asked(major: bool) -> Cause {
-        Cause::Asked { major }
-    }
-
-    /// Whether everything is to be collected, whatever the collector's own policy says.
-    pub fn forces_major(self) -> bool {
-        matches!(self, Cause::Asked { major: true } | Cause::Final)
-    }
-}
-
-/// The answer to a mutator whose allocator is used up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refill {
-    /// The allocator has room again.
-    Ready,
-    /// A collection is due first.
-    Collect,
-}
-
-/// What a collection did, beyond what the heap counts itself.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Outcome {
-    /// The collection did not begin: see [`Outcome::not_begun`].
-    pub not_begun: bool,
-    /// The oldest generation that was collected.
-    pub generation: u32,
-    /// Whether everything was collected.
-    pub major: bool,
-    /// Bytes that closures were copied (or moved) to.
-    pub copied: Bytes,
-    /// Of these, bytes copied into a generation that was not itself collected; none in a major collection.
-    pub promoted: Bytes,
-    /// What is live, as far as it is known: uncollected generations count whole.
-    pub live: Bytes,
-    /// Of the live, bytes of large objects.
-    pub large: Bytes,
-    /// Bytes of blocks that hold live closures beyond the closures themselves.
-    pub slop: Bytes,
-    /// The oldest generation will be collected where it lies, so no room for a copy of it need be kept.
-    pub in_place: bool,
-    /// Entries of remembered sets that were visited.
-    pub remembered: u64,
-    /// How several threads shared the work, if the collector can have that.
-    pub shared: Shared,
-}
-
-impl Outcome {
-    /// The figures of a collection by copying that left `steps`; generation and major are the caller's to say.
-    pub fn of(done: &Evacuated, steps: &Steps) -> Outcome {
-        Outcome {
-            copied: done.copied.to_bytes(),
-            promoted: done.promoted.to_bytes(),
-            remembered: done.remembered,
-            shared: done.shared.clone(),
-            live: steps.words().to_bytes(),
-            large: steps.large_words().to_bytes(),
-            slop: steps.slop(),
-            ..Outcome::default()
-        }
-    }
-
-    /// A collection that did not begin, since there is no memory for it ([`Heap::prepare`]): nothing was condemned, and the error is given back beside this.
-    /// It is not counted.
-    pub fn not_begun() -> Outcome {
-        Outcome {
-            not_begun: true,
-            ..Outcome::default()
-        }
-    }
-
-    /// The figures of a collection of everything by marking, after which closures take blocks of `held` bytes; nothing was
-    /// moved.
-    pub fn of_marking(marked: &Marked, held: Bytes) -> Outcome {
-        let live = marked.words.to_bytes();
-        Outcome {
-            major: true,
-            in_place: true,
-            live,
-            large: marked.large.to_bytes(),
-            slop: Bytes(held.0 - live.0),
-            shared: marked.shared.clone(),
-            ..Outcome::default()
-        }
-    }
-}
-
-/// A garbage collector.
+/// A collector, as programs are compiled for it: its description, how its mutators allocate and store, and how it is made.
 ///
 /// # Safety
-/// After `collect` every closure that was reachable from the roots is intact, and every root and every pointer of such a
-/// closure leads to it; also those pointers that the `Barrier`, which is chosen here, was shown. Memory that `refill` and `allocate_large` hand out is
-/// committed, of this heap, as large as was asked for, and overlaps no such closure. The regions of `for_each_region` are memory of this heap,
-/// in which closures that live lie one behind the other. Collectors that
-/// are made of [`crate::space`] and [`crate::trace`] have it from there, as long as they trace every kind of root.
+/// After [`Collect::collect`] every closure that was reachable from the roots is intact, and every root and every pointer of
+/// such a closure leads to it; also the pointers that [`Collector::Barrier`] was shown. Memory that `refill` and
+/// `allocate_large` hand out is committed, belongs to this heap, has the size that was asked for, and overlaps no such
+/// closure. The regions of `for_each_region` are memory of this heap, in which live closures lie one behind the other.
+/// Collectors that are made of [`crate::space`] and [`crate::trace`] get this from there, as long as they trace every kind of
+/// root ([`crate::trace::live`] does).
 ///
-/// A mutator's [`Alloc`], the [`Heap`] to write and the slots of roots are shown to its collector alone, by these methods; so
-/// what is done with them is part of this promise, and their methods are safe to call.
-pub unsafe trait Collector: Sized + Send + 'static {
-    /// What it is.
+/// A mutator's [`Alloc`], the [`Heap`] to write and the slots of roots are shown to its collector alone, by the methods of
+/// [`Collect`]. Their use there is part of this promise, and their methods are safe to call.
+pub unsafe trait Collector: Collect<Alloc: Alloc + Default> + Sized {
+    /// Its name, its flags, what it can do.
     const DESCRIPTION: Description;
-    /// Whether its mutators write side words, for profiles: those of [`crate::profile::Profiled`] do, nobody else's.
-    const PROFILED: bool = false;
-    /// What mutators allocate with.
-    type Alloc: Alloc;
-    /// What runs when mutators overwrite pointers.
-    type Barrier: Barrier;
+    /// The code that runs when mutators overwrite pointers.
+    type Barrier: Barrier<Self::Alloc>;
 
-    /// A collector for `heap`, with its first allocation area.
+    /// Makes a collector for `heap`, with its first allocation area.
     ///
     /// # Errors
     /// If the heap cannot hold even that.
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory>;
+}
 
-    /// The capability's allocator has no room for `words` words (fewer than [`crate::block::LARGE_OBJECT`]): give it some, or
-    /// ask for a collection. Straight after a collection it must give some or fail.
+/// The kind of the mutators of collector `C`.
+pub type KindOf<C> = Plain<<C as Collect>::Alloc, <C as Collector>::Barrier>;
+
+/// A collector at work, as its world calls it: an object behind the world's lock.
+pub trait Collect: Send + 'static {
+    /// The allocator of mutators.
+    type Alloc: Alloc;
+
+    /// The capability's allocator has no room for `words` words (fewer than [`crate::block::LARGE_OBJECT`]): gives it some, or
+    /// asks for a collection. Straight after a collection it must give some or fail.
     ///
     /// # Errors
     /// If there is no memory and a collection would not help.
     fn refill(
         &mut self,
         heap: &mut Heap,
-        capability: &Capability<Self::Alloc>,
+        capability: Capability<'_, Self::Alloc>,
         words: Words,
     ) -> Result<Refill, OutOfMemory>;
 
-    /// Space for one large object of `words` words, or `None`: a collection is due first. Straight after a collection it
-    /// must give some or fail.
+    /// Returns space for one large object of `words` words, or `None`: a collection is due first. Straight after a collection
+    /// it must return some or fail.
     ///
     /// # Errors
     /// If there is no memory and a collection would not help.
     fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory>;
 
-    /// Collect. All mutators are stopped; `pause` has their roots, allocators and remembered sets. Gives what the collection
-    /// did, and whether there is room to go on: an error says that the heap, though intact, is exhausted.
+    /// Collects. All mutators are stopped; `pause` has their roots, allocators and remembered sets. Returns what the collection
+    /// did, and with it whether there is room to go on ([`Outcome::exhausted`]).
     ///
     /// It must not unwind once anything has moved (the process is aborted if it does).
-    fn collect(&mut self, pause: &mut Pause<'_, Self::Alloc>) -> (Outcome, Result<(), OutOfMemory>);
+    ///
+    /// # Errors
+    /// If there is no memory to begin with. The heap is as it was.
+    fn collect(&mut self, pause: &mut Pause<'_, Self::Alloc>) -> Result<Outcome, NotBegun>;
 
-    /// Every region that holds closures, in no particular order, for who walks the heap while it is stopped. What mutators have
-    /// of it is in `capabilities`.
+    /// Calls `visit` for every region that holds closures, in no particular order; the heap is stopped. The parts of regions
+    /// that mutators hold are in `capabilities`.
     fn for_each_region(&self, capabilities: Capabilities<'_, Self::Alloc>, visit: &mut dyn FnMut(Region));
 }

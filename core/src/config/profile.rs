@@ -126,7 +126,7 @@ impl HeapProfile {
                 .any(|names| !names.is_empty())
     }
 
-    /// Whether closures need side words ([`crate::profile::Profiled`]).
+    /// Whether closures need side words ([`crate::profile::SideWords`]).
     pub fn needs_side_words(&self) -> bool {
         self.follows_uses() || self.follows_allocation()
     }

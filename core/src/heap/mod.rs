@@ -179,8 +179,8 @@ impl Heap {
     /// called before anything is condemned, and once in a collection.
     ///
     /// # Errors
-    /// If it cannot be guaranteed. Nothing has changed then: the collector returns the error, with
-    /// [`crate::collector::Outcome::not_begun`].
+    /// If it cannot be guaranteed. Nothing has changed then: the collector returns the error as
+    /// [`crate::collector::NotBegun`].
     pub fn prepare(&mut self, bytes: Bytes) -> Result<(), OutOfMemory> {
         self.blocks.prepare(bytes)
     }
@@ -260,7 +260,9 @@ impl Heap {
         if let Some(left) = left {
             self.retention.note_major(allocation);
             let needed = self.retention.needed(left);
-            self.blocks.return_free_megablocks(needed);
+            if !mutant!("memory/nothing-returned") {
+                self.blocks.return_free_megablocks(needed);
+            }
             self.blocks.dry_free_groups(needed);
         }
     }

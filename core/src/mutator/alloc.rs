@@ -6,8 +6,9 @@
 //! and the heap is as it was.
 
 use super::{Gc, Mutator, NoGc};
+use crate::alloc::Alloc;
 use crate::closure::{Closure, Header};
-use crate::collector::{Alloc, Collector};
+use crate::kind::MutatorKind;
 use crate::words::{Addr, Words};
 
 /// The initial value of a closure of fixed layout in heap `'h`. Written by the derive.
@@ -27,10 +28,10 @@ pub unsafe trait Init<'h> {
     unsafe fn write(self, payload: *mut u64);
 }
 
-impl<'h, C: Collector> Mutator<'h, C> {
+impl<'h, M: MutatorKind> Mutator<'h, M> {
     /// Allocate the closure that `init` describes. May collect before `init` runs, not after.
     #[inline(always)]
-    pub fn alloc<'m, I: Init<'h>>(&'m mut self, init: impl FnOnce(&'m NoGc<'h, C>) -> I) -> Gc<'m, 'h, I::Object> {
+    pub fn alloc<'m, I: Init<'h>>(&'m mut self, init: impl FnOnce(&'m NoGc<'h, M>) -> I) -> Gc<'m, 'h, I::Object> {
         self.alloc_with(init).1
     }
 
@@ -38,8 +39,8 @@ impl<'h, C: Collector> Mutator<'h, C> {
     #[inline(always)]
     pub fn alloc_with<'m, I: Init<'h>>(
         &'m mut self,
-        init: impl FnOnce(&'m NoGc<'h, C>) -> I,
-    ) -> (&'m NoGc<'h, C>, Gc<'m, 'h, I::Object>) {
+        init: impl FnOnce(&'m NoGc<'h, M>) -> I,
+    ) -> (&'m NoGc<'h, M>, Gc<'m, 'h, I::Object>) {
         let words = Words(I::WORDS);
         let at = self.reserve(words);
         let view = &self.view;
@@ -47,10 +48,12 @@ impl<'h, C: Collector> Mutator<'h, C> {
         let closure = at.0 as *mut u64;
         // SAFETY: `reserve` gave `WORDS` words that nobody else has, and `init`, which cannot allocate, left them alone.
         unsafe {
-            closure.write(Header::new(I::Object::INFO).0);
+            closure.write(Header::with_layout(I::Object::INFO, const { Header::layout(I::Object::INFO) }).0);
             value.write(closure.add(1));
         }
-        view.born(at);
+        if !mutant!("profiles/birth-not-noted") {
+            view.born(at);
+        }
         view.capability.alloc.commit(at, words);
         // SAFETY: the closure was just written, with the info table of its type.
         (view, unsafe { Gc::from_word(closure as u64) })
@@ -63,7 +66,7 @@ impl<'h, C: Collector> Mutator<'h, C> {
     pub fn with_view<'m, T: Closure>(
         &'m mut self,
         alloc: impl for<'a> FnOnce(&'a mut Self) -> Gc<'a, 'h, T>,
-    ) -> (&'m NoGc<'h, C>, Gc<'m, 'h, T>) {
+    ) -> (&'m NoGc<'h, M>, Gc<'m, 'h, T>) {
         let closure = alloc(self).to_word();
         // SAFETY: a closure of type `T` of this heap, which stays where it is: the mutator, which alone can have it moved, has
         // been ours since `alloc` returned, and is shared from here on for `'m`.
@@ -82,7 +85,8 @@ impl<'h, C: Collector> Mutator<'h, C> {
     #[cold]
     #[inline(never)]
     fn reserve_slow(&mut self, words: Words) -> Addr {
-        self.slow(|world, stay| world.refill(stay, words))
+        let (world, session) = self.session();
+        world.refill(session, words)
     }
 
     /// Allocate a closure that carries its size in its payload: `words` with the header. `write` fills the payload.
@@ -93,7 +97,7 @@ impl<'h, C: Collector> Mutator<'h, C> {
     pub(super) fn alloc_variable<'m, T: Closure>(
         &'m mut self,
         words: Words,
-        write: impl FnOnce(&'m NoGc<'h, C>, *mut u64),
+        write: impl FnOnce(&'m NoGc<'h, M>, *mut u64),
     ) -> Gc<'m, 'h, T> {
         let large = words.0 >= crate::block::LARGE_OBJECT.0;
         let at = if large {
@@ -105,7 +109,7 @@ impl<'h, C: Collector> Mutator<'h, C> {
         let closure = at.0 as *mut u64;
         write(view, closure.wrapping_add(1));
         // SAFETY: `at` is the start of `words` words that belong to this closure.
-        unsafe { closure.write(Header::new(T::INFO).0) };
+        unsafe { closure.write(Header::with_layout(T::INFO, const { Header::layout(T::INFO) }).0) };
         view.born(at);
         if !large {
             view.capability.alloc.commit(at, words);
@@ -117,7 +121,8 @@ impl<'h, C: Collector> Mutator<'h, C> {
     #[cold]
     #[inline(never)]
     fn reserve_large(&mut self, words: Words) -> Addr {
-        let at = self.slow(|world, stay| world.allocate_large(stay, words));
+        let (world, session) = self.session();
+        let at = world.allocate_large(session, words);
         // SAFETY: the collector has just given these words to this mutator, for a large object.
         unsafe { super::bytes::write_filler(at, words) };
         at

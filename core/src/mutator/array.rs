@@ -3,7 +3,7 @@
 use super::gc::Distinct;
 use super::{Gc, Mutator, NoGc};
 use crate::closure::{Closure, Kind, TypeInfo, pointer_array_words};
-use crate::collector::Collector;
+use crate::kind::MutatorKind;
 use crate::sync::Ordering;
 use std::marker::PhantomData;
 
@@ -23,12 +23,12 @@ unsafe impl<T: Distinct> Distinct for MutArray<T> {
     }
 }
 
-impl<'h, C: Collector> Mutator<'h, C> {
+impl<'h, M: MutatorKind> Mutator<'h, M> {
     /// Allocate an array of `len` pointers, each first what `init` gives.
     pub fn alloc_array<'m, T: Closure>(
         &'m mut self,
         len: usize,
-        init: impl FnOnce(&'m NoGc<'h, C>) -> Option<Gc<'m, 'h, T>>,
+        init: impl FnOnce(&'m NoGc<'h, M>) -> Option<Gc<'m, 'h, T>>,
     ) -> Gc<'m, 'h, MutArray<T>> {
         self.alloc_variable(pointer_array_words(len), |m, payload| {
             let first = Gc::option_to_word(init(m));
@@ -61,10 +61,10 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutArray<T>> {
     /// # Panics
     /// If `index` is out of bounds.
     #[inline(always)]
-    pub fn get<C: Collector>(self, m: &NoGc<'h, C>, index: usize) -> Option<Gc<'m, 'h, T>> {
+    pub fn get<M: MutatorKind>(self, m: &NoGc<'h, M>, index: usize) -> Option<Gc<'m, 'h, T>> {
         assert!(index < self.len(), "index {index} of an array of {}", self.len());
         // SAFETY: in bounds; every writer stores null or a pointer to a `T`.
-        unsafe { Gc::option_from_word(self.read_word::<C, true>(m, 1 + index)) }
+        unsafe { Gc::option_from_word(self.read_word::<M, true>(m, 1 + index)) }
     }
 
     /// Make slot `index` point to `value`.
@@ -72,7 +72,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutArray<T>> {
     /// # Panics
     /// If `index` is out of bounds.
     #[inline(always)]
-    pub fn set<C: Collector>(self, m: &NoGc<'h, C>, index: usize, value: Option<Gc<'_, 'h, T>>) {
+    pub fn set<M: MutatorKind>(self, m: &NoGc<'h, M>, index: usize, value: Option<Gc<'_, 'h, T>>) {
         assert!(index < self.len(), "index {index} of an array of {}", self.len());
         // SAFETY: in bounds; the slot points to `T`s.
         unsafe { self.write_pointer(m, 1 + index, value) }
@@ -88,9 +88,9 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutArray<T>> {
     /// # Panics
     /// If `index` is out of bounds.
     #[inline(always)]
-    pub fn compare_exchange<C: Collector>(
+    pub fn compare_exchange<M: MutatorKind>(
         self,
-        m: &'m NoGc<'h, C>,
+        m: &'m NoGc<'h, M>,
         index: usize,
         current: Option<Gc<'_, 'h, T>>,
         new: Option<Gc<'_, 'h, T>>,
@@ -105,9 +105,9 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutArray<T>> {
     /// # Panics
     /// If `index` is out of bounds.
     #[inline(always)]
-    pub fn swap<C: Collector>(
+    pub fn swap<M: MutatorKind>(
         self,
-        m: &'m NoGc<'h, C>,
+        m: &'m NoGc<'h, M>,
         index: usize,
         new: Option<Gc<'_, 'h, T>>,
     ) -> Option<Gc<'m, 'h, T>> {

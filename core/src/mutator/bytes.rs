@@ -4,7 +4,7 @@
 use super::gc::Distinct;
 use super::{Gc, Mutator, NoGc};
 use crate::closure::{Closure, Header, Kind, TypeInfo, byte_array_words};
-use crate::collector::Collector;
+use crate::kind::MutatorKind;
 use crate::sync::Ordering;
 use crate::sync::data::{AtomicU8, AtomicU64};
 use crate::words::{Addr, Words};
@@ -75,7 +75,7 @@ unsafe fn start_bytes(payload: *mut u64, len: usize) -> *mut u8 {
     }
 }
 
-impl<'h, C: Collector> Mutator<'h, C> {
+impl<'h, M: MutatorKind> Mutator<'h, M> {
     /// Allocate an immutable array of `len` bytes, all `byte`.
     #[inline]
     pub fn alloc_bytes_filled<'m>(&'m mut self, len: usize, byte: u8) -> Gc<'m, 'h, ByteArray> {
@@ -100,7 +100,7 @@ impl<'h, C: Collector> Mutator<'h, C> {
     pub fn alloc_bytes_with<'m>(
         &'m mut self,
         len: usize,
-        fill: impl FnOnce(&'m NoGc<'h, C>, &mut [u8]),
+        fill: impl FnOnce(&'m NoGc<'h, M>, &mut [u8]),
     ) -> Gc<'m, 'h, ByteArray> {
         self.alloc_variable(byte_array_words(len), |m, payload| {
             // SAFETY: `alloc_variable` gave room for `len` bytes, and nobody else sees them yet.

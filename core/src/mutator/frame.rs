@@ -6,20 +6,14 @@
 
 use super::gc::Brand;
 use super::{Gc, Mutator, NoGc};
-use crate::closure::{Closure, Slot};
-use crate::collector::Collector;
+use crate::closure::Closure;
+use crate::kind::MutatorKind;
 use crate::profile::{CostCentre, StackId};
+use crate::roots::frames::FrameHeader;
 use std::cell::Cell;
 use std::marker::PhantomData;
 
-/// What every frame starts with; its slots follow.
-#[derive(Debug)]
-#[repr(C)]
-pub(crate) struct FrameHeader {
-    below: *const FrameHeader,
-    slots: usize,
-}
-
+/// A frame of `N` slots.
 #[repr(C)]
 struct Frame<const N: usize> {
     header: FrameHeader,
@@ -92,7 +86,7 @@ impl<'h, T> Root<'_, 'h, T> {
 
     /// The closure, good until the mutator may collect.
     #[inline(always)]
-    pub fn get<'m, C: Collector>(&self, _m: &'m NoGc<'h, C>) -> Gc<'m, 'h, T> {
+    pub fn get<'m, M: MutatorKind>(&self, _m: &'m NoGc<'h, M>) -> Gc<'m, 'h, T> {
         // SAFETY: `put` and `set` store pointers to `T`s of heap `'h`, collections update them, and none runs while the
         // mutator is borrowed for `'m`.
         unsafe { Gc::from_word(self.slot.get()) }
@@ -108,7 +102,7 @@ impl<'h, T> OptionRoot<'_, 'h, T> {
 
     /// The closure, if there is one, good until the mutator may collect.
     #[inline(always)]
-    pub fn get<'m, C: Collector>(&self, _m: &'m NoGc<'h, C>) -> Option<Gc<'m, 'h, T>> {
+    pub fn get<'m, M: MutatorKind>(&self, _m: &'m NoGc<'h, M>) -> Option<Gc<'m, 'h, T>> {
         // SAFETY: as for `Root::get`, or the slot is empty.
         unsafe { Gc::option_from_word(self.slot.get()) }
     }
@@ -123,20 +117,22 @@ struct Restore<'a, T: Copy> {
 impl<T: Copy> Drop for Restore<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.cell.set(self.before);
+        if size_of::<T>() == size_of::<usize>() || !mutant!("profiles/cost-centre-not-left") {
+            self.cell.set(self.before);
+        }
     }
 }
 
-impl<'h, C: Collector> Mutator<'h, C> {
+impl<'h, M: MutatorKind> Mutator<'h, M> {
     /// Open a frame of `N` slots for the time of `body`. The slots are empty; [`FrameSlot::put`] makes each a typed root.
     ///
     /// `body` may give back a pointer: it lives as long as the mutator stays borrowed.
     #[inline(always)]
     pub fn frame<'m, R, const N: usize>(
         &'m mut self,
-        body: impl for<'f> FnOnce(&'m mut Mutator<'h, C>, [FrameSlot<'f, 'h>; N]) -> R,
+        body: impl for<'f> FnOnce(&'m mut Mutator<'h, M>, [FrameSlot<'f, 'h>; N]) -> R,
     ) -> R {
-        let top: *const Cell<*const FrameHeader> = &self.capability().frames;
+        let top: *const Cell<*const FrameHeader> = &self.view.capability.common.frames;
         // SAFETY: the cell lies in the mutator, which stays where it is while it is borrowed for `'m`, and only its thread
         // uses it. `top` is used before and after `body`, never while it runs. What `body` had, and may give back, is a
         // younger `&mut` to the same mutator: a mutator is not `Unpin`, so that reference does not claim the cell for itself.
@@ -164,8 +160,8 @@ impl<'h, C: Collector> Mutator<'h, C> {
     ///
     /// `body` may give back a pointer, as in [`Mutator::frame`]. It costs nothing unless a profile asks for it.
     #[inline(always)]
-    pub fn cost_centre<'m, R>(&'m mut self, centre: CostCentre, body: impl FnOnce(&'m mut Mutator<'h, C>) -> R) -> R {
-        let Some(side_words) = self.side_words.as_ref().filter(|_| C::PROFILED) else {
+    pub fn cost_centre<'m, R>(&'m mut self, centre: CostCentre, body: impl FnOnce(&'m mut Mutator<'h, M>) -> R) -> R {
+        let Some(side_words) = self.side_words.as_ref().filter(|_| M::OBSERVED) else {
             return body(self);
         };
         let before = self.cost_centres.get();
@@ -175,23 +171,5 @@ impl<'h, C: Collector> Mutator<'h, C> {
         let cell = unsafe { &*cell };
         let _leave = Restore { cell, before };
         body(self)
-    }
-}
-
-/// Calls `visit` for each slot of the frames from `top` down.
-///
-/// # Safety
-/// The thread that owns the frames must be stopped inside the heap.
-pub(crate) unsafe fn for_each_frame_slot(top: *const FrameHeader, mut visit: impl FnMut(Slot)) {
-    let mut frame = top;
-    while !frame.is_null() {
-        // SAFETY: frames are linked while they are open, and an open frame does not move (it is borrowed by its slots).
-        let header = unsafe { &*frame };
-        // SAFETY: `header.slots` slots follow the header (`repr(C)`, both aligned to 8).
-        let first = unsafe { frame.add(1) }.cast::<u64>().cast_mut();
-        for i in 0..header.slots {
-            visit(Slot(first.wrapping_add(i)));
-        }
-        frame = header.below;
     }
 }

@@ -1,9 +1,10 @@
 //! `Gc`: a pointer into a heap, good until the mutator may collect.
 
 use super::NoGc;
+use crate::capability::Barrier;
 use crate::closure::Slot;
 use crate::closure::{Closure, ClosureRef, TypeInfo};
-use crate::collector::{Barrier, Collector};
+use crate::kind::MutatorKind;
 use crate::sync::{Ordering, Word, shared_word};
 use std::marker::PhantomData;
 
@@ -124,8 +125,10 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
     /// `index` is that of a field that `T::INFO` describes.
     #[doc(hidden)]
     #[inline(always)]
-    pub unsafe fn read_word<C: Collector, const MUTABLE: bool>(self, m: &NoGc<'h, C>, index: usize) -> u64 {
-        m.used(self.closure());
+    pub unsafe fn read_word<M: MutatorKind, const MUTABLE: bool>(self, m: &NoGc<'h, M>, index: usize) -> u64 {
+        if !mutant!("profiles/reading-not-noted") {
+            m.used(self.closure());
+        }
         // SAFETY: the caller vouches for the index.
         let word = unsafe { self.payload(index) };
         if MUTABLE {
@@ -143,13 +146,15 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
     /// `index` is that of a mutable pointer field of `T`, and `value` points to a closure of that field's type.
     #[doc(hidden)]
     #[inline(always)]
-    pub unsafe fn write_pointer<C: Collector, U>(self, m: &NoGc<'h, C>, index: usize, value: Option<Gc<'_, 'h, U>>) {
+    pub unsafe fn write_pointer<M: MutatorKind, U>(self, m: &NoGc<'h, M>, index: usize, value: Option<Gc<'_, 'h, U>>) {
         // SAFETY: the caller vouches for the index.
         let word = unsafe { self.payload(index) };
-        m.used(self.closure());
+        if !mutant!("profiles/writing-not-noted") {
+            m.used(self.closure());
+        }
         let value = Gc::option_to_word(value);
         let new = ClosureRef(value as *mut u64);
-        C::Barrier::write(
+        M::Barrier::write(
             m.capability(),
             self.closure(),
             Slot(std::ptr::from_ref(word).cast::<u64>().cast_mut()),
@@ -165,9 +170,9 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
     /// # Safety
     /// `index` is that of a mutable pointer field of `T` to `U`s.
     #[inline(always)]
-    pub(crate) unsafe fn compare_exchange_pointer<C: Collector, U>(
+    pub(crate) unsafe fn compare_exchange_pointer<M: MutatorKind, U>(
         self,
-        m: &'m NoGc<'h, C>,
+        m: &'m NoGc<'h, M>,
         index: usize,
         current: Option<Gc<'_, 'h, U>>,
         new: Option<Gc<'_, 'h, U>>,
@@ -192,9 +197,9 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
     /// # Safety
     /// As [`Gc::compare_exchange_pointer`].
     #[inline(always)]
-    pub(crate) unsafe fn swap_pointer<C: Collector, U>(
+    pub(crate) unsafe fn swap_pointer<M: MutatorKind, U>(
         self,
-        m: &'m NoGc<'h, C>,
+        m: &'m NoGc<'h, M>,
         index: usize,
         new: Option<Gc<'_, 'h, U>>,
     ) -> Option<Gc<'m, 'h, U>> {
@@ -211,9 +216,9 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
     /// The write barrier of a store that had to come first, since what it overwrote was known only then. No collection comes between them:
     /// the mutator is borrowed.
     #[inline(always)]
-    fn exchanged<C: Collector>(self, m: &NoGc<'h, C>, word: &Word, old: u64, new: u64) {
+    fn exchanged<M: MutatorKind>(self, m: &NoGc<'h, M>, word: &Word, old: u64, new: u64) {
         m.used(self.closure());
-        C::Barrier::write(
+        M::Barrier::write(
             m.capability(),
             self.closure(),
             Slot(std::ptr::from_ref(word).cast::<u64>().cast_mut()),

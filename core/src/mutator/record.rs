@@ -3,7 +3,7 @@
 use super::gc::{Any, Distinct};
 use super::{Gc, Mutator, NoGc};
 use crate::closure::{Closure, Kind, RecordShape, TypeInfo};
-use crate::collector::Collector;
+use crate::kind::MutatorKind;
 use crate::sync::Ordering;
 use crate::sync::data::AtomicU64;
 
@@ -20,7 +20,7 @@ unsafe impl Closure for Record {
 // SAFETY: no other type has this table.
 unsafe impl Distinct for Record {}
 
-impl<'h, C: Collector> Mutator<'h, C> {
+impl<'h, M: MutatorKind> Mutator<'h, M> {
     /// Allocate a record of `shape`, all null and zero.
     pub fn alloc_record<'m>(&'m mut self, shape: RecordShape) -> Gc<'m, 'h, Record> {
         self.alloc_variable(shape.words(), |_, payload| {
@@ -46,14 +46,14 @@ impl<'m, 'h> Gc<'m, 'h, Record> {
     /// # Panics
     /// If `index` is out of bounds.
     #[inline(always)]
-    pub fn get<C: Collector>(self, m: &NoGc<'h, C>, index: usize) -> Option<Gc<'m, 'h, Any>> {
+    pub fn get<M: MutatorKind>(self, m: &NoGc<'h, M>, index: usize) -> Option<Gc<'m, 'h, Any>> {
         assert!(
             index < self.shape().pointers as usize,
             "pointer {index} of a record of {:?}",
             self.shape()
         );
         // SAFETY: in bounds; every writer stores null or a pointer to a closure.
-        unsafe { Gc::option_from_word(self.read_word::<C, true>(m, 1 + index)) }
+        unsafe { Gc::option_from_word(self.read_word::<M, true>(m, 1 + index)) }
     }
 
     /// Make pointer `index` point to `value`.
@@ -61,7 +61,7 @@ impl<'m, 'h> Gc<'m, 'h, Record> {
     /// # Panics
     /// If `index` is out of bounds.
     #[inline(always)]
-    pub fn set<C: Collector>(self, m: &NoGc<'h, C>, index: usize, value: Option<Gc<'_, 'h, Any>>) {
+    pub fn set<M: MutatorKind>(self, m: &NoGc<'h, M>, index: usize, value: Option<Gc<'_, 'h, Any>>) {
         assert!(
             index < self.shape().pointers as usize,
             "pointer {index} of a record of {:?}",

@@ -3,7 +3,7 @@
 use super::gc::Distinct;
 use super::{Gc, Init, NoGc};
 use crate::closure::{Closure, Kind, TypeInfo};
-use crate::collector::Collector;
+use crate::kind::MutatorKind;
 use std::marker::PhantomData;
 
 /// One mutable pointer to a `T`, or null.
@@ -49,14 +49,14 @@ unsafe impl<'h, T: Closure> Init<'h> for MutVarInit<'_, 'h, T> {
 impl<'m, 'h, T: Closure> Gc<'m, 'h, MutVar<T>> {
     /// What the variable points to.
     #[inline(always)]
-    pub fn read<C: Collector>(self, m: &NoGc<'h, C>) -> Option<Gc<'m, 'h, T>> {
+    pub fn read<M: MutatorKind>(self, m: &NoGc<'h, M>) -> Option<Gc<'m, 'h, T>> {
         // SAFETY: the one word of payload, null or a pointer to a `T`.
-        unsafe { Gc::option_from_word(self.read_word::<C, true>(m, 0)) }
+        unsafe { Gc::option_from_word(self.read_word::<M, true>(m, 0)) }
     }
 
     /// Make the variable point to `value`.
     #[inline(always)]
-    pub fn write<C: Collector>(self, m: &NoGc<'h, C>, value: Option<Gc<'_, 'h, T>>) {
+    pub fn write<M: MutatorKind>(self, m: &NoGc<'h, M>, value: Option<Gc<'_, 'h, T>>) {
         // SAFETY: the one word of payload, a pointer to a `T`.
         unsafe { self.write_pointer(m, 0, value) }
     }
@@ -68,9 +68,9 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutVar<T>> {
     /// # Errors
     /// What the variable points to, if it is not `current`.
     #[inline(always)]
-    pub fn compare_exchange<C: Collector>(
+    pub fn compare_exchange<M: MutatorKind>(
         self,
-        m: &'m NoGc<'h, C>,
+        m: &'m NoGc<'h, M>,
         current: Option<Gc<'_, 'h, T>>,
         new: Option<Gc<'_, 'h, T>>,
     ) -> Result<(), Option<Gc<'m, 'h, T>>> {
@@ -80,7 +80,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutVar<T>> {
 
     /// Make the variable point to `new` and say what it pointed to, in one step, whatever other threads do.
     #[inline(always)]
-    pub fn swap<C: Collector>(self, m: &'m NoGc<'h, C>, new: Option<Gc<'_, 'h, T>>) -> Option<Gc<'m, 'h, T>> {
+    pub fn swap<M: MutatorKind>(self, m: &'m NoGc<'h, M>, new: Option<Gc<'_, 'h, T>>) -> Option<Gc<'m, 'h, T>> {
         // SAFETY: the one word of payload, a pointer to a `T`.
         unsafe { self.swap_pointer(m, 0, new) }
     }

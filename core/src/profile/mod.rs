@@ -4,9 +4,9 @@
 //! offset from the table's base as the closure from the heap's. The closure's header is not
 //! widened.
 //!
-//! * *Written* by mutators of a [`Profiled`] collector, when they allocate and when they read or
-//!   write a field. [`crate::collector::Collector::PROFILED`] is a constant, so a mutator of any
-//!   other collector has not one instruction for it.
+//! * *Written* by observed mutators ([`crate::mutator::MutatorKind::OBSERVED`]), when they allocate
+//!   and when they read or write a field. That is a constant, so other mutators have not one
+//!   instruction for it.
 //! * *Moved* after a copying collection has traced everything, and before it frees from-space:
 //!   [`SideWords`] walks from-space, where each live closure has left its new address. Before a
 //!   compaction slides, the live map is walked instead. So the loops that copy and slide know
@@ -25,12 +25,10 @@
 
 mod biography;
 mod cost_centre;
-mod profiled;
 mod side_word;
 mod side_words;
 
 pub use biography::{Biographies, Spans};
 pub use cost_centre::{CostCentre, StackId};
-pub use profiled::Profiled;
 pub use side_word::{LAST_ERA, SideWord};
 pub use side_words::SideWords;

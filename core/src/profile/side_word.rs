@@ -41,7 +41,8 @@ impl SideWord {
     /// would be used again.
     #[inline(always)]
     pub(super) fn unexplained_since(self) -> u64 {
-        self.last_used().map_or(self.created(), |last| last + 1)
+        let next = u64::from(!mutant!("profiles/used-again-too-early"));
+        self.last_used().map_or(self.created(), |last| last + next)
     }
 
     #[inline(always)]

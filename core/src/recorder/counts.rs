@@ -1,53 +1,23 @@
-//! What the heap tells the recorder.
+//! The figures that the world and the heap pass to the recorder.
 
-use gclab_stats::{Shared, Tasks, WorkSearch};
+use gclab_stats::{Memory, Tasks, Work};
 
-/// What a collection counted, told to [`Recorder::gc_end`](super::Recorder::gc_end). Sizes in bytes; see [`Collection`](gclab_stats::Collection) for what each means.
+/// The parts of a collection's record that the collector, the world and the heap fill in, for
+/// [`Recorder::gc_end`](super::Recorder::gc_end).
 #[derive(Clone, Debug, Default)]
-pub struct GcCounts {
-    /// Oldest generation collected.
-    pub generation: u32,
-    /// Whether all generations were collected.
-    pub major: bool,
-    /// Whether somebody asked for it.
+pub struct Ended {
+    /// What the collector did.
+    pub work: Work,
+    /// Whether the program, a profiler or the end of the run asked for the collection.
     pub forced: bool,
-    /// GC threads that took part, at least 1.
-    pub threads: u32,
-    /// Allocated by all capabilities since the start of the world: the recorder takes the difference.
+    /// Bytes allocated by all capabilities since the start of the world: the recorder takes the difference.
     pub allocated_total: u64,
-    /// Copied.
-    pub copied: u64,
-    /// Live after it.
-    pub live: u64,
-    /// Of `live`: large objects.
-    pub large: u64,
-    /// Block space minus `live`.
-    pub slop: u64,
-    /// Megablocks mapped.
-    pub in_use: u64,
-    /// Mapped and unused.
-    pub fragmentation: u64,
-    /// All that counts under the limit.
-    pub taken: u64,
-    /// Given back to the system.
-    pub returned: u64,
-    /// Copied by the busiest thread (0 when sequential).
-    pub par_max: u64,
-    /// Copied in balance (0 when sequential).
-    pub par_balanced: u64,
-    /// Copied into a generation that was not itself collected.
-    pub promoted: u64,
-    /// Remembered entries scanned.
-    pub remembered: u64,
-    /// CPU time in nanoseconds of the GC threads other than the one that calls `gc_end`.
-    pub workers_cpu_ns: u64,
-    /// Searches for work, by all threads (zeros when sequential).
-    pub search: WorkSearch,
-    /// How the work was shared out, and what each thread did.
-    pub shared: Shared,
+    /// The heap's memory afterwards. The recorder reads `resident`.
+    pub memory: Memory,
 }
 
-/// What the heap knows at the end of a run, told to [`Recorder::finish`](super::Recorder::finish). Sizes in bytes; see [`Statistics`](gclab_stats::Statistics).
+/// The figures that the heap knows at the end of a run, for [`Recorder::finish`](super::Recorder::finish). Sizes are in bytes; see
+/// [`Statistics`](gclab_stats::Statistics).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FinalCounts {
     /// Allocated by all capabilities since the start of the world.

@@ -9,11 +9,12 @@
 mod counts;
 mod resident;
 
-pub use counts::{FinalCounts, GcCounts};
+pub use counts::{Ended, FinalCounts};
 
 use crate::clock::{Clock, ProcessUsage};
+use crate::words::Bytes;
 use gclab_stats::render::Printer;
-use gclab_stats::{Collection, GenerationStats, Statistics, Times};
+use gclab_stats::{Before, Collection, GenerationStats, Statistics, Times, Timing};
 use resident::Resident;
 
 /// All clocks of the process at one moment.
@@ -123,54 +124,48 @@ impl Recorder {
     }
 
     /// The collection has ended and the mutators are about to go on. Returns its record.
-    pub fn gc_end(&mut self, counts: &GcCounts) -> &Collection {
+    pub fn gc_end(&mut self, ended: Ended) -> &Collection {
         let thread_cpu_ns = Clock::thread_cpu_ns();
         let usage = Clock::process_usage();
-        self.gc_ended(counts, self.clock.elapsed_ns(), thread_cpu_ns, usage)
+        self.gc_ended(ended, self.clock.elapsed_ns(), thread_cpu_ns, usage)
     }
 
-    fn gc_ended(&mut self, counts: &GcCounts, elapsed_ns: u64, thread_cpu_ns: u64, usage: ProcessUsage) -> &Collection {
+    fn gc_ended(&mut self, ended: Ended, elapsed_ns: u64, thread_cpu_ns: u64, usage: ProcessUsage) -> &Collection {
+        let Ended {
+            mut work,
+            forced,
+            allocated_total,
+            mut memory,
+        } = ended;
         let started = self.gc_started;
         let leader_cpu_ns = thread_cpu_ns.saturating_sub(started.thread_cpu_ns);
-        let mut shared = counts.shared.clone();
-        if let Some(leader) = shared.threads.first_mut() {
+        let mut cpu_ns = leader_cpu_ns;
+        if let Some((leader, others)) = work.shared.threads.split_first_mut() {
             leader.cpu_ns = leader_cpu_ns;
+            cpu_ns += others.iter().map(|thread| thread.cpu_ns).sum::<u64>();
         }
+        memory.resident = if work.major { self.resident.read() } else { None };
         let collection = Collection {
-            generation: counts.generation,
-            major: counts.major,
-            forced: counts.forced,
-            threads: counts.threads,
-            allocated: counts.allocated_total - self.allocated_at_last,
-            copied: counts.copied,
-            live: counts.live,
-            large: counts.large,
-            slop: counts.slop,
-            in_use: counts.in_use,
-            fragmentation: counts.fragmentation,
-            taken: counts.taken,
-            returned: counts.returned,
-            resident: if counts.major { self.resident.read() } else { None },
-            par_max: counts.par_max,
-            par_balanced: counts.par_balanced,
-            promoted: counts.promoted,
-            shared,
-            remembered: counts.remembered,
-            start_ns: started.elapsed_ns,
-            sync_ns: started.sync_ns,
-            elapsed_ns: elapsed_ns.saturating_sub(started.elapsed_ns),
-            cpu_ns: leader_cpu_ns + counts.workers_cpu_ns,
-            total_cpu_ns: usage.cpu_ns.saturating_sub(self.start.cpu_ns),
-            faults: usage.faults.saturating_sub(started.faults),
-            faults_before: started.faults.saturating_sub(self.faults_at_last_end),
+            before: Before {
+                forced,
+                allocated: Bytes((allocated_total - self.allocated_at_last) as usize),
+                sync_ns: started.sync_ns,
+                faults: started.faults.saturating_sub(self.faults_at_last_end),
+            },
+            time: Timing {
+                start_ns: started.elapsed_ns,
+                elapsed_ns: elapsed_ns.saturating_sub(started.elapsed_ns),
+                cpu_ns,
+                total_cpu_ns: usage.cpu_ns.saturating_sub(self.start.cpu_ns),
+                faults: usage.faults.saturating_sub(started.faults),
+            },
+            work,
+            memory,
         };
-        self.allocated_at_last = counts.allocated_total;
+        self.allocated_at_last = allocated_total;
         self.faults_at_last_end = usage.faults;
-        self.gc.cpu_ns += collection.cpu_ns;
-        self.gc.elapsed_ns += collection.elapsed_ns;
-        self.stats.search.any_work += counts.search.any_work;
-        self.stats.search.no_work += counts.search.no_work;
-        self.stats.search.scav_find_work += counts.search.scav_find_work;
+        self.gc.cpu_ns += collection.time.cpu_ns;
+        self.gc.elapsed_ns += collection.time.elapsed_ns;
         if let Some(printer) = &self.printer {
             printer.collection(&collection);
         }
@@ -182,7 +177,7 @@ impl Recorder {
         &self.last
     }
 
-    /// Whoever looks at the stopped heap begins to.
+    /// The time at which a listener begins to look at the stopped heap.
     pub fn look_start(&self) -> Times {
         Times {
             cpu_ns: Clock::process_cpu_ns(),
@@ -190,7 +185,7 @@ impl Recorder {
         }
     }
 
-    /// And is done: what [`Recorder::look_start`] gave.
+    /// The listener is done; `started` is what [`Recorder::look_start`] returned.
     pub fn look_end(&mut self, started: Times) {
         let now = self.look_start();
         self.prof.cpu_ns += now.cpu_ns.saturating_sub(started.cpu_ns);

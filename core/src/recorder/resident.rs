@@ -1,12 +1,11 @@
-//! What the process holds of the machine's memory, as the system counts it.
+//! The memory of the machine that the process holds, as the system counts it.
 
+use crate::memory::PAGE;
+use crate::words::Bytes;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-/// Bytes of a page, in which `statm` counts.
-const PAGE: u64 = crate::memory::PAGE.0 as u64;
-
-/// Reads the resident set of this process: `/proc/self/statm`, kept open. A reading takes one system call, about a microsecond; so it is taken after
+/// Reads the resident set of this process: `/proc/self/statm`, kept open, which counts in pages. A reading takes one system call, about a microsecond; so it is taken after
 /// major collections only.
 #[derive(Debug)]
 pub(super) struct Resident(Option<File>);
@@ -17,11 +16,11 @@ impl Resident {
     }
 
     /// Bytes that are resident now; `None` where the system does not say.
-    pub fn read(&self) -> Option<u64> {
+    pub fn read(&self) -> Option<Bytes> {
         let mut text = [0; 128];
         let length = self.0.as_ref()?.read_at(&mut text, 0).ok()?;
         let pages = std::str::from_utf8(&text[..length]).ok()?.split(' ').nth(1)?;
-        Some(pages.parse::<u64>().ok()? * PAGE)
+        Some(Bytes(pages.parse::<usize>().ok()? * PAGE.0))
     }
 }
 
@@ -38,7 +37,7 @@ mod tests {
         let touched = vec![1u8; 64 << 20];
         let after = resident.read().expect("it was said before");
         assert!(
-            after >= before + (48 << 20),
+            after >= before + Bytes::mib(48),
             "{before} and {after}, for {}",
             touched.len()
         );

@@ -1,7 +1,7 @@
 //! Accumulation from stamps that the test makes up, and from real clocks.
 
 use super::*;
-use gclab_stats::{GcThread, Shared, Sharing, WorkSearch};
+use gclab_stats::{GcThread, Shared, Sharing, Work, WorkSearch};
 
 /// A recorder whose clocks say what the test says: elapsed, CPU and faults as given.
 struct Driven(Recorder);
@@ -16,7 +16,7 @@ impl Driven {
         requested: u64,
         start: (u64, u64, u64),
         end: (u64, u64, u64, u64),
-        counts: GcCounts,
+        ended: Ended,
     ) -> Collection {
         let (elapsed_ns, thread_cpu_ns, faults) = start;
         self.0.gc_started = Started {
@@ -27,7 +27,7 @@ impl Driven {
         };
         let (elapsed_ns, thread_cpu_ns, cpu_ns, faults) = end;
         self.0
-            .gc_ended(&counts, elapsed_ns, thread_cpu_ns, ProcessUsage { cpu_ns, faults })
+            .gc_ended(ended, elapsed_ns, thread_cpu_ns, ProcessUsage { cpu_ns, faults })
             .clone()
     }
 }
@@ -40,25 +40,31 @@ fn at((elapsed_ns, cpu_ns, faults): (u64, u64, u64)) -> Stamp {
     }
 }
 
-fn minor(allocated_total: u64, live: u64) -> GcCounts {
-    GcCounts {
-        threads: 1,
+fn minor(allocated_total: u64, live: usize) -> Ended {
+    Ended {
         allocated_total,
-        live,
-        copied: 10,
-        large: 900,
-        slop: 900,
-        ..GcCounts::default()
+        work: Work {
+            live: Bytes(live),
+            copied: Bytes(10),
+            large: Bytes(900),
+            slop: Bytes(900),
+            ..Work::default()
+        },
+        ..Ended::default()
     }
 }
 
-fn major(allocated_total: u64, live: u64) -> GcCounts {
-    GcCounts {
-        generation: 1,
-        major: true,
-        large: 3,
-        slop: 5,
-        ..minor(allocated_total, live)
+fn major(allocated_total: u64, live: usize) -> Ended {
+    let minor = minor(allocated_total, live);
+    Ended {
+        work: Work {
+            generation: 1,
+            major: true,
+            large: Bytes(3),
+            slop: Bytes(5),
+            ..minor.work
+        },
+        ..minor
     }
 }
 
@@ -69,32 +75,30 @@ fn a_run_adds_up() {
     let first = run.collection(200, (210, 5, 70), (260, 45, 1300, 75), minor(1000, 999));
     assert_eq!(
         (
-            first.allocated,
-            first.sync_ns,
-            first.start_ns,
-            first.elapsed_ns,
-            first.cpu_ns
+            first.before.allocated,
+            first.before.sync_ns,
+            first.time.start_ns,
+            first.time.elapsed_ns,
+            first.time.cpu_ns
         ),
-        (1000, 10, 210, 50, 40)
+        (Bytes(1000), 10, 210, 50, 40)
     );
-    assert_eq!((first.faults_before, first.faults, first.total_cpu_ns), (20, 5, 300));
-    let parallel = GcCounts {
-        threads: 2,
-        workers_cpu_ns: 30,
-        par_max: 7,
-        par_balanced: 6,
-        ..major(1500, 300)
-    };
+    assert_eq!(
+        (first.before.faults, first.time.faults, first.time.total_cpu_ns),
+        (20, 5, 300)
+    );
+    let two = vec![gc_thread(7, [0; 4], 0), gc_thread(3, [0; 4], 30)];
+    let parallel = shared(major(1500, 300), Sharing::Balanced, two, 0);
     let second = run.collection(400, (400, 100, 80), (430, 120, 1500, 80), parallel);
     assert_eq!(
         (
-            second.allocated,
-            second.sync_ns,
-            second.cpu_ns,
-            second.faults_before,
-            second.faults
+            second.before.allocated,
+            second.before.sync_ns,
+            second.time.cpu_ns,
+            second.before.faults,
+            second.time.faults
         ),
-        (500, 0, 50, 5, 0)
+        (Bytes(500), 0, 50, 5, 0)
     );
     run.0.exit_start = Some(at((1000, 2000, 90)));
     run.0.stopped_at_exit = run.0.gc;
@@ -214,7 +218,7 @@ fn with_real_clocks_the_parts_add_up_to_the_total() {
     for i in 1..=10 {
         let requested = recorder.clock().elapsed_ns();
         recorder.gc_start(requested);
-        recorder.gc_end(&minor(i * 100, 1));
+        recorder.gc_end(minor(i * 100, 1));
     }
     recorder.exit_start();
     let stats = recorder.finish(&FinalCounts {
@@ -229,7 +233,7 @@ fn with_real_clocks_the_parts_add_up_to_the_total() {
         stats
             .collections
             .windows(2)
-            .all(|c| c[0].start_ns + c[0].elapsed_ns <= c[1].start_ns)
+            .all(|c| c[0].time.start_ns + c[0].time.elapsed_ns <= c[1].time.start_ns)
     );
 }
 
@@ -250,17 +254,13 @@ fn gc_thread(copied: u64, times: [u64; 4], cpu_ns: u64) -> GcThread {
     }
 }
 
-fn shared(counts: GcCounts, sharing: Sharing, threads: Vec<GcThread>, parallel_ns: u64) -> GcCounts {
-    GcCounts {
-        threads: threads.len().max(1) as u32,
-        workers_cpu_ns: threads.iter().map(|thread| thread.cpu_ns).sum(),
-        shared: Shared {
-            sharing,
-            threads,
-            parallel_ns,
-        },
-        ..counts
-    }
+fn shared(mut ended: Ended, sharing: Sharing, threads: Vec<GcThread>, parallel_ns: u64) -> Ended {
+    ended.work.shared = Shared {
+        sharing,
+        threads,
+        parallel_ns,
+    };
+    ended
 }
 
 #[test]
@@ -271,7 +271,7 @@ fn parallel_collections_add_up_by_thread_and_by_decision() {
     let first = shared(minor(100, 10), Sharing::Balanced, two, 40);
     let first = run.collection(100, (103, 7, 0), (153, 47, 200, 0), first);
     // The leader's CPU time is the collecting thread's, over the whole pause.
-    assert_eq!((first.cpu_ns, first.shared.threads[0].cpu_ns), (40 + 25, 40));
+    assert_eq!((first.time.cpu_ns, first.work.shared.threads[0].cpu_ns), (40 + 25, 40));
     let three = vec![gc_thread(5, [0, 10, 0, 0], 0); 3];
     let second = shared(major(200, 10), Sharing::Owners, three, 10);
     run.collection(300, (320, 50, 0), (340, 70, 300, 0), second);

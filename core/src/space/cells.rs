@@ -15,9 +15,10 @@
 //! Costs: to condemn and to sweep, a cache line of bits for each block; a refill, the bits up to
 //! the end of the next hole. Memory: that of the mark bits, and 16 bytes a segment.
 
-use super::{MarkBits, SizeClass};
+use super::MarkBits;
+use crate::alloc::{Cells, SizeClass};
 use crate::block::{BlockRun, BlockState, Region, poison};
-use crate::collector::{Capabilities, Capability, Cells};
+use crate::capability::{Capabilities, Capability};
 use crate::heap::{Heap, OutOfMemory};
 use crate::words::{Addr, Bytes, Words};
 
@@ -65,7 +66,7 @@ impl CellSpace {
         &mut self,
         heap: &mut Heap,
         marks: &mut MarkBits,
-        capability: &Capability<Cells>,
+        capability: Capability<'_, Cells>,
         words: Words,
     ) -> Result<(), OutOfMemory> {
         let class = SizeClass::of(words);
@@ -81,7 +82,9 @@ impl CellSpace {
             }
         };
         self.taken += end.0 - start.0;
-        marks.set_every(start, end, class.cell());
+        if !mutant!("cells/hole-not-marked") {
+            marks.set_every(start, end, class.cell());
+        }
         capability.alloc().set_hole(class, start, end);
         Ok(())
     }
@@ -89,11 +92,13 @@ impl CellSpace {
     /// Prepares for marking: takes the mutators' holes back, and clears the marks.
     pub fn condemn(&mut self, marks: &mut MarkBits, capabilities: Capabilities<'_, Cells>) {
         for (class, cells) in SizeClass::all().zip(&self.classes) {
-            for capability in capabilities.iter() {
+            for capability in capabilities.iter().filter(|_| !mutant!("cells/hole-kept")) {
                 capability.alloc().leave_hole(class);
             }
             for run in &cells.segments {
-                marks.clear(run.start(), run.end());
+                if !mutant!("cells/marks-not-cleared") {
+                    marks.clear(run.start(), run.end());
+                }
             }
         }
     }
@@ -106,7 +111,9 @@ impl CellSpace {
                 let lives = marks.next_set(run.start(), run.end()).is_some();
                 if !lives {
                     self.held -= run.bytes().0;
-                    heap.free(*run);
+                    if !mutant!("cells/segment-kept") {
+                        heap.free(*run);
+                    }
                 }
                 lives
             });
@@ -158,7 +165,8 @@ impl Class {
                 let live = marks.next_set(from, end).unwrap_or(end);
                 if live > from {
                     self.at = live;
-                    return Some((from, live));
+                    let behind = mutant!("cells/hole-too-long", live => Addr((live.0 + cell).min(end.0)));
+                    return Some((from, behind));
                 }
                 from.0 += cell;
             }
@@ -170,7 +178,9 @@ impl Class {
 
     /// Starts the search for holes again, at the first segment.
     fn rewind(&mut self) {
-        (self.next, self.at) = (0, Addr::NULL);
+        if !mutant!("cells/never-reused") {
+            (self.next, self.at) = (0, Addr::NULL);
+        }
     }
 
     /// Poisons all holes after a sweep, so that a use of free memory is found.

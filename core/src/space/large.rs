@@ -51,7 +51,9 @@ impl LargeObjects {
     pub fn condemn(&mut self, marks: &mut MarkBits) {
         for object in &self.objects {
             let start = object.run.start();
-            marks.clear(start, Addr(start.0 + 8));
+            if !mutant!("mark/large-mark-not-cleared") {
+                marks.clear(start, Addr(start.0 + 8));
+            }
         }
     }
 

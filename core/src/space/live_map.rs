@@ -114,7 +114,9 @@ impl LiveMap {
         while left > 0 {
             let here = left.min(ENTRY);
             self.set::<PARALLEL>(entry, low_bits(here));
-            self.overhang[entry].store(here as u8, Relaxed);
+            if !mutant!("compact/overhang-lost") {
+                self.overhang[entry].store(here as u8, Relaxed);
+            }
             left -= here;
             entry += 1;
         }

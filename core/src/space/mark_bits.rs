@@ -15,7 +15,6 @@ use super::Marks;
 use crate::block::{MEGABLOCK, Shortage};
 use crate::heap::{Heap, OutOfMemory};
 use crate::memory::Table;
-use crate::mutant;
 use crate::sync::{MappedU64, Ordering::Relaxed, shared_word};
 use crate::words::{Addr, Bytes, Words};
 

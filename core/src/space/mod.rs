@@ -15,7 +15,7 @@
 //! changes when they change step.
 //!
 //! Those are the spaces of collectors that copy. Collectors that leave closures in place use
-//! [`CellSpace`] with cells of [size classes](SizeClass), [`LargeObjects`] for closures that are
+//! [`CellSpace`] with cells of [size classes](crate::alloc::SizeClass), [`LargeObjects`] for closures that are
 //! too large for cells, and [`MarkBits`], which say which closures live. Such a space belongs to
 //! one step: 1 if everything is collected each time.
 
@@ -26,7 +26,6 @@ mod mark_bits;
 mod marked_regions;
 mod marks;
 mod nursery;
-mod size_class;
 mod steps;
 
 pub use cells::CellSpace;
@@ -37,7 +36,6 @@ pub use mark_bits::MarkBits;
 pub(crate) use mark_bits::set_bits;
 pub use marks::Marks;
 pub use nursery::Nursery;
-pub use size_class::SizeClass;
 pub use steps::{Chunk, Lane, LargeObject, Step, Steps};
 
 pub use crate::block::{FIRST_OLD_STEP, LARGE_OBJECT, Region};

@@ -11,8 +11,10 @@
 //! default `-A`): those of all capabilities together.
 
 use super::LargeObject;
+use crate::alloc::Bump;
 use crate::block::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockRun, BlockState, Region, blocks_for, poison};
-use crate::collector::{Bump, Capabilities, Capability, Refill};
+use crate::capability::{Capabilities, Capability};
+use crate::cause::Refill;
 use crate::config::Config;
 use crate::heap::{Heap, OutOfMemory};
 use crate::words::{Addr, Bytes, Words};
@@ -105,7 +107,7 @@ impl Nursery {
     }
 
     /// Gives the mutator of a capability the next run.
-    pub fn refill(&mut self, capability: &Capability<Bump>) -> Refill {
+    pub fn refill(&mut self, capability: Capability<'_, Bump>) -> Refill {
         self.leave_one(capability);
         let number = capability.number();
         let area_number = self.area_of(number);
@@ -124,7 +126,7 @@ impl Nursery {
         capabilities.iter().for_each(|capability| self.leave_one(capability));
     }
 
-    fn leave_one(&mut self, capability: &Capability<Bump>) {
+    fn leave_one(&mut self, capability: Capability<'_, Bump>) {
         let number = capability.number();
         let area_number = self.area_of(number);
         let end = capability.alloc().leave_region();

@@ -27,10 +27,9 @@
 
 use crate::block::BlockRun;
 use crate::closure::{ClosureRef, Slot, VARIABLE};
-use crate::collector::RootSlot;
 use crate::heap::Heap;
-use crate::mutant;
 use crate::profile::SideWords;
+use crate::roots::{RootSlot, Roots};
 use crate::space::{Chunk, ENTRY, ENTRY_BYTES, Lane, LargeObject, LiveMap, LiveView, Marks, Steps};
 use crate::words::{Addr, Bytes, Words};
 
@@ -87,6 +86,14 @@ impl<'m> Compactor<'m> {
         }
     }
 
+    /// Updates the roots, and the weak slots whose referents live.
+    pub fn update_roots(&self, roots: Roots<'_>) {
+        if !mutant!("compact/root-forgotten") {
+            roots.for_each(|slot| self.update(slot));
+        }
+        roots.for_each_weak(|slot| self.update(slot));
+    }
+
     /// Updates a root, or a weak slot whose referent lives.
     #[inline]
     pub fn update(&self, slot: RootSlot<'_>) {
@@ -98,9 +105,8 @@ impl<'m> Compactor<'m> {
     /// Moves everything to its place, and updates all slots.
     pub fn slide(&mut self) {
         let map = self.map.view();
-        if let Some(side_words) = self.map.side_words()
-            && !mutant!("profiles/side-words-not-slid")
-        {
+        let side_words = self.map.side_words();
+        if let Some(side_words) = side_words.filter(|_| !mutant!("profiles/side-words-not-slid")) {
             for chunk in self.lanes.iter().flatten() {
                 // SAFETY: everything is planned, and nothing has moved.
                 unsafe { move_side_words(*chunk, map, side_words) };
@@ -114,13 +120,13 @@ impl<'m> Compactor<'m> {
     pub fn finish(self, heap: &mut Heap, steps: &mut Steps) -> Compacted {
         let [scanned, flat] = self.ends;
         for chunk in self.lanes.iter().flatten() {
-            if !mutant!("compaction/map-kept") {
+            if !mutant!("compact/map-kept") {
                 self.map
                     .clear(chunk.run.start(), chunk.end.align_up(Bytes(ENTRY_BYTES)));
             }
         }
         for start in self.large.iter().map(|large| large.run.start()) {
-            if !mutant!("compaction/large-kept") {
+            if !mutant!("compact/large-kept") {
                 self.map.clear(start, start + Bytes(ENTRY_BYTES));
             }
         }
@@ -157,12 +163,8 @@ fn plan_lane(chunks: &mut [Chunk], map: &mut LiveMap) -> Vec<Addr> {
         while at < chunk.end {
             let words = map.words_beginning(at);
             if words.0 > 0 {
-                let end = if mutant!("compaction/torn-apart") {
-                    free.0 + 1
-                } else {
-                    free.0 + words.0 * 8
-                };
-                if end > limit.0 {
+                let needed = mutant!("compact/torn-apart", words.0 * 8 => 1);
+                if free.0 + needed > limit.0 {
                     let next = chunks[ends.len()].run;
                     ends.push(next.start());
                     (free, limit) = (next.start(), next.end());
@@ -248,14 +250,13 @@ unsafe fn slide_with_popcnt(large: &[LargeObject], lanes: &[Vec<Chunk>; 2], map:
 /// address.
 #[inline(always)]
 unsafe fn slide_all(large: &[LargeObject], lanes: &[Vec<Chunk>; 2], map: LiveView<'_>) -> Words {
+    let large = mutant!("compact/large-forgotten", large => &[]);
     for large in large {
         // SAFETY: a live large object, which is not moved.
         let extent = unsafe { ClosureRef(large.run.start().as_mut_ptr()).extent() };
         for slot in extent.slots() {
-            if !mutant!("compaction/large-forgotten") {
-                // SAFETY: one of its slots; the referent lives.
-                unsafe { update(slot, map) };
-            }
+            // SAFETY: one of its slots; the referent lives.
+            unsafe { update(slot, map) };
         }
     }
     let mut moved = 0;

@@ -22,12 +22,14 @@
 
 use super::copier::{Copier, Owned, Pending, SharedRoots, Workspace, phase_of};
 use super::drained::Drained;
+use super::order::{RememberedTracing, Tracing};
 use crate::block::{BlockRun, BlockState, FIRST_OLD_STEP};
+use crate::capability::Capabilities;
+use crate::cause::{NotBegun, Outcome};
 use crate::closure::Slot;
-use crate::collector::{Capabilities, RootSlot, Roots};
-use crate::heap::{Heap, OutOfMemory};
-use crate::mutant;
+use crate::heap::Heap;
 use crate::remembered::RememberedSet;
+use crate::roots::{RootSlot, Roots};
 use crate::space::{LargeObject, Nursery, Step, Steps};
 use crate::words::Words;
 use crate::workers::Workers;
@@ -71,18 +73,12 @@ impl<'h> Evacuator<'h> {
     /// # Errors
     /// If there is no room for a copy of all of it. Then nothing is condemned, and the heap is as
     /// it was.
-    pub fn condemn(
-        heap: &'h mut Heap,
-        nursery: &mut Nursery,
-        steps: &mut Steps,
-        last: u8,
-    ) -> Result<Self, OutOfMemory> {
+    pub fn condemn(heap: &'h mut Heap, nursery: &mut Nursery, steps: &mut Steps, last: u8) -> Result<Self, NotBegun> {
         let copied: usize = (1..=last).map(|number| steps.step(number).copied_words().0).sum();
         let oldest = steps.oldest();
-        if mutant!("blocks/begun-without-memory") {
-            heap.prepare_to_copy(nursery.words() + Words(copied), 0).ok();
-        } else {
-            heap.prepare_to_copy(nursery.words() + Words(copied), 2 * usize::from(oldest))?;
+        let prepared = heap.prepare_to_copy(nursery.words() + Words(copied), 2 * usize::from(oldest));
+        if !mutant!("memory/begun-without") {
+            prepared.map_err(NotBegun)?;
         }
         let (mut from_space, mut from_large) = (Vec::new(), nursery.reset());
         let mut opened = Vec::with_capacity(2 * usize::from(oldest));
@@ -124,7 +120,9 @@ impl<'h> Evacuator<'h> {
     /// there. That step must not be condemned, and nothing has been traced yet.
     pub fn promote_everything(&mut self) {
         debug_assert!(self.last_condemned < self.copier.oldest(), "nothing is older");
-        self.copier.promote_everything();
+        if !mutant!("compact/not-promoted") {
+            self.copier.promote_everything();
+        }
     }
 
     /// Evacuates a root.
@@ -207,9 +205,7 @@ impl<'h> Evacuator<'h> {
         };
         let (states, heap) = (self.copier.states(), self.copier.heap());
         let mut heap = heap.lock();
-        if let Some(side_words) = heap.side_words()
-            && !mutant!("profiles/side-words-not-copied")
-        {
+        if let Some(side_words) = heap.side_words().filter(|_| !mutant!("profiles/side-words-not-copied")) {
             // SAFETY: all that lives has been copied, and nothing of from-space was freed.
             unsafe { side_words.follow_copies(states) };
         }
@@ -219,8 +215,10 @@ impl<'h> Evacuator<'h> {
         }
         // Chunks with room left come last, where the next collection looks for them.
         let mut parts = Vec::new();
-        let others = self.others.into_iter();
-        let others = others.filter(|_| !mutant!("parallel/workspaces-lost"));
+        let others = self
+            .others
+            .into_iter()
+            .filter(|_| !mutant!("shared/lanes-of-others-lost"));
         for (number, copier) in std::iter::once(self.copier).chain(others).enumerate() {
             let end = copier.finish();
             done.remembered += end.remembered_seen;
@@ -241,9 +239,9 @@ impl<'h> Evacuator<'h> {
                 thread.copied = Words(copied_by_all).to_bytes().0 as u64;
             }
             if let Some(set) = sets.get(number % sets.len().max(1)) {
-                let first = usize::from(mutant!("copy/remembered-dropped"));
+                let skipped = usize::from(mutant!("copy/remembered-dropped"));
                 end.remembered
-                    .drain(|_, slots| slots[first..].iter().for_each(|&slot| set.push(slot)));
+                    .drain(|_, slots| slots.iter().skip(skipped).for_each(|&slot| set.push(slot)));
             }
         }
         for (index, part) in parts {
@@ -251,7 +249,7 @@ impl<'h> Evacuator<'h> {
         }
         for large in self.from_large {
             let state = states.of(large.run.start());
-            if state.is_condemned() || mutant!("copy/freed-too-early") && large.words.0.is_multiple_of(2) {
+            if state.is_condemned() || mutant!("memory/freed-too-early") && large.words.0 % 2 == 0 {
                 heap.blocks.free(large.run);
             } else {
                 heap.set_state(large.run, state.reached(false));
@@ -262,9 +260,10 @@ impl<'h> Evacuator<'h> {
         }
         // Freed last to first, so that the next collection's to-space gets them in the order they
         // were filled.
-        if !mutant!("copy/never-freed") {
-            self.from_space.into_iter().rev().for_each(|run| heap.blocks.free(run));
-        }
+        let from_space = self.from_space.into_iter().rev();
+        from_space
+            .filter(|_| !mutant!("memory/never-freed"))
+            .for_each(|run| heap.blocks.free(run));
         // The rest of the collection may need memory of another kind.
         heap.blocks.end_promise();
         done
@@ -280,5 +279,42 @@ fn condemn_step(heap: &mut Heap, step: &Step, number: u8, from_space: &mut Vec<B
     }
     for large in &step.large {
         heap.set_state(large.run, condemned.large());
+    }
+}
+
+impl Tracing for Evacuator<'_> {
+    fn roots(&mut self, roots: Roots<'_>) {
+        Evacuator::roots(self, roots);
+    }
+
+    fn trace(&mut self) {
+        self.scavenge();
+    }
+
+    fn weak(&mut self, slot: RootSlot<'_>) {
+        Evacuator::weak(self, slot);
+    }
+}
+
+impl RememberedTracing for Evacuator<'_> {
+    fn remembered<A>(&mut self, capabilities: Capabilities<'_, A>) {
+        Evacuator::remembered(self, capabilities);
+    }
+}
+
+impl Evacuated {
+    /// The outcome of a collection that left `steps`, but for its generation and whether it was
+    /// major.
+    pub fn outcome(&self, steps: &Steps) -> Outcome {
+        Outcome {
+            copied: self.copied.to_bytes(),
+            promoted: self.promoted.to_bytes(),
+            remembered: self.remembered,
+            shared: self.shared.clone(),
+            live: steps.words().to_bytes(),
+            large: steps.large_words().to_bytes(),
+            slop: steps.slop(),
+            ..Outcome::default()
+        }
     }
 }

@@ -12,7 +12,9 @@ mod evacuator;
 mod marker;
 #[cfg(all(test, gclab_loom))]
 mod models;
+mod order;
 
 pub use compactor::{Compacted, Compactor};
 pub use evacuator::{Evacuated, Evacuator};
 pub use marker::{Marked, Marker};
+pub use order::{RememberedTracing, Tracing, live, live_and_remembered};

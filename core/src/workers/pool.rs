@@ -5,7 +5,6 @@
 //! random.
 
 use super::termination::Termination;
-use crate::mutant;
 use crate::sync::deque::{Steal, Stealer, Worker as Deque};
 
 /// All queues of a phase, from the thieves' side.
@@ -79,12 +78,7 @@ impl<T> WorkPool<T> {
             searches.any_work += 1;
             if self.has_work() {
                 // R4: busy before it takes anything.
-                let joined = if mutant!("models/steals-without-joining") {
-                    !self.termination.is_terminated()
-                } else {
-                    self.termination.try_become_busy()
-                };
-                if !joined {
+                if !self.termination.try_become_busy() {
                     return None;
                 }
                 if let Some(item) = self.steal(rng) {

@@ -15,7 +15,6 @@
 
 use crate::sync::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 use crate::sync::{AtomicUsize, Condvar, Mutex, fence, spin_loop, yield_now};
-use crate::{mutant, weaker};
 
 /// Vain attempts that an idle worker makes before it yields: some microseconds, about the time of
 /// one work item.
@@ -113,11 +112,10 @@ impl Termination {
     pub fn leave_busy(&self) {
         // R3. Release: a worker that sees the 0 sees all that was done. Acquire: the last worker
         // sees the others' work.
-        if self.busy.fetch_sub(1, weaker!("models/leave-relaxed", AcqRel)) == 1 {
+        let ordering = mutant!("models/leave-relaxed", AcqRel => Relaxed);
+        if self.busy.fetch_sub(1, ordering) == 1 && !mutant!("models/end-not-announced") {
             drop(self.sleep_lock.lock());
-            if !mutant!("models/end-wakes-no-worker") {
-                self.wake.notify_all();
-            }
+            self.wake.notify_all();
         }
     }
 
@@ -125,7 +123,10 @@ impl Termination {
     pub fn try_become_busy(&self) -> bool {
         // R4. Acquire: a caller that finds the 0 here, because a queue did not look empty to it,
         // sees all that was done, as in `is_terminated`.
-        let failure = weaker!("models/end-by-joining-relaxed", Acquire);
+        if mutant!("models/steals-without-joining") {
+            return !self.is_terminated();
+        }
+        let failure = mutant!("models/end-by-joining-relaxed", Acquire => Relaxed);
         let may_join = |busy| busy > 0 || mutant!("models/joins-after-the-end");
         self.busy
             .fetch_update(Relaxed, failure, |busy| may_join(busy).then_some(busy + 1))
@@ -146,7 +147,7 @@ impl Termination {
     /// Whether no worker is busy, nor will ever be.
     pub fn is_terminated(&self) -> bool {
         // R3, R5.
-        self.busy.load(weaker!("models/end-not-acquired", Acquire)) == 0
+        self.busy.load(mutant!("models/end-not-acquired", Acquire => Relaxed)) == 0
     }
 
     /// Waits a little after `tries` vain attempts to find work: spins, yields, or sleeps until an
@@ -161,8 +162,8 @@ impl Termination {
     fn sleep(&self, has_work: impl FnOnce() -> bool) {
         let mut lock = self.sleep_lock.lock();
         self.sleepers.fetch_add(1, Relaxed);
-        // R1: the counterpart of the fence in `work_added`. (No model fails without it: the deque has a
-        // fence of its own where `has_work` looks at it, but does not promise that.)
+        // R1: the counterpart of the fence in `work_added`. (No model fails without it: the deque has
+        // a fence of its own where `has_work` looks at it, but does not promise that.)
         fence(SeqCst);
         if !self.is_terminated() && !has_work() {
             self.wake.wait(&mut lock);

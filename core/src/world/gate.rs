@@ -1,127 +1,127 @@
 //! How the world is stopped.
 //!
-//! * Threads that *run* are counted. One that comes to a slow path takes the world's lock; if somebody is stopping the world it does not count any
-//!   more, and waits until that is over. One that goes out of the heap's way ([`crate::mutator::Mutator::blocking`]) does not count either.
-//! * Who stops the world says so, interrupts the allocators of those that run, waits until nobody does, and keeps the lock until the
-//!   others may go on.
+//! * Threads that *run* are counted. A thread that comes to a slow path takes the world's lock. If another thread is stopping
+//!   the world, it does not count any more, and waits until that is over. A thread in a blocking call
+//!   ([`crate::mutator::Mutator::blocking`]) does not count either.
+//! * The thread that stops the world says so in the state, interrupts the allocators of those that run, waits until none
+//!   does, and keeps the lock until the others may resume.
 //!
-//! An interrupt is not lost: it sets another thread's limit under the lock, and that thread sets it only with the lock, in a refill or
-//! when it goes on, both of which wait while the world is being stopped. So *interrupted* implies *being stopped*, until the thread
-//! goes on. Fast paths take no lock and have no fence; how soon they see the interrupt is up to the machine (a store takes less than a microsecond).
+//! An interrupt is not lost: it sets another thread's limit under the lock, and that thread sets it only with the lock, in a
+//! refill or when it resumes, both of which wait while the world is being stopped. So *interrupted* implies *being stopped*,
+//! until the thread resumes. Fast paths take no lock and have no fence; how soon they see the interrupt is up to the machine
+//! (a store takes less than a microsecond).
 //!
-//! What stopped threads wrote happens before the collection, and that before what they read afterwards: all of them pass the lock.
+//! The writes of stopped threads happen before the collection, and its writes before their next reads: all of them pass the
+//! lock.
 
-use super::registry::{Doing, Member, Members, Stay};
-use super::{Inside, World};
-use crate::collector::{Capability, Collector};
+use super::World;
+use super::collection::WorldAtRest;
+use super::state::WorldState;
+use crate::capability::CapabilityData;
+use crate::kind::MutatorKind;
+use crate::session::{Participant, Session, ThreadState};
 use crate::sync::{Arc, MutexGuard};
 
-/// The world's inside, locked.
-pub(super) type Locked<'w, C> = MutexGuard<'w, Inside<C>>;
+/// The state of the world, locked.
+pub(super) type Locked<'w, M> = MutexGuard<'w, WorldState<M>>;
 
-impl<C: Collector> World<C> {
-    /// The lock for a thread that runs, at a safepoint: nobody is stopping the world.
-    pub(super) fn lock(&self, stay: Stay<'_, C::Alloc>) -> Locked<'_, C> {
-        let mut inside = self.inside.lock();
-        stay.note();
-        if inside.stopping {
-            self.no_longer_runs(&mut inside, stay.member, Doing::Stopped);
-            self.goes_on(&mut inside, stay);
+impl<M: MutatorKind> World<M> {
+    /// Takes the lock for a thread that runs, at a safepoint: no other thread is stopping the world.
+    pub(super) fn lock(&self, session: Session<'_, M::Alloc>) -> Locked<'_, M> {
+        let mut state = self.state.lock();
+        session.report_allocated();
+        if state.stopping {
+            self.no_longer_runs(&mut state, session.participant, ThreadState::Stopped);
+            self.resume(&mut state, session);
         }
-        inside
+        state
     }
 
-    /// Stop, if somebody wants that.
-    pub(crate) fn safepoint(&self, stay: Stay<'_, C::Alloc>) {
-        drop(self.lock(stay));
-    }
-
-    /// Out of the heap's way, until [`World::come_back`].
-    pub(crate) fn go_out(&self, stay: Stay<'_, C::Alloc>) {
-        let mut inside = self.inside.lock();
-        stay.note();
-        self.no_longer_runs(&mut inside, stay.member, Doing::Blocking);
-    }
-
-    pub(crate) fn come_back(&self, stay: Stay<'_, C::Alloc>) {
-        self.goes_on(&mut self.inside.lock(), stay);
-    }
-
-    pub(super) fn no_longer_runs(&self, inside: &mut Locked<'_, C>, member: &Member<C::Alloc>, doing: Doing) {
-        member.set_doing(doing);
-        inside.running -= 1;
-        if inside.stopping && inside.running == 0 {
+    /// A thread stops, blocks or leaves.
+    pub(super) fn no_longer_runs(
+        &self,
+        state: &mut Locked<'_, M>,
+        participant: &Participant<M::Alloc>,
+        now: ThreadState,
+    ) {
+        participant.set_state(now);
+        state.running -= 1;
+        if state.stopping && state.running == 0 {
             self.all_stopped.notify_one();
         }
     }
 
-    pub(super) fn goes_on(&self, inside: &mut Locked<'_, C>, stay: Stay<'_, C::Alloc>) {
-        self.wait_while_stopping(inside);
-        inside.running += 1;
-        stay.member.set_doing(Doing::Running);
-        stay.capability.go_on(inside.stress.is_some());
+    /// The thread of `session` runs again, as soon as no other one is stopping the world.
+    pub(super) fn resume(&self, state: &mut Locked<'_, M>, session: Session<'_, M::Alloc>) {
+        self.wait_while_stopping(state);
+        state.running += 1;
+        session.participant.set_state(ThreadState::Running);
+        session.capability.resume(state.stress.is_some());
     }
 
-    pub(super) fn wait_while_stopping(&self, inside: &mut Locked<'_, C>) {
-        while inside.stopping {
-            self.resumed.wait(inside);
+    pub(super) fn wait_while_stopping(&self, state: &mut Locked<'_, M>) {
+        while state.stopping && !mutant!("threads/blocked-comes-back-early") {
+            self.resumed.wait(state);
         }
     }
 
-    /// Stop all that run. `stay` is that of the caller if it runs itself. Nobody else is stopping the world.
+    /// Stops all threads that run. `session` is that of the caller, if it runs itself. No other thread is stopping the world.
     pub(super) fn stop<'a, 'w>(
         &'w self,
-        inside: &'a mut Locked<'w, C>,
-        stay: Option<Stay<'a, C::Alloc>>,
-    ) -> WorldStopped<'a, 'w, C> {
-        debug_assert!(!inside.stopping);
-        inside.stopping = true;
-        if let Some(stay) = stay {
-            inside.running -= 1;
-            stay.member.set_doing(Doing::Stopping);
+        state: &'a mut Locked<'w, M>,
+        session: Option<Session<'a, M::Alloc>>,
+    ) -> Stop<'a, 'w, M> {
+        debug_assert!(!state.stopping);
+        state.stopping = true;
+        if let Some(session) = session {
+            state.running -= 1;
+            session.participant.set_state(ThreadState::Stopping);
         }
-        if inside.running > 0 {
-            self.members.read(|members| {
-                for member in members.iter().filter(|member| member.doing() == Doing::Running) {
-                    // SAFETY: it is inside and runs; to leave it needs the lock, which is ours.
-                    unsafe { Capability::interrupt(member.capability) };
+        if state.running > 0 {
+            self.participants.read(|all| {
+                for participant in all.iter().filter(|one| one.state() == ThreadState::Running) {
+                    // SAFETY: it is inside and runs; to leave it needs the lock, which this thread has.
+                    unsafe { CapabilityData::interrupt(participant.capability) };
                 }
             });
         }
-        while inside.running > 0 {
-            self.all_stopped.wait(inside);
+        while state.running > 0 && !mutant!("threads/collects-beside-runners") {
+            self.all_stopped.wait(state);
         }
-        WorldStopped {
-            members: self.members.read(<[_]>::to_vec),
+        Stop {
+            participants: self.participants.read(<[_]>::to_vec),
             world: self,
-            inside,
-            stay,
+            state,
+            session,
         }
     }
 }
 
 /// The world is stopped as long as this lives.
-pub(super) struct WorldStopped<'a, 'w, C: Collector> {
-    world: &'w World<C>,
-    inside: &'a mut Locked<'w, C>,
-    stay: Option<Stay<'a, C::Alloc>>,
-    /// All that are inside: none comes or leaves meanwhile.
-    members: Vec<Arc<Member<C::Alloc>>>,
+pub(super) struct Stop<'a, 'w, M: MutatorKind> {
+    world: &'w World<M>,
+    state: &'a mut Locked<'w, M>,
+    session: Option<Session<'a, M::Alloc>>,
+    /// All threads that are inside: none enters or leaves meanwhile.
+    participants: Vec<Arc<Participant<M::Alloc>>>,
 }
 
-impl<C: Collector> WorldStopped<'_, '_, C> {
-    /// The inside, and all that are there.
-    pub(super) fn split(&mut self) -> (&mut Inside<C>, &Members<C::Alloc>) {
-        (&mut *self.inside, &self.members)
+impl<M: MutatorKind> Stop<'_, '_, M> {
+    /// The stopped world.
+    pub(super) fn world(&mut self) -> WorldAtRest<'_, M> {
+        // SAFETY: these are all participants, and they are stopped, the caller's own thread by being here.
+        unsafe { WorldAtRest::new(self.state, &self.participants, &self.world.handles) }
     }
 }
 
-impl<C: Collector> Drop for WorldStopped<'_, '_, C> {
+impl<M: MutatorKind> Drop for Stop<'_, '_, M> {
     fn drop(&mut self) {
-        self.inside.stopping = false;
-        if let Some(stay) = self.stay {
-            self.world.goes_on(self.inside, stay);
+        self.state.stopping = false;
+        if let Some(session) = self.session {
+            self.world.resume(self.state, session);
         }
-        self.world.resumed.notify_all();
+        if !mutant!("threads/not-woken") {
+            self.world.resumed.notify_all();
+        }
     }
 }

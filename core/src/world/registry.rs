@@ -7,9 +7,7 @@
 //!
 //! Costs: to come or to leave, a new list (a word for each member); to read, an epoch registered and pinned.
 
-use crate::collector::{Alloc, Capability};
-use crate::sync::{Arc, AtomicU8, AtomicU64, Ordering, ThreadId};
-use crate::words::Bytes;
+use crate::sync::{Arc, Ordering};
 use crossbeam_epoch::{Atomic, Collector as Epochs, Owned, unprotected};
 
 /// A list that is read without locks.
@@ -56,127 +54,6 @@ impl<T> Drop for Registry<T> {
     fn drop(&mut self) {
         // SAFETY: nobody else has the registry any more.
         drop(unsafe { self.list.load(Ordering::Relaxed, unprotected()).into_owned() });
-    }
-}
-
-/// What a thread that is inside does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Doing {
-    /// It runs the program.
-    Running,
-    /// It stands still: a collection goes on, or is about to.
-    Stopped,
-    /// It collects, or looks at the stopped heap.
-    Stopping,
-    /// It is in [`crate::mutator::Mutator::blocking`].
-    Blocking,
-}
-
-/// What other threads see of one that is inside.
-#[derive(Debug)]
-pub(crate) struct Member<A> {
-    pub(super) thread: ThreadId,
-    /// Its capability, or null if it only looks. Whoever follows it has the world's lock, and found the member in the registry.
-    pub(super) capability: *const Capability<A>,
-    number: Option<usize>,
-    doing: AtomicU8,
-    /// Bytes that it has allocated in this stay up to the last collection.
-    collected: AtomicU64,
-    /// Bytes since then, as far as it has said so: it does when it comes to a slow path.
-    since: AtomicU64,
-}
-
-/// All that are inside.
-pub(super) type Members<A> = [Arc<Member<A>>];
-
-// SAFETY: what `capability` points to is used under the world's lock only, and what is done there to another thread's says itself why
-// it may; an allocator may go from thread to thread.
-unsafe impl<A: Send> Send for Member<A> {}
-// SAFETY: as above; all else is atomic or never changes.
-unsafe impl<A: Send> Sync for Member<A> {}
-
-/// A thread's stay, as its own slow paths see it.
-pub(crate) struct Stay<'a, A> {
-    pub(crate) capability: &'a Capability<A>,
-    pub(crate) member: &'a Member<A>,
-}
-
-impl<A> Clone for Stay<'_, A> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A> Copy for Stay<'_, A> {}
-
-impl<A: Alloc> Stay<'_, A> {
-    /// Say how much was allocated.
-    pub(super) fn note(self) {
-        let since = self.capability.alloc().allocated().0 as u64;
-        self.member.since.store(since, Ordering::Relaxed);
-    }
-}
-
-impl<A> Member<A> {
-    /// A thread with a capability, or one that only looks: null and no number.
-    pub(super) fn new(thread: ThreadId, capability: *const Capability<A>, number: Option<usize>, doing: Doing) -> Self {
-        Member {
-            thread,
-            capability,
-            number,
-            doing: AtomicU8::new(doing as u8),
-            collected: AtomicU64::new(0),
-            since: AtomicU64::new(0),
-        }
-    }
-
-    /// Who decides by it has the world's lock, under which it changes; others are told what was so a moment ago.
-    pub(super) fn doing(&self) -> Doing {
-        match self.doing.load(Ordering::Relaxed) {
-            0 => Doing::Running,
-            1 => Doing::Stopped,
-            2 => Doing::Stopping,
-            _ => Doing::Blocking,
-        }
-    }
-
-    pub(super) fn set_doing(&self, doing: Doing) {
-        self.doing.store(doing as u8, Ordering::Relaxed);
-    }
-
-    /// A collection counted `allocated` bytes.
-    pub(super) fn counted(&self, allocated: Bytes) {
-        self.since.store(0, Ordering::Relaxed);
-        self.collected.fetch_add(allocated.0 as u64, Ordering::Relaxed);
-    }
-
-    /// Bytes since the last collection, as far as it is known.
-    pub(super) fn since(&self) -> u64 {
-        self.since.load(Ordering::Relaxed)
-    }
-}
-
-/// A thread that is in the heap, as others see it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ThreadInside {
-    /// Which.
-    pub thread: ThreadId,
-    /// The number of its capability; none if it only looks at the stopped heap.
-    pub capability: Option<usize>,
-    /// What it does.
-    pub doing: Doing,
-    /// Bytes that it has allocated in this stay, as far as it has said so: when its allocator last ran out.
-    pub allocated: Bytes,
-}
-
-impl<A> From<&Member<A>> for ThreadInside {
-    fn from(member: &Member<A>) -> Self {
-        ThreadInside {
-            thread: member.thread,
-            capability: member.number,
-            doing: member.doing(),
-            allocated: Bytes((member.collected.load(Ordering::Relaxed) + member.since()) as usize),
-        }
     }
 }
 

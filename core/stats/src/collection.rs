@@ -1,63 +1,169 @@
-//! The record of one collection.
+//! The record of one collection, from a table of its figures.
+//!
+//! [`collection_figures!`](crate::collection_figures) is the table. A row has the documentation of a figure, its field and type here, and its key and type in
+//! the records of runs. From the table follow the structs of this module, the records in `runs.jsonl` and `docs/results.md`. To add a
+//! figure, add a row and the line that measures it.
 
-use super::Shared;
+use super::{GcThread, Shared};
+use gclab_words::Bytes;
 
-/// One collection: GHC's `GCDetails`, with its place in time.
+/// The table of figures of a collection. Calls the macro `$make` with it.
 ///
-/// Times are in nanoseconds, sizes in bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Collection {
-    /// Oldest generation that was collected, from 0.
-    pub generation: u32,
-    /// Whether every generation was collected.
-    pub major: bool,
-    /// Whether somebody asked for it (the program, a profiler, the end of the run), rather than a limit being reached.
-    pub forced: bool,
-    /// GC threads that took part; 1 is a sequential collection.
-    pub threads: u32,
-    /// Bytes allocated since the previous collection (or since the start), by all capabilities.
-    pub allocated: u64,
-    /// Bytes that closures were copied to. (GHC adds its mutable lists, which it rebuilds at every collection.)
-    pub copied: u64,
-    /// Bytes live after the collection; generations that were not collected count as live.
-    pub live: u64,
-    /// Of `live`: bytes of large objects.
-    pub large: u64,
-    /// Bytes of blocks that hold live data, less `live`: waste at block ends and by rounding up large objects.
-    pub slop: u64,
-    /// Bytes of megablocks mapped after the collection: megablocks x 1 MiB.
-    pub in_use: u64,
-    /// Bytes of mapped blocks that nobody uses, after the collection.
-    pub fragmentation: u64,
-    /// Bytes of all that counts under `-M`, after the collection: `in_use`, side tables, mark stacks, remembered sets.
-    pub taken: u64,
-    /// Bytes given back to the system at the end of the collection: megablocks, and pages of free groups of blocks.
-    pub returned: u64,
-    /// Bytes of the process that are resident (RSS) after the collection, the program's other memory included; after major collections only, and where
-    /// the system says.
-    pub resident: Option<u64>,
-    /// Bytes copied by the thread that copied most; 0 when sequential.
-    pub par_max: u64,
-    /// Bytes that count as copied in balance, see [`par_balanced`]; 0 when sequential.
-    pub par_balanced: u64,
-    /// How the work was shared out among GC threads, and what each did.
-    pub shared: Shared,
-    /// Bytes copied into a generation that was not itself collected; none in a major collection.
-    pub promoted: u64,
-    /// Entries of the remembered set that were scanned as roots.
-    pub remembered: u64,
-    /// When the collection began (mutators stopped), since the start of the world.
-    pub start_ns: u64,
-    /// From the request until every mutator had stopped. Mutator time.
-    pub sync_ns: u64,
-    /// The pause: from `start_ns` until the mutators may go on.
-    pub elapsed_ns: u64,
-    /// CPU time of all GC threads in it.
-    pub cpu_ns: u64,
-    /// CPU time of the process since the start of the world, at the end of the collection.
-    pub total_cpu_ns: u64,
-    /// Page faults (minor and major) during the collection.
-    pub faults: u64,
-    /// Page faults since the end of the previous collection, or the start.
-    pub faults_before: u64,
+/// A part of the table is what one party fills in: the collector, the world, the recorder, the heap. Its rows have the form
+/// `field: Type => key: RecordType`. The rows of `unrecorded` have no key. The rows of `derived` are methods of [`Collection`]. A figure that was
+/// not measured is absent from a record, which is why most record types are options.
+#[macro_export]
+macro_rules! collection_figures {
+    ($make:ident) => {
+        $make! {
+            /// The collector's part: the work that the collection did.
+            work: Work {
+                /// The oldest generation collected, from 0.
+                generation: u32 => generation: u32,
+                /// Whether it was a collection of all generations.
+                major: bool => major: bool,
+                /// Bytes that closures were copied or moved to. (GHC adds its mutable lists, which it
+                /// rebuilds at every collection.)
+                copied: Bytes => copied_bytes: Option<u64>,
+                /// The part of these bytes in a generation that was not itself collected; 0 in a major
+                /// collection.
+                promoted: Bytes => promoted_bytes: Option<u64>,
+                /// Bytes live afterwards; generations that were not collected count as a whole.
+                live: Bytes => live_bytes: Option<u64>,
+                /// The part of the live bytes in large objects.
+                large: Bytes => large_objects_bytes: Option<u64>,
+                /// Bytes in live blocks that hold no live data, afterwards: lost at block ends and by
+                /// rounding up large objects.
+                slop: Bytes => slop_bytes: Option<u64>,
+                /// Entries of the remembered set that were visited as roots.
+                remembered: u64 => remembered: Option<u64>,
+            } unrecorded {
+                /// How the GC threads shared the work, and what each did.
+                shared: Shared,
+            }
+            /// The mutators' part: what came before the collection.
+            before: Before {
+                /// Bytes allocated since the previous collection (or the start), by all capabilities.
+                allocated: Bytes => allocated_bytes: Option<u64>,
+                /// Time from the request until all mutators had stopped, which comes before
+                /// `elapsed_ns`, in nanoseconds.
+                sync_ns: u64 => sync_ns: Option<u64>,
+            } unrecorded {
+                /// Whether the program, a profiler or the end of the run requested it; otherwise a limit
+                /// was reached.
+                forced: bool,
+                /// Page faults (minor and major) since the end of the previous collection (or the start).
+                faults: u64,
+            }
+            /// The recorder's part: the place of the collection in time.
+            time: Timing {
+                /// Its start (all mutators had stopped), in nanoseconds since the start of the run.
+                start_ns: u64 => start_ns: u64,
+                /// Elapsed time with the mutators stopped, in nanoseconds.
+                elapsed_ns: u64 => elapsed_ns: u64,
+                /// CPU time of all threads of the collector, in nanoseconds.
+                cpu_ns: u64 => cpu_ns: Option<u64>,
+            } unrecorded {
+                /// CPU time of the process from the start of the run to the end of the collection, in
+                /// nanoseconds.
+                total_cpu_ns: u64,
+                /// Page faults (minor and major) during the collection.
+                faults: u64,
+            }
+            /// The heap's part: its memory after the collection.
+            memory: Memory {
+                /// Bytes of the megablocks that are mapped for the heap afterwards.
+                in_use: Bytes => in_use_bytes: Option<u64>,
+                /// Bytes of mapped megablocks that no block uses, afterwards.
+                fragmentation: Bytes => fragmentation_bytes: Option<u64>,
+                /// Bytes of all memory that counts under `-M`, afterwards: megablocks, side tables, mark
+                /// stacks, remembered sets.
+                taken: Bytes => taken_bytes: Option<u64>,
+                /// Bytes returned to the system at its end: megablocks, and pages of free groups of
+                /// blocks.
+                returned: Bytes => returned_bytes: Option<u64>,
+                /// Resident bytes of the process afterwards, with the program's other memory; for major
+                /// collections only, and where the system says.
+                resident: Option<Bytes> => resident_bytes: Option<u64>,
+            }
+            derived {
+                /// Number of threads that collected; 1 in a sequential collection.
+                threads => threads: Option<u32>,
+                /// The way in which the work was shared among threads, or the reason why it was not
+                /// (`docs/parallel.md`).
+                sharing => sharing: Option<String>,
+                /// The part of `elapsed_ns` in which several threads could work. Absent if one thread
+                /// collected.
+                parallel_ns => parallel_ns: Option<u64>,
+                /// Bytes copied by the thread that copied most. Absent if one thread collected.
+                par_max => par_max_copied_bytes: Option<u64>,
+                /// Bytes copied in balance (GHC's `par_balanced`). Absent if one thread collected.
+                par_balanced => par_balanced_copied_bytes: Option<u64>,
+                /// The work of each thread; the leading thread comes first. Absent if one thread collected.
+                gc_threads => gc_threads: Option<Vec<GcThread>>,
+            }
+        }
+    };
+}
+
+macro_rules! define {
+    (
+        $( $(#[doc = $part_doc:literal])+ $part:ident : $Part:ident { $(
+            $(#[doc = $doc:literal])+ $field:ident : $type:ty => $key:ident : $record_type:ty,
+        )* } $(unrecorded { $(
+            $(#[doc = $unrecorded_doc:literal])+ $unrecorded:ident : $unrecorded_type:ty,
+        )* })? )*
+        derived { $($derived:tt)* }
+    ) => {
+        $(
+            $(#[doc = $part_doc])+
+            #[derive(Clone, Debug, Default, PartialEq, Eq)]
+            pub struct $Part {
+                $( $(#[doc = $doc])+ pub $field: $type, )*
+                $($( $(#[doc = $unrecorded_doc])+ pub $unrecorded: $unrecorded_type, )*)?
+            }
+        )*
+
+        /// The record of one collection: GHC's `GCDetails`, with its place in time.
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub struct Collection {
+            $( $(#[doc = $part_doc])+ pub $part: $Part, )*
+        }
+    };
+}
+
+collection_figures!(define);
+
+impl Collection {
+    /// GC threads that took part; 1 in a sequential collection.
+    pub fn threads(&self) -> u32 {
+        self.work.shared.threads.len().max(1) as u32
+    }
+
+    /// The name of the way in which the work was shared.
+    pub fn sharing(&self) -> &'static str {
+        self.work.shared.sharing.name()
+    }
+
+    /// Nanoseconds in which several threads could work; `None` if one collected.
+    pub fn parallel_ns(&self) -> Option<u64> {
+        self.gc_threads().map(|_| self.work.shared.parallel_ns)
+    }
+
+    /// Bytes copied by the thread that copied most; `None` if one collected.
+    pub fn par_max(&self) -> Option<u64> {
+        self.gc_threads()?.iter().map(|thread| thread.copied).max()
+    }
+
+    /// Bytes that count as copied in balance, see [`par_balanced`](crate::par_balanced); `None` if one collected.
+    pub fn par_balanced(&self) -> Option<u64> {
+        let copied: Vec<u64> = self.gc_threads()?.iter().map(|thread| thread.copied).collect();
+        Some(crate::par_balanced(&copied))
+    }
+
+    /// The threads of a parallel collection, the one that led first; `None` if one collected.
+    pub fn gc_threads(&self) -> Option<&[GcThread]> {
+        let threads = &self.work.shared.threads;
+        (threads.len() > 1).then_some(threads)
+    }
 }

@@ -21,7 +21,7 @@ pub mod render;
 mod sink;
 mod statistics;
 
-pub use collection::Collection;
+pub use collection::{Before, Collection, Memory, Timing, Work};
 pub use option::{StatsLevel, StatsOption};
 pub use parallel::{GcThread, Shared, Sharing, Sharings, WorkSearch, par_balanced};
 pub use sink::Sink;

@@ -1,6 +1,7 @@
 //! The figures of a whole run.
 
 use super::{Collection, Sharings, WorkSearch, ratio};
+use gclab_words::Bytes;
 
 /// All collections of one generation (those in which it was the oldest collected). Times in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -117,30 +118,39 @@ impl Statistics {
     /// Enters one more collection. Maxima are over major collections only, as in GHC: after a minor one `live` holds what is
     /// floating garbage in the generations that were not collected.
     pub fn add(&mut self, c: &Collection) {
-        self.copied += c.copied;
-        self.sync_ns += c.sync_ns;
-        self.max_sync_ns = self.max_sync_ns.max(c.sync_ns);
-        self.sharings.add(c.generation as usize, c.elapsed_ns, &c.shared);
-        if c.threads > 1 {
-            let by_threads: u64 = c.shared.threads.iter().map(|thread| thread.copied).sum();
-            self.par_copied += if by_threads > 0 { by_threads } else { c.copied };
-            self.cumulative_par_max += c.par_max;
-            self.cumulative_par_balanced += c.par_balanced;
+        let (work, time) = (&c.work, &c.time);
+        self.copied += bytes(work.copied);
+        self.sync_ns += c.before.sync_ns;
+        self.max_sync_ns = self.max_sync_ns.max(c.before.sync_ns);
+        self.search = self.search
+            + work
+                .shared
+                .threads
+                .iter()
+                .map(|thread| thread.search)
+                .sum::<WorkSearch>();
+        self.sharings
+            .add(work.generation as usize, time.elapsed_ns, &work.shared);
+        if let Some(threads) = c.gc_threads() {
+            let by_threads: u64 = threads.iter().map(|thread| thread.copied).sum();
+            self.par_copied += if by_threads > 0 { by_threads } else { bytes(work.copied) };
+            self.cumulative_par_max += c.par_max().unwrap_or(0);
+            self.cumulative_par_balanced += c.par_balanced().unwrap_or(0);
         }
-        if c.major {
+        if work.major {
             self.major_gcs += 1;
-            self.max_live = self.max_live.max(c.live);
-            self.max_large = self.max_large.max(c.large);
-            self.max_slop = self.max_slop.max(c.slop);
-            self.max_resident = self.max_resident.max(c.resident);
-            self.cumulative_live += c.live;
+            self.max_live = self.max_live.max(bytes(work.live));
+            self.max_large = self.max_large.max(bytes(work.large));
+            self.max_slop = self.max_slop.max(bytes(work.slop));
+            self.max_resident = self.max_resident.max(c.memory.resident.map(bytes));
+            self.cumulative_live += bytes(work.live);
         }
-        let generation = &mut self.generations[c.generation as usize];
+        let generation = &mut self.generations[work.generation as usize];
         generation.collections += 1;
-        generation.par_collections += u64::from(c.threads > 1);
-        generation.cpu_ns += c.cpu_ns;
-        generation.elapsed_ns += c.elapsed_ns;
-        generation.max_pause_ns = generation.max_pause_ns.max(c.elapsed_ns);
+        generation.par_collections += u64::from(c.threads() > 1);
+        generation.cpu_ns += time.cpu_ns;
+        generation.elapsed_ns += time.elapsed_ns;
+        generation.max_pause_ns = generation.max_pause_ns.max(time.elapsed_ns);
     }
 
     /// Share of copied bytes that parallel collections copied in balance, 0 (one thread did it all) to 1; 0 without any.
@@ -200,6 +210,10 @@ impl Statistics {
     }
 }
 
+fn bytes(size: Bytes) -> u64 {
+    size.0 as u64
+}
+
 impl GenerationStats {
     /// Mean pause in nanoseconds, rounded down; 0 without any.
     pub fn avg_pause_ns(&self) -> u64 {
@@ -210,7 +224,7 @@ impl GenerationStats {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{GcThread, Shared, par_balanced};
+    use crate::{GcThread, Shared, Work, par_balanced};
 
     /// The samples of GHC #13830 and of older logs: bytes by thread, bytes in balance, work balance today and before 8.4 in percent.
     const SAMPLES: [(&[u64], u64, f64, f64); 8] = [
@@ -236,13 +250,13 @@ mod tests {
                 ..GcThread::default()
             };
             stats.add(&Collection {
-                threads: copied.len() as u32,
-                copied: copied.iter().sum(),
-                par_max: copied.iter().copied().max().unwrap_or(0),
-                par_balanced: par_balanced(copied),
-                shared: Shared {
-                    threads: copied.iter().map(thread).collect(),
-                    ..Shared::default()
+                work: Work {
+                    copied: Bytes(copied.iter().sum::<u64>() as usize),
+                    shared: Shared {
+                        threads: copied.iter().map(thread).collect(),
+                        ..Shared::default()
+                    },
+                    ..Work::default()
                 },
                 ..Collection::default()
             });

@@ -1,33 +1,32 @@
-//! One run: a heap, a collector, a workload. Here the names of the command line become types.
+//! One run: a heap, a collector, a workload. Names become types here.
 
 use std::marker::PhantomData;
 
 use gclab_core::World;
 use gclab_core::block::Shortage;
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, Description};
+use gclab_core::collector::{Chosen, Collector, CollectorList, CollectorVisitor, Description, MutatorKind};
 use gclab_core::events::Listener;
 use gclab_core::heap::OutOfMemory;
 use gclab_core::memory::MemoryError;
-use gclab_core::profile::Profiled;
 use gclab_core::recorder::{FinalCounts, Recorder};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, StartError};
 use gclab_flags::Flags;
 use gclab_heap_traverse::Checker;
 use gclab_stats::render::Printer;
-use gclab_workloads::{RunError, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor};
+use gclab_workloads::{Latency, RunError, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor};
 
 use crate::profile::Profiling;
 use crate::request::{Done, Ended, Executor, Request};
 
-/// An executor over two lists of types: every workload is compiled for every collector.
+/// An executor over two lists of types. Every workload is compiled for every kind of mutators of
+/// the collectors: once for each allocator with its barrier, and once for profiles.
 #[derive(Debug)]
 pub struct Lists<Collectors, Workloads>(PhantomData<(Collectors, Workloads)>);
 
-impl<Collectors, Workloads> Default for Lists<Collectors, Workloads> {
-    fn default() -> Self {
-        Lists(PhantomData)
-    }
+impl<Collectors, Workloads> Lists<Collectors, Workloads> {
+    /// The executor over these lists.
+    pub const NEW: Self = Lists(PhantomData);
 }
 
 impl<Collectors: CollectorList, Workloads: WorkloadList> Executor for Lists<Collectors, Workloads> {
@@ -42,7 +41,7 @@ impl<Collectors: CollectorList, Workloads: WorkloadList> Executor for Lists<Coll
     fn execute(&self, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> Done {
         let none = || {
             Done::without_heap(Ended::Refused(format!(
-                "{} under {} is not to be had",
+                "this build has no workload {} for collector {}",
                 request.workload, request.collector
             )))
         };
@@ -59,27 +58,6 @@ impl<Collectors: CollectorList, Workloads: WorkloadList> Executor for Lists<Coll
     }
 }
 
-/// The executor over all collectors and workloads of this workspace. It has no type parameter: its programs are compiled with this crate.
-#[derive(Clone, Copy, Debug)]
-pub struct Shipped;
-
-/// The lists of this workspace.
-const SHIPPED: Lists<gclab_collectors::All, gclab_workloads::All> = Lists(PhantomData);
-
-impl Executor for Shipped {
-    fn collectors(&self) -> Vec<&'static Description> {
-        SHIPPED.collectors()
-    }
-
-    fn workloads(&self) -> Vec<&'static WorkloadDescription> {
-        SHIPPED.workloads()
-    }
-
-    fn execute(&self, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> Done {
-        SHIPPED.execute(request, listeners)
-    }
-}
-
 struct ByCollector<'r, Workloads> {
     request: &'r Request<'r>,
     listeners: Vec<Box<dyn Listener>>,
@@ -89,37 +67,53 @@ struct ByCollector<'r, Workloads> {
 impl<Workloads: WorkloadList> CollectorVisitor for ByCollector<'_, Workloads> {
     type Output = Option<Done>;
 
+    // This is compiled for each collector; everything else only for each kind of mutators.
     fn visit<C: Collector>(self) -> Self::Output {
+        if self.request.flags.config.profile.needs_side_words() {
+            self.under(Chosen::observed::<C>())
+        } else {
+            self.under(Chosen::plain::<C>())
+        }
+    }
+}
+
+impl<Workloads: WorkloadList> ByCollector<'_, Workloads> {
+    fn under<M: MutatorKind>(self, collector: Chosen<M>) -> Option<Done> {
         Workloads::with(
             self.request.workload,
-            ByWorkload::<C> {
+            ByWorkload {
                 request: self.request,
                 listeners: self.listeners,
-                collector: PhantomData,
+                collector,
             },
         )
     }
 }
 
-struct ByWorkload<'r, C> {
+struct ByWorkload<'r, M: MutatorKind> {
     request: &'r Request<'r>,
     listeners: Vec<Box<dyn Listener>>,
-    collector: PhantomData<C>,
+    collector: Chosen<M>,
 }
 
-impl<C: Collector> WorkloadVisitor for ByWorkload<'_, C> {
+impl<M: MutatorKind> WorkloadVisitor for ByWorkload<'_, M> {
     type Output = Done;
 
+    // This is compiled for each workload and kind, so it is small: the program's own code, and a
+    // call.
     fn visit<W: Workload>(self, workload: &W) -> Self::Output {
-        if self.request.flags.config.profile.needs_side_words() {
-            run::<Profiled<C>, W>(workload, self.request, self.listeners)
-        } else {
-            run::<C, W>(workload, self.request, self.listeners)
-        }
+        let request = self.request;
+        run(
+            self.collector,
+            &mut |world| workload.run(world, request.args),
+            &|| workload.latency(),
+            request,
+            self.listeners,
+        )
     }
 }
 
-/// No heap could be made: its figures are those of a run that did nothing.
+/// The end of a run whose heap could not be made. Its figures are those of an empty run.
 fn exhausted_at_start(flags: &Flags, printer: &Printer, cause: OutOfMemory) -> Done {
     let statistics = Recorder::new(flags.config.generations, flags.config.capabilities).finish(&FinalCounts::default());
     printer.finish(&statistics);
@@ -129,8 +123,15 @@ fn exhausted_at_start(flags: &Flags, printer: &Printer, cause: OutOfMemory) -> D
     }
 }
 
-fn run<C: Collector, W: Workload>(workload: &W, request: &Request<'_>, listeners: Vec<Box<dyn Listener>>) -> Done {
-    // Opened first: a file that cannot be written is found out before the work is done.
+/// Makes a heap and runs `program` in it. Compiled for each kind, not for each program.
+fn run<M: MutatorKind>(
+    collector: Chosen<M>,
+    program: &mut dyn FnMut(&World<M>) -> Result<u64, RunError>,
+    latency: &dyn Fn() -> Option<Latency>,
+    request: &Request<'_>,
+    listeners: Vec<Box<dyn Listener>>,
+) -> Done {
+    // Opened first, so that a file that cannot be written is found before the run.
     let printer = match Printer::open(&request.flags.stats, request.program, request.words) {
         Ok(printer) => printer,
         Err(error) => {
@@ -147,7 +148,7 @@ fn run<C: Collector, W: Workload>(workload: &W, request: &Request<'_>, listeners
         Ok(profiling) => profiling,
         Err(problem) => return Done::without_heap(Ended::Refused(problem)),
     };
-    let mut world = match World::<C>::new(&request.flags.config) {
+    let mut world = match World::with(collector, &request.flags.config) {
         Ok(world) => world,
         Err(StartError::OutOfMemory(cause)) => return exhausted_at_start(request.flags, &printer, cause),
         Err(StartError::Memory(error @ MemoryError::OnPurpose { .. })) => {
@@ -169,13 +170,12 @@ fn run<C: Collector, W: Workload>(workload: &W, request: &Request<'_>, listeners
     if let Some(profiling) = &profiling {
         profiling.listen(&mut world);
     }
-    let run = || workload.run(&world, request.args);
     let result = match &profiling {
-        Some(profiling) => profiling.run(&world, run),
-        None => run(),
+        Some(profiling) => profiling.run(&world, program),
+        None => program(&world),
     };
     let ended = match result {
-        Ok(checksum) => Ended::Checksum(checksum, workload.latency()),
+        Ok(checksum) => Ended::Checksum(checksum, latency()),
         Err(RunError::Heap(EnterError::Exhausted(exhaustion))) => Ended::Exhausted(exhaustion.cause),
         Err(error @ RunError::Damaged(_)) => Ended::Broken(error.to_string()),
         Err(error) => Ended::Refused(error.to_string()),

@@ -12,8 +12,8 @@ use std::time::Duration;
 use jiff::Zoned;
 
 use gclab_core::World;
-use gclab_core::collector::Collector;
 use gclab_core::config::Breakdown;
+use gclab_core::mutator::MutatorKind;
 use gclab_heap_traverse::profile::{HeapProfiler, HpWriter, Profile, retainer_table, while_sampling};
 use gclab_stats::Statistics;
 
@@ -60,13 +60,17 @@ impl Profiling {
     }
 
     /// Lets the profiler receive the events of `world`.
-    pub fn listen<C: Collector>(&self, world: &mut World<C>) {
+    pub fn listen<M: MutatorKind>(&self, world: &mut World<M>) {
         world.listen(Box::new(self.profiler.clone()));
     }
 
     /// Runs a program in `world`, with a census every `-i` seconds.
-    pub fn run<C: Collector, R>(&self, world: &World<C>, program: impl FnOnce() -> R) -> R {
-        while_sampling(world, &self.profiler, self.interval, program)
+    pub fn run<M: MutatorKind, R>(&self, world: &World<M>, program: &mut dyn FnMut(&World<M>) -> R) -> R {
+        let mut result = None;
+        while_sampling(world, &self.profiler, self.interval, &mut || {
+            result = Some(program(world));
+        });
+        result.expect("the program has run")
     }
 
     /// Finishes the files after the run.

@@ -81,7 +81,7 @@ pub struct RunProfile {
 
 impl Done {
     /// A run that ended before it had a heap.
-    pub fn without_heap(ended: Ended) -> Done {
+    pub(crate) fn without_heap(ended: Ended) -> Done {
         Done {
             ended,
             statistics: None,

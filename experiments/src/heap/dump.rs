@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::Args as ClapArgs;
 use gclab_core::events::{Event, Listener};
 use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
+use gclab_core::words::Bytes;
 use gclab_core::world::Stopped;
 use gclab_flags::{ENVIRONMENT, Flags};
 use gclab_heap_traverse::graph::{HeapGraph, write_snapshot};
@@ -154,8 +155,9 @@ impl Run<'_> {
         // Of equals the first. A collection at the end of the run may leave nothing, major or
         // minor.
         let numbered = (1_u64..).zip(&statistics.collections);
-        let alive = numbered.filter(|(_, collection)| collection.live > 0);
-        let best = alive.max_by_key(|(number, collection)| (collection.major, collection.live, Reverse(*number)));
+        let alive = numbered.filter(|(_, collection)| collection.work.live > Bytes::ZERO);
+        let best =
+            alive.max_by_key(|(number, collection)| (collection.work.major, collection.work.live, Reverse(*number)));
         let none = "heap dump: no collection of the run left anything alive; a smaller -A makes it collect in between";
         best.map(|(number, _)| number).ok_or_else(|| refuse(none))
     }

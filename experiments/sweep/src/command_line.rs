@@ -7,11 +7,11 @@ use gclab_results::PlannedRun;
 
 /// The files that a run writes.
 #[derive(Clone, Copy, Debug)]
-pub struct Files<'f> {
+pub(crate) struct Files<'f> {
     /// The file of its record.
-    pub record: &'f Path,
+    pub(crate) record: &'f Path,
     /// The path of its heap profile, without the ending.
-    pub profile: &'f Path,
+    pub(crate) profile: &'f Path,
 }
 
 /// The typed flags of a planned run, without those of its heap profile.
@@ -39,7 +39,7 @@ fn profile_words(run: &PlannedRun) -> Result<Vec<String>, FlagError> {
 ///
 /// # Errors
 /// As [`flags`].
-pub fn exec(run: &PlannedRun, files: Option<&Files<'_>>) -> Result<Vec<String>, FlagError> {
+pub(crate) fn exec(run: &PlannedRun, files: Option<&Files<'_>>) -> Result<Vec<String>, FlagError> {
     let mut words = vec!["exec".to_owned()];
     let mut work = vec![run.workload.clone()];
     work.extend(run.args.iter().cloned());

@@ -4,14 +4,19 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use gclab_flags::FlagValue;
+
 /// A swept flag and its values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
     /// The flag's name in experiment files.
-    pub flag: String,
-    /// The values as text, in the order of the file.
-    pub values: Vec<String>,
+    pub flag: &'static str,
+    /// The values, in the order of the file.
+    pub values: Vec<FlagValue>,
 }
+
+/// A value for each flag that has one, by the flag's name in experiment files.
+pub type Setting = BTreeMap<&'static str, FlagValue>;
 
 /// A checked experiment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,7 +44,7 @@ pub struct Experiment {
     /// has no `heap`.
     pub heap: Vec<f64>,
     /// Flags of every run.
-    pub flags: BTreeMap<String, String>,
+    pub flags: Setting,
     /// Swept flags, in the order of the file: one list for each sweep. The runs are the cross
     /// product of each list; without a list, [`Experiment::flags`] alone.
     pub sweeps: Vec<Vec<Axis>>,
@@ -47,7 +52,7 @@ pub struct Experiment {
 
 impl Experiment {
     /// The flags of the heap profiles of a workload with these arguments.
-    pub fn profiles_of(&self, workload: &str, args: &[String]) -> &[String] {
+    pub(crate) fn profiles_of(&self, workload: &str, args: &[String]) -> &[String] {
         let mut works = self.workloads.iter();
         let place = works.position(|(name, its)| name == workload && its == args);
         place
@@ -56,7 +61,7 @@ impl Experiment {
     }
 
     /// Every swept flag once, with all its values, in the order of the file.
-    pub fn axes(&self) -> Vec<Axis> {
+    pub(crate) fn axes(&self) -> Vec<Axis> {
         let mut axes: Vec<Axis> = Vec::new();
         for axis in self.sweeps.iter().flatten() {
             match axes.iter_mut().find(|known| known.flag == axis.flag) {

@@ -5,9 +5,9 @@
 //! never mixed in one folder: an unfinished folder of another build is refused, a finished one is
 //! only shown.
 //!
-//! A new folder under `results/runs` has a hidden name until its plan is on disk. So every visible folder
-//! has a plan, even if its runner was killed. The next runner removes the hidden ones that are
-//! left.
+//! A new folder under `results/runs` has a hidden name until its plan is on disk. So every visible
+//! folder has a plan, even if its runner was killed. The next runner removes the hidden ones that
+//! are left.
 
 use std::fs;
 use std::io;
@@ -100,8 +100,8 @@ pub fn manifest(experiment: &Experiment, minima: Vec<Minimum>, shard: Shard, com
         .axes()
         .into_iter()
         .map(|axis| Axis {
-            flag: axis.flag,
-            values: axis.values,
+            flag: axis.flag.to_owned(),
+            values: axis.values.iter().map(|value| value.text().to_owned()).collect(),
         })
         .collect();
     manifest.machine = machine::machine();
@@ -114,8 +114,8 @@ pub fn manifest(experiment: &Experiment, minima: Vec<Minimum>, shard: Shard, com
     manifest
 }
 
-/// The folder to continue in, or a new one: at `out` if given, else under `results/runs`. With `fresh`
-/// always a new one.
+/// The folder to continue in, or a new one: at `out` if given, else under `results/runs`. With
+/// `fresh` always a new one.
 ///
 /// # Errors
 /// If the folder has other contents, is in use, is of another build, or cannot be read or written.
@@ -339,8 +339,8 @@ fn remove_begun(root: &Path) {
     }
 }
 
-/// Earlier runs under `results/runs` of the plan's workloads, for estimates: all that can be read, of any
-/// build.
+/// Earlier runs under `results/runs` of the plan's workloads, for estimates: all that can be read,
+/// of any build.
 pub fn earlier_runs(plan: &[PlannedRun]) -> Vec<gclab_results::RunRecord> {
     let runs = folders(Path::new(RUNS))
         .filter(|path| is_results(path))

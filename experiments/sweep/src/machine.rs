@@ -50,12 +50,12 @@ pub fn executable() -> String {
 }
 
 /// The load average over one minute.
-pub fn load_average() -> Option<f64> {
+pub(crate) fn load_average() -> Option<f64> {
     text("/proc/loadavg")?.split_whitespace().next()?.parse().ok()
 }
 
 /// The name of the machine.
-pub fn host() -> Option<String> {
+pub(crate) fn host() -> Option<String> {
     text("/proc/sys/kernel/hostname")
 }
 

@@ -2,6 +2,7 @@
 
 use gclab_collectors::TwoSpace;
 use gclab_core::closure::{Closure, Mut};
+use gclab_core::collector::KindOf;
 use gclab_core::config::Config;
 use gclab_core::mutator::{Handle, MutArray};
 use gclab_core::words::Bytes;
@@ -37,7 +38,7 @@ pub enum Shape {
 pub struct Heap {
     /// The name in the output.
     pub name: String,
-    pub world: World<TwoSpace>,
+    pub world: World<KindOf<TwoSpace>>,
     _roots: Handle<MutArray<Node>>,
 }
 
@@ -100,7 +101,7 @@ impl Heap {
             generations: 1,
             ..Config::default()
         };
-        let world = World::new(&flags).expect("a heap");
+        let world = World::new::<TwoSpace>(&flags).expect("a heap");
         let kept = world.enter(|m| {
             m.frame(|m, [all, kept]| {
                 let all = all.put(m.alloc_array::<Node>(nodes, |_| None));

@@ -19,8 +19,9 @@ pub use fault::{Check, Fault};
 use crate::addr_set::AddrSet;
 use crate::traverse::Traversal;
 use crate::walk;
-use gclab_core::collector::Collector;
+use gclab_core::collector::Description;
 use gclab_core::events::{Event, Listener};
+use gclab_core::mutator::MutatorKind;
 use gclab_core::space::Region;
 use gclab_core::words::{Bytes, Words};
 use gclab_core::world::{Stopped, StoppedRegion, World};
@@ -45,11 +46,11 @@ struct Tables {
 }
 
 impl Checker {
-    /// Makes a checker for a heap under collector `C`.
-    pub fn new<C: Collector>() -> Self {
+    /// A checker for a heap under `collector`.
+    pub fn new(collector: &Description) -> Self {
         Checker {
-            collector: C::DESCRIPTION.name,
-            moves: C::DESCRIPTION.moves,
+            collector: collector.name,
+            moves: collector.moves,
             exact: false,
             collections: 0,
             tables: None,
@@ -64,8 +65,8 @@ impl Checker {
     }
 
     /// Checks the heap of `world` after each collection from now on.
-    pub fn install<C: Collector>(world: &mut World<C>) {
-        world.listen(Box::new(Checker::new::<C>()));
+    pub fn install<M: MutatorKind>(world: &mut World<M>) {
+        world.listen(Box::new(Checker::new(world.collector())));
     }
 
     /// Checks the heap now. `collection` is the record of the collection that ended just before, if
@@ -90,7 +91,7 @@ impl Checker {
         remembered::complete(stopped, &regions, &mut tables.remembered)?;
         collection.map_or(Ok(()), |collection| {
             statistics(collection, &regions)?;
-            if self.exact && collection.major {
+            if self.exact && collection.work.major {
                 nothing_floats(&regions, reached)?;
             }
             Ok(())
@@ -105,7 +106,7 @@ impl Listener for Checker {
             if let Err(fault) = self.check(stopped, Some(collection)) {
                 panic!(
                     "{}, collection {} (generation {}): {fault}",
-                    self.collector, self.collections, collection.generation
+                    self.collector, self.collections, collection.work.generation
                 );
             }
         }
@@ -133,16 +134,16 @@ fn statistics(collection: &Collection, regions: &[StoppedRegion<'_>]) -> Result<
     runs.dedup();
     let slop = runs.into_iter().map(|run| run.bytes()).sum::<Bytes>() - live;
     for (name, reported, found) in [
-        ("live", collection.live, live),
-        ("large", collection.large, large),
-        ("slop", collection.slop, slop),
+        ("live", collection.work.live, live),
+        ("large", collection.work.large, large),
+        ("slop", collection.work.slop, slop),
     ] {
-        if reported != found.0 as u64 {
+        if reported != found {
             return Err(Fault::new(
                 Check::Statistics,
                 format!(
-                    "the collection reports {reported} bytes {name}, the heap has {}",
-                    found.0
+                    "the collection reports {} bytes {name}, the heap has {}",
+                    reported.0, found.0
                 ),
             ));
         }

@@ -1,7 +1,7 @@
 //! A census at regular intervals.
 
 use super::profiler::HeapProfiler;
-use gclab_core::collector::Collector;
+use gclab_core::mutator::MutatorKind;
 use gclab_core::world::World;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -12,14 +12,15 @@ use std::time::Duration;
 ///
 /// Threads stop for a census as for a collection: at the next check of their allocation area, or at
 /// a safepoint.
-pub fn while_sampling<C: Collector, R>(
-    world: &World<C>,
+pub fn while_sampling<M: MutatorKind>(
+    world: &World<M>,
     profiler: &HeapProfiler,
     interval: Duration,
-    program: impl FnOnce() -> R,
-) -> R {
+    program: &mut dyn FnMut(),
+) {
     if interval.is_zero() {
-        return program();
+        program();
+        return;
     }
     thread::scope(|scope| {
         let (over, wait) = channel::<()>();
@@ -31,6 +32,6 @@ pub fn while_sampling<C: Collector, R>(
             }
         });
         let _over = over;
-        program()
-    })
+        program();
+    });
 }

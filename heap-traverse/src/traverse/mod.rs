@@ -23,7 +23,7 @@
 //! use gclab_core::{closure::Kind, config::Config, mutator::Any, world::World};
 //! use gclab_heap_traverse::{Traversal, Visit};
 //!
-//! let world = World::<gclab_collectors::Copying>::new(&Config::default())?;
+//! let world = World::new::<gclab_collectors::Copying>(&Config::default())?;
 //! let _kept = world.enter(|m| {
 //!     m.frame(|m, [array]| {
 //!         let array = array.put(m.alloc_array::<Any>(3, |_| None));

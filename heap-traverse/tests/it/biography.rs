@@ -5,8 +5,8 @@ use super::{Node, NodeFields, flags};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::cost_centre;
-use gclab_core::mutator::{Gc, MutArray, Mutator, NoGc, Root};
-use gclab_core::profile::{CostCentre, Profiled};
+use gclab_core::mutator::{Gc, MutArray, Mutator, MutatorKind, NoGc, Root};
+use gclab_core::profile::CostCentre;
 use gclab_core::world::World;
 use gclab_flags::Flags;
 use gclab_heap_traverse::Checker;
@@ -137,8 +137,8 @@ impl Model {
 type Roots = MutArray<Node>;
 
 /// Reads all fields of a node, and checks that it is the expected one.
-fn read<'m, 'h, C: Collector>(
-    m: &NoGc<'h, C>,
+fn read<'m, 'h, M: MutatorKind>(
+    m: &NoGc<'h, M>,
     model: &mut Model,
     node: Gc<'m, 'h, Node>,
     number: usize,
@@ -148,7 +148,7 @@ fn read<'m, 'h, C: Collector>(
     [node.left(m), node.right(m)]
 }
 
-fn step<'h, C: Collector>(m: &mut Mutator<'h, C>, roots: &Root<'_, 'h, Roots>, model: &mut Model, op: &Op) {
+fn step<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, roots: &Root<'_, 'h, Roots>, model: &mut Model, op: &Op) {
     match *op {
         Op::Alloc {
             into,
@@ -159,7 +159,7 @@ fn step<'h, C: Collector>(m: &mut Mutator<'h, C>, roots: &Root<'_, 'h, Roots>, m
         } => {
             let number = model.nodes.len();
             let pointers = [model.roots[left], model.roots[right]];
-            let make = |m: &mut Mutator<'h, C>| {
+            let make = |m: &mut Mutator<'h, M>| {
                 m.cost_centre(SITES[site], |m| {
                     let (m, node) = m.alloc_with(|m| {
                         let all = roots.get(m);
@@ -221,7 +221,7 @@ fn run<C: Collector>(ops: &[Op], words: &[&str], stress: u64) -> (Model, Vec<BTr
         stress: Some(stress),
         ..flags(least.max(2).min(C::DESCRIPTION.generations.1))
     };
-    let mut world = World::<Profiled<C>>::new(&flags).expect("a small heap");
+    let mut world = World::observed::<C>(&flags).expect("a small heap");
     Checker::install(&mut world);
     let profiler = HeapProfiler::new(&flags.profile, None).expect("a profile");
     world.listen(Box::new(profiler.clone()));

@@ -6,14 +6,15 @@ use gclab_core::collector::Collector;
 use gclab_core::config::Config;
 use gclab_core::events::{Event, Listener};
 use gclab_core::mutator::ByteArray;
+use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use gclab_heap_traverse::check::Check;
 use gclab_stats::Collection;
 
 fn churn<C: Collector>(flags: &Config) {
-    let mut world = World::<C>::new(flags).expect("a small heap");
-    world.listen(Box::new(Checker::new::<C>().exact()));
+    let mut world = World::new::<C>(flags).expect("a small heap");
+    world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
     let kept = world
         .enter(|m| {
             m.frame(|m, [array, bytes]| {
@@ -33,7 +34,7 @@ fn churn<C: Collector>(flags: &Config) {
             })
         })
         .expect("room enough");
-    let mut checker = Checker::new::<C>();
+    let mut checker = Checker::new(&C::DESCRIPTION);
     world
         .inspect(|stopped| checker.check(stopped, None).expect("sound"))
         .expect("no thread is inside");
@@ -59,10 +60,8 @@ struct Liar(Checker);
 impl Listener for Liar {
     fn event(&mut self, event: &Event<'_>) {
         if let Event::End { collection, stopped } = event {
-            let wrong = Collection {
-                live: collection.live + 8,
-                ..(*collection).clone()
-            };
+            let mut wrong: Collection = (*collection).clone();
+            wrong.work.live += Bytes(8);
             let fault = self.0.check(stopped, Some(&wrong)).expect_err("the figures are wrong");
             assert_eq!(fault.check, Check::Statistics);
             assert!(fault.to_string().contains("bytes live"), "{fault}");
@@ -72,8 +71,8 @@ impl Listener for Liar {
 
 #[test]
 fn wrong_figures_are_noticed() {
-    let mut world = World::<Copying>::new(&flags(2)).expect("a small heap");
-    world.listen(Box::new(Liar(Checker::new::<Copying>())));
+    let mut world = World::new::<Copying>(&flags(2)).expect("a small heap");
+    world.listen(Box::new(Liar(Checker::new(&Copying::DESCRIPTION))));
     world.enter(|m| m.collect(true)).expect("room enough");
     assert_eq!(world.finish().collections_count(), 2);
 }

@@ -5,7 +5,7 @@ use super::flags;
 use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::events::{Event, Listener};
-use gclab_core::mutator::{Any, Gc, Handle, MutArray, MutVar, Mutator, NoGc, Record, Root};
+use gclab_core::mutator::{Any, Gc, Handle, MutArray, MutVar, Mutator, MutatorKind, NoGc, Record, Root};
 use gclab_core::world::{Stopped, World};
 use proptest::prelude::*;
 
@@ -102,8 +102,8 @@ prop_compose! {
 /// The array of all closures, while they are made.
 type All = MutArray<Any>;
 
-fn at<'m, 'h, C: Collector>(
-    m: &NoGc<'h, C>,
+fn at<'m, 'h, M: MutatorKind>(
+    m: &NoGc<'h, M>,
     all: Gc<'m, 'h, All>,
     made: usize,
     number: Option<usize>,
@@ -112,8 +112,8 @@ fn at<'m, 'h, C: Collector>(
 }
 
 /// Allocates node number `made`, with the targets of its immutable slots.
-fn alloc<'m, 'h, C: Collector>(
-    m: &'m mut Mutator<'h, C>,
+fn alloc<'m, 'h, M: MutatorKind>(
+    m: &'m mut Mutator<'h, M>,
     all: &Root<'_, 'h, All>,
     made: usize,
     node: &Node,
@@ -139,8 +139,8 @@ fn alloc<'m, 'h, C: Collector>(
 }
 
 /// Stores `value` in mutable slot `slot`, modulo the number of slots.
-fn store<'h, C: Collector>(
-    m: &NoGc<'h, C>,
+fn store<'h, M: MutatorKind>(
+    m: &NoGc<'h, M>,
     closure: Gc<'_, 'h, Any>,
     shape: Shape,
     slot: usize,
@@ -158,7 +158,7 @@ fn store<'h, C: Collector>(
 }
 
 /// Builds `graph` in `world`. Collects in between, and once more when only its roots are left.
-fn build<C: Collector>(world: &World<C>, graph: &Graph) {
+fn build<M: MutatorKind>(world: &World<M>, graph: &Graph) {
     let count = graph.nodes.len();
     let stay = world.enter(|m| {
         m.frame(|m, [f, g, h]| {
@@ -231,7 +231,7 @@ impl<L: Fn(&Stopped<'_>) + Clone + Send + 'static> CollectorVisitor for Everywhe
         let least = C::DESCRIPTION.generations.0;
         let mut flags = flags(least.max(2).min(C::DESCRIPTION.generations.1));
         flags.capabilities = 1;
-        let mut world = World::<C>::new(&flags).expect("a small heap");
+        let mut world = World::new::<C>(&flags).expect("a small heap");
         world.listen(Box::new(Look(self.look.clone())));
         build(&world, self.graph);
         world.finish();

@@ -2,9 +2,9 @@
 
 use super::{Node, flags};
 use gclab_collectors::Copying;
+use gclab_core::collector::Observed;
 use gclab_core::config::Config;
 use gclab_core::mutator::{Any, Handle, MutArray};
-use gclab_core::profile::Profiled;
 use gclab_core::words::Bytes;
 use gclab_core::world::{ClosureView, Stopped, World};
 use gclab_flags::Flags;
@@ -13,13 +13,13 @@ use gclab_heap_traverse::{Client, Order, Traversal, Visit};
 
 const MANY: u64 = 10_000_000;
 
-fn world() -> World<Profiled<Copying>> {
+fn world() -> World<Observed> {
     let flags = Config {
         profile: Flags::parse_words(&["-hb"]).expect("a flag").config.profile,
         allocation_area: Bytes::gib(1),
         ..flags(2)
     };
-    World::new(&flags).expect("a heap")
+    World::observed::<Copying>(&flags).expect("a heap")
 }
 
 /// A depth-first client that counts closures: on the way back if `LEAVE`.

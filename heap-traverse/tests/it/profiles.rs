@@ -3,11 +3,10 @@
 use super::{Node, flags};
 use gclab_collectors::Copying;
 use gclab_core::closure::{Closure, Mut, Ptr};
-use gclab_core::collector::Collector;
+use gclab_core::collector::KindOf;
 use gclab_core::config::Config;
 use gclab_core::cost_centre;
-use gclab_core::mutator::{Any, MutArray, Mutator};
-use gclab_core::profile::Profiled;
+use gclab_core::mutator::{Any, MutArray, Mutator, MutatorKind};
 use gclab_core::world::{Stopped, World};
 use gclab_flags::Flags;
 use gclab_heap_traverse::profile::{Census, Counter, HeapProfiler, HpWriter, retainer_table, while_sampling};
@@ -43,7 +42,7 @@ fn profile(words: &str) -> Config {
     }
 }
 
-fn census<C: Collector>(world: &World<C>, words: &str) -> Census {
+fn census<M: MutatorKind>(world: &World<M>, words: &str) -> Census {
     let mut counter = Counter::new(&profile(words).profile).expect("a profile");
     let look = |stopped: &Stopped<'_>| counter.census(stopped, 0.0, None);
     world.inspect(look).expect("no thread is inside")
@@ -62,7 +61,7 @@ fn bands(census: &Census) -> BTreeMap<&str, u64> {
 /// retains itself.
 #[test]
 fn retainers_of_closures_that_two_roots_share() {
-    let world = World::<Copying>::new(&flags(2)).expect("a small heap");
+    let world = World::new::<Copying>(&flags(2)).expect("a small heap");
     let _roots = world
         .enter(|m| {
             m.frame(|m, [x, c, t]| {
@@ -97,7 +96,7 @@ fn retainers_of_closures_that_two_roots_share() {
 #[test]
 fn retainers_are_known_by_where_they_were_allocated() {
     let flags = profile("-hr");
-    let mut world = World::<Profiled<Copying>>::new(&flags).expect("a small heap");
+    let mut world = World::observed::<Copying>(&flags).expect("a small heap");
     let profiler = HeapProfiler::new(&flags.profile, None).expect("a profile");
     world.listen(Box::new(profiler.clone()));
     let stay = world.enter(|m| {
@@ -158,9 +157,9 @@ fn retainers_are_known_by_where_they_were_allocated() {
 
 #[test]
 fn sets_keep_their_numbers_through_a_run_and_names_are_cut() {
-    let world = World::<Copying>::new(&flags(2)).expect("a small heap");
+    let world = World::new::<Copying>(&flags(2)).expect("a small heap");
     let mut counter = Counter::new(&profile("-hr -L6").profile).expect("a profile");
-    let mut look = |handle: &dyn Fn(&mut Mutator<'_, Copying>)| {
+    let mut look = |handle: &dyn Fn(&mut Mutator<'_, KindOf<Copying>>)| {
         world.enter(|m| handle(m)).expect("room enough");
         world
             .inspect(|stopped| counter.census(stopped, 0.0, None).bands)
@@ -190,7 +189,7 @@ fn sets_keep_their_numbers_through_a_run_and_names_are_cut() {
 #[test]
 fn thousands_of_roots() {
     const ROOTS: usize = 3000;
-    let world = World::<Copying>::new(&flags(2)).expect("a small heap");
+    let world = World::new::<Copying>(&flags(2)).expect("a small heap");
     world
         .enter(|m| {
             m.frame(|m, [list, all]| {
@@ -222,7 +221,7 @@ fn thousands_of_roots() {
 
 #[test]
 fn weak_roots_are_counted_while_other_roots_keep_their_closures() {
-    let world = World::<Copying>::new(&flags(2)).expect("a small heap");
+    let world = World::new::<Copying>(&flags(2)).expect("a small heap");
     let kept = world
         .enter(|m| {
             m.frame(|m, [node, gone]| {
@@ -279,7 +278,7 @@ fn grow(words: &str, interval: Duration) -> (String, String, usize) {
     )
     .unwrap();
     let profiler = HeapProfiler::new(&flags.profile, Some(hp)).expect("a profile");
-    let mut world = World::<Copying>::new(&flags).expect("a small heap");
+    let mut world = World::new::<Copying>(&flags).expect("a small heap");
     world.listen(Box::new(profiler.clone()));
     let start = std::time::Instant::now();
     let program = || {
@@ -300,7 +299,9 @@ fn grow(words: &str, interval: Duration) -> (String, String, usize) {
             });
         })
     };
-    while_sampling(&world, &profiler, interval, program).expect("room enough");
+    let mut result = Ok(());
+    while_sampling(&world, &profiler, interval, &mut || result = program());
+    result.expect("room enough");
     let collections = world.finish().collections_count();
     let (profile, written) = profiler.finish(0.0);
     written.expect("memory can be written");
@@ -375,7 +376,7 @@ fn a_census_every_so_often_without_any_collection() {
 fn an_array_in_a_frame_is_counted() {
     let flags = profile("-hy -i0");
     let profiler = HeapProfiler::new(&flags.profile, None).expect("a profile");
-    let mut world = World::<Copying>::new(&flags).expect("a small heap");
+    let mut world = World::new::<Copying>(&flags).expect("a small heap");
     world.listen(Box::new(profiler.clone()));
     let stay = world.enter(|m| {
         m.frame(|m, [array]| {

@@ -2,6 +2,7 @@
 
 use super::{Node, NodeFields, flags};
 use gclab_collectors::Copying;
+use gclab_core::collector::KindOf;
 use gclab_core::words::Words;
 use gclab_core::world::{ClosureView, World};
 use gclab_heap_traverse::{Client, Order, Traversal, Visit};
@@ -26,7 +27,7 @@ impl<'a, F: FnMut(Words, bool) -> Visit<()>, const DEPTH_FIRST: bool> Client<'a>
 }
 
 /// Visits everything in a world, twice in each order. Returns the number of closures.
-fn visited(world: &World<Copying>, mut visit: impl FnMut(Words, bool) -> Visit<()>) -> usize {
+fn visited(world: &World<KindOf<Copying>>, mut visit: impl FnMut(Words, bool) -> Visit<()>) -> usize {
     let mut counts = Vec::new();
     world
         .inspect(|stopped| {
@@ -54,7 +55,7 @@ fn visited(world: &World<Copying>, mut visit: impl FnMut(Words, bool) -> Visit<(
 
 #[test]
 fn a_list_of_a_million_needs_no_stack() {
-    let world = World::<Copying>::new(&flags(2)).expect("a small heap");
+    let world = World::new::<Copying>(&flags(2)).expect("a small heap");
     let list = world
         .enter(|m| {
             m.frame(|m, [list]| {
@@ -79,7 +80,7 @@ fn a_list_of_a_million_needs_no_stack() {
 
 #[test]
 fn shared_and_cyclic_closures_are_visited_once_and_skipped_ones_end_it() {
-    let world = World::<Copying>::new(&flags(2)).expect("a small heap");
+    let world = World::new::<Copying>(&flags(2)).expect("a small heap");
     let _top = world
         .enter(|m| {
             m.frame(|m, [shared, left]| {

@@ -13,32 +13,32 @@ use crate::summary;
 #[derive(Debug)]
 pub(crate) struct Report {
     /// The experiment's name.
-    pub name: String,
+    pub(crate) name: String,
     /// The experiment's question.
-    pub question: Option<String>,
+    pub(crate) question: Option<String>,
     /// Counts and other facts for the head of the report.
-    pub facts: Vec<String>,
+    pub(crate) facts: Vec<String>,
     /// The flags that all runs share, with their values.
-    pub fixed: Vec<(String, String)>,
+    pub(crate) fixed: Vec<(String, String)>,
     /// The things that a reader must know before believing the figures.
-    pub cautions: Vec<String>,
+    pub(crate) cautions: Vec<String>,
     /// The number of runs that are done.
-    pub done: usize,
+    pub(crate) done: usize,
     /// The number of runs that are planned.
-    pub planned: usize,
+    pub(crate) planned: usize,
     /// The greatest number of good runs of a configuration.
-    pub most_runs: usize,
+    pub(crate) most_runs: usize,
     /// The seed of the order of runs.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// The command that repeats the experiment.
-    pub command: String,
+    pub(crate) command: String,
     /// The sections, each topic at most once.
-    pub sections: Vec<Section>,
+    pub(crate) sections: Vec<Section>,
 }
 
 impl Report {
     /// The section on a topic, if these runs have one.
-    pub fn section(&self, topic: Topic) -> Option<&Section> {
+    pub(crate) fn section(&self, topic: Topic) -> Option<&Section> {
         self.sections.iter().find(|section| section.topic == topic)
     }
 }
@@ -80,7 +80,7 @@ pub(crate) enum Topic {
 
 impl Topic {
     /// The title of the section.
-    pub fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             Topic::Budgets => "Which collector for which budget?",
             Topic::LeastHeaps => "Least heaps",
@@ -105,11 +105,11 @@ impl Topic {
 #[derive(Debug)]
 pub(crate) struct Section {
     /// The subject, which has the title.
-    pub topic: Topic,
+    pub(crate) topic: Topic,
     /// The message in paragraphs, the most important first.
-    pub text: Vec<String>,
+    pub(crate) text: Vec<String>,
     /// Tables, charts and explanations.
-    pub parts: Vec<Part>,
+    pub(crate) parts: Vec<Part>,
 }
 
 /// A part of a section.
@@ -139,35 +139,35 @@ pub(crate) enum Part {
     /// Text that is shown as it is.
     Code(String),
     /// A heap profile.
-    Profile(Profile),
+    Profile(Box<Profile>),
 }
 
 /// A heap profile of one run.
 #[derive(Debug)]
 pub(crate) struct Profile {
     /// The configuration and the flags of the profile.
-    pub label: String,
+    pub(crate) label: String,
     /// The bands over time; absent without a census.
-    pub chart: Option<Stack>,
+    pub(crate) chart: Option<Stack>,
     /// The bands of the peak; absent without a census.
-    pub peak: Option<Table>,
+    pub(crate) peak: Option<Table>,
     /// Remarks on the profile.
-    pub notes: String,
+    pub(crate) notes: String,
     /// The file with the whole profile; absent if the run wrote none.
-    pub file: Option<String>,
+    pub(crate) file: Option<String>,
     /// The profile in one line.
-    pub line: String,
+    pub(crate) line: String,
 }
 
 /// A table, which each format writes in its own way.
 #[derive(Debug)]
 pub(crate) struct Table {
     /// The look in HTML.
-    pub look: Look,
+    pub(crate) look: Look,
     /// The columns, from left to right.
-    pub columns: Vec<Column>,
+    pub(crate) columns: Vec<Column>,
     /// The rows, with one cell for each column.
-    pub rows: Vec<Vec<Cell>>,
+    pub(crate) rows: Vec<Vec<Cell>>,
 }
 
 /// The look of a table in HTML.
@@ -185,18 +185,18 @@ pub(crate) enum Look {
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
     /// The heading without the unit.
-    pub title: String,
+    pub(crate) title: String,
     /// The unit; empty for words and counts.
-    pub unit: &'static str,
+    pub(crate) unit: &'static str,
     /// Whether it holds figures, which are aligned to the right.
-    pub figures: bool,
+    pub(crate) figures: bool,
     /// Whether a terminal leaves it out.
-    pub wide_only: bool,
+    pub(crate) wide_only: bool,
 }
 
 impl Column {
     /// A column of words.
-    pub fn words(title: impl Into<String>) -> Column {
+    pub(crate) fn words(title: impl Into<String>) -> Column {
         Column {
             title: title.into(),
             unit: "",
@@ -206,7 +206,7 @@ impl Column {
     }
 
     /// A column of figures without a unit.
-    pub fn figures(title: impl Into<String>) -> Column {
+    pub(crate) fn figures(title: impl Into<String>) -> Column {
         Column {
             figures: true,
             ..Column::words(title)
@@ -214,7 +214,7 @@ impl Column {
     }
 
     /// The column of a metric.
-    pub fn metric(metric: &Metric) -> Column {
+    pub(crate) fn metric(metric: &Metric) -> Column {
         Column {
             unit: metric.unit.name(),
             ..Column::figures(metric.title)
@@ -222,7 +222,7 @@ impl Column {
     }
 
     /// The heading with the unit.
-    pub fn heading(&self) -> String {
+    pub(crate) fn heading(&self) -> String {
         format!("{} {}", self.title, self.unit).trim_end().to_owned()
     }
 }
@@ -246,20 +246,20 @@ pub(crate) enum Cell {
 #[derive(Debug, Default)]
 pub(crate) struct Text {
     /// The main part.
-    pub text: String,
+    pub(crate) text: String,
     /// The second part, which is smaller or in parentheses; may be empty.
-    pub more: String,
+    pub(crate) more: String,
     /// The number to sort by; absent for words.
-    pub sort: Option<f64>,
+    pub(crate) sort: Option<f64>,
     /// Whether it is emphasised.
-    pub strong: bool,
+    pub(crate) strong: bool,
     /// Whether it tells of a failure.
-    pub failed: bool,
+    pub(crate) failed: bool,
 }
 
 impl Cell {
     /// A word, which is sorted by its number if it is one.
-    pub fn word(text: impl Into<String>) -> Cell {
+    pub(crate) fn word(text: impl Into<String>) -> Cell {
         let text = text.into();
         Cell::Text(Text {
             sort: summary::number(&text),
@@ -269,15 +269,15 @@ impl Cell {
     }
 
     /// Text that is no number.
-    pub fn text(text: impl Into<String>) -> Cell {
+    pub(crate) fn text(text: impl Into<String>) -> Cell {
         Cell::Text(Text {
             text: text.into(),
             ..Text::default()
         })
     }
 
-    /// Emphasised text.
-    pub fn strong(text: impl Into<String>) -> Cell {
+    /// Text that is emphasised.
+    pub(crate) fn strong(text: impl Into<String>) -> Cell {
         Cell::Text(Text {
             text: text.into(),
             strong: true,
@@ -286,7 +286,7 @@ impl Cell {
     }
 
     /// A figure as text, and the number to sort by.
-    pub fn number(text: String, sort: f64) -> Cell {
+    pub(crate) fn number(text: String, sort: f64) -> Cell {
         Cell::Text(Text {
             text,
             sort: Some(sort),
@@ -295,22 +295,22 @@ impl Cell {
     }
 
     /// A share from 0 to 1 in percent, without the sign.
-    pub fn percent(share: f64) -> Cell {
+    pub(crate) fn percent(share: f64) -> Cell {
         Cell::number(Unit::Percent.text(share), share)
     }
 
     /// A length of time in milliseconds, without the unit.
-    pub fn milliseconds(nanoseconds: u64) -> Cell {
+    pub(crate) fn milliseconds(nanoseconds: u64) -> Cell {
         Cell::number(format::milliseconds(nanoseconds), nanoseconds as f64)
     }
 
     /// A ratio with its interval.
-    pub fn ratio(ratio: Option<&Ratio>) -> Cell {
+    pub(crate) fn ratio(ratio: Option<&Ratio>) -> Cell {
         Cell::text(format::ratio_or_absent(ratio))
     }
 
     /// The cell of a figure that is not known.
-    pub fn absent() -> Cell {
+    pub(crate) fn absent() -> Cell {
         Cell::text(ABSENT)
     }
 }

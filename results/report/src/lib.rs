@@ -3,10 +3,11 @@
 //! Everything follows from the records of [`gclab_results`]; nothing here runs a program. From the
 //! ground up:
 //!
-//! - `maths`, `metric` and `summary`: formulas, the figures of a run, runs by configuration;
+//! - `student`, `maths`, `metric` and `summary`: formulas, the figures of a run, runs by
+//!   configuration;
 //! - `format` and `chart`: figures as text, and charts as SVG;
-//! - `analysis`: what the runs say (which collector is fastest, which is best at which heap size,
-//!   whether parallel collection pays, whether a change made anything slower);
+//! - `analysis`: the answers of the runs (which collector is fastest, which is best at which heap
+//!   size, whether parallel collection pays, whether a change made anything slower);
 //! - `document` and `sections`: the analyses as sections of text, tables and charts;
 //! - `render`: sections as HTML, Markdown, a table for the terminal, or CSV.
 //!
@@ -16,7 +17,8 @@
 //! ```
 //! use gclab_results::{Configuration, Manifest, PlannedRun, ResultsDir, RunRecord, Status};
 //!
-//! let configuration = Configuration { workload: "binary_trees".into(), collector: "copying".into(), ..Default::default() };
+//! let mut configuration = Configuration::default();
+//! (configuration.workload, configuration.collector) = ("binary_trees".into(), "copying".into());
 //! let mut manifest = Manifest::new("example");
 //! manifest.plan.push(PlannedRun::new(configuration, 0, 0));
 //!
@@ -40,6 +42,7 @@ mod maths;
 mod metric;
 mod render;
 mod sections;
+mod student;
 mod summary;
 #[cfg(test)]
 mod tests;

@@ -6,57 +6,57 @@
 //! (1954) for the ratio; Hyndman and Fan (1996), type 7, for quartiles. Each function costs one
 //! sort. `tests/maths.rs` checks every formula against values from other sources.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use crate::student::quantile_975;
 
 /// With fewer runs there is no interval: that of two runs would span a hundred deviations.
-pub const RUNS_FOR_INTERVAL: usize = 3;
+pub(crate) const RUNS_FOR_INTERVAL: usize = 3;
 
 /// A percentile above 99 needs this many values; with fewer it would be the maximum.
-pub const VALUES_FOR_P999: usize = 1000;
+pub(crate) const VALUES_FOR_P999: usize = 1000;
 
 /// One figure of one configuration, over its runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spread {
+pub(crate) struct Spread {
     /// Number of runs that have the figure.
-    pub n: usize,
+    pub(crate) n: usize,
     /// The arithmetic mean.
-    pub mean: f64,
+    pub(crate) mean: f64,
     /// The standard deviation of the runs, with n-1; absent for one run.
-    pub deviation: Option<f64>,
+    pub(crate) deviation: Option<f64>,
     /// The median value.
-    pub median: f64,
+    pub(crate) median: f64,
     /// The least value.
-    pub min: f64,
+    pub(crate) min: f64,
     /// The greatest value.
-    pub max: f64,
+    pub(crate) max: f64,
     /// The lower quartile (type 7).
-    pub q1: f64,
+    pub(crate) q1: f64,
     /// The upper quartile (type 7).
-    pub q3: f64,
+    pub(crate) q3: f64,
     /// The 95 % interval of the mean by Student's t; absent for fewer than
     /// [`RUNS_FOR_INTERVAL`] runs.
-    pub ci95: Option<Interval>,
+    pub(crate) ci95: Option<Interval>,
 }
 
 /// A closed interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
+pub(crate) struct Interval {
     /// The lower end.
-    pub low: f64,
+    pub(crate) low: f64,
     /// The upper end.
-    pub high: f64,
+    pub(crate) high: f64,
 }
 
 impl Interval {
     /// Whether the value lies in the interval.
-    pub fn contains(&self, value: f64) -> bool {
+    pub(crate) fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 }
 
 impl Spread {
     /// Describes the finite values among these; `None` when there are none.
-    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
+    pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
         let mut sorted: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
         sorted.sort_by(f64::total_cmp);
         let (&min, &max) = (sorted.first()?, sorted.last()?);
@@ -67,7 +67,7 @@ impl Spread {
             (squares / (n - 1) as f64).sqrt()
         });
         let ci95 = deviation.filter(|_| n >= RUNS_FOR_INTERVAL).map(|s| {
-            let half = t_quantile(0.975, n - 1) * s / (n as f64).sqrt();
+            let half = quantile_975((n - 1) as f64) * s / (n as f64).sqrt();
             Interval {
                 low: mean - half,
                 high: mean + half,
@@ -89,7 +89,7 @@ impl Spread {
 
     /// The distance of the farthest run from the median, as a share of the median; `None` when the
     /// median is 0.
-    pub fn largest_deviation(&self) -> Option<f64> {
+    pub(crate) fn largest_deviation(&self) -> Option<f64> {
         (self.median != 0.0).then(|| (self.max - self.median).max(self.median - self.min) / self.median.abs())
     }
 }
@@ -99,7 +99,7 @@ impl Spread {
 ///
 /// # Panics
 /// When there are no values.
-pub fn quantile(sorted: &[f64], p: f64) -> f64 {
+pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
     let position = p.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
     let below = sorted[position.floor() as usize];
     let above = sorted[position.ceil() as usize];
@@ -109,7 +109,7 @@ pub fn quantile(sorted: &[f64], p: f64) -> f64 {
 /// The p-th percentile of sorted values by nearest rank: value number ceil(p/100 · n), which is
 /// always an observed value. `None` without values, and above p = 99 with fewer than
 /// [`VALUES_FOR_P999`] of them.
-pub fn nearest_rank<T: Copy>(sorted: &[T], p: f64) -> Option<T> {
+pub(crate) fn nearest_rank<T: Copy>(sorted: &[T], p: f64) -> Option<T> {
     if p > 99.0 && p < 100.0 && sorted.len() < VALUES_FOR_P999 {
         return None;
     }
@@ -120,12 +120,12 @@ pub fn nearest_rank<T: Copy>(sorted: &[T], p: f64) -> Option<T> {
 
 /// The mean of one configuration over the mean of another.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ratio {
+pub(crate) struct Ratio {
     /// The ratio of the means.
-    pub estimate: f64,
+    pub(crate) estimate: f64,
     /// Its 95 % interval by Fieller; absent when there are too few runs, or when the base cannot be
     /// told from 0.
-    pub ci95: Option<Interval>,
+    pub(crate) ci95: Option<Interval>,
 }
 
 /// The ratio of the means, `new / base`; `None` when the base's mean is not above 0.
@@ -134,7 +134,7 @@ pub struct Ratio {
 /// (Y Y' ∓ √((Y Y')² − (Y² − h²)(Y'² − h'²))) / (Y² − h²), which is an interval only if Y² > h².
 /// Student's t has the degrees of freedom of the smaller sample: with unequal samples the interval
 /// is too wide rather than too narrow.
-pub fn ratio_of_means(base: &Spread, new: &Spread) -> Option<Ratio> {
+pub(crate) fn ratio_of_means(base: &Spread, new: &Spread) -> Option<Ratio> {
     if base.mean <= 0.0 {
         return None;
     }
@@ -145,7 +145,7 @@ pub fn ratio_of_means(base: &Spread, new: &Spread) -> Option<Ratio> {
         .zip(new.deviation)
         .filter(|_| n >= RUNS_FOR_INTERVAL)
         .and_then(|(s, s_new)| {
-            let t2 = t_quantile(0.975, n - 1).powi(2);
+            let t2 = quantile_975((n - 1) as f64).powi(2);
             let h2 = t2 * s * s / base.n as f64;
             let h2_new = t2 * s_new * s_new / new.n as f64;
             let denominator = base.mean.powi(2) - h2;
@@ -173,7 +173,7 @@ pub fn ratio_of_means(base: &Spread, new: &Spread) -> Option<Ratio> {
 /// sum over all samples of s² / (n Y²) (delta method), divided by the square of the number of
 /// pairs, with Welch and Satterthwaite's degrees of freedom. The interval is absent if a sample is
 /// smaller than [`RUNS_FOR_INTERVAL`].
-pub fn geometric_mean_of_ratios(pairs: &[(Spread, Spread)]) -> Option<Ratio> {
+pub(crate) fn geometric_mean_of_ratios(pairs: &[(Spread, Spread)]) -> Option<Ratio> {
     if pairs.is_empty() || pairs.iter().any(|(base, new)| base.mean <= 0.0 || new.mean <= 0.0) {
         return None;
     }
@@ -185,7 +185,7 @@ pub fn geometric_mean_of_ratios(pairs: &[(Spread, Spread)]) -> Option<Ratio> {
         let all: f64 = samples().map(variance).sum();
         let uncertain: f64 = samples().map(|s| variance(s).powi(2) / (s.n - 1) as f64).sum();
         let half = if all > 0.0 {
-            t_of(0.975, (all * all / uncertain).max(1.0)) * all.sqrt() / count
+            quantile_975((all * all / uncertain).max(1.0)) * all.sqrt() / count
         } else {
             0.0
         };
@@ -198,14 +198,4 @@ pub fn geometric_mean_of_ratios(pairs: &[(Spread, Spread)]) -> Option<Ratio> {
         estimate: log.exp(),
         ci95,
     })
-}
-
-/// The p-quantile of Student's t.
-fn t_quantile(p: f64, degrees_of_freedom: usize) -> f64 {
-    t_of(p, degrees_of_freedom as f64)
-}
-
-fn t_of(p: f64, degrees_of_freedom: f64) -> f64 {
-    let t = StudentsT::new(0.0, 1.0, degrees_of_freedom).expect("at least one degree of freedom");
-    t.inverse_cdf(p)
 }

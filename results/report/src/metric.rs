@@ -200,6 +200,6 @@ pub(crate) const TABLE: &[Metric] = &[
 /// The figures that `compare` judges: less is better.
 pub(crate) const COMPARED: &[Metric] = &[TOTAL_ELAPSED, GC_CPU, MUT_CPU, PEAK_IN_USE, LATENCY_P99_9];
 
-/// The figures that `compare` judges in addition where collections were parallel: their elapsed time
-/// can grow while their CPU time stays the same.
+/// The figures that `compare` judges in addition where collections were parallel: their elapsed
+/// time can grow while their CPU time stays the same.
 pub(crate) const COMPARED_PARALLEL: &[Metric] = &[GC_ELAPSED];

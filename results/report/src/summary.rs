@@ -1,5 +1,5 @@
-//! Runs grouped by configuration, and configurations by workload. Tables, charts and comparisons are
-//! made of these groups.
+//! Runs grouped by configuration, and configurations by workload. Tables, charts and comparisons
+//! are made of these groups.
 //!
 //! Only runs that ended well enter statistics; the others are counted by outcome. An *axis* is a
 //! flag that differs between configurations. Groups stand in the order in which a reader looks for
@@ -12,54 +12,54 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// All configurations of one results folder.
 #[derive(Debug)]
-pub struct Summary<'a> {
+pub(crate) struct Summary<'a> {
     /// The flags that differ between configurations, with their values in order.
-    pub axes: Vec<Axis>,
+    pub(crate) axes: Vec<Axis>,
     /// The flags that all configurations share.
-    pub fixed: BTreeMap<String, String>,
+    pub(crate) fixed: BTreeMap<String, String>,
     /// The collectors, in alphabetical order.
-    pub collectors: Vec<&'a str>,
+    pub(crate) collectors: Vec<&'a str>,
     /// The workloads with their configurations.
-    pub works: Vec<Work<'a>>,
+    pub(crate) works: Vec<Work<'a>>,
 }
 
 /// A workload with its arguments, under all its configurations.
 #[derive(Debug)]
-pub struct Work<'a> {
+pub(crate) struct Work<'a> {
     /// Name and arguments, as on a command line.
-    pub title: String,
-    /// Its configurations.
-    pub groups: Vec<Group<'a>>,
+    pub(crate) title: String,
+    /// The configurations that ran it.
+    pub(crate) groups: Vec<Group<'a>>,
 }
 
 /// The runs of one configuration.
 #[derive(Debug)]
-pub struct Group<'a> {
-    /// The configuration.
-    pub configuration: Configuration,
+pub(crate) struct Group<'a> {
+    /// The configuration of the runs.
+    pub(crate) configuration: Configuration,
     /// Its `-M` as a multiple of the workload's reference minimum, in an experiment with `heap`.
-    pub heap: Option<f64>,
+    pub(crate) heap: Option<f64>,
     /// The same as text, which is the value of the axis [`HEAP`].
     heap_text: Option<String>,
     /// Its runs, in the order in which they ended.
-    pub runs: Vec<&'a RunRecord>,
+    pub(crate) runs: Vec<&'a RunRecord>,
 }
 
 /// The axis of multiples of the least heap. It takes the place of `M`, whose bytes differ from
 /// workload to workload.
-pub const HEAP: &str = "heap";
+pub(crate) const HEAP: &str = "heap";
 
 /// The value of an axis that a configuration does not set.
-pub const UNSET: &str = "default";
+pub(crate) const UNSET: &str = "default";
 
 impl<'a> Summary<'a> {
     /// Groups the runs of a folder. A planned configuration without a run does not appear.
-    pub fn of(dir: &'a ResultsDir) -> Summary<'a> {
+    pub(crate) fn of(dir: &'a ResultsDir) -> Summary<'a> {
         Self::of_runs(dir.runs(), &dir.manifest().sweep)
     }
 
     /// Groups runs; `sweep` has the order of axes, and of values that are not numbers.
-    pub fn of_runs(runs: &'a [RunRecord], sweep: &[Axis]) -> Summary<'a> {
+    pub(crate) fn of_runs(runs: &'a [RunRecord], sweep: &[Axis]) -> Summary<'a> {
         let axes = axes(runs, sweep);
         let mut groups: BTreeMap<Configuration, Group<'a>> = BTreeMap::new();
         for run in runs {
@@ -98,13 +98,13 @@ impl<'a> Summary<'a> {
     }
 
     /// All configurations, in order.
-    pub fn groups(&self) -> impl Iterator<Item = &Group<'a>> {
+    pub(crate) fn groups(&self) -> impl Iterator<Item = &Group<'a>> {
         self.works.iter().flat_map(|work| &work.groups)
     }
 
     /// The figure that "fast" refers to: the run's own total time, or the wall clock where no run
     /// has it.
-    pub fn time_metric(&self) -> &'static Metric {
+    pub(crate) fn time_metric(&self) -> &'static Metric {
         let has_total = self
             .groups()
             .any(|group| group.spread(&metric::TOTAL_ELAPSED).is_some());
@@ -116,18 +116,18 @@ impl<'a> Summary<'a> {
     }
 
     /// Whether a flag was swept.
-    pub fn sweeps(&self, flag: &str) -> bool {
+    pub(crate) fn sweeps(&self, flag: &str) -> bool {
         self.axes.iter().any(|axis| axis.flag == flag)
     }
 
     /// The place of a collector among all of them, which is its colour and shape in all charts.
-    pub fn style_of(&self, collector: &str) -> usize {
+    pub(crate) fn style_of(&self, collector: &str) -> usize {
         self.collectors.iter().position(|name| *name == collector).unwrap_or(0)
     }
 
     /// The swept flags that the group sets, `left_out` apart, e.g. `N=2 A=4m`; the collector comes
     /// first if there are several.
-    pub fn setting(&self, group: &Group<'_>, left_out: &[&str]) -> String {
+    pub(crate) fn setting(&self, group: &Group<'_>, left_out: &[&str]) -> String {
         let mut words = Vec::new();
         if self.collectors.len() > 1 {
             words.push(group.configuration.collector.clone());
@@ -139,7 +139,7 @@ impl<'a> Summary<'a> {
     }
 
     /// The greatest number of runs that ended well in any configuration.
-    pub fn most_runs(&self) -> usize {
+    pub(crate) fn most_runs(&self) -> usize {
         self.groups().map(|group| group.ok().count()).max().unwrap_or(0)
     }
 }
@@ -147,7 +147,7 @@ impl<'a> Summary<'a> {
 impl<'a> Work<'a> {
     /// The checksums and the collectors that computed them, when there is more than one checksum: a
     /// collector, or the workload, is wrong.
-    pub fn disagreement(&self) -> Option<BTreeMap<&str, BTreeSet<&str>>> {
+    pub(crate) fn disagreement(&self) -> Option<BTreeMap<&str, BTreeSet<&str>>> {
         let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for run in self.groups.iter().flat_map(Group::ok) {
             if let Some(checksum) = &run.checksum {
@@ -160,7 +160,7 @@ impl<'a> Work<'a> {
 
 impl<'a> Group<'a> {
     /// The configuration of a run, with no runs in it.
-    pub fn empty(run: &RunRecord) -> Group<'a> {
+    pub(crate) fn empty(run: &RunRecord) -> Group<'a> {
         Group {
             configuration: run.configuration(),
             heap: run.heap_multiple,
@@ -170,12 +170,12 @@ impl<'a> Group<'a> {
     }
 
     /// The runs that ended well.
-    pub fn ok(&self) -> impl Iterator<Item = &'a RunRecord> {
+    pub(crate) fn ok(&self) -> impl Iterator<Item = &'a RunRecord> {
         self.runs.iter().copied().filter(|run| run.outcome.is_ok())
     }
 
     /// The runs that did not end well, counted by outcome.
-    pub fn failures(&self) -> BTreeMap<&'static str, usize> {
+    pub(crate) fn failures(&self) -> BTreeMap<&'static str, usize> {
         let mut counts = BTreeMap::new();
         for run in self.runs.iter().filter(|run| !run.outcome.is_ok()) {
             *counts.entry(run.outcome.kind()).or_insert(0) += 1;
@@ -184,18 +184,18 @@ impl<'a> Group<'a> {
     }
 
     /// The failures in words, e.g. `2 heap exhausted, 1 timeout`; empty without any.
-    pub fn failures_text(&self) -> String {
+    pub(crate) fn failures_text(&self) -> String {
         let parts: Vec<String> = self.failures().iter().map(|(kind, n)| format!("{n} {kind}")).collect();
         parts.join(", ")
     }
 
     /// A figure over the runs that ended well; `None` when none of them has it.
-    pub fn spread(&self, metric: &Metric) -> Option<Spread> {
+    pub(crate) fn spread(&self, metric: &Metric) -> Option<Spread> {
         Spread::of(self.ok().filter_map(metric.of))
     }
 
     /// The value of a flag in this configuration, or [`UNSET`].
-    pub fn flag(&self, name: &str) -> &str {
+    pub(crate) fn flag(&self, name: &str) -> &str {
         if name == HEAP {
             return self.heap_text.as_deref().unwrap_or(UNSET);
         }
@@ -203,7 +203,7 @@ impl<'a> Group<'a> {
     }
 
     /// The collector and the axes' values, e.g. `copying A=1m n=0`.
-    pub fn label(&self, axes: &[Axis]) -> String {
+    pub(crate) fn label(&self, axes: &[Axis]) -> String {
         let mut words = vec![self.configuration.collector.clone()];
         words.extend(
             axes.iter()
@@ -212,9 +212,9 @@ impl<'a> Group<'a> {
         words.join(" ")
     }
 
-    /// All pauses of all runs that ended well, sorted, in nanoseconds. A pause is the time to stop the
-    /// threads and to collect.
-    pub fn pauses(&self) -> Vec<u64> {
+    /// All pauses of all runs that ended well, sorted, in nanoseconds. A pause is the time to stop
+    /// the threads and to collect.
+    pub(crate) fn pauses(&self) -> Vec<u64> {
         let stats = self.ok().filter_map(|run| run.stats.as_ref());
         let mut pauses: Vec<u64> = stats
             .flat_map(|s| &s.collections)
@@ -277,7 +277,7 @@ fn axes(runs: &[RunRecord], sweep: &[Axis]) -> Vec<Axis> {
 }
 
 /// A flag's value as a number: `1m` is 1048576, `2w` is 16, `1.5` is 1.5; `None` for other text.
-pub fn number(text: &str) -> Option<f64> {
+pub(crate) fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     let scale = match text.chars().last()?.to_ascii_lowercase() {
         'k' => 1024.0,

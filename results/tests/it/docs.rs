@@ -1,4 +1,4 @@
-//! `docs/results.md` says what the source says. `UPDATE_DOCS=1` rewrites its tables.
+//! `docs/results.md` agrees with the source. `UPDATE_DOCS=1` rewrites its tables.
 
 use crate::synthetic;
 use gclab_results::schema::{Documented, Field};
@@ -23,7 +23,7 @@ fn the_page_of_the_format_is_up_to_date() {
     }
 }
 
-/// The page with everything between `<!-- what -->` and `<!-- end -->` made anew.
+/// The page with new text between each `<!-- name -->` and `<!-- end -->`.
 fn filled_in(page: &str) -> String {
     let mut made = String::new();
     let mut skipping = false;
@@ -37,17 +37,17 @@ fn filled_in(page: &str) -> String {
             made.push_str(line);
             made.push('\n');
         }
-        if let Some(what) = mark.filter(|mark| *mark != "end") {
+        if let Some(name) = mark.filter(|mark| *mark != "end") {
             skipping = true;
-            made.push_str(&content(what));
+            made.push_str(&content(name));
         }
     }
     assert!(!skipping, "a beginning without an end");
     made
 }
 
-fn content(what: &str) -> String {
-    match what {
+fn content(name: &str) -> String {
+    match name {
         "fields: RunRecord" => table(RunRecord::FIELDS),
         "fields: HeapProfile" => table(HeapProfile::FIELDS),
         "fields: Census" => table(Census::FIELDS),
@@ -65,7 +65,7 @@ fn content(what: &str) -> String {
         "fields: Build" => table(Build::FIELDS),
         "outcomes" => outcomes(),
         "example" => example(),
-        other => panic!("docs/results.md asks for {other:?}, which nobody makes"),
+        other => panic!("docs/results.md asks for {other:?}, which does not exist"),
     }
 }
 
@@ -82,7 +82,7 @@ fn table(fields: &[Field]) -> String {
     text
 }
 
-/// A Rust type as a reader of JSON knows it.
+/// A Rust type in the words of JSON.
 fn json_type(rust: &str) -> String {
     let inner = |wrapper: &str| rust.strip_prefix(wrapper)?.strip_prefix('<')?.strip_suffix('>');
     if let Some(inner) = inner("Option") {

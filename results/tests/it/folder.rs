@@ -1,4 +1,4 @@
-//! Results folders: round trips, and every way in which one can be damaged.
+//! Results folders: round trips, and the ways in which a folder can be damaged.
 
 use crate::synthetic::{self, small, small_runs, write};
 use gclab_results::{Generation, Manifest, Pause, ResultsDir, ResultsError, RunRecord, RunStats, Status};
@@ -28,7 +28,7 @@ fn message(path: &Path) -> String {
 }
 
 #[test]
-fn what_is_written_reads_back() {
+fn written_runs_read_back() {
     let runs = small_runs();
     let (_parent, dir) = written(&runs);
     let again = ResultsDir::open(dir.path()).expect("it reads");
@@ -36,7 +36,7 @@ fn what_is_written_reads_back() {
     assert_eq!(again.runs(), dir.runs());
     assert_eq!(again.manifest(), dir.manifest());
     assert_eq!(again.torn(), None);
-    assert!(again.is_done(&runs[3].id) && !again.is_done("nobody"));
+    assert!(again.is_done(&runs[3].id) && !again.is_done("no run"));
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn every_field_survives() {
 }
 
 #[test]
-fn what_nobody_measured_is_not_written() {
+fn figures_that_were_not_measured_are_not_written() {
     let (_parent, dir) = written(&[RunRecord {
         schema: 1,
         ..RunRecord::default()
@@ -144,7 +144,8 @@ fn every_outcome_survives() {
     }
 }
 
-/// The process was killed at every possible moment of writing a line: no run before it is lost, and going on works.
+/// The process was killed at any moment of writing a line: no run before it is lost, and the folder
+/// can be continued.
 #[test]
 fn a_torn_last_line_costs_only_itself() {
     let runs = small_runs();
@@ -181,7 +182,8 @@ fn a_whole_line_without_its_end_counts() {
     assert_eq!(ResultsDir::open(dir.path()).expect("it reads").runs(), &runs[..3]);
 }
 
-/// A disk that is full while a line is written: the error says so, and going on later loses nothing.
+/// A disk is full while a line is written: the error says so, and no run is lost when the folder is
+/// continued later.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_costs_only_the_line() {
@@ -231,7 +233,7 @@ fn damage_elsewhere_names_file_and_line() {
 }
 
 #[test]
-fn one_run_with_two_results_is_an_error_and_a_copy_is_none() {
+fn one_run_with_two_results_is_an_error_and_a_copy_is_not() {
     let mut runs = small_runs();
     let (_parent, dir) = written(&runs[..2]);
     append_raw(&dir, serde_json::to_string(&runs[1]).expect("JSON").as_bytes());
@@ -245,7 +247,7 @@ fn one_run_with_two_results_is_an_error_and_a_copy_is_none() {
 }
 
 #[test]
-fn a_newer_schema_says_who_wrote_it() {
+fn a_newer_schema_names_the_gclab_that_wrote_it() {
     let runs = small_runs();
     let (_parent, dir) = written(&runs[..1]);
     append_raw(
@@ -266,7 +268,7 @@ fn a_newer_schema_says_who_wrote_it() {
 }
 
 #[test]
-fn keys_of_later_versions_are_passed_over() {
+fn keys_of_later_versions_are_ignored() {
     let runs = small_runs();
     let (_parent, dir) = written(&[]);
     let line = serde_json::to_string(&runs[0])
@@ -277,7 +279,7 @@ fn keys_of_later_versions_are_passed_over() {
 }
 
 #[test]
-fn folders_that_are_none_and_folders_that_are_taken() {
+fn folders_without_a_plan_and_folders_with_one() {
     let parent = tempdir().expect("a temporary folder");
     insta::assert_snapshot!(message(parent.path()), @"DIR: not a results folder: it has no plan.json");
     let dir = ResultsDir::create(parent.path().join("a/b"), Manifest::new("b")).expect("made with those above it");

@@ -3,7 +3,8 @@
 mod docs;
 mod folder;
 mod reference;
+mod stats;
 mod synthetic;
 
-/// Where the committed folder of synthetic records is.
+/// The folder of the committed synthetic records.
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/fixtures");

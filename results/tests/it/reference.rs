@@ -1,4 +1,4 @@
-//! The runs that are kept for reference can be read by the gclab that they lie beside, and are whole.
+//! The runs that are kept for reference can be read by this gclab, and are whole.
 
 use gclab_results::{ResultsDir, Status};
 use std::fs;
@@ -22,5 +22,5 @@ fn reference_runs_are_whole() {
         assert!(manifest.build.git_commit.is_some() && path.join("report.html").is_file());
         seen += 1;
     }
-    assert!(seen > 0, "there is none");
+    assert!(seen > 0, "there is no reference run");
 }

@@ -1,5 +1,5 @@
-//! Records of runs that never were: a simple model of a copying collector, with seeded noise. The same input gives the same
-//! records on every machine, so that `fixtures/small` can be checked against it.
+//! Synthetic records: a simple model of a copying collector, with seeded noise. The same input
+//! makes the same records on every machine, so that `fixtures/small` can be checked against it.
 
 use gclab_results::{
     Axis, Configuration, Generation, Manifest, Pause, PlannedRun, ResultsDir, RunRecord, RunStats, Status,
@@ -7,7 +7,7 @@ use gclab_results::{
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What to make records of.
+/// An experiment to make records of.
 pub struct Experiment {
     pub name: &'static str,
     pub question: &'static str,
@@ -19,7 +19,8 @@ pub struct Experiment {
     pub seed: u64,
 }
 
-/// The experiment of `fixtures/small`: two collectors, two workloads, three sizes of `-A`, three rounds.
+/// The experiment of `fixtures/small`: two collectors, two workloads, three sizes of `-A`, three
+/// rounds.
 pub fn small() -> Experiment {
     Experiment {
         name: "small",
@@ -214,12 +215,13 @@ pub fn run(experiment: &Experiment, planned: &PlannedRun) -> RunRecord {
     run
 }
 
-/// Microseconds, as a clock might give them.
+/// Seconds rounded to microseconds, like those of a clock.
 fn rounded(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }
 
-/// The model: every `area` bytes a collection copies what survives, at 1 GiB/s; a larger area costs the mutator cache misses.
+/// The model: after every `area` bytes a collection copies the survivors, at 1 GiB/s. A larger area
+/// costs the mutator cache misses.
 fn stats(allocated: f64, live: f64, area: f64, two_space: bool, noise: &mut Noise) -> RunStats {
     let collections = (allocated / if two_space { area.max(live) } else { area }).ceil() as u64;
     let disturbance = noise.factor(0.08);
@@ -227,7 +229,7 @@ fn stats(allocated: f64, live: f64, area: f64, two_space: bool, noise: &mut Nois
     let mut pauses = Vec::new();
     let (mut now, mut copied_total, mut promoted) = (1_200_000.0, 0u64, 0.0);
     for k in 0..collections {
-        // As under -F2: the old generation may double before it is collected.
+        // As with -F2: the old generation may double before it is collected.
         let major = two_space || promoted > live;
         let survivors = if major { live } else { (0.12 * area).min(live * 0.5) };
         let copied = survivors * noise.factor(0.5).max(0.2);
@@ -304,7 +306,7 @@ fn stats(allocated: f64, live: f64, area: f64, two_space: bool, noise: &mut Nois
     }
 }
 
-/// Makes a run end badly: what it did not live to write goes away.
+/// Makes a run fail: the figures that it would have written at its end are removed.
 pub fn fail(run: &mut RunRecord, outcome: Status, said: &str) {
     run.outcome = outcome;
     run.checksum = None;
@@ -312,7 +314,7 @@ pub fn fail(run: &mut RunRecord, outcome: Status, said: &str) {
     run.stderr_tail = Some(said.to_owned());
 }
 
-/// The runs of `fixtures/small`: as planned, but for a heap that ran out and a crash.
+/// The runs of `fixtures/small`: all runs of the plan, with an exhausted heap and a crash.
 pub fn small_runs() -> Vec<RunRecord> {
     let mut runs = runs(&small());
     for run in &mut runs {

@@ -4,8 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use gclab_core::closure::RecordShape;
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Gc, MutArray, Mutator, NoGc, Record, Root};
+use gclab_core::mutator::{Gc, MutArray, Mutator, MutatorKind, NoGc, Record, Root};
 
 use super::graph::{Graph, ROOT};
 use super::region::{LARGEST, Region};
@@ -56,7 +55,7 @@ fn fill(record: Gc<'_, '_, Record>, graph: &Graph, ordinal: u32, round: u64) {
 
 /// Follows pointer `slot`, which leads to a record.
 #[inline]
-fn follow<'m, 'h, C: Collector>(m: &NoGc<'h, C>, record: Gc<'m, 'h, Record>, slot: u32) -> Gc<'m, 'h, Record> {
+fn follow<'m, 'h, M: MutatorKind>(m: &NoGc<'h, M>, record: Gc<'m, 'h, Record>, slot: u32) -> Gc<'m, 'h, Record> {
     let target = record.get(m, slot as usize).and_then(Gc::downcast);
     target.expect("all pointers of a record are set, to records")
 }
@@ -66,12 +65,12 @@ type Records = MutArray<Record>;
 
 /// Entry `place` of `records`, which is set.
 #[inline]
-fn at<'m, 'h, C: Collector>(m: &NoGc<'h, C>, records: Gc<'m, 'h, Records>, place: usize) -> Gc<'m, 'h, Record> {
+fn at<'m, 'h, M: MutatorKind>(m: &NoGc<'h, M>, records: Gc<'m, 'h, Records>, place: usize) -> Gc<'m, 'h, Record> {
     records.get(m, place).expect("entries are set before they are used")
 }
 
 /// Builds the graph, renews parts of it `rounds` times, and returns the checksum.
-pub(super) fn run<C: Collector>(m: &mut Mutator<'_, C>, graph: &Graph, rounds: u64) -> Result<u64, RunError> {
+pub(super) fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, graph: &Graph, rounds: u64) -> Result<u64, RunError> {
     m.frame(|m, [root, records, fresh]| {
         let root = root.put(build(m, graph));
         let mut digest = 0_u64;
@@ -97,7 +96,7 @@ pub(super) fn run<C: Collector>(m: &mut Mutator<'_, C>, graph: &Graph, rounds: u
 }
 
 /// Makes a record of every node. Returns the root's record.
-fn build<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, graph: &Graph) -> Gc<'m, 'h, Record> {
+fn build<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, graph: &Graph) -> Gc<'m, 'h, Record> {
     m.frame(|m, [all]| {
         let all: Root<'_, '_, Records> = all.put(m.alloc_array(graph.node_count() as usize, |_| None));
         m.frame(|m, [record]| {
@@ -135,7 +134,7 @@ struct Renewal<'g, 'f, 'h> {
 impl<'h> Renewal<'_, '_, 'h> {
     /// Renews regions until there are enough new records, or the walks have covered a quarter of
     /// the graph. Returns a digest of the records that were replaced.
-    fn round<C: Collector>(&mut self, m: &mut Mutator<'h, C>, rng: &mut SplitMix64, round: u64) -> u64 {
+    fn round<M: MutatorKind>(&mut self, m: &mut Mutator<'h, M>, rng: &mut SplitMix64, round: u64) -> u64 {
         let size = u64::from(self.graph.node_count()) + self.graph.pointer_count();
         let enough = u64::from(self.graph.node_count()).div_ceil(SHARE);
         let (mut renewed, mut walked, mut digest) = (0, 0, 0_u64);
@@ -153,7 +152,7 @@ impl<'h> Renewal<'_, '_, 'h> {
     }
 
     /// Looks up the records of the region.
-    fn fetch<C: Collector>(&mut self, m: &Mutator<'h, C>, start: u32) {
+    fn fetch<M: MutatorKind>(&mut self, m: &Mutator<'h, M>, start: u32) {
         let records = self.records.get(m);
         self.graph.path(start, &mut self.path);
         let first = self
@@ -168,7 +167,7 @@ impl<'h> Renewal<'_, '_, 'h> {
 
     /// Replaces the records that can be replaced by new ones with the same pointers. Returns their
     /// number, and a digest of the last words of the old ones.
-    fn replace<C: Collector>(&self, m: &mut Mutator<'h, C>, round: u64) -> (u64, u64) {
+    fn replace<M: MutatorKind>(&self, m: &mut Mutator<'h, M>, round: u64) -> (u64, u64) {
         let (mut count, mut digest) = (0, 0_u64);
         for (place, step) in self.region.steps().iter().enumerate() {
             if self.region.rebuilt(step.ordinal).is_none() {
@@ -193,7 +192,7 @@ impl<'h> Renewal<'_, '_, 'h> {
     }
 
     /// Redirects all pointers in the region from old records to the new ones, and drops the region.
-    fn link<C: Collector>(&self, m: &Mutator<'h, C>) {
+    fn link<M: MutatorKind>(&self, m: &Mutator<'h, M>) {
         let records = self.records.get(m);
         for (place, step) in self.region.steps().iter().enumerate() {
             for (slot, &target) in self.graph.pointers(step.ordinal).iter().enumerate() {
@@ -210,7 +209,7 @@ impl<'h> Renewal<'_, '_, 'h> {
 
 /// Walks the heap from `root` and compares each record with its node. Returns records reached +
 /// pointers walked + self sizes.
-fn count<'h, C: Collector>(m: &NoGc<'h, C>, graph: &Graph, root: Gc<'_, 'h, Record>) -> Result<u64, RunError> {
+fn count<'h, M: MutatorKind>(m: &NoGc<'h, M>, graph: &Graph, root: Gc<'_, 'h, Record>) -> Result<u64, RunError> {
     let mut found = vec![None; graph.node_count() as usize];
     let (mut pending, mut total) = (vec![ROOT], 1_u64);
     found[ROOT as usize] = Some(root);

@@ -18,7 +18,7 @@ mod graph;
 mod heap;
 mod region;
 
-use gclab_core::collector::Collector;
+use gclab_core::collector::MutatorKind;
 use gclab_core::world::World;
 use gclab_snapshot::{Error, Options, Snapshot};
 
@@ -69,7 +69,7 @@ impl Workload for HeapSnapshot {
         },
     };
 
-    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+    fn run<M: MutatorKind>(&self, world: &World<M>, args: &Args) -> Result<u64, RunError> {
         let read = |path| Snapshot::open(path, Options::shape());
         let snapshot = args.file("FILE").map_or_else(postcss, read)?;
         let graph = Graph::new(&snapshot).map_err(|problem| RunError::Input {

@@ -1,8 +1,7 @@
 //! The index: a hash table of terms with lists of places, and the search for a phrase in it.
 
 use gclab_core::closure::{Closure, Mut, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{ByteArray, Gc, MutArray, Mutator, NoGc, OptionRoot, Root};
+use gclab_core::mutator::{ByteArray, Gc, MutArray, Mutator, MutatorKind, NoGc, OptionRoot, Root};
 
 use super::PHRASE;
 use super::words::hash;
@@ -42,7 +41,7 @@ pub(super) struct Index<'f, 'h> {
 }
 
 /// An empty table.
-pub(super) fn empty_table<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Table> {
+pub(super) fn empty_table<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>) -> Gc<'m, 'h, Table> {
     m.alloc_array(FIRST_BUCKETS, |_| None)
 }
 
@@ -65,7 +64,7 @@ impl<'f, 'h> Index<'f, 'h> {
 
     /// Enters `word` at the next place.
     #[inline]
-    pub(super) fn enter<C: Collector>(&mut self, m: &mut Mutator<'h, C>, word: &[u8]) {
+    pub(super) fn enter<M: MutatorKind>(&mut self, m: &mut Mutator<'h, M>, word: &[u8]) {
         m.frame(|m, [term]| {
             let term = term.put_option(self.find(m, word));
             if term.get(m).is_none() {
@@ -81,7 +80,7 @@ impl<'f, 'h> Index<'f, 'h> {
 
     /// The term of `word`, if it has one.
     #[inline]
-    fn find<'m, C: Collector>(&self, m: &'m NoGc<'h, C>, word: &[u8]) -> Option<Gc<'m, 'h, Term>> {
+    fn find<'m, M: MutatorKind>(&self, m: &'m NoGc<'h, M>, word: &[u8]) -> Option<Gc<'m, 'h, Term>> {
         let (hash, table) = (hash(word), self.table.get(m));
         let mut at = table.get(m, bucket(hash, table.len()));
         while let Some(term) = at {
@@ -95,7 +94,7 @@ impl<'f, 'h> Index<'f, 'h> {
 
     /// Makes a term of `word`, which has none, and leaves it in `added`.
     #[inline]
-    fn add<C: Collector>(&mut self, m: &mut Mutator<'h, C>, word: &[u8], added: &OptionRoot<'_, 'h, Term>) {
+    fn add<M: MutatorKind>(&mut self, m: &mut Mutator<'h, M>, word: &[u8], added: &OptionRoot<'_, 'h, Term>) {
         if self.terms >= self.table.get(m).len() as u64 {
             self.grow(m);
         }
@@ -111,7 +110,7 @@ impl<'f, 'h> Index<'f, 'h> {
     }
 
     /// Doubles the table and moves all terms into the new one.
-    fn grow<C: Collector>(&mut self, m: &mut Mutator<'h, C>) {
+    fn grow<M: MutatorKind>(&mut self, m: &mut Mutator<'h, M>) {
         let buckets = self.table.get(m).len();
         m.frame(|m, [old]| {
             let old = old.put(self.table.get(m));
@@ -131,9 +130,9 @@ impl<'f, 'h> Index<'f, 'h> {
 
     /// Leaves in `answer` the list of all places where `phrase` stands, of at most [`PHRASE`]
     /// words.
-    pub(super) fn search<C: Collector>(
+    pub(super) fn search<M: MutatorKind>(
         &self,
-        m: &mut Mutator<'h, C>,
+        m: &mut Mutator<'h, M>,
         phrase: &[Vec<u8>],
         answer: &OptionRoot<'_, 'h, Place>,
     ) {
@@ -154,7 +153,7 @@ impl<'f, 'h> Index<'f, 'h> {
 /// The next place where the words stand one after the other. The cursors stand in their words'
 /// lists of places; all move on, towards lower places.
 #[inline]
-fn next_match<'h, C: Collector>(m: &NoGc<'h, C>, cursors: &[OptionRoot<'_, 'h, Place>]) -> Option<u64> {
+fn next_match<'h, M: MutatorKind>(m: &NoGc<'h, M>, cursors: &[OptionRoot<'_, 'h, Place>]) -> Option<u64> {
     let (first, others) = cursors.split_first()?;
     loop {
         let at = first.get(m)?;
@@ -178,7 +177,7 @@ fn next_match<'h, C: Collector>(m: &NoGc<'h, C>, cursors: &[OptionRoot<'_, 'h, P
 
 /// The number of places in a list, and their sum.
 #[inline]
-pub(super) fn count_and_sum<'h, C: Collector>(m: &NoGc<'h, C>, mut list: Option<Gc<'_, 'h, Place>>) -> (u64, u64) {
+pub(super) fn count_and_sum<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut list: Option<Gc<'_, 'h, Place>>) -> (u64, u64) {
     let (mut count, mut sum) = (0, 0_u64);
     while let Some(at) = list {
         count += 1;

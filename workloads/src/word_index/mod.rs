@@ -20,9 +20,8 @@ mod index;
 mod text;
 mod words;
 
-use gclab_core::collector::Collector;
 use gclab_core::cost_centre;
-use gclab_core::mutator::Mutator;
+use gclab_core::mutator::{Mutator, MutatorKind};
 use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription, mix};
@@ -68,7 +67,7 @@ impl Workload for WordIndex {
         },
     };
 
-    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+    fn run<M: MutatorKind>(&self, world: &World<M>, args: &Args) -> Result<u64, RunError> {
         let text = match args.file("FILE") {
             None => text::built_in(),
             Some(file) => std::fs::read(file).map_err(|error| RunError::Input {
@@ -81,7 +80,7 @@ impl Workload for WordIndex {
     }
 }
 
-fn run<C: Collector>(m: &mut Mutator<'_, C>, text: &[u8], copies: u64, queries: u64) -> u64 {
+fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, text: &[u8], copies: u64, queries: u64) -> u64 {
     m.frame(|m, [table, kept, answer]| {
         let mut index = Index::new(table.put(index::empty_table(m)));
         let mut word = Vec::new();

@@ -2,7 +2,7 @@
 //! members.
 
 use gclab_core::World;
-use gclab_core::collector::Collector;
+use gclab_core::collector::MutatorKind;
 use gclab_workloads::{
     ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor,
 };
@@ -95,7 +95,7 @@ struct Mine;
 impl Workload for Mine {
     const DESCRIPTION: WorkloadDescription = SAMPLE;
 
-    fn run<C: Collector>(&self, _: &World<C>, _: &Args) -> Result<u64, RunError> {
+    fn run<M: MutatorKind>(&self, _: &World<M>, _: &Args) -> Result<u64, RunError> {
         Ok(0)
     }
 }

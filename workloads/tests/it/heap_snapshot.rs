@@ -55,7 +55,7 @@ fn the_built_in_snapshot_is_rebuilt_whole() {
         assert_eq!(statistics.allocated, sizes + table, "under {collector}");
         let asked = statistics.collections.iter().rev().nth(1).unwrap();
         assert_eq!(
-            (asked.major, asked.live),
+            (asked.work.major, asked.work.live.0 as u64),
             (true, sizes),
             "under {collector}: the table is gone, all else is live"
         );
@@ -95,7 +95,7 @@ fn renewal_costs_a_sixteenth_a_round_and_keeps_the_size() {
             (0.02..0.12).contains(&by_round),
             "{by_round} of the heap a round, under {collector}"
         );
-        let live = |statistics: &gclab_stats::Statistics| statistics.collections.iter().rev().nth(1).unwrap().live;
+        let live = |statistics: &gclab_stats::Statistics| statistics.collections.iter().rev().nth(1).unwrap().work.live;
         assert_eq!(live(&few), live(&many), "under {collector}");
     }
 }

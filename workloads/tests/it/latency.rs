@@ -18,7 +18,7 @@ impl WorkloadVisitor for Measured<'_> {
             reserve: Bytes(8 << 30),
             ..Config::default()
         };
-        let world = World::<Copying>::new(&flags).expect("a small heap");
+        let world = World::new::<Copying>(&flags).expect("a small heap");
         let args = Args::parse(&W::DESCRIPTION, self.0).unwrap();
         workload.run(&world, &args).expect("room enough");
         workload.latency()

@@ -1,6 +1,6 @@
 //! Runs a workload by its name under a collector by its name.
 
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, MutatorKind};
 use gclab_core::config::Config;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
@@ -104,7 +104,7 @@ impl CollectorVisitor for &Run<'_> {
             old_factor: 1.0,
             ..Config::default()
         };
-        let mut world = World::<C>::new(&flags).expect("a small heap");
+        let mut world = World::new::<C>(&flags).expect("a small heap");
         if self.checked {
             Checker::install(&mut world);
         }
@@ -120,12 +120,12 @@ impl CollectorVisitor for &Run<'_> {
     }
 }
 
-struct Inside<'a, C: Collector> {
+struct Inside<'a, M: MutatorKind> {
     run: &'a Run<'a>,
-    world: &'a World<C>,
+    world: &'a World<M>,
 }
 
-impl<C: Collector> WorkloadVisitor for Inside<'_, C> {
+impl<M: MutatorKind> WorkloadVisitor for Inside<'_, M> {
     type Output = Result<u64, RunError>;
     fn visit<W: Workload>(self, workload: &W) -> Result<u64, RunError> {
         let args = Args::parse(&W::DESCRIPTION, &self.run.args).unwrap();

@@ -4,8 +4,7 @@
 use super::heap::{GLOBALS, Heap, LOCALS, Locals};
 use super::model::{Id, Model};
 use super::shapes::Real;
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Any, Gc, NoGc};
+use gclab_core::mutator::{Any, Gc, MutatorKind, NoGc};
 use std::collections::HashMap;
 
 /// Pairs of a closure and an object that stand for each other.
@@ -41,7 +40,7 @@ impl<'m, 'h> Pairs<'_, 'm, 'h> {
     }
 
     /// Compares all that the known pairs lead to.
-    fn close<C: Collector>(&mut self, m: &NoGc<'h, C>) -> Result<(), String> {
+    fn close<M: MutatorKind>(&mut self, m: &NoGc<'h, M>) -> Result<(), String> {
         while let Some((real, id)) = self.open.pop() {
             let object = self.model.get(id);
             let of = |fault: String| format!("{id:?}, a {:?}: {fault}", object.shape);
@@ -73,8 +72,8 @@ fn any<'m, 'h>(gc: Option<Gc<'m, 'h, Any>>) -> Option<Real<'m, 'h>> {
 /// Compares a heap with its reference. `locals` are the variables of open frames, if there are any.
 /// With `major` the whole heap has just been collected, so weak handles to unreachable closures
 /// must be empty.
-pub fn heaps<'h, C: Collector>(
-    m: &NoGc<'h, C>,
+pub fn heaps<'h, M: MutatorKind>(
+    m: &NoGc<'h, M>,
     locals: Option<&Locals<'_, '_, 'h>>,
     heap: &Heap,
     major: bool,

@@ -5,9 +5,9 @@ use super::program::{Op, Setting, Var};
 use super::shapes::{Real, Shape, alloc};
 use super::table::Table;
 use gclab_core::block::MEGABLOCK;
-use gclab_core::collector::Collector;
+use gclab_core::collector::Description;
 use gclab_core::heap::OutOfMemory;
-use gclab_core::mutator::{Any, Gc, Handle, MutArray, Mutator, NoGc, OptionRoot, WeakHandle};
+use gclab_core::mutator::{Any, Gc, Handle, MutArray, Mutator, MutatorKind, NoGc, OptionRoot, WeakHandle};
 use gclab_heap_traverse::Checker;
 use std::panic::resume_unwind;
 
@@ -74,11 +74,11 @@ impl<'h> Locals<'_, '_, 'h> {
 }
 
 impl Heap {
-    pub fn new<C: Collector>(setting: &Setting) -> Self {
+    pub fn new(setting: &Setting, collector: &Description) -> Self {
         Heap {
             model: Model::default(),
             limit: setting.limit_mib.map(|mib| mib << 20),
-            checker: Checker::new::<C>(),
+            checker: Checker::new(collector),
             locals: Vec::new(),
             globals: None,
             handles: Default::default(),
@@ -104,7 +104,7 @@ impl Heap {
         }
     }
 
-    pub fn make_globals<C: Collector>(&mut self, m: &mut Mutator<'_, C>) {
+    pub fn make_globals<M: MutatorKind>(&mut self, m: &mut Mutator<'_, M>) {
         if self.globals.is_none() {
             let shape = Shape::Array(GLOBALS as u32);
             let array = m.frame(|m, [array]| {
@@ -117,7 +117,7 @@ impl Heap {
     }
 
     /// Does an operation that allocates nothing.
-    pub fn access<'h, C: Collector>(&mut self, m: &NoGc<'h, C>, locals: &Locals<'_, '_, 'h>, op: Op) {
+    pub fn access<'h, M: MutatorKind>(&mut self, m: &NoGc<'h, M>, locals: &Locals<'_, '_, 'h>, op: Op) {
         match op {
             Op::Load { to, from, slot } => {
                 let Some((id, real, shape)) = self.checked(m, locals, from) else {
@@ -169,7 +169,7 @@ impl Heap {
     }
 
     /// Allocates a closure that is garbage at once.
-    pub fn churn<C: Collector>(&mut self, m: &mut Mutator<'_, C>, shape: Shape) {
+    pub fn churn<M: MutatorKind>(&mut self, m: &mut Mutator<'_, M>, shape: Shape) {
         let shape = if shape == Shape::Strict { Shape::Nil } else { shape };
         self.seed += 1;
         alloc(m, shape, self.seed, |_| [None; 3]);
@@ -177,9 +177,9 @@ impl Heap {
     }
 
     /// Allocates a closure and puts it into `to`.
-    pub fn make<'h, C: Collector>(
+    pub fn make<'h, M: MutatorKind>(
         &mut self,
-        m: &mut Mutator<'h, C>,
+        m: &mut Mutator<'h, M>,
         locals: &Locals<'_, '_, 'h>,
         (to, shape, args): (Var, Shape, [Var; 3]),
     ) {
@@ -190,9 +190,9 @@ impl Heap {
     }
 
     /// Allocates a closure and keeps it in the scratch slot.
-    fn make_scratch<'h, C: Collector>(
+    fn make_scratch<'h, M: MutatorKind>(
         &mut self,
-        m: &mut Mutator<'h, C>,
+        m: &mut Mutator<'h, M>,
         locals: &Locals<'_, '_, 'h>,
         shape: Shape,
         args: [Var; 3],
@@ -210,9 +210,9 @@ impl Heap {
     }
 
     /// Does `count` stores to `into`, every other one of a new closure.
-    pub fn storm<'h, C: Collector>(
+    pub fn storm<'h, M: MutatorKind>(
         &mut self,
-        m: &mut Mutator<'h, C>,
+        m: &mut Mutator<'h, M>,
         locals: &Locals<'_, '_, 'h>,
         (into, value, count): (Var, Var, usize),
     ) {
@@ -232,9 +232,9 @@ impl Heap {
         locals.scratch.set(None);
     }
 
-    fn store<'h, C: Collector>(
+    fn store<'h, M: MutatorKind>(
         &mut self,
-        m: &NoGc<'h, C>,
+        m: &NoGc<'h, M>,
         locals: &Locals<'_, '_, 'h>,
         into: Var,
         slot: usize,
@@ -249,7 +249,7 @@ impl Heap {
         }
     }
 
-    fn open_weak<'h, C: Collector>(&mut self, m: &NoGc<'h, C>, locals: &Locals<'_, '_, 'h>, to: Var, weak: usize) {
+    fn open_weak<'h, M: MutatorKind>(&mut self, m: &NoGc<'h, M>, locals: &Locals<'_, '_, 'h>, to: Var, weak: usize) {
         let Some((handle, id)) = &self.weak[weak] else { return };
         let (opened, id) = (handle.open(m), *id);
         if opened.is_none() {
@@ -270,9 +270,9 @@ impl Heap {
     }
 
     /// The closure in a variable. Checks its data unless it is large.
-    fn checked<'m, 'h, C: Collector>(
+    fn checked<'m, 'h, M: MutatorKind>(
         &self,
-        m: &'m NoGc<'h, C>,
+        m: &'m NoGc<'h, M>,
         locals: &Locals<'_, '_, 'h>,
         var: Var,
     ) -> Option<(Id, Real<'m, 'h>, Shape)> {
@@ -289,9 +289,9 @@ impl Heap {
         Some((id, real, object.shape))
     }
 
-    pub fn both<'m, 'h, C: Collector>(
+    pub fn both<'m, 'h, M: MutatorKind>(
         &self,
-        m: &'m NoGc<'h, C>,
+        m: &'m NoGc<'h, M>,
         locals: &Locals<'_, '_, 'h>,
         var: Var,
     ) -> (Option<Id>, Option<Gc<'m, 'h, Any>>) {
@@ -302,9 +302,9 @@ impl Heap {
         var.index() % ((locals.depth + 1) * LOCALS)
     }
 
-    fn var<'m, 'h, C: Collector>(
+    fn var<'m, 'h, M: MutatorKind>(
         &self,
-        m: &'m NoGc<'h, C>,
+        m: &'m NoGc<'h, M>,
         locals: &Locals<'_, '_, 'h>,
         var: Var,
     ) -> Option<Gc<'m, 'h, Any>> {
@@ -324,9 +324,9 @@ impl Heap {
         }
     }
 
-    fn set_var<'h, C: Collector>(
+    fn set_var<'h, M: MutatorKind>(
         &mut self,
-        m: &NoGc<'h, C>,
+        m: &NoGc<'h, M>,
         locals: &Locals<'_, '_, 'h>,
         var: Var,
         value: Option<Gc<'_, 'h, Any>>,

@@ -7,8 +7,8 @@ use super::compare;
 use super::heap::{Heap, LOCALS, Locals, agreed, differ};
 use super::program::{Op, Program, Setting};
 use super::shapes::{NilInit, Shape};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Any, Mutator};
+use gclab_core::collector::{Collector, KindOf};
+use gclab_core::mutator::{Any, Mutator, MutatorKind};
 use gclab_core::world::{EnterError, World};
 use gclab_heap_traverse::Checker;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -43,12 +43,12 @@ impl Todo<'_> {
     }
 }
 
-pub type Other<'a, C> = Option<(&'a World<C>, &'a mut Heap)>;
+pub type Other<'a, M> = Option<(&'a World<M>, &'a mut Heap)>;
 
 /// Runs `program` under `C`. Returns the number of operations done.
 pub fn run<C: Collector>(program: &Program) -> u64 {
     let worlds = program.settings.map(|setting| world::<C>(&setting));
-    let mut heaps = program.settings.map(|setting| Heap::new::<C>(&setting));
+    let mut heaps = program.settings.map(|setting| Heap::new(&setting, &C::DESCRIPTION));
     let mut todo = Todo { ops: &program.ops };
     let mut current = 0;
     while !todo.ops.is_empty() {
@@ -69,15 +69,15 @@ pub fn run<C: Collector>(program: &Program) -> u64 {
     heaps.iter().map(|heap| heap.ops).sum()
 }
 
-fn world<C: Collector>(setting: &Setting) -> World<C> {
-    let mut world = World::<C>::new(&setting.flags::<C>()).unwrap_or_else(|error| differ(error.to_string()));
-    world.listen(Box::new(Checker::new::<C>().exact()));
+fn world<C: Collector>(setting: &Setting) -> World<KindOf<C>> {
+    let mut world = World::new::<C>(&setting.flags::<C>()).unwrap_or_else(|error| differ(error.to_string()));
+    world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
     world
 }
 
 /// Enters a heap and runs operations until the program leaves it, or unwinds, or the heap is
 /// exhausted.
-pub fn stay<C: Collector>(world: &World<C>, heap: &mut Heap, other: Other<'_, C>, todo: &mut Todo) -> End {
+pub fn stay<M: MutatorKind>(world: &World<M>, heap: &mut Heap, other: Other<'_, M>, todo: &mut Todo) -> End {
     let result = catch_unwind(AssertUnwindSafe(|| {
         world.enter(|m| {
             heap.make_globals(m);
@@ -109,11 +109,11 @@ pub fn stay<C: Collector>(world: &World<C>, heap: &mut Heap, other: Other<'_, C>
 
 impl Heap {
     /// Opens a frame and runs operations in it until it is left.
-    fn frame<'h, C: Collector>(
+    fn frame<'h, M: MutatorKind>(
         &mut self,
-        m: &mut Mutator<'h, C>,
+        m: &mut Mutator<'h, M>,
         outer: Option<&Locals<'_, '_, 'h>>,
-        other: Other<'_, C>,
+        other: Other<'_, M>,
         todo: &mut Todo,
     ) -> End {
         let depth = self.locals.len();
@@ -133,11 +133,11 @@ impl Heap {
         end
     }
 
-    fn operations<'h, C: Collector>(
+    fn operations<'h, M: MutatorKind>(
         &mut self,
-        m: &mut Mutator<'h, C>,
+        m: &mut Mutator<'h, M>,
         locals: &Locals<'_, '_, 'h>,
-        mut other: Other<'_, C>,
+        mut other: Other<'_, M>,
         todo: &mut Todo,
     ) -> End {
         while let Some(op) = todo.next() {
@@ -173,10 +173,10 @@ impl Heap {
     }
 
     /// Does `work`. Returns `None` if it panics on purpose.
-    fn caught<'h, C: Collector, R>(
+    fn caught<'h, M: MutatorKind, R>(
         &mut self,
-        m: &mut Mutator<'h, C>,
-        work: impl FnOnce(&mut Self, &mut Mutator<'h, C>) -> R,
+        m: &mut Mutator<'h, M>,
+        work: impl FnOnce(&mut Self, &mut Mutator<'h, M>) -> R,
     ) -> Option<R> {
         match catch_unwind(AssertUnwindSafe(|| work(self, m))) {
             Ok(result) => Some(result),
@@ -185,7 +185,7 @@ impl Heap {
         }
     }
 
-    fn operation<'h, C: Collector>(&mut self, m: &mut Mutator<'h, C>, locals: &Locals<'_, '_, 'h>, op: Op) {
+    fn operation<'h, M: MutatorKind>(&mut self, m: &mut Mutator<'h, M>, locals: &Locals<'_, '_, 'h>, op: Op) {
         match op {
             Op::New { to, shape, args } => {
                 self.make(m, locals, (to, shape, args));

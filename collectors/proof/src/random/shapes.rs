@@ -5,9 +5,8 @@
 //! downcast to use it.
 
 use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
-use gclab_core::collector::Collector;
 use gclab_core::mutator::{
-    Any, ByteArray, Distinct, Gc, MutArray, MutByteArray, MutVar, MutWordArray, Mutator, NoGc, Record,
+    Any, ByteArray, Distinct, Gc, MutArray, MutByteArray, MutVar, MutWordArray, Mutator, MutatorKind, NoGc, Record,
 };
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -82,14 +81,14 @@ macro_rules! wide {
         fn wide<'m, 'h>(seed: u64, args: Args<'m, 'h>) -> WideInit<'m, 'h> {
             Wide::new(args[0], $({ let _ = stringify!($w); seed },)* args[1], args[2])
         }
-        fn wide_words<'h, C: Collector>(m: &NoGc<'h, C>, gc: Gc<'_, 'h, Wide>) -> [u64; 251] {
+        fn wide_words<'h, M: MutatorKind>(m: &NoGc<'h, M>, gc: Gc<'_, 'h, Wide>) -> [u64; 251] {
             [$(WideFields::$w(gc, m)),*]
         }
         fn pointers<'m, 'h>(args: Args<'m, 'h>) -> PointersInit<'m, 'h> {
             Pointers::new($({ let _ = stringify!($w); args[0] },)* $({ let _ = stringify!($p); args[1] }),*)
         }
-        fn all_pointers<'m, 'h, C: Collector>(
-            m: &NoGc<'h, C>,
+        fn all_pointers<'m, 'h, M: MutatorKind>(
+            m: &NoGc<'h, M>,
             gc: Gc<'m, 'h, Pointers>,
         ) -> [Option<Gc<'m, 'h, Any>>; 254] {
             [$(PointersFields::$w(gc, m),)* $(gc.$p(m)),*]
@@ -213,11 +212,11 @@ fn letter(seed: u64) -> char {
 }
 
 /// Allocates a closure of `shape`. `args` returns its first pointers, once there is room for it.
-pub fn alloc<'m, 'h, C: Collector>(
-    m: &'m mut Mutator<'h, C>,
+pub fn alloc<'m, 'h, M: MutatorKind>(
+    m: &'m mut Mutator<'h, M>,
     shape: Shape,
     seed: u64,
-    args: impl for<'x> Fn(&'x NoGc<'h, C>) -> Args<'x, 'h>,
+    args: impl for<'x> Fn(&'x NoGc<'h, M>) -> Args<'x, 'h>,
 ) -> Gc<'m, 'h, Any> {
     match shape {
         Shape::Nil => m.alloc(|_| Nil::new()).erase(),
@@ -287,7 +286,7 @@ impl<'m, 'h> Real<'m, 'h> {
     }
 
     /// The content, if `shape` is a box; otherwise the closure itself.
-    pub fn unboxed<C: Collector>(self, m: &NoGc<'h, C>, shape: Shape) -> Result<Real<'m, 'h>, String> {
+    pub fn unboxed<M: MutatorKind>(self, m: &NoGc<'h, M>, shape: Shape) -> Result<Real<'m, 'h>, String> {
         Ok(match shape {
             Shape::VarBox => Real::Var(cast::<VarBox>(self.any()?)?.inner(m)),
             Shape::ArrayBox(_) => Real::Array(cast::<ArrayBox>(self.any()?)?.inner(m)),
@@ -296,9 +295,9 @@ impl<'m, 'h> Real<'m, 'h> {
     }
 
     /// The target of slot `index`.
-    pub fn slot<C: Collector>(
+    pub fn slot<M: MutatorKind>(
         self,
-        m: &NoGc<'h, C>,
+        m: &NoGc<'h, M>,
         shape: Shape,
         index: usize,
     ) -> Result<Option<Gc<'m, 'h, Any>>, String> {
@@ -313,7 +312,7 @@ impl<'m, 'h> Real<'m, 'h> {
     }
 
     /// The targets of all slots, in order.
-    pub fn slots<C: Collector>(self, m: &NoGc<'h, C>, shape: Shape) -> Result<Vec<Option<Gc<'m, 'h, Any>>>, String> {
+    pub fn slots<M: MutatorKind>(self, m: &NoGc<'h, M>, shape: Shape) -> Result<Vec<Option<Gc<'m, 'h, Any>>>, String> {
         Ok(match self {
             Real::Var(gc) => vec![gc.read(m)],
             Real::Array(gc) => (0..gc.len()).map(|i| gc.get(m, i)).collect(),
@@ -327,7 +326,11 @@ impl<'m, 'h> Real<'m, 'h> {
         })
     }
 
-    fn fixed_slots<C: Collector>(self, m: &NoGc<'h, C>, shape: Shape) -> Result<Vec<Option<Gc<'m, 'h, Any>>>, String> {
+    fn fixed_slots<M: MutatorKind>(
+        self,
+        m: &NoGc<'h, M>,
+        shape: Shape,
+    ) -> Result<Vec<Option<Gc<'m, 'h, Any>>>, String> {
         let gc = self.any()?;
         Ok(match shape {
             Shape::Cons => {
@@ -350,9 +353,9 @@ impl<'m, 'h> Real<'m, 'h> {
     }
 
     /// Overwrites slot `index`, which is mutable.
-    pub fn set_slot<C: Collector>(
+    pub fn set_slot<M: MutatorKind>(
         self,
-        m: &NoGc<'h, C>,
+        m: &NoGc<'h, M>,
         shape: Shape,
         index: usize,
         value: Option<Gc<'_, 'h, Any>>,
@@ -384,9 +387,9 @@ impl<'m, 'h> Real<'m, 'h> {
     }
 
     /// Checks that it has the shape `shape` and the data that follow from `seed` and `bytes`.
-    pub fn check_data<C: Collector>(
+    pub fn check_data<M: MutatorKind>(
         self,
-        m: &NoGc<'h, C>,
+        m: &NoGc<'h, M>,
         shape: Shape,
         seed: u64,
         bytes: &[u8],
@@ -405,8 +408,8 @@ impl<'m, 'h> Real<'m, 'h> {
     }
 }
 
-fn data_is_right<'h, C: Collector>(
-    m: &NoGc<'h, C>,
+fn data_is_right<'h, M: MutatorKind>(
+    m: &NoGc<'h, M>,
     gc: Gc<'_, 'h, Any>,
     shape: Shape,
     seed: u64,

@@ -9,8 +9,7 @@
 
 use super::heap::{agreed, differ};
 use super::shapes::{Cons, ConsFields, Int, IntFields, Shape, alloc, cast};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Any, Gc, Handle, MutArray, Mutator, NoGc};
+use gclab_core::mutator::{Any, Gc, Handle, MutArray, Mutator, MutatorKind, NoGc};
 use std::sync::Arc;
 use std::thread::yield_now;
 
@@ -48,7 +47,7 @@ pub struct Table {
 
 /// Checks that a list is whole: values count down to the number of its sending, and the head of
 /// each cell is a token. Returns the number of the list's thread.
-fn whole<'h, C: Collector>(m: &NoGc<'h, C>, list: Gc<'_, 'h, Cons>) -> Result<usize, String> {
+fn whole<'h, M: MutatorKind>(m: &NoGc<'h, M>, list: Gc<'_, 'h, Cons>) -> Result<usize, String> {
     let owner = list.value(m) >> 40;
     let mut cell = list;
     loop {
@@ -68,7 +67,7 @@ fn whole<'h, C: Collector>(m: &NoGc<'h, C>, list: Gc<'_, 'h, Cons>) -> Result<us
 
 impl Table {
     /// Makes the tables of `threads` threads. Returns them with their size in words.
-    pub fn new<C: Collector>(m: &mut Mutator<'_, C>, threads: usize) -> (Vec<Table>, u64) {
+    pub fn new<M: MutatorKind>(m: &mut Mutator<'_, M>, threads: usize) -> (Vec<Table>, u64) {
         let cells = threads + TOKENS;
         m.frame(|m, [array, token]| {
             let array = array.put(m.alloc_array::<Any>(cells, |_| None));
@@ -100,7 +99,7 @@ impl Table {
     }
 
     /// Does an operation. Returns the number of words that it allocated.
-    pub fn operation<C: Collector>(&mut self, m: &mut Mutator<'_, C>, op: Shared) -> u64 {
+    pub fn operation<M: MutatorKind>(&mut self, m: &mut Mutator<'_, M>, op: Shared) -> u64 {
         self.check(m);
         match op {
             Shared::Send { length } => return self.send(m, length),
@@ -112,7 +111,7 @@ impl Table {
         0
     }
 
-    fn send<C: Collector>(&mut self, m: &mut Mutator<'_, C>, length: usize) -> u64 {
+    fn send<M: MutatorKind>(&mut self, m: &mut Mutator<'_, M>, length: usize) -> u64 {
         self.sendings += 1;
         let first = (self.number as u64) << 40 | (self.sendings & 0xff_ffff) << 16;
         m.frame(|m, [list]| {
@@ -128,7 +127,7 @@ impl Table {
         length as u64 * Shape::Cons.words()
     }
 
-    fn receive<C: Collector>(&mut self, m: &NoGc<'_, C>, cell: usize) {
+    fn receive<M: MutatorKind>(&mut self, m: &NoGc<'_, M>, cell: usize) {
         let Some(list) = self.array.open(m).get(m, cell) else {
             return;
         };
@@ -139,13 +138,13 @@ impl Table {
         self.kept = Some((m.handle(list), list.value(m)));
     }
 
-    fn swap<C: Collector>(&mut self, m: &NoGc<'_, C>, cell: usize) {
+    fn swap<M: MutatorKind>(&mut self, m: &NoGc<'_, M>, cell: usize) {
         let other = self.array.open(m).swap(m, cell, Some(self.hand.open(m)));
         self.hand = m.handle(other.unwrap_or_else(|| differ("a token is gone")));
     }
 
     /// Checks that the table is as the thread left it.
-    pub fn check<C: Collector>(&self, m: &NoGc<'_, C>) {
+    pub fn check<M: MutatorKind>(&self, m: &NoGc<'_, M>) {
         let own = self.array.open(m).get(m, self.number);
         let own = own.map(|list| agreed(cast::<Cons>(list)));
         if own.map(|list| list.value(m)) != self.sent {
@@ -170,7 +169,7 @@ impl Table {
     }
 
     /// Checks that every token is there once.
-    pub fn check_tokens<C: Collector>(m: &NoGc<'_, C>, tables: &[&Table]) {
+    pub fn check_tokens<M: MutatorKind>(m: &NoGc<'_, M>, tables: &[&Table]) {
         let hands = tables.iter().map(|table| table.hand.open(m));
         let array = tables[0].array.open(m);
         let cells =

@@ -8,7 +8,7 @@ use super::interpret::{End, Todo, stay};
 use super::program::{Op, Setting, decode, setting, size};
 use super::table::{Shared, Table};
 use super::{message, quietly};
-use gclab_core::collector::Collector;
+use gclab_core::collector::{Collector, MutatorKind};
 use gclab_core::config::{Config, FromGeneration};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -111,8 +111,8 @@ fn run<C: Collector>(program: &Threads) -> u64 {
         load_balance: program.balance,
         ..program.setting.flags::<C>()
     };
-    let mut world = World::<C>::new(&flags).unwrap_or_else(|error| differ(error.to_string()));
-    world.listen(Box::new(Checker::new::<C>().exact()));
+    let mut world = World::new::<C>(&flags).unwrap_or_else(|error| differ(error.to_string()));
+    world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
     let made = world.enter(|m| Table::new(m, program.programs.len()));
     let (tables, words) = made.unwrap_or_else(|error| differ(error.to_string()));
     let world_ref = &world;
@@ -120,7 +120,7 @@ fn run<C: Collector>(program: &Threads) -> u64 {
         let threads: Vec<_> = tables
             .into_iter()
             .zip(&program.programs)
-            .map(|(table, ops)| s.spawn(|| caught(|| one::<C>(world_ref, program, table, ops))))
+            .map(|(table, ops)| s.spawn(|| caught(|| one(world_ref, program, table, ops))))
             .collect();
         threads
             .into_iter()
@@ -144,8 +144,8 @@ fn run<C: Collector>(program: &Threads) -> u64 {
 }
 
 /// Runs the program of one thread.
-fn one<C: Collector>(world: &World<C>, program: &Threads, table: Table, ops: &[Op]) -> Heap {
-    let mut heap = Heap::new::<C>(&program.setting);
+fn one<M: MutatorKind>(world: &World<M>, program: &Threads, table: Table, ops: &[Op]) -> Heap {
+    let mut heap = Heap::new(&program.setting, world.collector());
     heap.table = Some(table);
     let mut todo = Todo { ops };
     while stay(world, &mut heap, None, &mut todo) != End::Program {}

@@ -4,13 +4,13 @@
 
 use gclab_core::block::{BlockRun, BlockState};
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Collector, Description, NoBarrier, Outcome, Pause, Refill,
+    Bump, Capabilities, Capability, Collect, Collector, Description, NoBarrier, NotBegun, Outcome, Pause, Refill,
 };
 use gclab_core::config::{Config, Parameter, SIZING};
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::Sizing;
 use gclab_core::space::{LargeObjects, MarkBits, Region};
-use gclab_core::trace::Marker;
+use gclab_core::trace::{self, Marker};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::workers::ParallelPolicy;
 
@@ -37,7 +37,7 @@ impl MarkRegion {
         self.taken + self.large.taken() >= self.area
     }
 
-    fn leave(&mut self, capability: &Capability<Bump>) {
+    fn leave(&mut self, capability: Capability<'_, Bump>) {
         let end = capability.alloc().leave_region();
         if let Some(held) = self.held[capability.number()].take() {
             self.filled[held].end = end;
@@ -90,7 +90,6 @@ unsafe impl Collector for MarkRegion {
         generations: (1, 1),
         honours: &[&[Parameter::AllocationArea], SIZING],
     };
-    type Alloc = Bump;
     type Barrier = NoBarrier;
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
@@ -108,8 +107,17 @@ unsafe impl Collector for MarkRegion {
             parallel: ParallelPolicy::new(config),
         })
     }
+}
 
-    fn refill(&mut self, heap: &mut Heap, capability: &Capability<Bump>, words: Words) -> Result<Refill, OutOfMemory> {
+impl Collect for MarkRegion {
+    type Alloc = Bump;
+
+    fn refill(
+        &mut self,
+        heap: &mut Heap,
+        capability: Capability<'_, Bump>,
+        words: Words,
+    ) -> Result<Refill, OutOfMemory> {
         if self.is_due() {
             return Ok(Refill::Collect);
         }
@@ -145,7 +153,7 @@ unsafe impl Collector for MarkRegion {
         self.large.allocate(heap, &mut self.marks, words).map(Some)
     }
 
-    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> (Outcome, Result<(), OutOfMemory>) {
+    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
         pause.capabilities.iter().for_each(|one| self.leave(one));
         for run in &self.runs {
             self.marks.clear(run.start(), run.end());
@@ -154,16 +162,17 @@ unsafe impl Collector for MarkRegion {
         let mut marker = Marker::new(pause.heap, &self.marks);
         let owners = pause.capabilities.owners();
         marker.share_with(self.parallel.workers(pause.gc_threads, 0, owners, Bytes::ZERO));
-        pause.roots.for_each(|slot| marker.root(slot));
-        marker.mark();
-        pause.roots.for_each_weak(|slot| marker.weak(slot));
+        trace::live(&mut marker, pause.roots, |_| ());
         let marked = marker.finish();
         self.sweep(pause.heap);
         self.large.sweep(pause.heap, &self.marks);
-        let outcome = Outcome::of_marking(&marked, self.held());
+        let mut outcome = marked.outcome(self.held());
         self.sizing.note(pause, &outcome);
-        let area = self.sizing.area_in_place(outcome.live);
-        (outcome, area.map(|area| self.area = area))
+        match self.sizing.area_in_place(outcome.live) {
+            Ok(area) => self.area = area,
+            Err(error) => outcome.exhausted = Some(error),
+        }
+        Ok(outcome)
     }
 
     fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {

@@ -5,6 +5,8 @@
 
 use crate::mark_sweep::MarkSweep;
 use gclab_core::closure::{Closure, Mut, Ptr};
+use gclab_core::collector::Collector;
+use gclab_core::collector::KindOf;
 use gclab_core::config::Config;
 use gclab_core::mutator::Mutator;
 use gclab_core::words::Bytes;
@@ -28,15 +30,15 @@ struct Leaf {
 }
 
 /// Runs `program` in a heap with the checker on.
-fn checked(program: impl for<'h> FnOnce(&mut Mutator<'h, MarkSweep>)) {
+fn checked(program: impl for<'h> FnOnce(&mut Mutator<'h, KindOf<MarkSweep>>)) {
     let flags = Config {
         allocation_area: Bytes::mib(1),
         reserve: Bytes::gib(1),
         generations: 1,
         ..Config::default()
     };
-    let mut world = World::<MarkSweep>::new(&flags).expect("a small heap");
-    world.listen(Box::new(Checker::new::<MarkSweep>().exact()));
+    let mut world = World::new::<MarkSweep>(&flags).expect("a small heap");
+    world.listen(Box::new(Checker::new(&MarkSweep::DESCRIPTION).exact()));
     world.enter(program).expect("it fits");
 }
 
@@ -116,7 +118,7 @@ fn freed_memory_is_allocated_again() {
         generations: 1,
         ..Config::default()
     };
-    let world = World::<MarkSweep>::new(&flags).expect("a small heap");
+    let world = World::new::<MarkSweep>(&flags).expect("a small heap");
     world
         .enter(|m| {
             m.frame(|m, [list, large]| {

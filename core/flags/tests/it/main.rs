@@ -293,6 +293,27 @@ fn words_written_for_flags_give_the_same_flags() {
 }
 
 #[test]
+fn values_written_for_keys_give_the_same_flags() {
+    for word in legal_words() {
+        let flags = parse(&word);
+        // Flags of the command line have no key.
+        let mut read = Flags::default();
+        read.stats.clone_from(&flags.stats);
+        (read.info, read.help) = (flags.info, flags.help);
+        for (key, value) in flags.as_toml() {
+            read.set(&key, &value).unwrap_or_else(|e| panic!("{word}: {e}"));
+        }
+        read.settle().expect("they went together before");
+        let settings = |mut f: Flags| {
+            f.given.clear();
+            f
+        };
+        assert_eq!(settings(read), settings(flags), "{word}");
+    }
+    assert_eq!(Flags::default().as_toml(), Default::default());
+}
+
+#[test]
 fn keys_of_experiment_files() {
     let mut f = Flags::default();
     for (key, value) in [

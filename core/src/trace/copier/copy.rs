@@ -2,7 +2,6 @@
 
 use super::workspace::CopyBuffer;
 use crate::closure::{ClosureRef, Header, VARIABLE};
-use crate::mutant;
 use crate::words::Words;
 
 /// Words of the largest closure that is copied by code of its own.
@@ -102,8 +101,7 @@ unsafe fn copy_run(from: *const u64, to: *mut u64, words: usize) -> usize {
         };
         at += 4;
     }
-    let end = words - usize::from(mutant!("copy/copied-short"));
-    while at < end {
+    while at + usize::from(mutant!("copy/copied-short")) < words {
         // SAFETY: a word is left.
         unsafe { to.add(at).write(from.add(at).read()) };
         at += 1;

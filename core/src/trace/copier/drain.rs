@@ -3,11 +3,10 @@
 use super::Copier;
 use super::scavenge::{First, WORTH_CUTTING};
 use super::work::{RememberedSlots, WorkItem};
+use crate::capability::Capability;
 use crate::closure::SlotRange;
-use crate::collector::Capability;
-use crate::mutant;
-use crate::mutator::{FrameHeader, for_each_frame_slot};
 use crate::remembered::{RememberedChunks, RememberedSet};
+use crate::roots::frames::{FrameHeader, for_each_frame_slot};
 use crate::trace::drained::Drained;
 use crate::words::Words;
 use crate::workers::{ParallelPhase, Tracer, WorkQueue, Workers};
@@ -29,10 +28,10 @@ pub(in crate::trace) struct Owned {
 
 impl Owned {
     /// The remembered slots and the frames of `capability`.
-    pub fn of<A>(capability: &Capability<A>) -> Self {
+    pub fn of<A>(capability: Capability<'_, A>) -> Self {
         Owned {
             remembered: capability.remembered(),
-            frames: capability.frames.get(),
+            frames: capability.frames(),
         }
     }
 }
@@ -111,7 +110,7 @@ impl Copier<'_> {
                     self.scavenge_lane::<true>(step, First::Slots(slots), Some(queue));
                 }
                 WorkItem::Roots(slots) => slots.for_each(|slot| self.evacuate_root::<true>(slot)),
-                WorkItem::Remembered(_) if mutant!("parallel/remembered-forgotten") => {}
+                WorkItem::Remembered(_) if mutant!("shared/remembered-forgotten") => {}
                 WorkItem::Remembered(run) => self.remembered_slots::<true>(run.slots()),
             }
         }
@@ -132,7 +131,7 @@ impl Copier<'_> {
         for (closure, step) in self.large.drain(..) {
             // SAFETY: large objects that were reached are whole closures.
             let slots = SlotRange::of(unsafe { closure.extent() });
-            if !mutant!("parallel/slices-forgotten") {
+            if !mutant!("shared/slices-forgotten") {
                 push_slices(queue, slots, |slice| WorkItem::Slots(slice, step));
             }
         }
@@ -196,7 +195,7 @@ pub(in crate::trace) fn phase_of<'h>(
     let handles = std::mem::replace(&mut roots.handles, SlotRange::EMPTY);
     ParallelPhase::new(workers, owned, |queue| {
         copier.push_pending(queue);
-        if !mutant!("parallel/handles-forgotten") {
+        if !mutant!("shared/handles-forgotten") {
             push_slices(queue, handles, WorkItem::Roots);
         }
         for slots in roots.chunks.iter().flat_map(|slots| slots.chunks(REMEMBERED_SLICE)) {

@@ -29,7 +29,6 @@ pub(super) use workspace::Workspace;
 
 use crate::block::{BlockState, FIRST_OLD_STEP, StateView};
 use crate::closure::{ClosureRef, Header, Slot};
-use crate::mutant;
 use crate::prefetch::{prefetch_closure, prefetch_line};
 use crate::remembered::RememberedSet;
 use crate::sync::Arc;
@@ -169,9 +168,7 @@ impl<'h> Copier<'h> {
     /// From now on all that survives goes to the oldest step, as if everything were held from
     /// there.
     pub fn promote_everything(&mut self) {
-        if !mutant!("compaction/not-promoted") {
-            self.roots = self.oldest();
-        }
+        self.roots = self.oldest();
     }
 
     /// Ends the copier, after all has been scavenged.
@@ -251,11 +248,7 @@ impl<'h> Copier<'h> {
             let closure = slot.load();
             if self.states.of(closure.addr()).is_condemned() {
                 let null = ClosureRef(std::ptr::null_mut());
-                let dead = if mutant!("copy/weak-handle-kept") {
-                    closure
-                } else {
-                    null
-                };
+                let dead = mutant!("copy/weak-handle-kept", null => closure);
                 slot.store(closure.header().forwarded_to().unwrap_or(dead));
             }
         }
@@ -442,9 +435,7 @@ unsafe fn forward<const PARALLEL: bool>(
     // SAFETY: the caller's promise.
     unsafe {
         if !PARALLEL {
-            if !mutant!("copy/not-forwarded") {
-                *closure.0 = to.0 as u64;
-            }
+            *closure.0 = mutant!("copy/not-forwarded", to.0 as u64 => header.0);
         } else if let Err(other) = closure.forward_shared(header, to) {
             buffer.free = to.0;
             return Copied::Lost(other);
@@ -468,11 +459,10 @@ fn refill(
     if let Some(range) = workspace.left_to_scan(buffer) {
         match queue {
             Some(queue) => queue.push(WorkItem::Closures(range, workspace.step())),
+            None if mutant!("copy/range-forgotten") => {}
             None => {
                 pending.words += range.words();
-                if !mutant!("copy/range-forgotten") {
-                    workspace.unscanned.push(range);
-                }
+                workspace.unscanned.push(range);
             }
         }
     }

@@ -30,7 +30,6 @@ use super::workspace::{CopyBuffer, HeldScan, MAX_WORKSPACES, first_workspace};
 use super::{Copied, Copier, forward, load_header, refill};
 use crate::block::{BlockState, FIRST_OLD_STEP};
 use crate::closure::{ClosureRange, ClosureRef, Slot, SlotRange};
-use crate::mutant;
 use crate::prefetch::prefetch_closure;
 use crate::words::Words;
 use crate::workers::WorkQueue;
@@ -123,13 +122,8 @@ impl Copier<'_> {
                     let closure = unsafe { slot.load() };
                     let state = states.of(closure.addr());
                     if state.is_condemned() {
-                        let leaves_lane = if mutant!("copy/all-to-one-step") {
-                            state.is_large()
-                        } else if mutant!("copy/large-copied") {
-                            state.step() >= stays_below & 0xf
-                        } else {
-                            state.0 >= stays_below
-                        };
+                        let is_copied = mutant!("copy/large-copied") && state.is_large();
+                        let leaves_lane = state.0 >= stays_below && !is_copied;
                         // Not as a `QueuedSlot`: its address would wait for the state of the block.
                         if scan.slots.is_empty() && scan.closures.is_empty() {
                             break (slot, leaves_lane);
@@ -140,7 +134,7 @@ impl Copier<'_> {
                         if let Some(oldest) = ring.push(found) {
                             break (oldest.slot(), oldest.leaves_lane());
                         }
-                    } else if state.step() < holder && !mutant!("copy/promoted-past-forgotten") {
+                    } else if state.step() < holder && !mutant!("copy/settled-not-remembered") {
                         self.promoted_past(slot);
                     }
                 } else if let Some(extent) = scan.closures.next() {
@@ -223,17 +217,12 @@ impl Copier<'_> {
         if let Some(range) = scan.open.claim() {
             return Next::Range(range);
         }
-        if let Some(newest) = ring.pop_newest()
-            && !mutant!("copy/ring-forgotten")
-        {
+        if let Some(newest) = ring.pop_newest().filter(|_| !mutant!("copy/ring-forgotten")) {
             return Next::Slot(newest);
         }
         if let Some(held) = scan.held.take() {
             // All that this worker knew of is in the range now.
             scan.open.resume(held);
-            if mutant!("parallel/held-range-forgotten") {
-                scan.open.claim();
-            }
             if scan.open.unscanned() >= WORTH_CUTTING {
                 let Some(queue) = queue else {
                     return Next::Share;
@@ -283,7 +272,7 @@ impl Copier<'_> {
     /// States of condemned blocks less than this are of small closures that come to the step of a
     /// holder in `holder`.
     fn stays_below(&self, holder: u8) -> u8 {
-        let first_past = if holder == self.oldest() {
+        let first_past = if holder == self.oldest() || mutant!("copy/all-to-one-step") {
             BlockState::STEP_OUTSIDE
         } else {
             holder
@@ -297,7 +286,7 @@ impl Copier<'_> {
 #[inline(never)]
 fn share_half(mut range: ClosureRange, step: u8, queue: WorkQueue<'_, WorkItem>) -> ClosureRange {
     let half = range.split_half();
-    if !half.is_empty() && !mutant!("parallel/half-forgotten") {
+    if !half.is_empty() && !mutant!("shared/half-forgotten") {
         queue.push(WorkItem::Closures(half, step));
     }
     range

@@ -17,7 +17,6 @@
 use super::span_stack::{Span, SpanStack};
 use crate::block::LARGE_OBJECT;
 use crate::closure::{ClosureRef, SlotRange};
-use crate::mutant;
 use crate::prefetch::{PrefetchRing, prefetch_closure, prefetch_line};
 use crate::space::Marks;
 use crate::trace::drained::Drained;
@@ -96,8 +95,8 @@ impl Dropped {
     }
 
     fn next_of_pass(&self, marks: &impl Marks) -> Option<Addr> {
-        let behind = Words(usize::from(!mutant!("marking/interval-short")));
-        marks.next_marked(self.pass, self.pass_last + behind)
+        let last = Words(usize::from(!mutant!("mark/interval-short")));
+        marks.next_marked(self.pass, self.pass_last + last)
     }
 
     /// Ends the pass. The part that it has not come to, if there is one, remains.
@@ -114,9 +113,8 @@ impl Dropped {
 
     fn add(&mut self, at: Addr) {
         if at >= self.pass {
-            if !mutant!("marking/ahead-forgotten") {
-                self.pass_last = self.pass_last.max(at);
-            }
+            let ahead = mutant!("mark/ahead-forgotten", at => Addr::NULL);
+            self.pass_last = self.pass_last.max(ahead);
         } else {
             self.first = self.first.min(at);
             self.last = self.last.max(at);
@@ -153,8 +151,7 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
                 return Drained::WorthSharing;
             }
             // The newest has not come into the cache yet.
-            let oldest = self.ring.pop_oldest();
-            let Some(closure) = oldest.filter(|_| !mutant!("marking/ring-forgotten")) else {
+            let Some(closure) = self.ring.pop_oldest().filter(|_| !mutant!("mark/ring-forgotten")) else {
                 return Drained::All;
             };
             // SAFETY: `found` puts nothing but closures into the ring.
@@ -207,9 +204,8 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
                 let half = span.len() / 2;
                 queue.push(span.split_front(half));
             } else if several {
-                let shared = self.stack.take_oldest();
-                let shared = shared.filter(|_| !mutant!("parallel/span-forgotten"));
-                shared.into_iter().for_each(|span| queue.push(span));
+                let span = self.stack.take_oldest().filter(|_| !mutant!("shared/span-forgotten"));
+                span.into_iter().for_each(|span| queue.push(span));
             }
         }
     }
@@ -257,7 +253,7 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
     #[cold]
     #[inline(never)]
     fn drop_span(&mut self, at: Addr) {
-        if !mutant!("marking/dropped-forgotten") {
+        if !mutant!("mark/dropped-forgotten") {
             self.dropped.add(at);
         }
     }
@@ -267,8 +263,8 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
     fn scan<const PARALLEL: bool>(&mut self, mut span: Span) {
         if span.len() > PIECE {
             let piece = span.split_front(PIECE);
-            // There is room: the span was taken from the stack just now.
-            if !mutant!("marking/rest-forgotten") {
+            if !mutant!("mark/rest-forgotten") {
+                // There is room: the span was taken from the stack just now.
                 let _ = self.stack.push(span);
             }
             span = piece;

@@ -14,10 +14,11 @@ mod mark_loop;
 mod span_stack;
 
 use super::drained::Drained;
+use super::order::Tracing;
+use crate::cause::Outcome;
 use crate::closure::ClosureRef;
-use crate::collector::RootSlot;
 use crate::heap::Heap;
-use crate::mutant;
+use crate::roots::{RootSlot, Roots};
 use crate::space::Marks;
 use crate::sync::Arc;
 use crate::words::{Bytes, Words};
@@ -161,7 +162,7 @@ impl<'m, M: Marks> Marker<'m, M> {
             self.marked.closures += marker.closures;
             self.marked.words += marker.words;
             self.marked.large += marker.large;
-            if !mutant!("parallel/dropped-by-others") {
+            if !mutant!("shared/dropped-by-others") {
                 first.dropped.join(marker.dropped);
             }
         }
@@ -174,8 +175,8 @@ impl<'m, M: Marks> Marker<'m, M> {
         // SAFETY: as for `root`; null may be stored.
         unsafe {
             let referent = slot.slot().load();
-            let is_dead = !referent.is_null() && !self.marks.is_marked(referent.addr());
-            if is_dead && !mutant!("marking/weak-kept") {
+            let keeps = referent.is_null() || mutant!("mark/weak-kept");
+            if !keeps && !self.marks.is_marked(referent.addr()) {
                 slot.slot().store(ClosureRef(std::ptr::null_mut()));
             }
         }
@@ -196,6 +197,37 @@ impl<'m, M: Marks> Marker<'m, M> {
             large: self.marked.large + self.first.large,
             stack: self.pool.taken(),
             shared: self.marked.shared,
+        }
+    }
+}
+
+impl<M: Marks> Tracing for Marker<'_, M> {
+    fn roots(&mut self, roots: Roots<'_>) {
+        roots.for_each(|slot| self.root(slot));
+    }
+
+    fn trace(&mut self) {
+        self.mark();
+    }
+
+    fn weak(&mut self, slot: RootSlot<'_>) {
+        Marker::weak(self, slot);
+    }
+}
+
+impl Marked {
+    /// The outcome of a collection of everything by marking, after which closures take blocks of
+    /// `held` bytes; nothing was moved.
+    pub fn outcome(&self, held: Bytes) -> Outcome {
+        let live = self.words.to_bytes();
+        Outcome {
+            major: true,
+            in_place: true,
+            live,
+            large: self.large.to_bytes(),
+            slop: Bytes(held.0 - live.0),
+            shared: self.shared.clone(),
+            ..Outcome::default()
         }
     }
 }

@@ -11,19 +11,19 @@ pub const HEADER: &str = "    Alloc    Copied     Live     GC     GC      TOT   
 /// The row of one collection: bytes allocated since the last one, copied, live; its CPU and elapsed seconds; those of the whole
 /// run so far; page faults in it and since the last one; its generation.
 pub fn row(collection: &Collection) -> String {
-    let c = collection;
+    let Collection { work, before, time, .. } = collection;
     format!(
         "{:9} {:9} {:9} {:6.3} {:6.3} {:8.3} {:8.3} {:4} {:4}  (Gen: {:2})\n",
-        c.allocated,
-        c.copied,
-        c.live,
-        seconds(c.cpu_ns),
-        seconds(c.elapsed_ns),
-        seconds(c.total_cpu_ns),
-        seconds(c.start_ns + c.elapsed_ns),
-        c.faults,
-        c.faults_before,
-        c.generation
+        before.allocated.0,
+        work.copied.0,
+        work.live.0,
+        seconds(time.cpu_ns),
+        seconds(time.elapsed_ns),
+        seconds(time.total_cpu_ns),
+        seconds(time.start_ns + time.elapsed_ns),
+        time.faults,
+        before.faults,
+        work.generation
     )
 }
 

@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 
 use gclab_stats::render::{HEADER, Printer, closing_row, command_line, info, machine_readable, one_line, row, summary};
-use gclab_stats::{Collection, GcThread, GenerationStats, Sharings, Sink, Statistics, Tasks, Times, WorkSearch};
-use gclab_stats::{StatsLevel, StatsOption};
+use gclab_stats::{
+    Before, Collection, GcThread, GenerationStats, Sharings, Sink, Statistics, StatsLevel, StatsOption, Tasks, Times,
+    Timing, Work, WorkSearch,
+};
+use gclab_words::Bytes;
 
 const GHC_SUMMARY: &str = include_str!("fixtures/ghc-9.0.2-n1.s.txt");
 const GHC_ROWS: &str = include_str!("fixtures/ghc-9.0.2-n2.S.txt");
@@ -142,18 +145,27 @@ fn read_row(line: &str) -> Collection {
     let line = line.replace("(Gen:", "").replace(')', "");
     let fields: Vec<&str> = line.split_whitespace().collect();
     let number = |i: usize| fields[i].parse::<u64>().unwrap();
+    let bytes = |i: usize| Bytes(number(i) as usize);
     let ns = |i: usize| (fields[i].parse::<f64>().unwrap() * 1e9).round() as u64;
     Collection {
-        allocated: number(0),
-        copied: number(1),
-        live: number(2),
-        cpu_ns: ns(3),
-        elapsed_ns: ns(4),
-        total_cpu_ns: ns(5),
-        start_ns: ns(6) - ns(4),
-        faults: number(7),
-        faults_before: number(8),
-        generation: fields[9].parse().unwrap(),
+        work: Work {
+            copied: bytes(1),
+            live: bytes(2),
+            generation: fields[9].parse().unwrap(),
+            ..Work::default()
+        },
+        before: Before {
+            allocated: bytes(0),
+            faults: number(8),
+            ..Before::default()
+        },
+        time: Timing {
+            cpu_ns: ns(3),
+            elapsed_ns: ns(4),
+            total_cpu_ns: ns(5),
+            start_ns: ns(6) - ns(4),
+            faults: number(7),
+        },
         ..Collection::default()
     }
 }
@@ -309,7 +321,10 @@ fn each_flag_prints_what_it_prints_in_ghc() {
     let (stats, collection) = (
         as_ghc_n2(),
         Collection {
-            allocated: 77,
+            before: Before {
+                allocated: Bytes(77),
+                ..Before::default()
+            },
             ..Collection::default()
         },
     );

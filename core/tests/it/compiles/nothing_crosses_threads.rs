@@ -5,8 +5,7 @@
 
 use gclab_core::Closure;
 use gclab_core::closure::Ptr;
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{FrameSlot, Gc, Handle, MutVar, Mutator, NoGc, OptionRoot, Root, WeakHandle};
+use gclab_core::mutator::{FrameSlot, Gc, Handle, MutVar, Mutator, MutatorKind, NoGc, OptionRoot, Root, WeakHandle};
 
 trait NotSend<A> {
     fn check() {}
@@ -31,9 +30,9 @@ macro_rules! stays {
     ($($t:ty),*) => {$( <$t as NotSend<_>>::check(); <$t as NotSync<_>>::check(); )*};
 }
 
-fn of_a_stay<C: Collector>() {
+fn of_a_stay<M: MutatorKind>() {
     stays! {
-        Mutator<'_, C>, NoGc<'_, C>, Gc<'_, '_, Tree>, FrameSlot<'_, '_>, Root<'_, '_, Tree>,
+        Mutator<'_, M>, NoGc<'_, M>, Gc<'_, '_, Tree>, FrameSlot<'_, '_>, Root<'_, '_, Tree>,
         OptionRoot<'_, '_, Tree>, TreeInit<'_, '_>, Gc<'_, '_, MutVar<Tree>>
     }
 }

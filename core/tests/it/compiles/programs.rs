@@ -3,8 +3,8 @@
 #![allow(dead_code)]
 
 use gclab_core::closure::{Closure, Mut, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Any, ByteArray, Gc, Handle, MutArray, MutVar, Mutator, NoGc, Root};
+use gclab_core::collector::{Collector, KindOf};
+use gclab_core::mutator::{Any, ByteArray, Gc, Handle, MutArray, MutVar, Mutator, MutatorKind, NoGc, Root};
 use gclab_core::world::{EnterError, World};
 
 #[derive(Closure)]
@@ -21,7 +21,7 @@ struct Boxed {
 }
 
 /// Recursion with roots; a pointer is returned from a frame.
-fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u32) -> Gc<'m, 'h, Tree> {
+fn make<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, depth: u32) -> Gc<'m, 'h, Tree> {
     if depth == 0 {
         return m.alloc(|_| Tree::new(None, None));
     }
@@ -32,13 +32,13 @@ fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>, depth: u32) -> Gc<'m, '
 }
 
 /// To read takes a view, which cannot collect.
-fn check<'h, C: Collector>(m: &NoGc<'h, C>, tree: Gc<'_, 'h, Tree>) -> u64 {
+fn check<'h, M: MutatorKind>(m: &NoGc<'h, M>, tree: Gc<'_, 'h, Tree>) -> u64 {
     let below = |child: Option<_>| child.map_or(0, |child| check(m, child));
     1 + below(tree.left(m)) + below(tree.right(m))
 }
 
 /// A new closure is stored at once, through the view that comes with it.
-fn fill<'h, C: Collector>(m: &mut Mutator<'h, C>, array: &Root<'_, 'h, MutArray<Boxed>>) {
+fn fill<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, array: &Root<'_, 'h, MutArray<Boxed>>) {
     for i in 0..9 {
         let (m, boxed) = m.alloc_with(|m| Boxed::new(7, None, array.get(m).erase()));
         boxed.set_next(m, array.get(m).get(m, i));
@@ -47,7 +47,7 @@ fn fill<'h, C: Collector>(m: &mut Mutator<'h, C>, array: &Root<'_, 'h, MutArray<
 }
 
 /// The same for other allocations, by the mutator or by a function.
-fn hang_up<'h, C: Collector>(m: &mut Mutator<'h, C>, array: &Root<'_, 'h, MutArray<Any>>) {
+fn hang_up<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, array: &Root<'_, 'h, MutArray<Any>>) {
     let (view, bytes) = m.with_view(|m| m.alloc_bytes(b"bytes"));
     array.get(view).set(view, 0, Some(bytes.erase()));
     let (view, inner) = m.with_view(|m| m.alloc_array::<Tree>(2, |_| None));
@@ -57,7 +57,7 @@ fn hang_up<'h, C: Collector>(m: &mut Mutator<'h, C>, array: &Root<'_, 'h, MutArr
 }
 
 /// Roots of different types in one frame.
-fn two_types<C: Collector>(m: &mut Mutator<'_, C>) -> u64 {
+fn two_types<M: MutatorKind>(m: &mut Mutator<'_, M>) -> u64 {
     m.frame(|m, [a, b]| {
         let a = a.put(make(m, 1));
         let b = b.put(m.alloc_bytes(b"bytes"));
@@ -66,8 +66,8 @@ fn two_types<C: Collector>(m: &mut Mutator<'_, C>) -> u64 {
 }
 
 /// A view is enough to read and store. A pointer may be used with a shorter lifetime.
-fn push<'m, 'h, C: Collector>(
-    m: &'m NoGc<'h, C>,
+fn push<'m, 'h, M: MutatorKind>(
+    m: &'m NoGc<'h, M>,
     var: Gc<'m, 'h, MutVar<Tree>>,
     tree: Gc<'_, 'h, Tree>,
 ) -> Gc<'m, 'h, Tree> {
@@ -83,9 +83,9 @@ fn sum(any: Gc<'_, '_, Any>) -> usize {
 }
 
 /// Handles can be used by later calls of `enter` and by other threads; so can worlds.
-fn stays<C: Collector>(world: &World<C>) -> Result<u64, EnterError>
+fn stays<M: MutatorKind>(world: &World<M>) -> Result<u64, EnterError>
 where
-    World<C>: Sync,
+    World<M>: Sync,
 {
     let handle: Handle<Tree> = world.enter(|m| {
         let (m, tree) = m.alloc_with(|_| Tree::new(None, None));
@@ -98,7 +98,7 @@ where
     })
 }
 
-fn all<C: Collector>(m: &mut Mutator<'_, C>) -> u64 {
+fn all<M: MutatorKind>(m: &mut Mutator<'_, M>) -> u64 {
     m.frame(|m, [array, var, things]| {
         let things = things.put(m.alloc_array(3, |_| None));
         hang_up(m, &things);
@@ -111,11 +111,11 @@ fn all<C: Collector>(m: &mut Mutator<'_, C>) -> u64 {
     })
 }
 
-fn run<C: Collector>(world: &World<C>) -> Result<u64, EnterError>
+fn run<M: MutatorKind>(world: &World<M>) -> Result<u64, EnterError>
 where
-    World<C>: Sync,
+    World<M>: Sync,
 {
-    let trees = |m: &mut Mutator<'_, C>| {
+    let trees = |m: &mut Mutator<'_, M>| {
         let (m, tree) = m.with_view(|m| make(m, 3));
         check(m, tree)
     };
@@ -127,6 +127,6 @@ struct ForAll;
 impl gclab_core::collector::CollectorVisitor for ForAll {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let _ = |world: &World<C>| world.enter(|m| all(m));
+        let _ = |world: &World<KindOf<C>>| world.enter(|m| all(m));
     }
 }

@@ -1,9 +1,8 @@
 //! `'h` is invariant: were it covariant, two heaps could be given the brand that both outlive.
 
-use gclab_core::collector::Collector;
-use gclab_core::mutator::NoGc;
+use gclab_core::mutator::{MutatorKind, NoGc};
 
-fn misuse<'long: 'short, 'short, C: Collector>(m: &'short NoGc<'long, C>) -> &'short NoGc<'short, C> {
+fn misuse<'long: 'short, 'short, M: MutatorKind>(m: &'short NoGc<'long, M>) -> &'short NoGc<'short, M> {
     m
 }
 

@@ -1,9 +1,8 @@
 //! The bytes are written once: whoever kept them could write them while others read.
 
-use gclab_core::collector::Collector;
-use gclab_core::mutator::Mutator;
+use gclab_core::mutator::{Mutator, MutatorKind};
 
-fn misuse<C: Collector>(m: &mut Mutator<'_, C>) {
+fn misuse<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     let mut kept: &mut [u8] = &mut [];
     m.alloc_bytes_with(8, |_, bytes| kept = bytes);
 }

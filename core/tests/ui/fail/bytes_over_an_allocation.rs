@@ -1,9 +1,8 @@
 //! The bytes lie in the heap, and move.
 
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{ByteArray, Mutator, Root};
+use gclab_core::mutator::{ByteArray, Mutator, MutatorKind, Root};
 
-fn misuse<'h, C: Collector>(m: &mut Mutator<'h, C>, root: &Root<'_, 'h, ByteArray>) {
+fn misuse<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, root: &Root<'_, 'h, ByteArray>) {
     let bytes: &[u8] = root.get(m).as_slice();
     m.alloc_bytes(bytes);
 }

@@ -1,9 +1,8 @@
 //! As if it were returned: the slot is gone when the frame is.
 
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{FrameSlot, Mutator};
+use gclab_core::mutator::{FrameSlot, Mutator, MutatorKind};
 
-fn misuse<'h, C: Collector>(m: &mut Mutator<'h, C>) {
+fn misuse<'h, M: MutatorKind>(m: &mut Mutator<'h, M>) {
     let mut kept: Option<FrameSlot<'_, 'h>> = None;
     m.frame(|_, [slot]| kept = Some(slot));
 }

@@ -1,9 +1,8 @@
 //! The slot lies on the stack of `frame`, which is gone: a store would overwrite somebody else's variables.
 
-use gclab_core::collector::Collector;
-use gclab_core::mutator::Mutator;
+use gclab_core::mutator::{Mutator, MutatorKind};
 
-fn misuse<C: Collector>(m: &mut Mutator<'_, C>) {
+fn misuse<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     let _ = m.frame(|_, [slot]| slot);
 }
 

@@ -1,8 +1,7 @@
 //! What the handle roots is a tree: opened as a byte array its pointers would be read as a length.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{ByteArray, Gc, Handle, NoGc};
+use gclab_core::mutator::{ByteArray, Gc, Handle, MutatorKind, NoGc};
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -11,7 +10,7 @@ struct Tree {
     right: Option<Ptr<Tree>>,
 }
 
-fn misuse<'m, 'h, C: Collector>(m: &'m NoGc<'h, C>, handle: Handle<Tree>) -> Gc<'m, 'h, ByteArray> {
+fn misuse<'m, 'h, M: MutatorKind>(m: &'m NoGc<'h, M>, handle: Handle<Tree>) -> Gc<'m, 'h, ByteArray> {
     handle.open(m)
 }
 

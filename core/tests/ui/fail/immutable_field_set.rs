@@ -1,8 +1,7 @@
 //! Immutable fields have no setter: collectors may believe that closures without mutable ones never change.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Gc, NoGc};
+use gclab_core::mutator::{Gc, MutatorKind, NoGc};
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -11,7 +10,7 @@ struct Tree {
     right: Option<Ptr<Tree>>,
 }
 
-fn misuse<'m, 'h, C: Collector>(m: &NoGc<'h, C>, tree: Gc<'m, 'h, Tree>) {
+fn misuse<'m, 'h, M: MutatorKind>(m: &NoGc<'h, M>, tree: Gc<'m, 'h, Tree>) {
     tree.set_left(m, None);
 }
 

@@ -1,8 +1,7 @@
 //! An initialiser holds pointers: the allocation may move what they point to.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Gc, Mutator, Root};
+use gclab_core::mutator::{Gc, Mutator, MutatorKind, Root};
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -11,11 +10,11 @@ struct Tree {
     right: Option<Ptr<Tree>>,
 }
 
-fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
+fn make<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>) -> Gc<'m, 'h, Tree> {
     m.alloc(|_| Tree::new(None, None))
 }
 
-fn misuse<'h, C: Collector>(m: &mut Mutator<'h, C>, root: &Root<'_, 'h, Tree>) {
+fn misuse<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, root: &Root<'_, 'h, Tree>) {
     let init = Tree::new(Some(root.get(m)), None);
     make(m);
     let _ = init;

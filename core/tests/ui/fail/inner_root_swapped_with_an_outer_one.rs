@@ -1,8 +1,7 @@
 //! The outer root would live on with the slot of a frame that is closed.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Mutator, OptionRoot};
+use gclab_core::mutator::{Mutator, MutatorKind, OptionRoot};
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -11,7 +10,7 @@ struct Tree {
     right: Option<Ptr<Tree>>,
 }
 
-fn misuse<'h, C: Collector>(m: &mut Mutator<'h, C>, outer: &mut OptionRoot<'_, 'h, Tree>) {
+fn misuse<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, outer: &mut OptionRoot<'_, 'h, Tree>) {
     m.frame(|_, [slot]| {
         let mut inner = slot.put_option::<Tree>(None);
         std::mem::swap(outer, &mut inner);

@@ -1,8 +1,7 @@
 //! The mutator is lent to what allocates, and to nobody after that: he could collect under the closure and its view.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Gc, Mutator};
+use gclab_core::mutator::{Gc, Mutator, MutatorKind};
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -11,11 +10,11 @@ struct Tree {
     right: Option<Ptr<Tree>>,
 }
 
-fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
+fn make<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>) -> Gc<'m, 'h, Tree> {
     m.alloc(|_| Tree::new(None, None))
 }
 
-fn misuse<C: Collector>(m: &mut Mutator<'_, C>) {
+fn misuse<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     let mut kept = None;
     let (view, tree) = m.with_view(|m| {
         let tree = make(&mut *m);

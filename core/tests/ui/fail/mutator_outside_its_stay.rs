@@ -1,9 +1,9 @@
 //! The mutator has the heap for itself only until `enter` returns.
 
-use gclab_core::collector::Collector;
+use gclab_core::collector::MutatorKind;
 use gclab_core::world::World;
 
-fn misuse<C: Collector>(world: &World<C>) {
+fn misuse<M: MutatorKind>(world: &World<M>) {
     let _ = world.enter(|m| m);
 }
 

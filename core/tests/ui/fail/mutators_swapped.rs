@@ -1,9 +1,8 @@
 //! Each `m` would allocate in the heap that the other's frames and pointers belong to.
 
-use gclab_core::collector::Collector;
-use gclab_core::mutator::Mutator;
+use gclab_core::mutator::{Mutator, MutatorKind};
 
-fn misuse<'a, 'b: 'a, C: Collector>(a: &mut Mutator<'a, C>, b: &mut Mutator<'b, C>) {
+fn misuse<'a, 'b: 'a, M: MutatorKind>(a: &mut Mutator<'a, M>, b: &mut Mutator<'b, M>) {
     std::mem::swap(a, b);
 }
 

@@ -1,9 +1,8 @@
 //! What a panic carries leaves the stay.
 
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Any, Mutator, Root};
+use gclab_core::mutator::{Any, Mutator, MutatorKind, Root};
 
-fn misuse<'h, C: Collector>(m: &mut Mutator<'h, C>, root: &Root<'_, 'h, Any>) {
+fn misuse<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, root: &Root<'_, 'h, Any>) {
     std::panic::panic_any(root.get(m));
 }
 

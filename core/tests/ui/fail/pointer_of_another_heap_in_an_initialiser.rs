@@ -1,8 +1,7 @@
 //! The new closure of heap `'a` would hold a pointer that no collection of heap `'b` knows of.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Gc, Mutator};
+use gclab_core::mutator::{Gc, Mutator, MutatorKind};
 use gclab_core::world::World;
 
 #[derive(Closure)]
@@ -12,11 +11,11 @@ struct Tree {
     right: Option<Ptr<Tree>>,
 }
 
-fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
+fn make<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>) -> Gc<'m, 'h, Tree> {
     m.alloc(|_| Tree::new(None, None))
 }
 
-fn misuse<C: Collector>(a: &World<C>, b: &World<C>) {
+fn misuse<M: MutatorKind>(a: &World<M>, b: &World<M>) {
     let _ = a.enter(|a| {
         let _ = b.enter(|b| {
             let foreign = make(b);

@@ -1,8 +1,7 @@
 //! Heap `'a` would hold a pointer that no collection of heap `'b` knows of.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Gc, MutArray, NoGc};
+use gclab_core::mutator::{Gc, MutArray, MutatorKind, NoGc};
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -11,7 +10,7 @@ struct Tree {
     right: Option<Ptr<Tree>>,
 }
 
-fn misuse<'a, 'b: 'a, C: Collector>(a: &NoGc<'a, C>, array: Gc<'_, 'a, MutArray<Tree>>, foreign: Gc<'_, 'b, Tree>) {
+fn misuse<'a, 'b: 'a, M: MutatorKind>(a: &NoGc<'a, M>, array: Gc<'_, 'a, MutArray<Tree>>, foreign: Gc<'_, 'b, Tree>) {
     array.set(a, 0, Some(foreign));
 }
 

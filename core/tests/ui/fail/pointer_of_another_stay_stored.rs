@@ -1,8 +1,7 @@
 //! Each stay has its brand, also of two threads in one heap: what crosses is a handle.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Gc, MutVar, Mutator};
+use gclab_core::mutator::{Gc, MutVar, Mutator, MutatorKind};
 use gclab_core::World;
 
 #[derive(Closure)]
@@ -12,11 +11,11 @@ struct Tree {
     right: Option<Ptr<Tree>>,
 }
 
-fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
+fn make<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>) -> Gc<'m, 'h, Tree> {
     m.alloc(|_| Tree::new(None, None))
 }
 
-fn misuse<C: Collector>(world: &World<C>, tree: Gc<'_, '_, Tree>) {
+fn misuse<M: MutatorKind>(world: &World<M>, tree: Gc<'_, '_, Tree>) {
     let _ = world.enter(|m| {
         let (m, var) = m.alloc_with(|_| MutVar::<Tree>::new(None));
         var.write(m, Some(tree));

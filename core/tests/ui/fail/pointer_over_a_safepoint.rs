@@ -1,8 +1,7 @@
 //! Another thread may collect there.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Gc, Mutator};
+use gclab_core::mutator::{Gc, Mutator, MutatorKind};
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -11,11 +10,11 @@ struct Tree {
     right: Option<Ptr<Tree>>,
 }
 
-fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
+fn make<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>) -> Gc<'m, 'h, Tree> {
     m.alloc(|_| Tree::new(None, None))
 }
 
-fn misuse<C: Collector>(m: &mut Mutator<'_, C>) {
+fn misuse<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     let (_, tree) = m.with_view(|m| make(m));
     m.safepoint();
     tree.info();

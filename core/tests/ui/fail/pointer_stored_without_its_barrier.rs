@@ -1,8 +1,7 @@
 //! The raw store is unsafe: only the derive's setters, which know index and type, may call it.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Gc, MutArray, NoGc};
+use gclab_core::mutator::{Gc, MutArray, MutatorKind, NoGc};
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -11,7 +10,7 @@ struct Tree {
     right: Option<Ptr<Tree>>,
 }
 
-fn misuse<'m, 'h, C: Collector>(m: &NoGc<'h, C>, array: Gc<'m, 'h, MutArray<Tree>>, tree: Gc<'m, 'h, Tree>) {
+fn misuse<'m, 'h, M: MutatorKind>(m: &NoGc<'h, M>, array: Gc<'m, 'h, MutArray<Tree>>, tree: Gc<'m, 'h, Tree>) {
     array.write_pointer(m, 7, Some(tree));
 }
 

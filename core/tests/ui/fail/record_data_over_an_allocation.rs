@@ -1,9 +1,8 @@
 //! The words lie in the heap, and move.
 
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Mutator, Record, Root};
+use gclab_core::mutator::{Mutator, MutatorKind, Record, Root};
 
-fn misuse<'h, C: Collector>(m: &mut Mutator<'h, C>, root: &Root<'_, 'h, Record>) {
+fn misuse<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, root: &Root<'_, 'h, Record>) {
     let words = root.get(m).data();
     m.collect(false);
     let _ = words.len();

@@ -1,9 +1,9 @@
 //! After the next collection other closures lie there, or none.
 
-use gclab_core::collector::Collector;
+use gclab_core::collector::MutatorKind;
 use gclab_core::world::World;
 
-fn misuse<C: Collector>(world: &World<C>) {
+fn misuse<M: MutatorKind>(world: &World<M>) {
     let mut kept = None;
     let _ = world.inspect(|stopped| stopped.for_each_region(&mut |region| kept = Some(region)));
 }

@@ -1,8 +1,7 @@
 //! Collections update the slot meanwhile.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Mutator, Root};
+use gclab_core::mutator::{Mutator, MutatorKind, Root};
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -11,7 +10,7 @@ struct Tree {
     right: Option<Ptr<Tree>>,
 }
 
-fn misuse<'h, C: Collector>(m: &mut Mutator<'h, C>, root: &Root<'_, 'h, Tree>) {
+fn misuse<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, root: &Root<'_, 'h, Tree>) {
     m.blocking(|| root.get(m).left(m).is_none());
 }
 

@@ -1,9 +1,8 @@
 //! An empty slot holds null, and has no type.
 
-use gclab_core::collector::Collector;
-use gclab_core::mutator::Mutator;
+use gclab_core::mutator::{Mutator, MutatorKind};
 
-fn misuse<C: Collector>(m: &mut Mutator<'_, C>) {
+fn misuse<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     m.frame(|m, [slot]| {
         slot.get(m);
     });

@@ -1,8 +1,7 @@
 //! A thread that enters beside another one has its own brand.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Gc, Mutator};
+use gclab_core::mutator::{Gc, Mutator, MutatorKind};
 use gclab_core::World;
 
 #[derive(Closure)]
@@ -12,11 +11,11 @@ struct Tree {
     right: Option<Ptr<Tree>>,
 }
 
-fn make<'m, 'h, C: Collector>(m: &'m mut Mutator<'h, C>) -> Gc<'m, 'h, Tree> {
+fn make<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>) -> Gc<'m, 'h, Tree> {
     m.alloc(|_| Tree::new(None, None))
 }
 
-fn misuse<C: Collector>(world: &World<C>) {
+fn misuse<M: MutatorKind>(world: &World<M>) {
     let _ = world.enter(|m| {
         let (_, tree) = m.with_view(|m| make(m));
         std::thread::scope(|s| {

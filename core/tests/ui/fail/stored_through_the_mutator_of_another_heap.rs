@@ -1,8 +1,7 @@
 //! The barrier of heap `'b` would remember the store, and heap `'a` would not: a young closure is lost.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::{Gc, MutArray, NoGc};
+use gclab_core::mutator::{Gc, MutArray, MutatorKind, NoGc};
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -11,7 +10,7 @@ struct Tree {
     right: Option<Ptr<Tree>>,
 }
 
-fn misuse<'m, 'a, 'b: 'a, C: Collector>(b: &NoGc<'b, C>, array: Gc<'m, 'a, MutArray<Tree>>, tree: Gc<'m, 'a, Tree>) {
+fn misuse<'m, 'a, 'b: 'a, M: MutatorKind>(b: &NoGc<'b, M>, array: Gc<'m, 'a, MutArray<Tree>>, tree: Gc<'m, 'a, Tree>) {
     array.set(b, 0, Some(tree));
 }
 

@@ -1,9 +1,9 @@
 //! What was seen of a stopped heap is true only while it is stopped.
 
-use gclab_core::collector::Collector;
+use gclab_core::collector::MutatorKind;
 use gclab_core::world::World;
 
-fn misuse<C: Collector>(world: &World<C>) {
+fn misuse<M: MutatorKind>(world: &World<M>) {
     let _ = world.inspect(|stopped| stopped.root_closures());
 }
 

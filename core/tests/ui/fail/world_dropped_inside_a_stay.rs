@@ -1,9 +1,9 @@
 //! The heap must outlive the stay.
 
-use gclab_core::collector::Collector;
+use gclab_core::collector::MutatorKind;
 use gclab_core::world::World;
 
-fn misuse<C: Collector>(world: World<C>) {
+fn misuse<M: MutatorKind>(world: World<M>) {
     let _ = world.enter(|_| drop(world));
 }
 

@@ -4,14 +4,15 @@
 //! what the experiment is to find out.
 
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Collector, Description, GenerationalBarrier, Outcome, Pause, Refill,
+    Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NotBegun, Outcome, Pause,
+    Refill,
 };
 use gclab_core::config::{AREA, Config, Parameter};
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, OutOfMemory};
-use gclab_core::sizing::{Live, Shape, Sizing, Young};
+use gclab_core::sizing::{Live, MajorStrategy, Sizing, Young};
 use gclab_core::space::{Nursery, Region, Steps};
-use gclab_core::trace::Evacuator;
+use gclab_core::trace::{self, Evacuator};
 use gclab_core::words::{Addr, Bytes, Words};
 
 /// Collections from one major collection to the next.
@@ -27,7 +28,7 @@ pub struct Clockwork {
     ticks: u32,
 }
 
-// SAFETY: made of core's spaces and evacuator; `collect` traces the remembered set, the roots and the weak handles.
+// SAFETY: made of core's spaces and evacuator; `collect` traces remembered slots, roots and weak handles.
 unsafe impl Collector for Clockwork {
     const DESCRIPTION: Description = Description {
         name: "clockwork",
@@ -37,21 +38,24 @@ unsafe impl Collector for Clockwork {
         generations: (2, 2),
         honours: &[AREA, &[Parameter::MinFree]],
     };
-    type Alloc = Bump;
     type Barrier = GenerationalBarrier;
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
         let mut sizing = Sizing::new(config, heap);
-        let area = sizing.area(Live::default(), Bytes::ZERO, Shape::Copying);
+        let area = sizing.area(Live::default(), Bytes::ZERO, MajorStrategy::Copying);
         Ok(Clockwork {
-            nursery: sizing.nursery(heap, config, area, Shape::Copying)?,
+            nursery: sizing.nursery(heap, config, area, MajorStrategy::Copying)?,
             steps: Steps::new(2),
             sizing,
             ticks: 0,
         })
     }
+}
 
-    fn refill(&mut self, _: &mut Heap, capability: &Capability<Bump>, _: Words) -> Result<Refill, OutOfMemory> {
+impl Collect for Clockwork {
+    type Alloc = Bump;
+
+    fn refill(&mut self, _: &mut Heap, capability: Capability<'_, Bump>, _: Words) -> Result<Refill, OutOfMemory> {
         Ok(self.nursery.refill(capability))
     }
 
@@ -59,46 +63,39 @@ unsafe impl Collector for Clockwork {
         self.nursery.allocate_large(heap, words)
     }
 
-    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> (Outcome, Result<(), OutOfMemory>) {
+    fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
         self.nursery.leave(pause.capabilities);
         self.ticks += 1;
         let (live, young) = (Live::of(&self.steps), Young::of(&self.nursery));
-        let urgent = self.sizing.major_is_urgent(live, young, Shape::Copying);
+        let urgent = self.sizing.major_is_urgent(live, young, MajorStrategy::Copying);
         let major = self.ticks >= PERIOD || urgent || pause.cause.forces_major();
         let generation = u32::from(major);
 
         let condemned = self.steps.last_of(generation);
-        let mut evacuator = match Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, condemned) {
-            Ok(evacuator) => evacuator,
-            Err(error) => return (Outcome::not_begun(), Err(error)),
-        };
+        let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, condemned)?;
         pause.events.phase(Phase::Condemned);
-        evacuator.remembered(pause.capabilities);
-        pause.events.phase(Phase::RememberedTraced);
-        pause.roots.for_each(|slot| evacuator.root(slot));
-        pause.events.phase(Phase::RootsTraced);
-        evacuator.scavenge();
-        pause.events.phase(Phase::HeapTraced);
-        pause.roots.for_each_weak(|slot| evacuator.weak(slot));
-        pause.events.phase(Phase::WeakProcessed);
+        trace::live_and_remembered(&mut evacuator, pause.capabilities, pause.roots, |phase| {
+            pause.events.phase(phase);
+        });
         let done = evacuator.finish(&mut self.steps, pause.capabilities);
         pause.events.phase(Phase::Released);
 
         if major {
             self.ticks = 0;
         }
-        let outcome = Outcome {
+        let mut outcome = Outcome {
             generation,
             major,
-            ..Outcome::of(&done, &self.steps)
+            ..done.outcome(&self.steps)
         };
         self.sizing.note(pause, &outcome);
         let live = Live::of(&self.steps);
-        let area = self.sizing.area(live, Bytes::ZERO, Shape::Copying);
-        let resized = self
+        let area = self.sizing.area(live, Bytes::ZERO, MajorStrategy::Copying);
+        let room = self
             .sizing
-            .resize(&mut self.nursery, pause.heap, live, area, Shape::Copying);
-        (outcome, resized)
+            .resize(&mut self.nursery, pause.heap, live, area, MajorStrategy::Copying);
+        outcome.exhausted = room.err();
+        Ok(outcome)
     }
 
     fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {

@@ -4,8 +4,7 @@
 //! runs once a message. The checksum is the sum of the values that left the queue. Live: 24 N bytes.
 
 use gclab_core::closure::{Closure, Mut};
-use gclab_core::collector::Collector;
-use gclab_core::mutator::Mutator;
+use gclab_core::mutator::{Mutator, MutatorKind};
 use gclab_core::world::World;
 use gclab_workloads::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription};
 
@@ -41,13 +40,13 @@ impl Workload for Pipeline {
         },
     };
 
-    fn run<C: Collector>(&self, world: &World<C>, args: &Args) -> Result<u64, RunError> {
+    fn run<M: MutatorKind>(&self, world: &World<M>, args: &Args) -> Result<u64, RunError> {
         let (length, passing) = (args.number("N"), args.number("M"));
         Ok(world.enter(|m| run(m, length, passing))?)
     }
 }
 
-fn run<C: Collector>(m: &mut Mutator<'_, C>, length: u64, passing: u64) -> u64 {
+fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, length: u64, passing: u64) -> u64 {
     m.frame(|m, [oldest, newest]| {
         let first = m.alloc(|_| Message::new(None, 0));
         let (oldest, newest) = (oldest.put(first), newest.put(first));

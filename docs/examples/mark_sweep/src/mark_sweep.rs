@@ -1,14 +1,14 @@
 //! `mark-sweep`: everything that lives is marked and stays where it is; what is not marked is allocated in again.
 
 use gclab_core::collector::{
-    Capabilities, Capability, Cells, Collector, Description, NoBarrier, Outcome, Pause, Refill,
+    Capabilities, Capability, Cells, Collect, Collector, Description, NoBarrier, NotBegun, Outcome, Pause, Refill,
 };
 use gclab_core::config::{Config, Parameter, SIZING};
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::Sizing;
 use gclab_core::space::{CellSpace, LargeObjects, MarkBits, Region};
-use gclab_core::trace::Marker;
+use gclab_core::trace::{self, Marker};
 use gclab_core::words::{Addr, Bytes, Words};
 
 /// All closures are of one step, which is collected as a whole.
@@ -41,7 +41,6 @@ unsafe impl Collector for MarkSweep {
         generations: (1, 1),
         honours: &[&[Parameter::AllocationArea], SIZING],
     };
-    type Alloc = Cells;
     type Barrier = NoBarrier;
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
@@ -54,8 +53,17 @@ unsafe impl Collector for MarkSweep {
             sizing,
         })
     }
+}
 
-    fn refill(&mut self, heap: &mut Heap, capability: &Capability<Cells>, words: Words) -> Result<Refill, OutOfMemory> {
+impl Collect for MarkSweep {
+    type Alloc = Cells;
+
+    fn refill(
+        &mut self,
+        heap: &mut Heap,
+        capability: Capability<'_, Cells>,
+        words: Words,
+    ) -> Result<Refill, OutOfMemory> {
         if self.is_due() {
             return Ok(Refill::Collect);
         }
@@ -70,26 +78,24 @@ unsafe impl Collector for MarkSweep {
         self.large.allocate(heap, &mut self.marks, words).map(Some)
     }
 
-    fn collect(&mut self, pause: &mut Pause<'_, Cells>) -> (Outcome, Result<(), OutOfMemory>) {
+    fn collect(&mut self, pause: &mut Pause<'_, Cells>) -> Result<Outcome, NotBegun> {
         self.cells.condemn(&mut self.marks, pause.capabilities);
         self.large.condemn(&mut self.marks);
         pause.events.phase(Phase::Condemned);
         let mut marker = Marker::new(pause.heap, &self.marks);
-        pause.roots.for_each(|slot| marker.root(slot));
-        pause.events.phase(Phase::RootsTraced);
-        marker.mark();
-        pause.events.phase(Phase::HeapTraced);
-        pause.roots.for_each_weak(|slot| marker.weak(slot));
-        pause.events.phase(Phase::WeakProcessed);
+        trace::live(&mut marker, pause.roots, |phase| pause.events.phase(phase));
         let marked = marker.finish();
         self.cells.sweep(pause.heap, &self.marks);
         self.large.sweep(pause.heap, &self.marks);
         pause.events.phase(Phase::Released);
 
-        let outcome = Outcome::of_marking(&marked, self.cells.held() + self.large.held());
+        let mut outcome = marked.outcome(self.cells.held() + self.large.held());
         self.sizing.note(pause, &outcome);
-        let area = self.sizing.area_in_place(outcome.live);
-        (outcome, area.map(|area| self.area = area))
+        match self.sizing.area_in_place(outcome.live) {
+            Ok(area) => self.area = area,
+            Err(error) => outcome.exhausted = Some(error),
+        }
+        Ok(outcome)
     }
 
     fn for_each_region(&self, capabilities: Capabilities<'_, Cells>, visit: &mut dyn FnMut(Region)) {

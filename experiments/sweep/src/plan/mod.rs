@@ -16,15 +16,16 @@
 //! A shard takes whole groups, one for each block and workload, so that one machine measures all
 //! runs that are compared (collectors, flags). The profiles of a workload are a group too.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
+use gclab_flags::FlagValue;
 use gclab_results::probe::reference;
 use gclab_results::{Configuration, Minimum, PlannedRun};
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;
 
-use crate::experiment::{Axis, Experiment};
+use crate::experiment::{Axis, Experiment, Setting};
 
 /// The method that makes the order, for `plan.json`.
 pub const ORDER: &str = "blocks shuffled by pcg64(seed, block) and fisher-yates";
@@ -70,7 +71,7 @@ impl Shard {
     }
 
     /// A suffix for file names; empty for the whole plan.
-    pub fn suffix(self) -> String {
+    pub(crate) fn suffix(self) -> String {
         if self.is_all() {
             String::new()
         } else {
@@ -82,9 +83,6 @@ impl Shard {
         group % self.count as usize == self.index as usize - 1
     }
 }
-
-/// The values of all flags that are set.
-type Setting = BTreeMap<String, String>;
 
 /// All settings of the flags: the fixed flags with the cross product of the swept ones, the last
 /// axis varying fastest; several sweeps one after the other. A setting of two sweeps occurs once.
@@ -104,7 +102,7 @@ fn cross_product(fixed: &Setting, axes: &[Axis]) -> Vec<Setting> {
     axes.iter().fold(vec![fixed.clone()], |settings, axis| {
         settings
             .iter()
-            .flat_map(|flags| axis.values.iter().map(|value| with(flags, &axis.flag, value)))
+            .flat_map(|setting| axis.values.iter().map(|value| with(setting, value)))
             .collect()
     })
 }
@@ -116,11 +114,16 @@ pub(crate) fn configurations(experiment: &Experiment) -> Vec<Configuration> {
     let mut configurations = Vec::new();
     for (workload, args) in &experiment.workloads {
         for collector in &experiment.collectors {
-            configurations.extend(settings.iter().map(|flags| Configuration {
-                workload: workload.clone(),
-                args: args.clone(),
-                collector: collector.clone(),
-                flags: flags.clone(),
+            configurations.extend(settings.iter().map(|setting| {
+                Configuration {
+                    workload: workload.clone(),
+                    args: args.clone(),
+                    collector: collector.clone(),
+                    flags: setting
+                        .iter()
+                        .map(|(flag, value)| ((*flag).to_owned(), value.text().to_owned()))
+                        .collect(),
+                }
             }));
         }
     }
@@ -181,10 +184,10 @@ pub(crate) fn heap_bytes(multiple: f64, reference: u64) -> u64 {
     (multiple * reference as f64).round() as u64
 }
 
-fn with(flags: &Setting, name: &str, value: &str) -> Setting {
-    let mut flags = flags.clone();
-    flags.insert(name.to_owned(), value.to_owned());
-    flags
+fn with(setting: &Setting, value: &FlagValue) -> Setting {
+    let mut setting = setting.clone();
+    setting.insert(value.key(), value.clone());
+    setting
 }
 
 /// The runs of `shard`, in order. Their positions are those in the whole plan, so that the runs of

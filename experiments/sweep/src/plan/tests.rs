@@ -15,16 +15,20 @@ fn experiment(repeat: u32, seed: u64) -> Experiment {
         ],
         repeat,
         seed,
-        flags: [("F".to_owned(), "2".to_owned())].into(),
+        flags: [("F", value("F", "2"))].into(),
         sweeps: vec![vec![axis("A", &["1m", "4m"]), axis("n", &["0", "256k", "512k"])]],
         ..Experiment::default()
     }
 }
 
-fn axis(flag: &str, values: &[&str]) -> Axis {
+fn value(flag: &str, text: &str) -> FlagValue {
+    FlagValue::read(flag, text).expect("a legal value")
+}
+
+fn axis(flag: &'static str, values: &[&str]) -> Axis {
     Axis {
-        flag: flag.into(),
-        values: values.iter().map(|v| v.to_string()).collect(),
+        flag,
+        values: values.iter().map(|text| value(flag, text)).collect(),
     }
 }
 
@@ -61,7 +65,12 @@ fn several_sweeps_are_run_one_after_the_other_and_what_they_share_once() {
     };
     let settings: Vec<String> = settings(&experiment)
         .iter()
-        .map(|setting| setting.iter().map(|(flag, value)| format!("{flag}={value} ")).collect())
+        .map(|setting| {
+            setting
+                .iter()
+                .map(|(flag, value)| format!("{flag}={} ", value.text()))
+                .collect()
+        })
         .collect();
     assert_eq!(
         settings,

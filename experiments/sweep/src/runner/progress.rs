@@ -137,7 +137,7 @@ fn about(left: Option<Duration>) -> String {
 }
 
 /// A run in one line: `two-space binary_trees 12 A=1m`.
-pub fn describe(run: &PlannedRun) -> String {
+pub(crate) fn describe(run: &PlannedRun) -> String {
     let mut words = vec![run.collector.clone(), run.workload.clone()];
     words.extend(run.args.iter().cloned());
     words.extend(run.flags.iter().map(|(name, value)| format!("{name}={value}")));

@@ -8,6 +8,7 @@ use gclab_workloads::{ArgSpec, StressSize, TestSize, WorkloadDescription};
 
 use super::*;
 use crate::experiment::Axis;
+use gclab_flags::FlagValue;
 
 static TWO_SPACE: Description = Description {
     name: "two-space",
@@ -118,14 +119,15 @@ fn everything_that_a_file_can_say() {
         ]
     );
     assert_eq!((spec.repeat, spec.seed, spec.timeout), (3, 16, Duration::from_secs(90)));
-    assert_eq!(spec.flags, [("F".into(), "2.5".into())].into());
-    let axes: Vec<_> = spec.sweeps[0]
+    assert_eq!(spec.flags["F"].text(), "2.5");
+    assert_eq!(spec.flags.len(), 1);
+    let axes: Vec<(_, Vec<_>)> = spec.sweeps[0]
         .iter()
-        .map(|axis| (axis.flag.as_str(), axis.values.join(" ")))
+        .map(|axis| (axis.flag, axis.values.iter().map(FlagValue::text).collect()))
         .collect();
     assert_eq!(
         axes,
-        [("n", "0 65536".into()), ("A", "256k 1m".into())],
+        [("n", vec!["0", "65536"]), ("A", vec!["256k", "1m"])],
         "in the order of the file"
     );
 }
@@ -149,7 +151,7 @@ fn what_a_file_need_not_say() {
 #[test]
 fn flags_in_one_line_and_quoted_keys() {
     let spec = spec(&format!("{HEAD}flags = {{ \"F\" = 3 }}\nsweep.A = [\"1m\"]\n")).unwrap();
-    assert_eq!((spec.flags["F"].as_str(), spec.sweeps[0][0].flag.as_str()), ("3", "A"));
+    assert_eq!((spec.flags["F"].text(), spec.sweeps[0][0].flag), ("3", "A"));
 }
 
 #[test]
@@ -158,7 +160,7 @@ fn several_sweeps() {
         "{HEAD}[[sweep]]\nF = [2, 3]\n[[sweep]]\nF = [4]\nA = [\"1m\", \"2m\"]\n"
     ))
     .unwrap();
-    let flags = |axes: &Vec<Axis>| axes.iter().map(|axis| axis.flag.clone()).collect::<Vec<_>>();
+    let flags = |axes: &Vec<Axis>| axes.iter().map(|axis| axis.flag).collect::<Vec<_>>();
     assert_eq!(
         spec.sweeps.iter().map(flags).collect::<Vec<_>>(),
         [vec!["F"], vec!["F", "A"]]

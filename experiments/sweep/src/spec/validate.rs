@@ -4,18 +4,17 @@
 //! Flags are checked by setting them in [`Flags`], so a file can hold the same values as a command
 //! line. Every collector of the file must honour all of its flags.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use gclab_core::words::Bytes;
-use gclab_flags::{FLAGS, FlagError, Flags};
+use gclab_flags::{FLAGS, FlagError, FlagValue, Flags};
 use gclab_workloads::{ArgError, Args};
 use toml::Spanned;
 
 use super::errors::{Source, SpecError};
 use super::parse::{Parsed, Raw, RawAxis, RawWorkload, Value};
 use super::profiles;
-use crate::experiment::{Axis, Experiment};
+use crate::experiment::{Axis, Experiment, Setting};
 use crate::plan;
 use crate::registry::{Registry, usage};
 use crate::suggest::suggest;
@@ -120,13 +119,10 @@ impl Check<'_> {
         Ok(workloads)
     }
 
-    fn flags(&self, raw: &Raw) -> Parsed<BTreeMap<String, String>> {
+    fn flags(&self, raw: &Raw) -> Parsed<Setting> {
         raw.flags
             .iter()
-            .map(|(key, value)| {
-                self.set(&mut Flags::default(), key, value)?;
-                Ok((key.get_ref().clone(), value.get_ref().to_string()))
-            })
+            .map(|(key, value)| self.flag(key, value).map(|flag| (flag.key(), flag)))
             .collect()
     }
 
@@ -151,19 +147,18 @@ impl Check<'_> {
                 )
                 .help("a flag is either the same in every run or swept: leave one out"));
         }
-        let mut seen: Vec<Flags> = Vec::new();
+        let mut read: Vec<FlagValue> = Vec::new();
         for value in values {
-            let mut flags = Flags::default();
-            self.set(&mut flags, key, value)?;
+            let flag = self.flag(key, value)?;
             // Compared by meaning, not by text: 1m and 1024k are one value.
-            if seen.contains(&flags) {
-                return Err(self.twice(value.span(), name, &value.get_ref().to_string()));
+            if read.iter().any(|earlier| earlier.means(&flag)) {
+                return Err(self.twice(value.span(), name, flag.text()));
             }
-            seen.push(flags);
+            read.push(flag);
         }
         Ok(Axis {
-            flag: name.clone(),
-            values: values.iter().map(|value| value.get_ref().to_string()).collect(),
+            flag: read.first().map_or("", FlagValue::key),
+            values: read,
         })
     }
 
@@ -197,9 +192,8 @@ impl Check<'_> {
         Ok(heap.get_ref().iter().map(|multiple| *multiple.get_ref()).collect())
     }
 
-    fn set(&self, flags: &mut Flags, key: &Spanned<String>, value: &Spanned<Value>) -> Parsed<()> {
-        let name = key.get_ref();
-        flags.set(name, &value.get_ref().to_string()).map_err(|error| {
+    fn flag(&self, key: &Spanned<String>, value: &Spanned<Value>) -> Parsed<FlagValue> {
+        FlagValue::read(key.get_ref(), &value.get_ref().to_string()).map_err(|error| {
             let (span, label) = match error {
                 FlagError::Unknown { .. } | FlagError::NotYet { .. } | FlagError::CommandLineOnly { .. } => {
                     (key.span(), "not a flag of experiment files")
@@ -250,13 +244,9 @@ impl Check<'_> {
     /// Checks that every collector honours every flag of every setting, and that no two flags of a
     /// setting contradict each other.
     fn every_setting(&self, experiment: &Experiment, raw: &Raw) -> Parsed<()> {
-        for cell in plan::settings(experiment) {
+        for setting in plan::settings(experiment) {
             let mut flags = Flags::default();
-            for (name, value) in &cell {
-                flags
-                    .set(name, value)
-                    .map_err(|error| self.of_flag(raw, None, &error))?;
-            }
+            setting.values().for_each(|value| flags.apply(value));
             if !experiment.heap.is_empty() {
                 // The runs will have an -M, and some flags need one.
                 flags.config.max_heap = Some(SOME_LIMIT);

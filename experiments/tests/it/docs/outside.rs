@@ -1,5 +1,6 @@
 //! The tutorials' code: compiled in its place, run under the checker, and shown on the pages as it
-//! is. (`.ci/outside` builds it as crates of their own outside the workspace, with their own `main`.)
+//! is. (`.ci/outside` builds it as crates of their own outside the workspace, with their own
+//! `main`.)
 
 #[path = "../../../../docs/examples/clockwork/src/clockwork.rs"]
 mod clockwork;
@@ -17,8 +18,8 @@ use mark_sweep::MarkSweep;
 use super::{files, pages, root};
 
 type Collectors = (Clockwork, (MarkSweep, gclab_collectors::All));
-/// The tutorial's workload alone. With all workloads, each of them would be compiled for each of the
-/// collectors.
+/// The tutorial's workload alone. With all workloads, each of them would be compiled for each of
+/// the collectors.
 type OwnWorkload = (pipeline::Pipeline, ());
 
 struct Pipeline;

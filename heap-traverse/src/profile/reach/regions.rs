@@ -305,7 +305,7 @@ mod tests {
             reserve: Bytes::gib(4),
             ..Config::default()
         };
-        let world = World::<Copying>::new(&flags).expect("a small heap");
+        let world = World::new::<Copying>(&flags).expect("a small heap");
         let _roots: Vec<Handle<Link>> = world
             .enter(|m| {
                 m.frame(|m, [last]| {

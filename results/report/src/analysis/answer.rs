@@ -14,50 +14,50 @@ use std::collections::BTreeMap;
 
 /// The best configurations of one workload.
 #[derive(Debug)]
-pub struct Answer<'a> {
-    /// The workload.
-    pub work: &'a Work<'a>,
+pub(crate) struct Answer<'a> {
+    /// The workload that is answered for.
+    pub(crate) work: &'a Work<'a>,
     /// The configuration with the least median time.
-    pub fastest: Best<'a>,
+    pub(crate) fastest: Best<'a>,
     /// The other collectors, each at its best setting, in order of time.
-    pub alternatives: Vec<Alternative<'a>>,
+    pub(crate) alternatives: Vec<Alternative<'a>>,
     /// The slowest configuration, if it is another one, and its time over that of the fastest.
-    pub slowest: Option<(Best<'a>, f64)>,
+    pub(crate) slowest: Option<(Best<'a>, f64)>,
     /// The least median of peak memory: the heap's own, or the resident set where no run has it.
-    pub least_memory: Option<Best<'a>>,
+    pub(crate) least_memory: Option<Best<'a>>,
     /// The least median of the longest pause.
-    pub lowest_pause: Option<Best<'a>>,
+    pub(crate) lowest_pause: Option<Best<'a>>,
 }
 
 /// A configuration that is best by one figure.
 #[derive(Debug, Clone, Copy)]
-pub struct Best<'a> {
+pub(crate) struct Best<'a> {
     /// The configuration's runs.
-    pub group: &'a Group<'a>,
+    pub(crate) group: &'a Group<'a>,
     /// The figure by which it is best.
-    pub metric: &'static Metric,
+    pub(crate) metric: &'static Metric,
     /// The figure over its runs.
-    pub spread: Spread,
+    pub(crate) spread: Spread,
 }
 
 /// Another collector at its best setting.
 #[derive(Debug, Clone, Copy)]
-pub struct Alternative<'a> {
+pub(crate) struct Alternative<'a> {
     /// Its best configuration.
-    pub best: Best<'a>,
+    pub(crate) best: Best<'a>,
     /// Its mean time over that of the fastest.
-    pub ratio: Option<Ratio>,
+    pub(crate) ratio: Option<Ratio>,
 }
 
 impl Alternative<'_> {
     /// Whether it differs from the fastest by more than noise; `None` with too few runs to say.
-    pub fn differs(&self) -> Option<bool> {
+    pub(crate) fn differs(&self) -> Option<bool> {
         Some(!self.ratio?.ci95?.contains(1.0))
     }
 }
 
 /// The answers for all workloads that have a configuration without failures.
-pub fn answers<'a>(summary: &'a Summary<'a>) -> Vec<Answer<'a>> {
+pub(crate) fn answers<'a>(summary: &'a Summary<'a>) -> Vec<Answer<'a>> {
     summary
         .works
         .iter()
@@ -122,7 +122,7 @@ fn least<'a>(all: impl IntoIterator<Item = Best<'a>>) -> Option<Best<'a>> {
 }
 
 /// The answer over all workloads, in a sentence or two.
-pub fn headline(answers: &[Answer<'_>]) -> String {
+pub(crate) fn headline(answers: &[Answer<'_>]) -> String {
     if answers.is_empty() {
         return "No configuration has a run that ended well, so there is no answer yet.".to_owned();
     }

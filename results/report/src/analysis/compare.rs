@@ -22,8 +22,8 @@ pub(crate) enum Verdict {
     Improvement,
     /// None of the other verdicts: too few runs or too much noise.
     Unclear,
-    /// Larger by the threshold or more, and the interval excludes 1; or more runs fail than before, or
-    /// the checksum changed.
+    /// Larger by the threshold or more, and the interval excludes 1; or more runs fail than before,
+    /// or the checksum changed.
     Regression,
 }
 
@@ -56,29 +56,29 @@ pub struct Comparison {
 /// The comparison of one configuration.
 #[derive(Debug)]
 pub(crate) struct Row {
-    /// The configuration.
-    pub configuration: Configuration,
+    /// The configuration that is compared.
+    pub(crate) configuration: Configuration,
     /// The figures that both folders have, judged.
-    pub figures: Vec<Figure>,
+    pub(crate) figures: Vec<Figure>,
     /// Changes that overrule all figures: failures, or another checksum.
-    pub note: Option<String>,
+    pub(crate) note: Option<String>,
     /// The verdict on the configuration.
-    pub verdict: Verdict,
+    pub(crate) verdict: Verdict,
 }
 
 /// The comparison of one figure of one configuration.
 #[derive(Debug)]
 pub(crate) struct Figure {
     /// The figure that is compared.
-    pub metric: Metric,
+    pub(crate) metric: Metric,
     /// Its values in the base.
-    pub base: Spread,
+    pub(crate) base: Spread,
     /// Its values in the new folder.
-    pub new: Spread,
+    pub(crate) new: Spread,
     /// New over base; `None` when the base is 0.
-    pub ratio: Option<Ratio>,
+    pub(crate) ratio: Option<Ratio>,
     /// The verdict on the figure.
-    pub verdict: Verdict,
+    pub(crate) verdict: Verdict,
 }
 
 impl Comparison {

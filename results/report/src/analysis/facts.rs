@@ -6,8 +6,8 @@ use crate::maths::RUNS_FOR_INTERVAL;
 use crate::summary::Summary;
 use gclab_results::{ResultsDir, RunRecord, Status};
 
-/// Whether a run failed. Where heaps are multiples of the least heap, an exhausted heap and a timeout
-/// are results.
+/// Whether a run failed. Where heaps are multiples of the least heap, an exhausted heap and a
+/// timeout are results.
 pub(crate) fn is_failure(run: &RunRecord) -> bool {
     let by_heap = run.heap_multiple.is_some() && matches!(run.outcome, Status::HeapExhausted | Status::Timeout);
     !run.outcome.is_ok() && !by_heap

@@ -1,4 +1,4 @@
-//! What the runs of a folder say, as data. No format is known here.
+//! The answers of the runs of a folder, as data. No format is known here.
 
 pub(crate) mod answer;
 pub(crate) mod checksums;

@@ -1,5 +1,5 @@
-//! The charts of a workload: time in the collector, time in the mutator and peak memory, against the
-//! swept flags.
+//! The charts of a workload: time in the collector, time in the mutator and peak memory, against
+//! the swept flags.
 //!
 //! The axis with the most values lies horizontally (numbers first). Each combination of values of
 //! the other axes has a row of charts (small multiples). Charts in one column share their scale, so
@@ -17,9 +17,9 @@ pub(crate) const MOST_PANELS: usize = 6;
 /// A row of charts, which share the values of all axes but the horizontal one.
 pub(crate) struct Panel {
     /// The shared values, e.g. `n=1m`; empty when no other flag was swept.
-    pub heading: String,
+    pub(crate) heading: String,
     /// The charts, one for each figure.
-    pub charts: Vec<Chart>,
+    pub(crate) charts: Vec<Chart>,
 }
 
 const FIGURES: [(&Metric, &str); 3] = [

@@ -1,8 +1,9 @@
 //! Pauses of the mutator: percentiles, and the whole distribution as a chart.
 //!
-//! The pauses of all good runs of a configuration are pooled: the percentiles are those of the pool,
-//! not means of percentiles. A percentile is an observed pause (nearest rank); 99.9 needs a thousand
-//! pauses. The longest pause estimates nothing, so its range over the runs is shown with it.
+//! The pauses of all good runs of a configuration are pooled: the percentiles are those of the
+//! pool, not means of percentiles. A percentile is an observed pause (nearest rank); 99.9 needs a
+//! thousand pauses. The longest pause estimates nothing, so its range over the runs is shown with
+//! it.
 
 use crate::chart::{Chart, Point, Series};
 use crate::maths::{Spread, nearest_rank};
@@ -10,28 +11,28 @@ use crate::metric;
 use crate::summary::{Group, Summary, Work};
 
 /// The percentiles of the table.
-pub const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
+pub(crate) const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
 
 /// The most points of a distribution that are drawn; those left out lie within the line's breadth.
 const POINTS: usize = 120;
 
 /// The pauses of one configuration.
 #[derive(Debug)]
-pub struct PauseRow<'a> {
+pub(crate) struct PauseRow<'a> {
     /// The configuration's runs.
-    pub group: &'a Group<'a>,
+    pub(crate) group: &'a Group<'a>,
     /// The number of pauses of all its good runs.
-    pub count: usize,
+    pub(crate) count: usize,
     /// Their percentiles in nanoseconds, in the order of [`PERCENTILES`].
-    pub percentiles: Vec<Option<u64>>,
+    pub(crate) percentiles: Vec<Option<u64>>,
     /// The longest pause of each run, in seconds.
-    pub longest: Option<Spread>,
+    pub(crate) longest: Option<Spread>,
     /// All pauses, sorted, in nanoseconds.
-    pub sorted: Vec<u64>,
+    pub(crate) sorted: Vec<u64>,
 }
 
 /// The configurations of a workload that recorded pauses.
-pub fn pause_rows<'a>(work: &'a Work<'a>) -> Vec<PauseRow<'a>> {
+pub(crate) fn pause_rows<'a>(work: &'a Work<'a>) -> Vec<PauseRow<'a>> {
     let rows = work.groups.iter().map(|group| {
         let sorted = group.pauses();
         let percentiles = PERCENTILES.iter().map(|&p| nearest_rank(&sorted, p)).collect();
@@ -80,9 +81,9 @@ pub(crate) fn distribution(title: &str, summary: &Summary<'_>, rows: &[&PauseRow
     }
 }
 
-/// The distribution as points (1 / share of longer pauses, milliseconds). On a logarithmic axis each
-/// tenth of the tail gets the same room. Pause i of n stands at i/(n+1), so that the longest pause
-/// has a place as well.
+/// The distribution as points (1 / share of longer pauses, milliseconds). On a logarithmic axis
+/// each tenth of the tail gets the same room. Pause i of n stands at i/(n+1), so that the longest
+/// pause has a place as well.
 fn tail(sorted: &[u64]) -> Vec<Point> {
     let n = sorted.len() as f64;
     let mut points: Vec<Point> = Vec::new();

@@ -21,63 +21,65 @@ const TICKS: usize = 5;
 
 /// A chart of a few series over one axis.
 #[derive(Debug, Clone, Default)]
-pub struct Chart {
+pub(crate) struct Chart {
     /// The title above the chart, with the unit.
-    pub title: String,
+    pub(crate) title: String,
     /// The label of the horizontal axis.
-    pub x_label: String,
+    pub(crate) x_label: String,
     /// The ticks of the horizontal axis, each with its place and its text.
-    pub x_ticks: Vec<(f64, String)>,
+    pub(crate) x_ticks: Vec<(f64, String)>,
     /// Whether the horizontal axis is logarithmic.
-    pub x_log: bool,
+    pub(crate) x_log: bool,
     /// Whether the vertical axis is logarithmic; else it starts at 0.
-    pub y_log: bool,
+    pub(crate) y_log: bool,
     /// The least upper end of the vertical axis, so that charts can share a scale.
-    pub y_max: f64,
+    pub(crate) y_max: f64,
     /// The series, each with one style.
-    pub series: Vec<Series>,
+    pub(crate) series: Vec<Series>,
 }
 
 /// A series of a chart: points of one style.
 #[derive(Debug, Clone, Default)]
-pub struct Series {
+pub(crate) struct Series {
     /// The colour and shape; a collector has the same one in all charts of a page.
-    pub style: usize,
+    pub(crate) style: usize,
     /// The points, in ascending order of `x`.
-    pub points: Vec<Point>,
+    pub(crate) points: Vec<Point>,
     /// Whether points have marks.
-    pub marks: bool,
+    pub(crate) marks: bool,
     /// Whether points are joined by a line.
-    pub joined: bool,
+    pub(crate) joined: bool,
     /// Whether the spread is drawn as a band instead of a bar at each point.
-    pub band: bool,
+    pub(crate) band: bool,
 }
 
 /// A point of a series, or the place of one that is missing.
 #[derive(Debug, Clone, Default)]
-pub struct Point {
+pub(crate) struct Point {
     /// The place on the horizontal axis.
-    pub x: f64,
-    /// The value and the ends of its spread; `None` for a missing value, which is marked by a cross.
-    pub y: Option<(f64, f64, f64)>,
+    pub(crate) x: f64,
+    /// The value and the ends of its spread; `None` for a missing value, which is marked by a
+    /// cross.
+    pub(crate) y: Option<(f64, f64, f64)>,
     /// The text that is shown when the mouse rests on the point.
-    pub tip: String,
-    /// The reason of a missing value in a word or two, which stands next to the cross; may be empty.
-    pub why: String,
+    pub(crate) tip: String,
+    /// The reason of a missing value in a word or two, which stands next to the cross; may be
+    /// empty.
+    pub(crate) why: String,
 }
 
 /// The charts of several workloads with their common legend.
 #[derive(Debug, Default)]
-pub struct ChartSet {
+pub(crate) struct ChartSet {
     /// The styles of the lines with their names; may be empty.
-    pub legend: Vec<(usize, String)>,
+    pub(crate) legend: Vec<(usize, String)>,
     /// The title of each workload, and its charts.
-    pub works: Vec<(String, Vec<Chart>)>,
+    pub(crate) works: Vec<(String, Vec<Chart>)>,
 }
 
 impl Chart {
     /// The greatest value with its spread, over all series.
-    pub fn highest(&self) -> f64 {
+    pub(crate) fn highest(&self) -> f64 {
         self.values().map(|(_, _, high)| high).fold(0.0, f64::max)
     }
 
@@ -89,7 +91,7 @@ impl Chart {
     }
 
     /// The chart as one `<svg>` element.
-    pub fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> String {
         let (x, y, y_ticks) = self.scales();
         let mut svg = format!(
             r#"<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="11"><title>{title}</title>"#,
@@ -254,7 +256,8 @@ impl Series {
                         r#"<path d="M{l:.1} {t:.1}L{r:.1} {b:.1}M{l:.1} {b:.1}L{r:.1} {t:.1}" style="stroke:{colour}" stroke-width="2" fill="none"/>"#
                     );
                     if !point.why.is_empty() {
-                        // Upwards from the cross, so that the texts of several series do not overlap.
+                        // Upwards from the cross, so that the texts of several series do not
+                        // overlap.
                         let (x, y) = (left + 3.5, base - 8.0);
                         let _ = write!(
                             svg,

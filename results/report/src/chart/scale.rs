@@ -2,7 +2,7 @@
 
 /// A linear or logarithmic scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scale {
+pub(crate) struct Scale {
     low: f64,
     high: f64,
     log: bool,
@@ -13,7 +13,7 @@ pub struct Scale {
 impl Scale {
     /// Maps `low ..= high` to the pixels `from ..= to`. An empty range is widened, so that a single
     /// value has a place. A logarithmic scale needs `low > 0` and is linear otherwise.
-    pub fn new(low: f64, high: f64, log: bool, from: f64, to: f64) -> Scale {
+    pub(crate) fn new(low: f64, high: f64, log: bool, from: f64, to: f64) -> Scale {
         let log = log && low > 0.0;
         let (low, high) = match (low < high, log) {
             (true, _) => (low, high),
@@ -30,7 +30,7 @@ impl Scale {
     }
 
     /// The pixel of a value; a value outside the range gets the pixel of the nearer end.
-    pub fn at(&self, value: f64) -> f64 {
+    pub(crate) fn at(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);
         let share = if self.log {
             (value / self.low).ln() / (self.high / self.low).ln()
@@ -43,7 +43,7 @@ impl Scale {
 
 /// Round steps from 0 to at least `max`, at most `most + 1` of them: multiples of 1, 2 or 5 times a
 /// power of ten. The last one is the upper end of the axis.
-pub fn linear_ticks(max: f64, most: usize) -> Vec<f64> {
+pub(crate) fn linear_ticks(max: f64, most: usize) -> Vec<f64> {
     if max.is_nan() || max <= 0.0 || max.is_infinite() {
         return vec![0.0, 1.0];
     }
@@ -60,7 +60,7 @@ pub fn linear_ticks(max: f64, most: usize) -> Vec<f64> {
 
 /// Ticks of a logarithmic axis that enclose `low ..= high`: 1, 2 and 5 times powers of ten if these
 /// are few, else powers of ten.
-pub fn log_ticks(low: f64, high: f64) -> Vec<f64> {
+pub(crate) fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     let inside = |steps: &[f64]| -> Vec<f64> {
         let exponents = (low.log10().floor() as i32 - 1)..=(high.log10().ceil() as i32 + 1);
         let all: Vec<f64> = exponents

@@ -33,37 +33,37 @@ const GREY: usize = 6;
 const TINTS: [&str; GREY] = ["#80B9D9", "#EAAF80", "#80CFB9", "#E6BCD3", "#F3CF80", "#ABDAF4"];
 
 /// The number of bands that have a colour of their own.
-pub const BAND_COLOURS: usize = 2 * GREY;
+pub(crate) const BAND_COLOURS: usize = 2 * GREY;
 
 /// A chart of stacked bands.
 #[derive(Debug, Clone, Default)]
-pub struct Stack {
+pub(crate) struct Stack {
     /// The title above the chart.
-    pub title: String,
+    pub(crate) title: String,
     /// The label of the horizontal axis.
-    pub x_label: String,
+    pub(crate) x_label: String,
     /// The places on the horizontal axis, in ascending order.
-    pub x: Vec<f64>,
+    pub(crate) x: Vec<f64>,
     /// The bands from the bottom to the top; at most [`BAND_COLOURS`] have a colour of their own.
-    pub bands: Vec<Band>,
+    pub(crate) bands: Vec<Band>,
     /// Vertical lines, each with its place and its name.
-    pub markers: Vec<(f64, String)>,
+    pub(crate) markers: Vec<(f64, String)>,
 }
 
 /// A band of a stack.
 #[derive(Debug, Clone, Default)]
-pub struct Band {
+pub(crate) struct Band {
     /// The name in the legend.
-    pub name: String,
+    pub(crate) name: String,
     /// The bytes at each place of the chart.
-    pub bytes: Vec<u64>,
+    pub(crate) bytes: Vec<u64>,
     /// Whether it is the sum of all remaining bands, which is grey.
-    pub rest: bool,
+    pub(crate) rest: bool,
 }
 
 impl Stack {
     /// The chart as one `<svg>` element.
-    pub fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> String {
         let title = escape(&self.title);
         let mut svg = format!(
             r#"<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="11"><title>{title}</title><text x="4" y="14" font-size="12.5" font-weight="600" fill="currentColor">{title}</text>"#
@@ -182,7 +182,8 @@ impl Stack {
             }
             if at - last_label >= MARKERS_APART.0 {
                 last_label = at;
-                // To the left of its line, upwards, with an outline of paper: it may lie on any band.
+                // To the left of its line, upwards, with an outline of paper: it may lie on any
+                // band.
                 let (left, down) = (at - 3.0, TOP + 3.0);
                 let _ = write!(
                     svg,

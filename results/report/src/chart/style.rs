@@ -1,8 +1,8 @@
 //! Colours and shapes of series, and text inside SVG.
 //!
-//! Series are told apart by colour *and* shape. The colours are those of Okabe and Ito, which people
-//! with colour blindness can tell apart. Each colour is a CSS variable with a default (`--s0` ...):
-//! a page can adapt it, and a chart that is cut out of the page still has it.
+//! Series are told apart by colour *and* shape. The colours are those of Okabe and Ito, which
+//! people with colour blindness can tell apart. Each colour is a CSS variable with a default
+//! (`--s0` ...): a page can adapt it, and a chart that is cut out of the page still has it.
 
 /// Okabe and Ito's colours for qualitative data, those that differ most first.
 pub(super) const COLOURS: [&str; 7] = [
@@ -28,7 +28,7 @@ pub(super) fn mark(style: usize, x: f64, y: f64) -> String {
 }
 
 /// A style in a legend: a short line with its mark.
-pub fn swatch(style: usize) -> String {
+pub(crate) fn swatch(style: usize) -> String {
     format!(
         r#"<svg class="swatch" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 26 12" width="26" height="12" aria-hidden="true"><line x1="1" x2="25" y1="6" y2="6" style="stroke:{}" stroke-width="1.8"{}/>{}</svg>"#,
         colour(style),
@@ -53,7 +53,7 @@ pub(super) fn dashes(style: usize) -> &'static str {
 }
 
 /// Escapes text for HTML and SVG, inside elements and attributes.
-pub fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -1,5 +1,5 @@
-//! A comparison as text: a row for each figure that is judged, and the configurations that cannot be
-//! compared.
+//! A comparison as text: a row for each figure that is judged, and the configurations that cannot
+//! be compared.
 
 use super::text_table::TextTable;
 use crate::analysis::compare::{Comparison, Figure, Row, Verdict};

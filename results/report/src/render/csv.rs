@@ -1,13 +1,13 @@
-//! All runs as CSV for R, pandas and spreadsheets: a row for each run, a column for each variable, in
-//! base units.
+//! All runs as CSV for R, pandas and spreadsheets: a row for each run, a column for each variable,
+//! in base units.
 
 use super::csv_text::CsvText;
 use crate::metric::{self, Unit};
 use gclab_results::{ResultsDir, Status};
 use std::collections::BTreeSet;
 
-/// A figure in its base unit. Times are measured in whole nanoseconds; digits beyond these are noise
-/// of the arithmetic.
+/// A figure in its base unit. Times are measured in whole nanoseconds; digits beyond these are
+/// noise of the arithmetic.
 fn number(unit: Unit, value: f64) -> String {
     match unit {
         Unit::Seconds | Unit::Milliseconds => {

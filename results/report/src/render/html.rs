@@ -1,7 +1,7 @@
 //! A report as one HTML file that loads nothing from anywhere.
 //!
-//! All text goes through [`Page::text`], which escapes it. Markup is `&'static str`, so it is a part
-//! of this program. The only other markup is that of charts, which escape their own text.
+//! All text goes through [`Page::text`], which escapes it. Markup is `&'static str`, so it is a
+//! part of this program. The only other markup is that of charts, which escape their own text.
 
 use crate::chart::{escape, swatch};
 use crate::document::{Cell, Column, Look, Part, Profile, Report, Section, Table, Text, Topic};

@@ -20,7 +20,7 @@ pub(super) fn profiles(dir: &ResultsDir, summary: &Summary<'_>) -> Option<Sectio
     let mut parts = vec![Part::Note(note.to_owned())];
     for (title, runs) in works {
         parts.push(Part::Heading(title));
-        parts.extend(runs.iter().map(|run| Part::Profile(profile(run))));
+        parts.extend(runs.iter().map(|run| Part::Profile(Box::new(profile(run)))));
     }
     Some(Section {
         topic: Topic::Profiles,

@@ -1,4 +1,4 @@
-//! Verdicts: a change is one only when it is large enough and more than noise.
+//! Verdicts: a change counts only if it is large enough and more than noise.
 
 use super::synthetic::{self, fail, small, small_runs, write};
 use crate::analysis::compare::{Verdict, judge};
@@ -17,7 +17,7 @@ fn compared(base: &[RunRecord], new: &[RunRecord]) -> Comparison {
     )
 }
 
-/// The same runs with all times multiplied, and a little noise of its own for each run.
+/// The same runs with all times multiplied by `factor`, and a little noise for each run.
 fn slower(runs: &[RunRecord], factor: f64) -> Vec<RunRecord> {
     let mut noise = synthetic::Noise::new(3);
     let mut runs = runs.to_vec();
@@ -36,7 +36,7 @@ fn slower(runs: &[RunRecord], factor: f64) -> Vec<RunRecord> {
     runs
 }
 
-/// Runs with hardly any noise: every round takes the times of the first.
+/// Runs with hardly any noise: each round has the times of the first one.
 fn steady() -> Vec<RunRecord> {
     let runs = synthetic::runs(&small());
     let first = |run: &RunRecord| {
@@ -138,7 +138,7 @@ fn new_failures_and_new_checksums_are_regressions() {
         !compared(&new[..0], &new).regressed(),
         "nothing in common, nothing worse"
     );
-    // What failed before and no longer does is an improvement.
+    // A configuration that failed before and no longer fails is an improvement.
     let mut failed = base.clone();
     fail(
         &mut failed[0],
@@ -189,7 +189,7 @@ fn a_comparison_in_text() {
     insta::assert_snapshot!(text(&comparison));
 }
 
-/// The CPU time can stay while the time that several threads saved is lost.
+/// The CPU time can stay the same although several threads no longer save any time.
 #[test]
 fn parallel_collections_are_judged_by_their_elapsed_time_too() {
     let parallel = |factor: f64| {

@@ -1,4 +1,4 @@
-//! Every formula against values worked out elsewhere (SciPy's t quantiles, hand).
+//! Each formula against values from other sources: SciPy's t quantiles, and calculation by hand.
 
 use super::synthetic::Noise;
 use crate::maths::{Interval, Spread, geometric_mean_of_ratios, nearest_rank, quantile, ratio_of_means};
@@ -41,7 +41,7 @@ fn few_values_claim_little() {
 }
 
 #[test]
-fn what_is_no_number_does_not_count() {
+fn values_that_are_no_numbers_do_not_count() {
     assert_eq!(Spread::of([f64::NAN, f64::INFINITY]), None);
     assert_eq!(Spread::of([]), None);
     assert_eq!(spread(&[f64::NAN, 1.0, 3.0]).median, 2.0);
@@ -93,7 +93,7 @@ fn fieller_by_hand() {
     close(ci.high, 1.1467306627503941);
 }
 
-/// What defines the interval, apart from its closed form: its ends are where (Y' - rY)² = h'² + r² h².
+/// The ends of the interval satisfy its definition, (Y' - rY)² = h'² + r² h², too.
 #[test]
 fn fieller_ends_solve_their_equation() {
     let (base, new) = (spread(&[4.0, 5.0, 4.5, 4.4]), spread(&[6.0, 6.5, 5.8, 6.3]));
@@ -115,7 +115,7 @@ fn no_ratio_without_a_base_and_no_interval_without_runs() {
             .ci95,
         None
     );
-    // A base that may as well be 0: the interval would be unbounded.
+    // A base that cannot be told from 0: the interval would be unbounded.
     assert_eq!(
         ratio_of_means(&spread(&[0.1, 3.0, 0.2]), &spread(&runs))
             .expect("a ratio")
@@ -128,7 +128,7 @@ fn no_ratio_without_a_base_and_no_interval_without_runs() {
 
 /// Ten runs against ten, 4 % noise, true ratio 1.03: about 95 of 100 intervals must contain it.
 #[test]
-fn fieller_covers_what_it_promises() {
+fn fieller_covers_the_true_ratio_as_often_as_promised() {
     let mut noise = Noise::new(42);
     let mut normal = move || {
         // Irwin and Hall: the sum of twelve uniform numbers has variance 1.
@@ -146,7 +146,7 @@ fn fieller_covers_what_it_promises() {
     assert!((0.94..=0.975).contains(&share), "{share}");
 }
 
-/// A sample of which only number, mean and deviation count.
+/// A sample with this number of runs, mean and deviation; its other fields do not matter.
 fn sample(n: usize, mean: f64, deviation: f64) -> Spread {
     Spread {
         n,
@@ -164,7 +164,8 @@ fn the_mean_of_several_ratios_is_geometric_and_its_interval_welchs() {
     ];
     let ratio = geometric_mean_of_ratios(&pairs).expect("pairs");
     close(ratio.estimate, (0.8f64 * 0.95).sqrt());
-    // 7.868344505555269 degrees of freedom: t = 2.312737625073326, by Simpson's rule over the density.
+    // 7.868344505555269 degrees of freedom: t = 2.312737625073326, by Simpson's rule over the
+    // density.
     let ci = ratio.ci95.expect("enough runs");
     assert!((ci.low - 0.838_953_546_5).abs() < 1e-7, "{ci:?}");
     assert!((ci.high - 0.905_890_443_1).abs() < 1e-7, "{ci:?}");

@@ -66,8 +66,8 @@ fn manifest() -> Manifest {
     manifest
 }
 
-/// The seconds of the mutator and of the collector at a multiple of the least heap; `None` where the
-/// collector fails.
+/// The seconds of the mutator and of the collector at a multiple of the least heap; `None` where
+/// the collector fails.
 fn model(collector: &str, multiple: f64) -> Option<(f64, f64)> {
     Some(match collector {
         // At the least heap it collects all the time. Copying needs room for copies, and is fast
@@ -299,7 +299,8 @@ fn curves_of_time_and_space() {
             "{title}"
         );
     }
-    // Each chart has bands of three collectors, and crosses: copying at two multiples, two-space at three.
+    // Each chart has bands of three collectors, and crosses: copying at two multiples, two-space at
+    // three.
     assert_eq!(section.matches(r#"fill-opacity="0.16""#).count(), 6 * 3);
     assert_eq!(section.matches(">heap exhausted</text>").count(), 6 * 4);
     assert_eq!(section.matches(">thrashing</text>").count(), 6);
@@ -313,7 +314,8 @@ fn curves_of_time_and_space() {
     }
 }
 
-/// Each collector has one chart, all at the same budget: the least at which most collectors complete.
+/// Each collector has one chart, all at the same budget: the least at which most collectors
+/// complete.
 #[test]
 fn memory_over_time() {
     let manifest = manifest();

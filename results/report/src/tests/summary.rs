@@ -1,4 +1,4 @@
-//! Runs into configurations, in the order in which a reader looks for them.
+//! Runs by configuration, in the order in which a reader looks for them.
 
 use super::synthetic::{self, fail, fixture, small, small_runs};
 use crate::metric;
@@ -147,7 +147,7 @@ fn the_longest_pause_includes_stopping_the_threads() {
     (stats.collections[1].elapsed_ns, stats.collections[1].sync_ns) = (3_000_000, None);
     let longest = (metric::MAX_PAUSE.of)(&run).expect("two pauses");
     assert!((longest - 0.005).abs() < 1e-12, "{longest}");
-    // Without single pauses, what the generations say.
+    // Without single pauses, the figures of the generations count.
     run.stats.as_mut().expect("a good run").collections.clear();
     let by_generation = run
         .stats
@@ -160,8 +160,9 @@ fn the_longest_pause_includes_stopping_the_threads() {
 }
 
 #[test]
-fn ids_of_configurations_stand_still() {
-    // The id is in plans and results already written: if this fails, old folders no longer match new ones.
+fn ids_of_configurations_do_not_change() {
+    // The id is in plans and results already written: if this fails, old folders no longer match
+    // new ones.
     let run = with_flags(&[("A", "1m")]);
     assert_eq!(run.cell, "ae22d7913fba3074");
     assert_eq!(run.id, format!("{}-0", run.cell));

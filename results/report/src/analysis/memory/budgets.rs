@@ -8,31 +8,31 @@ use crate::summary::{Group, Summary, Work};
 
 /// The answer of a sweep over multiples of the least heap.
 #[derive(Debug)]
-pub struct Budgets {
+pub(crate) struct Budgets {
     /// The contenders, in alphabetical order.
-    pub contenders: Vec<String>,
+    pub(crate) contenders: Vec<String>,
     /// The budgets, in ascending order.
-    pub budgets: Vec<Budget>,
+    pub(crate) budgets: Vec<Budget>,
     /// The recommendation in sentences.
-    pub text: Vec<String>,
+    pub(crate) text: Vec<String>,
 }
 
 /// One multiple of the least heap.
 #[derive(Debug)]
-pub struct Budget {
+pub(crate) struct Budget {
     /// The multiple of the least heap.
-    pub multiple: f64,
+    pub(crate) multiple: f64,
     /// The standings of the contenders, in their order.
-    pub standings: Vec<Standing>,
+    pub(crate) standings: Vec<Standing>,
     /// The index of the fastest contender that completes all workloads.
-    pub best: Option<usize>,
+    pub(crate) best: Option<usize>,
     /// The indexes of contenders that do not differ from the best by more than noise.
-    pub as_good: Vec<usize>,
+    pub(crate) as_good: Vec<usize>,
 }
 
 /// The result of a contender at a budget.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Standing {
+pub(crate) enum Standing {
     /// It completes all workloads; the ratio is its time over the best time at any budget.
     Completes(Ratio),
     /// It fails on these workloads, each with its title and the reason.
@@ -42,7 +42,7 @@ pub enum Standing {
 }
 
 /// The answer of these runs; `None` when their heaps are not multiples of a least heap.
-pub fn budgets(summary: &Summary<'_>) -> Option<Budgets> {
+pub(crate) fn budgets(summary: &Summary<'_>) -> Option<Budgets> {
     let mut multiples: Vec<f64> = summary.groups().filter_map(|group| group.heap).collect();
     multiples.sort_by(f64::total_cmp);
     multiples.dedup();
@@ -64,9 +64,9 @@ pub fn budgets(summary: &Summary<'_>) -> Option<Budgets> {
 }
 
 impl Standing {
-    /// The result in a few words, e.g. `1.32× (1.28–1.36)`, `fails on 2`, `fails on all`; `works` is
-    /// the number of all workloads.
-    pub fn text(&self, works: usize) -> String {
+    /// The result in a few words, e.g. `1.32× (1.28–1.36)`, `fails on 2`, `fails on all`; `works`
+    /// is the number of all workloads.
+    pub(crate) fn text(&self, works: usize) -> String {
         match self {
             Standing::Completes(ratio) => format::ratio(ratio),
             Standing::Fails(failed) if failed.len() == works => "fails on all".to_owned(),
@@ -77,7 +77,7 @@ impl Standing {
 
     /// The reasons of its failures, e.g. `heap exhausted: gcbench, long_list`, without the names
     /// where these are all workloads; empty if it completes.
-    pub fn reasons(&self, works: usize) -> String {
+    pub(crate) fn reasons(&self, works: usize) -> String {
         let Standing::Fails(failed) = self else {
             return String::new();
         };

@@ -5,12 +5,12 @@ use gclab_results::{Configuration, Manifest, Minimum};
 
 /// The least heaps of one workload.
 pub(crate) struct MinimaRow {
-    /// The workload.
-    pub work: String,
+    /// The title of the workload.
+    pub(crate) work: String,
     /// The minimum of each contender in bytes, and as a multiple of the reference minimum.
-    pub cells: Vec<String>,
+    pub(crate) cells: Vec<String>,
     /// Remarks on the searches.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// The contenders of an experiment, and a row for each workload.

@@ -14,18 +14,18 @@ use std::collections::BTreeMap;
 
 /// The advice of a sweep on parallel collection.
 #[derive(Debug)]
-pub struct Advice<'a> {
+pub(crate) struct Advice<'a> {
     /// The families, in the order of workloads.
-    pub cases: Vec<Case<'a>>,
+    pub(crate) cases: Vec<Case<'a>>,
     /// The settings that can be recommended for all families, the best first.
-    pub candidates: Vec<Candidate>,
+    pub(crate) candidates: Vec<Candidate>,
     /// The time that settings are judged by.
     time: &'static Metric,
 }
 
 /// The effect of a setting on the time, compared with its base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
+pub(crate) enum Effect {
     /// The whole interval is below 1.
     Faster,
     /// The whole interval is above 1.
@@ -47,7 +47,7 @@ impl Effect {
     }
 
     /// The verdict on parallel collection that follows.
-    pub fn verdict(self) -> &'static str {
+    pub(crate) fn verdict(self) -> &'static str {
         match self {
             Effect::Faster => "on",
             Effect::Slower => "off",
@@ -59,61 +59,61 @@ impl Effect {
 
 /// A family: its base, and its settings that are on.
 #[derive(Debug)]
-pub struct Case<'a> {
-    /// The workload.
-    pub work: &'a Work<'a>,
+pub(crate) struct Case<'a> {
+    /// The workload of the family.
+    pub(crate) work: &'a Work<'a>,
     /// The swept flags that its configurations share, e.g. `N=2 A=4m`.
-    pub setting: String,
+    pub(crate) setting: String,
     /// The configuration with parallel collection off, or with one capability.
-    pub base: &'a Group<'a>,
+    pub(crate) base: &'a Group<'a>,
     /// The configurations that are on and have no failure, the best first; at least one.
-    pub on: Vec<&'a Group<'a>>,
+    pub(crate) on: Vec<&'a Group<'a>>,
     /// The time of the best over that of the base.
-    pub time: Option<Ratio>,
+    pub(crate) time: Option<Ratio>,
     /// The time in collections of the best over that of the base.
-    pub gc: Option<Ratio>,
+    pub(crate) gc: Option<Ratio>,
     /// The CPU time of the best over that of the base.
-    pub cpu: Option<Ratio>,
+    pub(crate) cpu: Option<Ratio>,
     /// The effect of the best setting.
-    pub effect: Effect,
+    pub(crate) effect: Effect,
 }
 
 impl Case<'_> {
     /// The sharing flags of the best setting.
-    pub fn best(&self) -> String {
+    pub(crate) fn best(&self) -> String {
         sharing_words(self.on[0])
     }
 
     /// The workload and the setting.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         format!("{} {}", self.work.title, self.setting).trim_end().to_owned()
     }
 }
 
 /// A setting of the sharing flags, over all families that have it.
 #[derive(Debug)]
-pub struct Candidate {
+pub(crate) struct Candidate {
     /// The flags as words of a command line.
-    pub words: String,
+    pub(crate) words: String,
     /// The number of families that have it.
-    pub cases: usize,
+    pub(crate) cases: usize,
     /// Its time over that of the bases: the geometric mean.
-    pub time: Ratio,
+    pub(crate) time: Ratio,
     /// Its CPU time over that of the bases.
-    pub cpu: Option<Ratio>,
+    pub(crate) cpu: Option<Ratio>,
     /// Its time over that of the best candidate; `None` for the best itself.
-    pub to_best: Option<Ratio>,
+    pub(crate) to_best: Option<Ratio>,
 }
 
 impl Advice<'_> {
     /// The recommendation, its alternatives and its exceptions, in sentences.
-    pub fn text(&self) -> Vec<String> {
+    pub(crate) fn text(&self) -> Vec<String> {
         text(&self.cases, &self.candidates, self.time)
     }
 }
 
 /// The advice of these runs; `None` when they say nothing on parallel collection.
-pub fn advice<'a>(summary: &'a Summary<'a>) -> Option<Advice<'a>> {
+pub(crate) fn advice<'a>(summary: &'a Summary<'a>) -> Option<Advice<'a>> {
     if !concerns(summary) {
         return None;
     }

@@ -1,10 +1,10 @@
-//! Charts of parallel collection: the speed-up of collections and of the whole run over the base, and
-//! the work balance.
+//! Charts of parallel collection: the speed-up of collections and of the whole run over the base,
+//! and the work balance.
 //!
 //! With three or more values of `-N`, the base is one capability and `-N` lies horizontally.
 //! Otherwise the base is parallel collection off, and `-qg` lies horizontally. Each setting of the
-//! other flags is a line. Bars of a speed-up are Fieller's intervals; those of the balance reach from
-//! the least run to the greatest.
+//! other flags is a line. Bars of a speed-up are Fieller's intervals; those of the balance reach
+//! from the least run to the greatest.
 
 use super::families::{is_on, off, one};
 use crate::chart::{Chart, ChartSet, Point, Series};
@@ -95,8 +95,8 @@ impl<'s, 'a> Plot<'s, 'a> {
         plot
     }
 
-    /// Whether a group has a place on the axis: those that are on, and on a curve all of them. (A base
-    /// has the speed-up 1, which is the grey line.)
+    /// Whether a group has a place on the axis: those that are on, and on a curve all of them. (A
+    /// base has the speed-up 1, which is the grey line.)
     fn shows(&self, group: &Group<'_>) -> bool {
         is_on(group) || self.curve
     }

@@ -15,7 +15,8 @@ const BIOGRAPHY: &str = "biography";
 const LIFE: [&str; 5] = ["VOID", "LAG", "USE", "INHERENT_USE", "DRAG"];
 
 /// The bands of a chart from the bottom to the top, with their bytes at each of `censuses`: the
-/// largest by area, and the rest as one band. A biography has all its bands, in the order of a life.
+/// largest by area, and the rest as one band. A biography has all its bands, in the order of a
+/// life.
 pub(super) fn bands(profile: &HeapProfile, censuses: &[&Census]) -> Vec<Band> {
     let of = |name: &str| Band {
         name: name.to_owned(),
@@ -120,7 +121,7 @@ mod tests {
             .collect()
     }
 
-    /// `short` is the largest at any time, but for a moment; `long` has the larger area.
+    /// `short` has the largest census, but only for a moment; `long` has the larger area.
     #[test]
     fn the_largest_by_area_not_by_census() {
         let censuses = vec![
@@ -130,7 +131,7 @@ mod tests {
             census(1.0, &[("long", 50), ("none", 0)]),
         ];
         assert_eq!(names(&profile("type", censuses)), ["long", "short", "none"]);
-        // Without any time between them, what counts is the sum.
+        // Without any time between censuses, the sums count.
         let at_once = vec![census(0.5, &[("a", 1), ("b", 2)]), census(0.5, &[("a", 2)])];
         assert_eq!(names(&profile("type", at_once)), ["a", "b"]);
     }

@@ -14,30 +14,30 @@ const MEMBERS: usize = 4;
 
 /// A run that was done for its heap profile.
 #[derive(Debug)]
-pub struct Profiled<'a> {
+pub(crate) struct Profiled<'a> {
     /// The profiled run.
-    pub run: &'a RunRecord,
+    pub(crate) run: &'a RunRecord,
     /// The collector, the axes and the flags of the profile, e.g. `copying A=1m, -hy -i0`.
-    pub label: String,
+    pub(crate) label: String,
     /// The profile, if the run wrote one.
-    pub profile: Option<&'a HeapProfile>,
+    pub(crate) profile: Option<&'a HeapProfile>,
 }
 
 /// A row of the table of a peak.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PeakRow {
+pub(crate) struct PeakRow {
     /// The name of the band.
-    pub name: String,
+    pub(crate) name: String,
     /// The bytes of the band.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
     /// The share of the band in the bytes of the census, 0 to 1.
-    pub share: f64,
+    pub(crate) share: f64,
     /// The members of a set of retainers if the band is one; else empty.
-    pub members: String,
+    pub(crate) members: String,
 }
 
 /// The profiled runs of a folder by workload, in the order of the plan.
-pub fn profiled<'a>(dir: &'a ResultsDir, summary: &Summary<'_>) -> Vec<(String, Vec<Profiled<'a>>)> {
+pub(crate) fn profiled<'a>(dir: &'a ResultsDir, summary: &Summary<'_>) -> Vec<(String, Vec<Profiled<'a>>)> {
     let mut runs: Vec<&RunRecord> = dir.profiled().iter().collect();
     runs.sort_by_key(|run| run.position);
     let mut works: Vec<(String, Vec<Profiled<'a>>)> = Vec::new();
@@ -63,7 +63,7 @@ fn flags(run: &RunRecord) -> &str {
 
 impl Profiled<'_> {
     /// The bands over time; `None` without a census.
-    pub fn chart(&self) -> Option<Stack> {
+    pub(crate) fn chart(&self) -> Option<Stack> {
         let profile = self.profile?;
         let drawn = thinned(profile);
         let last = drawn.last()?.seconds;
@@ -84,7 +84,7 @@ impl Profiled<'_> {
     }
 
     /// The peak and the rows of its table; the last row is the sum.
-    pub fn peak(&self) -> Option<(&Census, Vec<PeakRow>)> {
+    pub(crate) fn peak(&self) -> Option<(&Census, Vec<PeakRow>)> {
         let profile = self.profile?;
         let peak = profile.peak()?;
         let mut all: Vec<(&String, u64)> = peak.bands.iter().map(|(name, bytes)| (name, *bytes)).collect();
@@ -109,9 +109,9 @@ impl Profiled<'_> {
         Some((peak, rows))
     }
 
-    /// Remarks on the profile: the number of censuses, their CPU time, and the outcome of a run that
-    /// did not end well.
-    pub fn notes(&self) -> String {
+    /// Remarks on the profile: the number of censuses, their CPU time, and the outcome of a run
+    /// that did not end well.
+    pub(crate) fn notes(&self) -> String {
         let mut notes = Vec::new();
         if !self.run.outcome.is_ok() {
             notes.push(format!("the run ended as {}", self.run.outcome));
@@ -132,12 +132,12 @@ impl Profiled<'_> {
     }
 
     /// The profile in one line: the peak and its largest bands.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         line(self)
     }
 
     /// The file with the whole profile, within the results folder.
-    pub fn file(&self) -> String {
+    pub(crate) fn file(&self) -> String {
         format!("{PROFILES}/{}.hp", self.run.id)
     }
 }

@@ -1,12 +1,13 @@
 //! Allocation by size class: a cursor and a limit for each class.
 //!
-//! For spaces whose closures stay where they are ([`crate::space::CellSpace`]). What a mutator has of a class is a *hole*:
-//! neighbouring free cells. It allocates in it as in a bump region, without reading them; there is no list of free cells
-//! to follow. The fast path is that of [`super::Bump`], on the cursor of a class, which is a constant for closures of fixed layout.
+//! For spaces whose closures stay where they are ([`crate::space::CellSpace`]). A mutator has a *hole* of each class:
+//! neighbouring free cells. It allocates in a hole as in a bump region, without reading the cells; there is no list of free
+//! cells to follow. The fast path is that of [`super::Bump`], on the cursor of a class, which is a constant for closures of
+//! fixed layout.
 
 use super::Alloc;
+use super::size_class::SizeClass;
 use crate::block::poison;
-use crate::space::SizeClass;
 use crate::sync::{AtomicUsize, Ordering::Relaxed};
 use crate::words::{Addr, Bytes, Words};
 use std::cell::Cell;
@@ -44,7 +45,7 @@ impl Default for Cells {
 }
 
 impl Cells {
-    /// Allocate closures of `class` from `start` to `end` from now on, a whole number of cells. The memory must be the
+    /// Allocates closures of `class` from `start` to `end` from now on, a whole number of cells. The memory must be the
     /// mutator's alone: see [`Alloc`].
     pub fn set_hole(&self, class: SizeClass, start: Addr, end: Addr) {
         self.leave_hole(class);
@@ -55,7 +56,7 @@ impl Cells {
         hole.end.set(end.0);
     }
 
-    /// Give the hole of `class` up; says what of it is still free (nothing, from null to null, if there was no hole).
+    /// Gives the hole of `class` up and returns the part of it that is still free (from null to null if there was no hole).
     pub fn leave_hole(&self, class: SizeClass) -> (Addr, Addr) {
         let free = self.free(class);
         let hole = &self.holes[class.index()];
@@ -67,15 +68,15 @@ impl Cells {
         free
     }
 
-    /// What is still free of the hole of `class`.
+    /// The part of the hole of `class` that is still free.
     pub fn free(&self, class: SizeClass) -> (Addr, Addr) {
         let hole = &self.holes[class.index()];
         (Addr(hole.cursor.get()), Addr(hole.end.get()))
     }
 }
 
-// SAFETY: whoever calls `set_hole` gives memory that belongs to the mutator: only its collector gets to see a mutator's
-// allocator, and promises that. Between cursor and limit no cell is given twice, since `commit` moves the cursor behind it.
+// SAFETY: the memory of `set_hole` belongs to the mutator: only its collector sees a mutator's allocator, and a collector
+// promises that. No cell between cursor and limit is handed out twice, since `commit` moves the cursor behind it.
 unsafe impl Alloc for Cells {
     #[inline(always)]
     fn reserve(&self, words: Words) -> Option<Addr> {
@@ -93,7 +94,7 @@ unsafe impl Alloc for Cells {
     fn commit(&self, at: Addr, words: Words) {
         let class = SizeClass::of(words);
         self.holes[class.index()].cursor.set(at.0 + class.cell().to_bytes().0);
-        if class.cell() != words {
+        if class.cell() != words && !mutant!("cells/padding-counted") {
             self.padding.set(self.padding.get() + (class.cell().0 - words.0) * 8);
         }
     }

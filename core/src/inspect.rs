@@ -6,10 +6,10 @@
 use crate::block::Region;
 use crate::block::{BlockAllocator, BlockState};
 use crate::closure::{ClosureRef, Kind, Slot, TypeInfo, VARIABLE};
-use crate::collector::Roots;
 use crate::heap::Heap;
 use crate::profile::SideWords;
 use crate::remembered::RememberedSet;
+use crate::roots::Roots;
 use crate::sync::Arc;
 use crate::words::{Addr, WORD, Words};
 use std::marker::PhantomData;
@@ -93,7 +93,7 @@ impl<'a> Stopped<'a> {
         self.heap.blocks()
     }
 
-    /// What is known of single closures, in the heap of a [`crate::profile::Profiled`] collector.
+    /// What is known of single closures, in the heap of observed mutators ([`crate::kind::MutatorKind::OBSERVED`]).
     pub fn side_words(&self) -> Option<&'a Arc<SideWords>> {
         self.heap.side_words()
     }

@@ -4,6 +4,8 @@
 //! cost nothing. They convert only where the conversion is exact, or where the method's name says
 //! how it rounds.
 
+#![forbid(unsafe_code)]
+
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
@@ -30,7 +32,7 @@ pub struct Words(pub usize);
 
 impl Addr {
     /// The null address, which no heap contains.
-    pub(crate) const NULL: Addr = Addr(0);
+    pub const NULL: Addr = Addr(0);
 
     /// The address that `pointer` holds. Its provenance is exposed, so that [`Addr::as_ptr`] can
     /// recover it.
@@ -53,7 +55,7 @@ impl Addr {
 
     /// Returns whether this is the null address.
     #[inline(always)]
-    pub(crate) const fn is_null(self) -> bool {
+    pub const fn is_null(self) -> bool {
         self.0 == 0
     }
 
@@ -65,7 +67,7 @@ impl Addr {
 
     /// Rounds up to a multiple of `alignment` (a power of two, in bytes).
     #[inline(always)]
-    pub(crate) const fn align_up(self, alignment: Bytes) -> Addr {
+    pub const fn align_up(self, alignment: Bytes) -> Addr {
         Addr((self.0 + alignment.0 - 1) & !(alignment.0 - 1))
     }
 }
@@ -102,7 +104,7 @@ impl Bytes {
 
     /// Rounds up to a multiple of `unit` (a power of two). `None` if the result does not fit a
     /// `usize`.
-    pub(crate) fn round_up(self, unit: Bytes) -> Option<Bytes> {
+    pub fn round_up(self, unit: Bytes) -> Option<Bytes> {
         self.0.checked_next_multiple_of(unit.0).map(Bytes)
     }
 }

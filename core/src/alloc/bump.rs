@@ -1,36 +1,10 @@
-//! Allocators: what a mutator holds of its collector to allocate without asking.
+//! Bump allocation.
 
+use super::Alloc;
 use crate::block::poison;
 use crate::sync::{AtomicUsize, Ordering::Relaxed};
 use crate::words::{Addr, Bytes, Words};
 use std::cell::Cell;
-
-/// A mutator's own allocator. `reserve` and `commit` are the fast path and are inlined into the mutator's code.
-///
-/// Only its mutator's thread calls it, or a collection while that thread is stopped; except for [`Alloc::interrupt`].
-///
-/// # Safety
-/// An address that `reserve` gives for fewer than [`crate::block::LARGE_OBJECT`] words is the start of `words` words of committed memory
-/// that belong to this mutator alone until the next collection, and that stay so until `commit` or another `reserve`.
-///
-/// `interrupt` is called by any thread while another one is anywhere in any of these methods: it touches nothing but atomics.
-pub unsafe trait Alloc: Default + Send {
-    /// Space for `words` words (fewer than [`crate::block::LARGE_OBJECT`]), or `None`: the collector must be asked
-    /// ([`super::Collector::refill`]).
-    fn reserve(&self, words: Words) -> Option<Addr>;
-    /// The closure at `at`, of `words` words, is written: the space is taken.
-    fn commit(&self, at: Addr, words: Words);
-    /// Give space for one more closure, of `words` words, and then none; or all there is again if `None`. (For collections at
-    /// every n-th allocation.)
-    fn restrict(&self, words: Option<Words>);
-    /// Called by another thread, which wants this mutator to stop: from now on, or very soon, `reserve` gives `None`, until
-    /// [`Alloc::restrict`] or the collector makes it give space again. Neither of these runs at the same time.
-    fn interrupt(&self);
-    /// Bytes allocated since [`Alloc::take_allocated`] was last called.
-    fn allocated(&self) -> Bytes;
-    /// Bytes allocated since the last call; counting starts anew.
-    fn take_allocated(&self) -> Bytes;
-}
 
 /// Bump allocation: a cursor that runs to a limit.
 #[derive(Debug, Default)]
@@ -47,7 +21,7 @@ pub struct Bump {
 }
 
 impl Bump {
-    /// Allocate from `start` to `end` from now on. The memory must be the mutator's alone: see [`Alloc`].
+    /// Allocates from `start` to `end` from now on. The memory must be the mutator's alone: see [`Alloc`].
     pub fn set_region(&self, start: Addr, end: Addr) {
         self.leave_region();
         self.cursor.set(start.0);
@@ -56,7 +30,7 @@ impl Bump {
         self.end.set(end.0);
     }
 
-    /// Give the region up; says where the allocated part ends (zero if there was no region).
+    /// Gives the region up and returns where its allocated part ends (zero if there was no region).
     pub fn leave_region(&self) -> Addr {
         let cursor = self.cursor.get();
         self.allocated.set(self.allocated.get() + cursor - self.counted.get());
@@ -73,8 +47,8 @@ impl Bump {
     }
 }
 
-// SAFETY: whoever calls `set_region` gives memory that belongs to the mutator: only its collector gets to see a mutator's
-// allocator, and promises that. Between cursor and limit nothing is given twice, since `commit` moves the cursor behind what was
+// SAFETY: the memory of `set_region` belongs to the mutator: only its collector sees a mutator's allocator, and a collector
+// promises that. Nothing between cursor and limit is handed out twice, since `commit` moves the cursor behind what was
 // reserved.
 unsafe impl Alloc for Bump {
     #[inline(always)]
@@ -99,7 +73,9 @@ unsafe impl Alloc for Bump {
     }
 
     fn interrupt(&self) {
-        self.limit.store(0, Relaxed);
+        if !mutant!("threads/no-interrupt") {
+            self.limit.store(0, Relaxed);
+        }
     }
 
     fn allocated(&self) -> Bytes {

@@ -1,0 +1,112 @@
+//! A flag with its value, as an experiment file or a plan writes it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::parse::unknown_key;
+use super::value::{Called, Value};
+use super::{FLAGS, FlagError, FlagSpec, Flags};
+
+/// A flag with a value of its type, and the text that the value was read from.
+///
+/// Records and the ids of configurations have the text as it was written: so two of these are equal if key and text are. See
+/// [`FlagValue::means`] for equality of values.
+#[derive(Clone)]
+pub struct FlagValue {
+    spec: &'static FlagSpec,
+    value: Value,
+    text: String,
+}
+
+impl FlagValue {
+    /// Reads the value of `key`, a name of experiment files. Numbers and booleans come as their text; `false` takes away what may
+    /// be absent and turns off what may be on.
+    ///
+    /// # Errors
+    /// An unknown key (with the nearest one), or a value that is not legal.
+    pub fn read(key: &str, text: &str) -> Result<FlagValue, FlagError> {
+        let Some(spec) = FLAGS.iter().find(|spec| spec.toml == Some(key)) else {
+            return Err(unknown_key(key));
+        };
+        Ok(FlagValue {
+            spec,
+            value: spec.kind.read_key(&Called::Key(key), text, spec.optional)?,
+            text: text.to_owned(),
+        })
+    }
+
+    /// The flag's name in experiment files.
+    pub fn key(&self) -> &'static str {
+        self.spec.toml.unwrap_or(self.spec.name)
+    }
+
+    /// The value as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether both have the same effect: `1m` and `1024k` do.
+    pub fn means(&self, other: &FlagValue) -> bool {
+        let flags = |value| {
+            let mut flags = Flags::default();
+            flags.apply(value);
+            flags
+        };
+        flags(self) == flags(other)
+    }
+}
+
+impl fmt::Debug for FlagValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {:?}", self.key(), self.text)
+    }
+}
+
+impl PartialEq for FlagValue {
+    fn eq(&self, other: &FlagValue) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for FlagValue {}
+
+impl PartialOrd for FlagValue {
+    fn partial_cmp(&self, other: &FlagValue) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for FlagValue {
+    fn cmp(&self, other: &FlagValue) -> std::cmp::Ordering {
+        (self.key(), &self.text).cmp(&(other.key(), &other.text))
+    }
+}
+
+impl Flags {
+    /// Enters a flag with its value.
+    pub fn apply(&mut self, value: &FlagValue) {
+        self.enter(value.spec, value.value.clone());
+    }
+
+    /// Enters the value of `key`: [`FlagValue::read`] and [`Flags::apply`].
+    ///
+    /// # Errors
+    /// As [`FlagValue::read`].
+    pub fn set(&mut self, key: &str, text: &str) -> Result<(), FlagError> {
+        self.apply(&FlagValue::read(key, text)?);
+        Ok(())
+    }
+
+    /// The flags that are not as by default, by their names in experiment files, with values that read back as the same.
+    pub fn as_toml(&self) -> BTreeMap<String, String> {
+        let default = Flags::default();
+        let entry = |spec: &FlagSpec| {
+            let value = (spec.get)(self)?;
+            let given = Some(&value) != (spec.get)(&default).as_ref();
+            given
+                .then_some(spec.toml?)
+                .map(|key| (key.to_owned(), value.key_text(&spec.kind)))
+        };
+        FLAGS.iter().filter_map(entry).collect()
+    }
+}

@@ -1,0 +1,229 @@
+//! A capability: what one mutator thread has of the heap (GHC's `Capability`), and the write barrier that works on it.
+//!
+//! [`CapabilityData`] lies in the mutator. Collectors and barriers see it as a [`Capability`], which shows the allocator
+//! as their own type, also where the mutator holds it behind a pointer ([`crate::collector::Observed`]).
+
+use crate::alloc::Alloc;
+use crate::block::StateView;
+use crate::closure::{ClosureRef, Slot};
+use crate::remembered::RememberedSet;
+use crate::roots::frames::FrameHeader;
+use crate::sync::{AtomicBool, Ordering::Relaxed};
+use std::cell::Cell;
+
+/// A mutator thread's allocator, frames and remembered set.
+///
+/// Its thread writes it; collections do so while that thread is stopped. All that changes is in cells, so that a collection
+/// needs no exclusive borrow of memory that lies in the middle of a thread's stay.
+///
+/// Fields that hot paths use come first (`repr(C)`), where their offsets are short.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct CapabilityData<A> {
+    pub(crate) alloc: A,
+    pub(crate) common: Common,
+}
+
+/// The part of a capability that is the same for every allocator.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Common {
+    /// The innermost open frame.
+    pub(crate) frames: Cell<*const FrameHeader>,
+    states: StateView,
+    pub(crate) remembered: RememberedSet,
+    /// Another thread wants the mutator to stop. Set by that thread, read by the mutator's own without ordering; the world's
+    /// lock orders the rest.
+    pub(crate) stop: AtomicBool,
+    /// Its number, from 0.
+    number: usize,
+    /// Allocations left until the next collection, when stressed ([`crate::config::Config::stress`]).
+    pub(crate) until_stress: Cell<u64>,
+}
+
+impl<A> CapabilityData<A> {
+    /// Capability `number`. `until_stress`: allocations before the first collection, when stressed.
+    pub(crate) fn new(
+        number: usize,
+        alloc: A,
+        states: StateView,
+        remembered: RememberedSet,
+        until_stress: u64,
+    ) -> Self {
+        CapabilityData {
+            alloc,
+            common: Common {
+                frames: Cell::new(std::ptr::null()),
+                states,
+                remembered,
+                stop: AtomicBool::new(false),
+                number,
+                until_stress: Cell::new(until_stress),
+            },
+        }
+    }
+
+    /// The capability as its collector sees it.
+    #[inline(always)]
+    pub(crate) fn view(&self) -> Capability<'_, A> {
+        Capability {
+            alloc: &self.alloc,
+            common: &self.common,
+        }
+    }
+}
+
+impl<A: Alloc> CapabilityData<A> {
+    /// Called by another thread that wants the mutator to stop: allocation fails from now on, and
+    /// [`crate::mutator::Mutator::safepoint`] takes its slow path, until [`CapabilityData::resume`].
+    ///
+    /// # Safety
+    /// `this` is valid for the call. Its own thread may be using it: this touches nothing but atomics.
+    pub(crate) unsafe fn interrupt(this: *const Self) {
+        // SAFETY: the caller promises that `this` is valid; everything else that changes in it is in cells, which these two
+        // do not touch (the implementer of `Alloc::interrupt` promises that).
+        unsafe {
+            let stop = !mutant!("threads/interrupt-not-seen");
+            (*this).common.stop.store(stop, Relaxed);
+            (*this).alloc.interrupt();
+        }
+    }
+
+    /// The mutator's thread resumes after a stop.
+    pub(crate) fn resume(&self, stressed: bool) {
+        self.common.stop.store(false, Relaxed);
+        // Under stress every allocation takes the slow path, which makes room for one.
+        if !stressed && !mutant!("threads/limit-not-restored") {
+            self.alloc.restrict(None);
+        }
+    }
+}
+
+// SAFETY: a capability moves from a thread to the world when the thread's stay ends, and to another when that one's begins.
+// In between it has no frames, and its other pointers lead into memory that it owns (the remembered set) or that belongs to
+// the heap it moves with (the state table).
+unsafe impl<A: Send> Send for CapabilityData<A> {}
+
+/// A capability as its collector and its barrier see it: allocator, remembered set, number.
+#[derive(Debug)]
+pub struct Capability<'a, A> {
+    alloc: &'a A,
+    common: &'a Common,
+}
+
+impl<A> Clone for Capability<'_, A> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<A> Copy for Capability<'_, A> {}
+
+impl<'a, A> Capability<'a, A> {
+    /// The same capability with its allocator shown as `alloc`.
+    #[inline]
+    pub(crate) fn with_alloc<B>(self, alloc: &'a B) -> Capability<'a, B> {
+        Capability {
+            alloc,
+            common: self.common,
+        }
+    }
+
+    /// Its number: from 0, less than `-N`.
+    #[inline(always)]
+    pub fn number(self) -> usize {
+        self.common.number
+    }
+
+    /// The allocator of its mutator.
+    #[inline(always)]
+    pub fn alloc(self) -> &'a A {
+        self.alloc
+    }
+
+    /// The slots that its mutator wrote, and those that collections left with it.
+    #[inline(always)]
+    pub fn remembered(self) -> &'a RememberedSet {
+        &self.common.remembered
+    }
+
+    /// Remembers that `slot` was written: its referent is a root of collections that do not collect the slot itself.
+    #[inline(always)]
+    pub fn remember(self, slot: Slot) {
+        self.common.remembered.push(slot);
+    }
+
+    /// The innermost frame of its mutator.
+    pub(crate) fn frames(self) -> *const FrameHeader {
+        self.common.frames.get()
+    }
+
+    /// Whether anything can be reached from its frames or its remembered slots.
+    pub(crate) fn has_roots(self) -> bool {
+        !self.frames().is_null() || !self.remembered().is_empty()
+    }
+}
+
+/// The capabilities of a stopped world, in the order of their numbers.
+#[derive(Debug)]
+pub struct Capabilities<'a, A>(&'a [Capability<'a, A>]);
+
+impl<A> Clone for Capabilities<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<A> Copy for Capabilities<'_, A> {}
+
+impl<'a, A> Capabilities<'a, A> {
+    pub(crate) fn new(all: &'a [Capability<'a, A>]) -> Self {
+        Capabilities(all)
+    }
+
+    /// Each of them.
+    pub fn iter(self) -> impl ExactSizeIterator<Item = Capability<'a, A>> + Clone {
+        self.0.iter().copied()
+    }
+
+    /// The number of capabilities that have roots or remembered slots of their own.
+    pub fn owners(self) -> usize {
+        self.iter().filter(|capability| capability.has_roots()).count()
+    }
+}
+
+/// A write barrier: the code that runs when the mutator overwrites a pointer. `A` is the allocator of its capability: a
+/// barrier that works with every allocator implements this for all of them, one that keeps its own state in its allocator
+/// for that one.
+pub trait Barrier<A>: 'static {
+    /// The mutator is about to overwrite `slot` of `object`, which holds `old`, with `new` (null or a closure).
+    /// Inlined into every store; only a barrier that calls `old` loads it.
+    fn write(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, old: impl FnOnce() -> u64, new: ClosureRef);
+}
+
+/// No barrier: for collectors that collect everything each time.
+#[derive(Debug)]
+pub struct NoBarrier;
+
+impl<A> Barrier<A> for NoBarrier {
+    #[inline(always)]
+    fn write(_: Capability<'_, A>, _: ClosureRef, _: Slot, _: impl FnOnce() -> u64, _: ClosureRef) {}
+}
+
+/// The generational barrier: remembers slots of old closures that come to point to younger ones.
+///
+/// Two loads from the state table at most, and one if the object is young, as nearly all objects are that are written. It
+/// does not ask whether the slot is remembered already: a collection removes duplicates for free (`docs/heap.md`).
+#[derive(Debug)]
+pub struct GenerationalBarrier;
+
+impl<A> Barrier<A> for GenerationalBarrier {
+    #[inline(always)]
+    fn write(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, _: impl FnOnce() -> u64, new: ClosureRef) {
+        let states = &capability.common.states;
+        let holder = states.of(object.addr()).step();
+        let is_old = holder >= crate::block::FIRST_OLD_STEP && !mutant!("copy/no-write-barrier");
+        if is_old && states.of(new.addr()).step() < holder {
+            capability.remember(slot);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! A collector that was chosen, as a value.
+
+use super::observed::{self, Observed, Observing};
+use super::{Collect, Collector, Description};
+use crate::alloc::Alloc;
+use crate::capability::Barrier;
+use crate::config::Config;
+use crate::heap::{Heap, OutOfMemory};
+use crate::kind::{MutatorKind, Plain};
+use std::fmt;
+
+/// How a collector is made.
+type Make<A> = fn(&mut Heap, &Config) -> Result<Box<dyn Collect<Alloc = A>>, OutOfMemory>;
+
+/// A collector that was chosen, for worlds of kind `M`: all that a world needs to know of it. Code that takes this value is
+/// compiled once for each kind, not once for each collector.
+pub struct Chosen<M: MutatorKind> {
+    pub(crate) description: &'static Description,
+    pub(crate) make: Make<M::Alloc>,
+    /// Makes an allocator without room.
+    pub(crate) allocator: fn() -> M::Alloc,
+}
+
+impl<M: MutatorKind> fmt::Debug for Chosen<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Chosen({})", self.description.name)
+    }
+}
+
+impl<A: Alloc + Default, B: Barrier<A>> Chosen<Plain<A, B>> {
+    /// Collector `C`, with its own allocator and barrier inlined into programs.
+    pub fn plain<C: Collector<Alloc = A, Barrier = B>>() -> Self {
+        Chosen {
+            description: &C::DESCRIPTION,
+            make: |heap, config| Ok(Box::new(C::new(heap, config)?)),
+            allocator: A::default,
+        }
+    }
+}
+
+impl Chosen<Observed> {
+    /// Collector `C`, with mutators that note where closures are allocated and when they are used: for profiles.
+    pub fn observed<C: Collector>() -> Self {
+        Chosen {
+            description: &C::DESCRIPTION,
+            make: |heap, config| Ok(Box::new(Observing(C::new(heap, config)?))),
+            allocator: observed::allocator::<C>,
+        }
+    }
+}

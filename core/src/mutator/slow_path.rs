@@ -1,0 +1,29 @@
+//! What a mutator asks of its world: the calls that are too slow for generated code.
+
+use crate::kind::MutatorKind;
+use crate::roots::handles::HandleTable;
+use crate::session::Session;
+use crate::sync::Arc;
+use crate::words::{Addr, Words};
+
+/// The world as its mutators call it. Each call but `handles` takes the world's lock.
+///
+/// A call that finds the heap exhausted unwinds to [`crate::World::enter`].
+pub(crate) trait SlowPath<M: MutatorKind> {
+    /// The mutator's allocator has no room for `words` words: makes room, and reserves them.
+    fn refill(&self, session: Session<'_, M::Alloc>, words: Words) -> Addr;
+    /// Returns space for a large object of `words` words.
+    fn allocate_large(&self, session: Session<'_, M::Alloc>, words: Words) -> Addr;
+    /// Collects: everything if `major`.
+    fn collect(&self, session: Session<'_, M::Alloc>, major: bool);
+    /// Stops the world and announces that a part of the program called `name` begins.
+    fn marker(&self, session: Session<'_, M::Alloc>, name: &str);
+    /// Waits while another thread has the world stopped.
+    fn safepoint(&self, session: Session<'_, M::Alloc>);
+    /// The thread does not touch the heap until [`SlowPath::leave_blocking`]: collections do not wait for it.
+    fn enter_blocking(&self, session: Session<'_, M::Alloc>);
+    /// The thread touches the heap again. Waits while the world is stopped.
+    fn leave_blocking(&self, session: Session<'_, M::Alloc>);
+    /// The handles of the heap.
+    fn handles(&self) -> &Arc<HandleTable>;
+}

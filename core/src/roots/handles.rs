@@ -1,0 +1,168 @@
+//! The table of a heap's handles.
+//!
+//! It is behind a lock of its own, so that threads that are not in the heap can drop handles at any time. Only threads
+//! inside make or open them, so no thread does that during a collection. A handle that is dropped while the world is stopped
+//! is put aside until the collection is over: until then its slot belongs to the collection.
+
+use crate::closure::{Slot, SlotRange};
+use crate::sync::{Mutex, MutexGuard};
+
+/// Whether a handle keeps its closure alive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Strength {
+    /// It does.
+    Strong,
+    /// It does not.
+    Weak,
+}
+
+/// The slots behind the handles of one heap.
+#[derive(Debug, Default)]
+pub(crate) struct HandleTable {
+    slots: Mutex<HandleSlots>,
+}
+
+#[derive(Debug, Default)]
+struct HandleSlots {
+    strong: Slots,
+    weak: Slots,
+    /// Whether the slots belong to a collection.
+    collecting: bool,
+}
+
+/// The slots of one strength.
+#[derive(Debug, Default)]
+struct Slots {
+    /// Those of handles, at stable indices.
+    words: Vec<u64>,
+    vacant: Vec<usize>,
+    /// Dropped while the slots belonged to a collection.
+    dropped: Vec<usize>,
+    /// Those with names.
+    heap_roots: Vec<HeapRoot>,
+}
+
+/// A named root, for profilers.
+#[derive(Debug)]
+pub(crate) struct HeapRoot {
+    pub(crate) name: String,
+    pub(crate) closure: u64,
+}
+
+impl Slots {
+    fn insert(&mut self, word: u64) -> usize {
+        if let Some(index) = self.vacant.pop() {
+            self.words[index] = word;
+            return index;
+        }
+        self.words.push(word);
+        self.words.len() - 1
+    }
+
+    fn remove(&mut self, index: usize, collecting: bool) {
+        if collecting {
+            self.dropped.push(index);
+            return;
+        }
+        self.words[index] = 0;
+        self.vacant.push(index);
+    }
+
+    fn remove_dropped(&mut self) {
+        for index in std::mem::take(&mut self.dropped) {
+            self.remove(index, false);
+        }
+    }
+
+    fn for_each_heap_root(&mut self, mut visit: impl FnMut(Slot)) {
+        let roots = self.heap_roots.iter_mut();
+        roots.for_each(|root| visit(Slot(&mut root.closure)));
+    }
+}
+
+impl HandleSlots {
+    fn of(&mut self, strength: Strength) -> &mut Slots {
+        match strength {
+            Strength::Strong => &mut self.strong,
+            Strength::Weak => &mut self.weak,
+        }
+    }
+}
+
+impl HandleTable {
+    fn lock(&self) -> MutexGuard<'_, HandleSlots> {
+        // A panic under the lock leaves the table consistent: every operation on it is a single step.
+        self.slots.lock()
+    }
+
+    /// Takes a slot for `word` and returns its index.
+    pub(crate) fn insert(&self, strength: Strength, word: u64) -> usize {
+        self.lock().of(strength).insert(word)
+    }
+
+    /// Gives the slot at `index` up, now or when the collection under way is over.
+    pub(crate) fn remove(&self, strength: Strength, index: usize) {
+        let mut slots = self.lock();
+        let collecting = slots.collecting || mutant!("threads/handle-dropped-late");
+        slots.of(strength).remove(index, collecting);
+    }
+
+    /// The word of the slot at `index`.
+    pub(crate) fn word(&self, strength: Strength, index: usize) -> u64 {
+        self.lock().of(strength).words[index]
+    }
+
+    /// Names roots, in place of those that had names before.
+    pub(crate) fn set_heap_roots(&self, strength: Strength, roots: Vec<HeapRoot>) {
+        self.lock().of(strength).heap_roots = roots;
+    }
+
+    /// The world is stopped: from now on the slots stay where they are, and only the collection writes them.
+    pub(crate) fn begin_collection(&self) {
+        self.lock().collecting = true;
+    }
+
+    /// The collection is over: handles that were dropped meanwhile go.
+    pub(crate) fn end_collection(&self) {
+        let mut slots = self.lock();
+        slots.collecting = false;
+        slots.strong.remove_dropped();
+        slots.weak.remove_dropped();
+    }
+
+    /// Calls `visit` for each slot that keeps its closure alive.
+    pub(crate) fn for_each_strong(&self, mut visit: impl FnMut(Slot)) {
+        self.lock().strong.words.iter_mut().for_each(|word| visit(Slot(word)));
+        self.for_each_heap_root(visit);
+    }
+
+    /// The slots of strong handles, which lie one behind the other and stay where they are until the collection is over.
+    pub(crate) fn strong_handles(&self) -> SlotRange {
+        let mut slots = self.lock();
+        debug_assert!(slots.collecting, "only then they stay");
+        let words = &mut slots.strong.words;
+        SlotRange::new(Slot(words.as_mut_ptr()), words.len())
+    }
+
+    /// Calls `visit` for the slots of strong heap roots.
+    pub(crate) fn for_each_heap_root(&self, visit: impl FnMut(Slot)) {
+        self.lock().strong.for_each_heap_root(visit);
+    }
+
+    /// Calls `visit` for each slot that does not keep its closure alive.
+    pub(crate) fn for_each_weak(&self, mut visit: impl FnMut(Slot)) {
+        let mut slots = self.lock();
+        slots.weak.words.iter_mut().for_each(|word| visit(Slot(word)));
+        slots.weak.for_each_heap_root(visit);
+    }
+
+    /// The heap roots, strong ones first: names, the addresses of their closures (0 for one that was found dead), and
+    /// whether they are weak.
+    pub(crate) fn named_roots(&self) -> Vec<(String, u64, bool)> {
+        let slots = self.lock();
+        let strong = slots.strong.heap_roots.iter().map(|root| (root, false));
+        let weak = slots.weak.heap_roots.iter().map(|root| (root, true));
+        let named = |(root, weak): (&HeapRoot, bool)| (root.name.clone(), root.closure, weak);
+        strong.chain(weak).map(named).collect()
+    }
+}

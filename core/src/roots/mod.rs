@@ -1,0 +1,67 @@
+//! Roots: the slots from which a collection begins.
+//!
+//! A mutator's *frames* lie on its thread's stack and are linked ([`frames`]). *Handles* lie in a table of the heap
+//! ([`handles`]): strong ones, weak ones, and *heap roots*, which have names. A collection sees them all as [`Roots`].
+
+pub(crate) mod frames;
+pub(crate) mod handles;
+
+use crate::closure::Slot;
+use frames::FrameHeader;
+use handles::HandleTable;
+use std::marker::PhantomData;
+
+/// A root, strong or weak, of a world that stays stopped for `'a`. Only [`Roots`] makes root slots,
+/// so a safe function that takes one may read and update the slot.
+#[derive(Debug, Clone, Copy)]
+pub struct RootSlot<'a>(Slot, PhantomData<&'a HandleTable>);
+
+impl RootSlot<'_> {
+    fn new(slot: Slot) -> Self {
+        RootSlot(slot, PhantomData)
+    }
+
+    /// The slot without the proof.
+    pub(crate) fn slot(self) -> Slot {
+        self.0
+    }
+}
+
+/// The roots of a stopped world: frames of mutators, handles, heap roots; and weak handles apart.
+#[derive(Debug, Clone, Copy)]
+pub struct Roots<'a> {
+    /// The innermost frame of each mutator.
+    frames: &'a [*const FrameHeader],
+    handles: &'a HandleTable,
+}
+
+impl<'a> Roots<'a> {
+    /// # Safety
+    /// `frames` are the innermost frames of mutators that stay stopped for `'a`.
+    pub(crate) unsafe fn new(frames: &'a [*const FrameHeader], handles: &'a HandleTable) -> Self {
+        Roots { frames, handles }
+    }
+
+    /// Calls `visit` for every slot that keeps its closure alive; slots may be null.
+    pub fn for_each(&self, mut visit: impl FnMut(RootSlot<'a>)) {
+        self.for_each_frame_slot(|slot| visit(RootSlot::new(slot)));
+        self.handles.for_each_strong(|slot| visit(RootSlot::new(slot)));
+    }
+
+    /// Calls `visit` for every slot that does not keep its closure alive.
+    pub fn for_each_weak(&self, mut visit: impl FnMut(RootSlot<'a>)) {
+        self.handles.for_each_weak(|slot| visit(RootSlot::new(slot)));
+    }
+
+    /// Calls `visit` for the slots of the mutators' frames only.
+    pub(crate) fn for_each_frame_slot(&self, mut visit: impl FnMut(Slot)) {
+        for &top in self.frames {
+            // SAFETY: `new`'s caller promises that the mutators are stopped.
+            unsafe { frames::for_each_frame_slot(top, &mut visit) };
+        }
+    }
+
+    pub(crate) fn handles(&self) -> &'a HandleTable {
+        self.handles
+    }
+}

@@ -1,0 +1,130 @@
+//! A thread's stay in a heap, as its own slow paths and as other threads see it.
+
+use crate::alloc::Alloc;
+use crate::capability::CapabilityData;
+use crate::sync::{AtomicU8, AtomicU64, Ordering, ThreadId};
+use crate::words::Bytes;
+
+/// The state of a thread that is inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ThreadState {
+    /// It runs the program.
+    Running,
+    /// It stands still: a collection is under way, or is about to be.
+    Stopped,
+    /// It collects, or looks at the stopped heap.
+    Stopping,
+    /// It is in [`crate::mutator::Mutator::blocking`].
+    Blocking,
+}
+
+/// A thread that is inside, as other threads see it.
+#[derive(Debug)]
+pub(crate) struct Participant<A> {
+    pub(crate) thread: ThreadId,
+    /// Its capability, or null if it only looks. A thread that follows the pointer has the world's lock, and found the
+    /// participant in the registry.
+    pub(crate) capability: *const CapabilityData<A>,
+    number: Option<usize>,
+    state: AtomicU8,
+    /// Bytes that it allocated in this session up to the last collection.
+    collected: AtomicU64,
+    /// Bytes since then, as far as it has reported them: it does so on slow paths.
+    since: AtomicU64,
+}
+
+// SAFETY: the target of `capability` is used under the world's lock only, and each use of another thread's target says why it
+// is allowed; an allocator may go from thread to thread.
+unsafe impl<A: Send> Send for Participant<A> {}
+// SAFETY: as above; all other fields are atomic or never change.
+unsafe impl<A: Send> Sync for Participant<A> {}
+
+/// A thread's stay in a heap, as its own slow paths see it (GHC's `InCall`).
+pub(crate) struct Session<'a, A> {
+    pub(crate) capability: &'a CapabilityData<A>,
+    pub(crate) participant: &'a Participant<A>,
+}
+
+impl<A> Clone for Session<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<A> Copy for Session<'_, A> {}
+
+impl<A: Alloc> Session<'_, A> {
+    /// Reports how much was allocated.
+    pub(crate) fn report_allocated(self) {
+        let since = self.capability.alloc.allocated().0 as u64;
+        self.participant.since.store(since, Ordering::Relaxed);
+    }
+}
+
+impl<A> Participant<A> {
+    /// A thread with a capability and its number, or one that only looks: null and `None`.
+    pub(crate) fn new(
+        thread: ThreadId,
+        capability: *const CapabilityData<A>,
+        number: Option<usize>,
+        state: ThreadState,
+    ) -> Self {
+        Participant {
+            thread,
+            capability,
+            number,
+            state: AtomicU8::new(state as u8),
+            collected: AtomicU64::new(0),
+            since: AtomicU64::new(0),
+        }
+    }
+
+    /// Its state. It changes under the world's lock; without the lock it is the state of a moment ago.
+    pub(crate) fn state(&self) -> ThreadState {
+        match self.state.load(Ordering::Relaxed) {
+            0 => ThreadState::Running,
+            1 => ThreadState::Stopped,
+            2 => ThreadState::Stopping,
+            _ => ThreadState::Blocking,
+        }
+    }
+
+    pub(crate) fn set_state(&self, state: ThreadState) {
+        self.state.store(state as u8, Ordering::Relaxed);
+    }
+
+    /// A collection counted `allocated` bytes.
+    pub(crate) fn counted(&self, allocated: Bytes) {
+        self.since.store(0, Ordering::Relaxed);
+        self.collected.fetch_add(allocated.0 as u64, Ordering::Relaxed);
+    }
+
+    /// Bytes since the last collection, as far as they are known.
+    pub(crate) fn since(&self) -> u64 {
+        self.since.load(Ordering::Relaxed)
+    }
+}
+
+/// A thread that is in the heap, for a caller of [`crate::World::threads`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ThreadInside {
+    /// The thread's id.
+    pub thread: ThreadId,
+    /// The number of its capability; none if it only looks at the stopped heap.
+    pub capability: Option<usize>,
+    /// Whether it runs, waits or collects.
+    pub state: ThreadState,
+    /// Bytes that it has allocated in this session, as far as it has reported them: when its allocator last ran out.
+    pub allocated: Bytes,
+}
+
+impl<A> From<&Participant<A>> for ThreadInside {
+    fn from(participant: &Participant<A>) -> Self {
+        ThreadInside {
+            thread: participant.thread,
+            capability: participant.number,
+            state: participant.state(),
+            allocated: Bytes((participant.collected.load(Ordering::Relaxed) + participant.since()) as usize),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The order of a trace, for every collector: remembered slots, roots, everything that these lead to, weak handles.
+//!
+//! Remembered slots come first, so that their referents go to the steps of the closures that point to them. Weak handles come
+//! last, when it is known what lives. (Finalisers will stand between the two.)
+
+use crate::capability::Capabilities;
+use crate::events::Phase;
+use crate::roots::{RootSlot, Roots};
+
+/// The part of a tracer that the order needs: [`super::Evacuator`] and [`super::Marker`] have it.
+pub trait Tracing {
+    /// Traces the referents of roots, but not further.
+    fn roots(&mut self, roots: Roots<'_>);
+    /// Traces everything that can be reached from there.
+    fn trace(&mut self);
+    /// After tracing: updates a weak slot if its referent lives, clears it if not.
+    fn weak(&mut self, slot: RootSlot<'_>);
+}
+
+/// A tracer that collects a part of the heap, and takes remembered slots for roots.
+pub trait RememberedTracing: Tracing {
+    /// Traces the referents of the remembered slots that do not lie in condemned memory themselves, and empties the sets.
+    fn remembered<A>(&mut self, capabilities: Capabilities<'_, A>);
+}
+
+/// Traces everything that lives: roots, everything that they lead to, weak handles. Calls `phase` at the end of each phase.
+pub fn live(tracer: &mut impl Tracing, roots: Roots<'_>, mut phase: impl FnMut(Phase)) {
+    tracer.roots(roots);
+    phase(Phase::RootsTraced);
+    tracer.trace();
+    phase(Phase::HeapTraced);
+    roots.for_each_weak(|slot| tracer.weak(slot));
+    phase(Phase::WeakProcessed);
+}
+
+/// Traces everything that lives in the generations that are collected: remembered slots, then as [`live`].
+pub fn live_and_remembered<A>(
+    tracer: &mut impl RememberedTracing,
+    capabilities: Capabilities<'_, A>,
+    roots: Roots<'_>,
+    mut phase: impl FnMut(Phase),
+) {
+    tracer.remembered(capabilities);
+    phase(Phase::RememberedTraced);
+    live(tracer, roots, phase);
+}

@@ -1,0 +1,273 @@
+//! A collection on one page: stop, collect, record, resume.
+
+use super::gate::Locked;
+use super::state::WorldState;
+use super::{Exhausted, World};
+use crate::alloc::Alloc;
+use crate::block::BLOCK;
+use crate::block::Region;
+use crate::capability::{Capabilities, Capability, CapabilityData};
+use crate::cause::{Cause, NotBegun, Outcome};
+use crate::collector::{Pause, Since};
+use crate::events::{Event, Events};
+use crate::heap::AfterMajor;
+use crate::inspect::Stopped;
+use crate::kind::MutatorKind;
+use crate::recorder::Ended;
+use crate::roots::Roots;
+use crate::roots::handles::HandleTable;
+use crate::session::{Participant, Session};
+use crate::sync::Arc;
+use crate::words::Bytes;
+use gclab_stats::{Memory, Work};
+use std::time::Duration;
+
+impl<M: MutatorKind> World<M> {
+    /// Stops the world, collects, records the collection, and resumes. `session` is the caller's, if it is inside.
+    ///
+    /// # Errors
+    /// If there is no room to go on. The heap is intact.
+    pub(super) fn stop_and_collect<'w>(
+        &'w self,
+        state: &mut Locked<'w, M>,
+        session: Option<Session<'_, M::Alloc>>,
+        cause: Cause,
+    ) -> Result<(), Exhausted> {
+        let requested = state.recorder.clock().elapsed_ns();
+        let mut stop = self.stop(state, session);
+        let mut world = stop.world();
+
+        world.state.recorder.gc_start(requested);
+        world.state.events.announce(&Event::Start { cause });
+        let since = world.begin(requested);
+        let done = world.run_collector(self.description.name, cause, since);
+        let returned = world.end(cause, done.as_ref().ok());
+        let exhausted = match done {
+            Ok(mut outcome) => {
+                let exhausted = outcome.exhausted.take();
+                world.record(cause, outcome, returned);
+                exhausted
+            }
+            Err(NotBegun(error)) => {
+                world.state.events.announce(&Event::NotBegun);
+                Some(error)
+            }
+        };
+
+        drop(stop);
+        // The heap is whole, and the other threads run again: now a listener may have panicked.
+        state.events.resume_panic();
+        exhausted.map_or(Ok(()), |error| Err(self.exhausted(error)))
+    }
+}
+
+/// A world in which no mutator runs.
+pub(super) struct WorldAtRest<'a, M: MutatorKind> {
+    state: &'a mut WorldState<M>,
+    /// All threads that are inside.
+    participants: &'a [Arc<Participant<M::Alloc>>],
+    handles: &'a HandleTable,
+}
+
+impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
+    /// # Safety
+    /// `participants` are all threads that are inside, and they are stopped for `'a`.
+    pub(super) unsafe fn new(
+        state: &'a mut WorldState<M>,
+        participants: &'a [Arc<Participant<M::Alloc>>],
+        handles: &'a HandleTable,
+    ) -> Self {
+        WorldAtRest {
+            state,
+            participants,
+            handles,
+        }
+    }
+
+    /// The handles' slots belong to the collection from now on. Counts the bytes that were allocated since the last one.
+    fn begin(&mut self, requested: u64) -> Since {
+        self.handles.begin_collection();
+        let mut allocated = 0;
+        for participant in self.participants {
+            // SAFETY: null for a thread that only looks; else it lies in the mutator of a thread that is stopped (`new`'s
+            // caller promises that), and its changes are to cells.
+            if let Some(capability) = unsafe { participant.capability.as_ref() } {
+                let bytes = capability.alloc.take_allocated();
+                participant.counted(bytes);
+                allocated += bytes.0 as u64;
+            }
+        }
+        for capability in &self.state.idle {
+            allocated += capability.alloc.take_allocated().0 as u64;
+        }
+        let state = &mut *self.state;
+        state.allocated += allocated;
+        let clock = state.recorder.clock();
+        let since = Since {
+            running: Duration::from_nanos(requested.saturating_sub(state.last_ended)),
+            allocated: Bytes((state.allocated - state.allocated_before) as usize),
+            clock,
+            began: clock.elapsed_ns(),
+        };
+        state.allocated_before = state.allocated;
+        since
+    }
+
+    /// Has the collector called `name` collect.
+    fn run_collector(&mut self, name: &'static str, cause: Cause, since: Since) -> Result<Outcome, NotBegun> {
+        let WorldState {
+            heap,
+            collector,
+            idle,
+            events,
+            gc_threads,
+            ..
+        } = &mut *self.state;
+        // SAFETY: `new`'s caller promises that they are inside and stopped.
+        let all = unsafe { capabilities(self.participants, idle) };
+        let frames: Vec<_> = all.iter().map(|capability| capability.frames()).collect();
+        // SAFETY: the mutators are stopped.
+        let roots = unsafe { Roots::new(&frames, self.handles) };
+        let capabilities = Capabilities::new(&all);
+        if let Some(side_words) = heap.side_words() {
+            let mut regions = Vec::new();
+            collector.for_each_region(capabilities, &mut |region| regions.push(region));
+            side_words.collection_begins(regions);
+        }
+        let whole = AbortOnUnwind(name);
+        let done = collector.collect(&mut Pause {
+            heap,
+            roots,
+            capabilities,
+            gc_threads,
+            cause,
+            events,
+            since,
+        });
+        std::mem::forget(whole);
+        done
+    }
+
+    /// The collection is over: handles that were dropped go, and memory goes back to the system as far as the heap's rule has
+    /// it. Returns the bytes given back. There is an `outcome` unless the collection did not begin.
+    fn end(&mut self, cause: Cause, outcome: Option<&Outcome>) -> Bytes {
+        self.handles.end_collection();
+        let heap = &mut self.state.heap;
+        let left = outcome.filter(|outcome| outcome.major).map(|outcome| {
+            let blocks = heap.blocks().accounting().blocks_in_use as usize * BLOCK.0;
+            AfterMajor {
+                preallocated: Bytes(blocks).saturating_sub(outcome.live + outcome.slop),
+                copied: outcome.live - outcome.large + outcome.slop,
+                large: outcome.large,
+                in_place: outcome.in_place,
+            }
+        });
+        let returned = heap.blocks().accounting().returned_bytes;
+        heap.end_collection(left, matches!(cause, Cause::Allocation | Cause::Stress));
+        let returned = heap.blocks().accounting().returned_bytes - returned;
+        self.state.last_ended = self.state.recorder.clock().elapsed_ns();
+        returned
+    }
+
+    /// Records the collection and announces its end.
+    fn record(&mut self, cause: Cause, outcome: Outcome, returned: Bytes) {
+        let state = &mut *self.state;
+        let blocks = state.heap.blocks().accounting();
+        let ended = Ended {
+            forced: cause != Cause::Allocation,
+            allocated_total: state.allocated,
+            memory: Memory {
+                in_use: blocks.committed(),
+                fragmentation: blocks.fragmentation(),
+                taken: blocks.taken,
+                returned,
+                resident: None,
+            },
+            work: Work {
+                generation: outcome.generation,
+                major: outcome.major,
+                copied: outcome.copied,
+                promoted: outcome.promoted,
+                live: outcome.live,
+                large: outcome.large,
+                slop: outcome.slop,
+                remembered: outcome.remembered,
+                shared: outcome.shared,
+            },
+        };
+        let collection = state.recorder.gc_end(ended);
+        if state.events.is_empty() {
+            return;
+        }
+        let collection = collection.clone();
+        let collection = &collection;
+        self.announce(|events, stopped| events.announce(&Event::End { collection, stopped }));
+    }
+
+    /// Announces that a part of the program called `name` begins.
+    pub(super) fn announce_marker(&mut self, name: &str) {
+        self.announce(|events, stopped| events.announce(&Event::Marker { name, stopped }));
+    }
+
+    /// Announces an event that shows the stopped heap.
+    fn announce(&mut self, announce: impl FnOnce(&mut Events, &Stopped<'_>)) {
+        let mut events = std::mem::take(&mut self.state.events);
+        self.inspect(|stopped| announce(&mut events, stopped));
+        self.state.events = events;
+    }
+
+    /// Calls `look` with the stopped heap. The time that it takes is counted apart.
+    pub(super) fn inspect<R>(&mut self, look: impl FnOnce(&Stopped<'_>) -> R) -> R {
+        let state = &mut *self.state;
+        // SAFETY: `new`'s caller promises that they are inside and stopped.
+        let all = unsafe { capabilities(self.participants, &state.idle) };
+        let frames: Vec<_> = all.iter().map(|capability| capability.frames()).collect();
+        // SAFETY: the mutators are stopped.
+        let roots = unsafe { Roots::new(&frames, self.handles) };
+        let collector = &state.collector;
+        let regions = |visit: &mut dyn FnMut(Region)| collector.for_each_region(Capabilities::new(&all), visit);
+        let remembered: Vec<_> = all.iter().map(|capability| capability.remembered()).collect();
+        let started = state.recorder.look_start();
+        let mutator_cpu_ns = state.recorder.mutator_cpu_ns();
+        let result = look(&Stopped::new(&state.heap, roots, &regions, &remembered, mutator_cpu_ns));
+        state.recorder.look_end(started);
+        result
+    }
+}
+
+/// All capabilities, in the order of their numbers. Those that are free are part of every collection: the threads that had
+/// them left closures and remembered slots.
+///
+/// # Safety
+/// `participants` are inside, and stopped for `'a`.
+unsafe fn capabilities<'a, A>(
+    participants: &'a [Arc<Participant<A>>],
+    idle: &'a [CapabilityData<A>],
+) -> Vec<Capability<'a, A>> {
+    let idle = mutant!("threads/idle-forgotten", idle => &[]);
+    let forgotten = usize::from(mutant!("threads/one-member-forgotten"));
+    let inside = participants.iter().skip(forgotten).filter_map(|participant| {
+        // SAFETY: null for a thread that only looks; else it lies in the mutator of a thread that is stopped, and its changes
+        // are to cells.
+        unsafe { participant.capability.as_ref() }
+    });
+    let mut all: Vec<_> = inside.chain(idle).map(CapabilityData::view).collect();
+    all.sort_unstable_by_key(|capability| capability.number());
+    all
+}
+
+/// Ends the process when it is dropped: unwinding must not leave a collection under way. It names the collector.
+struct AbortOnUnwind(&'static str);
+
+impl Drop for AbortOnUnwind {
+    #[cold]
+    fn drop(&mut self) {
+        // Written directly, since the test harness keeps what `eprintln` prints.
+        let message = format!(
+            "gclab: the {} collector panicked in the middle of a collection, which leaves no heap to go on with\n",
+            self.0
+        );
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), message.as_bytes());
+        std::process::abort();
+    }
+}

@@ -1,0 +1,155 @@
+//! The world as its mutators call it: making room, stopping, blocking.
+
+use super::gate::Locked;
+use super::state::WorldState;
+use super::{Exhausted, Leave, World};
+use crate::alloc::Alloc;
+use crate::cause::{Cause, Refill};
+use crate::heap::OutOfMemory;
+use crate::kind::MutatorKind;
+use crate::mutator::SlowPath;
+use crate::roots::handles::HandleTable;
+use crate::session::{Session, ThreadState};
+use crate::sync::Arc;
+use crate::words::{Addr, Words};
+use std::panic::resume_unwind;
+
+impl<M: MutatorKind> SlowPath<M> for World<M> {
+    fn refill(&self, session: Session<'_, M::Alloc>, words: Words) -> Addr {
+        self.or_leave(self.try_refill(session, words))
+    }
+
+    fn allocate_large(&self, session: Session<'_, M::Alloc>, words: Words) -> Addr {
+        self.or_leave(self.try_allocate_large(session, words))
+    }
+
+    fn collect(&self, session: Session<'_, M::Alloc>, major: bool) {
+        let result = self.stop_and_collect(&mut self.lock(session), Some(session), Cause::asked(major));
+        self.or_leave(result);
+    }
+
+    fn marker(&self, session: Session<'_, M::Alloc>, name: &str) {
+        let mut state = self.lock(session);
+        let mut stop = self.stop(&mut state, Some(session));
+        stop.world().announce_marker(name);
+        drop(stop);
+        state.events.resume_panic();
+    }
+
+    fn safepoint(&self, session: Session<'_, M::Alloc>) {
+        drop(self.lock(session));
+    }
+
+    fn enter_blocking(&self, session: Session<'_, M::Alloc>) {
+        let mut state = self.state.lock();
+        session.report_allocated();
+        self.no_longer_runs(&mut state, session.participant, ThreadState::Blocking);
+    }
+
+    fn leave_blocking(&self, session: Session<'_, M::Alloc>) {
+        self.resume(&mut self.state.lock(), session);
+    }
+
+    fn handles(&self) -> &Arc<HandleTable> {
+        &self.handles
+    }
+}
+
+impl<M: MutatorKind> World<M> {
+    /// The result of a slow path; if the heap is exhausted, unwinds the stay to its [`World::enter`]. The lock is free again.
+    fn or_leave<R>(&self, result: Result<R, Exhausted>) -> R {
+        result.unwrap_or_else(|exhausted| {
+            resume_unwind(Box::new(Leave {
+                world: std::ptr::from_ref(self).addr(),
+                exhausted,
+            }))
+        })
+    }
+
+    pub(super) fn exhausted(&self, cause: OutOfMemory) -> Exhausted {
+        Exhausted {
+            collector: self.description.name,
+            cause,
+        }
+    }
+
+    fn try_refill(&self, session: Session<'_, M::Alloc>, words: Words) -> Result<Addr, Exhausted> {
+        let mut state = self.lock(session);
+        let capability = session.capability;
+        let Some(every) = state.stress else {
+            return self.make_room(&mut state, session, words);
+        };
+        let left = capability.common.until_stress.get();
+        if left <= 1 {
+            self.stop_and_collect(&mut state, Some(session), Cause::Stress)?;
+            capability.common.until_stress.set(every);
+        } else {
+            capability.common.until_stress.set(left - 1);
+        }
+        capability.alloc.restrict(None);
+        let at = self.make_room(&mut state, session, words)?;
+        // Room for this allocation only: the next one comes here again.
+        capability.alloc.restrict(Some(words));
+        Ok(at)
+    }
+
+    /// Reserves `words` words for a small closure. The lock is kept throughout, so no other thread takes the room that a
+    /// collection made here before this thread has.
+    fn make_room<'w>(
+        &'w self,
+        state: &mut Locked<'w, M>,
+        session: Session<'_, M::Alloc>,
+        words: Words,
+    ) -> Result<Addr, Exhausted> {
+        let mut collected = false;
+        loop {
+            if let Some(at) = session.capability.alloc.reserve(words) {
+                return Ok(at);
+            }
+            let WorldState { collector, heap, .. } = &mut **state;
+            match collector.refill(heap, session.capability.view(), words) {
+                Ok(Refill::Ready) => {}
+                Ok(Refill::Collect) if !collected => {
+                    self.stop_and_collect(state, Some(session), Cause::Allocation)?;
+                    collected = true;
+                }
+                Ok(Refill::Collect) => panic!("{}: no room straight after a collection", self.description.name),
+                Err(_) if !collected => {
+                    self.stop_and_collect(state, Some(session), Cause::asked(true))?;
+                    collected = true;
+                }
+                Err(cause) => return Err(self.exhausted(cause)),
+            }
+        }
+    }
+
+    fn try_allocate_large(&self, session: Session<'_, M::Alloc>, words: Words) -> Result<Addr, Exhausted> {
+        let mut state = self.lock(session);
+        if let Some(every) = state.stress {
+            let until_stress = &session.capability.common.until_stress;
+            let left = until_stress.get().saturating_sub(1);
+            until_stress.set(left);
+            if left == 0 {
+                self.stop_and_collect(&mut state, Some(session), Cause::Stress)?;
+                until_stress.set(every);
+            }
+        }
+        let mut last = None;
+        for cause in [Some(Cause::Allocation), Some(Cause::asked(true)), None] {
+            let WorldState { collector, heap, .. } = &mut *state;
+            match collector.allocate_large(heap, words) {
+                Ok(Some(at)) => {
+                    state.allocated += words.to_bytes().0 as u64;
+                    return Ok(at);
+                }
+                Ok(None) => {}
+                Err(error) => last = Some(error),
+            }
+            if let Some(cause) = cause {
+                self.stop_and_collect(&mut state, Some(session), cause)?;
+            }
+        }
+        let cause = last.expect("a collector that has no room straight after a collection says why");
+        Err(self.exhausted(cause))
+    }
+}

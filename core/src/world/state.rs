@@ -1,0 +1,125 @@
+//! The state that the world's lock guards: the heap, its collector, the listeners, and the capabilities that are free.
+
+use super::StartError;
+use crate::alloc::Alloc;
+use crate::block::{BLOCK, MEGABLOCK};
+use crate::capability::CapabilityData;
+use crate::collector::{Chosen, Collect};
+use crate::config::Config;
+use crate::events::Events;
+use crate::heap::Heap;
+use crate::kind::MutatorKind;
+use crate::recorder::{FinalCounts, Recorder};
+use crate::remembered::RememberedSet;
+use crate::sync::{ThreadId, this_thread};
+use crate::workers::GcThreads;
+use gclab_stats::Tasks;
+use std::collections::HashSet;
+
+pub(crate) struct WorldState<M: MutatorKind> {
+    pub(super) heap: Heap,
+    pub(super) collector: Box<dyn Collect<Alloc = M::Alloc>>,
+    /// The capabilities that no thread has, in no order.
+    pub(super) idle: Vec<CapabilityData<M::Alloc>>,
+    /// Threads that are inside and run: those that a collection has to stop.
+    pub(super) running: usize,
+    /// A thread stops the world, or has stopped it.
+    pub(super) stopping: bool,
+    pub(super) events: Events,
+    pub(super) recorder: Recorder,
+    pub(super) gc_threads: GcThreads,
+    /// Bytes allocated before the last collection, and since then in large objects and in stays whose capability was taken
+    /// again.
+    pub(super) allocated: u64,
+    /// `allocated` at the last collection.
+    pub(super) allocated_before: u64,
+    /// The time at which the last collection ended, by the recorder's clock, in nanoseconds.
+    pub(super) last_ended: u64,
+    /// Collect at every n-th allocation.
+    pub(super) stress: Option<u64>,
+    /// Threads that ever entered.
+    entered: HashSet<ThreadId>,
+}
+
+impl<M: MutatorKind> WorldState<M> {
+    pub(super) fn new(chosen: &Chosen<M>, config: &Config) -> Result<Self, StartError> {
+        let mut recorder = Recorder::new(config.generations, config.capabilities);
+        let mut heap = Heap::new(config)?;
+        if chosen.description.parallel {
+            heap.set_copiers(config.gc_thread_count() as usize);
+        }
+        if M::OBSERVED {
+            heap.map_side_words(config.profile.follows_uses())?;
+        }
+        let collector = (chosen.make)(&mut heap, config)?;
+        let stress = config.stress.unwrap_or(0);
+        let idle = (0..config.capabilities as usize)
+            .map(|number| {
+                let remembered = RememberedSet::beside(config.allocation_area, heap.charges());
+                CapabilityData::new(number, (chosen.allocator)(), heap.states(), remembered, stress)
+            })
+            .collect();
+        let mut gc_threads = GcThreads::default();
+        if chosen.description.parallel {
+            gc_threads.spawn_up_to(config.gc_thread_count() as usize - 1);
+        }
+        recorder.init_done();
+        let last_ended = recorder.clock().elapsed_ns();
+        Ok(WorldState {
+            heap,
+            collector,
+            idle,
+            running: 0,
+            stopping: false,
+            events: Events::default(),
+            recorder,
+            gc_threads,
+            allocated: 0,
+            allocated_before: 0,
+            last_ended,
+            stress: config.stress,
+            entered: HashSet::new(),
+        })
+    }
+
+    /// Of the capabilities that are free, the first: so that few threads have few caches to fill.
+    pub(super) fn take_capability(&mut self) -> Option<CapabilityData<M::Alloc>> {
+        let first = (0..self.idle.len()).min_by_key(|&at| self.idle[at].view().number())?;
+        let capability = self.idle.swap_remove(first);
+        // The thread that had it may have left when it was to stop.
+        capability.resume(self.stress.is_some());
+        // A stay counts its own allocation.
+        self.allocated += capability.alloc.take_allocated().0 as u64;
+        Some(capability)
+    }
+
+    /// This thread has entered, and runs.
+    pub(super) fn enter(&mut self) {
+        self.running += 1;
+        self.entered.insert(this_thread());
+    }
+
+    /// The figures that the heap knows. `running`: bytes that threads inside have reported as allocated since the last
+    /// collection.
+    pub(super) fn final_counts(&self, running: u64) -> FinalCounts {
+        let blocks = self.heap.blocks().accounting();
+        let idle: u64 = self.idle.iter().map(|idle| idle.alloc.allocated().0 as u64).sum();
+        let (bound, workers) = (self.entered.len().max(1) as u64, self.gc_threads.count() as u64);
+        FinalCounts {
+            allocated_total: self.allocated + idle + running,
+            peak_in_use: blocks.peak_megablocks as u64 * MEGABLOCK.0 as u64,
+            peak_blocks: blocks.peak_blocks as u64 * BLOCK.0 as u64,
+            peak_fragmentation: blocks.peak_fragmentation().0 as u64,
+            metadata: blocks.metadata_bytes.0 as u64,
+            reserved: blocks.reserved.0 as u64,
+            returned: blocks.returned_bytes.0 as u64,
+            peak_taken: blocks.peak_taken.0 as u64,
+            tasks: Tasks {
+                total: bound + workers,
+                bound,
+                workers,
+                peak_workers: workers,
+            },
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The figures of a run as they are recorded.
+
+use crate::FIXTURES;
+use gclab_results::schema::Documented;
+use gclab_results::{GcThread, Pause, RunRecord, RunStats};
+use gclab_stats::{Collection, GenerationStats, Shared, Sharing, Sharings, Statistics, Timing, Work, WorkSearch};
+use std::collections::{BTreeMap, BTreeSet};
+
+fn thread(copied: u64) -> gclab_stats::GcThread {
+    gclab_stats::GcThread {
+        copied,
+        start_ns: 1,
+        work_ns: 2,
+        idle_ns: 3,
+        termination_ns: 4,
+        cpu_ns: 5,
+        search: WorkSearch {
+            any_work: 6,
+            no_work: 7,
+            scav_find_work: 8,
+        },
+    }
+}
+
+#[test]
+fn a_parallel_collection_is_recorded_whole() {
+    let shared = Shared {
+        sharing: Sharing::Balanced,
+        threads: vec![thread(120), thread(80)],
+        parallel_ns: 900,
+    };
+    let pause = Pause::from(&Collection {
+        work: Work {
+            shared,
+            ..Work::default()
+        },
+        time: Timing {
+            elapsed_ns: 1000,
+            ..Timing::default()
+        },
+        ..Collection::default()
+    });
+    assert_eq!(
+        (pause.sharing.as_deref(), pause.parallel_ns),
+        (Some("balanced"), Some(900))
+    );
+    assert_eq!(
+        (pause.par_max_copied_bytes, pause.par_balanced_copied_bytes),
+        (Some(120), Some(160))
+    );
+    let expected = |copied_bytes| GcThread {
+        copied_bytes,
+        start_ns: 1,
+        work_ns: 2,
+        idle_ns: 3,
+        termination_ns: 4,
+        cpu_ns: 5,
+        any_work: 6,
+        no_work: 7,
+        scav_find_work: 8,
+    };
+    assert_eq!(pause.gc_threads, Some(vec![expected(120), expected(80)]));
+    let alone = Pause::from(&Collection::default());
+    assert_eq!(alone.sharing.as_deref(), Some("alone"));
+    assert_eq!(
+        (alone.parallel_ns, alone.par_max_copied_bytes, alone.gc_threads),
+        (None, None, None)
+    );
+}
+
+#[test]
+fn a_run_has_what_its_threads_did_and_how_often_each_way_to_share_was_taken() {
+    let statistics = Statistics {
+        copied: 300,
+        par_copied: 200,
+        cumulative_par_max: 120,
+        cumulative_par_balanced: 160,
+        sync_ns: 30_000_000,
+        max_sync_ns: 20_000_000,
+        sharings: Sharings {
+            taken: vec![[0, 9, 2, 0, 0, 0], [0, 0, 0, 0, 0, 1]],
+            threads: vec![thread(120), thread(80)],
+            elapsed_ns: 2_000_000_000,
+            parallel_ns: 1_500_000_000,
+        },
+        generations: vec![GenerationStats::default(); 2],
+        ..Statistics::default()
+    };
+    let run = RunStats::from(&statistics);
+    assert_eq!(
+        (run.work_balance, run.par_elapsed_seconds, run.par_shared_seconds),
+        (Some(0.8), Some(2.0), Some(1.5))
+    );
+    assert!((run.old_work_balance.unwrap() - 2.0 / 3.0).abs() < 1e-9);
+    assert_eq!(
+        (run.sync_elapsed_seconds, run.max_sync_seconds),
+        (Some(0.03), Some(0.02))
+    );
+    assert_eq!(run.gc_threads.unwrap().len(), 2);
+    let sharing = |of: &[(&str, u64)]| Some(BTreeMap::from_iter(of.iter().map(|(name, n)| ((*name).to_owned(), *n))));
+    assert_eq!(
+        run.generations[0].sharing,
+        sharing(&[("too little", 2), ("younger", 9)])
+    );
+    assert_eq!(run.generations[1].sharing, sharing(&[("balanced", 1)]));
+
+    let alone = RunStats::from(&Statistics::default());
+    assert_eq!(
+        (alone.work_balance, alone.old_work_balance, alone.gc_threads),
+        (None, None, None)
+    );
+    assert_eq!((alone.par_elapsed_seconds, alone.par_shared_seconds), (None, None));
+}
+
+/// The fixture was written by `gclab exec --record` of version 0.1.0, before the figures of a collection were a table.
+#[test]
+fn a_line_of_an_earlier_version_reads_and_is_written_again_with_the_same_keys() {
+    let line = std::fs::read_to_string(format!("{FIXTURES}/exec.jsonl")).expect("the fixture is there");
+    let record: RunRecord = serde_json::from_str(&line).expect("a record");
+    let stats = record.stats.as_ref().expect("statistics");
+    assert_eq!(stats.collections.len(), 5);
+    assert!(stats.collections.iter().any(|pause| pause.gc_threads.is_some()));
+    assert!(stats.collections.iter().any(|pause| pause.resident_bytes.is_none()));
+    let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+    assert_eq!(json(&serde_json::to_string(&record).expect("JSON")), json(&line));
+}
+
+/// A new collection has all keys that the fixture has, and no other.
+#[test]
+fn the_keys_of_a_collection_are_those_of_earlier_versions() {
+    let line = std::fs::read_to_string(format!("{FIXTURES}/exec.jsonl")).expect("the fixture is there");
+    let record: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+    let collections = record["stats"]["collections"].as_array().expect("a list");
+    let recorded: BTreeSet<&str> = collections
+        .iter()
+        .flat_map(|collection| collection.as_object().expect("an object").keys())
+        .map(String::as_str)
+        .collect();
+    let documented: BTreeSet<&str> = Pause::FIELDS.iter().map(|field| field.name).collect();
+    assert_eq!(documented, recorded);
+}
