@@ -1,4 +1,5 @@
-//! Why a collection happens, and what it did: plain data that mutators, collectors and the world exchange.
+//! The cause and the outcome of a collection: plain data that mutators, collectors and the world
+//! exchange.
 
 use crate::block::OutOfMemory;
 use crate::words::Bytes;
@@ -40,13 +41,14 @@ pub enum Refill {
     Collect,
 }
 
-/// There is no memory for a collection ([`crate::heap::Heap::prepare`]): nothing was condemned, and the heap is as it was.
+/// There is no memory for a collection ([`crate::heap::Heap::prepare`]): nothing was condemned, and
+/// the heap is as it was.
 ///
 /// Only functions that begin a collection return it, so that `?` cannot leave one that has begun.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotBegun(pub OutOfMemory);
 
-/// What a collection did, beyond what the heap counts itself.
+/// The collector's figures of a collection, in addition to those that the heap counts itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outcome {
     /// The oldest generation that was collected.
@@ -55,7 +57,8 @@ pub struct Outcome {
     pub major: bool,
     /// Bytes that closures were copied (or moved) to.
     pub copied: Bytes,
-    /// Of these, bytes copied into a generation that was not itself collected; none in a major collection.
+    /// Of these, bytes copied into a generation that was not itself collected; none in a major
+    /// collection.
     pub promoted: Bytes,
     /// Live bytes, as far as they are known: uncollected generations count whole.
     pub live: Bytes,
@@ -63,7 +66,8 @@ pub struct Outcome {
     pub large: Bytes,
     /// Bytes of blocks that hold live closures beyond the closures themselves.
     pub slop: Bytes,
-    /// The oldest generation will be collected where it lies, so no room for a copy of it need be kept.
+    /// The oldest generation will be collected where it lies, so no room for a copy of it need be
+    /// kept.
     pub in_place: bool,
     /// Entries of remembered sets that were visited.
     pub remembered: u64,

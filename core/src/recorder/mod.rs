@@ -1,10 +1,11 @@
-//! Accumulates the statistics of a run, from its stamps and from what each collection counted.
+//! Accumulates the statistics of a run, from its stamps and from the counts of each collection.
 //!
-//! A world owns one recorder and calls, in this order: [`Recorder::new`], [`Recorder::init_done`], for each collection
-//! [`Recorder::gc_start`] (mutators stopped) and [`Recorder::gc_end`] (about to let them go on), [`Recorder::exit_start`],
-//! [`Recorder::finish`]. Collections may also come before `init_done` and after `exit_start`.
-//! Cost: about one microsecond a collection, and some 200 bytes that [`Statistics::collections`] keeps for it, and 72 more for each
-//! thread of a parallel one.
+//! A world owns one recorder and calls, in this order: [`Recorder::new`], [`Recorder::init_done`],
+//! for each collection [`Recorder::gc_start`] (mutators stopped) and [`Recorder::gc_end`] (about to
+//! let them go on), [`Recorder::exit_start`], [`Recorder::finish`]. Collections may also come
+//! before `init_done` and after `exit_start`. Cost: about one microsecond a collection, and some
+//! 200 bytes that [`Statistics::collections`] keeps for it, and 72 more for each thread of a
+//! parallel one.
 
 mod counts;
 mod resident;
@@ -34,7 +35,7 @@ struct Started {
     faults: u64,
 }
 
-/// Accumulates [`Statistics`].
+/// Accumulates the [`Statistics`] of a run.
 #[derive(Debug)]
 pub struct Recorder {
     clock: Clock,
@@ -94,8 +95,9 @@ impl Recorder {
         self.printer = Some(printer);
     }
 
-    /// Whether [`Statistics::collections`] is to have every collection (so it is at first). A stress test that collects a million
-    /// times would rather have the memory; all other figures stay the same.
+    /// Whether [`Statistics::collections`] is to have every collection (so it is at first). A
+    /// stress test that collects a million times would rather have the memory; all other figures
+    /// stay the same.
     pub fn keep_collections(&mut self, keep: bool) {
         self.keep = keep;
     }
@@ -111,8 +113,9 @@ impl Recorder {
         self.init_done = Some(stamp(&self.clock));
     }
 
-    /// A collection begins: every mutator has stopped. `requested_ns` is the reading of [`Recorder::clock`] when it was asked
-    /// for. Called on the thread that will call [`Recorder::gc_end`].
+    /// A collection begins: every mutator has stopped. `requested_ns` is the reading of
+    /// [`Recorder::clock`] when it was asked for. Called on the thread that will call
+    /// [`Recorder::gc_end`].
     pub fn gc_start(&mut self, requested_ns: u64) {
         let elapsed_ns = self.clock.elapsed_ns();
         self.gc_started = Started {
@@ -185,7 +188,7 @@ impl Recorder {
         }
     }
 
-    /// The listener is done; `started` is what [`Recorder::look_start`] returned.
+    /// The listener is done; `started` is the result of [`Recorder::look_start`].
     pub fn look_end(&mut self, started: Times) {
         let now = self.look_start();
         self.prof.cpu_ns += now.cpu_ns.saturating_sub(started.cpu_ns);
@@ -214,7 +217,8 @@ impl Recorder {
         self.exit_start = Some(stamp(&self.clock));
     }
 
-    /// What is known so far, as `GHC.Stats` offers it to a running program: times up to now, peaks and threads as given.
+    /// The statistics so far, as `GHC.Stats` offers them to a running program: times up to now,
+    /// peaks and threads as given.
     pub fn so_far(&self, counts: &FinalCounts) -> Statistics {
         self.ended(stamp(&self.clock), counts)
     }
@@ -224,7 +228,8 @@ impl Recorder {
         self.ended(stamp(&self.clock), counts)
     }
 
-    /// A phase that was never announced takes no time: without `init_done` INIT lasts until now, without `exit_start` MUT does.
+    /// A phase that was never announced takes no time: without `init_done` INIT lasts until now,
+    /// without `exit_start` MUT does.
     fn ended(&self, end: Stamp, counts: &FinalCounts) -> Statistics {
         let exit_start = self.exit_start.unwrap_or(end);
         let stopped_at_exit = if self.exit_start.is_some() {
@@ -262,7 +267,7 @@ impl Recorder {
     }
 }
 
-/// The time between two stamps, less what the mutators were stopped between them.
+/// The time between two stamps, less the time for which mutators were stopped between them.
 fn part(from: Stamp, to: Stamp, stopped_from: Times, stopped_to: Times) -> Times {
     let less = |from: u64, to: u64, stopped: u64| to.saturating_sub(from).saturating_sub(stopped);
     Times {

@@ -56,7 +56,7 @@ pub struct Evacuator<'h> {
 /// The results of a copying collection.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Evacuated {
-    /// Words copied.
+    /// The words of copied closures.
     pub copied: Words,
     /// Of these, words copied into a generation that was not collected (none in a major
     /// collection).
