@@ -83,7 +83,8 @@ impl<A: Alloc> CapabilityData<A> {
         // SAFETY: the caller promises that `this` is valid; everything else that changes in it is in cells, which these two
         // do not touch (the implementer of `Alloc::interrupt` promises that).
         unsafe {
-            (*this).common.stop.store(true, Relaxed);
+            let stop = !mutant!("threads/interrupt-not-seen");
+            (*this).common.stop.store(stop, Relaxed);
             (*this).alloc.interrupt();
         }
     }
@@ -92,7 +93,7 @@ impl<A: Alloc> CapabilityData<A> {
     pub(crate) fn resume(&self, stressed: bool) {
         self.common.stop.store(false, Relaxed);
         // Under stress every allocation takes the slow path, which makes room for one.
-        if !stressed {
+        if !stressed && !mutant!("threads/limit-not-restored") {
             self.alloc.restrict(None);
         }
     }
@@ -220,7 +221,8 @@ impl<A> Barrier<A> for GenerationalBarrier {
     fn write(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, _: impl FnOnce() -> u64, new: ClosureRef) {
         let states = &capability.common.states;
         let holder = states.of(object.addr()).step();
-        if holder >= crate::block::FIRST_OLD_STEP && states.of(new.addr()).step() < holder {
+        let is_old = holder >= crate::block::FIRST_OLD_STEP && !mutant!("copy/no-write-barrier");
+        if is_old && states.of(new.addr()).step() < holder {
             capability.remember(slot);
         }
     }

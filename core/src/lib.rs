@@ -6,6 +6,9 @@
 
 extern crate self as gclab_core;
 
+#[macro_use]
+pub mod mutants;
+
 mod alloc;
 pub mod block;
 mod capability;
@@ -21,7 +24,6 @@ mod kind;
 pub mod memory;
 #[cfg(miri)]
 mod miri_libc;
-pub mod mutants;
 pub mod mutator;
 pub mod prefetch;
 pub mod profile;

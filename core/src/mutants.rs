@@ -6,11 +6,17 @@
 //! other build [`mutant!`](crate::mutant) is the constant `false` and costs nothing.
 //!
 //! `.ci/mutants` finds the names in the sources and runs the tests under each. The first part of a
-//! name says which tests are run first: see that script.
+//! name says which tests are run first: see that script. Two groups are for other checks: `models/`
+//! for `.ci/loom mutants`, `tsan/` for `.ci/tsan mutant`.
 
-/// Whether the fault of this name is chosen: `if mutant!("threads/no-interrupt") { ... }`.
+/// Whether the fault of this name is chosen: `if mutant!("threads/no-interrupt") { ... }`. With two
+/// values, the second if it is chosen, the first (the sound one) if not:
+/// `mutant!("models/leave-relaxed", AcqRel => Relaxed)`.
 #[macro_export]
 macro_rules! mutant {
+    ($name:literal, $sound:expr => $faulty:expr) => {
+        if $crate::mutant!($name) { $faulty } else { $sound }
+    };
     ($name:literal) => {{
         #[cfg(gclab_mutants)]
         {

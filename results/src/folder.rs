@@ -18,11 +18,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The file that holds the [`Manifest`].
-pub const PLAN_FILE: &str = "plan.json";
+const PLAN_FILE: &str = "plan.json";
 /// The name of [`PLAN_FILE`] until the whole file is on disk.
 pub const PLAN_DRAFT: &str = "plan.json.new";
 /// The file that holds a [`RunRecord`] on each line.
-pub const RUNS_FILE: &str = "runs.jsonl";
+const RUNS_FILE: &str = "runs.jsonl";
 /// The folder that holds the files of heap profiles.
 pub const PROFILES: &str = "profiles";
 
@@ -34,7 +34,7 @@ pub struct ResultsDir {
     runs: Vec<RunRecord>,
     profiled: Vec<RunRecord>,
     done: HashSet<String>,
-    torn: Option<Torn>,
+    torn: Option<TornLine>,
     /// The number of bytes of `runs.jsonl` that hold whole records.
     good_bytes: u64,
     /// Whether the last whole record lacks its line end.
@@ -45,7 +45,7 @@ pub struct ResultsDir {
 
 /// A last line of `runs.jsonl` that was not written completely.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Torn {
+pub struct TornLine {
     /// The line's number, from 1.
     pub line: usize,
     /// The length of the line in bytes.
@@ -208,7 +208,7 @@ impl ResultsDir {
                     }
                 },
                 Err(ResultsError::Malformed { .. }) if !whole => {
-                    self.torn = Some(Torn {
+                    self.torn = Some(TornLine {
                         line: number,
                         bytes: line.len(),
                     });
@@ -296,7 +296,7 @@ impl ResultsDir {
     }
 
     /// The torn last line, if the file has one.
-    pub fn torn(&self) -> Option<&Torn> {
+    pub fn torn(&self) -> Option<&TornLine> {
         self.torn.as_ref()
     }
 

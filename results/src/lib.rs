@@ -28,19 +28,19 @@
 #![forbid(unsafe_code)]
 
 pub mod folder;
-pub mod latency;
-pub mod manifest;
+mod latency;
+mod manifest;
 pub mod parts;
-pub mod plan;
+mod plan;
 pub mod probe;
-pub mod profile;
-pub mod record;
+mod profile;
+mod record;
 pub mod schema;
-pub mod shell;
-pub mod stats;
-pub mod time;
+mod shell;
+mod stats;
+mod time;
 
-pub use folder::{PROFILES, ResultsDir, ResultsError, Torn};
+pub use folder::{PROFILES, ResultsDir, ResultsError, TornLine};
 pub use latency::Latency;
 pub use manifest::{Axis, Build, Machine, Manifest};
 pub use plan::{Configuration, PlannedRun};

@@ -130,7 +130,7 @@ impl Imports {
             .collect()
     }
 
-    /// The module that defines what `path` names, seen from module `at`, and the name. `None` for
+    /// The module that defines the item at `path`, seen from module `at`, and the item's name. `None` for
     /// names of other crates, of the prelude and of local variables. `depth` bounds re-exports.
     fn resolve(&self, at: &[String], path: &[String], depth: usize) -> Option<(ModulePath, String)> {
         if depth > 16 {
@@ -220,7 +220,7 @@ impl Module {
         self.defines.insert(name.to_string());
     }
 
-    /// Notes what one tree of a `use` declaration brings in.
+    /// Notes the names that one tree of a `use` declaration brings in.
     fn bring_in(&mut self, tree: &syn::UseTree, path: &mut Vec<String>) {
         match tree {
             syn::UseTree::Path(tree) => {

@@ -102,6 +102,9 @@ impl Compacting {
 
         let mut marker = Marker::new(pause.heap, &self.map);
         marker.share_with(self.spaces.markers(pause.gc_threads, pause.capabilities.owners()));
+        if gclab_core::mutant!("compact/weak-kept") {
+            pause.roots.for_each_weak(|slot| marker.root(slot));
+        }
         trace::live(&mut marker, pause.roots, |_| ());
         let marked = marker.finish();
         pause.events.phase(Phase::Marked);

@@ -16,7 +16,7 @@ use gclab_core::collector::{
 use gclab_core::config::{AREA, Config, GENERATIONS, MAX_GENERATIONS, SHARING, SIZING};
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, OutOfMemory};
-use gclab_core::sizing::{Live, Shape, Sizing, Young};
+use gclab_core::sizing::{Live, MajorStrategy, Sizing, Young};
 use gclab_core::space::{Nursery, Region, Steps};
 use gclab_core::trace::{self, Evacuator};
 use gclab_core::words::{Addr, Bytes, Words};
@@ -37,7 +37,7 @@ pub struct Generational<const PARALLEL: bool> {
     generations: u32,
     sizing: Sizing,
     /// How the next major collection is done.
-    strategy: Shape,
+    strategy: MajorStrategy,
     /// The size at which an old generation is collected.
     old_limit: Bytes,
     /// Words that the last minor collection promoted.
@@ -162,16 +162,16 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
 
     fn with_generations(heap: &mut Heap, config: &Config, generations: u32) -> Result<Self, OutOfMemory> {
         let mut sizing = Sizing::new(config, heap);
-        let area = sizing.area(Live::default(), Bytes(0), Shape::Copying);
-        let nursery = sizing.nursery(heap, config, area, Shape::Copying)?;
-        let old_limit = sizing.old_limit(Bytes(0), Shape::Copying);
+        let area = sizing.area(Live::default(), Bytes(0), MajorStrategy::Copying);
+        let nursery = sizing.nursery(heap, config, area, MajorStrategy::Copying)?;
+        let old_limit = sizing.old_limit(Bytes(0), MajorStrategy::Copying);
         let steps = generations.max(2);
         Ok(Generational {
             nursery,
             steps: Steps::new(steps),
             generations,
             sizing,
-            strategy: Shape::Copying,
+            strategy: MajorStrategy::Copying,
             old_limit,
             promoted: Words(0),
             parallel: ParallelPolicy::new(config),
@@ -192,7 +192,7 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         }
         let limit = self.old_limit.to_words_up().0;
         // Before a compaction all that survives is promoted, new closures as well as aged ones.
-        let at_once = if self.strategy == Shape::Compacting {
+        let at_once = if self.strategy == MajorStrategy::Compacting {
             self.promoted.0
         } else {
             0
@@ -245,22 +245,22 @@ impl Generational<true> {
 
     /// Whether a collection of `generation` compacts the oldest one.
     pub(crate) fn compacts(&self, generation: u32) -> bool {
-        generation == self.oldest() && self.strategy == Shape::Compacting
+        generation == self.oldest() && self.strategy == MajorStrategy::Compacting
     }
 
     /// Decides how the next major collection is done.
     pub(crate) fn choose_strategy(&mut self) {
         self.strategy = if self.sizing.compaction_is_due(Live::of(&self.steps)) {
-            Shape::Compacting
+            MajorStrategy::Compacting
         } else {
-            Shape::Copying
+            MajorStrategy::Copying
         };
     }
 
     /// `outcome` in terms of the generations that were asked for, and of the next major collection.
     pub(crate) fn as_asked(&self, mut outcome: Outcome) -> Outcome {
         outcome.work.generation = outcome.work.generation.min(self.generations - 1);
-        outcome.in_place = self.strategy == Shape::Compacting;
+        outcome.in_place = self.strategy == MajorStrategy::Compacting;
         outcome
     }
 }

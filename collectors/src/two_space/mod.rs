@@ -11,7 +11,7 @@ use gclab_core::collector::{
 use gclab_core::config::{AREA, Config, Parameter, SIZING};
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, OutOfMemory};
-use gclab_core::sizing::{Live, Shape, Sizing};
+use gclab_core::sizing::{Live, MajorStrategy, Sizing};
 use gclab_core::space::{Nursery, Region, Steps};
 use gclab_core::trace::{self, Evacuator};
 use gclab_core::words::{Addr, Words};
@@ -39,8 +39,8 @@ unsafe impl Collector for TwoSpace {
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
         let mut sizing = Sizing::new(config, heap);
-        let area = sizing.area_of_one_generation(Live::default(), Shape::Copying);
-        let nursery = sizing.nursery(heap, config, area, Shape::Copying)?;
+        let area = sizing.area_of_one_generation(Live::default(), MajorStrategy::Copying);
+        let nursery = sizing.nursery(heap, config, area, MajorStrategy::Copying)?;
         Ok(TwoSpace {
             nursery,
             survivors: Steps::new(1),
@@ -71,10 +71,10 @@ impl Collect for TwoSpace {
         let mut outcome = Outcome::from(Work { major: true, ..work });
         self.sizing.note(pause, &outcome);
         let live = Live::of(&self.survivors);
-        let area = self.sizing.area_of_one_generation(live, Shape::Copying);
+        let area = self.sizing.area_of_one_generation(live, MajorStrategy::Copying);
         let room = self
             .sizing
-            .resize(&mut self.nursery, pause.heap, live, area, Shape::Copying);
+            .resize(&mut self.nursery, pause.heap, live, area, MajorStrategy::Copying);
         outcome.exhausted = room.err();
         Ok(outcome)
     }

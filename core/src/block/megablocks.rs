@@ -19,7 +19,6 @@ use super::descriptor::NONE;
 use super::extents::Extents;
 use super::sizes::{bytes_of_blocks, bytes_of_megablocks};
 use super::{BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockId, BlockState, Charges, MEGABLOCK, Shortage};
-use crate::mutant;
 use crate::words::Bytes;
 
 /// Blocks of the smallest free group whose pages are returned: 64 KiB, enough to be worth a system
@@ -168,7 +167,7 @@ impl BlockAllocator {
         let side_for = self.side_for.max(first + count);
         let beside = Bytes(self.charges.side().0 * (side_for - self.side_for) as usize);
         let asked = bytes_of_megablocks(fresh - promised) + beside;
-        if asked > Bytes::ZERO && !mutant!("blocks/charge-forgotten") {
+        if asked > Bytes::ZERO && !mutant!("memory/charge-forgotten") {
             self.charges.take(asked)?;
         }
         if let Err(error) = self

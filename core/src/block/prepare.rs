@@ -18,7 +18,6 @@
 
 use super::sizes::bytes_of_megablocks;
 use super::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockAllocator, LARGE_OBJECT, OutOfMemory, Shortage};
-use crate::mutant;
 use crate::words::{Bytes, Words};
 
 /// Blocks of a chunk of to-space, as long as memory is not short: 32 KiB. Smaller chunks waste room
@@ -43,7 +42,7 @@ pub(crate) struct ToSpace {
 impl ToSpace {
     /// The most chunks of `blocks` blocks that are needed.
     fn chunks(self, blocks: u32) -> usize {
-        if mutant!("blocks/promise-too-small") {
+        if mutant!("memory/promise-too-small") {
             return self.words.0 / (blocks as usize * (BLOCK.0 / 8)) / 2;
         }
         self.words.0 / least_words(blocks as usize) + self.lanes

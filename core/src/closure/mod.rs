@@ -154,9 +154,14 @@ impl ClosureRef {
     /// As for [`ClosureRef::header`].
     #[inline(always)]
     pub(crate) unsafe fn shared_header(self) -> Header {
+        if mutant!("tsan/header-not-atomic") {
+            // SAFETY: the caller's promise. The fault is that this load may race.
+            return unsafe { self.header() };
+        }
+        let ordering = mutant!("models/header-not-acquired", Ordering::Acquire => Ordering::Relaxed);
         // SAFETY: closures start with their header word. Acquire: pairs with the release of
         // `forward_shared`.
-        Header(unsafe { shared_word(self.0) }.load(Ordering::Acquire))
+        Header(unsafe { shared_word(self.0) }.load(ordering))
     }
 
     /// Replaces `header` by the forwarding address `to`. If another thread was faster, its address
@@ -170,8 +175,14 @@ impl ClosureRef {
         // SAFETY: closures start with their header word. Release: a thread that follows the address
         // sees the copy and the state of its block. Acquire: this thread sees those of the other's
         // copy.
-        unsafe { shared_word(self.0) }
-            .compare_exchange(header.0, to.0 as u64, Ordering::Release, Ordering::Acquire)
+        let word = unsafe { shared_word(self.0) };
+        let release = mutant!("models/forward-relaxed", Ordering::Release => Ordering::Relaxed);
+        let acquire = mutant!("models/other-not-acquired", Ordering::Acquire => Ordering::Relaxed);
+        if mutant!("models/forward-by-store") {
+            word.store(to.0 as u64, Ordering::Release);
+            return Ok(());
+        }
+        word.compare_exchange(header.0, to.0 as u64, release, acquire)
             .map(drop)
             .map_err(|other| ClosureRef(other as *mut u64))
     }

@@ -3,7 +3,6 @@
 //! Neither type is `Copy`: the right to work on a range goes with the value.
 
 use super::{ClosureRef, Extent, Slot};
-use crate::mutant;
 use crate::words::{WORD, Words};
 
 /// Slots that lie side by side.
@@ -44,8 +43,8 @@ impl SlotRange {
     /// The slots of a closure.
     #[inline(always)]
     pub fn of(extent: Extent) -> Self {
-        let forgotten = usize::from(mutant!("closure/pointer-field-skipped"));
-        SlotRange::new(Slot(extent.first), extent.slots.saturating_sub(forgotten))
+        let skipped = usize::from(mutant!("copy/pointer-field-skipped"));
+        SlotRange::new(Slot(extent.first), extent.slots.saturating_sub(skipped))
     }
 
     /// Whether no slot is left.

@@ -17,7 +17,6 @@ use crate::block::{
 pub use crate::block::{Charges, OutOfMemory};
 use crate::config::Config;
 use crate::memory::{MemoryConfig, MemoryError, physical_memory};
-use crate::mutant;
 use crate::profile::SideWords;
 use crate::sync::Arc;
 use crate::words::{Bytes, Words};
@@ -261,7 +260,7 @@ impl Heap {
         if let Some(left) = left {
             self.retention.note_major(allocation);
             let needed = self.retention.needed(left);
-            if !mutant!("heap/nothing-returned") {
+            if !mutant!("memory/nothing-returned") {
                 self.blocks.return_free_megablocks(needed);
             }
             self.blocks.dry_free_groups(needed);

@@ -51,7 +51,9 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
             closure.write(Header::with_layout(I::Object::INFO, const { Header::layout(I::Object::INFO) }).0);
             value.write(closure.add(1));
         }
-        view.born(at);
+        if !mutant!("profiles/birth-not-noted") {
+            view.born(at);
+        }
         view.capability.alloc.commit(at, words);
         // SAFETY: the closure was just written, with the info table of its type.
         (view, unsafe { Gc::from_word(closure as u64) })

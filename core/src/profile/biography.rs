@@ -94,7 +94,8 @@ impl Biographies {
             None => &mut known.lag,
             Some(_) => &mut known.used_again,
         };
-        spans.add(before.unexplained_since(), era, words);
+        let end = era + u64::from(mutant!("profiles/lag-too-long"));
+        spans.add(before.unexplained_since(), end, words);
     }
 
     /// The known spans, one for each info table and stack.

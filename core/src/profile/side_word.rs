@@ -1,7 +1,6 @@
 //! One side word: where a closure was allocated, and when it was created and last used.
 
 use super::cost_centre::StackId;
-use crate::mutant;
 
 /// Number of bits of an era.
 const ERA: u32 = 20;

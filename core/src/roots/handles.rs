@@ -103,7 +103,7 @@ impl HandleTable {
     /// Gives the slot at `index` up, now or when the collection under way is over.
     pub(crate) fn remove(&self, strength: Strength, index: usize) {
         let mut slots = self.lock();
-        let collecting = slots.collecting;
+        let collecting = slots.collecting || mutant!("threads/handle-dropped-late");
         slots.of(strength).remove(index, collecting);
     }
 

@@ -2,7 +2,7 @@
 //! collection (`resizeGenerations`). With one generation the allocation area is `-F` times the live
 //! data (`resize_nursery`).
 
-use super::live::{Live, Shape};
+use super::live::{Live, MajorStrategy};
 use super::policy::Policy;
 use crate::config::Config;
 use crate::words::Bytes;
@@ -20,14 +20,14 @@ impl Factor {
 
 impl Policy for Factor {
     /// F × live.
-    fn old_limit(&self, live: Bytes, _: Shape) -> Bytes {
+    fn old_limit(&self, live: Bytes, _: MajorStrategy) -> Bytes {
         Bytes((live.0 as f64 * self.0) as usize)
     }
 
     /// F × live too, as in GHC: a heap of one generation grows to (1 + F) × live, where an old
     /// generation grows to F × live.
-    fn area(&self, live: Live, shape: Shape) -> Bytes {
-        self.old_limit(live.copied, shape)
+    fn area(&self, live: Live, strategy: MajorStrategy) -> Bytes {
+        self.old_limit(live.copied, strategy)
     }
 
     /// (F − 1) × live.

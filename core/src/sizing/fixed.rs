@@ -8,7 +8,7 @@
 //! and ends the run.
 
 use super::limit::Limit;
-use super::live::{Live, Shape};
+use super::live::{Live, MajorStrategy};
 use super::policy::Policy;
 use crate::config::Config;
 use crate::words::Bytes;
@@ -39,14 +39,14 @@ impl Fixed {
 
 impl Policy for Fixed {
     /// The whole size, less the allocation area and room for a copy.
-    fn old_limit(&self, live: Bytes, shape: Shape) -> Bytes {
-        let size = self.size.clamp(self.area, self.generations, shape);
+    fn old_limit(&self, live: Bytes, strategy: MajorStrategy) -> Bytes {
+        let size = self.size.clamp(self.area, self.generations, strategy);
         size.max(Bytes(live.0.saturating_add(self.least.0)))
     }
 
     /// All free memory, a part of which is for its copy.
-    fn area(&self, live: Live, shape: Shape) -> Bytes {
-        self.size.fitting(Bytes(usize::MAX), live, shape)
+    fn area(&self, live: Live, strategy: MajorStrategy) -> Bytes {
+        self.size.fitting(Bytes(usize::MAX), live, strategy)
     }
 
     /// The size less the live data.

@@ -13,7 +13,7 @@
 //! where Y is at most the part of `-AL` that A is of `-A`. The memory left for A and all that
 //! depends on it is called *free*: R − L − w(C), less memory that is too scattered.
 
-use super::live::{Live, Shape};
+use super::live::{Live, MajorStrategy};
 use crate::block::{BLOCK, Shortage};
 use crate::config::Config;
 use crate::heap::{Heap, OutOfMemory, copy_bound};
@@ -91,16 +91,16 @@ impl Limit {
 
     /// GHC's clamp of an old generation ([`clamp`]), with `area` or half of `-m` percent in
     /// reserve.
-    pub(super) fn clamp(&self, area: Bytes, generations: u32, shape: Shape) -> Bytes {
-        clamp(self.room, self.least_free.max(area), generations, shape)
+    pub(super) fn clamp(&self, area: Bytes, generations: u32, strategy: MajorStrategy) -> Bytes {
+        clamp(self.room, self.least_free.max(area), generations, strategy)
     }
 
     /// The memory that a major collection leaves for allocation and its copy; see the module's
     /// formula.
-    fn free(&self, live: Live, shape: Shape) -> usize {
-        let copied = match shape {
-            Shape::Copying => live.copied,
-            Shape::Compacting => live.young,
+    fn free(&self, live: Live, strategy: MajorStrategy) -> usize {
+        let copied = match strategy {
+            MajorStrategy::Copying => live.copied,
+            MajorStrategy::Compacting => live.young,
         };
         let held = live.total() + live.slop;
         let copy = copy_bound(copied.to_words_up(), self.lanes * self.copiers);
@@ -109,8 +109,8 @@ impl Limit {
     }
 
     /// Whether enough is left to continue.
-    pub(super) fn leaves_enough(&self, live: Live, shape: Shape) -> bool {
-        let free = self.free(live, shape);
+    pub(super) fn leaves_enough(&self, live: Live, strategy: MajorStrategy) -> bool {
+        let free = self.free(live, strategy);
         free >= self.least_free.0 && self.area_of(free) >= self.least_area.0
     }
 
@@ -127,9 +127,9 @@ impl Limit {
     }
 
     /// The allocation area: `wanted`, or as much of it as fits, but at least a few blocks.
-    pub(super) fn fitting(&self, wanted: Bytes, live: Live, shape: Shape) -> Bytes {
+    pub(super) fn fitting(&self, wanted: Bytes, live: Live, strategy: MajorStrategy) -> Bytes {
         wanted
-            .min(Bytes(self.area_of(self.free(live, shape))))
+            .min(Bytes(self.area_of(self.free(live, strategy))))
             .max(self.least_area)
     }
 
@@ -156,11 +156,11 @@ impl Limit {
 /// equally large. Copied generations exist twice: all of them, or all but the oldest if that one is
 /// compacted. So the clamp is (M − reserve) / 2(G − 1), or (M − reserve) / (2(G − 1) − 1) with
 /// compaction.
-pub(crate) fn clamp(limit: Bytes, reserve: Bytes, generations: u32, shape: Shape) -> Bytes {
+pub(crate) fn clamp(limit: Bytes, reserve: Bytes, generations: u32, strategy: MajorStrategy) -> Bytes {
     let old = generations.saturating_sub(1).max(1) as usize;
-    let parts = match shape {
-        Shape::Copying => 2 * old,
-        Shape::Compacting => 2 * old - 1,
+    let parts = match strategy {
+        MajorStrategy::Copying => 2 * old,
+        MajorStrategy::Compacting => 2 * old - 1,
     };
     Bytes(limit.0.saturating_sub(reserve.0) / parts)
 }
@@ -179,12 +179,13 @@ mod tests {
     #[test]
     fn the_clamps_are_ghcs() {
         // -M 1 GiB, G = 2, reserve 3932 blocks (3 % / 2).
-        let of = |generations, shape| clamp(Bytes(262_144 * BLOCK), Bytes(3932 * BLOCK), generations, shape).0 / BLOCK;
-        assert_eq!(of(2, Shape::Copying), 129_106);
-        assert_eq!(of(2, Shape::Compacting), 258_212);
+        let of =
+            |generations, strategy| clamp(Bytes(262_144 * BLOCK), Bytes(3932 * BLOCK), generations, strategy).0 / BLOCK;
+        assert_eq!(of(2, MajorStrategy::Copying), 129_106);
+        assert_eq!(of(2, MajorStrategy::Compacting), 258_212);
         // (262 144 − 3932) / 4 and / 3.
-        assert_eq!(of(3, Shape::Copying), 64_553);
-        assert_eq!(of(3, Shape::Compacting), 86_070);
+        assert_eq!(of(3, MajorStrategy::Copying), 64_553);
+        assert_eq!(of(3, MajorStrategy::Compacting), 86_070);
     }
 
     #[test]

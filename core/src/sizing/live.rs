@@ -5,7 +5,7 @@ use crate::words::Bytes;
 
 /// The strategy of a major collection for the oldest generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum MajorStrategy {
     /// All live closures are copied: there must be room for a second copy of them.
     Copying,
     /// The oldest step stays in place, or its closures move within it; younger closures are copied

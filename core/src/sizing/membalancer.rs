@@ -26,7 +26,7 @@
 //! collections, not every second. Its sums decay by the time that has passed, which has the same
 //! result. A program that stops allocating keeps its heap.
 
-use super::live::{Live, Shape};
+use super::live::{Live, MajorStrategy};
 use super::policy::{Measured, Policy};
 use crate::config::Config;
 use crate::words::Bytes;
@@ -95,11 +95,11 @@ impl MemBalancer {
 }
 
 impl Policy for MemBalancer {
-    fn old_limit(&self, live: Bytes, _: Shape) -> Bytes {
+    fn old_limit(&self, live: Bytes, _: MajorStrategy) -> Bytes {
         Bytes(live.0.saturating_add(self.extra(live).0))
     }
 
-    fn area(&self, live: Live, _: Shape) -> Bytes {
+    fn area(&self, live: Live, _: MajorStrategy) -> Bytes {
         self.extra(live.total())
     }
 
@@ -152,7 +152,7 @@ mod tests {
 
     /// The growth beyond `live` that the policy allows, in MiB.
     fn extra(policy: &MemBalancer, live: usize) -> f64 {
-        let limit = policy.old_limit(Bytes(live * MIB), Shape::Copying);
+        let limit = policy.old_limit(Bytes(live * MIB), MajorStrategy::Copying);
         limit.0 as f64 / MIB as f64 - live as f64
     }
 
@@ -176,7 +176,7 @@ mod tests {
             copied: Bytes(100 * MIB),
             ..Live::default()
         };
-        for area in [one.area(live, Shape::Copying), one.growth(Bytes(100 * MIB))] {
+        for area in [one.area(live, MajorStrategy::Copying), one.growth(Bytes(100 * MIB))] {
             assert!(area.0.abs_diff(100 * MIB) < MIB / 100, "{area}");
         }
     }
@@ -200,7 +200,7 @@ mod tests {
         least(&one);
         // Nothing is live.
         one.note(&ran(100 * MIB, Duration::from_secs(1)));
-        assert_eq!(one.old_limit(Bytes::ZERO, Shape::Copying), Bytes(4 * MIB));
+        assert_eq!(one.old_limit(Bytes::ZERO, MajorStrategy::Copying), Bytes(4 * MIB));
     }
 
     #[test]

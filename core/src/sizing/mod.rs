@@ -24,7 +24,7 @@ mod policy;
 pub use factor::Factor;
 pub use fixed::Fixed;
 use limit::hinted_area;
-pub use live::{Live, Shape, Young};
+pub use live::{Live, MajorStrategy, Young};
 pub use membalancer::MemBalancer;
 pub use policy::{Measured, Policy};
 
@@ -118,18 +118,18 @@ impl Sizing {
     /// The size at which an old generation is collected, after a major collection that left `live`
     /// in it: the policy's limit, at least `-O`; less if the generation's collection would not fit
     /// (GHC's clamp).
-    pub fn old_limit(&self, live: Bytes, shape: Shape) -> Bytes {
-        let wanted = self.policy.old_limit(live, shape).max(self.old_min);
-        wanted.min(self.limit.clamp(self.area, self.generations, shape))
+    pub fn old_limit(&self, live: Bytes, strategy: MajorStrategy) -> Bytes {
+        let wanted = self.policy.old_limit(live, strategy).max(self.old_min);
+        wanted.min(self.limit.clamp(self.area, self.generations, strategy))
     }
 
     /// The allocation area with generations: `-A`, or the size that `-H` asks for; less if the next
-    /// collection would not fit. `shape` is that of the next major collection.
+    /// collection would not fit. `strategy` is that of the next major collection.
     ///
     /// # Errors
     /// If the last collection was a major one, or there was none, and less than half of `-m`
     /// percent of the limit is free.
-    pub fn area(&self, live: Live, old_limit: Bytes, shape: Shape) -> Result<Bytes, OutOfMemory> {
+    pub fn area(&self, live: Live, old_limit: Bytes, strategy: MajorStrategy) -> Result<Bytes, OutOfMemory> {
         let hint = match self.hint {
             _ if !self.policy.takes_hints() => None,
             HeapHint::None => None,
@@ -140,7 +140,7 @@ impl Sizing {
         let wanted = hint.map_or(self.area, |hint| {
             hinted_area(hint, needed, self.kept_percent).max(self.area)
         });
-        self.fitting(wanted, live, shape)
+        self.fitting(wanted, live, strategy)
     }
 
     /// The allocation area of a heap in which every collection is major and the last one left
@@ -148,9 +148,9 @@ impl Sizing {
     ///
     /// # Errors
     /// If less than half of `-m` percent of the limit is free.
-    pub fn area_of_one_generation(&self, live: Live, shape: Shape) -> Result<Bytes, OutOfMemory> {
-        let wanted = self.policy.area(live, shape).max(self.area);
-        self.fitting(wanted, live, shape)
+    pub fn area_of_one_generation(&self, live: Live, strategy: MajorStrategy) -> Result<Bytes, OutOfMemory> {
+        let wanted = self.policy.area(live, strategy).max(self.area);
+        self.fitting(wanted, live, strategy)
     }
 
     /// Makes the nursery of an empty heap, of the size `area`.
@@ -162,10 +162,10 @@ impl Sizing {
         heap: &mut Heap,
         config: &Config,
         area: Result<Bytes, OutOfMemory>,
-        shape: Shape,
+        strategy: MajorStrategy,
     ) -> Result<Nursery, OutOfMemory> {
         let mut nursery = Nursery::new(heap, self.limit.least_area(), config)?;
-        self.resize(&mut nursery, heap, Live::default(), area, shape)?;
+        self.resize(&mut nursery, heap, Live::default(), area, strategy)?;
         Ok(nursery)
     }
 
@@ -183,15 +183,15 @@ impl Sizing {
         heap: &mut Heap,
         live: Live,
         area: Result<Bytes, OutOfMemory>,
-        shape: Shape,
+        strategy: MajorStrategy,
     ) -> Result<(), OutOfMemory> {
         let (mut area, verdict) = match area {
             Ok(area) => (area, Ok(())),
             Err(exhausted) => (self.limit.least_area(), Err(exhausted)),
         };
-        let copied = match shape {
-            Shape::Copying => live.copied,
-            Shape::Compacting => live.young,
+        let copied = match strategy {
+            MajorStrategy::Copying => live.copied,
+            MajorStrategy::Compacting => live.young,
         };
         loop {
             let resized = nursery.resize(heap, area);
@@ -225,9 +225,9 @@ impl Sizing {
 
     /// Whether a minor collection may leave so much that a major collection after it would not fit:
     /// then this one must be major.
-    pub fn major_is_urgent(&self, live: Live, young: Young, shape: Shape) -> bool {
+    pub fn major_is_urgent(&self, live: Live, young: Young, strategy: MajorStrategy) -> bool {
         // After a minor collection, everything young may be live.
-        !self.limit.leaves_enough(live.with(young), shape)
+        !self.limit.leaves_enough(live.with(young), strategy)
     }
 
     /// Whether the oldest generation is to be compacted: always (`-c`), or because `live` is more
@@ -238,14 +238,14 @@ impl Sizing {
             Compact::Above(percent) => live.total().0 as f64 > self.limit.whole().0 as f64 * percent / 100.0,
             Compact::Never => false,
         };
-        above || !self.limit.leaves_enough(live, Shape::Copying)
+        above || !self.limit.leaves_enough(live, MajorStrategy::Copying)
     }
 
-    fn fitting(&self, wanted: Bytes, live: Live, shape: Shape) -> Result<Bytes, OutOfMemory> {
-        if self.last_was_major && !self.limit.leaves_enough(live, shape) {
+    fn fitting(&self, wanted: Bytes, live: Live, strategy: MajorStrategy) -> Result<Bytes, OutOfMemory> {
+        if self.last_was_major && !self.limit.leaves_enough(live, strategy) {
             return Err(self.limit.exhausted(live.total()));
         }
-        Ok(self.limit.fitting(wanted, live, shape))
+        Ok(self.limit.fitting(wanted, live, strategy))
     }
 }
 

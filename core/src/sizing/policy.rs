@@ -1,7 +1,7 @@
 //! Policies: how far a heap should grow before a major collection. The limit says how far it can
 //! grow.
 
-use super::live::{Live, Shape};
+use super::live::{Live, MajorStrategy};
 use crate::words::Bytes;
 use std::time::Duration;
 
@@ -27,9 +27,9 @@ pub struct Measured {
 pub trait Policy: std::fmt::Debug + Send {
     /// The size to which the old generations may grow before they are collected, after their last
     /// collection left `live`.
-    fn old_limit(&self, live: Bytes, shape: Shape) -> Bytes;
+    fn old_limit(&self, live: Bytes, strategy: MajorStrategy) -> Bytes;
     /// The allocation area of a heap in which every collection is major.
-    fn area(&self, live: Live, shape: Shape) -> Bytes;
+    fn area(&self, live: Live, strategy: MajorStrategy) -> Bytes;
     /// The bytes that may be allocated before the next collection, when live data stay in place.
     fn growth(&self, live: Bytes) -> Bytes;
     /// Whether the allocation area grows into the memory that `-H` leaves.

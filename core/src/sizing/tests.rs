@@ -52,23 +52,23 @@ fn live(copied: usize) -> Live {
 fn the_allocation_area_shrinks_before_the_heap_is_exhausted() {
     let config = config(64 * MIB);
     let sizing = Sizing::new(&config, &heap(&config));
-    let area = |mib: usize| sizing.area(live(mib * MIB), Bytes(0), Shape::Copying);
+    let area = |mib: usize| sizing.area(live(mib * MIB), Bytes(0), MajorStrategy::Copying);
     assert_eq!(area(4).expect("fits"), Bytes(4 * MIB));
     let shrunk = area(28).expect("still fits");
     assert!(shrunk < Bytes(4 * MIB) && shrunk > Bytes(0), "{shrunk}");
     assert!(area(32).is_err());
     // Data that stay in place may be more: four fifths of the limit.
-    let area = |mib: usize| sizing.area(live(mib * MIB), Bytes(0), Shape::Compacting);
+    let area = |mib: usize| sizing.area(live(mib * MIB), Bytes(0), MajorStrategy::Compacting);
     let shrunk = area(52).expect("fits");
     assert!(shrunk >= Bytes(MIB) && shrunk < Bytes(4 * MIB), "{shrunk}");
     assert!(area(63).is_err());
     // A minor collection that leaves that much only makes a major one due.
     let mut sizing = Sizing::new(&config, &heap(&config));
     sizing.last_was_major = false;
-    let least = sizing.area(live(63 * MIB), Bytes(0), Shape::Compacting);
+    let least = sizing.area(live(63 * MIB), Bytes(0), MajorStrategy::Compacting);
     assert_eq!(least.expect("the least"), Bytes(4 * BLOCK.0));
-    assert!(sizing.major_is_urgent(live(63 * MIB), Young::default(), Shape::Compacting));
-    assert!(!sizing.major_is_urgent(live(30 * MIB), Young::default(), Shape::Compacting));
+    assert!(sizing.major_is_urgent(live(63 * MIB), Young::default(), MajorStrategy::Compacting));
+    assert!(!sizing.major_is_urgent(live(30 * MIB), Young::default(), MajorStrategy::Compacting));
 }
 
 #[test]
@@ -100,13 +100,13 @@ fn a_heap_of_fixed_size_grows_to_it() {
     // For any live data: half of the limit, or all, less an allocation area of 4 MiB and the side
     // tables.
     for mib in [0, 10, 25] {
-        let copying = sizing.old_limit(Bytes(mib * MIB), Shape::Copying).0 as f64 / MIB as f64;
-        let compacting = sizing.old_limit(Bytes(mib * MIB), Shape::Compacting).0 as f64 / MIB as f64;
+        let copying = sizing.old_limit(Bytes(mib * MIB), MajorStrategy::Copying).0 as f64 / MIB as f64;
+        let compacting = sizing.old_limit(Bytes(mib * MIB), MajorStrategy::Compacting).0 as f64 / MIB as f64;
         assert!((29.0..=30.0).contains(&copying), "{copying}");
         assert!((58.0..=60.0).contains(&compacting), "{compacting}");
     }
     let area = sizing
-        .area_of_one_generation(live(10 * MIB), Shape::Copying)
+        .area_of_one_generation(live(10 * MIB), MajorStrategy::Copying)
         .expect("fits");
     assert!(area.0 > 16 * MIB && area.0 < 22 * MIB, "{area}");
     let in_place = sizing.area_in_place(Bytes(40 * MIB)).expect("fits");
@@ -118,10 +118,13 @@ fn a_heap_of_fixed_size_grows_to_it() {
         ..fixed
     };
     let sizing = Sizing::new(&hinted, &heap(&hinted));
-    assert_eq!(sizing.old_limit(Bytes(MIB), Shape::Copying), Bytes(6 * MIB));
-    assert_eq!(sizing.old_limit(Bytes(20 * MIB), Shape::Copying), Bytes(21 * MIB));
+    assert_eq!(sizing.old_limit(Bytes(MIB), MajorStrategy::Copying), Bytes(6 * MIB));
     assert_eq!(
-        sizing.area(live(20 * MIB), Bytes(0), Shape::Copying),
+        sizing.old_limit(Bytes(20 * MIB), MajorStrategy::Copying),
+        Bytes(21 * MIB)
+    );
+    assert_eq!(
+        sizing.area(live(20 * MIB), Bytes(0), MajorStrategy::Copying),
         Ok(Bytes(4 * MIB))
     );
 }
@@ -133,15 +136,17 @@ fn hints_raise_the_allocation_area() {
         ..config(1024 * MIB)
     };
     let sizing = Sizing::new(&hinted, &heap(&hinted));
-    let area = sizing.area(live(10 * MIB), Bytes(0), Shape::Copying).expect("fits");
+    let area = sizing
+        .area(live(10 * MIB), Bytes(0), MajorStrategy::Copying)
+        .expect("fits");
     assert_eq!(area, hinted_area(Bytes(100 * MIB), Bytes(20 * MIB), 30));
 }
 
 /// The words that a collection has to announce before it begins.
-fn need(live: Live, young: Bytes, shape: Shape) -> Words {
-    let copied = match shape {
-        Shape::Copying => live.copied,
-        Shape::Compacting => live.young,
+fn need(live: Live, young: Bytes, strategy: MajorStrategy) -> Words {
+    let copied = match strategy {
+        MajorStrategy::Copying => live.copied,
+        MajorStrategy::Compacting => live.young,
     };
     (copied + young).to_words_up()
 }
@@ -168,11 +173,11 @@ proptest! {
         let Ok(runs) = occupy(&mut heap, limit * 256 * used / 100, most, freed) else { return Ok(()) };
         let held: usize = runs.iter().map(|run| run.bytes().0).sum();
         let live = Live { copied: Bytes(held), young: Bytes(held * young / 100), ..Live::default() };
-        let shape = if compacting { Shape::Compacting } else { Shape::Copying };
+        let strategy = if compacting { MajorStrategy::Compacting } else { MajorStrategy::Copying };
         let mut sizing = Sizing::new(&config, &heap);
-        let planned = sizing.area(live, Bytes(0), shape);
+        let planned = sizing.area(live, Bytes(0), strategy);
         let Ok(mut nursery) = Nursery::new(&mut heap, Bytes(0), &config) else { return Ok(()) };
-        if sizing.resize(&mut nursery, &mut heap, live, planned, shape).is_err() {
+        if sizing.resize(&mut nursery, &mut heap, live, planned, strategy).is_err() {
             return Ok(());
         }
         // Mutators allocate large objects until there is a collection.
@@ -182,7 +187,7 @@ proptest! {
             }
         }
         let lanes = 2 * generations.max(2) as usize;
-        let found = heap.prepare_to_copy(need(live, nursery.size(), shape), lanes);
+        let found = heap.prepare_to_copy(need(live, nursery.size(), strategy), lanes);
         prop_assert!(found.is_ok(), "{found:?} with {live:?} and a nursery of {}", nursery.size());
         prop_assert!(heap.blocks().accounting().committed() <= heap.limit());
     }
@@ -197,14 +202,14 @@ proptest! {
         let config = Config { allocation_area: Bytes(area * 1024), ..config(limit * MIB) };
         let mut sizing = Sizing::new(&config, &heap(&config));
         sizing.last_was_major = false;
-        let shape = if compacting { Shape::Compacting } else { Shape::Copying };
+        let strategy = if compacting { MajorStrategy::Compacting } else { MajorStrategy::Copying };
         lives.sort_unstable();
         let mut last: Option<(Live, Bytes)> = None;
         for (copied, young, large) in lives {
             let part = |percent: usize| Bytes(limit * MIB * percent / 100);
             let copied = part(copied);
             let live = Live { copied, young: Bytes(copied.0 * young / 100), large: part(large), slop: Bytes(0) };
-            let area = sizing.area(live, Bytes(0), shape).expect("a minor collection");
+            let area = sizing.area(live, Bytes(0), strategy).expect("a minor collection");
             if let Some((before, larger)) = last
                 && before.copied <= live.copied && before.young <= live.young && before.large <= live.large
             {

@@ -20,7 +20,6 @@ use crate::alloc::{Cells, SizeClass};
 use crate::block::{BlockRun, BlockState, Region, poison};
 use crate::capability::{Capabilities, Capability};
 use crate::heap::{Heap, OutOfMemory};
-use crate::mutant;
 use crate::words::{Addr, Bytes, Words};
 
 /// Blocks of the largest segments: 32 KiB, as GHC's.
@@ -93,10 +92,8 @@ impl CellSpace {
     /// Prepares for marking: takes the mutators' holes back, and clears the marks.
     pub fn condemn(&mut self, marks: &mut MarkBits, capabilities: Capabilities<'_, Cells>) {
         for (class, cells) in SizeClass::all().zip(&self.classes) {
-            for capability in capabilities.iter() {
-                if !mutant!("cells/hole-kept") {
-                    capability.alloc().leave_hole(class);
-                }
+            for capability in capabilities.iter().filter(|_| !mutant!("cells/hole-kept")) {
+                capability.alloc().leave_hole(class);
             }
             for run in &cells.segments {
                 if !mutant!("cells/marks-not-cleared") {
@@ -168,10 +165,8 @@ impl Class {
                 let live = marks.next_set(from, end).unwrap_or(end);
                 if live > from {
                     self.at = live;
-                    if mutant!("cells/hole-too-long") {
-                        return Some((from, Addr((live.0 + cell).min(end.0))));
-                    }
-                    return Some((from, live));
+                    let behind = mutant!("cells/hole-too-long", live => Addr((live.0 + cell).min(end.0)));
+                    return Some((from, behind));
                 }
                 from.0 += cell;
             }

@@ -6,7 +6,6 @@
 use super::{LargeObject, MarkBits};
 use crate::block::{BlockState, Region, poison};
 use crate::heap::{Heap, OutOfMemory};
-use crate::mutant;
 use crate::words::{Addr, Bytes, Words};
 
 /// Closures with block runs of their own.
@@ -52,7 +51,7 @@ impl LargeObjects {
     pub fn condemn(&mut self, marks: &mut MarkBits) {
         for object in &self.objects {
             let start = object.run.start();
-            if !mutant!("large/mark-not-cleared") {
+            if !mutant!("mark/large-mark-not-cleared") {
                 marks.clear(start, Addr(start.0 + 8));
             }
         }

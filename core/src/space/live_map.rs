@@ -30,7 +30,6 @@ use crate::block::{LARGE_OBJECT, MEGABLOCK, Shortage};
 use crate::closure::ClosureRef;
 use crate::heap::{Heap, OutOfMemory};
 use crate::memory::Table;
-use crate::mutant;
 use crate::profile::SideWords;
 use crate::sync::{Arc, MappedU8, MappedU64, Ordering::Relaxed};
 use crate::words::{Addr, Bytes, Words};
@@ -115,7 +114,7 @@ impl LiveMap {
         while left > 0 {
             let here = left.min(ENTRY);
             self.set::<PARALLEL>(entry, low_bits(here));
-            if !mutant!("compaction/overhang-lost") {
+            if !mutant!("compact/overhang-lost") {
                 self.overhang[entry].store(here as u8, Relaxed);
             }
             left -= here;

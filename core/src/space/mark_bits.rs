@@ -169,7 +169,13 @@ unsafe impl Marks for MarkBits {
 pub(crate) unsafe fn set_bits<const PARALLEL: bool>(entry: *const MappedU64, bits: u64) -> u64 {
     if PARALLEL {
         // SAFETY: the caller vouches for the entry. Relaxed: a bit says nothing about other memory.
-        unsafe { shared_word(entry.cast_mut().cast()) }.fetch_or(bits, Relaxed)
+        let entry = unsafe { shared_word(entry.cast_mut().cast()) };
+        if mutant!("models/marked-by-store") {
+            let before = entry.load(Relaxed);
+            entry.store(before | bits, Relaxed);
+            return before;
+        }
+        entry.fetch_or(bits, Relaxed)
     } else {
         // SAFETY: the caller vouches for the entry.
         let entry = unsafe { &*entry };

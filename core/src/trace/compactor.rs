@@ -88,7 +88,9 @@ impl<'m> Compactor<'m> {
 
     /// Updates the roots, and the weak slots whose referents live.
     pub fn update_roots(&self, roots: Roots<'_>) {
-        roots.for_each(|slot| self.update(slot));
+        if !mutant!("compact/root-forgotten") {
+            roots.for_each(|slot| self.update(slot));
+        }
         roots.for_each_weak(|slot| self.update(slot));
     }
 
@@ -103,7 +105,8 @@ impl<'m> Compactor<'m> {
     /// Moves everything to its place, and updates all slots.
     pub fn slide(&mut self) {
         let map = self.map.view();
-        if let Some(side_words) = self.map.side_words() {
+        let side_words = self.map.side_words();
+        if let Some(side_words) = side_words.filter(|_| !mutant!("profiles/side-words-not-slid")) {
             for chunk in self.lanes.iter().flatten() {
                 // SAFETY: everything is planned, and nothing has moved.
                 unsafe { move_side_words(*chunk, map, side_words) };
@@ -117,11 +120,15 @@ impl<'m> Compactor<'m> {
     pub fn finish(self, heap: &mut Heap, steps: &mut Steps) -> Compacted {
         let [scanned, flat] = self.ends;
         for chunk in self.lanes.iter().flatten() {
-            self.map
-                .clear(chunk.run.start(), chunk.end.align_up(Bytes(ENTRY_BYTES)));
+            if !mutant!("compact/map-kept") {
+                self.map
+                    .clear(chunk.run.start(), chunk.end.align_up(Bytes(ENTRY_BYTES)));
+            }
         }
         for start in self.large.iter().map(|large| large.run.start()) {
-            self.map.clear(start, start + Bytes(ENTRY_BYTES));
+            if !mutant!("compact/large-kept") {
+                self.map.clear(start, start + Bytes(ENTRY_BYTES));
+            }
         }
         let step = steps.step_mut(self.number);
         let mut freed = self.dead_large;
@@ -156,7 +163,8 @@ fn plan_lane(chunks: &mut [Chunk], map: &mut LiveMap) -> Vec<Addr> {
         while at < chunk.end {
             let words = map.words_beginning(at);
             if words.0 > 0 {
-                if free.0 + words.0 * 8 > limit.0 {
+                let needed = mutant!("compact/torn-apart", words.0 * 8 => 1);
+                if free.0 + needed > limit.0 {
                     let next = chunks[ends.len()].run;
                     ends.push(next.start());
                     (free, limit) = (next.start(), next.end());
@@ -242,6 +250,7 @@ unsafe fn slide_with_popcnt(large: &[LargeObject], lanes: &[Vec<Chunk>; 2], map:
 /// address.
 #[inline(always)]
 unsafe fn slide_all(large: &[LargeObject], lanes: &[Vec<Chunk>; 2], map: LiveView<'_>) -> Words {
+    let large = mutant!("compact/large-forgotten", large => &[]);
     for large in large {
         // SAFETY: a live large object, which is not moved.
         let extent = unsafe { ClosureRef(large.run.start().as_mut_ptr()).extent() };

@@ -62,8 +62,10 @@ impl<'h> Evacuator<'h> {
     pub fn condemn(heap: &'h mut Heap, nursery: &mut Nursery, steps: &mut Steps, last: u8) -> Result<Self, NotBegun> {
         let copied: usize = (1..=last).map(|number| steps.step(number).copied_words().0).sum();
         let oldest = steps.oldest();
-        heap.prepare_to_copy(nursery.words() + Words(copied), 2 * usize::from(oldest))
-            .map_err(NotBegun)?;
+        let prepared = heap.prepare_to_copy(nursery.words() + Words(copied), 2 * usize::from(oldest));
+        if !mutant!("memory/begun-without") {
+            prepared.map_err(NotBegun)?;
+        }
         let (mut from_space, mut from_large) = (Vec::new(), nursery.reset());
         let mut opened = Vec::with_capacity(2 * usize::from(oldest));
         for number in 1..=oldest {
@@ -104,7 +106,9 @@ impl<'h> Evacuator<'h> {
     /// there. That step must not be condemned, and nothing has been traced yet.
     pub fn promote_everything(&mut self) {
         debug_assert!(self.last_condemned < self.copier.oldest(), "nothing is older");
-        self.copier.promote_everything();
+        if !mutant!("compact/not-promoted") {
+            self.copier.promote_everything();
+        }
     }
 
     /// Evacuates a root.
@@ -188,7 +192,7 @@ impl<'h> Evacuator<'h> {
         };
         let (states, heap) = (self.copier.states(), self.copier.heap());
         let mut heap = heap.lock();
-        if let Some(side_words) = heap.side_words() {
+        if let Some(side_words) = heap.side_words().filter(|_| !mutant!("profiles/side-words-not-copied")) {
             // SAFETY: all that lives has been copied, and nothing of from-space was freed.
             unsafe { side_words.follow_copies(states) };
         }
@@ -198,7 +202,11 @@ impl<'h> Evacuator<'h> {
         }
         // Chunks with room left come last, where the next collection looks for them.
         let mut parts = Vec::new();
-        for (number, copier) in std::iter::once(self.copier).chain(self.others).enumerate() {
+        let others = self
+            .others
+            .into_iter()
+            .filter(|_| !mutant!("shared/lanes-of-others-lost"));
+        for (number, copier) in std::iter::once(self.copier).chain(others).enumerate() {
             let end = copier.finish();
             work.remembered += end.remembered_seen;
             let mut copied_by_all = 0;
@@ -218,8 +226,9 @@ impl<'h> Evacuator<'h> {
                 thread.copied = Words(copied_by_all).to_bytes().0 as u64;
             }
             if let Some(set) = sets.get(number % sets.len().max(1)) {
+                let skipped = usize::from(mutant!("copy/remembered-dropped"));
                 end.remembered
-                    .drain(|_, slots| slots.iter().for_each(|&slot| set.push(slot)));
+                    .drain(|_, slots| slots.iter().skip(skipped).for_each(|&slot| set.push(slot)));
             }
         }
         for (index, part) in parts {
@@ -227,7 +236,7 @@ impl<'h> Evacuator<'h> {
         }
         for large in self.from_large {
             let state = states.of(large.run.start());
-            if state.is_condemned() {
+            if state.is_condemned() || mutant!("memory/freed-too-early") && large.words.0 % 2 == 0 {
                 heap.blocks.free(large.run);
             } else {
                 heap.set_state(large.run, state.reached(false));
@@ -238,7 +247,10 @@ impl<'h> Evacuator<'h> {
         }
         // Freed last to first, so that the next collection's to-space gets them in the order they
         // were filled.
-        self.from_space.into_iter().rev().for_each(|run| heap.blocks.free(run));
+        let from_space = self.from_space.into_iter().rev();
+        from_space
+            .filter(|_| !mutant!("memory/never-freed"))
+            .for_each(|run| heap.blocks.free(run));
         // The rest of the collection may need memory of another kind.
         heap.blocks.end_promise();
         steps.account(work)

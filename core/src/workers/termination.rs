@@ -79,7 +79,9 @@ impl Termination {
     #[inline]
     pub fn work_added(&self) {
         // R1: either this load sees the sleeper, or the sleeper's last look sees the item.
-        fence(SeqCst);
+        if !mutant!("models/added-without-fence") {
+            fence(SeqCst);
+        }
         if self.sleepers.load(Relaxed) > 0 {
             self.wake_one();
         }
@@ -88,7 +90,9 @@ impl Termination {
     #[cold]
     fn wake_one(&self) {
         // R2: with the lock held once, a sleeper that has taken its last look is asleep.
-        drop(self.sleep_lock.lock());
+        if !mutant!("models/sleeper-not-asleep") {
+            drop(self.sleep_lock.lock());
+        }
         self.wake.notify_one();
     }
 
@@ -108,7 +112,8 @@ impl Termination {
     pub fn leave_busy(&self) {
         // R3. Release: a worker that sees the 0 sees all that was done. Acquire: the last worker
         // sees the others' work.
-        if self.busy.fetch_sub(1, AcqRel) == 1 {
+        let ordering = mutant!("models/leave-relaxed", AcqRel => Relaxed);
+        if self.busy.fetch_sub(1, ordering) == 1 && !mutant!("models/end-not-announced") {
             drop(self.sleep_lock.lock());
             self.wake.notify_all();
         }
@@ -118,8 +123,13 @@ impl Termination {
     pub fn try_become_busy(&self) -> bool {
         // R4. Acquire: a caller that finds the 0 here, because a queue did not look empty to it,
         // sees all that was done, as in `is_terminated`.
+        if mutant!("models/steals-without-joining") {
+            return !self.is_terminated();
+        }
+        let failure = mutant!("models/end-by-joining-relaxed", Acquire => Relaxed);
+        let may_join = |busy| busy > 0 || mutant!("models/joins-after-the-end");
         self.busy
-            .fetch_update(Relaxed, Acquire, |busy| (busy > 0).then_some(busy + 1))
+            .fetch_update(Relaxed, failure, |busy| may_join(busy).then_some(busy + 1))
             .is_ok()
     }
 
@@ -137,7 +147,7 @@ impl Termination {
     /// Whether no worker is busy, nor will ever be.
     pub fn is_terminated(&self) -> bool {
         // R3, R5.
-        self.busy.load(Acquire) == 0
+        self.busy.load(mutant!("models/end-not-acquired", Acquire => Relaxed)) == 0
     }
 
     /// Waits a little after `tries` vain attempts to find work: spins, yields, or sleeps until an
@@ -153,7 +163,9 @@ impl Termination {
         let mut lock = self.sleep_lock.lock();
         self.sleepers.fetch_add(1, Relaxed);
         // R1: the counterpart of the fence in `work_added`.
-        fence(SeqCst);
+        if !mutant!("models/sleep-without-fence") {
+            fence(SeqCst);
+        }
         if !self.is_terminated() && !has_work() {
             self.wake.wait(&mut lock);
         }

@@ -235,7 +235,9 @@ unsafe fn capabilities<'a, A>(
     participants: &'a [Arc<Participant<A>>],
     idle: &'a [CapabilityData<A>],
 ) -> Vec<Capability<'a, A>> {
-    let inside = participants.iter().filter_map(|participant| {
+    let idle = mutant!("threads/idle-forgotten", idle => &[]);
+    let forgotten = usize::from(mutant!("threads/one-member-forgotten"));
+    let inside = participants.iter().skip(forgotten).filter_map(|participant| {
         // SAFETY: null for a thread that only looks; else it lies in the mutator of a thread that is stopped, and its changes
         // are to cells.
         unsafe { participant.capability.as_ref() }

@@ -60,7 +60,7 @@ impl<M: MutatorKind> World<M> {
     }
 
     pub(super) fn wait_while_stopping(&self, state: &mut Locked<'_, M>) {
-        while state.stopping {
+        while state.stopping && !mutant!("threads/blocked-comes-back-early") {
             self.resumed.wait(state);
         }
     }
@@ -85,7 +85,7 @@ impl<M: MutatorKind> World<M> {
                 }
             });
         }
-        while state.running > 0 {
+        while state.running > 0 && !mutant!("threads/collects-beside-runners") {
             self.all_stopped.wait(state);
         }
         Stop {
@@ -120,6 +120,8 @@ impl<M: MutatorKind> Drop for Stop<'_, '_, M> {
         if let Some(session) = self.session {
             self.world.resume(self.state, session);
         }
-        self.world.resumed.notify_all();
+        if !mutant!("threads/not-woken") {
+            self.world.resumed.notify_all();
+        }
     }
 }

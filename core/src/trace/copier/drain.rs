@@ -110,6 +110,7 @@ impl Copier<'_> {
                     self.scavenge_lane::<true>(step, First::Slots(slots), Some(queue));
                 }
                 WorkItem::Roots(slots) => slots.for_each(|slot| self.evacuate_root::<true>(slot)),
+                WorkItem::Remembered(_) if mutant!("shared/remembered-forgotten") => {}
                 WorkItem::Remembered(run) => self.remembered_slots::<true>(run.slots()),
             }
         }
@@ -130,7 +131,9 @@ impl Copier<'_> {
         for (closure, step) in self.large.drain(..) {
             // SAFETY: large objects that were reached are whole closures.
             let slots = SlotRange::of(unsafe { closure.extent() });
-            push_slices(queue, slots, |slice| WorkItem::Slots(slice, step));
+            if !mutant!("shared/slices-forgotten") {
+                push_slices(queue, slots, |slice| WorkItem::Slots(slice, step));
+            }
         }
         self.pending.words = Words(0);
     }
@@ -192,7 +195,9 @@ pub(in crate::trace) fn phase_of<'h>(
     let handles = std::mem::replace(&mut roots.handles, SlotRange::EMPTY);
     ParallelPhase::new(workers, owned, |queue| {
         copier.push_pending(queue);
-        push_slices(queue, handles, WorkItem::Roots);
+        if !mutant!("shared/handles-forgotten") {
+            push_slices(queue, handles, WorkItem::Roots);
+        }
         for slots in roots.chunks.iter().flat_map(|slots| slots.chunks(REMEMBERED_SLICE)) {
             // SAFETY: the chunks are kept until the collection is over.
             queue.push(WorkItem::Remembered(unsafe { RememberedSlots::new(slots) }));

@@ -247,7 +247,8 @@ impl<'h> Copier<'h> {
         unsafe {
             let closure = slot.load();
             if self.states.of(closure.addr()).is_condemned() {
-                let dead = ClosureRef(std::ptr::null_mut());
+                let null = ClosureRef(std::ptr::null_mut());
+                let dead = mutant!("copy/weak-handle-kept", null => closure);
                 slot.store(closure.header().forwarded_to().unwrap_or(dead));
             }
         }
@@ -366,7 +367,7 @@ impl<'h> Copier<'h> {
             drop(heap);
             // SAFETY: large objects are never forwarded, so this is a whole closure.
             let extent = unsafe { closure.extent() };
-            if extent.slots > 0 {
+            if extent.slots > 0 && !mutant!("copy/large-not-scavenged") {
                 self.large.push((closure, dest));
                 self.pending.words += Words(extent.slots);
             }
@@ -434,7 +435,7 @@ unsafe fn forward<const PARALLEL: bool>(
     // SAFETY: the caller's promise.
     unsafe {
         if !PARALLEL {
-            *closure.0 = to.0 as u64;
+            *closure.0 = mutant!("copy/not-forwarded", to.0 as u64 => header.0);
         } else if let Err(other) = closure.forward_shared(header, to) {
             buffer.free = to.0;
             return Copied::Lost(other);
@@ -458,6 +459,7 @@ fn refill(
     if let Some(range) = workspace.left_to_scan(buffer) {
         match queue {
             Some(queue) => queue.push(WorkItem::Closures(range, workspace.step())),
+            None if mutant!("copy/range-forgotten") => {}
             None => {
                 pending.words += range.words();
                 workspace.unscanned.push(range);

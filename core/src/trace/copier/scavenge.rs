@@ -122,7 +122,8 @@ impl Copier<'_> {
                     let closure = unsafe { slot.load() };
                     let state = states.of(closure.addr());
                     if state.is_condemned() {
-                        let leaves_lane = state.0 >= stays_below;
+                        let is_copied = mutant!("copy/large-copied") && state.is_large();
+                        let leaves_lane = state.0 >= stays_below && !is_copied;
                         // Not as a `QueuedSlot`: its address would wait for the state of the block.
                         if scan.slots.is_empty() && scan.closures.is_empty() {
                             break (slot, leaves_lane);
@@ -133,7 +134,7 @@ impl Copier<'_> {
                         if let Some(oldest) = ring.push(found) {
                             break (oldest.slot(), oldest.leaves_lane());
                         }
-                    } else if state.step() < holder {
+                    } else if state.step() < holder && !mutant!("copy/settled-not-remembered") {
                         self.promoted_past(slot);
                     }
                 } else if let Some(extent) = scan.closures.next() {
@@ -167,7 +168,7 @@ impl Copier<'_> {
                 let header = load_header::<PARALLEL>(closure);
                 if let Some(to) = header.forwarded_to() {
                     slot.store(to);
-                    if holder >= FIRST_OLD_STEP {
+                    if holder >= FIRST_OLD_STEP && !mutant!("copy/forwarded-not-remembered") {
                         self.remember_if_younger(slot, to, holder);
                     }
                     continue;
@@ -216,7 +217,7 @@ impl Copier<'_> {
         if let Some(range) = scan.open.claim() {
             return Next::Range(range);
         }
-        if let Some(newest) = ring.pop_newest() {
+        if let Some(newest) = ring.pop_newest().filter(|_| !mutant!("copy/ring-forgotten")) {
             return Next::Slot(newest);
         }
         if let Some(held) = scan.held.take() {
@@ -271,7 +272,7 @@ impl Copier<'_> {
     /// States of condemned blocks less than this are of small closures that come to the step of a
     /// holder in `holder`.
     fn stays_below(&self, holder: u8) -> u8 {
-        let first_past = if holder == self.oldest() {
+        let first_past = if holder == self.oldest() || mutant!("copy/all-to-one-step") {
             BlockState::STEP_OUTSIDE
         } else {
             holder
@@ -285,7 +286,7 @@ impl Copier<'_> {
 #[inline(never)]
 fn share_half(mut range: ClosureRange, step: u8, queue: WorkQueue<'_, WorkItem>) -> ClosureRange {
     let half = range.split_half();
-    if !half.is_empty() {
+    if !half.is_empty() && !mutant!("shared/half-forgotten") {
         queue.push(WorkItem::Closures(half, step));
     }
     range

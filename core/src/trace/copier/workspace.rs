@@ -88,7 +88,8 @@ impl CopyBuffer {
 
     /// Lets the scan go on where it was held.
     pub fn resume(&mut self, held: HeldScan) {
-        self.scan = held.0.as_ptr();
+        let from = held.0.as_ptr();
+        self.scan = mutant!("shared/held-range-forgotten", from => self.free);
     }
 
     /// Where the scan is, for progress to be noticed.

@@ -95,7 +95,8 @@ impl Dropped {
     }
 
     fn next_of_pass(&self, marks: &impl Marks) -> Option<Addr> {
-        marks.next_marked(self.pass, self.pass_last + Words(1))
+        let last = Words(usize::from(!mutant!("mark/interval-short")));
+        marks.next_marked(self.pass, self.pass_last + last)
     }
 
     /// Ends the pass. The part that it has not come to, if there is one, remains.
@@ -112,7 +113,8 @@ impl Dropped {
 
     fn add(&mut self, at: Addr) {
         if at >= self.pass {
-            self.pass_last = self.pass_last.max(at);
+            let ahead = mutant!("mark/ahead-forgotten", at => Addr::NULL);
+            self.pass_last = self.pass_last.max(ahead);
         } else {
             self.first = self.first.min(at);
             self.last = self.last.max(at);
@@ -149,7 +151,7 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
                 return Drained::WorthSharing;
             }
             // The newest has not come into the cache yet.
-            let Some(closure) = self.ring.pop_oldest() else {
+            let Some(closure) = self.ring.pop_oldest().filter(|_| !mutant!("mark/ring-forgotten")) else {
                 return Drained::All;
             };
             // SAFETY: `found` puts nothing but closures into the ring.
@@ -202,7 +204,8 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
                 let half = span.len() / 2;
                 queue.push(span.split_front(half));
             } else if several {
-                self.stack.take_oldest().into_iter().for_each(|span| queue.push(span));
+                let span = self.stack.take_oldest().filter(|_| !mutant!("shared/span-forgotten"));
+                span.into_iter().for_each(|span| queue.push(span));
             }
         }
     }
@@ -250,7 +253,9 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
     #[cold]
     #[inline(never)]
     fn drop_span(&mut self, at: Addr) {
-        self.dropped.add(at);
+        if !mutant!("mark/dropped-forgotten") {
+            self.dropped.add(at);
+        }
     }
 
     /// Finds the referents of the slots of a span, or of its first piece.
@@ -258,8 +263,10 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
     fn scan<const PARALLEL: bool>(&mut self, mut span: Span) {
         if span.len() > PIECE {
             let piece = span.split_front(PIECE);
-            // There is room: the span was taken from the stack just now.
-            let _ = self.stack.push(span);
+            if !mutant!("mark/rest-forgotten") {
+                // There is room: the span was taken from the stack just now.
+                let _ = self.stack.push(span);
+            }
             span = piece;
         }
         for slot in span {

@@ -162,7 +162,9 @@ impl<'m, M: Marks> Marker<'m, M> {
             self.marked.closures += marker.closures;
             self.marked.words += marker.words;
             self.marked.large += marker.large;
-            first.dropped.join(marker.dropped);
+            if !mutant!("shared/dropped-by-others") {
+                first.dropped.join(marker.dropped);
+            }
         }
         // A rescan may lead to as much again.
         first.share_at = first.words + SHARE_AFTER;
@@ -173,7 +175,8 @@ impl<'m, M: Marks> Marker<'m, M> {
         // SAFETY: as for `root`; null may be stored.
         unsafe {
             let referent = slot.slot().load();
-            if !referent.is_null() && !self.marks.is_marked(referent.addr()) {
+            let keeps = referent.is_null() || mutant!("mark/weak-kept");
+            if !keeps && !self.marks.is_marked(referent.addr()) {
                 slot.slot().store(ClosureRef(std::ptr::null_mut()));
             }
         }

@@ -10,7 +10,7 @@ use gclab_core::collector::{
 use gclab_core::config::{AREA, Config, Parameter};
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, OutOfMemory};
-use gclab_core::sizing::{Live, Shape, Sizing, Young};
+use gclab_core::sizing::{Live, MajorStrategy, Sizing, Young};
 use gclab_core::space::{Nursery, Region, Steps};
 use gclab_core::trace::{self, Evacuator};
 use gclab_core::words::{Addr, Bytes, Words};
@@ -42,9 +42,9 @@ unsafe impl Collector for Clockwork {
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
         let mut sizing = Sizing::new(config, heap);
-        let area = sizing.area(Live::default(), Bytes::ZERO, Shape::Copying);
+        let area = sizing.area(Live::default(), Bytes::ZERO, MajorStrategy::Copying);
         Ok(Clockwork {
-            nursery: sizing.nursery(heap, config, area, Shape::Copying)?,
+            nursery: sizing.nursery(heap, config, area, MajorStrategy::Copying)?,
             steps: Steps::new(2),
             sizing,
             ticks: 0,
@@ -67,7 +67,7 @@ impl Collect for Clockwork {
         self.nursery.leave(pause.capabilities);
         self.ticks += 1;
         let (live, young) = (Live::of(&self.steps), Young::of(&self.nursery));
-        let urgent = self.sizing.major_is_urgent(live, young, Shape::Copying);
+        let urgent = self.sizing.major_is_urgent(live, young, MajorStrategy::Copying);
         let major = self.ticks >= PERIOD || urgent || pause.cause.forces_major();
         let generation = u32::from(major);
 
@@ -90,10 +90,10 @@ impl Collect for Clockwork {
         });
         self.sizing.note(pause, &outcome);
         let live = Live::of(&self.steps);
-        let area = self.sizing.area(live, Bytes::ZERO, Shape::Copying);
+        let area = self.sizing.area(live, Bytes::ZERO, MajorStrategy::Copying);
         let room = self
             .sizing
-            .resize(&mut self.nursery, pause.heap, live, area, Shape::Copying);
+            .resize(&mut self.nursery, pause.heap, live, area, MajorStrategy::Copying);
         outcome.exhausted = room.err();
         Ok(outcome)
     }
