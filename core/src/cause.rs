@@ -2,8 +2,7 @@
 //! exchange.
 
 use crate::block::OutOfMemory;
-use crate::words::Bytes;
-use gclab_stats::Shared;
+use gclab_stats::Work;
 
 /// Why a collection happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,31 +47,24 @@ pub enum Refill {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotBegun(pub OutOfMemory);
 
-/// The collector's figures of a collection, in addition to those that the heap counts itself.
+/// A collector's account of a collection.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outcome {
-    /// The oldest generation that was collected.
-    pub generation: u32,
-    /// Whether everything was collected.
-    pub major: bool,
-    /// Bytes that closures were copied (or moved) to.
-    pub copied: Bytes,
-    /// Of these, bytes copied into a generation that was not itself collected; none in a major
-    /// collection.
-    pub promoted: Bytes,
-    /// Live bytes, as far as they are known: uncollected generations count whole.
-    pub live: Bytes,
-    /// Of the live, bytes of large objects.
-    pub large: Bytes,
-    /// Bytes of blocks that hold live closures beyond the closures themselves.
-    pub slop: Bytes,
+    /// The work that it did, for its record.
+    pub work: Work,
     /// The oldest generation will be collected where it lies, so no room for a copy of it need be
     /// kept.
     pub in_place: bool,
-    /// Entries of remembered sets that were visited.
-    pub remembered: u64,
-    /// How several threads shared the work, if the collector can have that.
-    pub shared: Shared,
     /// The heap is intact, but there is no room to go on.
     pub exhausted: Option<OutOfMemory>,
+}
+
+impl From<Work> for Outcome {
+    /// The outcome of a collection after which there is room to go on, and to copy.
+    fn from(work: Work) -> Outcome {
+        Outcome {
+            work,
+            ..Outcome::default()
+        }
+    }
 }

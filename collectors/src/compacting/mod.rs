@@ -19,7 +19,7 @@
 use crate::copying::Generational;
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NotBegun, Outcome, Pause,
-    Refill,
+    Refill, Work,
 };
 use gclab_core::config::{AREA, COMPACTION, Compact, Config, GENERATIONS, MAX_GENERATIONS, SHARING, SIZING};
 use gclab_core::events::Phase;
@@ -86,7 +86,7 @@ impl Collect for Compacting {
             let copied = self.spaces.copy(pause, generation);
             copied.or_else(|_| self.compact(pause))?
         };
-        if outcome.major {
+        if outcome.work.major {
             self.spaces.choose_strategy();
         }
         outcome.exhausted = self.spaces.set_limits(pause, &outcome).err();
@@ -124,13 +124,14 @@ impl Compacting {
 
         let mut shared = copied.shared.clone();
         shared += marked.shared;
-        Ok(Outcome {
+        let work = Work {
             generation: u32::from(steps.oldest()) - 1,
             major: true,
-            copied: (copied.copied + compacted.moved).to_bytes(),
+            copied: copied.copied + compacted.moved.to_bytes(),
             promoted: Bytes(0),
             shared,
-            ..copied.outcome(steps)
-        })
+            ..copied
+        };
+        Ok(steps.account(work).into())
     }
 }

@@ -14,14 +14,14 @@
 
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NotBegun, Outcome, Pause,
-    Refill,
+    Refill, Work,
 };
 use gclab_core::config::{AREA, Config, GENERATIONS, MAX_GENERATIONS, SHARING, SIZING};
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::{Live, MajorStrategy, Sizing, Young};
 use gclab_core::space::{Nursery, Region, Steps};
-use gclab_core::trace::{self, Evacuated, Evacuator};
+use gclab_core::trace::{self, Evacuator};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::workers::{GcThreads, ParallelPolicy, Workers};
 
@@ -124,18 +124,19 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         trace::live_and_remembered(&mut evacuator, pause.capabilities, pause.roots, |phase| {
             pause.events.phase(phase);
         });
-        let done = evacuator.finish(&mut self.steps, pause.capabilities);
+        let work = evacuator.finish(&mut self.steps, pause.capabilities);
         pause.events.phase(Phase::Released);
 
-        self.copied[generation as usize] = done.copied.to_bytes();
+        self.copied[generation as usize] = work.copied;
         if generation == 0 {
-            self.promoted = done.promoted;
+            self.promoted = work.promoted.to_words_up();
         }
-        Ok(Outcome {
+        let major = generation == self.oldest();
+        Ok(Outcome::from(Work {
             generation,
-            major: generation == self.oldest(),
-            ..done.outcome(&self.steps)
-        })
+            major,
+            ..work
+        }))
     }
 
     /// After a collection: the limits for the next one follow from its `outcome`.
@@ -148,7 +149,7 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         let area = if self.generations == 1 {
             self.sizing.area_of_one_generation(live, self.strategy)
         } else {
-            if outcome.major {
+            if outcome.work.major {
                 let oldest = self.steps.step(self.steps.oldest());
                 self.old_limit = self.sizing.old_limit(oldest.words().to_bytes(), self.strategy);
             }
@@ -223,7 +224,7 @@ impl Generational<true> {
     }
 
     /// Copies all that lives in younger generations into the oldest one.
-    pub(crate) fn promote_all(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Evacuated, NotBegun> {
+    pub(crate) fn promote_all(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Work, NotBegun> {
         let last = self.steps.oldest() - 1;
         let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last)?;
         evacuator.promote_everything();
@@ -261,11 +262,9 @@ impl Generational<true> {
     }
 
     /// `outcome` in terms of the generations that were asked for, and of the next major collection.
-    pub(crate) fn as_asked(&self, outcome: Outcome) -> Outcome {
-        Outcome {
-            generation: outcome.generation.min(self.generations - 1),
-            in_place: self.strategy == MajorStrategy::Compacting,
-            ..outcome
-        }
+    pub(crate) fn as_asked(&self, mut outcome: Outcome) -> Outcome {
+        outcome.work.generation = outcome.work.generation.min(self.generations - 1);
+        outcome.in_place = self.strategy == MajorStrategy::Compacting;
+        outcome
     }
 }

@@ -7,7 +7,7 @@
 //! Memory at the worst: (2 + F) × live with F × live of allocation area.
 
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Collect, Collector, Description, NoBarrier, NotBegun, Outcome, Pause, Refill,
+    Bump, Capabilities, Capability, Collect, Collector, Description, NoBarrier, NotBegun, Outcome, Pause, Refill, Work,
 };
 use gclab_core::config::{AREA, Config, Parameter, SIZING};
 use gclab_core::events::Phase;
@@ -66,13 +66,10 @@ impl Collect for TwoSpace {
         let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.survivors, 1)?;
         pause.events.phase(Phase::Condemned);
         trace::live(&mut evacuator, pause.roots, |phase| pause.events.phase(phase));
-        let done = evacuator.finish(&mut self.survivors, pause.capabilities);
+        let work = evacuator.finish(&mut self.survivors, pause.capabilities);
         pause.events.phase(Phase::Released);
 
-        let mut outcome = Outcome {
-            major: true,
-            ..done.outcome(&self.survivors)
-        };
+        let mut outcome = Outcome::from(Work { major: true, ..work });
         self.sizing.note(pause, &outcome);
         let live = Live::of(&self.survivors);
         let area = self.sizing.area_of_one_generation(live, MajorStrategy::Copying);

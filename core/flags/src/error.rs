@@ -1,8 +1,9 @@
-//! What is wrong with a flag, in words that say what would be right.
+//! Errors of flags. Each message says which values would be right.
 
 use super::nearest::list;
 
-/// A flag that cannot be taken as given. `flag` is as its user writes it: `-A` on a command line, `A` in an experiment file.
+/// A flag that cannot be taken as given. `flag` is as its user writes it: `-A` on a command line,
+/// `A` in an experiment file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FlagError {
     /// Neither gclab nor GHC has this flag.

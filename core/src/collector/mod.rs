@@ -22,6 +22,7 @@ pub use crate::cause::{Cause, NotBegun, Outcome, Refill};
 pub use crate::kind::{MutatorKind, Plain};
 pub use crate::roots::{RootSlot, Roots};
 pub use chosen::Chosen;
+pub use gclab_stats::Work;
 pub use list::{CollectorList, CollectorVisitor};
 pub use observed::Observed;
 pub use pause::{Pause, Since};

@@ -162,8 +162,8 @@ impl Termination {
     fn sleep(&self, has_work: impl FnOnce() -> bool) {
         let mut lock = self.sleep_lock.lock();
         self.sleepers.fetch_add(1, Relaxed);
-        // R1: the counterpart of the fence in `work_added`. (No model fails without it: the deque has
-        // a fence of its own where `has_work` looks at it, but does not promise that.)
+        // R1: the counterpart of the fence in `work_added`. (No model fails without it: the deque
+        // has a fence of its own where `has_work` looks at it, but does not promise that.)
         fence(SeqCst);
         if !self.is_terminated() && !has_work() {
             self.wake.wait(&mut lock);

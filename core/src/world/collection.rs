@@ -19,7 +19,7 @@ use crate::roots::handles::HandleTable;
 use crate::session::{Participant, Session};
 use crate::sync::Arc;
 use crate::words::Bytes;
-use gclab_stats::{Memory, Work};
+use gclab_stats::Memory;
 use std::time::Duration;
 
 impl<M: MutatorKind> World<M> {
@@ -165,12 +165,13 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
     fn end(&mut self, cause: Cause, outcome: Option<&Outcome>) -> Bytes {
         self.handles.end_collection();
         let heap = &mut self.state.heap;
-        let left = outcome.filter(|outcome| outcome.major).map(|outcome| {
+        let left = outcome.filter(|outcome| outcome.work.major).map(|outcome| {
+            let work = &outcome.work;
             let blocks = heap.blocks().accounting().blocks_in_use as usize * BLOCK.0;
             AfterMajor {
-                preallocated: Bytes(blocks).saturating_sub(outcome.live + outcome.slop),
-                copied: outcome.live - outcome.large + outcome.slop,
-                large: outcome.large,
+                preallocated: Bytes(blocks).saturating_sub(work.live + work.slop),
+                copied: work.live - work.large + work.slop,
+                large: work.large,
                 in_place: outcome.in_place,
             }
         });
@@ -195,17 +196,7 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
                 returned,
                 resident: None,
             },
-            work: Work {
-                generation: outcome.generation,
-                major: outcome.major,
-                copied: outcome.copied,
-                promoted: outcome.promoted,
-                live: outcome.live,
-                large: outcome.large,
-                slop: outcome.slop,
-                remembered: outcome.remembered,
-                shared: outcome.shared,
-            },
+            work: outcome.work,
         };
         let collection = state.recorder.gc_end(ended);
         if state.events.is_empty() {

@@ -5,7 +5,7 @@
 
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NotBegun, Outcome, Pause,
-    Refill,
+    Refill, Work,
 };
 use gclab_core::config::{AREA, Config, Parameter};
 use gclab_core::events::Phase;
@@ -78,17 +78,17 @@ impl Collect for Clockwork {
         trace::live_and_remembered(&mut evacuator, pause.capabilities, pause.roots, |phase| {
             pause.events.phase(phase);
         });
-        let done = evacuator.finish(&mut self.steps, pause.capabilities);
+        let work = evacuator.finish(&mut self.steps, pause.capabilities);
         pause.events.phase(Phase::Released);
 
         if major {
             self.ticks = 0;
         }
-        let mut outcome = Outcome {
+        let mut outcome = Outcome::from(Work {
             generation,
             major,
-            ..done.outcome(&self.steps)
-        };
+            ..work
+        });
         self.sizing.note(pause, &outcome);
         let live = Live::of(&self.steps);
         let area = self.sizing.area(live, Bytes::ZERO, MajorStrategy::Copying);

@@ -92,7 +92,7 @@ impl Collect for MarkSweep {
 
         let mut outcome = marked.outcome(self.cells.held() + self.large.held());
         self.sizing.note(pause, &outcome);
-        match self.sizing.area_in_place(outcome.live) {
+        match self.sizing.area_in_place(outcome.work.live) {
             Ok(area) => self.area = area,
             Err(error) => outcome.exhausted = Some(error),
         }
