@@ -21,7 +21,7 @@ pub enum FlagError {
         word: String,
         /// The flag of GHC's.
         flag: String,
-        /// What it means there.
+        /// The meaning that it has there.
         meaning: &'static str,
     },
     /// The value is not of the flag's type.
@@ -33,7 +33,7 @@ pub enum FlagError {
         value: String,
         /// The type, with its article.
         wanted: &'static str,
-        /// What a value looks like.
+        /// The form of a value.
         write: &'static str,
         /// A flag with a value that is right.
         example: String,
@@ -55,7 +55,7 @@ pub enum FlagError {
     MissingValue {
         /// The flag.
         flag: String,
-        /// What a value looks like.
+        /// The form of a value.
         write: &'static str,
         /// A flag with a value that is right.
         example: String,
@@ -86,7 +86,7 @@ pub enum FlagError {
         /// The flag as typed.
         flag: String,
     },
-    /// The chosen collector cannot do what the flag asks.
+    /// The chosen collector does not honour the flag.
     #[error(
         "{flag}: the {collector} collector does not honour this flag; {}",
         other_collectors(collector, others, honours)
@@ -106,7 +106,7 @@ pub enum FlagError {
     Conflict {
         /// The flag with its value.
         flag: String,
-        /// What it contradicts.
+        /// The setting that it contradicts.
         why: String,
     },
     /// An error in the environment variable.

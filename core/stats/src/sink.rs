@@ -21,7 +21,7 @@ enum To {
 }
 
 impl Sink {
-    /// Standard error.
+    /// The standard error stream.
     pub fn stderr() -> Self {
         Self(Arc::new(Mutex::new(To::Stderr)))
     }

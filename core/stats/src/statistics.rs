@@ -81,7 +81,7 @@ pub struct Statistics {
     pub returned: u64,
     /// Most bytes of all that counts under `-M`, at any moment.
     pub peak_taken: u64,
-    /// Largest [`Collection::resident`].
+    /// The largest [`Collection::resident`].
     pub max_resident: Option<u64>,
     /// Bytes of tables beside the heap (block descriptors, side tables, mark bits) at their
     /// largest.
@@ -101,15 +101,15 @@ pub struct Statistics {
     pub total: Times,
     /// Sum of [`Collection::sync_ns`].
     pub sync_ns: u64,
-    /// Longest [`Collection::sync_ns`].
+    /// The longest [`Collection::sync_ns`].
     pub max_sync_ns: u64,
     /// How collections were shared out among GC threads.
     pub sharings: Sharings,
     /// Page faults (minor and major) of the process.
     pub page_faults: u64,
-    /// Capabilities (`-N`).
+    /// Number of capabilities (`-N`).
     pub capabilities: u32,
-    /// Operating-system threads.
+    /// Threads of the operating system.
     pub tasks: Tasks,
     /// Searches for work in parallel collections, summed.
     pub search: WorkSearch,

@@ -241,7 +241,7 @@ fn legal_words() -> Vec<String> {
             Kind::Choice { names, .. } => names.iter().copied().filter(|name| *name != "fixed").collect(),
             Kind::Names { .. } if spec.name == "hb" => vec!["", "void", "lag,drag"],
             Kind::Names { bare: true } => vec!["", "Node", "Node,Tree"],
-            // They restrict what another flag shows.
+            // They restrict the bands of another flag.
             Kind::Names { bare: false } => vec![],
         };
         // The constant of a policy is for that policy.
