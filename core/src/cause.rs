@@ -1,4 +1,5 @@
-//! Why a collection happens, and what it did: plain data that mutators, collectors and the world exchange.
+//! The cause and the outcome of a collection: plain data that mutators, collectors and the world
+//! exchange.
 
 use crate::block::OutOfMemory;
 use gclab_stats::Work;
@@ -39,7 +40,8 @@ pub enum Refill {
     Collect,
 }
 
-/// There is no memory for a collection ([`crate::heap::Heap::prepare`]): nothing was condemned, and the heap is as it was.
+/// There is no memory for a collection ([`crate::heap::Heap::prepare`]): nothing was condemned, and
+/// the heap is as it was.
 ///
 /// Only functions that begin a collection return it, so that `?` cannot leave one that has begun.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +52,8 @@ pub struct NotBegun(pub OutOfMemory);
 pub struct Outcome {
     /// The work that it did, for its record.
     pub work: Work,
-    /// The oldest generation will be collected where it lies, so no room for a copy of it need be kept.
+    /// The oldest generation will be collected where it lies, so no room for a copy of it need be
+    /// kept.
     pub in_place: bool,
     /// The heap is intact, but there is no room to go on.
     pub exhausted: Option<OutOfMemory>,

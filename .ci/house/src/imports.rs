@@ -46,7 +46,7 @@ pub struct Arrow {
     pub from: PathBuf,
     /// The file that defines the name.
     pub to: PathBuf,
-    /// The name.
+    /// The name that draws it.
     pub name: String,
 }
 
@@ -130,8 +130,9 @@ impl Imports {
             .collect()
     }
 
-    /// The module that defines the item at `path`, seen from module `at`, and the item's name. `None` for
-    /// names of other crates, of the prelude and of local variables. `depth` bounds re-exports.
+    /// The module that defines the item at `path`, seen from module `at`, and the item's name.
+    /// `None` for names of other crates, of the prelude and of local variables. `depth` bounds
+    /// re-exports.
     fn resolve(&self, at: &[String], path: &[String], depth: usize) -> Option<(ModulePath, String)> {
         if depth > 16 {
             return None;

@@ -27,7 +27,7 @@ pub const FEWEST_WORDS: usize = 3;
 /// A text as it is counted: how many words, and the lines with pronouns.
 #[derive(Debug, Default, Clone)]
 pub struct Count {
-    /// All words.
+    /// The number of words.
     pub words: usize,
     /// The words that are [`PRONOUNS`].
     pub pronouns: usize,

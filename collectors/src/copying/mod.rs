@@ -1,13 +1,16 @@
-//! `copying` and `parallel`: GHC's default, generational copying collection, by one thread or by several.
+//! `copying` and `parallel`: GHC's default, generational copying collection, by one thread or by
+//! several.
 //!
-//! `-G` generations of two or more. A closure that survives in the nursery is copied once inside generation 0 (ageing) and
-//! promoted at its second collection; older generations promote at once. A collection takes generation 0 and every older
-//! one that has outgrown its limit, max(F × live, -O), set at the last major collection.
+//! `-G` generations of two or more. A closure that survives in the nursery is copied once inside
+//! generation 0 (ageing) and promoted at its second collection; older generations promote at once.
+//! A collection takes generation 0 and every older one that has outgrown its limit, max(F × live,
+//! -O), set at the last major collection.
 //!
-//! In parallel, a collection is begun by one thread, which calls others when there is enough to be shared (`-qg`, `-qb`,
-//! `-qn`; [`ParallelPolicy`]).
+//! In parallel, a collection is begun by one thread, which calls others when there is enough to be
+//! shared (`-qg`, `-qb`, `-qn`; [`ParallelPolicy`]).
 //!
-//! Memory at the worst: (1 + F) × live, with the allocation area twice, while a major collection copies.
+//! Memory at the worst: (1 + F) × live, with the allocation area twice, while a major collection
+//! copies.
 
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NotBegun, Outcome, Pause,
@@ -47,8 +50,8 @@ pub struct Generational<const PARALLEL: bool> {
     copied: Vec<Bytes>,
 }
 
-// SAFETY: made of core's spaces and evacuator; `collect` traces the remembered set (which the generational barrier keeps
-// complete), roots and weak handles.
+// SAFETY: made of core's spaces and evacuator; `collect` traces the remembered set (which the
+// generational barrier keeps complete), roots and weak handles.
 unsafe impl<const PARALLEL: bool> Collector for Generational<PARALLEL> {
     const DESCRIPTION: Description = Description {
         name: if PARALLEL { "parallel" } else { "copying" },
@@ -181,10 +184,11 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
 
     /// The oldest generation that has outgrown its limit.
     ///
-    /// Words that the collection of generation 0 would promote into generation 1 count already, if generation 1 is half full:
-    /// this keeps the peak of memory below that of a limit that is noticed afterwards. (If it is not half full, there is
-    /// little to collect in it, and a major collection would be one in name only.) They are the words that have aged, or as
-    /// many as the last collection promoted, which may be more: referents of remembered slots do not age.
+    /// Words that the collection of generation 0 would promote into generation 1 count already, if
+    /// generation 1 is half full: this keeps the peak of memory below that of a limit that is
+    /// noticed afterwards. (If it is not half full, there is little to collect in it, and a major
+    /// collection would be one in name only.) They are the words that have aged, or as many as the
+    /// last collection promoted, which may be more: referents of remembered slots do not age.
     fn generation_due(&self) -> u32 {
         let (live, young) = (Live::of(&self.steps), Young::of(&self.nursery));
         if self.sizing.major_is_urgent(live, young, self.strategy) {

@@ -1,7 +1,8 @@
 //! `two-space`: GHC's `-G1`. Everything that is live is copied at every collection.
 //!
-//! One generation: the nursery and one step, whose survivors go to the same step of to-space. No write barrier, no
-//! remembered set, no ageing. The allocation area grows with the live data: max(F × live, -A).
+//! One generation: the nursery and one step, whose survivors go to the same step of to-space. No
+//! write barrier, no remembered set, no ageing. The allocation area grows with the live data: max(F
+//! × live, -A).
 //!
 //! Memory at the worst: (2 + F) × live with F × live of allocation area.
 
@@ -24,8 +25,8 @@ pub struct TwoSpace {
     sizing: Sizing,
 }
 
-// SAFETY: made of core's spaces and evacuator; `collect` traces roots and weak handles. Everything is condemned at every
-// collection, so nothing else points into condemned memory.
+// SAFETY: made of core's spaces and evacuator; `collect` traces roots and weak handles. Everything
+// is condemned at every collection, so nothing else points into condemned memory.
 unsafe impl Collector for TwoSpace {
     const DESCRIPTION: Description = Description {
         name: "two-space",

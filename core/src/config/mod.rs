@@ -26,7 +26,7 @@ pub enum HeapHint {
     None,
     /// Bare `-H`: use as much memory as the old generation's limit asks for anyway.
     Auto,
-    /// `-H<size>`: use about this much memory; the allocation area grows into the rest of it.
+    /// `-H<size>`: use about this much memory; the allocation area grows into the rest.
     Size(Bytes),
 }
 

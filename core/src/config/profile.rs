@@ -1,4 +1,5 @@
-//! The configuration of a heap profile: its bands, its interval, and the closures that it counts.
+//! The configuration of a heap profile: its breakdown, its interval, and the closures that it
+//! counts.
 
 /// The property by which a heap profile tells closures apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -6,7 +6,7 @@ use gclab_stats::{Memory, Tasks, Work};
 /// [`Recorder::gc_end`](super::Recorder::gc_end).
 #[derive(Clone, Debug, Default)]
 pub struct Ended {
-    /// What the collector did.
+    /// The collector's own figures.
     pub work: Work,
     /// Whether the program, a profiler or the end of the run asked for the collection.
     pub forced: bool,
@@ -30,11 +30,11 @@ pub struct FinalCounts {
     pub peak_blocks: u64,
     /// The part of the peak of megablocks that blocks never filled.
     pub peak_fragmentation: u64,
-    /// Tables outside the heap's blocks.
+    /// Tables beside the heap.
     pub metadata: u64,
-    /// Bytes of addresses reserved.
+    /// Addresses that are reserved.
     pub reserved: u64,
-    /// Bytes ever returned to the system.
+    /// Ever given back to the system.
     pub returned: u64,
     /// Most that counted under the limit at any moment.
     pub peak_taken: u64,

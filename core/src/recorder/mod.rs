@@ -1,10 +1,11 @@
-//! Accumulates the statistics of a run, from time stamps and from the figures of each collection.
+//! Accumulates the statistics of a run, from its stamps and from the counts of each collection.
 //!
 //! A world owns one recorder and calls, in this order: [`Recorder::new`], [`Recorder::init_done`],
 //! for each collection [`Recorder::gc_start`] (mutators stopped) and [`Recorder::gc_end`] (about to
-//! resume them), [`Recorder::exit_start`], [`Recorder::finish`]. Collections may also come before
-//! `init_done` and after `exit_start`. Cost: about one microsecond a collection, and some 200 bytes
-//! that [`Statistics::collections`] keeps for it, with 72 more for each thread of a parallel one.
+//! let them go on), [`Recorder::exit_start`], [`Recorder::finish`]. Collections may also come
+//! before `init_done` and after `exit_start`. Cost: about one microsecond a collection, and some
+//! 200 bytes that [`Statistics::collections`] keeps for it, and 72 more for each thread of a
+//! parallel one.
 
 mod counts;
 mod resident;
@@ -46,7 +47,7 @@ pub struct Recorder {
     allocated_at_last: u64,
     gc: Times,
     prof: Times,
-    /// The sum of both so far.
+    /// Of both, so far.
     stopped_at_init: Times,
     stopped_at_exit: Times,
     stats: Statistics,
@@ -94,8 +95,9 @@ impl Recorder {
         self.printer = Some(printer);
     }
 
-    /// Sets whether [`Statistics::collections`] has every collection, as it has at first. A stress
-    /// test that collects a million times needs the memory; all other figures stay the same.
+    /// Whether [`Statistics::collections`] is to have every collection (so it is at first). A
+    /// stress test that collects a million times would rather have the memory; all other figures
+    /// stay the same.
     pub fn keep_collections(&mut self, keep: bool) {
         self.keep = keep;
     }
@@ -105,7 +107,7 @@ impl Recorder {
         self.clock
     }
 
-    /// The heap is ready: INIT ends, MUT begins.
+    /// The heap stands: INIT ends, MUT begins.
     pub fn init_done(&mut self) {
         self.stopped_at_init = self.stopped();
         self.init_done = Some(stamp(&self.clock));
@@ -186,7 +188,7 @@ impl Recorder {
         }
     }
 
-    /// The listener is done; `started` is what [`Recorder::look_start`] returned.
+    /// The listener is done; `started` is the result of [`Recorder::look_start`].
     pub fn look_end(&mut self, started: Times) {
         let now = self.look_start();
         self.prof.cpu_ns += now.cpu_ns.saturating_sub(started.cpu_ns);
@@ -215,8 +217,8 @@ impl Recorder {
         self.exit_start = Some(stamp(&self.clock));
     }
 
-    /// The figures so far, as `GHC.Stats` has them for a running program: times up to now, peaks
-    /// and threads as given.
+    /// The statistics so far, as `GHC.Stats` offers them to a running program: times up to now,
+    /// peaks and threads as given.
     pub fn so_far(&self, counts: &FinalCounts) -> Statistics {
         self.ended(stamp(&self.clock), counts)
     }
@@ -265,7 +267,7 @@ impl Recorder {
     }
 }
 
-/// The time between two stamps, less the time between them in which the mutators were stopped.
+/// The time between two stamps, less the time for which mutators were stopped between them.
 fn part(from: Stamp, to: Stamp, stopped_from: Times, stopped_to: Times) -> Times {
     let less = |from: u64, to: u64, stopped: u64| to.saturating_sub(from).saturating_sub(stopped);
     Times {

@@ -3,7 +3,7 @@
 use super::*;
 use gclab_stats::{GcThread, Shared, Sharing, Work, WorkSearch};
 
-/// A recorder whose clocks the test sets: elapsed time, CPU time and faults.
+/// A recorder whose clocks return the test's values: elapsed, CPU and faults as given.
 struct Driven(Recorder);
 
 impl Driven {
@@ -331,7 +331,7 @@ fn the_list_of_ways_to_share_is_in_the_order_of_their_numbers() {
     }
 }
 
-/// Who looks at the stopped heap takes time that is neither the program's nor a collection's.
+/// A listener at the stopped heap takes time that is neither the program's nor a collection's.
 #[test]
 fn censuses_are_nobodys_else_time() {
     let mut run = Driven::new((0, 0, 0));

@@ -112,7 +112,8 @@ fn a_run_has_what_its_threads_did_and_how_often_each_way_to_share_was_taken() {
     assert_eq!((alone.par_elapsed_seconds, alone.par_shared_seconds), (None, None));
 }
 
-/// The fixture was written by `gclab exec --record` of version 0.1.0, before the figures of a collection were a table.
+/// The fixture was written by `gclab exec --record` of version 0.1.0, before the figures of a
+/// collection were a table.
 #[test]
 fn a_line_of_an_earlier_version_reads_and_is_written_again_with_the_same_keys() {
     let line = std::fs::read_to_string(format!("{FIXTURES}/exec.jsonl")).expect("the fixture is there");

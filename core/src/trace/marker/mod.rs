@@ -58,7 +58,7 @@ pub struct Marker<'m, M> {
 pub struct Marked {
     /// How many closures were marked.
     pub closures: u64,
-    /// Their words.
+    /// The words of these closures.
     pub words: Words,
     /// Of these, words of large objects.
     pub large: Words,
