@@ -57,11 +57,7 @@ impl Imports {
     /// If a file cannot be read or is not Rust.
     pub fn of(root: &Path) -> Imports {
         let mut imports = Imports::default();
-        imports.read(
-            root,
-            &root.parent().expect("a file is in a folder").to_path_buf(),
-            Vec::new(),
-        );
+        imports.read(root, root.parent().expect("a file is in a folder"), Vec::new());
         imports
     }
 

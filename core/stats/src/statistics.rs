@@ -164,10 +164,10 @@ impl Statistics {
         ratio(self.cumulative_par_balanced, self.par_copied)
     }
 
-    /// The work balance of GHC 7.4 to 8.2: (copied / copied by the busiest threads - 1) / (threads
-    /// - 1), 0 to 1; 0 without any. `threads` is the most that took part in a collection (GHC took
-    /// `-N`, which is wrong under `-qn`). Where their number changes it is too low (GHC #13830): to
-    /// be held against old logs, not to judge by.
+    /// The work balance of GHC 7.4 to 8.2, from 0 to 1; 0 without parallel collections:
+    /// `(copied / copied by the busiest threads - 1) / (threads - 1)`. `threads` is the most that
+    /// took part in a collection (GHC took `-N`, which is wrong under `-qn`). The figure is too low
+    /// if their number changes (GHC #13830). It serves for comparisons with old logs only.
     pub fn old_work_balance(&self) -> f64 {
         let threads = self.sharings.threads.len() as u64;
         if threads < 2 || self.cumulative_par_max == 0 {
