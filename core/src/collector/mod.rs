@@ -9,7 +9,7 @@
 //!   and shows its regions.
 //!
 //! Collectors with the same allocator and barrier share the programs that are compiled for these
-//! ([`crate::kind`]).
+//! (`core/src/kind.rs`).
 
 mod chosen;
 mod list;

@@ -127,9 +127,10 @@ impl Termination {
             return !self.is_terminated();
         }
         let failure = mutant!("models/end-by-joining-relaxed", Acquire => Relaxed);
-        let may_join = |busy| busy > 0 || mutant!("models/joins-after-the-end");
+        // The refusal makes termination final. (No model fails without it: a worker that joined after
+        // the end would find all queues empty, and leave.)
         self.busy
-            .fetch_update(Relaxed, failure, |busy| may_join(busy).then_some(busy + 1))
+            .fetch_update(Relaxed, failure, |busy| (busy > 0).then_some(busy + 1))
             .is_ok()
     }
 

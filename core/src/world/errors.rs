@@ -33,7 +33,7 @@ pub(super) struct Leave {
     pub(super) exhausted: Exhausted,
 }
 
-/// Why [`World::enter`] did not come to an end.
+/// The reason why `World::enter` did not return a result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnterError {

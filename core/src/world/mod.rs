@@ -4,11 +4,11 @@
 //! capabilities (`-N`); a collection stops all that are inside. Running out of memory unwinds a
 //! stay with a private payload, which `enter` returns as an error.
 //!
-//! Threads allocate and write without locks. One lock guards all the rest, the [`WorldState`]: the
+//! Threads allocate and write without locks. One lock guards all the rest, the `WorldState`: the
 //! collector, the heap, the capabilities that are free, and how many threads run. Slow paths of
-//! allocation take it ([`slow_path`]), and so does a thread that enters, leaves or collects.
-//! [`gate`] says how the world is stopped, [`collection`] is a whole collection on one page. The
-//! list of threads that are inside is read without the lock ([`registry`]). Lock order: the world's
+//! allocation take it (`slow_path`), and so does a thread that enters, leaves or collects.
+//! `gate` says how the world is stopped, `collection` is a whole collection on one page. The
+//! list of threads that are inside is read without the lock (`registry`). Lock order: the world's
 //! lock, then that of the table of handles.
 
 mod api;

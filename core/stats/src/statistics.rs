@@ -81,7 +81,7 @@ pub struct Statistics {
     pub returned: u64,
     /// Most bytes of all that counts under `-M`, at any moment.
     pub peak_taken: u64,
-    /// The largest [`Collection::resident`].
+    /// The largest `resident` of a collection.
     pub max_resident: Option<u64>,
     /// Bytes of tables beside the heap (block descriptors, side tables, mark bits) at their
     /// largest.
@@ -99,9 +99,9 @@ pub struct Statistics {
     pub prof: Times,
     /// All: from the start of the world to the figures; the sum of the five above.
     pub total: Times,
-    /// Sum of [`Collection::sync_ns`].
+    /// Sum of `sync_ns` of a collection.
     pub sync_ns: u64,
-    /// The longest [`Collection::sync_ns`].
+    /// The longest `sync_ns` of a collection.
     pub max_sync_ns: u64,
     /// How collections were shared out among GC threads.
     pub sharings: Sharings,
@@ -115,7 +115,7 @@ pub struct Statistics {
     pub search: WorkSearch,
     /// By generation, from 0.
     pub generations: Vec<GenerationStats>,
-    /// Every collection, in order, unless [`Recorder::keep_collections`] was told otherwise.
+    /// Every collection, in order, unless `Recorder::keep_collections` was told otherwise.
     pub collections: Vec<Collection>,
 }
 
