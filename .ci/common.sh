@@ -1,4 +1,4 @@
-# Sourced by the checks: where they run, and how they speak. Not a check itself.
+# Common functions, sourced by the checks. Not a check itself.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -11,19 +11,19 @@ run() {
     "$@"
 }
 
-# One message, and the end of the check.
+# Prints a message and ends the check as failed.
 fail() {
     printf '%s: %s\n' "$(basename "$0")" "$*" >&2
     exit 1
 }
 
-# What the check needs cannot be had: says so, and ends it as passed.
+# Says that a tool for the check is missing, and ends the check as passed.
 skip() {
-    printf '%s: SKIPPED: %s\n' "$(basename "$0")" "$*" >&2
+    printf '%s: SKIPPED, NOTHING WAS CHECKED: %s\n' "$(basename "$0")" "$*" >&2
     exit 0
 }
 
-# The first line of README.md that begins with $1: what users are told to type is what is checked.
+# Prints the first line of README.md that begins with $1: the check runs the command that users read.
 readme_command() {
     grep -m 1 "^$1" README.md || fail "README.md has no line that begins with: $1"
 }

@@ -1,10 +1,12 @@
-//! What it takes to compact an old generation, and to copy it instead.
+//! The time to compact an old generation, and to copy it instead.
 //!
-//! A heap of small closures of three words, of which 30, 60 or 90 % live, as a binary tree in a random order: the worst that a real heap can be for who
-//! follows pointers, and what the kernels of compaction (Jonkers, LISP-2) are usually measured on. One collection in full is timed; criterion reports
-//! the pause and how many closures that live are dealt with in a second.
+//! The heap has small closures of three words, of which 30, 60 or 90 % live, as a binary tree in a
+//! random order. That is the worst order for a collector that follows pointers, and the usual heap
+//! to measure the kernels of compaction on (Jonkers, LISP-2). One major collection is timed.
+//! Criterion reports the pause, and the live closures per second.
 //!
-//! `cargo bench -p gclab-collectors --bench compaction`; with `-- --test` all of it once, with small heaps.
+//! `cargo bench -p gclab-collectors --bench compaction`; with `-- --test` it runs once, with small
+//! heaps.
 
 use criterion::{Criterion, SamplingMode, Throughput};
 use gclab_collectors::{Compacting, Copying};
@@ -25,7 +27,7 @@ struct Node {
     right: Mut<Node>,
 }
 
-/// Writes down the pause of each collection.
+/// Records the pause of each collection.
 struct LastPause(Arc<AtomicU64>);
 
 impl Listener for LastPause {
@@ -36,7 +38,7 @@ impl Listener for LastPause {
     }
 }
 
-/// The numbers below `n` in an order that is always the same (xorshift).
+/// The numbers below `n`, shuffled in the same way each time (xorshift).
 fn shuffled(n: usize) -> Vec<u32> {
     let mut all: Vec<u32> = (0..n as u32).collect();
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
@@ -49,7 +51,8 @@ fn shuffled(n: usize) -> Vec<u32> {
     all
 }
 
-/// Builds as many nodes as there are places, which are old then, and makes a tree of `live` of them; nothing holds the others any more.
+/// Builds a node for each place and promotes them. Then makes a tree of `live` of them and drops
+/// the others.
 fn build<M: MutatorKind>(m: &mut Mutator<'_, M>, place: &[u32], live: usize) -> Handle<Node> {
     m.frame(|m, [all]| {
         let all = all.put(m.alloc_array::<Node>(place.len(), |_| None));
@@ -57,7 +60,7 @@ fn build<M: MutatorKind>(m: &mut Mutator<'_, M>, place: &[u32], live: usize) -> 
             let (m, node) = m.alloc_with(|_| Node::new(None, None));
             all.get(m).set(m, index, Some(node));
         }
-        // Once to age, once to be promoted.
+        // The first collection ages the nodes, the second one promotes them.
         m.collect(true);
         m.collect(true);
         let nodes = all.get(m);

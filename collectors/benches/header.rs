@@ -1,12 +1,14 @@
-//! Why the header holds an info pointer *and* a packed layout: what a scan pays for the layout's place.
+//! The reason why the header holds an info pointer *and* a packed layout: the cost of a scan for
+//! either place of the layout.
 //!
-//! A heap of closures of mixed sizes is walked from end to end, as scavenging does, with the layout read from the header word
-//! (`packed`) or through the info pointer in it (`info table`), for few and many types of closures.
+//! A heap of closures of mixed sizes is walked from end to end, as scavenging does. The layout is
+//! read from the header word (`packed`) or through the info pointer in it (`info table`), for few
+//! and many types of closures.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 
-/// As much of an info table as a scan needs, alone in its cache line.
+/// The part of an info table that a scan needs, alone in its cache line.
 #[repr(align(64))]
 #[derive(Clone, Copy)]
 struct Info {
@@ -16,7 +18,8 @@ struct Info {
 
 const CLOSURES: usize = 1 << 16;
 
-/// Closures one behind the other: header (`info index << 6 | ptrs << 48 | words << 56 | 1`) and payload.
+/// Closures one after the other: header (`info index << 6 | ptrs << 48 | words << 56 | 1`) and
+/// payload.
 fn heap(infos: &[Info]) -> Vec<u64> {
     let mut heap = Vec::new();
     let mut state = 1u64;
@@ -32,7 +35,7 @@ fn heap(infos: &[Info]) -> Vec<u64> {
     heap
 }
 
-/// Walks the heap; `layout` gives pointers and words of a header. Touches every pointer.
+/// Walks the heap and reads every pointer; `layout` returns the pointers and words of a header.
 #[inline(always)]
 fn walk(heap: &[u64], layout: impl Fn(u64) -> (usize, usize)) -> u64 {
     let (mut at, mut sum) = (0, 0u64);

@@ -1,8 +1,8 @@
-//! What the hot paths cost, one by one: allocation, the write barrier, evacuation.
+//! The costs of the hot paths, one by one: allocation, the write barrier, evacuation.
 //!
-//! Each is measured beside what it is to be compared with, in the same run: allocation beside a bump kernel in plain Rust,
-//! the barrier beside the same stores under a collector that has none, evacuation by shape of the heap. Figures are per
-//! object or store.
+//! Each is measured in the same run as the program that it is compared with: allocation and a bump
+//! kernel in plain Rust, stores with the barrier and the same stores under a collector without one,
+//! evacuation by shape of the heap. Figures are per object or store.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use gclab_collectors::{Copying, TwoSpace};
@@ -39,7 +39,7 @@ fn world<C: Collector>(area: usize) -> World<KindOf<C>> {
 
 const OBJECTS: usize = 100_000;
 
-/// Objects of four words, none of which lives: header and three words each.
+/// Allocates objects of four words, a header and three words each; none survives.
 fn allocation(c: &mut Criterion) {
     let mut group = c.benchmark_group("allocate 4 words");
     group.throughput(Throughput::Elements(OBJECTS as u64));
@@ -74,7 +74,8 @@ fn allocation(c: &mut Criterion) {
     group.finish();
 }
 
-/// Stores into an array of boxes: into a young array, into an old one of old values, into an old one of young values.
+/// Stores into an array of boxes: into a young array, old values into an old one, young values into
+/// an old one.
 fn barrier(c: &mut Criterion) {
     const SLOTS: usize = 4096;
     fn stores<C: Collector>(c: &mut Criterion, name: &str, old_array: bool, old_value: bool) {
@@ -126,7 +127,8 @@ fn tree<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, depth: u64) -> Gc<'m,
     })
 }
 
-/// A major collection of what lives: a tree in allocation order, a list, an array of boxes in random order, byte arrays.
+/// A major collection of live data: a tree in allocation order, a list, an array of boxes in random
+/// order, byte arrays.
 fn evacuation(c: &mut Criterion) {
     const LIVE: usize = 1 << 18;
     fn collections<C: Collector>(c: &mut Criterion) {

@@ -1,7 +1,8 @@
 //! The collectors of gclab, one folder each, and their registry.
 //!
-//! A collector is a struct of spaces and one function `collect`, written against [`gclab_core::collector::Collector`].
-//! To register one, put it into [`All`]: the command line, the names in experiment files, the tests and the docs follow.
+//! A collector is a struct of spaces and one function `collect`, written against
+//! [`gclab_core::collector::Collector`]. To register one, put it into [`All`]: the command line,
+//! the names in experiment files, the tests and the docs follow.
 
 mod compacting;
 mod copying;

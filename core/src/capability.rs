@@ -1,7 +1,9 @@
-//! A capability: what one mutator thread has of the heap (GHC's `Capability`), and the write barrier that works on it.
+//! A capability: one mutator thread's part of the heap (GHC's `Capability`), and the write barrier
+//! that works on it.
 //!
-//! [`CapabilityData`] lies in the mutator. Collectors and barriers see it as a [`Capability`], which shows the allocator
-//! as their own type, also where the mutator holds it behind a pointer ([`crate::collector::Observed`]).
+//! [`CapabilityData`] lies in the mutator. Collectors and barriers see it as a [`Capability`],
+//! which shows the allocator as their own type, also where the mutator holds it behind a pointer
+//! ([`crate::collector::Observed`]).
 
 use crate::alloc::Alloc;
 use crate::block::StateView;
@@ -13,8 +15,9 @@ use std::cell::Cell;
 
 /// A mutator thread's allocator, frames and remembered set.
 ///
-/// Its thread writes it; collections do so while that thread is stopped. All that changes is in cells, so that a collection
-/// needs no exclusive borrow of memory that lies in the middle of a thread's stay.
+/// Its thread writes it; collections do so while that thread is stopped. All that changes is in
+/// cells, so that a collection needs no exclusive borrow of memory that lies in the middle of a
+/// thread's stay.
 ///
 /// Fields that hot paths use come first (`repr(C)`), where their offsets are short.
 #[derive(Debug)]
@@ -32,12 +35,13 @@ pub(crate) struct Common {
     pub(crate) frames: Cell<*const FrameHeader>,
     states: StateView,
     pub(crate) remembered: RememberedSet,
-    /// Another thread wants the mutator to stop. Set by that thread, read by the mutator's own without ordering; the world's
-    /// lock orders the rest.
+    /// Another thread wants the mutator to stop. Set by that thread, read by the mutator's own
+    /// without ordering; the world's lock orders the rest.
     pub(crate) stop: AtomicBool,
     /// Its number, from 0.
     number: usize,
-    /// Allocations left until the next collection, when stressed ([`crate::config::Config::stress`]).
+    /// Allocations left until the next collection, when stressed
+    /// ([`crate::config::Config::stress`]).
     pub(crate) until_stress: Cell<u64>,
 }
 
@@ -75,13 +79,16 @@ impl<A> CapabilityData<A> {
 
 impl<A: Alloc> CapabilityData<A> {
     /// Called by another thread that wants the mutator to stop: allocation fails from now on, and
-    /// [`crate::mutator::Mutator::safepoint`] takes its slow path, until [`CapabilityData::resume`].
+    /// [`crate::mutator::Mutator::safepoint`] takes its slow path, until
+    /// [`CapabilityData::resume`].
     ///
     /// # Safety
-    /// `this` is valid for the call. Its own thread may be using it: this touches nothing but atomics.
+    /// `this` is valid for the call. Its own thread may be using it: this touches nothing but
+    /// atomics.
     pub(crate) unsafe fn interrupt(this: *const Self) {
-        // SAFETY: the caller promises that `this` is valid; everything else that changes in it is in cells, which these two
-        // do not touch (the implementer of `Alloc::interrupt` promises that).
+        // SAFETY: the caller promises that `this` is valid; everything else that changes in it is
+        // in cells, which these two do not touch (the implementer of `Alloc::interrupt` promises
+        // that).
         unsafe {
             let stop = !mutant!("threads/interrupt-not-seen");
             (*this).common.stop.store(stop, Relaxed);
@@ -99,9 +106,9 @@ impl<A: Alloc> CapabilityData<A> {
     }
 }
 
-// SAFETY: a capability moves from a thread to the world when the thread's stay ends, and to another when that one's begins.
-// In between it has no frames, and its other pointers lead into memory that it owns (the remembered set) or that belongs to
-// the heap it moves with (the state table).
+// SAFETY: a capability moves from a thread to the world when the thread's stay ends, and to another
+// when that one's begins. In between it has no frames, and its other pointers lead into memory that
+// it owns (the remembered set) or that belongs to the heap it moves with (the state table).
 unsafe impl<A: Send> Send for CapabilityData<A> {}
 
 /// A capability as its collector and its barrier see it: allocator, remembered set, number.
@@ -147,7 +154,8 @@ impl<'a, A> Capability<'a, A> {
         &self.common.remembered
     }
 
-    /// Remembers that `slot` was written: its referent is a root of collections that do not collect the slot itself.
+    /// Remembers that `slot` was written: its referent is a root of collections that do not collect
+    /// the slot itself.
     #[inline(always)]
     pub fn remember(self, slot: Slot) {
         self.common.remembered.push(slot);
@@ -191,12 +199,12 @@ impl<'a, A> Capabilities<'a, A> {
     }
 }
 
-/// A write barrier: the code that runs when the mutator overwrites a pointer. `A` is the allocator of its capability: a
-/// barrier that works with every allocator implements this for all of them, one that keeps its own state in its allocator
-/// for that one.
+/// A write barrier: the code that runs when the mutator overwrites a pointer. `A` is the allocator
+/// of its capability: a barrier that works with every allocator implements this for all of them,
+/// one that keeps its own state in its allocator for that one.
 pub trait Barrier<A>: 'static {
-    /// The mutator is about to overwrite `slot` of `object`, which holds `old`, with `new` (null or a closure).
-    /// Inlined into every store; only a barrier that calls `old` loads it.
+    /// The mutator is about to overwrite `slot` of `object`, which holds `old`, with `new` (null or
+    /// a closure). Inlined into every store; only a barrier that calls `old` loads it.
     fn write(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, old: impl FnOnce() -> u64, new: ClosureRef);
 }
 
@@ -211,8 +219,9 @@ impl<A> Barrier<A> for NoBarrier {
 
 /// The generational barrier: remembers slots of old closures that come to point to younger ones.
 ///
-/// Two loads from the state table at most, and one if the object is young, as nearly all objects are that are written. It
-/// does not ask whether the slot is remembered already: a collection removes duplicates for free (`docs/heap.md`).
+/// Two loads from the state table at most, and one if the object is young, as nearly all objects
+/// are that are written. It does not ask whether the slot is remembered already: a collection
+/// removes duplicates for free (`docs/heap.md`).
 #[derive(Debug)]
 pub struct GenerationalBarrier;
 

@@ -1,8 +1,8 @@
-//! Why a collection happens, and what it did: plain data that mutators, collectors and the world exchange.
+//! The cause and the outcome of a collection: plain data that mutators, collectors and the world
+//! exchange.
 
 use crate::block::OutOfMemory;
-use crate::words::Bytes;
-use gclab_stats::Shared;
+use gclab_stats::Work;
 
 /// Why a collection happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,35 +40,31 @@ pub enum Refill {
     Collect,
 }
 
-/// There is no memory for a collection ([`crate::heap::Heap::prepare`]): nothing was condemned, and the heap is as it was.
+/// There is no memory for a collection ([`crate::heap::Heap::prepare`]): nothing was condemned, and
+/// the heap is as it was.
 ///
 /// Only functions that begin a collection return it, so that `?` cannot leave one that has begun.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotBegun(pub OutOfMemory);
 
-/// What a collection did, beyond what the heap counts itself.
+/// A collector's account of a collection.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outcome {
-    /// The oldest generation that was collected.
-    pub generation: u32,
-    /// Whether everything was collected.
-    pub major: bool,
-    /// Bytes that closures were copied (or moved) to.
-    pub copied: Bytes,
-    /// Of these, bytes copied into a generation that was not itself collected; none in a major collection.
-    pub promoted: Bytes,
-    /// Live bytes, as far as they are known: uncollected generations count whole.
-    pub live: Bytes,
-    /// Of the live, bytes of large objects.
-    pub large: Bytes,
-    /// Bytes of blocks that hold live closures beyond the closures themselves.
-    pub slop: Bytes,
-    /// The oldest generation will be collected where it lies, so no room for a copy of it need be kept.
+    /// The work that it did, for its record.
+    pub work: Work,
+    /// The oldest generation will be collected where it lies, so no room for a copy of it need be
+    /// kept.
     pub in_place: bool,
-    /// Entries of remembered sets that were visited.
-    pub remembered: u64,
-    /// How several threads shared the work, if the collector can have that.
-    pub shared: Shared,
     /// The heap is intact, but there is no room to go on.
     pub exhausted: Option<OutOfMemory>,
+}
+
+impl From<Work> for Outcome {
+    /// The outcome of a collection after which there is room to go on, and to copy.
+    fn from(work: Work) -> Outcome {
+        Outcome {
+            work,
+            ..Outcome::default()
+        }
+    }
 }

@@ -1,10 +1,13 @@
-//! Events: what a run announces, to whoever listens.
+//! Events: the announcements of a run, and the listeners that receive them.
 //!
-//! Statistics, `-S` rows, the sanity checker and the profilers are listeners; none is code inside a collector. A
-//! collection announces, in this order: [`Event::Start`], the [`Phase`]s it goes through, [`Event::End`] with its record and a view of
-//! the stopped heap. Between collections a program may announce [`Event::Marker`]s. Listeners are called on the thread that collects, between phases, never from within a loop over
-//! closures; what they do after `End` is not counted as the collection's time, but beside it ([`gclab_stats::Statistics::prof`]). One that panics does so after the collection:
-//! in its middle the heap is not whole, and a program that catches the panic would go on with it.
+//! Statistics, `-S` rows, the sanity checker and the profilers are listeners; none is code inside a
+//! collector. A collection announces, in this order: [`Event::Start`], the [`Phase`]s it goes
+//! through, [`Event::End`] with its record and a view of the stopped heap. Between collections a
+//! program may announce [`Event::Marker`]s. Listeners are called on the thread that collects,
+//! between phases, never from within a loop over closures; the time that they take after `End` is
+//! not the collection's; statistics have it apart ([`gclab_stats::Statistics::prof`]). The panic of
+//! a listener continues after the collection: in its middle the heap is not whole, and a program
+//! that catches the panic would go on with it.
 
 use crate::cause::Cause;
 use crate::inspect::Stopped;
@@ -16,7 +19,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Phase {
-    /// What is collected is condemned, and to-space open.
+    /// The blocks to collect are condemned, and to-space is open.
     Condemned,
     /// Remembered slots are traced.
     RememberedTraced,
@@ -26,17 +29,17 @@ pub enum Phase {
     HeapTraced,
     /// Weak handles are up to date.
     WeakProcessed,
-    /// What lives in the part that is compacted is marked, and weak handles to the rest are cleared.
+    /// Live closures of the compacted part are marked, and weak handles to dead ones are cleared.
     Marked,
-    /// What is marked has its place.
+    /// Each marked closure has its destination.
     Planned,
     /// It is there, and everything that points to it is up to date.
     Moved,
-    /// What was dead is free.
+    /// The memory of dead closures is free.
     Released,
 }
 
-/// Something that a run announces.
+/// An announcement of a run.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Event<'a> {
@@ -45,7 +48,8 @@ pub enum Event<'a> {
         /// Why.
         cause: Cause,
     },
-    /// There is no memory for the collection that was about to start: the heap is as it was, and the program ends as exhausted.
+    /// There is no memory for the collection that was about to start: the heap is as it was, and
+    /// the program ends as exhausted.
     NotBegun,
     /// A phase is over.
     Phase(Phase),
@@ -56,22 +60,23 @@ pub enum Event<'a> {
         /// The heap.
         stopped: &'a Stopped<'a>,
     },
-    /// The program says that a part of it begins here. The mutators are stopped; this is no collection.
+    /// The program says that a part of it begins here. The mutators are stopped; this is no
+    /// collection.
     Marker {
-        /// What begins.
+        /// The name of the part that begins.
         name: &'a str,
         /// The heap.
         stopped: &'a Stopped<'a>,
     },
 }
 
-/// Somebody who wants to know.
+/// Receives the events of a run.
 pub trait Listener: Send {
-    /// Something happened.
+    /// Receives one event, in order, on the thread that collects.
     fn event(&mut self, event: &Event<'_>);
 }
 
-/// Those who listen to a run.
+/// The listeners of a run.
 #[derive(Default)]
 pub struct Events {
     listeners: Vec<Box<dyn Listener>>,
@@ -90,14 +95,15 @@ impl Events {
         self.listeners.push(listener);
     }
 
-    /// Whether nobody listens.
+    /// Whether there are no listeners.
     pub(crate) fn is_empty(&self) -> bool {
         self.listeners.is_empty()
     }
 
     pub(crate) fn announce(&mut self, event: &Event<'_>) {
         for listener in &mut self.listeners {
-            // Unwind safe: a listener that panicked is the program's own, and is told what happens next as before.
+            // Unwind safe: a listener that panicked is the program's own, and still receives the
+            // next events.
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| listener.event(event))) {
                 self.panic.get_or_insert(panic);
             }

@@ -1,7 +1,8 @@
-//! The stopped heap, to look at: for the checker, the profilers and the curious.
+//! A read-only view of the stopped heap, for the checker, profilers and tools.
 //!
-//! Everything here is safe to call: no mutator runs and nothing moves for `'a`. Addresses that come from slots are given as
-//! addresses, so that a checker can test them before it believes them; [`ClosureView::children`] believes them.
+//! Everything here is safe to call: no mutator runs and nothing moves for `'a`. Addresses that come
+//! from slots are given as addresses, so that a checker can test them before it believes them;
+//! [`ClosureView::children`] believes them.
 
 use crate::block::Region;
 use crate::block::{BlockAllocator, BlockState};
@@ -52,7 +53,8 @@ pub struct ClosureView<'a> {
     _stopped: PhantomData<&'a ()>,
 }
 
-/// A region of a stopped heap. Only [`Stopped::for_each_region`] makes one: what is read through it are closures.
+/// A region of a stopped heap. Only [`Stopped::for_each_region`] makes one: the memory behind it
+/// holds closures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoppedRegion<'a> {
     region: Region,
@@ -83,7 +85,8 @@ impl<'a> Stopped<'a> {
         }
     }
 
-    /// CPU time that the program itself had used when it was stopped, in seconds: without collections, and without those who looked at the heap.
+    /// CPU time that the program itself had used when it was stopped, in seconds: without the time
+    /// of collections and of listeners.
     pub fn mutator_seconds(&self) -> f64 {
         self.mutator_cpu_ns as f64 / 1e9
     }
@@ -93,7 +96,8 @@ impl<'a> Stopped<'a> {
         self.heap.blocks()
     }
 
-    /// What is known of single closures, in the heap of observed mutators ([`crate::kind::MutatorKind::OBSERVED`]).
+    /// The side words of closures, in the heap of observed mutators
+    /// ([`crate::kind::MutatorKind::OBSERVED`]).
     pub fn side_words(&self) -> Option<&'a Arc<SideWords>> {
         self.heap.side_words()
     }
@@ -113,8 +117,9 @@ impl<'a> Stopped<'a> {
         });
     }
 
-    /// The closures of a region, first to last. Stops early, with the address as the error, at a word that is no header
-    /// (or one whose layout is not that of its info table) or a closure that does not end inside.
+    /// The closures of a region, first to last. Stops early, with the address as the error, at a
+    /// word that is no header (or one whose layout is not that of its info table) or a closure that
+    /// does not end inside.
     pub fn closures(&self, region: StoppedRegion<'a>) -> impl Iterator<Item = Result<ClosureView<'a>, Addr>> + use<'a> {
         let mut at = region.start.0;
         std::iter::from_fn(move || {
@@ -123,9 +128,10 @@ impl<'a> Stopped<'a> {
             }
             let closure = ClosureRef(at as *mut u64);
             let left = Words((region.end.0 - at) / WORD);
-            // SAFETY: the collector vouches for its regions, of which this is one, of a heap that is stopped for `'a`: they are
-            // memory, a whole number of words. A word that is no header is not believed, nor a size before it is known that it
-            // ends inside; where the second word may have to say, there is one.
+            // SAFETY: the collector vouches for its regions, of which this is one, of a heap that
+            // is stopped for `'a`: they are memory, a whole number of words. A word that is no
+            // header is not believed, nor a size before it is known that it ends inside; where the
+            // second word may have to say, there is one.
             let words = unsafe {
                 let header = closure.header();
                 let readable = header.is_sane() && (header.words() != VARIABLE || left >= Words(2));
@@ -143,7 +149,8 @@ impl<'a> Stopped<'a> {
         })
     }
 
-    /// Calls `visit` for every root that is not null, weak ones included, with the address that it holds.
+    /// Calls `visit` for every root that is not null, weak ones included, with the address that it
+    /// holds.
     pub fn for_each_root(&self, mut visit: impl FnMut(RootOrigin, Addr)) {
         // Taken down first: `visit` may drop handles, which needs the table that is walked here.
         let mut roots = Vec::new();
@@ -179,7 +186,8 @@ impl<'a> Stopped<'a> {
         all
     }
 
-    /// The closures that weak handles lead to: a program may get them back until a collection finds them dead.
+    /// The closures that weak handles lead to: a program may get them back until a collection finds
+    /// them dead.
     pub fn weak_closures(&self) -> Vec<ClosureView<'a>> {
         let mut all = Vec::new();
         self.for_each_root(|origin, address| {
@@ -190,7 +198,8 @@ impl<'a> Stopped<'a> {
         all
     }
 
-    /// The named heap roots, in the order they were named, strong ones first. A weak one whose closure was found dead has none.
+    /// The named heap roots, in the order they were named, strong ones first. A weak one whose
+    /// closure was found dead has none.
     pub fn named_roots(&self) -> Vec<NamedRoot<'a>> {
         let roots = self.roots.handles().named_roots().into_iter();
         let named = |(name, word, weak): (String, u64, bool)| NamedRoot {
@@ -205,15 +214,15 @@ impl<'a> Stopped<'a> {
 /// A named heap root of a stopped heap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedRoot<'a> {
-    /// Its name.
+    /// The root's name.
     pub name: String,
     /// Whether it does not keep its closure alive.
     pub weak: bool,
-    /// What it leads to, unless that was found dead.
+    /// The closure that it leads to, unless that was found dead.
     pub closure: Option<ClosureView<'a>>,
 }
 
-/// Bring the cache line at `address`, whatever that is, towards the cache.
+/// Prefetches the cache line at `address`, which may be any address.
 #[inline(always)]
 pub fn prefetch(address: Addr) {
     crate::prefetch::prefetch_line(address);
@@ -234,7 +243,7 @@ impl<'a> ClosureView<'a> {
         self.closure.addr()
     }
 
-    /// Bring it towards the cache: its first words.
+    /// Prefetches its first words.
     #[inline(always)]
     pub fn prefetch(self) {
         crate::prefetch::prefetch_closure(self.addr());
@@ -243,11 +252,12 @@ impl<'a> ClosureView<'a> {
     /// Its info table: kind, name, module.
     #[inline(always)]
     pub fn info(self) -> &'static TypeInfo {
-        // SAFETY: a view is made only of closures of a heap whose collection is over, so of headers.
+        // SAFETY: a view is made only of closures of a heap whose collection is over, so of
+        // headers.
         unsafe { self.closure.header().info() }
     }
 
-    /// What kind of closure it is.
+    /// The kind of closure.
     pub fn kind(self) -> Kind {
         self.info().kind
     }
@@ -282,7 +292,8 @@ impl<'a> ClosureView<'a> {
         }
     }
 
-    /// What [`ClosureView::children`] gives when all but the last `left` slots have been looked at ([`Children::left`]).
+    /// The rest of [`ClosureView::children`] when all but the last `left` slots have been visited
+    /// ([`Children::left`]).
     #[inline(always)]
     pub fn last_children(self, left: usize) -> Children<'a> {
         let all = self.children();
@@ -295,7 +306,7 @@ impl<'a> ClosureView<'a> {
     }
 }
 
-/// What a closure points to, slot by slot: a cursor of two words that traversals can keep.
+/// The referents of a closure, slot by slot: a cursor of two words that traversals can keep.
 #[derive(Debug, Clone)]
 pub struct Children<'a> {
     next: Slot,

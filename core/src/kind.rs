@@ -1,13 +1,15 @@
-//! What programs are compiled for.
+//! The kinds of mutators that programs are compiled for.
 //!
-//! A program is compiled once for each way of allocating and storing, not once for each collector. The way is a
-//! [`MutatorKind`]: the types on its hot paths. The collector itself is an object behind slow paths
-//! ([`crate::collector::Collect`]), so collectors with the same allocator and barrier share one compiled program.
+//! A program is compiled once for each way of allocating and storing, not once for each collector.
+//! The way is a [`MutatorKind`]: the types on its hot paths. The collector itself is an object
+//! behind slow paths ([`crate::collector::Collect`]), so collectors with the same allocator and
+//! barrier share one compiled program.
 //!
-//! * [`Plain`] is an allocator and a barrier, inlined. Two-space runs programs of `Plain<Bump, NoBarrier>`; copying,
-//!   parallel and compacting share `Plain<Bump, GenerationalBarrier>`.
-//! * [`crate::collector::Observed`] serves every collector, for profiles: reads and writes are noted, and allocator and
-//!   barrier are the chosen collector's, called through a pointer.
+//! * [`Plain`] is an allocator and a barrier, inlined. Two-space runs programs of
+//!   `Plain<Bump, NoBarrier>`; copying, parallel and compacting share
+//!   `Plain<Bump, GenerationalBarrier>`.
+//! * [`crate::collector::Observed`] serves every collector, for profiles: reads and writes are
+//!   noted, and allocator and barrier are the chosen collector's, called through a pointer.
 
 use crate::alloc::Alloc;
 use crate::capability::Barrier;
@@ -19,7 +21,8 @@ pub trait MutatorKind: 'static {
     type Alloc: Alloc;
     /// The code that runs when mutators overwrite pointers.
     type Barrier: Barrier<Self::Alloc>;
-    /// Whether mutators note where closures are allocated and when they are used ([`crate::profile::SideWords`]).
+    /// Whether mutators note where closures are allocated and when they are used
+    /// ([`crate::profile::SideWords`]).
     const OBSERVED: bool;
 }
 

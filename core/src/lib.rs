@@ -1,8 +1,10 @@
-//! The heap of gclab: blocks, closures, the mutator API, the Collector trait and what collectors are made of.
+//! The heap of gclab: blocks, closures, the mutator API, the Collector trait and the parts of
+//! collectors.
 //!
-//! Read in this order: [`words`], [`block`] (memory), [`closure`] (the object model), [`mutator`] (how programs use
-//! it), [`collector`] (what a collector is), [`space`], [`workers`] and [`trace`] (what collectors are made of), [`world`] (all of it
-//! together). Files import downwards in roughly this order.
+//! Read in this order: [`words`], [`block`] (memory), [`closure`] (the object model), [`mutator`]
+//! (how programs use it), [`collector`] (the traits of a collector), [`space`], [`workers`] and
+//! [`trace`] (the parts of collectors), [`world`] (all of it together). Files import downwards in
+//! roughly this order.
 
 extern crate self as gclab_core;
 

@@ -23,8 +23,8 @@ pub enum ThreadState {
 #[derive(Debug)]
 pub(crate) struct Participant<A> {
     pub(crate) thread: ThreadId,
-    /// Its capability, or null if it only looks. A thread that follows the pointer has the world's lock, and found the
-    /// participant in the registry.
+    /// Its capability, or null if it only looks. A thread that follows the pointer has the world's
+    /// lock, and found the participant in the registry.
     pub(crate) capability: *const CapabilityData<A>,
     number: Option<usize>,
     state: AtomicU8,
@@ -34,8 +34,8 @@ pub(crate) struct Participant<A> {
     since: AtomicU64,
 }
 
-// SAFETY: the target of `capability` is used under the world's lock only, and each use of another thread's target says why it
-// is allowed; an allocator may go from thread to thread.
+// SAFETY: the target of `capability` is used under the world's lock only, and each use of another
+// thread's target says why it is allowed; an allocator may go from thread to thread.
 unsafe impl<A: Send> Send for Participant<A> {}
 // SAFETY: as above; all other fields are atomic or never change.
 unsafe impl<A: Send> Sync for Participant<A> {}
@@ -79,7 +79,8 @@ impl<A> Participant<A> {
         }
     }
 
-    /// Its state. It changes under the world's lock; without the lock it is the state of a moment ago.
+    /// Its state. It changes under the world's lock; without the lock it is the state of a moment
+    /// ago.
     pub(crate) fn state(&self) -> ThreadState {
         match self.state.load(Ordering::Relaxed) {
             0 => ThreadState::Running,
@@ -114,7 +115,8 @@ pub struct ThreadInside {
     pub capability: Option<usize>,
     /// Whether it runs, waits or collects.
     pub state: ThreadState,
-    /// Bytes that it has allocated in this session, as far as it has reported them: when its allocator last ran out.
+    /// Bytes that it has allocated in this session, as far as it has reported them: when its
+    /// allocator last ran out.
     pub allocated: Bytes,
 }
 

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 /// The file that holds the [`Manifest`].
 const PLAN_FILE: &str = "plan.json";
-/// The name of [`PLAN_FILE`] until the whole file is on disk.
+/// The name of `PLAN_FILE` until the whole file is on disk.
 pub const PLAN_DRAFT: &str = "plan.json.new";
 /// The file that holds a [`RunRecord`] on each line.
 const RUNS_FILE: &str = "runs.jsonl";

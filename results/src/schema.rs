@@ -3,9 +3,10 @@
 //!
 //! `documented!` takes a plain struct in which each field has a comment. It makes the struct (with
 //! serde) and a table of its fields from the comments. A field that older files may lack ends in
-//! `= default`. With `from source: Type` after the name of the struct, each field ends in `=> value`,
-//! and the struct is made from a `Type` by these values. The tables of `docs/results.md` are made
-//! from the table of fields, and `tests/it/docs.rs` fails when the page is out of date.
+//! `= default`. With `from source: Type` after the name of the struct, each field ends in
+//! `=> value`, and the struct is made from a `Type` by these values. The tables of
+//! `docs/results.md` are made from the table of fields, and `tests/it/docs.rs` fails when the page
+//! is out of date.
 //!
 //! Rule of absence: an `Option` that is `None` is not written at all, and a missing key or a `null`
 //! reads as `None`. serde_json writes numbers that are not finite as `null`, so that they are read

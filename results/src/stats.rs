@@ -137,7 +137,8 @@ documented! {
     }
 }
 
-/// How often each way to share was taken in collections of `generation`, without those that never were.
+/// How often each way to share was taken in collections of `generation`, without those that never
+/// were.
 fn sharing_counts(stats: &Statistics, generation: usize) -> BTreeMap<String, u64> {
     Sharing::ALL
         .into_iter()

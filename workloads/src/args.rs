@@ -1,77 +1,10 @@
-//! Declared arguments of workloads, and their checking before a heap exists.
-//!
-//! Arguments are positional. An argument takes its default if it is left out at the end or is `-`.
+//! Arguments of a run, checked against the workload's description before a heap exists.
 
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use crate::workload::WorkloadDescription;
-
-/// The kind of an argument, with its default.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ArgKind {
-    /// A whole number.
-    Number {
-        /// The default: the size at which workloads are compared.
-        default: u64,
-        /// The accepted numbers.
-        range: RangeInclusive<u64>,
-    },
-    /// A file that can be read.
-    File {
-        /// The built-in input, in words; `None` if there is none and a file must be named.
-        default: Option<&'static str>,
-    },
-}
-
-/// One declared argument.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ArgSpec {
-    /// Its name, in capitals, as in the usage line.
-    pub name: &'static str,
-    /// Its meaning in a few words.
-    pub meaning: &'static str,
-    /// Its kind and default.
-    pub kind: ArgKind,
-}
+use crate::description::{ArgKind, ArgSpec, WorkloadDescription};
 
 impl ArgSpec {
-    /// Declares a number in `range`.
-    pub const fn number(name: &'static str, meaning: &'static str, default: u64, range: RangeInclusive<u64>) -> Self {
-        ArgSpec {
-            name,
-            meaning,
-            kind: ArgKind::Number { default, range },
-        }
-    }
-
-    /// Declares a file; `default` names the built-in input.
-    pub const fn file(name: &'static str, meaning: &'static str, default: Option<&'static str>) -> Self {
-        ArgSpec {
-            name,
-            meaning,
-            kind: ArgKind::File { default },
-        }
-    }
-
-    /// The accepted values in words: "a whole number from 1 to 40".
-    pub fn expected(&self) -> String {
-        match &self.kind {
-            ArgKind::Number { range, .. } => {
-                format!("a whole number from {} to {}", range.start(), range.end())
-            }
-            ArgKind::File { .. } => "a file that can be read".to_owned(),
-        }
-    }
-
-    /// The default in words; `None` if the argument is required.
-    pub fn default_text(&self) -> Option<String> {
-        match &self.kind {
-            ArgKind::Number { default, .. } => Some(default.to_string()),
-            ArgKind::File { default } => default.map(str::to_owned),
-        }
-    }
-
     fn check(&self, workload: &'static str, given: &str) -> Result<Value, ArgError> {
         let invalid = |problem: Option<std::io::Error>| {
             let default = self
@@ -115,6 +48,16 @@ impl ArgSpec {
                 meaning: self.meaning,
             }),
         }
+    }
+}
+
+impl WorkloadDescription {
+    /// The arguments at the test size.
+    ///
+    /// # Errors
+    /// If they do not fit the declaration, which a test of every list should rule out.
+    pub fn test_args(&self) -> Result<Args, ArgError> {
+        Args::parse(self, self.test.args)
     }
 }
 

@@ -13,7 +13,7 @@ use gclab_core::world::World;
 use crate::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription};
 
 /// The least depth of the largest trees.
-pub const LEAST_DEPTH: u64 = 6;
+pub(crate) const LEAST_DEPTH: u64 = 6;
 
 /// A node; a leaf has no children.
 #[derive(Closure)]
@@ -52,7 +52,7 @@ impl Workload for BinaryTrees {
 }
 
 /// Runs the program with trees of depth `max`. Returns the number of nodes counted.
-pub fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, max: u32) -> u64 {
+pub(crate) fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, max: u32) -> u64 {
     let mut count = make_and_count(m, max + 1);
     m.frame(|m, [long]| {
         let long = long.put(make(m, max));

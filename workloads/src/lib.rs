@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod description;
 mod latency;
 mod list;
 mod rng;
@@ -34,11 +35,12 @@ mod par_trees;
 mod server;
 mod word_index;
 
-pub use args::{ArgError, ArgKind, ArgSpec, Args};
+pub use args::{ArgError, Args};
+pub use description::{ArgKind, ArgSpec, StressSize, TestSize, WorkloadDescription};
 pub use latency::Latency;
 pub use list::{WorkloadList, WorkloadVisitor};
 pub use rng::{SplitMix64, mix};
-pub use workload::{RunError, StressSize, TestSize, Workload, WorkloadDescription};
+pub use workload::{RunError, Workload};
 
 /// Puts types together into a list: `list![A, B]` is `(A, (B, ()))`.
 macro_rules! list {

@@ -4,7 +4,8 @@
 //! `(A, (B, ()))` is the list of A and B. `(Mine, gclab_workloads::All)` is the list of `Mine` and
 //! all workloads of this crate.
 
-use crate::workload::{Workload, WorkloadDescription};
+use crate::description::WorkloadDescription;
+use crate::workload::Workload;
 
 /// An action on a workload whose type is known only by its name.
 pub trait WorkloadVisitor {

@@ -15,14 +15,14 @@ use crate::RunError;
 
 /// The most threads of a workload: far more than any machine has processors, and few enough to be
 /// started.
-pub const MOST: u64 = 1 << 10;
+pub(crate) const MOST: u64 = 1 << 10;
 
 /// Runs `stay` in `world` on `threads` threads, with the thread's number from 0. Returns the
 /// results in the order of the numbers.
 ///
 /// # Errors
 /// The error of the first thread, by number, that had one.
-pub fn enter_each<M: MutatorKind, R: Send>(
+pub(crate) fn enter_each<M: MutatorKind, R: Send>(
     world: &World<M>,
     threads: u64,
     stay: impl Fn(&mut Mutator<'_, M>, u64) -> R + Sync,

@@ -46,7 +46,7 @@ pub struct Arrow {
     pub from: PathBuf,
     /// The file that defines the name.
     pub to: PathBuf,
-    /// The name.
+    /// The name that draws it.
     pub name: String,
 }
 
@@ -57,11 +57,7 @@ impl Imports {
     /// If a file cannot be read or is not Rust.
     pub fn of(root: &Path) -> Imports {
         let mut imports = Imports::default();
-        imports.read(
-            root,
-            &root.parent().expect("a file is in a folder").to_path_buf(),
-            Vec::new(),
-        );
+        imports.read(root, root.parent().expect("a file is in a folder"), Vec::new());
         imports
     }
 
@@ -130,8 +126,9 @@ impl Imports {
             .collect()
     }
 
-    /// The module that defines the item at `path`, seen from module `at`, and the item's name. `None` for
-    /// names of other crates, of the prelude and of local variables. `depth` bounds re-exports.
+    /// The module that defines the item at `path`, seen from module `at`, and the item's name.
+    /// `None` for names of other crates, of the prelude and of local variables. `depth` bounds
+    /// re-exports.
     fn resolve(&self, at: &[String], path: &[String], depth: usize) -> Option<(ModulePath, String)> {
         if depth > 16 {
             return None;

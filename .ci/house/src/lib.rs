@@ -1,8 +1,8 @@
 //! Checks of the source text of the workspace.
 //!
 //! [`imports`] reads the paths of a crate and finds circles between its files. [`prose`] reads the
-//! comments and the pages of `docs/` and counts words that make them hard to read. The tests of this
-//! package apply both to the workspace.
+//! comments and the pages of `docs/` and counts words that make them hard to read. The tests of
+//! this package apply both to the workspace.
 
 #![forbid(unsafe_code)]
 

@@ -27,7 +27,7 @@ pub const FEWEST_WORDS: usize = 3;
 /// A text as it is counted: how many words, and the lines with pronouns.
 #[derive(Debug, Default, Clone)]
 pub struct Count {
-    /// All words.
+    /// The number of words.
     pub words: usize,
     /// The words that are [`PRONOUNS`].
     pub pronouns: usize,
@@ -79,7 +79,7 @@ fn comment_start(line: &str) -> Option<usize> {
         let at = from + found;
         let quotes = line[..at].matches('"').count() - line[..at].matches("\\\"").count();
         let in_address = line[..at].ends_with(':');
-        if quotes % 2 == 0 && !in_address {
+        if quotes.is_multiple_of(2) && !in_address {
             return Some(at);
         }
         from = at + 2;
@@ -157,7 +157,7 @@ pub fn faults(source: &str) -> Vec<Fault> {
     for (number, _, _) in comments(source) {
         let line = lines[number - 1];
         let is_comment = line.trim_start().starts_with("//");
-        if is_comment && line.chars().count() > WIDTH && line.trim_start().split_whitespace().count() > 2 {
+        if is_comment && line.chars().count() > WIDTH && line.split_whitespace().count() > 2 {
             let rule = format!("the comment ends after column {WIDTH}");
             faults.push(Fault { line: number, rule });
         }

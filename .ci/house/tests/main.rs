@@ -15,7 +15,6 @@ fn read(path: &Path) -> String {
 }
 
 #[test]
-#[ignore = "the tree does not pass yet"]
 fn no_files_of_a_crate_import_each_other_in_a_circle() {
     let mut report = String::new();
     for package in crates() {
@@ -71,7 +70,6 @@ fn folders() -> Vec<(String, Vec<(String, Count)>)> {
 }
 
 #[test]
-#[ignore = "the tree does not pass yet"]
 fn prose_names_its_subjects() {
     let mut report = String::new();
     for (folder, files) in folders() {
@@ -112,7 +110,6 @@ fn prose_names_its_subjects() {
 }
 
 #[test]
-#[ignore = "the tree does not pass yet"]
 fn comments_fit_and_say_something() {
     let mut report = String::new();
     for file in files_below(&root(), ".rs") {

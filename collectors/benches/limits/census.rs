@@ -1,30 +1,33 @@
-//! What a heap asks of the machine: objects, bytes, lines at random, and the longest chain of them.
+//! The work that a heap causes: objects, bytes, random accesses to cache lines, and the longest
+//! chain of these.
 
 use gclab_core::world::{ClosureView, Stopped};
 use gclab_heap_traverse::AddrSet;
 use std::collections::VecDeque;
 
-/// Two addresses nearer than this count as one place: the line, or those that the machine fetches with it by itself.
+/// Two addresses nearer than this count as one place: the same cache line, or lines that the
+/// machine prefetches with it.
 const NEAR: usize = 256;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// What is reachable.
+/// Counts of the reachable closures.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Census {
-    /// Closures.
+    /// The number of closures.
     pub objects: u64,
-    /// Their bytes.
+    /// The bytes of all closures.
     pub bytes: u64,
-    /// Lines that a breadth-first walk comes to out of order: one for each pointer to a place that is not near the pointer before, and
-    /// one more for a closure that is reached so for the first time and does not end in the line that it begins in.
+    /// Lines that a breadth-first walk reaches out of order: one for each pointer whose target is
+    /// not near the target before, and one more if the closure is reached for the first time and
+    /// does not end in the line that it begins in.
     pub lines: u64,
-    /// The most of such pointers behind each other on the ways that the walk takes.
+    /// The most such pointers one after the other on a path of the walk.
     pub chain: u64,
 }
 
-/// Counts what the roots reach.
+/// Counts the closures that the roots reach.
 pub fn census(stopped: &Stopped<'_>) -> Census {
     let mut census = Census::default();
     let mut seen = AddrSet::new(stopped.blocks().base());

@@ -1,31 +1,32 @@
-//! What the machine can do: the rates that bound any collector, measured between collections.
+//! The limits of the machine: rates that bound any collector, measured between collections.
 //!
 //! * M: bytes a second that are copied from one range to another, in order.
-//! * G: cache lines a second that are read and written at random, with the addresses known 128 accesses ahead and prefetched.
-//! * L: seconds for one load whose address is what the load before gave.
+//! * G: cache lines a second that are read and written at random, with the addresses known 128
+//!   accesses ahead and prefetched.
+//! * L: seconds for one load whose address is the result of the load before.
 //!
-//! Pages are as the heap's: huge ones where the system gives them. The ranges are larger than the caches, so a probe also leaves the caches cold for
-//! the collection after it.
+//! Pages are like the heap's: huge ones where the system provides them. The ranges are larger than
+//! the caches, so a probe also leaves the caches cold for the collection after it.
 
 use gclab_core::memory::Reservation;
 use gclab_core::words::Bytes;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// 64 bytes.
+/// A cache line of 64 bytes.
 const LINE_WORDS: usize = 8;
 
-/// Accesses between a prefetch and its use. At this distance the rate has stopped to rise, or nearly so.
+/// Accesses between a prefetch and its use. Above this distance the rate hardly rises.
 const AHEAD: usize = 128;
 
-/// The rates of one moment.
+/// The rates measured at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Rates {
-    /// M, bytes a second.
+    /// M, in bytes per second.
     pub copy: f64,
-    /// G, lines a second.
+    /// G, in lines per second.
     pub lines: f64,
-    /// L, seconds.
+    /// L, in seconds per load.
     pub miss: f64,
 }
 
@@ -35,12 +36,12 @@ pub struct Machine {
     to: Range,
     /// Lines to touch, in order.
     touched: Vec<u32>,
-    /// Where the chain of dependent loads has come to.
+    /// The position in the chain of dependent loads.
     at: usize,
     steps: usize,
 }
 
-/// Committed memory.
+/// A range of committed memory.
 struct Range(Reservation);
 
 impl Range {
@@ -51,7 +52,8 @@ impl Range {
     }
 
     fn words(&mut self) -> &mut [u64] {
-        // SAFETY: all of the reservation was committed, reads as zeros at first, and belongs to this range alone.
+        // SAFETY: all of the reservation was committed, reads as zeros at first, and belongs to
+        // this range alone.
         unsafe { std::slice::from_raw_parts_mut(self.0.base().as_mut_ptr(), self.0.size().0 / 8) }
     }
 }
@@ -135,8 +137,8 @@ fn timed(work: impl FnOnce()) -> Duration {
 #[inline(always)]
 fn prefetch_to_write(word: &u64) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch changes nothing that a program can see. (The intrinsic for it becomes a prefetch for reading unless the
-    // build names a processor.)
+    // SAFETY: a prefetch has no effect that a program can see. (The intrinsic becomes a prefetch
+    // for reading unless the build names a processor.)
     unsafe {
         std::arch::asm!("prefetchw [{}]", in(reg) word, options(nostack, preserves_flags, readonly));
     }

@@ -1,20 +1,25 @@
-//! How near the collectors come to what the machine can do, and allocation to a bump of a pointer.
+//! The distance of collections from the machine's limits, and of allocation from the bump of a
+//! pointer.
 //!
-//! **Collection.** A heap of about four million objects is built inside the allocation area, so that they lie as the shape says, and collected once, into
-//! memory that collections before it used already. The time is the pause, from the record of the collection. Between collections the machine
-//! itself is measured ([`machine`]); so both are of the same minutes, and no collection finds its heap in the cache. At the end there
-//! is a table of each shape and collector with
+//! **Collection.** A heap of about four million objects is built inside the allocation area, so
+//! that they lie in the order of the shape, and collected once, into memory that earlier
+//! collections have used. The time is the pause, from the record of the collection. Between
+//! collections the machine itself is measured ([`machine`]). So both measurements are of the same
+//! minutes, and no collection finds its heap in the cache. At the end there is a table of each
+//! shape and collector with
 //!
 //! ```text
 //! roof = max(live bytes / M, lines / G, chain x L)     ratio = pause / roof, medians
 //! ```
 //!
-//! where lines and chain come from a walk of the heap ([`census`]). The roof is no prediction: nothing that copies the heap once can be faster.
+//! where lines and chain come from a walk of the heap ([`census`]). The roof is a bound, not a
+//! prediction: no collector that copies the heap once can be faster.
 //!
-//! **Allocation.** Objects of four words, none of which lives, in turns with a kernel that does no more than bump a pointer and write four
-//! words.
+//! **Allocation.** Objects of four words, none of which survives, in turns with a kernel that only
+//! bumps a pointer and writes four words.
 //!
-//! `cargo bench -p gclab-collectors --bench limits`; with `-- --test` all of it once, with small heaps. The table is of what was run: a filter leaves rows out.
+//! `cargo bench -p gclab-collectors --bench limits`; with `-- --test` it runs once, with small
+//! heaps. With a filter the table has only the rows that were run.
 
 mod census;
 mod machine;
@@ -36,13 +41,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Sizes of everything.
+/// The sizes of heaps, probes and turns.
 struct Scale {
     /// Objects of a heap; a power of two.
     objects: usize,
-    /// Room for all of them and for what it takes to build them.
+    /// Room for all objects, and for building them.
     area: Bytes,
-    /// Ranges to probe.
+    /// The size of the ranges to probe.
     probe: Bytes,
     /// Objects allocated in a turn.
     allocated: usize,
@@ -71,7 +76,7 @@ struct Row {
     rates: Vec<Rates>,
 }
 
-/// Writes down the pause of each collection.
+/// Records the pause of each collection.
 struct LastPause(Arc<AtomicU64>);
 
 impl Listener for LastPause {
@@ -90,7 +95,7 @@ fn world<C: Collector>(area: Bytes) -> World<KindOf<C>> {
     World::new::<C>(&flags).expect("memory for a bench")
 }
 
-/// Builds and collects a heap again and again; criterion gets the pauses, `rows` everything.
+/// Builds and collects a heap again and again. Criterion gets the pauses, `rows` all figures.
 fn collect<C: Collector>(c: &mut Criterion, shape: Shape, scale: &Scale, machine: &mut Machine, rows: &mut Vec<Row>) {
     let mut group = c.benchmark_group(shape.name());
     group.sample_size(10).sampling_mode(SamplingMode::Flat);
@@ -130,7 +135,7 @@ fn collect<C: Collector>(c: &mut Criterion, shape: Shape, scale: &Scale, machine
                 pauses: Vec::new(),
                 rates: Vec::new(),
             };
-            // The first one takes fresh memory from the system.
+            // The first collection takes fresh memory from the system.
             turn(&mut row);
             row
         });
@@ -156,7 +161,7 @@ struct Node {
     value: u64,
 }
 
-/// Four words in a buffer of 4 MiB, again and again.
+/// Writes four words at a time into a buffer of 4 MiB, again and again.
 fn bump(buffer: &mut [u64], objects: usize) {
     let (places, _) = buffer.as_chunks_mut::<4>();
     let mut cursor = 0;
@@ -171,7 +176,7 @@ fn bump(buffer: &mut [u64], objects: usize) {
     }
 }
 
-/// Seconds of allocation: (collector's name, its samples, the kernel's).
+/// Seconds of allocation: the collector's name, its samples, the kernel's samples.
 type Allocation = (&'static str, Vec<f64>, Vec<f64>);
 
 fn allocate<C: Collector>(c: &mut Criterion, scale: &Scale, rows: &mut Vec<Allocation>) {
@@ -270,7 +275,7 @@ fn print_collections(rows: Vec<Row>) {
 }
 
 fn main() {
-    // As criterion sees it: cargo's `bench` says `--bench`, and `--test` overrides that.
+    // The same rule as criterion's: `cargo bench` passes `--bench`, and `--test` overrides that.
     let said = |word: &str| std::env::args().any(|argument| argument == word);
     let scale = if said("--bench") && !said("--test") { FULL } else { TEST };
     let mut criterion = Criterion::default()

@@ -1,4 +1,4 @@
-//! Heaps to collect, by shape: what points to what, and in which order it lies in memory.
+//! Heaps to collect, by shape: the pointers between objects, and the order of objects in memory.
 
 use crate::machine::{random, shuffled};
 use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
@@ -39,10 +39,11 @@ struct Cell {
 /// Bytes of an array among the byte arrays, without header and length: 80 with them.
 const BYTES: usize = 64;
 
-/// A shape.
+/// The shape of a heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// A complete binary tree of nodes of 24 bytes, in the order of a depth-first walk that comes to children first.
+    /// A complete binary tree of nodes of 24 bytes, in the order of a depth-first walk that visits
+    /// children first.
     Tree,
     /// The same tree in random order.
     ShuffledTree,
@@ -54,12 +55,12 @@ pub enum Shape {
     ShuffledList,
     /// An array of pointers to byte arrays of 80 bytes, in random order.
     ShuffledBytes,
-    /// The heap of a real program, as often as it takes to leave the caches behind.
+    /// The heap of a real program, in enough copies to exceed the caches.
     Snapshot,
 }
 
 impl Shape {
-    /// All, in the order of the table.
+    /// All shapes, in the order of the table.
     pub const ALL: [Shape; 7] = [
         Shape::Tree,
         Shape::ShuffledTree,
@@ -70,7 +71,7 @@ impl Shape {
         Shape::Snapshot,
     ];
 
-    /// What the table calls it.
+    /// The shape's name in the table.
     pub fn name(self) -> &'static str {
         match self {
             Shape::Tree => "tree, depth first",
@@ -83,7 +84,8 @@ impl Shape {
         }
     }
 
-    /// Makes it, about `scale` objects of it, without a collection if the allocation area has room.
+    /// Builds a heap of this shape with about `scale` objects, without a collection if the
+    /// allocation area has room.
     pub fn build<'m, 'h, M: MutatorKind>(self, m: &'m mut Mutator<'h, M>, scale: usize) -> Gc<'m, 'h, Any> {
         match self {
             Shape::Tree => tree(m, scale.ilog2() - 1).erase(),
@@ -108,7 +110,7 @@ fn tree<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, depth: u32) -> Gc<'m,
     })
 }
 
-/// An array of `n` new objects, in the order in which they lie.
+/// Makes an array of `n` new objects, in the order of their addresses.
 macro_rules! all {
     ($m:ident, $slot:ident, $n:expr, $type:ty, $make:expr) => {{
         let all: Root<'_, '_, MutArray<$type>> = $slot.put($m.alloc_array($n, |_| None));
@@ -189,13 +191,14 @@ fn bytes<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, n: usize) -> Gc<'m, 
     })
 }
 
-/// The snapshot that the workload `heap_snapshot` has built in; fixtures/README.md there says what it is.
+/// The built-in snapshot of the workload `heap_snapshot`; `fixtures/README.md` there describes it.
 const SNAPSHOT: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../workloads/fixtures/postcss.heapsnapshot.gz"
 );
 
-/// Copies of the snapshot, one behind the other, as records of the nodes' sizes: an array of their roots.
+/// Makes copies of the snapshot, one after the other, as records of the nodes' sizes. Returns an
+/// array of their roots.
 fn snapshot<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, scale: usize) -> Gc<'m, 'h, MutArray<Record>> {
     let snapshot = Snapshot::open(SNAPSHOT.as_ref(), Options::shape()).expect("the fixture can be read");
     let nodes = snapshot.node_count() as usize;

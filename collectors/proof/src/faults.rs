@@ -114,7 +114,7 @@ fn refused<C: Collector>(flags: &Config, n: u64) -> (Option<u64>, bool) {
         Err(error) => panic!("{name}, request {n}: {error}"),
     };
     Checker::install(&mut world);
-    let result = world.enter(|m| program(m));
+    let result = world.enter(program);
     match &result {
         Ok(_) => {}
         Err(EnterError::Exhausted(error)) if on_purpose(&error.cause.cause) => {

@@ -1,23 +1,25 @@
 //! `compacting`: `-c`. The oldest generation is compacted in place, younger ones are copied.
 //!
-//! A minor collection is that of `parallel`. A major one that compacts goes through everything twice:
+//! A minor collection is that of `parallel`. A major one that compacts goes through everything
+//! twice:
 //!
 //! 1. Closures that live in younger generations are copied into the oldest (by several threads).
-//! 2. Closures that live in the oldest are marked (by several threads), given their places and moved there ([`Compactor`]).
+//! 2. Closures that live in the oldest are marked (by several threads), given their places and
+//!    moved there ([`Compactor`]).
 //!
-//! It compacts at every major collection with `-c`, or with neither that nor `-M`. With `-c<n>`, and with `-M` alone, which is
-//! `-c30`, it compacts when more than n % of the limit was live after the last one, or a copy would not fit. Until then a
-//! major collection copies, which is faster.
+//! It compacts at every major collection with `-c`, or with neither that nor `-M`. With `-c<n>`,
+//! and with `-M` alone, which is `-c30`, it compacts when more than n % of the limit was live after
+//! the last one, or a copy would not fit. Until then a major collection copies, which is faster.
 //!
 //! With one generation (`-G1`) every collection is a major one.
 //!
-//! Memory at the worst: F × live, or all that `-M` leaves, with the allocation area twice; and tables of a 32nd and a 512th of
-//! that.
+//! Memory at the worst: F × live, or all that `-M` leaves, with the allocation area twice; and
+//! tables of a 32nd and a 512th of that.
 
 use crate::copying::Generational;
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NotBegun, Outcome, Pause,
-    Refill,
+    Refill, Work,
 };
 use gclab_core::config::{AREA, COMPACTION, Compact, Config, GENERATIONS, MAX_GENERATIONS, SHARING, SIZING};
 use gclab_core::events::Phase;
@@ -33,8 +35,8 @@ pub struct Compacting {
     map: LiveMap,
 }
 
-// SAFETY: made of core's spaces, evacuator, marker and compactor. A collection that compacts traces and updates every kind of
-// root; the remembered set is empty then, since nothing is young.
+// SAFETY: made of core's spaces, evacuator, marker and compactor. A collection that compacts traces
+// and updates every kind of root; the remembered set is empty then, since nothing is young.
 unsafe impl Collector for Compacting {
     const DESCRIPTION: Description = Description {
         name: "compacting",
@@ -79,11 +81,12 @@ impl Collect for Compacting {
         let mut outcome = if self.spaces.compacts(generation) {
             self.compact(pause)?
         } else {
-            // Without room for copies nothing has been condemned. A compaction copies only young closures, which needs less.
+            // Without room for copies nothing has been condemned. A compaction copies only young
+            // closures, which needs less.
             let copied = self.spaces.copy(pause, generation);
             copied.or_else(|_| self.compact(pause))?
         };
-        if outcome.major {
+        if outcome.work.major {
             self.spaces.choose_strategy();
         }
         outcome.exhausted = self.spaces.set_limits(pause, &outcome).err();
@@ -121,13 +124,14 @@ impl Compacting {
 
         let mut shared = copied.shared.clone();
         shared += marked.shared;
-        Ok(Outcome {
+        let work = Work {
             generation: u32::from(steps.oldest()) - 1,
             major: true,
-            copied: (copied.copied + compacted.moved).to_bytes(),
+            copied: copied.copied + compacted.moved.to_bytes(),
             promoted: Bytes(0),
             shared,
-            ..copied.outcome(steps)
-        })
+            ..copied
+        };
+        Ok(steps.account(work).into())
     }
 }

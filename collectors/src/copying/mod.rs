@@ -1,24 +1,27 @@
-//! `copying` and `parallel`: GHC's default, generational copying collection, by one thread or by several.
+//! `copying` and `parallel`: GHC's default, generational copying collection, by one thread or by
+//! several.
 //!
-//! `-G` generations of two or more. A closure that survives in the nursery is copied once inside generation 0 (ageing) and
-//! promoted at its second collection; older generations promote at once. A collection takes generation 0 and every older
-//! one that has outgrown its limit, max(F × live, -O), set at the last major collection.
+//! `-G` generations of two or more. A closure that survives in the nursery is copied once inside
+//! generation 0 (ageing) and promoted at its second collection; older generations promote at once.
+//! A collection takes generation 0 and every older one that has outgrown its limit, max(F × live,
+//! -O), set at the last major collection.
 //!
-//! In parallel, a collection is begun by one thread, which calls others when there is enough to be shared (`-qg`, `-qb`,
-//! `-qn`; [`ParallelPolicy`]).
+//! In parallel, a collection is begun by one thread, which calls others when there is enough to be
+//! shared (`-qg`, `-qb`, `-qn`; [`ParallelPolicy`]).
 //!
-//! Memory at the worst: (1 + F) × live, with the allocation area twice, while a major collection copies.
+//! Memory at the worst: (1 + F) × live, with the allocation area twice, while a major collection
+//! copies.
 
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NotBegun, Outcome, Pause,
-    Refill,
+    Refill, Work,
 };
 use gclab_core::config::{AREA, Config, GENERATIONS, MAX_GENERATIONS, SHARING, SIZING};
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::sizing::{Live, MajorStrategy, Sizing, Young};
 use gclab_core::space::{Nursery, Region, Steps};
-use gclab_core::trace::{self, Evacuated, Evacuator};
+use gclab_core::trace::{self, Evacuator};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::workers::{GcThreads, ParallelPolicy, Workers};
 
@@ -47,8 +50,8 @@ pub struct Generational<const PARALLEL: bool> {
     copied: Vec<Bytes>,
 }
 
-// SAFETY: made of core's spaces and evacuator; `collect` traces the remembered set (which the generational barrier keeps
-// complete), roots and weak handles.
+// SAFETY: made of core's spaces and evacuator; `collect` traces the remembered set (which the
+// generational barrier keeps complete), roots and weak handles.
 unsafe impl<const PARALLEL: bool> Collector for Generational<PARALLEL> {
     const DESCRIPTION: Description = Description {
         name: if PARALLEL { "parallel" } else { "copying" },
@@ -121,18 +124,19 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         trace::live_and_remembered(&mut evacuator, pause.capabilities, pause.roots, |phase| {
             pause.events.phase(phase);
         });
-        let done = evacuator.finish(&mut self.steps, pause.capabilities);
+        let work = evacuator.finish(&mut self.steps, pause.capabilities);
         pause.events.phase(Phase::Released);
 
-        self.copied[generation as usize] = done.copied.to_bytes();
+        self.copied[generation as usize] = work.copied;
         if generation == 0 {
-            self.promoted = done.promoted;
+            self.promoted = work.promoted.to_words_up();
         }
-        Ok(Outcome {
+        let major = generation == self.oldest();
+        Ok(Outcome::from(Work {
             generation,
-            major: generation == self.oldest(),
-            ..done.outcome(&self.steps)
-        })
+            major,
+            ..work
+        }))
     }
 
     /// After a collection: the limits for the next one follow from its `outcome`.
@@ -145,7 +149,7 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         let area = if self.generations == 1 {
             self.sizing.area_of_one_generation(live, self.strategy)
         } else {
-            if outcome.major {
+            if outcome.work.major {
                 let oldest = self.steps.step(self.steps.oldest());
                 self.old_limit = self.sizing.old_limit(oldest.words().to_bytes(), self.strategy);
             }
@@ -180,10 +184,11 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
 
     /// The oldest generation that has outgrown its limit.
     ///
-    /// Words that the collection of generation 0 would promote into generation 1 count already, if generation 1 is half full:
-    /// this keeps the peak of memory below that of a limit that is noticed afterwards. (If it is not half full, there is
-    /// little to collect in it, and a major collection would be one in name only.) They are the words that have aged, or as
-    /// many as the last collection promoted, which may be more: referents of remembered slots do not age.
+    /// Words that the collection of generation 0 would promote into generation 1 count already, if
+    /// generation 1 is half full: this keeps the peak of memory below that of a limit that is
+    /// noticed afterwards. (If it is not half full, there is little to collect in it, and a major
+    /// collection would be one in name only.) They are the words that have aged, or as many as the
+    /// last collection promoted, which may be more: referents of remembered slots do not age.
     fn generation_due(&self) -> u32 {
         let (live, young) = (Live::of(&self.steps), Young::of(&self.nursery));
         if self.sizing.major_is_urgent(live, young, self.strategy) {
@@ -219,7 +224,7 @@ impl Generational<true> {
     }
 
     /// Copies all that lives in younger generations into the oldest one.
-    pub(crate) fn promote_all(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Evacuated, NotBegun> {
+    pub(crate) fn promote_all(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Work, NotBegun> {
         let last = self.steps.oldest() - 1;
         let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last)?;
         evacuator.promote_everything();
@@ -257,11 +262,9 @@ impl Generational<true> {
     }
 
     /// `outcome` in terms of the generations that were asked for, and of the next major collection.
-    pub(crate) fn as_asked(&self, outcome: Outcome) -> Outcome {
-        Outcome {
-            generation: outcome.generation.min(self.generations - 1),
-            in_place: self.strategy == MajorStrategy::Compacting,
-            ..outcome
-        }
+    pub(crate) fn as_asked(&self, mut outcome: Outcome) -> Outcome {
+        outcome.work.generation = outcome.work.generation.min(self.generations - 1);
+        outcome.in_place = self.strategy == MajorStrategy::Compacting;
+        outcome
     }
 }

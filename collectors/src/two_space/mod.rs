@@ -1,12 +1,13 @@
 //! `two-space`: GHC's `-G1`. Everything that is live is copied at every collection.
 //!
-//! One generation: the nursery and one step, whose survivors go to the same step of to-space. No write barrier, no
-//! remembered set, no ageing. The allocation area grows with the live data: max(F × live, -A).
+//! One generation: the nursery and one step, whose survivors go to the same step of to-space. No
+//! write barrier, no remembered set, no ageing. The allocation area grows with the live data: max(F
+//! × live, -A).
 //!
 //! Memory at the worst: (2 + F) × live with F × live of allocation area.
 
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Collect, Collector, Description, NoBarrier, NotBegun, Outcome, Pause, Refill,
+    Bump, Capabilities, Capability, Collect, Collector, Description, NoBarrier, NotBegun, Outcome, Pause, Refill, Work,
 };
 use gclab_core::config::{AREA, Config, Parameter, SIZING};
 use gclab_core::events::Phase;
@@ -24,8 +25,8 @@ pub struct TwoSpace {
     sizing: Sizing,
 }
 
-// SAFETY: made of core's spaces and evacuator; `collect` traces roots and weak handles. Everything is condemned at every
-// collection, so nothing else points into condemned memory.
+// SAFETY: made of core's spaces and evacuator; `collect` traces roots and weak handles. Everything
+// is condemned at every collection, so nothing else points into condemned memory.
 unsafe impl Collector for TwoSpace {
     const DESCRIPTION: Description = Description {
         name: "two-space",
@@ -65,13 +66,10 @@ impl Collect for TwoSpace {
         let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.survivors, 1)?;
         pause.events.phase(Phase::Condemned);
         trace::live(&mut evacuator, pause.roots, |phase| pause.events.phase(phase));
-        let done = evacuator.finish(&mut self.survivors, pause.capabilities);
+        let work = evacuator.finish(&mut self.survivors, pause.capabilities);
         pause.events.phase(Phase::Released);
 
-        let mut outcome = Outcome {
-            major: true,
-            ..done.outcome(&self.survivors)
-        };
+        let mut outcome = Outcome::from(Work { major: true, ..work });
         self.sizing.note(pause, &outcome);
         let live = Live::of(&self.survivors);
         let area = self.sizing.area_of_one_generation(live, MajorStrategy::Copying);

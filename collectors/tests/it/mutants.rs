@@ -7,7 +7,7 @@
 use gclab_core::closure::{ClosureRef, Slot};
 use gclab_core::collector::{
     Barrier, Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NoBarrier, NotBegun,
-    Outcome, Pause, Refill,
+    Outcome, Pause, Refill, Work,
 };
 use gclab_core::config::{Config, Parameter};
 use gclab_core::heap::{Heap, OutOfMemory};
@@ -115,15 +115,14 @@ impl<S: Sin> Collect for Mutant<S> {
         if S::CLEARS_WEAK {
             pause.roots.for_each_weak(|slot| evacuator.weak(slot));
         }
-        let done = evacuator.finish(&mut self.steps, pause.capabilities);
-        let figures = done.outcome(&self.steps);
-        let outcome = Outcome {
+        let work = evacuator.finish(&mut self.steps, pause.capabilities);
+        let work = Work {
             generation,
             major: generation + 1 == self.generations,
-            large: if S::COUNTS_LARGE { figures.large } else { Bytes(0) },
-            ..figures
+            large: if S::COUNTS_LARGE { work.large } else { Bytes(0) },
+            ..work
         };
-        Ok(outcome)
+        Ok(work.into())
     }
 
     fn for_each_region(&self, capabilities: Capabilities<'_, Bump>, visit: &mut dyn FnMut(Region)) {

@@ -157,7 +157,7 @@ impl CollectorVisitor for Everything {
                 // Another heap is entered from inside an initialiser.
                 m.frame(|m, [slot]| {
                     let slot = slot.put(m.alloc(|_| {
-                        other.enter(|m| every_kind(m)).expect("room enough");
+                        other.enter(every_kind).expect("room enough");
                         Node::new(9, None, None)
                     }));
                     m.set_heap_roots([("node", slot.get(m).erase())]);

@@ -1,8 +1,9 @@
-//! What is wrong with a flag, in words that say what would be right.
+//! Errors of flags. Each message says which values would be right.
 
 use super::nearest::list;
 
-/// A flag that cannot be taken as given. `flag` is as its user writes it: `-A` on a command line, `A` in an experiment file.
+/// A flag that cannot be taken as given. `flag` is as its user writes it: `-A` on a command line,
+/// `A` in an experiment file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FlagError {
     /// Neither gclab nor GHC has this flag.
@@ -20,7 +21,7 @@ pub enum FlagError {
         word: String,
         /// The flag of GHC's.
         flag: String,
-        /// What it means there.
+        /// The meaning that it has there.
         meaning: &'static str,
     },
     /// The value is not of the flag's type.
@@ -32,7 +33,7 @@ pub enum FlagError {
         value: String,
         /// The type, with its article.
         wanted: &'static str,
-        /// What a value looks like.
+        /// The form of a value.
         write: &'static str,
         /// A flag with a value that is right.
         example: String,
@@ -54,7 +55,7 @@ pub enum FlagError {
     MissingValue {
         /// The flag.
         flag: String,
-        /// What a value looks like.
+        /// The form of a value.
         write: &'static str,
         /// A flag with a value that is right.
         example: String,
@@ -85,7 +86,7 @@ pub enum FlagError {
         /// The flag as typed.
         flag: String,
     },
-    /// The chosen collector cannot do what the flag asks.
+    /// The chosen collector does not honour the flag.
     #[error(
         "{flag}: the {collector} collector does not honour this flag; {}",
         other_collectors(collector, others, honours)
@@ -105,7 +106,7 @@ pub enum FlagError {
     Conflict {
         /// The flag with its value.
         flag: String,
-        /// What it contradicts.
+        /// The setting that it contradicts.
         why: String,
     },
     /// An error in the environment variable.

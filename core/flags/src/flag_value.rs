@@ -9,8 +9,8 @@ use super::{FLAGS, FlagError, FlagSpec, Flags};
 
 /// A flag with a value of its type, and the text that the value was read from.
 ///
-/// Records and the ids of configurations have the text as it was written: so two of these are equal if key and text are. See
-/// [`FlagValue::means`] for equality of values.
+/// Records and the ids of configurations have the text as it was written: so two of these are equal
+/// if key and text are. See [`FlagValue::means`] for equality of values.
 #[derive(Clone)]
 pub struct FlagValue {
     spec: &'static FlagSpec,
@@ -19,8 +19,8 @@ pub struct FlagValue {
 }
 
 impl FlagValue {
-    /// Reads the value of `key`, a name of experiment files. Numbers and booleans come as their text; `false` takes away what may
-    /// be absent and turns off what may be on.
+    /// Reads the value of `key`, a name of experiment files. Numbers and booleans are given as
+    /// their text. `false` removes a value that may be absent, and turns a switch off.
     ///
     /// # Errors
     /// An unknown key (with the nearest one), or a value that is not legal.
@@ -97,7 +97,8 @@ impl Flags {
         Ok(())
     }
 
-    /// The flags that are not as by default, by their names in experiment files, with values that read back as the same.
+    /// Returns the flags that differ from the default, by their names in experiment files, with
+    /// values that read back as the same.
     pub fn as_toml(&self) -> BTreeMap<String, String> {
         let default = Flags::default();
         let entry = |spec: &FlagSpec| {

@@ -1,6 +1,7 @@
-//! What GHC has and gclab has not (yet), so that a message can say just that.
+//! The flags that GHC has and gclab does not have (yet), so that a message can say so.
 
-/// Flags of GHC's that gclab does not have (yet), with what they mean there. A word belongs to the longest name it begins with, of both tables.
+/// Flags of GHC that gclab does not have (yet), with their meanings in GHC. A word belongs to the
+/// longest name in both tables that it begins with.
 pub(super) const GHC_ONLY: &[(&str, &str)] = &[
     ("B", "sound the bell at each collection"),
     ("C", "context switch interval"),

@@ -2,7 +2,8 @@
 
 use super::{FLAGS, Scope};
 
-/// All flags with their meanings, defaults and ranges, and where they differ from GHC's: what `-?` prints.
+/// All flags with their meanings, defaults and ranges, and their differences from GHC: the text
+/// that `-?` prints.
 pub fn help() -> String {
     let mut text =
         "Flags, between +RTS and -RTS, or in GCLABRTS (sizes: k, m, g, t are powers of 1024, w is words of 8 bytes):\n"

@@ -12,12 +12,13 @@ pub fn honours(collector: &Description) -> impl Iterator<Item = &'static FlagSpe
 }
 
 impl Flags {
-    /// Fits the flags to `collector`: if no `-G` is given, the number of generations becomes one that the collector can have. `all` lists
-    /// the collectors that an error may name instead.
+    /// Fits the flags to `collector`: if no `-G` is given, the number of generations becomes one
+    /// that the collector can have. `all` lists the collectors that an error may name instead.
     ///
     /// # Errors
-    /// [`FlagError::NotHonoured`] for the first flag given that the collector does not honour, unless it turns something off;
-    /// [`FlagError::Conflict`] if the collector cannot have as many generations as `-G` says.
+    /// [`FlagError::NotHonoured`] for the first flag given that the collector does not honour,
+    /// unless it turns something off; [`FlagError::Conflict`] if the collector cannot have as many
+    /// generations as `-G` says.
     pub fn fit(&mut self, collector: &Description, all: &[&'static Description]) -> Result<(), FlagError> {
         self.check_honoured(collector, all)?;
         let generations = self.config.generations;

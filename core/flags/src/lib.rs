@@ -1,13 +1,16 @@
-//! The flags of a run: GHC's names and meanings, from `+RTS ... -RTS`, from `GCLABRTS`, from a table of names and values.
+//! The flags of a run: GHC's names and meanings, from `+RTS ... -RTS`, from `GCLABRTS`, from a
+//! table of names and values.
 //!
-//! The table [`FLAGS`] holds everything that is known of a flag, once: parsing, help, the list of flags, the names in experiment
-//! files and the documentation follow from it. The result is a [`Flags`]: the heap's [`Config`], which is all that the heap sees, and the
-//! flags that are for the program around it.
+//! The table [`FLAGS`] describes each flag once: parsing, help, the list of flags, the names in
+//! experiment files and the documentation follow from it. The result is a [`Flags`]: the heap's
+//! [`Config`], which is all that the heap sees, and the flags that are for the program around it.
 //!
-//! Terms: a *flag word* is one argument as typed (`-A4m`); a flag's *name* is what stands between the dash and the value (`A`); its *TOML name* is the key in
-//! an experiment file. A flag is *given* if a word or a key named it, even with the default as its value.
+//! Terms: a *flag word* is one argument as typed (`-A4m`); a flag's *name* is the text between the
+//! dash and the value (`A`); its *TOML name* is the key in an experiment file. A flag is *given* if
+//! a word or a key named it, even with the default as its value.
 //!
-//! Invariant: `Flags::parse_words(&flags.to_words())` gives equal settings (a unit test goes through the whole table).
+//! Invariant: `Flags::parse_words(&flags.to_words())` gives equal settings (a unit test goes
+//! through the whole table).
 
 #![forbid(unsafe_code)]
 
@@ -36,7 +39,7 @@ pub use nearest::nearest;
 pub use parse::{CommandLine, ENVIRONMENT, split};
 pub use spec::{FlagSpec, Scope};
 pub use table::FLAGS;
-pub use value::{Kind, Value, read_size, size_text};
+pub use value::{Kind, Value};
 
 /// The flags of one run, typed. [`Flags::default`] holds today's GHC's defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,7 +50,7 @@ pub struct Flags {
     pub stats: StatsOption,
     /// `-DS`: check the whole heap after each collection.
     pub sanity: bool,
-    /// `--info`: print what this program is, and stop.
+    /// `--info`: print a description of this program, and stop.
     pub info: bool,
     /// `-?`: print the flags, and stop.
     pub help: bool,

@@ -1,7 +1,8 @@
-//! Suggestions: the nearest of some names to one that does not exist.
+//! Suggestions: the name that is nearest to one that does not exist.
 
-/// The candidate nearest to `name`: the same in other capitals, or else with the fewest letters inserted, left out or
-/// replaced, if these are about a third of the longer name at most (none of one letter, one of two to four, two of five). The first of equals.
+/// Returns the candidate nearest to `name`: one that differs in capitals only, or else the one with
+/// the fewest letters inserted, left out or replaced. These may be about a third of the longer name
+/// (none of one letter, one of two to four, two of five). The first of equals counts.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()
@@ -18,7 +19,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, c)| c)
 }
 
-/// Levenshtein distance in characters, in O(a x b) steps and O(b) memory.
+/// The Levenshtein distance in characters, in O(a x b) steps and O(b) memory.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -34,7 +35,7 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-/// `a, b and c`.
+/// Joins words as in `a, b and c`.
 pub(super) fn list(words: &[String]) -> String {
     match words {
         [] => String::new(),

@@ -1,18 +1,20 @@
 //! From words and keys to [`Flags`], and back.
 
 use gclab_core::config::{HeapHint, SizingPolicy};
+use gclab_core::words::size::size_text;
 
 use super::ghc_only::GHC_ONLY;
 use super::nearest::nearest;
 use super::spec::FlagSpec;
 use super::table::FLAGS;
-use super::value::{Called, Kind, Value, is_long, size_text};
+use super::value::{Called, Kind, Value, is_long};
 use super::{FlagError, Flags};
 
-/// The environment variable with flags that apply before those of the command line, separated by blanks (GHC's is `GHCRTS`).
+/// The environment variable with flags that apply before those of the command line, separated by
+/// blanks (GHC's is `GHCRTS`).
 pub const ENVIRONMENT: &str = "GCLABRTS";
 
-/// A command line, split into the program's words and the flags'.
+/// A command line, split into the words of the program and those of the flags.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandLine {
     /// Words for the program.
@@ -21,8 +23,8 @@ pub struct CommandLine {
     pub rts: Vec<String>,
 }
 
-/// Splits a command line as GHC does: words between `+RTS` and `-RTS` (or the end) are flags, several times if need be; after `--RTS`
-/// (dropped) or `--` (kept) all words are the program's.
+/// Splits a command line as GHC does: words between `+RTS` and `-RTS` (or the end) are flags,
+/// several times if need be; after `--RTS` (dropped) or `--` (kept) all words are the program's.
 pub fn split(words: impl IntoIterator<Item = String>) -> CommandLine {
     let mut line = CommandLine::default();
     let mut words = words.into_iter();
@@ -45,7 +47,8 @@ pub fn split(words: impl IntoIterator<Item = String>) -> CommandLine {
 }
 
 impl Flags {
-    /// The flags of a run: those of [`ENVIRONMENT`] (its value, if it is set), then those of the command line.
+    /// The flags of a run: those of [`ENVIRONMENT`] (its value, if it is set), then those of the
+    /// command line.
     ///
     /// # Errors
     /// The first word at fault, or two flags that contradict each other.
@@ -69,7 +72,8 @@ impl Flags {
         Self::parse(None, words)
     }
 
-    /// The words that give these flags again, in the order of the table; what is as by default is left out.
+    /// The words from which these flags are read again, in the order of the table. Flags with their
+    /// default value have none.
     pub fn to_words(&self) -> Vec<String> {
         let default = Flags::default();
         let word = |spec: &FlagSpec| {
@@ -151,12 +155,13 @@ impl Flags {
         self.given.insert(spec.name);
     }
 
-    /// What one flag says about another, once all are known: an allocation area larger than the whole heap is cut to it, as in GHC.
-    /// [`Flags::parse`] does it; after [`Flags::set`] it is the caller's part.
+    /// Applies the rules that concern several flags, once all are known: an allocation area larger
+    /// than the whole heap is cut to it, as in GHC. [`Flags::parse`] calls this; after
+    /// [`Flags::set`] the caller has to.
     ///
     /// # Errors
-    /// [`FlagError::Conflict`] if `-H` is more than `-M`, if a heap of fixed size has none, if a flag means nothing under the sizing policy, or if
-    /// several heap profiles are asked for.
+    /// [`FlagError::Conflict`] if `-H` is more than `-M`, if a heap of fixed size has none, if a
+    /// flag means nothing under the sizing policy, or if several heap profiles are asked for.
     pub fn settle(&mut self) -> Result<(), FlagError> {
         self.settle_sizing()?;
         self.settle_profile().map_err(|(flag, why)| FlagError::Conflict {
@@ -180,7 +185,7 @@ impl Flags {
 }
 
 impl Flags {
-    /// Each policy has the flags that it needs, and none that it would ignore.
+    /// Checks that the policy has the flags that it needs, and none that it would ignore.
     fn settle_sizing(&self) -> Result<(), FlagError> {
         let conflict = |flag: String, why: String| Err(FlagError::Conflict { flag, why });
         let policy = format!("--sizing={}", self.config.sizing.name());
@@ -202,7 +207,8 @@ impl Flags {
     }
 }
 
-/// The nearest flag to a word without its dash: by its letters, without a value's digits and unit.
+/// Returns the flag nearest to `rest`, a word without its dash, by the letters before the digits of
+/// a value.
 fn suggest(rest: &str) -> Option<String> {
     let letters = rest
         .split(|c: char| c.is_ascii_digit() || c == '=')

@@ -1,4 +1,5 @@
-//! The flags of heap profiles (`-h..`): how their words become a [`HeapProfile`], and which of them go together.
+//! The flags of heap profiles (`-h..`): how their words become a [`HeapProfile`], and which of them
+//! go together.
 
 use gclab_core::config::{Breakdown, HeapProfile};
 
@@ -78,7 +79,8 @@ impl Flags {
         (!names.is_empty()).then(|| Value::Names(names.clone()))
     }
 
-    /// The bare flag that must stand next to several restrictions, its own among them, to say which breakdown the profile shows.
+    /// The bare flag that must stand next to several restrictions, its own among them, to say which
+    /// breakdown the profile shows.
     pub(crate) fn bare_profile_word(&self) -> Option<String> {
         let profile = &self.config.profile;
         let shown = profile.breakdown?;
@@ -86,8 +88,8 @@ impl Flags {
         several.then(|| format!("-{}", breakdown_flag(shown)))
     }
 
-    /// Chooses the breakdown that the profile shows: the one that a bare flag asks for, or else the only one that restricts. The error is
-    /// the flag at fault and the reason.
+    /// Chooses the breakdown that the profile shows: the one that a bare flag asks for, or else the
+    /// only one that restricts. The error is the flag at fault and the reason.
     pub(crate) fn settle_profile(&mut self) -> Result<(), (&'static str, String)> {
         if let (Some(first), Some(second)) = (self.config.profile.breakdown, self.second_breakdown) {
             let first = breakdown_flag(first);
@@ -103,7 +105,7 @@ impl Flags {
             (None, [first, _, ..]) => {
                 let first = breakdown_flag(*first);
                 let why = format!(
-                    "one of several restrictions of a heap profile: say by a bare flag what is shown (as in -{first})"
+                    "one of several restrictions of a heap profile: say by a bare flag which one is shown (as in -{first})"
                 );
                 return Err((first, why));
             }
@@ -130,12 +132,12 @@ fn go_together(profile: &HeapProfile) -> Result<(), (&'static str, String)> {
     }
     let by_reach = matches!(profile.breakdown, Some(Breakdown::NamedRoots | Breakdown::Retainer));
     if profile.follows_uses() && (by_reach || !only.retainers.is_empty()) {
-        let why = "not with -hr or -ho: what a biography is becomes known only at the end of the run".to_owned();
+        let why = "not with -hr or -ho: a biography becomes known only at the end of the run".to_owned();
         return Err(("hb", why));
     }
     let stacks = &only.cost_centre_stacks;
     if profile.breakdown.is_none() && !stacks.is_empty() && restricting(profile).is_empty() {
-        let why = "a restriction only: say by another flag what is shown (as in -hc)".to_owned();
+        let why = "a restriction only: say by another flag which bands are shown (as in -hc)".to_owned();
         return Err(("hC", why));
     }
     Ok(())

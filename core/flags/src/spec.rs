@@ -1,4 +1,4 @@
-//! What is known of a flag.
+//! The description of a flag.
 
 use gclab_core::config::Parameter;
 
@@ -12,39 +12,41 @@ pub enum Scope {
     Heap,
     /// The collector: only those whose description lists this parameter honour the flag.
     Collector(Parameter),
-    /// The profiler that takes censuses of the heap: experiment files name these flags under `profiles`, for runs that are not timed.
+    /// The profiler that takes censuses of the heap: experiment files name these flags under
+    /// `profiles`, for runs that are not timed.
     Profile,
     /// The program around the heap: printing.
     Program,
 }
 
-/// One flag.
+/// The description of one flag.
 #[derive(Clone, Copy, Debug)]
 pub struct FlagSpec {
-    /// As typed, without the dash: `A` for `-A4m`, `-info` for `--info`.
+    /// The name as typed, without the dash: `A` for `-A4m`, `-info` for `--info`.
     pub name: &'static str,
     /// Key in experiment files; `None` for flags of the command line only.
     pub toml: Option<&'static str>,
     /// Type and range of its value.
     pub kind: Kind,
-    /// What holds if it is not given.
+    /// The value that holds if it is not given.
     pub default: &'static str,
-    /// What it means, in one line.
+    /// Its meaning, in one line.
     pub meaning: &'static str,
-    /// Where it differs from GHC's flag of the same name; `None` if nowhere.
+    /// Its difference from GHC's flag of the same name; `None` without any.
     pub ghc: Option<&'static str>,
     /// The part of the program that honours it.
     pub scope: Scope,
-    /// Whether `false` in an experiment file takes the value away.
+    /// Whether `false` in an experiment file removes the value.
     pub(super) optional: bool,
-    /// Enters a value.
+    /// Sets the flag to a value.
     pub(super) set: fn(&mut Flags, Value),
-    /// The value that stands; `None` if no word says so because it is what holds without any.
+    /// Returns the value of the flag; `None` if no word has it, since it is the value without any.
     pub(super) get: fn(&Flags) -> Option<Value>,
 }
 
 impl FlagSpec {
-    /// The parameter that a collector must honour for the flag to have its effect; `None` if the flag works with every collector.
+    /// The parameter that a collector must honour for the flag to have its effect; `None` if the
+    /// flag works with every collector.
     pub fn parameter(&self) -> Option<Parameter> {
         match self.scope {
             Scope::Collector(parameter) => Some(parameter),
@@ -52,12 +54,12 @@ impl FlagSpec {
         }
     }
 
-    /// As help shows it: `-A<size>`, `--sizing=<name>`.
+    /// Returns the flag as help shows it: `-A<size>`, `--sizing=<name>`.
     pub fn form(&self) -> String {
         self.word(self.kind.placeholder())
     }
 
-    /// The word that gives it this value.
+    /// Returns the word that sets the flag to `value`.
     pub(super) fn word(&self, value: &str) -> String {
         let joint = if is_long(self.name) && !value.is_empty() {
             "="

@@ -1,8 +1,9 @@
-//! Values of flags: their types, how they are read and how they are written.
+//! Values of flags: their types, and how each type is read and written.
 
 use std::path::PathBuf;
 
 use gclab_core::words::Bytes;
+use gclab_core::words::size::{read_decimal, read_size, size_text};
 
 use super::{FlagError, nearest};
 
@@ -11,56 +12,56 @@ use super::{FlagError, nearest};
 pub enum Kind {
     /// A number of bytes, from `min` to `max`.
     Size {
-        /// Least.
+        /// The least legal value.
         min: Bytes,
-        /// Most.
+        /// The greatest legal value.
         max: Bytes,
-        /// The value that stands for "none", if there is one: `0` as typed, `false` in experiment files.
+        /// Whether 0 is legal too, as "none": `0` as typed, `false` in experiment files.
         zero: bool,
-        /// Whether the bare flag means something.
+        /// Whether the bare flag is legal.
         bare: bool,
     },
     /// A percentage, with or without its sign, from 0 to 100.
     Percent {
-        /// Whether the bare flag means something.
+        /// Whether the bare flag is legal.
         bare: bool,
     },
     /// A number, from `min` to `max`.
     Number {
-        /// Least.
+        /// The least legal value.
         min: f64,
-        /// Most.
+        /// The greatest legal value.
         max: f64,
     },
     /// A whole number, from `min` to `max`.
     Count {
-        /// Least.
+        /// The least legal value.
         min: u64,
-        /// Most.
+        /// The greatest legal value.
         max: u64,
-        /// Whether the bare flag means something.
+        /// Whether the bare flag is legal.
         bare: bool,
     },
     /// A generation from 0 to this one; the bare flag is "off".
     GenerationOrOff(u64),
-    /// One of some names.
+    /// One of a list of names.
     Choice {
-        /// What they are names of, with the article.
+        /// The kind of thing that has these names, with its article.
         of: &'static str,
-        /// The names.
+        /// The legal names.
         names: &'static [&'static str],
-        /// The same, in words.
+        /// The same names, in words.
         list: &'static str,
     },
-    /// On if there.
+    /// A flag that is on if it is given.
     Switch,
-    /// Off if there.
+    /// A flag that turns something off if it is given.
     SwitchOff,
-    /// On if there, with the name of a file or without.
+    /// A flag that is on if it is given, with the name of a file or without.
     Output,
-    /// On if there, with names or without.
+    /// A flag that is on if it is given, with names or without.
     Names {
-        /// Whether none at all means something.
+        /// Whether the flag without names is legal.
         bare: bool,
     },
 }
@@ -68,21 +69,21 @@ pub enum Kind {
 /// A value of a flag.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// None, never, off.
+    /// No value, never, or off.
     Off,
     /// The bare flag, where that is not "off".
     On,
-    /// Bytes.
+    /// A number of bytes.
     Size(Bytes),
-    /// A number.
+    /// A number with a fraction.
     Number(f64),
     /// A whole number.
     Count(u64),
     /// A name of a choice.
     Name(&'static str),
-    /// A file.
+    /// The name of a file.
     File(PathBuf),
-    /// Names.
+    /// A list of names.
     Names(Vec<String>),
 }
 
@@ -120,7 +121,7 @@ pub(super) fn is_long(name: &str) -> bool {
 }
 
 impl Kind {
-    /// The type, with its article, what its values look like, and one of them.
+    /// Returns the type, with its article, the form of its values, and an example.
     fn words(&self) -> (&'static str, &'static str, &'static str) {
         match self {
             Kind::Size { .. } => ("a size", "a number with k, m, g, t or w", "4m"),
@@ -135,7 +136,7 @@ impl Kind {
         }
     }
 
-    /// The type in one word, as `gclab list flags` gives it.
+    /// Returns the type in one word, as `gclab list flags` shows it.
     pub fn name(&self) -> &'static str {
         match self {
             Kind::Size { .. } => "size",
@@ -151,7 +152,7 @@ impl Kind {
         }
     }
 
-    /// Least and largest legal value as written; `None` for switches and files.
+    /// Returns the least and the greatest legal value as written; `None` for switches and files.
     pub fn range(&self) -> Option<(String, String)> {
         match *self {
             Kind::Size {
@@ -173,7 +174,7 @@ impl Kind {
         }
     }
 
-    /// What stands after the flag, as help shows it: `<size>`, `[<n>]`.
+    /// Returns the text after the flag, as help shows it: `<size>`, `[<n>]`.
     pub fn placeholder(&self) -> &'static str {
         match self {
             Kind::Size { bare: true, .. } => "[<size>]",
@@ -188,7 +189,7 @@ impl Kind {
         }
     }
 
-    /// Reads what stands after the flag in a word.
+    /// Reads the text after the flag in a word.
     pub(super) fn read_word(&self, called: &Called<'_>, text: &str) -> Result<Value, FlagError> {
         match self {
             Kind::Output | Kind::Names { bare: true } if text.is_empty() => Ok(Value::On),
@@ -292,7 +293,7 @@ impl Kind {
         })
     }
 
-    /// Names with commas between them, in braces or not (as in GHC).
+    /// Reads names with commas between them, in braces or not (as in GHC).
     fn read_names(&self, called: &Called<'_>, text: &str) -> Result<Value, FlagError> {
         let inner = text
             .strip_prefix('{')
@@ -331,7 +332,8 @@ impl Kind {
 }
 
 impl Value {
-    /// As it stands after the flag in a word. `Off` is the bare flag or `0`, as the flag's type has it.
+    /// Returns the text after the flag in a word. `Off` is the bare flag, or `0` if the flag is a
+    /// size.
     pub(super) fn text(&self, kind: &Kind) -> String {
         match self {
             Value::Off if matches!(kind, Kind::Size { .. }) => "0".to_owned(),
@@ -347,112 +349,13 @@ impl Value {
 }
 
 impl Value {
-    /// As it stands behind the key in an experiment file.
+    /// Returns the text behind the key in an experiment file.
     pub(super) fn key_text(&self, kind: &Kind) -> String {
         match (self, kind) {
             (Value::Off, Kind::Size { .. }) => "0".to_owned(),
             (Value::On, Kind::SwitchOff) | (Value::Off, _) => "false".to_owned(),
             (Value::On, _) => "true".to_owned(),
             _ => self.text(kind),
-        }
-    }
-}
-
-/// Units of sizes, largest first. Powers of 1024, as GHC's parser has them (its guide says powers of 1000).
-const UNITS: [(char, usize); 4] = [('t', 1 << 40), ('g', 1 << 30), ('m', 1 << 20), ('k', 1 << 10)];
-
-/// Bytes of a word (`w`).
-const WORD: usize = 8;
-
-/// Reads a size as GHC does: a number, with a fraction perhaps, and `k`, `m`, `g`, `t` (powers of 1024) or `w` (8-byte words), in
-/// either case; without one of these it is bytes. Parts of a byte are cut off. `None` if it is no such thing, or too large for the machine.
-pub fn read_size(text: &str) -> Option<Bytes> {
-    let last = text.chars().last()?.to_ascii_lowercase();
-    let (digits, unit) = match UNITS.iter().find(|(letter, _)| *letter == last) {
-        Some((_, unit)) => (&text[..text.len() - 1], *unit),
-        None if last == 'w' => (&text[..text.len() - 1], WORD),
-        None => (text, 1),
-    };
-    if let Ok(whole) = digits.parse::<usize>() {
-        // `parse` takes a sign, a size has none.
-        return if digits.starts_with('+') {
-            None
-        } else {
-            whole.checked_mul(unit).map(Bytes)
-        };
-    }
-    let bytes = read_decimal(digits)? * unit as f64;
-    (bytes < usize::MAX as f64).then_some(Bytes(bytes as usize))
-}
-
-/// Digits with at most one point among them; no sign, no exponent, no infinity.
-fn read_decimal(text: &str) -> Option<f64> {
-    let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.') && text.bytes().any(|b| b.is_ascii_digit());
-    if plain { text.parse().ok() } else { None }
-}
-
-/// A size as a flag writes it: in the largest unit that divides it.
-pub fn size_text(size: Bytes) -> String {
-    match UNITS
-        .iter()
-        .find(|(_, unit)| size.0 != 0 && size.0.is_multiple_of(*unit))
-    {
-        Some((letter, unit)) => format!("{}{letter}", size.0 / unit),
-        None => size.0.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_powers_of_1024_with_fractions_and_words() {
-        let cases = [
-            ("4m", 4 << 20),
-            ("0.5m", 512 << 10),
-            ("1.5K", 1536),
-            ("2G", 2 << 30),
-            ("1t", 1 << 40),
-            ("10w", 80),
-            ("4096", 4096),
-            (".5k", 512),
-            ("0", 0),
-        ];
-        for (text, bytes) in cases {
-            assert_eq!(read_size(text), Some(Bytes(bytes)), "{text}");
-        }
-        for text in [
-            "",
-            "m",
-            ".",
-            "12q",
-            "-1m",
-            "+1m",
-            "1e3",
-            "1.2.3k",
-            "4 m",
-            "inf",
-            "nan",
-            "99999999999999999999t",
-            "20000000t",
-            "4ö",
-        ] {
-            assert_eq!(read_size(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn sizes_are_written_so_that_they_read_back() {
-        for (bytes, text) in [
-            (4 << 20, "4m"),
-            (1536, "1536"),
-            (3 << 10, "3k"),
-            (1 << 40, "1t"),
-            (0, "0"),
-        ] {
-            assert_eq!(size_text(Bytes(bytes)), text);
-            assert_eq!(read_size(text), Some(Bytes(bytes)));
         }
     }
 }

@@ -10,9 +10,11 @@ use std::cell::Cell;
 #[derive(Debug, Default)]
 pub struct Bump {
     cursor: Cell<usize>,
-    /// An atomic, read and written without ordering: other threads set it to 0 to have the mutator stop.
+    /// An atomic, read and written without ordering: other threads set it to 0 to have the mutator
+    /// stop.
     limit: AtomicUsize,
-    /// Where the region really ends; `limit` is before it while allocation is restricted or interrupted.
+    /// Where the region really ends; `limit` is before it while allocation is restricted or
+    /// interrupted.
     end: Cell<usize>,
     /// Where counting of allocated bytes goes on.
     counted: Cell<usize>,
@@ -21,7 +23,8 @@ pub struct Bump {
 }
 
 impl Bump {
-    /// Allocates from `start` to `end` from now on. The memory must be the mutator's alone: see [`Alloc`].
+    /// Allocates from `start` to `end` from now on. The memory must be the mutator's alone: see
+    /// [`Alloc`].
     pub fn set_region(&self, start: Addr, end: Addr) {
         self.leave_region();
         self.cursor.set(start.0);
@@ -47,14 +50,15 @@ impl Bump {
     }
 }
 
-// SAFETY: the memory of `set_region` belongs to the mutator: only its collector sees a mutator's allocator, and a collector
-// promises that. Nothing between cursor and limit is handed out twice, since `commit` moves the cursor behind what was
-// reserved.
+// SAFETY: the memory of `set_region` belongs to the mutator: only its collector sees a mutator's
+// allocator, and a collector promises that. Nothing between cursor and limit is handed out twice,
+// since `commit` moves the cursor behind the reserved words.
 unsafe impl Alloc for Bump {
     #[inline(always)]
     fn reserve(&self, words: Words) -> Option<Addr> {
         let at = self.cursor.get();
-        // No overflow: an address and less than a large object. An interrupted limit is below every cursor.
+        // No overflow: an address and less than a large object. An interrupted limit is below every
+        // cursor.
         (at + words.to_bytes().0 <= self.limit.load(Relaxed)).then(|| {
             poison::lend(Addr(at), words.to_bytes());
             Addr(at)

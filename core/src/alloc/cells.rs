@@ -1,9 +1,9 @@
 //! Allocation by size class: a cursor and a limit for each class.
 //!
-//! For spaces whose closures stay where they are ([`crate::space::CellSpace`]). A mutator has a *hole* of each class:
-//! neighbouring free cells. It allocates in a hole as in a bump region, without reading the cells; there is no list of free
-//! cells to follow. The fast path is that of [`super::Bump`], on the cursor of a class, which is a constant for closures of
-//! fixed layout.
+//! For spaces whose closures stay where they are ([`crate::space::CellSpace`]). A mutator has a
+//! *hole* of each class: neighbouring free cells. It allocates in a hole as in a bump region,
+//! without reading the cells; there is no list of free cells to follow. The fast path is that of
+//! [`super::Bump`], on the cursor of a class, which is a constant for closures of fixed layout.
 
 use super::Alloc;
 use super::size_class::SizeClass;
@@ -16,9 +16,11 @@ use std::cell::Cell;
 #[derive(Debug, Default)]
 struct Hole {
     cursor: Cell<usize>,
-    /// An atomic, read and written without ordering: other threads set it to 0 to have the mutator stop.
+    /// An atomic, read and written without ordering: other threads set it to 0 to have the mutator
+    /// stop.
     limit: AtomicUsize,
-    /// Where the hole really ends; `limit` is before it while allocation is restricted or interrupted.
+    /// Where the hole really ends; `limit` is before it while allocation is restricted or
+    /// interrupted.
     end: Cell<usize>,
     /// Where counting of allocated bytes goes on.
     counted: Cell<usize>,
@@ -45,8 +47,8 @@ impl Default for Cells {
 }
 
 impl Cells {
-    /// Allocates closures of `class` from `start` to `end` from now on, a whole number of cells. The memory must be the
-    /// mutator's alone: see [`Alloc`].
+    /// Allocates closures of `class` from `start` to `end` from now on, a whole number of cells.
+    /// The memory must be the mutator's alone: see [`Alloc`].
     pub fn set_hole(&self, class: SizeClass, start: Addr, end: Addr) {
         self.leave_hole(class);
         let hole = &self.holes[class.index()];
@@ -56,7 +58,8 @@ impl Cells {
         hole.end.set(end.0);
     }
 
-    /// Gives the hole of `class` up and returns the part of it that is still free (from null to null if there was no hole).
+    /// Gives the hole of `class` up and returns the part of it that is still free (from null to
+    /// null if there was no hole).
     pub fn leave_hole(&self, class: SizeClass) -> (Addr, Addr) {
         let free = self.free(class);
         let hole = &self.holes[class.index()];
@@ -75,8 +78,9 @@ impl Cells {
     }
 }
 
-// SAFETY: the memory of `set_hole` belongs to the mutator: only its collector sees a mutator's allocator, and a collector
-// promises that. No cell between cursor and limit is handed out twice, since `commit` moves the cursor behind it.
+// SAFETY: the memory of `set_hole` belongs to the mutator: only its collector sees a mutator's
+// allocator, and a collector promises that. No cell between cursor and limit is handed out twice,
+// since `commit` moves the cursor behind it.
 unsafe impl Alloc for Cells {
     #[inline(always)]
     fn reserve(&self, words: Words) -> Option<Addr> {

@@ -1,7 +1,8 @@
-//! Allocators: the part of a collector that each mutator has for itself, so that it allocates without asking.
+//! Allocators: the part of a collector that each mutator has for itself, so that it allocates
+//! without asking.
 //!
-//! [`Bump`] allocates in one region, [`Cells`] in a region for each size class. A collector may bring an allocator of its
-//! own; a program is compiled once for each that it uses.
+//! [`Bump`] allocates in one region, [`Cells`] in a region for each size class. A collector may
+//! bring an allocator of its own; a program is compiled once for each that it uses.
 
 mod bump;
 mod cells;
@@ -14,27 +15,31 @@ pub use size_class::SizeClass;
 use crate::words::{Addr, Bytes, Words};
 use std::any::Any;
 
-/// A mutator's own allocator. `reserve` and `commit` are the fast path and are inlined into the mutator's code.
+/// A mutator's own allocator. `reserve` and `commit` are the fast path and are inlined into the
+/// mutator's code.
 ///
-/// Only its mutator's thread calls it, or a collection while that thread is stopped; except for [`Alloc::interrupt`].
+/// Only its mutator's thread calls it, or a collection while that thread is stopped; except for
+/// [`Alloc::interrupt`].
 ///
 /// # Safety
-/// An address that `reserve` returns for fewer than [`crate::block::LARGE_OBJECT`] words is the start of `words` words of
-/// committed memory that belong to this mutator alone until the next collection. They stay reserved until `commit` or
-/// another `reserve`.
+/// An address that `reserve` returns for fewer than [`crate::block::LARGE_OBJECT`] words is the
+/// start of `words` words of committed memory that belong to this mutator alone until the next
+/// collection. They stay reserved until `commit` or another `reserve`.
 ///
-/// Any thread may call `interrupt` while another one is anywhere in any of these methods: it changes nothing but atomics.
+/// Any thread may call `interrupt` while another one is anywhere in any of these methods: it
+/// changes nothing but atomics.
 pub unsafe trait Alloc: Any + Send {
-    /// Returns space for `words` words (fewer than [`crate::block::LARGE_OBJECT`]), or `None`: then the collector must be
-    /// asked ([`crate::collector::Collect::refill`]).
+    /// Returns space for `words` words (fewer than [`crate::block::LARGE_OBJECT`]), or `None`: then
+    /// the collector must be asked ([`crate::collector::Collect::refill`]).
     fn reserve(&self, words: Words) -> Option<Addr>;
     /// The closure at `at`, of `words` words, is written: the space is taken.
     fn commit(&self, at: Addr, words: Words);
-    /// Offers space for one more closure, of `words` words, and then none; or all there is again if `None`. (For
-    /// collections at every n-th allocation.)
+    /// Offers space for one more closure, of `words` words, and then none; or all there is again if
+    /// `None`. (For collections at every n-th allocation.)
     fn restrict(&self, words: Option<Words>);
-    /// Called by another thread that wants this mutator to stop: from now on, or very soon, `reserve` returns `None`, until
-    /// [`Alloc::restrict`] or the collector makes it return space again. Neither of these runs at the same time.
+    /// Called by another thread that wants this mutator to stop: from now on, or very soon,
+    /// `reserve` returns `None`, until [`Alloc::restrict`] or the collector makes it return space
+    /// again. Neither of these runs at the same time.
     fn interrupt(&self);
     /// Bytes allocated since [`Alloc::take_allocated`] was last called.
     fn allocated(&self) -> Bytes;

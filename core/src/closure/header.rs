@@ -36,8 +36,9 @@ impl Header {
         Header::with_layout(info, Header::layout(info))
     }
 
-    /// The bits of a header that do not depend on where `info` lies. Allocation computes them at compile time: the table may
-    /// be a static of another crate, which is otherwise loaded for each closure.
+    /// The bits of a header that do not depend on where `info` lies. Allocation computes them at
+    /// compile time: the table may be a static of another crate, which is otherwise loaded for each
+    /// closure.
     #[inline(always)]
     pub(crate) const fn layout(info: &TypeInfo) -> u64 {
         ((info.ptrs as u64) << PTRS_SHIFT) | ((info.words as u64) << WORDS_SHIFT) | TAG

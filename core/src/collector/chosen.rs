@@ -12,8 +12,8 @@ use std::fmt;
 /// How a collector is made.
 type Make<A> = fn(&mut Heap, &Config) -> Result<Box<dyn Collect<Alloc = A>>, OutOfMemory>;
 
-/// A collector that was chosen, for worlds of kind `M`: all that a world needs to know of it. Code that takes this value is
-/// compiled once for each kind, not once for each collector.
+/// A collector that was chosen, for worlds of kind `M`: all that a world needs to know of it. Code
+/// that takes this value is compiled once for each kind, not once for each collector.
 pub struct Chosen<M: MutatorKind> {
     pub(crate) description: &'static Description,
     pub(crate) make: Make<M::Alloc>,
@@ -39,7 +39,8 @@ impl<A: Alloc + Default, B: Barrier<A>> Chosen<Plain<A, B>> {
 }
 
 impl Chosen<Observed> {
-    /// Collector `C`, with mutators that note where closures are allocated and when they are used: for profiles.
+    /// Collector `C`, with mutators that note where closures are allocated and when they are used:
+    /// for profiles.
     pub fn observed<C: Collector>() -> Self {
         Chosen {
             description: &C::DESCRIPTION,

@@ -14,8 +14,8 @@ pub trait CollectorList {
 
 /// Work for a collector chosen by name.
 ///
-/// `visit` is compiled for every collector of a list. Large work goes into a function that is generic in the kind of
-/// mutators only, and takes the collector as a [`super::Chosen`] value.
+/// `visit` is compiled for every collector of a list. Large work goes into a function that is
+/// generic in the kind of mutators only, and takes the collector as a [`super::Chosen`] value.
 pub trait CollectorVisitor {
     /// The result of the work.
     type Output;

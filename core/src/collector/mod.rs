@@ -1,13 +1,15 @@
-//! What a collector is to the heap.
+//! The traits of a collector.
 //!
-//! A collector is a struct of spaces ([`crate::space`]) and one function, [`Collect::collect`], that reads like the paper:
-//! phases in order, each announced. It has two sides:
+//! A collector is a struct of spaces ([`crate::space`]) and one function, [`Collect::collect`],
+//! that reads like the paper: phases in order, each announced. It has two sides:
 //!
-//! * [`Collector`] is known when programs are compiled: the description, the allocator and the barrier of mutators, and how
-//!   the collector is made. Nothing on a mutator's path is virtual.
-//! * [`Collect`] is an object that a world has behind its lock: it refills allocators, collects, and shows its regions.
+//! * [`Collector`] is known when programs are compiled: the description, the allocator and the
+//!   barrier of mutators, and how the collector is made. Nothing on a mutator's path is virtual.
+//! * [`Collect`] is an object that a world has behind its lock: it refills allocators, collects,
+//!   and shows its regions.
 //!
-//! Collectors with the same allocator and barrier share the programs that are compiled for these ([`crate::kind`]).
+//! Collectors with the same allocator and barrier share the programs that are compiled for these
+//! (`core/src/kind.rs`).
 
 mod chosen;
 mod list;
@@ -20,6 +22,7 @@ pub use crate::cause::{Cause, NotBegun, Outcome, Refill};
 pub use crate::kind::{MutatorKind, Plain};
 pub use crate::roots::{RootSlot, Roots};
 pub use chosen::Chosen;
+pub use gclab_stats::Work;
 pub use list::{CollectorList, CollectorVisitor};
 pub use observed::Observed;
 pub use pause::{Pause, Since};
@@ -29,7 +32,8 @@ use crate::config::{Config, Parameter};
 use crate::heap::{Heap, OutOfMemory};
 use crate::words::{Addr, Words};
 
-/// A collector as data: the command line, the TOML names, the test matrix and the docs follow from it.
+/// A collector as data: the command line, the TOML names, the test matrix and the docs follow from
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Description {
     /// The name that `--collector` takes.
@@ -40,7 +44,8 @@ pub struct Description {
     pub moves: bool,
     /// Whether it collects with several threads.
     pub parallel: bool,
-    /// The parameters that it honours, beyond those of every heap: groups of them, such as [`crate::config::AREA`].
+    /// The parameters that it honours, beyond those of every heap: groups of them, such as
+    /// [`crate::config::AREA`].
     pub honours: &'static [&'static [Parameter]],
     /// The least and the most generations (`-G`) that it can have.
     pub generations: (u32, u32),
@@ -59,20 +64,23 @@ impl Description {
     }
 }
 
-/// A collector, as programs are compiled for it: its description, how its mutators allocate and store, and how it is made.
+/// A collector, as programs are compiled for it: its description, how its mutators allocate and
+/// store, and how it is made.
 ///
 /// # Safety
-/// After [`Collect::collect`] every closure that was reachable from the roots is intact, and every root and every pointer of
-/// such a closure leads to it; also the pointers that [`Collector::Barrier`] was shown. Memory that `refill` and
-/// `allocate_large` hand out is committed, belongs to this heap, has the size that was asked for, and overlaps no such
-/// closure. The regions of `for_each_region` are memory of this heap, in which live closures lie one behind the other.
-/// Collectors that are made of [`crate::space`] and [`crate::trace`] get this from there, as long as they trace every kind of
-/// root ([`crate::trace::live`] does).
+/// After [`Collect::collect`] every closure that was reachable from the roots is intact, and every
+/// root and every pointer of such a closure leads to it; also the pointers that
+/// [`Collector::Barrier`] was shown. Memory that `refill` and `allocate_large` hand out is
+/// committed, belongs to this heap, has the size that was asked for, and overlaps no such closure.
+/// The regions of `for_each_region` are memory of this heap, in which live closures lie one behind
+/// the other. Collectors that are made of [`crate::space`] and [`crate::trace`] get this from
+/// there, as long as they trace every kind of root ([`crate::trace::live`] does).
 ///
-/// A mutator's [`Alloc`], the [`Heap`] to write and the slots of roots are shown to its collector alone, by the methods of
-/// [`Collect`]. Their use there is part of this promise, and their methods are safe to call.
+/// A mutator's [`Alloc`], the [`Heap`] to write and the slots of roots are shown to its collector
+/// alone, by the methods of [`Collect`]. Their use there is part of this promise, and their methods
+/// are safe to call.
 pub unsafe trait Collector: Collect<Alloc: Alloc + Default> + Sized {
-    /// Its name, its flags, what it can do.
+    /// Its name, its flags and its abilities.
     const DESCRIPTION: Description;
     /// The code that runs when mutators overwrite pointers.
     type Barrier: Barrier<Self::Alloc>;
@@ -92,8 +100,9 @@ pub trait Collect: Send + 'static {
     /// The allocator of mutators.
     type Alloc: Alloc;
 
-    /// The capability's allocator has no room for `words` words (fewer than [`crate::block::LARGE_OBJECT`]): gives it some, or
-    /// asks for a collection. Straight after a collection it must give some or fail.
+    /// The capability's allocator has no room for `words` words (fewer than
+    /// [`crate::block::LARGE_OBJECT`]): gives it some, or asks for a collection. Straight after a
+    /// collection it must give some or fail.
     ///
     /// # Errors
     /// If there is no memory and a collection would not help.
@@ -104,15 +113,16 @@ pub trait Collect: Send + 'static {
         words: Words,
     ) -> Result<Refill, OutOfMemory>;
 
-    /// Returns space for one large object of `words` words, or `None`: a collection is due first. Straight after a collection
-    /// it must return some or fail.
+    /// Returns space for one large object of `words` words, or `None`: a collection is due first.
+    /// Straight after a collection it must return some or fail.
     ///
     /// # Errors
     /// If there is no memory and a collection would not help.
     fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory>;
 
-    /// Collects. All mutators are stopped; `pause` has their roots, allocators and remembered sets. Returns what the collection
-    /// did, and with it whether there is room to go on ([`Outcome::exhausted`]).
+    /// Collects. All mutators are stopped; `pause` has their roots, allocators and remembered sets.
+    /// Returns the figures of the collection, and whether there is room to go on
+    /// ([`Outcome::exhausted`]).
     ///
     /// It must not unwind once anything has moved (the process is aborted if it does).
     ///
@@ -120,7 +130,7 @@ pub trait Collect: Send + 'static {
     /// If there is no memory to begin with. The heap is as it was.
     fn collect(&mut self, pause: &mut Pause<'_, Self::Alloc>) -> Result<Outcome, NotBegun>;
 
-    /// Calls `visit` for every region that holds closures, in no particular order; the heap is stopped. The parts of regions
-    /// that mutators hold are in `capabilities`.
+    /// Calls `visit` for every region that holds closures, in no particular order; the heap is
+    /// stopped. The parts of regions that mutators hold are in `capabilities`.
     fn for_each_region(&self, capabilities: Capabilities<'_, Self::Alloc>, visit: &mut dyn FnMut(Region));
 }

@@ -1,8 +1,9 @@
 //! One kind of mutators that serves every collector, for profiles.
 //!
-//! Programs are compiled once for it. Each capability has the allocator and the barrier of the chosen collector behind
-//! pointers; the collector itself sees its own types ([`Observing`]). So an observed run lays out and collects the heap
-//! exactly as a plain one does. It pays an indirect call for each allocation and each store.
+//! Programs are compiled once for it. Each capability has the allocator and the barrier of the
+//! chosen collector behind pointers; the collector itself sees its own types ([`Observing`]). So an
+//! observed run lays out and collects the heap exactly as a plain one does. It pays an indirect
+//! call for each allocation and each store.
 
 use super::{Collect, Collector};
 use crate::alloc::Alloc;
@@ -16,8 +17,8 @@ use crate::kind::MutatorKind;
 use crate::words::{Addr, Bytes, Words};
 use std::any::Any;
 
-/// The kind of mutators that note where closures are allocated and when they are used ([`crate::profile::SideWords`]),
-/// under any collector.
+/// The kind of mutators that note where closures are allocated and when they are used
+/// ([`crate::profile::SideWords`]), under any collector.
 #[derive(Debug)]
 pub struct Observed(());
 

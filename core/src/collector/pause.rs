@@ -15,7 +15,7 @@ use std::time::Duration;
 pub struct Pause<'a, A> {
     /// Blocks and their states.
     pub heap: &'a mut Heap,
-    /// The roots.
+    /// The roots of the stopped world.
     pub roots: Roots<'a>,
     /// The allocator and the remembered set of each mutator.
     pub capabilities: Capabilities<'a, A>,
@@ -29,8 +29,8 @@ pub struct Pause<'a, A> {
     pub since: Since,
 }
 
-/// The time and the allocation between the end of the last collection and the beginning of this one. It has the clock, too, so
-/// that nothing else reads that.
+/// The time and the allocation between the end of the last collection and the beginning of this
+/// one. It has the clock, too, so that nothing else reads that.
 #[derive(Debug, Clone, Copy)]
 pub struct Since {
     /// The time that the program ran.

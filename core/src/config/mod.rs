@@ -1,12 +1,14 @@
 //! The configuration of one heap, as plain data.
 //!
-//! A program fills in a [`Config`] and makes a [`crate::World`] with it. The names are GHC's. The heap does not know where the
-//! values come from: the crate `gclab-flags` reads them from `+RTS` and from experiment files, and checks their ranges.
+//! A program fills in a [`Config`] and makes a [`crate::World`] with it. The names are GHC's. The
+//! heap does not know where the values come from: the crate `gclab-flags` reads them from `+RTS`
+//! and from experiment files, and checks their ranges.
 //!
-//! Some fields are *as given*: `None` stands for GHC's rule, which may depend on other fields. A method of [`Config`] applies the
-//! rule, and the heap asks that method.
+//! Some fields are *as given*: `None` stands for GHC's rule, which may depend on other fields. A
+//! method of [`Config`] applies the rule, and the heap asks that method.
 //!
-//! A [`Parameter`] is a part of the configuration that only some collectors honour. A collector lists them in its description.
+//! A [`Parameter`] is a part of the configuration that only some collectors honour. A collector
+//! lists them in its description.
 
 mod parameter;
 mod profile;
@@ -24,7 +26,7 @@ pub enum HeapHint {
     None,
     /// Bare `-H`: use as much memory as the old generation's limit asks for anyway.
     Auto,
-    /// `-H<size>`: use about this much memory; the allocation area grows into what is left.
+    /// `-H<size>`: use about this much memory; the allocation area grows into the rest of it.
     Size(Bytes),
 }
 
@@ -77,19 +79,21 @@ pub enum FromGeneration {
 pub struct Config {
     /// `-A`: size of each capability's allocation area; at least two blocks. Default 4 MiB.
     pub allocation_area: Bytes,
-    /// `-n` as given: size of the chunks the allocation area is cut into, 0 for none. [`Config::chunk_size`] applies GHC's rule.
+    /// `-n` as given: size of the chunks the allocation area is cut into, 0 for none.
+    /// [`Config::chunk_size`] applies GHC's rule.
     pub chunk: Option<Bytes>,
-    /// `-AL` as given: bytes of large objects allocated before a collection. [`Config::large_limit`] applies GHC's rule.
+    /// `-AL` as given: bytes of large objects allocated before a collection.
+    /// [`Config::large_limit`] applies GHC's rule.
     pub large_area: Option<Bytes>,
     /// `-F`: an old generation may grow to this factor of its live data; at least 1. Default 2.
     pub old_factor: f64,
-    /// `-Fd`: the free memory that the heap keeps halves with this number of major collections that the program asked for, 0 to
-    /// 1000; 0 for never. Default 4.
+    /// `-Fd`: the free memory that the heap keeps halves with this number of major collections that
+    /// the program asked for, 0 to 1000; 0 for never. Default 4.
     pub decay: f64,
     /// `-O`: an old generation's limit is never less than this. Default 1 MiB.
     pub old_min: Bytes,
-    /// `-G`: generations, 1 to [`MAX_GENERATIONS`]. Default 2. A collector that cannot have this number uses the nearest that it
-    /// can have.
+    /// `-G`: generations, 1 to [`MAX_GENERATIONS`]. Default 2. A collector that cannot have this
+    /// number uses the nearest that it can have.
     pub generations: u32,
     /// `-H`. Default none.
     pub heap_hint: HeapHint,
@@ -101,15 +105,18 @@ pub struct Config {
     pub compact: Compact,
     /// `--sizing`: the rule for how far the heap grows. Default [`SizingPolicy::Factor`].
     pub sizing: SizingPolicy,
-    /// `--membalancer-c`: percent of the running time that one more MiB of heap has to save. Default 0.05.
+    /// `--membalancer-c`: percent of the running time that one more MiB of heap has to save.
+    /// Default 0.05.
     pub membalancer_c: f64,
     /// `-N`: capabilities, at least 1. Default 1.
     pub capabilities: u32,
     /// `-qg`: parallel collection from this generation on. Default from 0.
     pub parallel_gc: FromGeneration,
-    /// `-qb` as given: load balancing in parallel collections. [`Config::balance_from`] applies GHC's rule.
+    /// `-qb` as given: load balancing in parallel collections. [`Config::balance_from`] applies
+    /// GHC's rule.
     pub load_balance: Option<FromGeneration>,
-    /// `-qn`: GC threads; 0, the default, is as many as capabilities. [`Config::gc_thread_count`] applies this rule.
+    /// `-qn`: GC threads; 0, the default, is as many as capabilities. [`Config::gc_thread_count`]
+    /// applies this rule.
     pub gc_threads: u32,
     /// `-DZ<n>`: collect at every n-th allocation, n at least 1.
     pub stress: Option<u64>,
@@ -119,7 +126,8 @@ pub struct Config {
     pub reserve: Bytes,
     /// Advise the system to use huge pages. Default on; `--no-huge-pages`.
     pub huge_pages: bool,
-    /// `-h..`, `-i`, `-R`, `-L`: the heap profile. The heap itself reads only what a profile needs to know of each closure.
+    /// `-h..`, `-i`, `-R`, `-L`: the heap profile. The heap itself reads only which facts of each
+    /// closure a profile needs.
     pub profile: HeapProfile,
 }
 
@@ -168,8 +176,8 @@ const BALANCED_FROM: Bytes = Bytes(32 << 20);
 const IMPLIED_COMPACT: f64 = 30.0;
 
 impl Config {
-    /// Size of an allocation area's chunks: `-n`, or 4 MiB if `-A` is at least 16 MiB; `None` if it is in one piece. (GHC
-    /// takes 4 MiB at such a `-A` even if `-n` says otherwise.)
+    /// Size of an allocation area's chunks: `-n`, or 4 MiB if `-A` is at least 16 MiB; `None` if it
+    /// is in one piece. (GHC takes 4 MiB at such a `-A` even if `-n` says otherwise.)
     pub fn chunk_size(&self) -> Option<Bytes> {
         match self.chunk {
             Some(Bytes(0)) => None,
@@ -178,7 +186,8 @@ impl Config {
         }
     }
 
-    /// Bytes of large objects, over all capabilities, that are allocated before a collection: `-AL`, or else `-A`.
+    /// Bytes of large objects, over all capabilities, that are allocated before a collection:
+    /// `-AL`, or else `-A`.
     pub fn large_limit(&self) -> Bytes {
         self.large_area.unwrap_or(self.allocation_area)
     }
@@ -191,7 +200,8 @@ impl Config {
         }
     }
 
-    /// The size of a heap of fixed size (`--sizing=fixed`): `-H`, or else `-M`; `None` if there is neither.
+    /// The size of a heap of fixed size (`--sizing=fixed`): `-H`, or else `-M`; `None` if there is
+    /// neither.
     pub fn fixed_size(&self) -> Option<Bytes> {
         match self.heap_hint {
             HeapHint::Size(size) => Some(size),
@@ -199,7 +209,8 @@ impl Config {
         }
     }
 
-    /// Threads of a parallel collection: `-qn`, or else as many as capabilities, but no more than processors.
+    /// Threads of a parallel collection: `-qn`, or else as many as capabilities, but no more than
+    /// processors.
     pub fn gc_thread_count(&self) -> u32 {
         match self.gc_threads {
             0 => self.capabilities.min(num_cpus::get() as u32),
@@ -207,7 +218,8 @@ impl Config {
         }
     }
 
-    /// From which generation on parallel collections balance their load: `-qb` as given, or else 1, or 0 if `-A` is at least 32 MiB.
+    /// From which generation on parallel collections balance their load: `-qb` as given, or else 1,
+    /// or 0 if `-A` is at least 32 MiB.
     pub fn balance_from(&self) -> FromGeneration {
         self.load_balance
             .unwrap_or(FromGeneration::From(u32::from(self.allocation_area < BALANCED_FROM)))

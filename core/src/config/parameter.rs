@@ -1,6 +1,8 @@
-//! The parts of a configuration that only some collectors honour, and the groups in which collectors list them.
+//! The parts of a configuration that only some collectors honour, and the groups in which
+//! collectors list them.
 
-/// A part of a [`Config`](super::Config) that has an effect only if the collector honours it. All other parts work on every heap.
+/// A part of a [`Config`](super::Config) that has an effect only if the collector honours it. All
+/// other parts work on every heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Parameter {
     /// [`allocation_area`](super::Config::allocation_area) (`-A`).
@@ -31,11 +33,13 @@ pub enum Parameter {
     GcThreads,
 }
 
-/// A collector with a [`Nursery`](crate::space::Nursery): size and chunks of the allocation area, and the limit on large objects.
+/// A collector with a [`Nursery`](crate::space::Nursery): size and chunks of the allocation area,
+/// and the limit on large objects.
 pub const AREA: &[Parameter] = &[Parameter::AllocationArea, Parameter::Chunk, Parameter::LargeArea];
 /// A collector whose heap grows as [`Sizing`](crate::sizing::Sizing) says.
 pub const SIZING: &[Parameter] = &[Parameter::OldFactor, Parameter::MinFree, Parameter::Sizing];
-/// A generational collector: the number of generations, the least size of an old one, and an allocation area that grows into `-H`.
+/// A generational collector: the number of generations, the least size of an old one, and an
+/// allocation area that grows into `-H`.
 pub const GENERATIONS: &[Parameter] = &[Parameter::Generations, Parameter::OldMin, Parameter::HeapHint];
 /// A collector that compacts the oldest generation.
 pub const COMPACTION: &[Parameter] = &[Parameter::Compact];

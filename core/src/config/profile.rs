@@ -1,4 +1,4 @@
-//! The configuration of a heap profile: what it counts, how often, and of which closures.
+//! The configuration of a heap profile: its bands, its interval, and the closures that it counts.
 
 /// The property by which a heap profile tells closures apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,7 +37,8 @@ impl Breakdown {
     }
 }
 
-/// The restrictions of a heap profile: for each list that is not empty, it counts only closures that have one of the names.
+/// The restrictions of a heap profile: for each list that is not empty, it counts only closures
+/// that have one of the names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restrictions {
     /// `-hd<names>`: the closure's own name is one of these.
@@ -52,7 +53,8 @@ pub struct Restrictions {
     pub cost_centres: Vec<String>,
     /// `-hC<names>`: one of these is among the cost centres that it was allocated by.
     pub cost_centre_stacks: Vec<String>,
-    /// `-hb<names>`: its phase at the time of the census, one of `void`, `lag`, `use` and `drag`, is one of these.
+    /// `-hb<names>`: its phase at the time of the census, one of `void`, `lag`, `use` and `drag`,
+    /// is one of these.
     pub biographies: Vec<String>,
 }
 
@@ -95,7 +97,8 @@ pub struct HeapProfile {
     pub interval: f64,
     /// `-R`: the most retainers of a set that is told from others; 0: any number. Default 8.
     pub retainers: u32,
-    /// `-L`: the most letters of the name of a set of retainers, its number among them, or of a stack of cost centres, without. Default 25.
+    /// `-L`: the most letters of the name of a set of retainers, its number among them, or of a
+    /// stack of cost centres, without. Default 25.
     pub name_length: u32,
 }
 
@@ -117,7 +120,8 @@ impl HeapProfile {
         self.breakdown == Some(Breakdown::Biography) || !self.only.biographies.is_empty()
     }
 
-    /// Whether it matters where closures were allocated. (Retainers are known by that, where it has a name.)
+    /// Whether it matters where closures were allocated. (Retainers are known by that, where it has
+    /// a name.)
     pub fn follows_allocation(&self) -> bool {
         let only = &self.only;
         matches!(self.breakdown, Some(Breakdown::CostCentre | Breakdown::Retainer))

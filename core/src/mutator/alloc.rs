@@ -1,9 +1,9 @@
 //! Allocation: reserve, initialise, commit.
 //!
-//! The fast path is the collector's [`Alloc::reserve`] (for a bump allocator: load the cursor, compare with the limit),
-//! the stores of header and payload, and [`Alloc::commit`]. Space is reserved *before* the initialiser runs, and the
-//! initialiser sees only [`NoGc`], so nothing can move under the pointers it reads. If it panics nothing was committed
-//! and the heap is as it was.
+//! The fast path is the collector's [`Alloc::reserve`] (for a bump allocator: load the cursor,
+//! compare with the limit), the stores of header and payload, and [`Alloc::commit`]. Space is
+//! reserved *before* the initialiser runs, and the initialiser sees only [`NoGc`], so nothing can
+//! move under the pointers it reads. If it panics nothing was committed and the heap is as it was.
 
 use super::{Gc, Mutator, NoGc};
 use crate::alloc::Alloc;
@@ -14,10 +14,10 @@ use crate::words::{Addr, Words};
 /// The initial value of a closure of fixed layout in heap `'h`. Written by the derive.
 ///
 /// # Safety
-/// `write` fills exactly the payload that `Object::INFO` describes, with pointers into heap `'h` only, and `WORDS` is the
-/// closure's size with its header.
+/// `write` fills exactly the payload that `Object::INFO` describes, with pointers into heap `'h`
+/// only, and `WORDS` is the closure's size with its header.
 pub unsafe trait Init<'h> {
-    /// What it initialises.
+    /// The type of the closure that it initialises.
     type Object: Closure;
     /// Size of the closure in words, header included.
     const WORDS: usize;
@@ -35,7 +35,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         self.alloc_with(init).1
     }
 
-    /// Allocate, and also give a view of the mutator, so that the new closure can be stored somewhere at once.
+    /// Allocate, and also give a view of the mutator, so that the new closure can be stored
+    /// somewhere at once.
     #[inline(always)]
     pub fn alloc_with<'m, I: Init<'h>>(
         &'m mut self,
@@ -46,7 +47,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         let view = &self.view;
         let value = init(view);
         let closure = at.0 as *mut u64;
-        // SAFETY: `reserve` gave `WORDS` words that nobody else has, and `init`, which cannot allocate, left them alone.
+        // SAFETY: `reserve` provided `WORDS` words that belong to this mutator alone, and `init`,
+        // which cannot allocate, left them alone.
         unsafe {
             closure.write(Header::with_layout(I::Object::INFO, const { Header::layout(I::Object::INFO) }).0);
             value.write(closure.add(1));
@@ -59,8 +61,9 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         (view, unsafe { Gc::from_word(closure as u64) })
     }
 
-    /// Run `alloc`, which gives a new closure (or any other), and also give a view of the mutator, so that the closure can be
-    /// stored somewhere at once: what [`Mutator::alloc_with`] is to [`Mutator::alloc`], for everything else that allocates, as in
+    /// Run `alloc`, which gives a new closure (or any other), and also give a view of the mutator,
+    /// so that the closure can be stored somewhere at once: as [`Mutator::alloc_with`] does for
+    /// [`Mutator::alloc`], for every other function that allocates, as in
     /// `let (m, name) = m.with_view(|m| m.alloc_bytes(b"name"));`.
     #[inline(always)]
     pub fn with_view<'m, T: Closure>(
@@ -68,8 +71,9 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         alloc: impl for<'a> FnOnce(&'a mut Self) -> Gc<'a, 'h, T>,
     ) -> (&'m NoGc<'h, M>, Gc<'m, 'h, T>) {
         let closure = alloc(self).to_word();
-        // SAFETY: a closure of type `T` of this heap, which stays where it is: the mutator, which alone can have it moved, has
-        // been ours since `alloc` returned, and is shared from here on for `'m`.
+        // SAFETY: a closure of type `T` of this heap, which stays where it is: the mutator, which
+        // alone can have it moved, has been ours since `alloc` returned, and is shared from here on
+        // for `'m`.
         (&self.view, unsafe { Gc::from_word(closure) })
     }
 
@@ -89,10 +93,11 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         world.refill(session, words)
     }
 
-    /// Allocate a closure that carries its size in its payload: `words` with the header. `write` fills the payload.
+    /// Allocate a closure that carries its size in its payload: `words` with the header. `write`
+    /// fills the payload.
     ///
-    /// Space for large ones comes from the collector's large objects; until `write` is done they are a byte array, so
-    /// that a panic leaves a heap that can be walked.
+    /// Space for large ones comes from the collector's large objects; until `write` is done they
+    /// are a byte array, so that a panic leaves a heap that can be walked.
     #[inline(always)]
     pub(super) fn alloc_variable<'m, T: Closure>(
         &'m mut self,

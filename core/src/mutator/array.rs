@@ -11,11 +11,13 @@ use std::marker::PhantomData;
 #[derive(Debug)]
 pub struct MutArray<T>(PhantomData<fn(T) -> T>);
 
-// SAFETY: `alloc_array` writes the length and as many pointers to `T`s; the accessors below keep inside.
+// SAFETY: `alloc_array` writes the length and as many pointers to `T`s; the accessors below keep
+// inside.
 unsafe impl<T: Closure> Closure for MutArray<T> {
     const INFO: &'static TypeInfo = &TypeInfo::variable(Kind::MutArrPtrs, "MutArray").of(T::INFO);
 }
-// SAFETY: only arrays have this kind, their table names the table of what they point to, and only `T` has that one.
+// SAFETY: only arrays have this kind, their table names the table of their referents, and only `T`
+// has that one.
 unsafe impl<T: Distinct> Distinct for MutArray<T> {
     #[inline]
     fn is_described_by(info: &'static TypeInfo) -> bool {
@@ -24,7 +26,7 @@ unsafe impl<T: Distinct> Distinct for MutArray<T> {
 }
 
 impl<'h, M: MutatorKind> Mutator<'h, M> {
-    /// Allocate an array of `len` pointers, each first what `init` gives.
+    /// Allocates an array of `len` pointers, each of which is first the result of `init`.
     pub fn alloc_array<'m, T: Closure>(
         &'m mut self,
         len: usize,
@@ -32,8 +34,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     ) -> Gc<'m, 'h, MutArray<T>> {
         self.alloc_variable(pointer_array_words(len), |m, payload| {
             let first = Gc::option_to_word(init(m));
-            // SAFETY: the payload has a word for the length and one for each pointer. A large array is young while it
-            // is initialised, so no barrier is due.
+            // SAFETY: the payload has a word for the length and one for each pointer. A large array
+            // is young while it is initialised, so no barrier is due.
             unsafe {
                 payload.write(len as u64);
                 std::slice::from_raw_parts_mut(payload.add(1).cast::<std::mem::MaybeUninit<u64>>(), len)
@@ -56,7 +58,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutArray<T>> {
         self.len() == 0
     }
 
-    /// What slot `index` points to.
+    /// The referent of slot `index`.
     ///
     /// # Panics
     /// If `index` is out of bounds.
@@ -78,12 +80,13 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutArray<T>> {
         unsafe { self.write_pointer(m, 1 + index, value) }
     }
 
-    /// Make slot `index` point to `new` if it points to `current`, in one step, whatever other threads do.
+    /// Makes slot `index` point to `new` if it points to `current`, in one atomic step.
     ///
-    /// A pointer that is held is not given to another closure meanwhile, so `current` is the closure that was read and no later one in its place.
+    /// A pointer that is held is not given to another closure meanwhile, so `current` is the
+    /// closure that was read and no later one in its place.
     ///
     /// # Errors
-    /// What the slot points to, if it is not `current`.
+    /// The referent of the slot, if it is not `current`.
     ///
     /// # Panics
     /// If `index` is out of bounds.
@@ -100,7 +103,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutArray<T>> {
         unsafe { self.compare_exchange_pointer(m, 1 + index, current, new) }
     }
 
-    /// Make slot `index` point to `new` and say what it pointed to, in one step, whatever other threads do.
+    /// Makes slot `index` point to `new` and returns the old referent, in one atomic step.
     ///
     /// # Panics
     /// If `index` is out of bounds.

@@ -1,5 +1,6 @@
-//! Arrays of bytes (`ARR_WORDS`): immutable ones that read as slices, and mutable ones of atomics, of bytes or of words. Not of
-//! both: slices of atomics can be lent to other threads, and the memory model knows no races of accesses of different sizes.
+//! Arrays of bytes (`ARR_WORDS`): immutable ones that read as slices, and mutable ones of atomics,
+//! of bytes or of words. Not of both: slices of atomics can be lent to other threads, and the
+//! memory model knows no races of accesses of different sizes.
 
 use super::gc::Distinct;
 use super::{Gc, Mutator, NoGc};
@@ -48,8 +49,8 @@ unsafe impl Distinct for MutWordArray {}
 /// walked over them.
 ///
 /// # Safety
-/// The words are committed memory of a heap, two or more of them, and no closure, reference or other
-/// thread uses them.
+/// The words are committed memory of a heap, two or more of them, and no closure, reference or
+/// other thread uses them.
 pub(crate) unsafe fn write_filler(at: Addr, words: Words) {
     let closure = at.0 as *mut u64;
     // SAFETY: the caller's promise.
@@ -59,8 +60,8 @@ pub(crate) unsafe fn write_filler(at: Addr, words: Words) {
     }
 }
 
-/// Writes the length word of an array of `len` bytes, clears the last word of the payload (so that the bytes after the
-/// last are zero) and gives the bytes.
+/// Writes the length word of an array of `len` bytes, clears the last word of the payload (so that
+/// the bytes after the last are zero) and gives the bytes.
 ///
 /// # Safety
 /// `payload` has room for the length and `len` bytes rounded up to words.
@@ -89,8 +90,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     #[inline]
     pub fn alloc_bytes<'m>(&'m mut self, bytes: &[u8]) -> Gc<'m, 'h, ByteArray> {
         self.alloc_variable(byte_array_words(bytes.len()), |_, payload| {
-            // SAFETY: `alloc_variable` gave room for as many bytes; `bytes` lies outside the heap or is older than the
-            // new closure, so they do not overlap.
+            // SAFETY: `alloc_variable` gave room for as many bytes; `bytes` lies outside the heap
+            // or is older than the new closure, so they do not overlap.
             unsafe { start_bytes(payload, bytes.len()).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         })
     }
@@ -103,7 +104,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         fill: impl FnOnce(&'m NoGc<'h, M>, &mut [u8]),
     ) -> Gc<'m, 'h, ByteArray> {
         self.alloc_variable(byte_array_words(len), |m, payload| {
-            // SAFETY: `alloc_variable` gave room for `len` bytes, and nobody else sees them yet.
+            // SAFETY: `alloc_variable` provided room for `len` bytes, and no other thread sees them
+            // yet.
             let bytes = unsafe {
                 let first = start_bytes(payload, len);
                 first.write_bytes(0, len);
@@ -147,11 +149,12 @@ impl<'m> Gc<'m, '_, ByteArray> {
         self.len() == 0
     }
 
-    /// The bytes.
+    /// The bytes of the array.
     #[inline(always)]
     pub fn as_slice(self) -> &'m [u8] {
         let first = self.closure().0.wrapping_add(2).cast_const().cast::<u8>();
-        // SAFETY: as many bytes follow the length; they are never written again, and stay where they are for `'m`.
+        // SAFETY: as many bytes follow the length; they are never written again, and stay where
+        // they are for `'m`.
         unsafe { std::slice::from_raw_parts(first, self.len()) }
     }
 }
@@ -173,8 +176,9 @@ impl<'m> Gc<'m, '_, MutByteArray> {
     #[inline(always)]
     pub fn bytes(self) -> &'m [AtomicU8] {
         let first = self.closure().0.wrapping_add(2).cast::<AtomicU8>();
-        // SAFETY: as many bytes follow the length and stay where they are for `'m`; all accesses are atomic and of bytes (no
-        // other method gives them), and no collection reads them while the mutator is borrowed.
+        // SAFETY: as many bytes follow the length and stay where they are for `'m`; all accesses
+        // are atomic and of bytes (no other method gives them), and no collection reads them while
+        // the mutator is borrowed.
         unsafe { std::slice::from_raw_parts(first, self.len()) }
     }
 }

@@ -1,10 +1,10 @@
 //! Frames: the roots of running code.
 //!
-//! A frame is a fixed number of slots on the Rust stack, linked to the frame below it; a collection walks the links.
-//! Opening one costs two stores, one store per slot and a link; closing it one store. It closes when its closure
-//! returns or unwinds, so frames nest like calls, always.
+//! A frame is a fixed number of slots on the Rust stack, linked to the frame below it; a collection
+//! walks the links. Opening one costs two stores, one store per slot and a link; closing it one
+//! store. It closes when its closure returns or unwinds, so frames nest like calls, always.
 
-use super::gc::Brand;
+use super::brand::Brand;
 use super::{Gc, Mutator, NoGc};
 use crate::closure::Closure;
 use crate::kind::MutatorKind;
@@ -87,8 +87,8 @@ impl<'h, T> Root<'_, 'h, T> {
     /// The closure, good until the mutator may collect.
     #[inline(always)]
     pub fn get<'m, M: MutatorKind>(&self, _m: &'m NoGc<'h, M>) -> Gc<'m, 'h, T> {
-        // SAFETY: `put` and `set` store pointers to `T`s of heap `'h`, collections update them, and none runs while the
-        // mutator is borrowed for `'m`.
+        // SAFETY: `put` and `set` store pointers to `T`s of heap `'h`, collections update them, and
+        // none runs while the mutator is borrowed for `'m`.
         unsafe { Gc::from_word(self.slot.get()) }
     }
 }
@@ -108,7 +108,7 @@ impl<'h, T> OptionRoot<'_, 'h, T> {
     }
 }
 
-/// Gives a cell back what it held, when it goes out of scope, also by unwinding.
+/// Restores the value of a cell when it goes out of scope, also by unwinding.
 struct Restore<'a, T: Copy> {
     cell: &'a Cell<T>,
     before: T,
@@ -124,7 +124,8 @@ impl<T: Copy> Drop for Restore<'_, T> {
 }
 
 impl<'h, M: MutatorKind> Mutator<'h, M> {
-    /// Open a frame of `N` slots for the time of `body`. The slots are empty; [`FrameSlot::put`] makes each a typed root.
+    /// Open a frame of `N` slots for the time of `body`. The slots are empty; [`FrameSlot::put`]
+    /// makes each a typed root.
     ///
     /// `body` may give back a pointer: it lives as long as the mutator stays borrowed.
     #[inline(always)]
@@ -133,16 +134,18 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         body: impl for<'f> FnOnce(&'m mut Mutator<'h, M>, [FrameSlot<'f, 'h>; N]) -> R,
     ) -> R {
         let top: *const Cell<*const FrameHeader> = &self.view.capability.common.frames;
-        // SAFETY: the cell lies in the mutator, which stays where it is while it is borrowed for `'m`, and only its thread
-        // uses it. `top` is used before and after `body`, never while it runs. What `body` had, and may give back, is a
-        // younger `&mut` to the same mutator: a mutator is not `Unpin`, so that reference does not claim the cell for itself.
+        // SAFETY: the cell lies in the mutator, which stays where it is while it is borrowed for
+        // `'m`, and only its thread uses it. `top` is used before and after `body`, never while it
+        // runs. The mutator that `body` had, and may return, is a younger `&mut` to the same
+        // mutator: a mutator is not `Unpin`, so that reference does not claim the cell for itself.
         let top = unsafe { &*top };
         let below = top.get();
         let frame: Frame<N> = Frame {
             header: FrameHeader { below, slots: N },
             slots: [const { Cell::new(0) }; N],
         };
-        // The pointer is made from the whole frame, so that it may be used for the slots behind the header.
+        // The pointer is made from the whole frame, so that it may be used for the slots behind the
+        // header.
         top.set((&raw const frame).cast());
         let _close = Restore {
             cell: top,
@@ -155,10 +158,11 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         body(self, slots)
     }
 
-    /// Run `body` as a part of the program that has a name: what it allocates is known by that name in profiles (`-hc`, `-hr`), and by those of the
-    /// parts that it is in.
+    /// Runs `body` as a part of the program that has a name: profiles (`-hc`, `-hr`) know its
+    /// allocations by that name, and by the names of the parts that it is in.
     ///
-    /// `body` may give back a pointer, as in [`Mutator::frame`]. It costs nothing unless a profile asks for it.
+    /// `body` may give back a pointer, as in [`Mutator::frame`]. It costs nothing unless a profile
+    /// asks for it.
     #[inline(always)]
     pub fn cost_centre<'m, R>(&'m mut self, centre: CostCentre, body: impl FnOnce(&'m mut Mutator<'h, M>) -> R) -> R {
         let Some(side_words) = self.side_words.as_ref().filter(|_| M::OBSERVED) else {

@@ -1,6 +1,7 @@
 //! `Gc`: a pointer into a heap, good until the mutator may collect.
 
 use super::NoGc;
+use super::brand::Brand;
 use crate::capability::Barrier;
 use crate::closure::Slot;
 use crate::closure::{Closure, ClosureRef, TypeInfo};
@@ -8,13 +9,10 @@ use crate::kind::MutatorKind;
 use crate::sync::{Ordering, Word, shared_word};
 use std::marker::PhantomData;
 
-/// Invariant in `'h`: the brand of one stay in one heap.
-pub(crate) type Brand<'h> = PhantomData<fn(&'h ()) -> &'h ()>;
-
 /// A pointer to a closure of type `T` in heap `'h`, good until the mutator may collect (`'m`).
 ///
-/// It is `Copy`, not `Send`, and eight bytes. Accessors of derived types are methods of a trait that
-/// `#[derive(Closure)]` writes beside the type.
+/// It is `Copy`, not `Send`, and eight bytes. Accessors of derived types are methods of a trait
+/// that `#[derive(Closure)]` writes beside the type.
 pub struct Gc<'m, 'h, T> {
     closure: std::ptr::NonNull<u64>,
     _type: PhantomData<&'m T>,
@@ -45,7 +43,8 @@ impl<T: Closure> std::fmt::Debug for Gc<'_, '_, T> {
 
 impl<'m, 'h, T> Gc<'m, 'h, T> {
     /// # Safety
-    /// `word` is the address of a closure of type `T` in heap `'h` that nobody moves during `'m`.
+    /// `word` is the address of a closure of type `T` in heap `'h` that no collection moves during
+    /// `'m`.
     #[doc(hidden)]
     #[inline(always)]
     pub unsafe fn from_word(word: u64) -> Self {
@@ -97,7 +96,8 @@ impl<'m, 'h, T> Gc<'m, 'h, T> {
     /// The closure has more than `index` words of payload.
     #[inline(always)]
     pub(crate) unsafe fn payload(self, index: usize) -> &'m Word {
-        // SAFETY: the word lies inside the closure, which stays where it is for `'m`; all accesses that may race are atomic.
+        // SAFETY: the word lies inside the closure, which stays where it is for `'m`; all accesses
+        // that may race are atomic.
         unsafe { shared_word(self.closure.as_ptr().add(1 + index)) }
     }
 }
@@ -132,7 +132,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
         // SAFETY: the caller vouches for the index.
         let word = unsafe { self.payload(index) };
         if MUTABLE {
-            // Acquire: what another thread stored (with release) is seen whole.
+            // Acquire: a closure that another thread stored (with release) is seen whole.
             word.load(Ordering::Acquire)
         } else {
             // Relaxed: written once, before the closure was published.
@@ -143,7 +143,8 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
     /// Overwrite pointer `index` of the payload through the collector's write barrier.
     ///
     /// # Safety
-    /// `index` is that of a mutable pointer field of `T`, and `value` points to a closure of that field's type.
+    /// `index` is that of a mutable pointer field of `T`, and `value` points to a closure of that
+    /// field's type.
     #[doc(hidden)]
     #[inline(always)]
     pub unsafe fn write_pointer<M: MutatorKind, U>(self, m: &NoGc<'h, M>, index: usize, value: Option<Gc<'_, 'h, U>>) {
@@ -161,11 +162,12 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
             || word.load(Ordering::Relaxed),
             new,
         );
-        // Release: whoever loads the pointer (with acquire) sees the closure initialised.
+        // Release: a thread that loads the pointer (with acquire) sees the closure initialised.
         word.store(value, Ordering::Release);
     }
 
-    /// Overwrite pointer `index` of the payload with `new` if it is `current`, in one step; else say what it is.
+    /// Overwrites pointer `index` of the payload with `new` if it is `current`, in one step; else
+    /// returns the pointer.
     ///
     /// # Safety
     /// `index` is that of a mutable pointer field of `T` to `U`s.
@@ -180,8 +182,8 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
         // SAFETY: the caller vouches for the index.
         let word = unsafe { self.payload(index) };
         let (current, new) = (Gc::option_to_word(current), Gc::option_to_word(new));
-        // Release: as in `write_pointer`. Acquire: what it is instead is seen whole, and who takes something by an exchange that succeeds
-        // sees what was done before it was given.
+        // Release: as in `write_pointer`. Acquire: the other closure is seen whole, and a thread
+        // whose exchange succeeds sees the writes that came before the closure was stored.
         match word.compare_exchange(current, new, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => {
                 self.exchanged(m, word, current, new);
@@ -192,7 +194,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
         }
     }
 
-    /// Overwrite pointer `index` of the payload and say what it was, in one step.
+    /// Overwrites pointer `index` of the payload and returns the old pointer, in one step.
     ///
     /// # Safety
     /// As [`Gc::compare_exchange_pointer`].
@@ -213,8 +215,8 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
         unsafe { Gc::option_from_word(old) }
     }
 
-    /// The write barrier of a store that had to come first, since what it overwrote was known only then. No collection comes between them:
-    /// the mutator is borrowed.
+    /// The write barrier of a store that had to come first, since the overwritten pointer was known
+    /// only then. No collection comes between them: the mutator is borrowed.
     #[inline(always)]
     fn exchanged<M: MutatorKind>(self, m: &NoGc<'h, M>, word: &Word, old: u64, new: u64) {
         m.used(self.closure());
@@ -242,17 +244,19 @@ unsafe impl Closure for Any {
 /// A type that its info table tells apart from every other: only one Rust type has it.
 ///
 /// # Safety
-/// `is_described_by` is true of the tables in headers of this type's closures, and of no table of another type.
+/// `is_described_by` is true of the tables in headers of this type's closures, and of no table of
+/// another type.
 pub unsafe trait Distinct: Closure {
-    /// Whether closures with this table are of this type, exactly: an array of trees is no array of [`Any`], since anything
-    /// could be stored in one.
+    /// Whether closures with this table are of this type, exactly: an array of trees is no array of
+    /// [`Any`], since anything could be stored in one.
     #[inline(always)]
     fn is_described_by(info: &'static TypeInfo) -> bool {
         std::ptr::eq(info, Self::INFO)
     }
 }
 
-// SAFETY: no other type has this table. (No closure has it either; tables of arrays of anything name it.)
+// SAFETY: no other type has this table. (No closure has it either; tables of arrays of anything
+// name it.)
 unsafe impl Distinct for Any {}
 
 impl<'m, 'h> Gc<'m, 'h, Any> {

@@ -1,9 +1,10 @@
 //! Handles: roots that outlive frames and may cross threads.
 //!
-//! A [`Handle`] keeps its closure alive until it is dropped; a [`WeakHandle`] does not, and is empty after the
-//! collection that found the closure dead. Both belong to one heap and say so when they are opened in another.
-//! *Heap roots* are named handles that profilers report by name ([`Mutator::set_heap_roots`], and
-//! [`Mutator::set_weak_heap_roots`] for those that do not keep their closures alive).
+//! A [`Handle`] keeps its closure alive until it is dropped; a [`WeakHandle`] does not, and is
+//! empty after the collection that found the closure dead. Both belong to one heap and say so when
+//! they are opened in another. *Heap roots* are named handles that profilers report by name
+//! ([`Mutator::set_heap_roots`], and [`Mutator::set_weak_heap_roots`] for those that do not keep
+//! their closures alive).
 //!
 //! Their slots lie in the heap's table ([`crate::roots`]).
 
@@ -61,7 +62,8 @@ impl<T: Closure> Handle<T> {
     pub fn open<'m, 'h, M: MutatorKind>(&self, m: &'m NoGc<'h, M>) -> Gc<'m, 'h, T> {
         m.check_handle(&self.table);
         let word = self.table.word(Strength::Strong, self.index);
-        // SAFETY: `NoGc::handle` stored a pointer to a `T` of this heap (checked above), collections update it.
+        // SAFETY: `NoGc::handle` stored a pointer to a `T` of this heap (checked above),
+        // collections update it.
         unsafe { Gc::from_word(word) }
     }
 }
@@ -74,7 +76,8 @@ impl<T: Closure> WeakHandle<T> {
     pub fn open<'m, 'h, M: MutatorKind>(&self, m: &'m NoGc<'h, M>) -> Option<Gc<'m, 'h, T>> {
         m.check_handle(&self.table);
         let word = self.table.word(Strength::Weak, self.index);
-        // SAFETY: as for `Handle::open`; collections clear the slot of a closure that they find dead.
+        // SAFETY: as for `Handle::open`; collections clear the slot of a closure that they find
+        // dead.
         unsafe { Gc::option_from_word(word) }
     }
 }
@@ -111,8 +114,8 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
 }
 
 impl<'h, M: MutatorKind> Mutator<'h, M> {
-    /// Names roots of the heap, as profilers report them. They replace those named before (weak ones stay) and keep their
-    /// closures alive.
+    /// Names roots of the heap, as profilers report them. They replace those named before (weak
+    /// ones stay) and keep their closures alive.
     pub fn set_heap_roots<'a, 'm: 'a>(&'m self, roots: impl IntoIterator<Item = (&'a str, Gc<'m, 'h, Any>)>)
     where
         'h: 'a,
@@ -120,8 +123,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         self.handles().set_heap_roots(Strength::Strong, named(roots));
     }
 
-    /// Names roots of the heap that do not keep their closures alive. They replace weak ones named before. A root whose
-    /// closure is found dead leads nowhere from then on.
+    /// Names roots of the heap that do not keep their closures alive. They replace weak ones named
+    /// before. A root whose closure is found dead leads nowhere from then on.
     pub fn set_weak_heap_roots<'a, 'm: 'a>(&'m self, roots: impl IntoIterator<Item = (&'a str, Gc<'m, 'h, Any>)>)
     where
         'h: 'a,
@@ -130,7 +133,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     }
 }
 
-/// The roots as the table holds them. Runs before the table is locked: the iterator is the program's own.
+/// The roots as the table holds them. Runs before the table is locked: the iterator is the
+/// program's own.
 fn named<'a, 'm: 'a, 'h: 'a>(roots: impl IntoIterator<Item = (&'a str, Gc<'m, 'h, Any>)>) -> Vec<HeapRoot> {
     let root = |(name, gc): (&str, Gc<'_, '_, Any>)| HeapRoot {
         name: name.to_owned(),

@@ -1,16 +1,19 @@
 //! The mutator: how programs allocate, read and write the heap.
 //!
-//! The API is safe by types. [`Gc`] lives as long as the mutator cannot collect (`'m`); a method that may collect takes
-//! `&mut Mutator`, so a pointer that is held over an allocation does not compile. `'h` brands one stay in one heap:
-//! pointers of one heap do not go into another. A pointer that must survive an allocation goes into a
-//! [frame](Mutator::frame) or a [`Handle`]. `tests/ui` has the misuses that are refused.
+//! The API is safe by types. [`Gc`] lives as long as the mutator cannot collect (`'m`); a method
+//! that may collect takes `&mut Mutator`, so a pointer that is held over an allocation does not
+//! compile. `'h` brands one stay in one heap: pointers of one heap do not go into another. A
+//! pointer that must survive an allocation goes into a [frame](Mutator::frame) or a [`Handle`].
+//! `tests/ui` has the misuses that are refused.
 //!
-//! A shared borrow of a mutator derefs to [`NoGc`], the view that can read and store but cannot collect. A read or a store of
-//! a field shows that view, so that code that must know of it (a profile of use, a collector with a read barrier) can be
-//! chosen by the mutator's [kind](MutatorKind). A kind without such code reads with one load.
+//! A shared borrow of a mutator derefs to [`NoGc`], the view that can read and store but cannot
+//! collect. A read or a store of a field shows that view, so that code that must know of it (a
+//! profile of use, a collector with a read barrier) can be chosen by the mutator's
+//! [kind](MutatorKind). A kind without such code reads with one load.
 
 mod alloc;
 mod array;
+mod brand;
 mod bytes;
 mod field;
 mod frame;
@@ -37,7 +40,7 @@ use crate::profile::{SideWords, StackId};
 use crate::session::{Participant, Session};
 use crate::sync::{Arc, Ordering::Relaxed};
 use crate::words::Addr;
-use gc::Brand;
+use brand::Brand;
 use std::cell::Cell;
 use std::marker::{PhantomData, PhantomPinned};
 
@@ -50,7 +53,8 @@ pub struct Mutator<'h, M: MutatorKind> {
 #[repr(C)]
 pub struct NoGc<'h, M: MutatorKind> {
     capability: CapabilityData<M::Alloc>,
-    /// The world. It and `participant` are valid as long as the mutator: [`crate::World::enter`] has both.
+    /// The world. It and `participant` are valid as long as the mutator: [`crate::World::enter`]
+    /// has both.
     slow_path: *const dyn SlowPath<M>,
     /// This stay as other threads see it.
     participant: *const Participant<M::Alloc>,
@@ -60,9 +64,10 @@ pub struct NoGc<'h, M: MutatorKind> {
     cost_centres: Cell<StackId>,
     _brand: Brand<'h>,
     _not_send: PhantomData<*const ()>,
-    /// A frame that closes writes to its mutator through a pointer that is older than the `&mut Mutator` that its body had. A
-    /// type that is not `Unpin` is not taken to be reached through a `&mut` alone (until `UnsafePinned` says so in words). It
-    /// costs no instruction: the fields that change are cells. Miri checks it.
+    /// A frame that closes writes to its mutator through a pointer that is older than the
+    /// `&mut Mutator` that its body had. A type that is not `Unpin` is not taken to be reached
+    /// through a `&mut` alone (until `UnsafePinned` says so in words). It costs no instruction: the
+    /// fields that change are cells. Miri checks it.
     _aliased: PhantomPinned,
 }
 
@@ -143,15 +148,16 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         world.collect(session, major);
     }
 
-    /// Announces to listeners that a part of the program begins here: a heap profile has a mark and a census there. All
-    /// threads of the heap stop for it, nothing is collected, and pointers stay as they are.
+    /// Announces to listeners that a part of the program begins here: a heap profile has a mark and
+    /// a census there. All threads of the heap stop for it, nothing is collected, and pointers stay
+    /// as they are.
     pub fn phase_marker(&mut self, name: &str) {
         let (world, session) = self.session();
         world.marker(session, name);
     }
 
-    /// Lets a collection happen that another thread waits for. Allocation does so by itself; this is for loops that run long
-    /// without.
+    /// Lets a collection happen that another thread waits for. Allocation does so by itself; this
+    /// is for loops that run long without.
     ///
     /// It costs a load and a branch.
     #[inline(always)]
@@ -168,13 +174,15 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         world.safepoint(session);
     }
 
-    /// Runs `call`, which may take long or wait for others, while collections do not wait for this thread.
+    /// Runs `call`, which may take long or wait for others, while collections do not wait for this
+    /// thread.
     ///
-    /// Its roots stay roots, and are up to date afterwards. `call` cannot touch the heap, as the mutator is borrowed, nor set
-    /// roots, as those cannot be sent: a collection may be reading and writing them. (Hence `Send`, although it runs on this
-    /// thread.) When it ends (or unwinds) while the world is stopped, the thread waits until that is over. A thread that waits
-    /// for another one of the same heap, by a lock, a channel or a join, must do so in here: the other might be stopped by a
-    /// collection that waits for this one.
+    /// Its roots stay roots, and are up to date afterwards. `call` cannot touch the heap, as the
+    /// mutator is borrowed, nor set roots, as those cannot be sent: a collection may be reading and
+    /// writing them. (Hence `Send`, although it runs on this thread.) When it ends (or unwinds)
+    /// while the world is stopped, the thread waits until that is over. A thread that waits for
+    /// another one of the same heap, by a lock, a channel or a join, must do so in here: the other
+    /// might be stopped by a collection that waits for this one.
     pub fn blocking<R>(&mut self, call: impl FnOnce() -> R + Send) -> R {
         struct Leave<'a, M: MutatorKind>(&'a dyn SlowPath<M>, Session<'a, M::Alloc>);
         impl<M: MutatorKind> Drop for Leave<'_, M> {

@@ -1,4 +1,5 @@
-//! Records: closures whose shape is known only at run time (`RECORD`), such as the nodes of a heap snapshot.
+//! Records: closures whose shape is known only at run time (`RECORD`), such as the nodes of a heap
+//! snapshot.
 
 use super::gc::{Any, Distinct};
 use super::{Gc, Mutator, NoGc};
@@ -13,7 +14,8 @@ pub struct Record(());
 
 static RECORD: TypeInfo = TypeInfo::variable(Kind::Record, "Record");
 
-// SAFETY: `alloc_record` writes the shape and as many pointers and words; the accessors below keep inside.
+// SAFETY: `alloc_record` writes the shape and as many pointers and words; the accessors below keep
+// inside.
 unsafe impl Closure for Record {
     const INFO: &'static TypeInfo = &RECORD;
 }
@@ -24,7 +26,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     /// Allocate a record of `shape`, all null and zero.
     pub fn alloc_record<'m>(&'m mut self, shape: RecordShape) -> Gc<'m, 'h, Record> {
         self.alloc_variable(shape.words(), |_, payload| {
-            // SAFETY: `alloc_variable` gave room for the shape and what it counts.
+            // SAFETY: `alloc_variable` provided room for the shape and for the words that it
+            // counts.
             unsafe {
                 payload.write(shape.to_word());
                 payload.add(1).write_bytes(0, shape.words().0 - 2);
@@ -41,7 +44,7 @@ impl<'m, 'h> Gc<'m, 'h, Record> {
         RecordShape::from_word(unsafe { self.payload(0) }.load(Ordering::Relaxed))
     }
 
-    /// What pointer `index` points to.
+    /// The referent of pointer `index`.
     ///
     /// # Panics
     /// If `index` is out of bounds.
@@ -80,7 +83,8 @@ impl<'m, 'h> Gc<'m, 'h, Record> {
             .0
             .wrapping_add(2 + shape.pointers as usize)
             .cast::<AtomicU64>();
-        // SAFETY: as many bytes follow the pointers and stay where they are for `'m`; all accesses are atomic.
+        // SAFETY: as many bytes follow the pointers and stay where they are for `'m`; all accesses
+        // are atomic.
         unsafe { std::slice::from_raw_parts(first, shape.bytes as usize / 8) }
     }
 }

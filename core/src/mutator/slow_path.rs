@@ -1,4 +1,4 @@
-//! What a mutator asks of its world: the calls that are too slow for generated code.
+//! The calls of a mutator to its world: those that are too slow for generated code.
 
 use crate::kind::MutatorKind;
 use crate::roots::handles::HandleTable;
@@ -20,7 +20,8 @@ pub(crate) trait SlowPath<M: MutatorKind> {
     fn marker(&self, session: Session<'_, M::Alloc>, name: &str);
     /// Waits while another thread has the world stopped.
     fn safepoint(&self, session: Session<'_, M::Alloc>);
-    /// The thread does not touch the heap until [`SlowPath::leave_blocking`]: collections do not wait for it.
+    /// The thread does not touch the heap until [`SlowPath::leave_blocking`]: collections do not
+    /// wait for it.
     fn enter_blocking(&self, session: Session<'_, M::Alloc>);
     /// The thread touches the heap again. Waits while the world is stopped.
     fn leave_blocking(&self, session: Session<'_, M::Alloc>);

@@ -14,7 +14,8 @@ pub struct MutVar<T>(PhantomData<fn(T) -> T>);
 unsafe impl<T: Closure> Closure for MutVar<T> {
     const INFO: &'static TypeInfo = &TypeInfo::fixed(Kind::MutVar, "MutVar", "gclab_core", 1, 1).of(T::INFO);
 }
-// SAFETY: only variables have this kind, their table names the table of what they point to, and only `T` has that one.
+// SAFETY: only variables have this kind, their table names the table of their referents, and only
+// `T` has that one.
 unsafe impl<T: Distinct> Distinct for MutVar<T> {
     #[inline]
     fn is_described_by(info: &'static TypeInfo) -> bool {
@@ -47,7 +48,7 @@ unsafe impl<'h, T: Closure> Init<'h> for MutVarInit<'_, 'h, T> {
 }
 
 impl<'m, 'h, T: Closure> Gc<'m, 'h, MutVar<T>> {
-    /// What the variable points to.
+    /// The referent of the variable.
     #[inline(always)]
     pub fn read<M: MutatorKind>(self, m: &NoGc<'h, M>) -> Option<Gc<'m, 'h, T>> {
         // SAFETY: the one word of payload, null or a pointer to a `T`.
@@ -61,12 +62,13 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutVar<T>> {
         unsafe { self.write_pointer(m, 0, value) }
     }
 
-    /// Make the variable point to `new` if it points to `current`, in one step, whatever other threads do.
+    /// Makes the variable point to `new` if it points to `current`, in one atomic step.
     ///
-    /// A pointer that is held is not given to another closure meanwhile, so `current` is the closure that was read and no later one in its place.
+    /// A pointer that is held is not given to another closure meanwhile, so `current` is the
+    /// closure that was read and no later one in its place.
     ///
     /// # Errors
-    /// What the variable points to, if it is not `current`.
+    /// The referent of the variable, if it is not `current`.
     #[inline(always)]
     pub fn compare_exchange<M: MutatorKind>(
         self,
@@ -78,7 +80,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutVar<T>> {
         unsafe { self.compare_exchange_pointer(m, 0, current, new) }
     }
 
-    /// Make the variable point to `new` and say what it pointed to, in one step, whatever other threads do.
+    /// Makes the variable point to `new` and returns the old referent, in one atomic step.
     #[inline(always)]
     pub fn swap<M: MutatorKind>(self, m: &'m NoGc<'h, M>, new: Option<Gc<'_, 'h, T>>) -> Option<Gc<'m, 'h, T>> {
         // SAFETY: the one word of payload, a pointer to a `T`.

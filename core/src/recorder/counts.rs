@@ -10,13 +10,15 @@ pub struct Ended {
     pub work: Work,
     /// Whether the program, a profiler or the end of the run asked for the collection.
     pub forced: bool,
-    /// Bytes allocated by all capabilities since the start of the world: the recorder takes the difference.
+    /// Bytes allocated by all capabilities since the start of the world: the recorder takes the
+    /// difference.
     pub allocated_total: u64,
     /// The heap's memory afterwards. The recorder reads `resident`.
     pub memory: Memory,
 }
 
-/// The figures that the heap knows at the end of a run, for [`Recorder::finish`](super::Recorder::finish). Sizes are in bytes; see
+/// The figures that the heap knows at the end of a run, for
+/// [`Recorder::finish`](super::Recorder::finish). Sizes are in bytes; see
 /// [`Statistics`](gclab_stats::Statistics).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FinalCounts {
@@ -26,13 +28,13 @@ pub struct FinalCounts {
     pub peak_in_use: u64,
     /// Most blocks allocated at any moment.
     pub peak_blocks: u64,
-    /// Of the peak of megablocks, what blocks never filled.
+    /// The part of the peak of megablocks that blocks never filled.
     pub peak_fragmentation: u64,
-    /// Tables beside the heap.
+    /// Tables outside the heap's blocks.
     pub metadata: u64,
-    /// Addresses reserved.
+    /// Bytes of addresses reserved.
     pub reserved: u64,
-    /// Ever given back to the system.
+    /// Bytes ever returned to the system.
     pub returned: u64,
     /// Most that counted under the limit at any moment.
     pub peak_taken: u64,

@@ -1,10 +1,10 @@
-//! Accumulates the statistics of a run, from its stamps and from what each collection counted.
+//! Accumulates the statistics of a run, from time stamps and from the figures of each collection.
 //!
-//! A world owns one recorder and calls, in this order: [`Recorder::new`], [`Recorder::init_done`], for each collection
-//! [`Recorder::gc_start`] (mutators stopped) and [`Recorder::gc_end`] (about to let them go on), [`Recorder::exit_start`],
-//! [`Recorder::finish`]. Collections may also come before `init_done` and after `exit_start`.
-//! Cost: about one microsecond a collection, and some 200 bytes that [`Statistics::collections`] keeps for it, and 72 more for each
-//! thread of a parallel one.
+//! A world owns one recorder and calls, in this order: [`Recorder::new`], [`Recorder::init_done`],
+//! for each collection [`Recorder::gc_start`] (mutators stopped) and [`Recorder::gc_end`] (about to
+//! resume them), [`Recorder::exit_start`], [`Recorder::finish`]. Collections may also come before
+//! `init_done` and after `exit_start`. Cost: about one microsecond a collection, and some 200 bytes
+//! that [`Statistics::collections`] keeps for it, with 72 more for each thread of a parallel one.
 
 mod counts;
 mod resident;
@@ -34,7 +34,7 @@ struct Started {
     faults: u64,
 }
 
-/// Accumulates [`Statistics`].
+/// Accumulates the [`Statistics`] of a run.
 #[derive(Debug)]
 pub struct Recorder {
     clock: Clock,
@@ -46,7 +46,7 @@ pub struct Recorder {
     allocated_at_last: u64,
     gc: Times,
     prof: Times,
-    /// Of both, so far.
+    /// The sum of both so far.
     stopped_at_init: Times,
     stopped_at_exit: Times,
     stats: Statistics,
@@ -94,8 +94,8 @@ impl Recorder {
         self.printer = Some(printer);
     }
 
-    /// Whether [`Statistics::collections`] is to have every collection (so it is at first). A stress test that collects a million
-    /// times would rather have the memory; all other figures stay the same.
+    /// Sets whether [`Statistics::collections`] has every collection, as it has at first. A stress
+    /// test that collects a million times needs the memory; all other figures stay the same.
     pub fn keep_collections(&mut self, keep: bool) {
         self.keep = keep;
     }
@@ -105,14 +105,15 @@ impl Recorder {
         self.clock
     }
 
-    /// The heap stands: INIT ends, MUT begins.
+    /// The heap is ready: INIT ends, MUT begins.
     pub fn init_done(&mut self) {
         self.stopped_at_init = self.stopped();
         self.init_done = Some(stamp(&self.clock));
     }
 
-    /// A collection begins: every mutator has stopped. `requested_ns` is the reading of [`Recorder::clock`] when it was asked
-    /// for. Called on the thread that will call [`Recorder::gc_end`].
+    /// A collection begins: every mutator has stopped. `requested_ns` is the reading of
+    /// [`Recorder::clock`] when it was asked for. Called on the thread that will call
+    /// [`Recorder::gc_end`].
     pub fn gc_start(&mut self, requested_ns: u64) {
         let elapsed_ns = self.clock.elapsed_ns();
         self.gc_started = Started {
@@ -214,7 +215,8 @@ impl Recorder {
         self.exit_start = Some(stamp(&self.clock));
     }
 
-    /// What is known so far, as `GHC.Stats` offers it to a running program: times up to now, peaks and threads as given.
+    /// The figures so far, as `GHC.Stats` has them for a running program: times up to now, peaks
+    /// and threads as given.
     pub fn so_far(&self, counts: &FinalCounts) -> Statistics {
         self.ended(stamp(&self.clock), counts)
     }
@@ -224,7 +226,8 @@ impl Recorder {
         self.ended(stamp(&self.clock), counts)
     }
 
-    /// A phase that was never announced takes no time: without `init_done` INIT lasts until now, without `exit_start` MUT does.
+    /// A phase that was never announced takes no time: without `init_done` INIT lasts until now,
+    /// without `exit_start` MUT does.
     fn ended(&self, end: Stamp, counts: &FinalCounts) -> Statistics {
         let exit_start = self.exit_start.unwrap_or(end);
         let stopped_at_exit = if self.exit_start.is_some() {
@@ -262,7 +265,7 @@ impl Recorder {
     }
 }
 
-/// The time between two stamps, less what the mutators were stopped between them.
+/// The time between two stamps, less the time between them in which the mutators were stopped.
 fn part(from: Stamp, to: Stamp, stopped_from: Times, stopped_to: Times) -> Times {
     let less = |from: u64, to: u64, stopped: u64| to.saturating_sub(from).saturating_sub(stopped);
     Times {

@@ -5,8 +5,8 @@ use crate::words::Bytes;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-/// Reads the resident set of this process: `/proc/self/statm`, kept open, which counts in pages. A reading takes one system call, about a microsecond; so it is taken after
-/// major collections only.
+/// Reads the resident set of this process: `/proc/self/statm`, kept open, which counts in pages. A
+/// reading takes one system call, about a microsecond; so it is taken after major collections only.
 #[derive(Debug)]
 pub(super) struct Resident(Option<File>);
 

@@ -3,7 +3,7 @@
 use super::*;
 use gclab_stats::{GcThread, Shared, Sharing, Work, WorkSearch};
 
-/// A recorder whose clocks say what the test says: elapsed, CPU and faults as given.
+/// A recorder whose clocks the test sets: elapsed time, CPU time and faults.
 struct Driven(Recorder);
 
 impl Driven {

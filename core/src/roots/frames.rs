@@ -19,7 +19,8 @@ pub(crate) struct FrameHeader {
 pub(crate) unsafe fn for_each_frame_slot(top: *const FrameHeader, mut visit: impl FnMut(Slot)) {
     let mut frame = top;
     while !frame.is_null() {
-        // SAFETY: frames are linked while they are open, and an open frame does not move (it is borrowed by its slots).
+        // SAFETY: frames are linked while they are open, and an open frame does not move (it is
+        // borrowed by its slots).
         let header = unsafe { &*frame };
         // SAFETY: `header.slots` slots follow the header (`repr(C)`, both aligned to 8).
         let first = unsafe { frame.add(1) }.cast::<u64>().cast_mut();

@@ -1,8 +1,9 @@
 //! The table of a heap's handles.
 //!
-//! It is behind a lock of its own, so that threads that are not in the heap can drop handles at any time. Only threads
-//! inside make or open them, so no thread does that during a collection. A handle that is dropped while the world is stopped
-//! is put aside until the collection is over: until then its slot belongs to the collection.
+//! It is behind a lock of its own, so that threads that are not in the heap can drop handles at any
+//! time. Only threads inside make or open them, so no thread does that during a collection. A
+//! handle that is dropped while the world is stopped is put aside until the collection is over:
+//! until then its slot belongs to the collection.
 
 use crate::closure::{Slot, SlotRange};
 use crate::sync::{Mutex, MutexGuard};
@@ -91,7 +92,8 @@ impl HandleSlots {
 
 impl HandleTable {
     fn lock(&self) -> MutexGuard<'_, HandleSlots> {
-        // A panic under the lock leaves the table consistent: every operation on it is a single step.
+        // A panic under the lock leaves the table consistent: every operation on it is a single
+        // step.
         self.slots.lock()
     }
 
@@ -117,7 +119,8 @@ impl HandleTable {
         self.lock().of(strength).heap_roots = roots;
     }
 
-    /// The world is stopped: from now on the slots stay where they are, and only the collection writes them.
+    /// The world is stopped: from now on the slots stay where they are, and only the collection
+    /// writes them.
     pub(crate) fn begin_collection(&self) {
         self.lock().collecting = true;
     }
@@ -136,7 +139,8 @@ impl HandleTable {
         self.for_each_heap_root(visit);
     }
 
-    /// The slots of strong handles, which lie one behind the other and stay where they are until the collection is over.
+    /// The slots of strong handles, which lie one behind the other and stay where they are until
+    /// the collection is over.
     pub(crate) fn strong_handles(&self) -> SlotRange {
         let mut slots = self.lock();
         debug_assert!(slots.collecting, "only then they stay");
@@ -156,8 +160,8 @@ impl HandleTable {
         slots.weak.for_each_heap_root(visit);
     }
 
-    /// The heap roots, strong ones first: names, the addresses of their closures (0 for one that was found dead), and
-    /// whether they are weak.
+    /// The heap roots, strong ones first: names, the addresses of their closures (0 for one that
+    /// was found dead), and whether they are weak.
     pub(crate) fn named_roots(&self) -> Vec<(String, u64, bool)> {
         let slots = self.lock();
         let strong = slots.strong.heap_roots.iter().map(|root| (root, false));

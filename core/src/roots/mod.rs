@@ -1,7 +1,8 @@
 //! Roots: the slots from which a collection begins.
 //!
-//! A mutator's *frames* lie on its thread's stack and are linked ([`frames`]). *Handles* lie in a table of the heap
-//! ([`handles`]): strong ones, weak ones, and *heap roots*, which have names. A collection sees them all as [`Roots`].
+//! A mutator's *frames* lie on its thread's stack and are linked ([`frames`]). *Handles* lie in a
+//! table of the heap ([`handles`]): strong ones, weak ones, and *heap roots*, which have names. A
+//! collection sees them all as [`Roots`].
 
 pub(crate) mod frames;
 pub(crate) mod handles;

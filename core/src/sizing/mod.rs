@@ -88,22 +88,22 @@ impl Sizing {
     }
 
     /// Notes the figures of a collection. To be called at its end, before the other methods.
-    pub fn note<A>(&mut self, pause: &Pause<'_, A>, outcome: &Outcome) {
+    pub fn note<A>(&mut self, pause: &Pause<'_, A>, Outcome { work, .. }: &Outcome) {
         self.limit.look_at(pause.heap);
-        let arrived = match (self.generations, outcome.major) {
+        let arrived = match (self.generations, work.major) {
             (1, _) => Some(pause.since.allocated.0 as f64),
-            (_, false) => Some(outcome.live.0 as f64 - self.live.0 as f64),
+            (_, false) => Some(work.live.0 as f64 - self.live.0 as f64),
             (_, true) => None,
         };
         self.note_measured(
             &Measured {
-                major: outcome.major,
-                live: outcome.live,
+                major: work.major,
+                live: work.live,
                 arrived,
                 running: pause.since.running,
                 collecting: pause.since.collecting(),
             },
-            outcome.copied,
+            work.copied,
         );
     }
 

@@ -15,9 +15,9 @@
 //! changes when they change step.
 //!
 //! Those are the spaces of collectors that copy. Collectors that leave closures in place use
-//! [`CellSpace`] with cells of [size classes](crate::alloc::SizeClass), [`LargeObjects`] for closures that are
-//! too large for cells, and [`MarkBits`], which say which closures live. Such a space belongs to
-//! one step: 1 if everything is collected each time.
+//! [`CellSpace`] with cells of [size classes](crate::alloc::SizeClass), [`LargeObjects`] for
+//! closures that are too large for cells, and [`MarkBits`], which say which closures live. Such a
+//! space belongs to one step: 1 if everything is collected each time.
 
 mod cells;
 mod large;

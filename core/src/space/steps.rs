@@ -2,6 +2,7 @@
 
 use crate::block::{BlockRun, BlockState, FIRST_OLD_STEP, Region};
 use crate::words::{Addr, Bytes, Words};
+use gclab_stats::Work;
 
 /// A run of blocks, filled from its start.
 #[derive(Debug, Clone, Copy)]
@@ -164,6 +165,17 @@ impl Steps {
     /// Bytes of blocks less those of the closures in them, in all steps.
     pub fn slop(&self) -> Bytes {
         Bytes(self.steps.iter().map(|step| step.slop().0).sum())
+    }
+
+    /// Enters the live bytes of these steps into `work`: all of them, those in large objects, and
+    /// the slop.
+    pub fn account(&self, work: Work) -> Work {
+        Work {
+            live: self.words().to_bytes(),
+            large: self.large_words().to_bytes(),
+            slop: self.slop(),
+            ..work
+        }
     }
 
     /// Visits the regions that hold closures.

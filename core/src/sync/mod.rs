@@ -3,16 +3,16 @@
 //!
 //! So a `cfg` puts a model checker's types in their place without a change anywhere else: loom's
 //! with `gclab_loom` (`workers::models` and `trace::models` run under it), shuttle's with
-//! `gclab_shuttle` (whole worlds run under it). Locks are parking_lot's. Each is one word. They have
-//! no poison (each user says why a panic leaves the guarded data whole), and thread sanitizers
+//! `gclab_shuttle` (whole worlds run under it). Locks are parking_lot's. Each is one word. They
+//! have no poison (each user says why a panic leaves the guarded data whole), and thread sanitizers
 //! understand them.
 //!
 //! A checker's atomics cannot overlay memory that is mapped: they have state of their own. So words
 //! of the heap ([`shared_word`]) and entries of side tables ([`Mapped`]) are std's atomics, with a
-//! point before each access at which shuttle may run another thread. loom's models put a loom atomic
-//! at the address of a shared word; they have no side tables. The bytes and words that programs see
-//! ([`data`]) are std's in every build. `.ci/house` tests that no other file of core names
-//! `std::sync::atomic`.
+//! point before each access at which shuttle may run another thread. loom's models put a loom
+//! atomic at the address of a shared word; they have no side tables. The bytes and words that
+//! programs see ([`data`]) are std's in every build. `.ci/house` tests that no other file of core
+//! names `std::sync::atomic`.
 
 #[cfg(gclab_loom)]
 pub(crate) mod deque;

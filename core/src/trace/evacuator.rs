@@ -25,7 +25,7 @@ use super::drained::Drained;
 use super::order::{RememberedTracing, Tracing};
 use crate::block::{BlockRun, BlockState, FIRST_OLD_STEP};
 use crate::capability::Capabilities;
-use crate::cause::{NotBegun, Outcome};
+use crate::cause::NotBegun;
 use crate::closure::Slot;
 use crate::heap::Heap;
 use crate::remembered::RememberedSet;
@@ -33,7 +33,7 @@ use crate::roots::{RootSlot, Roots};
 use crate::space::{LargeObject, Nursery, Step, Steps};
 use crate::words::Words;
 use crate::workers::Workers;
-use gclab_stats::{Shared, Sharing};
+use gclab_stats::{Shared, Sharing, Work};
 
 /// One collection by copying, under way.
 #[derive(Debug)]
@@ -51,20 +51,6 @@ pub struct Evacuator<'h> {
     /// The large objects that were condemned. Those that were not reached are freed at the end.
     from_large: Vec<LargeObject>,
     last_condemned: u8,
-}
-
-/// The results of a copying collection.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Evacuated {
-    /// Words copied.
-    pub copied: Words,
-    /// Of these, words copied into a generation that was not collected (none in a major
-    /// collection).
-    pub promoted: Words,
-    /// Entries of the remembered set that were visited.
-    pub remembered: u64,
-    /// How the work was shared out.
-    pub shared: Shared,
 }
 
 impl<'h> Evacuator<'h> {
@@ -197,11 +183,12 @@ impl<'h> Evacuator<'h> {
 
     /// Frees the condemned memory that was not reached, and gives the survivors to the steps. Slots
     /// that must stay remembered go to the mutators' remembered sets: each worker's to its own
-    /// capability.
-    pub fn finish<A>(self, steps: &mut Steps, capabilities: Capabilities<'_, A>) -> Evacuated {
-        let mut done = Evacuated {
+    /// capability. Returns the figures of the collection that left `steps`, but for its generation
+    /// and whether it was major.
+    pub fn finish<A>(self, steps: &mut Steps, capabilities: Capabilities<'_, A>) -> Work {
+        let mut work = Work {
             shared: self.shared,
-            ..Evacuated::default()
+            ..Work::default()
         };
         let (states, heap) = (self.copier.states(), self.copier.heap());
         let mut heap = heap.lock();
@@ -221,21 +208,21 @@ impl<'h> Evacuator<'h> {
             .filter(|_| !mutant!("shared/lanes-of-others-lost"));
         for (number, copier) in std::iter::once(self.copier).chain(others).enumerate() {
             let end = copier.finish();
-            done.remembered += end.remembered_seen;
+            work.remembered += end.remembered_seen;
             let mut copied_by_all = 0;
             for (index, filled) in end.filled.into_iter().enumerate() {
                 let step_number = index as u8 / 2 + 1;
                 copied_by_all += filled.copied.0;
                 if step_number > self.last_condemned && step_number >= FIRST_OLD_STEP {
-                    done.promoted += filled.copied;
+                    work.promoted += filled.copied.to_bytes();
                 }
                 let to = steps.lane_mut(index);
                 to.chunks.extend(filled.lane.chunks);
                 to.words += filled.lane.words;
                 parts.extend(filled.with_room.into_iter().map(|part| (index, part)));
             }
-            done.copied.0 += copied_by_all;
-            if let Some(thread) = done.shared.threads.get_mut(number) {
+            work.copied += Words(copied_by_all).to_bytes();
+            if let Some(thread) = work.shared.threads.get_mut(number) {
                 thread.copied = Words(copied_by_all).to_bytes().0 as u64;
             }
             if let Some(set) = sets.get(number % sets.len().max(1)) {
@@ -266,7 +253,7 @@ impl<'h> Evacuator<'h> {
             .for_each(|run| heap.blocks.free(run));
         // The rest of the collection may need memory of another kind.
         heap.blocks.end_promise();
-        done
+        steps.account(work)
     }
 }
 
@@ -299,22 +286,5 @@ impl Tracing for Evacuator<'_> {
 impl RememberedTracing for Evacuator<'_> {
     fn remembered<A>(&mut self, capabilities: Capabilities<'_, A>) {
         Evacuator::remembered(self, capabilities);
-    }
-}
-
-impl Evacuated {
-    /// The outcome of a collection that left `steps`, but for its generation and whether it was
-    /// major.
-    pub fn outcome(&self, steps: &Steps) -> Outcome {
-        Outcome {
-            copied: self.copied.to_bytes(),
-            promoted: self.promoted.to_bytes(),
-            remembered: self.remembered,
-            shared: self.shared.clone(),
-            live: steps.words().to_bytes(),
-            large: steps.large_words().to_bytes(),
-            slop: steps.slop(),
-            ..Outcome::default()
-        }
     }
 }

@@ -15,6 +15,6 @@ mod models;
 mod order;
 
 pub use compactor::{Compacted, Compactor};
-pub use evacuator::{Evacuated, Evacuator};
+pub use evacuator::Evacuator;
 pub use marker::{Marked, Marker};
 pub use order::{RememberedTracing, Tracing, live, live_and_remembered};

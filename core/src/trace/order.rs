@@ -1,7 +1,9 @@
-//! The order of a trace, for every collector: remembered slots, roots, everything that these lead to, weak handles.
+//! The order of a trace, for every collector: remembered slots, roots, everything that these lead
+//! to, weak handles.
 //!
-//! Remembered slots come first, so that their referents go to the steps of the closures that point to them. Weak handles come
-//! last, when it is known what lives. (Finalisers will stand between the two.)
+//! Remembered slots come first, so that their referents go to the steps of the closures that point
+//! to them. Weak handles come last, when all live closures are known. (Finalisers will stand
+//! between the two.)
 
 use crate::capability::Capabilities;
 use crate::events::Phase;
@@ -19,11 +21,13 @@ pub trait Tracing {
 
 /// A tracer that collects a part of the heap, and takes remembered slots for roots.
 pub trait RememberedTracing: Tracing {
-    /// Traces the referents of the remembered slots that do not lie in condemned memory themselves, and empties the sets.
+    /// Traces the referents of the remembered slots that do not lie in condemned memory themselves,
+    /// and empties the sets.
     fn remembered<A>(&mut self, capabilities: Capabilities<'_, A>);
 }
 
-/// Traces everything that lives: roots, everything that they lead to, weak handles. Calls `phase` at the end of each phase.
+/// Traces everything that lives: roots, everything that they lead to, weak handles. Calls `phase`
+/// at the end of each phase.
 pub fn live(tracer: &mut impl Tracing, roots: Roots<'_>, mut phase: impl FnMut(Phase)) {
     tracer.roots(roots);
     phase(Phase::RootsTraced);
@@ -33,7 +37,8 @@ pub fn live(tracer: &mut impl Tracing, roots: Roots<'_>, mut phase: impl FnMut(P
     phase(Phase::WeakProcessed);
 }
 
-/// Traces everything that lives in the generations that are collected: remembered slots, then as [`live`].
+/// Traces everything that lives in the generations that are collected: remembered slots, then as
+/// [`live`].
 pub fn live_and_remembered<A>(
     tracer: &mut impl RememberedTracing,
     capabilities: Capabilities<'_, A>,

@@ -33,17 +33,22 @@ unsafe impl Sync for Phase {}
 unsafe impl Send for Phase {}
 
 impl Phase {
-    /// The leader has item 0 in its queue.
+    /// The leader is busy, and has nothing in its queue.
     fn new(workers: usize, makes: Makes) -> Arc<Self> {
         let queues: Vec<_> = (0..workers).map(|_| Deque::new_lifo()).collect();
-        let phase = Phase {
+        Arc::new(Phase {
             pool: WorkPool::new(queues.iter().map(Deque::stealer).collect(), 1),
             makes,
             memory: makes.iter().map(|_| UnsafeCell::new(0)).collect(),
             slots: queues.into_iter().map(|queue| (UnsafeCell::new(0), queue)).collect(),
-        };
+        })
+    }
+
+    /// The leader has item 0 in its queue.
+    fn begun(workers: usize, makes: Makes) -> Arc<Self> {
+        let phase = Phase::new(workers, makes);
         phase.push(0, 0);
-        Arc::new(phase)
+        phase
     }
 
     fn push(&self, number: usize, item: usize) {
@@ -118,7 +123,7 @@ pub(crate) fn model(preemptions: Option<usize>, body: impl Fn() + Sync + Send + 
 /// A phase of `workers`, of which the first `entering` enter.
 fn terminates(workers: usize, entering: usize, makes: Makes, preemptions: Option<usize>) {
     model(preemptions, move || {
-        let phase = Phase::new(workers, makes);
+        let phase = Phase::begun(workers, makes);
         let helpers: Vec<_> = (1..entering)
             .map(|number| {
                 let phase = Arc::clone(&phase);
@@ -172,6 +177,8 @@ fn a_sleeper_is_woken_by_an_item() {
                 phase.steal_until_terminated(1);
             })
         };
+        // The helper may be idle, sleepy or asleep by now.
+        phase.push(0, 0);
         let mut is_done = done.0.lock();
         while !*is_done {
             done.1.wait(&mut is_done);

@@ -127,9 +127,10 @@ impl Termination {
             return !self.is_terminated();
         }
         let failure = mutant!("models/end-by-joining-relaxed", Acquire => Relaxed);
-        let may_join = |busy| busy > 0 || mutant!("models/joins-after-the-end");
+        // The refusal makes termination final. (No model fails without it: a worker that joined after
+        // the end would find all queues empty, and leave.)
         self.busy
-            .fetch_update(Relaxed, failure, |busy| may_join(busy).then_some(busy + 1))
+            .fetch_update(Relaxed, failure, |busy| (busy > 0).then_some(busy + 1))
             .is_ok()
     }
 
@@ -162,10 +163,9 @@ impl Termination {
     fn sleep(&self, has_work: impl FnOnce() -> bool) {
         let mut lock = self.sleep_lock.lock();
         self.sleepers.fetch_add(1, Relaxed);
-        // R1: the counterpart of the fence in `work_added`.
-        if !mutant!("models/sleep-without-fence") {
-            fence(SeqCst);
-        }
+        // R1: the counterpart of the fence in `work_added`. (No model fails without it: the deque
+        // has a fence of its own where `has_work` looks at it, but does not promise that.)
+        fence(SeqCst);
         if !self.is_terminated() && !has_work() {
             self.wake.wait(&mut lock);
         }

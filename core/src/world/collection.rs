@@ -1,8 +1,8 @@
 //! A collection on one page: stop, collect, record, resume.
 
-use super::gate::Locked;
-use super::state::WorldState;
-use super::{Exhausted, World};
+use super::errors::Exhausted;
+use super::gate::{Locked, Stop};
+use super::state::{World, WorldState};
 use crate::alloc::Alloc;
 use crate::block::BLOCK;
 use crate::block::Region;
@@ -19,11 +19,12 @@ use crate::roots::handles::HandleTable;
 use crate::session::{Participant, Session};
 use crate::sync::Arc;
 use crate::words::Bytes;
-use gclab_stats::{Memory, Work};
+use gclab_stats::Memory;
 use std::time::Duration;
 
 impl<M: MutatorKind> World<M> {
-    /// Stops the world, collects, records the collection, and resumes. `session` is the caller's, if it is inside.
+    /// Stops the world, collects, records the collection, and resumes. `session` is the caller's,
+    /// if it is inside.
     ///
     /// # Errors
     /// If there is no room to go on. The heap is intact.
@@ -61,6 +62,15 @@ impl<M: MutatorKind> World<M> {
     }
 }
 
+impl<M: MutatorKind> Stop<'_, '_, M> {
+    /// The stopped world.
+    pub(super) fn world(&mut self) -> WorldAtRest<'_, M> {
+        // SAFETY: these are all participants, and they are stopped, the caller's own thread by
+        // being here.
+        unsafe { WorldAtRest::new(self.state, &self.participants, &self.world.handles) }
+    }
+}
+
 /// A world in which no mutator runs.
 pub(super) struct WorldAtRest<'a, M: MutatorKind> {
     state: &'a mut WorldState<M>,
@@ -84,13 +94,14 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
         }
     }
 
-    /// The handles' slots belong to the collection from now on. Counts the bytes that were allocated since the last one.
+    /// The handles' slots belong to the collection from now on. Counts the bytes that were
+    /// allocated since the last one.
     fn begin(&mut self, requested: u64) -> Since {
         self.handles.begin_collection();
         let mut allocated = 0;
         for participant in self.participants {
-            // SAFETY: null for a thread that only looks; else it lies in the mutator of a thread that is stopped (`new`'s
-            // caller promises that), and its changes are to cells.
+            // SAFETY: null for a thread that only looks; else it lies in the mutator of a thread
+            // that is stopped (`new`'s caller promises that), and its changes are to cells.
             if let Some(capability) = unsafe { participant.capability.as_ref() } {
                 let bytes = capability.alloc.take_allocated();
                 participant.counted(bytes);
@@ -148,17 +159,19 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
         done
     }
 
-    /// The collection is over: handles that were dropped go, and memory goes back to the system as far as the heap's rule has
-    /// it. Returns the bytes given back. There is an `outcome` unless the collection did not begin.
+    /// The collection is over: handles that were dropped go, and memory goes back to the system as
+    /// far as the heap's rule has it. Returns the bytes given back. There is an `outcome` unless
+    /// the collection did not begin.
     fn end(&mut self, cause: Cause, outcome: Option<&Outcome>) -> Bytes {
         self.handles.end_collection();
         let heap = &mut self.state.heap;
-        let left = outcome.filter(|outcome| outcome.major).map(|outcome| {
+        let left = outcome.filter(|outcome| outcome.work.major).map(|outcome| {
+            let work = &outcome.work;
             let blocks = heap.blocks().accounting().blocks_in_use as usize * BLOCK.0;
             AfterMajor {
-                preallocated: Bytes(blocks).saturating_sub(outcome.live + outcome.slop),
-                copied: outcome.live - outcome.large + outcome.slop,
-                large: outcome.large,
+                preallocated: Bytes(blocks).saturating_sub(work.live + work.slop),
+                copied: work.live - work.large + work.slop,
+                large: work.large,
                 in_place: outcome.in_place,
             }
         });
@@ -183,17 +196,7 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
                 returned,
                 resident: None,
             },
-            work: Work {
-                generation: outcome.generation,
-                major: outcome.major,
-                copied: outcome.copied,
-                promoted: outcome.promoted,
-                live: outcome.live,
-                large: outcome.large,
-                slop: outcome.slop,
-                remembered: outcome.remembered,
-                shared: outcome.shared,
-            },
+            work: outcome.work,
         };
         let collection = state.recorder.gc_end(ended);
         if state.events.is_empty() {
@@ -235,8 +238,8 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
     }
 }
 
-/// All capabilities, in the order of their numbers. Those that are free are part of every collection: the threads that had
-/// them left closures and remembered slots.
+/// All capabilities, in the order of their numbers. Those that are free are part of every
+/// collection: the threads that had them left closures and remembered slots.
 ///
 /// # Safety
 /// `participants` are inside, and stopped for `'a`.
@@ -247,8 +250,8 @@ unsafe fn capabilities<'a, A>(
     let idle = mutant!("threads/idle-forgotten", idle => &[]);
     let forgotten = usize::from(mutant!("threads/one-member-forgotten"));
     let inside = participants.iter().skip(forgotten).filter_map(|participant| {
-        // SAFETY: null for a thread that only looks; else it lies in the mutator of a thread that is stopped, and its changes
-        // are to cells.
+        // SAFETY: null for a thread that only looks; else it lies in the mutator of a thread that
+        // is stopped, and its changes are to cells.
         unsafe { participant.capability.as_ref() }
     });
     let mut all: Vec<_> = inside.chain(idle).map(CapabilityData::view).collect();
@@ -256,13 +259,14 @@ unsafe fn capabilities<'a, A>(
     all
 }
 
-/// Ends the process when it is dropped: unwinding must not leave a collection under way. It names the collector.
+/// Ends the process when it is dropped: unwinding must not leave a collection under way. It names
+/// the collector.
 struct AbortOnUnwind(&'static str);
 
 impl Drop for AbortOnUnwind {
     #[cold]
     fn drop(&mut self) {
-        // Written directly, since the test harness keeps what `eprintln` prints.
+        // Written directly, since the test harness keeps the output of `eprintln`.
         let message = format!(
             "gclab: the {} collector panicked in the middle of a collection, which leaves no heap to go on with\n",
             self.0

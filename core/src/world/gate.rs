@@ -1,22 +1,22 @@
 //! How the world is stopped.
 //!
-//! * Threads that *run* are counted. A thread that comes to a slow path takes the world's lock. If another thread is stopping
-//!   the world, it does not count any more, and waits until that is over. A thread in a blocking call
-//!   ([`crate::mutator::Mutator::blocking`]) does not count either.
-//! * The thread that stops the world says so in the state, interrupts the allocators of those that run, waits until none
-//!   does, and keeps the lock until the others may resume.
+//! * Threads that *run* are counted. A thread that comes to a slow path takes the world's lock. If
+//!   another thread is stopping the world, it does not count any more, and waits until that is
+//!   over. A thread in a blocking call ([`crate::mutator::Mutator::blocking`]) does not count
+//!   either.
+//! * The thread that stops the world says so in the state, interrupts the allocators of those that
+//!   run, waits until none does, and keeps the lock until the others may resume.
 //!
-//! An interrupt is not lost: it sets another thread's limit under the lock, and that thread sets it only with the lock, in a
-//! refill or when it resumes, both of which wait while the world is being stopped. So *interrupted* implies *being stopped*,
-//! until the thread resumes. Fast paths take no lock and have no fence; how soon they see the interrupt is up to the machine
-//! (a store takes less than a microsecond).
+//! An interrupt is not lost: it sets another thread's limit under the lock, and that thread sets it
+//! only with the lock, in a refill or when it resumes, both of which wait while the world is being
+//! stopped. So *interrupted* implies *being stopped*, until the thread resumes. Fast paths take no
+//! lock and have no fence; how soon they see the interrupt is up to the machine (a store takes less
+//! than a microsecond).
 //!
-//! The writes of stopped threads happen before the collection, and its writes before their next reads: all of them pass the
-//! lock.
+//! The writes of stopped threads happen before the collection, and its writes before their next
+//! reads: all of them pass the lock.
 
-use super::World;
-use super::collection::WorldAtRest;
-use super::state::WorldState;
+use super::state::{World, WorldState};
 use crate::capability::CapabilityData;
 use crate::kind::MutatorKind;
 use crate::session::{Participant, Session, ThreadState};
@@ -26,7 +26,8 @@ use crate::sync::{Arc, MutexGuard};
 pub(super) type Locked<'w, M> = MutexGuard<'w, WorldState<M>>;
 
 impl<M: MutatorKind> World<M> {
-    /// Takes the lock for a thread that runs, at a safepoint: no other thread is stopping the world.
+    /// Takes the lock for a thread that runs, at a safepoint: no other thread is stopping the
+    /// world.
     pub(super) fn lock(&self, session: Session<'_, M::Alloc>) -> Locked<'_, M> {
         let mut state = self.state.lock();
         session.report_allocated();
@@ -65,7 +66,8 @@ impl<M: MutatorKind> World<M> {
         }
     }
 
-    /// Stops all threads that run. `session` is that of the caller, if it runs itself. No other thread is stopping the world.
+    /// Stops all threads that run. `session` is that of the caller, if it runs itself. No other
+    /// thread is stopping the world.
     pub(super) fn stop<'a, 'w>(
         &'w self,
         state: &'a mut Locked<'w, M>,
@@ -80,7 +82,8 @@ impl<M: MutatorKind> World<M> {
         if state.running > 0 {
             self.participants.read(|all| {
                 for participant in all.iter().filter(|one| one.state() == ThreadState::Running) {
-                    // SAFETY: it is inside and runs; to leave it needs the lock, which this thread has.
+                    // SAFETY: it is inside and runs; to leave it needs the lock, which this thread
+                    // has.
                     unsafe { CapabilityData::interrupt(participant.capability) };
                 }
             });
@@ -99,19 +102,11 @@ impl<M: MutatorKind> World<M> {
 
 /// The world is stopped as long as this lives.
 pub(super) struct Stop<'a, 'w, M: MutatorKind> {
-    world: &'w World<M>,
-    state: &'a mut Locked<'w, M>,
+    pub(super) world: &'w World<M>,
+    pub(super) state: &'a mut Locked<'w, M>,
     session: Option<Session<'a, M::Alloc>>,
     /// All threads that are inside: none enters or leaves meanwhile.
-    participants: Vec<Arc<Participant<M::Alloc>>>,
-}
-
-impl<M: MutatorKind> Stop<'_, '_, M> {
-    /// The stopped world.
-    pub(super) fn world(&mut self) -> WorldAtRest<'_, M> {
-        // SAFETY: these are all participants, and they are stopped, the caller's own thread by being here.
-        unsafe { WorldAtRest::new(self.state, &self.participants, &self.world.handles) }
-    }
+    pub(super) participants: Vec<Arc<Participant<M::Alloc>>>,
 }
 
 impl<M: MutatorKind> Drop for Stop<'_, '_, M> {

@@ -1,11 +1,14 @@
-//! Who is in the heap: a list that is read without locks.
+//! The threads inside the heap: a list that is read without locks.
 //!
-//! A list is never changed, only replaced, under the world's lock; readers pin an epoch (crossbeam-epoch), load the current one and go
-//! through it. What was replaced is freed when the last reader that may have seen it is gone, and a member with the last list that names
-//! it. So a thread can find out whether it is inside while a collection has the lock (a listener that tries to enter), a monitor can look at a stopped world, and hundreds of
-//! capabilities can be asked to stop by somebody who holds nobody up.
+//! A list is never changed, only replaced, under the world's lock; readers pin an epoch
+//! (crossbeam-epoch), load the current one and go through it. A replaced list is freed when the
+//! last reader that may have seen it is gone, and a participant with the last list that names it.
+//! So a thread can find out whether it is inside while a collection has the lock (a listener that
+//! tries to enter), a monitor can look at a stopped world, and hundreds of capabilities can be
+//! asked to stop by a thread that delays no other.
 //!
-//! Costs: to come or to leave, a new list (a word for each member); to read, an epoch registered and pinned.
+//! Costs: to come or to leave, a new list (a word for each member); to read, an epoch registered
+//! and pinned.
 
 use crate::sync::{Arc, Ordering};
 use crossbeam_epoch::{Atomic, Collector as Epochs, Owned, unprotected};
@@ -13,7 +16,7 @@ use crossbeam_epoch::{Atomic, Collector as Epochs, Owned, unprotected};
 /// A list that is read without locks.
 pub(super) struct Registry<T> {
     list: Atomic<Vec<Arc<T>>>,
-    /// Of this registry alone: what was replaced goes with it, at the latest.
+    /// Of this registry alone: replaced lists are freed with it, at the latest.
     epochs: Epochs,
 }
 
@@ -29,19 +32,21 @@ impl<T: Send + Sync> Registry<T> {
     pub(super) fn read<R>(&self, look: impl FnOnce(&[Arc<T>]) -> R) -> R {
         let epoch = self.epochs.register();
         let guard = epoch.pin();
-        // Acquire: the list was written before it was put here.
-        // SAFETY: never null; what is replaced while this guard is pinned is freed after it is dropped.
+        // Acquire: the list was written before it was put here. SAFETY: never null; a list that is
+        // replaced while this guard is pinned is freed after the guard is dropped.
         let list = unsafe { self.list.load(Ordering::Acquire, &guard).deref() };
         look(list)
     }
 
-    /// Replace the list by what `change` makes of it. Callers take turns, by the world's lock.
+    /// Replaces the list by the one that `change` makes of it. Callers take turns, by the world's
+    /// lock.
     pub(super) fn change(&self, change: impl FnOnce(&mut Vec<Arc<T>>)) {
         let epoch = self.epochs.register();
         let guard = epoch.pin();
         let mut list = self.read(|list| list.to_vec());
         change(&mut list);
-        // Release: who loads it sees it written. Acquire: the one that it replaces is freed here, perhaps.
+        // Release: a thread that loads it sees it written. Acquire: the one that it replaces is
+        // freed here, perhaps.
         let old = self.list.swap(Owned::new(list), Ordering::AcqRel, &guard);
         // SAFETY: no reader can find it any more, and those that have pinned an epoch.
         unsafe { guard.defer_destroy(old) };
@@ -52,7 +57,7 @@ impl<T: Send + Sync> Registry<T> {
 
 impl<T> Drop for Registry<T> {
     fn drop(&mut self) {
-        // SAFETY: nobody else has the registry any more.
+        // SAFETY: no other thread has the registry any more.
         drop(unsafe { self.list.load(Ordering::Relaxed, unprotected()).into_owned() });
     }
 }
@@ -79,7 +84,7 @@ mod tests {
                 s.spawn(|| {
                     while !done.load(Relaxed) {
                         registry.read(|list: &[Arc<Counted<'_>>]| {
-                            // In the order in which they came, since who comes is put last.
+                            // In the order in which they entered, since a new thread is put last.
                             assert!(list.is_sorted_by_key(|one| one.1) && list.len() <= 8);
                         });
                     }
@@ -96,7 +101,8 @@ mod tests {
             }
             done.store(true, Relaxed);
         });
-        // Epochs go on as long as nobody stays pinned: what left is not kept until the end.
+        // Epochs advance as long as no thread stays pinned: participants that left are not kept
+        // until the end.
         let most = most.into_inner();
         assert!(cfg!(miri) || (8..4_000).contains(&most), "{most} were there at a time");
         drop(registry);

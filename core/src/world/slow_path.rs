@@ -1,8 +1,8 @@
 //! The world as its mutators call it: making room, stopping, blocking.
 
+use super::errors::{Exhausted, Leave};
 use super::gate::Locked;
-use super::state::WorldState;
-use super::{Exhausted, Leave, World};
+use super::state::{World, WorldState};
 use crate::alloc::Alloc;
 use crate::cause::{Cause, Refill};
 use crate::heap::OutOfMemory;
@@ -56,7 +56,8 @@ impl<M: MutatorKind> SlowPath<M> for World<M> {
 }
 
 impl<M: MutatorKind> World<M> {
-    /// The result of a slow path; if the heap is exhausted, unwinds the stay to its [`World::enter`]. The lock is free again.
+    /// The result of a slow path; if the heap is exhausted, unwinds the stay to its
+    /// [`World::enter`]. The lock is free again.
     fn or_leave<R>(&self, result: Result<R, Exhausted>) -> R {
         result.unwrap_or_else(|exhausted| {
             resume_unwind(Box::new(Leave {
@@ -93,8 +94,8 @@ impl<M: MutatorKind> World<M> {
         Ok(at)
     }
 
-    /// Reserves `words` words for a small closure. The lock is kept throughout, so no other thread takes the room that a
-    /// collection made here before this thread has.
+    /// Reserves `words` words for a small closure. The lock is kept throughout, so no other thread
+    /// takes the room that a collection made here before this thread has.
     fn make_room<'w>(
         &'w self,
         state: &mut Locked<'w, M>,

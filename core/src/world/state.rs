@@ -1,21 +1,40 @@
-//! The state that the world's lock guards: the heap, its collector, the listeners, and the capabilities that are free.
+//! A world, and the state that its lock guards: the heap, its collector, the listeners, and the
+//! capabilities that are free.
 
-use super::StartError;
+use super::errors::StartError;
+use super::registry::Registry;
 use crate::alloc::Alloc;
 use crate::block::{BLOCK, MEGABLOCK};
 use crate::capability::CapabilityData;
-use crate::collector::{Chosen, Collect};
+use crate::collector::{Chosen, Collect, Description};
 use crate::config::Config;
 use crate::events::Events;
 use crate::heap::Heap;
 use crate::kind::MutatorKind;
 use crate::recorder::{FinalCounts, Recorder};
 use crate::remembered::RememberedSet;
-use crate::sync::{ThreadId, this_thread};
+use crate::roots::handles::HandleTable;
+use crate::session::Participant;
+use crate::sync::{Arc, Condvar, Mutex, ThreadId, this_thread};
 use crate::workers::GcThreads;
 use gclab_stats::Tasks;
 use std::collections::HashSet;
 
+/// One heap with its collector, for mutators of kind `M`.
+pub struct World<M: MutatorKind> {
+    pub(super) description: &'static Description,
+    pub(super) state: Mutex<WorldState<M>>,
+    /// Signalled when no thread runs any more; the thread that stops the world waits on it.
+    pub(super) all_stopped: Condvar,
+    /// Signalled when the world is no longer stopped; the threads that were stopped wait on it.
+    pub(super) resumed: Condvar,
+    /// Signalled when a capability becomes free; `enter` waits on it.
+    pub(super) left: Condvar,
+    pub(super) participants: Registry<Participant<M::Alloc>>,
+    pub(super) handles: Arc<HandleTable>,
+}
+
+/// The state that the lock of a [`World`] guards.
 pub(crate) struct WorldState<M: MutatorKind> {
     pub(super) heap: Heap,
     pub(super) collector: Box<dyn Collect<Alloc = M::Alloc>>,
@@ -28,8 +47,8 @@ pub(crate) struct WorldState<M: MutatorKind> {
     pub(super) events: Events,
     pub(super) recorder: Recorder,
     pub(super) gc_threads: GcThreads,
-    /// Bytes allocated before the last collection, and since then in large objects and in stays whose capability was taken
-    /// again.
+    /// Bytes allocated before the last collection, and since then in large objects and in stays
+    /// whose capability was taken again.
     pub(super) allocated: u64,
     /// `allocated` at the last collection.
     pub(super) allocated_before: u64,
@@ -99,8 +118,8 @@ impl<M: MutatorKind> WorldState<M> {
         self.entered.insert(this_thread());
     }
 
-    /// The figures that the heap knows. `running`: bytes that threads inside have reported as allocated since the last
-    /// collection.
+    /// The figures that the heap knows. `running`: bytes that threads inside have reported as
+    /// allocated since the last collection.
     pub(super) fn final_counts(&self, running: u64) -> FinalCounts {
         let blocks = self.heap.blocks().accounting();
         let idle: u64 = self.idle.iter().map(|idle| idle.alloc.allocated().0 as u64).sum();

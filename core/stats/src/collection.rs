@@ -1,7 +1,8 @@
 //! The record of one collection, from a table of its figures.
 //!
-//! [`collection_figures!`](crate::collection_figures) is the table. A row has the documentation of a figure, its field and type here, and its key and type in
-//! the records of runs. From the table follow the structs of this module, the records in `runs.jsonl` and `docs/results.md`. To add a
+//! [`collection_figures!`](crate::collection_figures) is the table. A row has the documentation of
+//! a figure, its field and type here, and its key and type in the records of runs. From the table
+//! follow the structs of this module, the records in `runs.jsonl` and `docs/results.md`. To add a
 //! figure, add a row and the line that measures it.
 
 use super::{GcThread, Shared};
@@ -9,8 +10,9 @@ use gclab_words::Bytes;
 
 /// The table of figures of a collection. Calls the macro `$make` with it.
 ///
-/// A part of the table is what one party fills in: the collector, the world, the recorder, the heap. Its rows have the form
-/// `field: Type => key: RecordType`. The rows of `unrecorded` have no key. The rows of `derived` are methods of [`Collection`]. A figure that was
+/// Each part of the table is filled in by one party: the collector, the mutators' world, the
+/// recorder, the heap. Its rows have the form `field: Type => key: RecordType`. The rows of
+/// `unrecorded` have no key. The rows of `derived` are methods of [`Collection`]. A figure that was
 /// not measured is absent from a record, which is why most record types are options.
 #[macro_export]
 macro_rules! collection_figures {
@@ -22,37 +24,39 @@ macro_rules! collection_figures {
                 generation: u32 => generation: u32,
                 /// Whether it was a collection of all generations.
                 major: bool => major: bool,
-                /// Bytes that closures were copied or moved to. (GHC adds its mutable lists, which it
-                /// rebuilds at every collection.)
+                /// Bytes that closures were copied or moved to. (GHC adds its mutable lists, which
+                /// it rebuilds at every collection.)
                 copied: Bytes => copied_bytes: Option<u64>,
-                /// The part of these bytes in a generation that was not itself collected; 0 in a major
-                /// collection.
+                /// The part of these bytes in a generation that was not itself collected; 0 in a
+                /// major collection.
                 promoted: Bytes => promoted_bytes: Option<u64>,
                 /// Bytes live afterwards; generations that were not collected count as a whole.
                 live: Bytes => live_bytes: Option<u64>,
                 /// The part of the live bytes in large objects.
                 large: Bytes => large_objects_bytes: Option<u64>,
-                /// Bytes in live blocks that hold no live data, afterwards: lost at block ends and by
-                /// rounding up large objects.
+                /// Bytes in live blocks that hold no live data, afterwards: lost at block ends and
+                /// by rounding up large objects.
                 slop: Bytes => slop_bytes: Option<u64>,
                 /// Entries of the remembered set that were visited as roots.
                 remembered: u64 => remembered: Option<u64>,
             } unrecorded {
-                /// How the GC threads shared the work, and what each did.
+                /// How the GC threads shared the work, and the work of each.
                 shared: Shared,
             }
-            /// The mutators' part: what came before the collection.
+            /// The mutators' part: the time before the collection.
             before: Before {
-                /// Bytes allocated since the previous collection (or the start), by all capabilities.
+                /// Bytes allocated since the previous collection (or the start), by all
+                /// capabilities.
                 allocated: Bytes => allocated_bytes: Option<u64>,
                 /// Time from the request until all mutators had stopped, which comes before
                 /// `elapsed_ns`, in nanoseconds.
                 sync_ns: u64 => sync_ns: Option<u64>,
             } unrecorded {
-                /// Whether the program, a profiler or the end of the run requested it; otherwise a limit
-                /// was reached.
+                /// Whether the program, a profiler or the end of the run requested it; otherwise a
+                /// limit was reached.
                 forced: bool,
-                /// Page faults (minor and major) since the end of the previous collection (or the start).
+                /// Page faults (minor and major) since the end of the previous collection (or the
+                /// start).
                 faults: u64,
             }
             /// The recorder's part: the place of the collection in time.
@@ -64,8 +68,8 @@ macro_rules! collection_figures {
                 /// CPU time of all threads of the collector, in nanoseconds.
                 cpu_ns: u64 => cpu_ns: Option<u64>,
             } unrecorded {
-                /// CPU time of the process from the start of the run to the end of the collection, in
-                /// nanoseconds.
+                /// CPU time of the process from the start of the run to the end of the collection,
+                /// in nanoseconds.
                 total_cpu_ns: u64,
                 /// Page faults (minor and major) during the collection.
                 faults: u64,
@@ -76,14 +80,14 @@ macro_rules! collection_figures {
                 in_use: Bytes => in_use_bytes: Option<u64>,
                 /// Bytes of mapped megablocks that no block uses, afterwards.
                 fragmentation: Bytes => fragmentation_bytes: Option<u64>,
-                /// Bytes of all memory that counts under `-M`, afterwards: megablocks, side tables, mark
-                /// stacks, remembered sets.
+                /// Bytes of all memory that counts under `-M`, afterwards: megablocks, side tables,
+                /// mark stacks, remembered sets.
                 taken: Bytes => taken_bytes: Option<u64>,
                 /// Bytes returned to the system at its end: megablocks, and pages of free groups of
                 /// blocks.
                 returned: Bytes => returned_bytes: Option<u64>,
-                /// Resident bytes of the process afterwards, with the program's other memory; for major
-                /// collections only, and where the system says.
+                /// Resident bytes of the process afterwards, with the program's other memory; for
+                /// major collections only, and where the system says.
                 resident: Option<Bytes> => resident_bytes: Option<u64>,
             }
             derived {
@@ -92,14 +96,15 @@ macro_rules! collection_figures {
                 /// The way in which the work was shared among threads, or the reason why it was not
                 /// (`docs/parallel.md`).
                 sharing => sharing: Option<String>,
-                /// The part of `elapsed_ns` in which several threads could work. Absent if one thread
-                /// collected.
+                /// The part of `elapsed_ns` in which several threads could work. Absent if one
+                /// thread collected.
                 parallel_ns => parallel_ns: Option<u64>,
                 /// Bytes copied by the thread that copied most. Absent if one thread collected.
                 par_max => par_max_copied_bytes: Option<u64>,
                 /// Bytes copied in balance (GHC's `par_balanced`). Absent if one thread collected.
                 par_balanced => par_balanced_copied_bytes: Option<u64>,
-                /// The work of each thread; the leading thread comes first. Absent if one thread collected.
+                /// The work of each thread; the leading thread comes first. Absent if one thread
+                /// collected.
                 gc_threads => gc_threads: Option<Vec<GcThread>>,
             }
         }
@@ -155,7 +160,8 @@ impl Collection {
         self.gc_threads()?.iter().map(|thread| thread.copied).max()
     }
 
-    /// Bytes that count as copied in balance, see [`par_balanced`](crate::par_balanced); `None` if one collected.
+    /// Bytes that count as copied in balance, see [`par_balanced`](crate::par_balanced); `None` if
+    /// one collected.
     pub fn par_balanced(&self) -> Option<u64> {
         let copied: Vec<u64> = self.gc_threads()?.iter().map(|thread| thread.copied).collect();
         Some(crate::par_balanced(&copied))

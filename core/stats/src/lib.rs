@@ -1,16 +1,20 @@
-//! Statistics of a run as plain data, and the texts that GHC's users know: `-s`, `-S`, `-t`, `--machine-readable`.
+//! Statistics of a run as plain data, and the texts that GHC's users know: `-s`, `-S`, `-t`,
+//! `--machine-readable`.
 //!
-//! This crate lies below core and knows neither heaps nor clocks. Core measures and fills in the data; this crate adds up and prints.
+//! This crate lies below core and knows neither heaps nor clocks. Core measures and fills in the
+//! data; this crate adds up and prints.
 //!
-//! Terms are GHC's (`RTSStats`, `GCDetails`): INIT is the time until the heap stands, MUT the program's own time, GC the time
-//! of collections from the moment every mutator has stopped, EXIT the time from the program's end to the figures. The time to
-//! stop the mutators (`sync`) is mutator time, as in GHC.
+//! Terms are GHC's (`RTSStats`, `GCDetails`): INIT is the time until the heap stands, MUT the
+//! program's own time, GC the time of collections from the moment every mutator has stopped, EXIT
+//! the time from the program's end to the figures. The time to stop the mutators (`sync`) is
+//! mutator time, as in GHC.
 //!
-//! A [`Collection`] is the record of one collection. [`Statistics`] is the value that a run ends in: sums and maxima over all collections, and the
-//! list of them. [`render`] prints it as GHC would, into a [`Sink`].
+//! A [`Collection`] is the record of one collection. [`Statistics`] is the value that a run ends
+//! in: sums and maxima over all collections, and the list of them. [`render`] prints it as GHC
+//! would, into a [`Sink`].
 //!
-//! Invariants: every collection that ended is in [`Statistics::collections`], in order; all sums and maxima agree with that list
-//! (a test of core's recorder adds them up again).
+//! Invariants: every collection that ended is in [`Statistics::collections`], in order; all sums
+//! and maxima agree with that list (a test of core's recorder adds them up again).
 
 #![forbid(unsafe_code)]
 

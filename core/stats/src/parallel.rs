@@ -1,34 +1,39 @@
-//! What is known of collections that several threads may share: of one ([`Shared`]), and of all of a run ([`Sharings`]).
+//! Figures of collections that several threads may share: of one collection ([`Shared`]), and of
+//! all of a run ([`Sharings`]).
 //!
-//! Terms: the *parallel part* of a pause is the time in which threads other than the leading one could work; the rest of the pause (what comes before
-//! they are called and after the last of them is done) is *sequential*. A thread's time in the parallel part is cut into four: called and not there
-//! yet (start), at work, out of work while others had some (idle), out of work for good (termination).
+//! Terms: the *parallel part* of a pause is the time in which threads other than the leading one
+//! could work; the rest of the pause (before they are woken and after the last of them is done) is
+//! *sequential*. A thread's time in the parallel part has four parts: woken and not yet there
+//! (start), at work, without work while other threads had some (idle), without work until the end
+//! (termination).
 //!
-//! Invariant: the sums of [`Sharings`] are those of the collections, whether these are kept or not (a test of the recorder adds them up again).
+//! Invariant: the sums of [`Sharings`] are those of the collections, whether these are kept or not
+//! (a test of the recorder adds them up again).
 
 use super::ratio;
 
-/// How the work of a collection was shared out, or why it was not.
+/// The way in which the work of a collection was shared, or the reason why it was not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Sharing {
-    /// There is one GC thread, or the collector knows of one only.
+    /// There is one GC thread, or the collector uses one only.
     #[default]
     Alone,
     /// The generation is younger than those that are collected in parallel (`-qg`).
     Younger,
-    /// There was never so much that could be shared that another thread would have been worth waking: little was copied, or one long list. Without load
-    /// balancing: the last collection of the generation copied little, or there was none.
+    /// There was never enough work to share to wake another thread: the collection copied little,
+    /// or one long list. Without load balancing: the last collection of the generation copied
+    /// little, or there was none.
     TooLittle,
-    /// Without load balancing (`-qb`): only one capability had anything to be collected.
+    /// Without load balancing (`-qb`): only one capability had work.
     OneOwner,
-    /// In parallel, each thread what its capabilities had (no load balancing).
+    /// In parallel, each thread with the work of its own capabilities (no load balancing).
     Owners,
     /// In parallel, with load balancing.
     Balanced,
 }
 
 impl Sharing {
-    /// Every one, in order.
+    /// All ways, in order.
     pub const ALL: [Sharing; 6] = [
         Sharing::Alone,
         Sharing::Younger,
@@ -38,7 +43,7 @@ impl Sharing {
         Sharing::Balanced,
     ];
 
-    /// Its name in run records.
+    /// Returns its name in run records.
     pub fn name(self) -> &'static str {
         match self {
             Sharing::Alone => "alone",
@@ -50,26 +55,29 @@ impl Sharing {
         }
     }
 
-    /// Whether it is one of those in parallel.
+    /// Whether several threads collect in this way.
     pub fn is_parallel(self) -> bool {
         matches!(self, Sharing::Owners | Sharing::Balanced)
     }
 }
 
-/// What one thread did in a parallel collection. Times in nanoseconds of elapsed time; they add up to that of the parallel part.
+/// The work of one thread in a parallel collection. Times are elapsed times in nanoseconds; without
+/// `cpu_ns` they add up to the parallel part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GcThread {
     /// Bytes that it copied.
     pub copied: u64,
-    /// From the moment it was called until it had its first piece. All of the parallel part if it came too late, or found nothing.
+    /// From the moment it was woken until it had its first work item. All of the parallel part if
+    /// it came too late, or found none.
     pub start_ns: u64,
-    /// With work.
+    /// The time with work.
     pub work_ns: u64,
-    /// Without work, while others had some, and later it had some again.
+    /// The time without work, while other threads had some, and before it had some again.
     pub idle_ns: u64,
     /// From the end of its last work until no thread had any.
     pub termination_ns: u64,
-    /// CPU time. A collector leaves 0 for the thread that leads, which is the collecting thread: the recorder enters that one's, from the whole pause.
+    /// CPU time. A collector leaves 0 for the thread that leads, which is the collecting thread:
+    /// the recorder sets it, from the whole pause.
     pub cpu_ns: u64,
     /// How often it looked for work.
     pub search: WorkSearch,
@@ -78,11 +86,12 @@ pub struct GcThread {
 /// The parallel side of a collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shared {
-    /// How it was shared out.
+    /// The way in which it was shared.
     pub sharing: Sharing,
     /// The threads of a parallel collection, the one that led it first; empty if it was sequential.
     pub threads: Vec<GcThread>,
-    /// Nanoseconds of the pause during which threads other than the leading one could work; the rest of it was sequential.
+    /// Nanoseconds of the pause during which threads other than the leading one could work; the
+    /// rest of it was sequential.
     pub parallel_ns: u64,
 }
 
@@ -98,7 +107,7 @@ impl std::ops::AddAssign<&GcThread> for GcThread {
     }
 }
 
-/// One part of a collection after another: by several threads if one of them was.
+/// Adds a later part of the same collection. The sum counts as shared if one of the parts was.
 impl std::ops::AddAssign<Shared> for Shared {
     fn add_assign(&mut self, other: Shared) {
         if other.sharing.is_parallel() || !self.sharing.is_parallel() && self.sharing == Sharing::Alone {
@@ -114,16 +123,17 @@ impl std::ops::AddAssign<Shared> for Shared {
     }
 }
 
-/// How the collections of a run were shared out, and what the threads of the parallel ones did.
+/// How the collections of a run were shared, and the work of the threads of the parallel ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sharings {
     /// How often each way was taken, in the order of [`Sharing::ALL`], by generation from 0.
     pub taken: Vec<[u64; Sharing::ALL.len()]>,
-    /// The threads of the parallel collections, summed by their place: the one that led first, whichever thread that was.
+    /// The threads of the parallel collections, each place summed over them: the leading thread
+    /// comes first, and need not be the same each time.
     pub threads: Vec<GcThread>,
     /// Nanoseconds of the pauses of parallel collections.
     pub elapsed_ns: u64,
-    /// Of these: nanoseconds of their parallel parts.
+    /// Of these, nanoseconds of their parallel parts.
     pub parallel_ns: u64,
 }
 
@@ -152,7 +162,8 @@ impl Sharings {
         self.taken.get(generation).map_or(0, |counts| counts[sharing as usize])
     }
 
-    /// Whether any collection had a choice: a collector that knows of several threads, and several threads.
+    /// Whether any collection had a choice: a collector that knows of several threads, and several
+    /// threads.
     pub fn any_choice(&self) -> bool {
         self.taken
             .iter()
@@ -160,13 +171,15 @@ impl Sharings {
             .any(|&count| count > 0)
     }
 
-    /// Share of the pauses of parallel collections in which one thread worked alone, 0 to 1; 0 without any.
+    /// Share of the pauses of parallel collections in which one thread worked alone, 0 to 1; 0
+    /// without any.
     pub fn sequential_share(&self) -> f64 {
         ratio(self.elapsed_ns - self.parallel_ns, self.elapsed_ns)
     }
 }
 
-/// How often the threads of parallel collections looked for work (GHC's counters of the same names).
+/// How often the threads of parallel collections looked for work (GHC's counters of the same
+/// names).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkSearch {
     /// Times that a thread without work looked whether there was any elsewhere.
@@ -195,8 +208,9 @@ impl std::iter::Sum for WorkSearch {
 }
 
 /// Bytes copied in balance by one collection, from the bytes that each of its GC threads copied:
-/// (sum over threads of min(n x copied, C) - C + (n - 1)/2) / (n - 1), with n threads and C copied in all (GHC #13830). 0 for
-/// fewer than two threads, 0 if one thread copied everything, C if all copied the same.
+/// (sum over threads of min(n x copied, C) - C + (n - 1)/2) / (n - 1), with n threads and C copied
+/// in all (GHC #13830). 0 for fewer than two threads, 0 if one thread copied everything, C if all
+/// copied the same.
 pub fn par_balanced(copied: &[u64]) -> u64 {
     let threads = copied.len() as u64;
     if threads < 2 {

@@ -1,14 +1,15 @@
-//! Where statistics are written: standard error or a file. A failure to write never loses the run.
+//! The place where statistics are written: standard error or a file. A failure to write never loses
+//! the run.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where statistics go. Clones write to the same place.
+/// The place where statistics go. Clones write to the same place.
 ///
-/// Writing never fails: what cannot be written to a file goes to standard error from then on, after one message that names the file; what
-/// standard error does not take is dropped.
+/// Writing never fails. Text that cannot be written to a file goes to standard error from then on,
+/// after one message that names the file; text that standard error does not take is dropped.
 #[derive(Clone, Debug)]
 pub struct Sink(Arc<Mutex<To>>);
 
@@ -20,15 +21,16 @@ enum To {
 }
 
 impl Sink {
-    /// Standard error.
+    /// The standard error stream.
     pub fn stderr() -> Self {
         Self(Arc::new(Mutex::new(To::Stderr)))
     }
 
-    /// The file at `path`, made anew.
+    /// A new file at `path`; an old one is overwritten.
     ///
     /// # Errors
-    /// As [`File::create`]: whoever starts a run finds out before it begins that its figures could not be written.
+    /// As [`File::create`]: the program can refuse a run before it begins if its figures could not
+    /// be written.
     pub fn file(path: &Path) -> io::Result<Self> {
         Ok(Self(Arc::new(Mutex::new(To::File(
             path.to_owned(),
@@ -63,7 +65,7 @@ impl Sink {
         let _ = io::stderr().write_all(failed.as_bytes());
     }
 
-    /// What was written to a [`Sink::buffer`] so far; empty for the others.
+    /// The text written to a [`Sink::buffer`] so far; empty for the other kinds.
     pub fn buffered(&self) -> String {
         match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             To::Buffer(buffer) => String::from_utf8_lossy(buffer).into_owned(),

@@ -3,18 +3,19 @@
 use super::{Collection, Sharings, WorkSearch, ratio};
 use gclab_words::Bytes;
 
-/// All collections of one generation (those in which it was the oldest collected). Times in nanoseconds.
+/// All collections of one generation (those in which it was the oldest collected). Times in
+/// nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GenerationStats {
     /// Number of collections.
     pub collections: u64,
-    /// Of these: with more than one GC thread.
+    /// Of these, with more than one GC thread.
     pub par_collections: u64,
     /// CPU time of all GC threads.
     pub cpu_ns: u64,
     /// Sum of the pauses.
     pub elapsed_ns: u64,
-    /// Longest pause.
+    /// The longest pause.
     pub max_pause_ns: u64,
 }
 
@@ -23,7 +24,7 @@ pub struct GenerationStats {
 pub struct Times {
     /// CPU time of all threads of the process.
     pub cpu_ns: u64,
-    /// Time by the clock on the wall.
+    /// Elapsed (wall clock) time.
     pub elapsed_ns: u64,
 }
 
@@ -32,7 +33,7 @@ pub struct Times {
 pub struct Tasks {
     /// Threads that ever ran in this heap.
     pub total: u64,
-    /// Of these: threads of the program, that entered the heap.
+    /// Of these, threads of the program that entered the heap.
     pub bound: u64,
     /// Worker threads (GC threads) made in all.
     pub workers: u64,
@@ -40,16 +41,18 @@ pub struct Tasks {
     pub peak_workers: u64,
 }
 
-/// Everything a run can say about itself: GHC's `RTSStats`, and every pause. Times in nanoseconds, sizes in bytes.
+/// All figures of a run: GHC's `RTSStats`, and every collection. Times in nanoseconds, sizes in
+/// bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Bytes allocated by all capabilities.
     pub allocated: u64,
-    /// Of these: since the last collection.
+    /// Of these, allocated since the last collection.
     pub allocated_after_last: u64,
     /// Bytes copied by all collections.
     pub copied: u64,
-    /// Of these: by collections with more than one GC thread. Where these marked instead, it counts as copied here.
+    /// Of these, bytes copied by collections with more than one GC thread. Bytes that these marked
+    /// instead count as copied here.
     pub par_copied: u64,
     /// Sum of [`Collection::par_max`].
     pub cumulative_par_max: u64,
@@ -69,8 +72,8 @@ pub struct Statistics {
     pub peak_in_use: u64,
     /// Most bytes of blocks allocated at any moment.
     pub peak_blocks: u64,
-    /// Of `peak_in_use`, bytes that blocks never filled. (GHC subtracts one peak from another that may belong to a different
-    /// moment.)
+    /// Of `peak_in_use`, bytes that blocks never filled. (GHC subtracts one peak from another that
+    /// may belong to a different moment.)
     pub peak_fragmentation: u64,
     /// Bytes of address space that are reserved for the heap.
     pub reserved: u64,
@@ -78,9 +81,10 @@ pub struct Statistics {
     pub returned: u64,
     /// Most bytes of all that counts under `-M`, at any moment.
     pub peak_taken: u64,
-    /// Largest [`Collection::resident`].
+    /// The largest `resident` of a collection.
     pub max_resident: Option<u64>,
-    /// Bytes of tables beside the heap (block descriptors, side tables, mark bits) at their largest.
+    /// Bytes of tables beside the heap (block descriptors, side tables, mark bits) at their
+    /// largest.
     pub metadata: u64,
     /// Time until the heap stood.
     pub init: Times,
@@ -90,33 +94,34 @@ pub struct Statistics {
     pub gc: Times,
     /// Time from the end of the program, without collections.
     pub exit: Times,
-    /// Time of those who looked at the stopped heap: censuses of profiles, the checker. GHC's PROF and RP.
+    /// Time of listeners that look at the stopped heap: censuses of profiles, the checker. GHC's
+    /// PROF and RP.
     pub prof: Times,
     /// All: from the start of the world to the figures; the sum of the five above.
     pub total: Times,
-    /// Sum of [`Collection::sync_ns`].
+    /// Sum of `sync_ns` of a collection.
     pub sync_ns: u64,
-    /// Longest [`Collection::sync_ns`].
+    /// The longest `sync_ns` of a collection.
     pub max_sync_ns: u64,
     /// How collections were shared out among GC threads.
     pub sharings: Sharings,
     /// Page faults (minor and major) of the process.
     pub page_faults: u64,
-    /// Capabilities (`-N`).
+    /// Number of capabilities (`-N`).
     pub capabilities: u32,
-    /// Operating-system threads.
+    /// Threads of the operating system.
     pub tasks: Tasks,
     /// Searches for work in parallel collections, summed.
     pub search: WorkSearch,
     /// By generation, from 0.
     pub generations: Vec<GenerationStats>,
-    /// Every collection, in order, unless [`Recorder::keep_collections`] was told otherwise.
+    /// Every collection, in order, unless `Recorder::keep_collections` was told otherwise.
     pub collections: Vec<Collection>,
 }
 
 impl Statistics {
-    /// Enters one more collection. Maxima are over major collections only, as in GHC: after a minor one `live` holds what is
-    /// floating garbage in the generations that were not collected.
+    /// Adds one more collection. Maxima are over major collections only, as in GHC: after a minor
+    /// one `live` includes floating garbage in the generations that were not collected.
     pub fn add(&mut self, c: &Collection) {
         let (work, time) = (&c.work, &c.time);
         self.copied += bytes(work.copied);
@@ -153,14 +158,16 @@ impl Statistics {
         generation.max_pause_ns = generation.max_pause_ns.max(time.elapsed_ns);
     }
 
-    /// Share of copied bytes that parallel collections copied in balance, 0 (one thread did it all) to 1; 0 without any.
+    /// Share of copied bytes that parallel collections copied in balance, 0 (one thread did it all)
+    /// to 1; 0 without any.
     pub fn work_balance(&self) -> f64 {
         ratio(self.cumulative_par_balanced, self.par_copied)
     }
 
-    /// The work balance of GHC 7.4 to 8.2: (copied / copied by the busiest threads - 1) / (threads - 1), 0 to 1; 0 without any. `threads` is the most
-    /// that took part in a collection (GHC took `-N`, which is wrong under `-qn`). Where their number changes it is too low (GHC #13830):
-    /// to be held against old logs, not to judge by.
+    /// The work balance of GHC 7.4 to 8.2, from 0 to 1; 0 without parallel collections:
+    /// `(copied / copied by the busiest threads - 1) / (threads - 1)`. `threads` is the most that
+    /// took part in a collection (GHC took `-N`, which is wrong under `-qn`). The figure is too low
+    /// if their number changes (GHC #13830). It serves for comparisons with old logs only.
     pub fn old_work_balance(&self) -> f64 {
         let threads = self.sharings.threads.len() as u64;
         if threads < 2 || self.cumulative_par_max == 0 {
@@ -170,7 +177,8 @@ impl Statistics {
         (speed_up - 1.0) / (threads - 1) as f64
     }
 
-    /// Mean time until every mutator had stopped, in nanoseconds, rounded down; 0 without collections.
+    /// Mean time until every mutator had stopped, in nanoseconds, rounded down; 0 without
+    /// collections.
     pub fn mean_sync_ns(&self) -> u64 {
         self.sync_ns.checked_div(self.collections_count()).unwrap_or(0)
     }
@@ -193,7 +201,8 @@ impl Statistics {
         self.generations.iter().map(|generation| generation.collections).sum()
     }
 
-    /// Share of the CPU time that was the program's own: (total - gc - init - exit) / total, 0 to 1.
+    /// Share of the CPU time that was the program's own: (total - gc - init - exit) / total, 0 to
+    /// 1.
     pub fn productivity_cpu(&self) -> f64 {
         self.productivity(|times| times.cpu_ns)
     }
@@ -226,7 +235,8 @@ mod tests {
     use super::*;
     use crate::{GcThread, Shared, Work, par_balanced};
 
-    /// The samples of GHC #13830 and of older logs: bytes by thread, bytes in balance, work balance today and before 8.4 in percent.
+    /// The samples of GHC #13830 and of older logs: bytes by thread, bytes in balance, work balance
+    /// today and before 8.4 in percent.
     const SAMPLES: [(&[u64], u64, f64, f64); 8] = [
         (&[100, 50, 50, 0], 133, 66.5, 33.33),
         (&[50, 50, 50, 50], 200, 100.0, 100.0),
@@ -273,7 +283,8 @@ mod tests {
             assert_eq!(percent(stats.work_balance()), today, "{copied:?}");
             assert_eq!(percent(stats.old_work_balance()), old, "{copied:?}");
         }
-        // Large collections weigh more. A sequential one (the list has one thread or none) does not count.
+        // Large collections weigh more. A sequential one (the list has one thread or none) does not
+        // count.
         let stats = run_of(&[&[1000, 0], &[500, 500], &[1500, 1500], &[9999], &[]]);
         assert_eq!((stats.par_copied, stats.work_balance()), (5000, 0.8));
         assert_eq!(percent(stats.old_work_balance()), percent(5000.0 / 3000.0 - 1.0));

@@ -1,8 +1,8 @@
 //! The safe API, specified by code that does not compile: each file of `tests/ui/fail` is a misuse,
-//! and says what it would break.
+//! and its first line names the damage that it would do.
 
-/// Expects each misuse to fail with the text beside it. Programs that must compile are in
-/// `compiles`: without them trybuild checks all files by one command and generates no code.
+/// Expects each misuse to fail with the text of its `.stderr` file. Programs that must compile are
+/// in `compiles`: without them trybuild checks all files by one command and generates no code.
 #[test]
 fn misuses_do_not_compile() {
     trybuild::TestCases::new().compile_fail("tests/ui/fail/*.rs");

@@ -6,6 +6,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod size;
+
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub, SubAssign};

@@ -1,5 +1,5 @@
 //! From the latencies and heap profiles of a run to those of its record. (The statistics of a run
-//! become part of a record in [`gclab_results::stats`].)
+//! become part of a record in `gclab_results`.)
 
 use gclab_core::config::Breakdown;
 use gclab_heap_traverse::profile::{self, Profile};

@@ -7,7 +7,7 @@ use crate::chart::{Chart, Stack};
 use crate::format::{self, ABSENT};
 use crate::maths::{Ratio, Spread};
 use crate::metric::{Metric, Unit};
-use crate::summary;
+use gclab_words::size::read_number;
 
 /// All that is reported on one folder.
 #[derive(Debug)]
@@ -262,7 +262,7 @@ impl Cell {
     pub(crate) fn word(text: impl Into<String>) -> Cell {
         let text = text.into();
         Cell::Text(Text {
-            sort: summary::number(&text),
+            sort: read_number(&text),
             text,
             ..Text::default()
         })

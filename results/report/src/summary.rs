@@ -8,6 +8,7 @@
 use crate::maths::Spread;
 use crate::metric::{self, Metric};
 use gclab_results::{Axis, Configuration, ResultsDir, RunRecord};
+use gclab_words::size::read_number;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All configurations of one results folder.
@@ -254,10 +255,10 @@ fn axes(runs: &[RunRecord], sweep: &[Axis]) -> Vec<Axis> {
             let swept = sweep.iter().find(|axis| axis.flag == *name);
             let place = |value: &String| {
                 let at = swept.and_then(|axis| axis.values.iter().position(|v| v == value));
-                (number(value), at)
+                (read_number(value), at)
             };
             let mut values: Vec<String> = values.into_iter().collect();
-            let all_numbers = values.iter().all(|v| number(v).is_some());
+            let all_numbers = values.iter().all(|v| read_number(v).is_some());
             values.sort_by(|a, b| {
                 let ((na, pa), (nb, pb)) = (place(a), place(b));
                 if all_numbers {
@@ -274,20 +275,4 @@ fn axes(runs: &[RunRecord], sweep: &[Axis]) -> Vec<Axis> {
     }
     axes.sort_by_key(|axis| sweep.iter().position(|s| s.flag == axis.flag).unwrap_or(sweep.len()));
     axes
-}
-
-/// A flag's value as a number: `1m` is 1048576, `2w` is 16, `1.5` is 1.5; `None` for other text.
-pub(crate) fn number(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let scale = match text.chars().last()?.to_ascii_lowercase() {
-        'k' => 1024.0,
-        'm' => 1024f64.powi(2),
-        'g' => 1024f64.powi(3),
-        't' => 1024f64.powi(4),
-        'w' => 8.0,
-        _ => 1.0,
-    };
-    let digits = if scale == 1.0 { text } else { &text[..text.len() - 1] };
-    let value = digits.parse::<f64>().ok()? * scale;
-    value.is_finite().then_some(value)
 }

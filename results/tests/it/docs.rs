@@ -76,10 +76,15 @@ fn table(fields: &[Field]) -> String {
         text.push_str(&format!(
             "| `{}` | {} | {meaning} |\n",
             field.name,
-            json_type(field.rust_type)
+            json_type(&plain(field.rust_type))
         ));
     }
     text
+}
+
+/// A type as people write it: one that came through several macros has blanks around its brackets.
+fn plain(rust: &str) -> String {
+    rust.replace(" <", "<").replace("< ", "<").replace(" >", ">")
 }
 
 /// A Rust type in the words of JSON.

@@ -112,7 +112,8 @@ fn a_run_has_what_its_threads_did_and_how_often_each_way_to_share_was_taken() {
     assert_eq!((alone.par_elapsed_seconds, alone.par_shared_seconds), (None, None));
 }
 
-/// The fixture was written by `gclab exec --record` of version 0.1.0, before the figures of a collection were a table.
+/// The fixture was written by `gclab exec --record` of version 0.1.0, before the figures of a
+/// collection were a table.
 #[test]
 fn a_line_of_an_earlier_version_reads_and_is_written_again_with_the_same_keys() {
     let line = std::fs::read_to_string(format!("{FIXTURES}/exec.jsonl")).expect("the fixture is there");
@@ -125,9 +126,9 @@ fn a_line_of_an_earlier_version_reads_and_is_written_again_with_the_same_keys() 
     assert_eq!(json(&serde_json::to_string(&record).expect("JSON")), json(&line));
 }
 
-/// A new collection has all keys that the fixture has, and no other.
+/// A figure may be added, but no key goes away.
 #[test]
-fn the_keys_of_a_collection_are_those_of_earlier_versions() {
+fn the_keys_of_a_collection_include_those_of_earlier_versions() {
     let line = std::fs::read_to_string(format!("{FIXTURES}/exec.jsonl")).expect("the fixture is there");
     let record: serde_json::Value = serde_json::from_str(&line).expect("JSON");
     let collections = record["stats"]["collections"].as_array().expect("a list");
@@ -137,5 +138,5 @@ fn the_keys_of_a_collection_are_those_of_earlier_versions() {
         .map(String::as_str)
         .collect();
     let documented: BTreeSet<&str> = Pause::FIELDS.iter().map(|field| field.name).collect();
-    assert_eq!(documented, recorded);
+    assert!(recorded.is_subset(&documented), "{recorded:?}");
 }

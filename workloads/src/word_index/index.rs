@@ -3,8 +3,10 @@
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::mutator::{ByteArray, Gc, MutArray, Mutator, MutatorKind, NoGc, OptionRoot, Root};
 
-use super::PHRASE;
 use super::words::hash;
+
+/// The most words of a phrase.
+pub(super) const PHRASE: usize = 3;
 
 /// Buckets of an empty index, a power of 2.
 const FIRST_BUCKETS: usize = 256;

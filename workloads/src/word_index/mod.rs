@@ -25,14 +25,11 @@ use gclab_core::mutator::{Mutator, MutatorKind};
 use gclab_core::world::World;
 
 use crate::{ArgSpec, Args, RunError, SplitMix64, StressSize, TestSize, Workload, WorkloadDescription, mix};
-use index::Index;
+use index::{Index, PHRASE};
 use words::Words;
 
 /// Seed of the generator that draws the questions.
 const SEED: u64 = 5;
-
-/// Most words of a phrase.
-const PHRASE: usize = 3;
 
 /// Number of answers that are kept.
 const KEPT: usize = 64;

@@ -72,7 +72,7 @@ fn any<'m, 'h>(gc: Option<Gc<'m, 'h, Any>>) -> Option<Real<'m, 'h>> {
 /// Compares a heap with its reference. `locals` are the variables of open frames, if there are any.
 /// With `major` the whole heap has just been collected, so weak handles to unreachable closures
 /// must be empty.
-pub fn heaps<'h, M: MutatorKind>(
+pub(super) fn heaps<'h, M: MutatorKind>(
     m: &NoGc<'h, M>,
     locals: Option<&Locals<'_, '_, 'h>>,
     heap: &Heap,

@@ -1,5 +1,6 @@
 //! One of a program's heaps with its reference, and the effect of operations on both.
 
+use super::difference::{agreed, differ};
 use super::model::{Id, Model};
 use super::program::{Op, Setting, Var};
 use super::shapes::{Real, Shape, alloc};
@@ -9,32 +10,18 @@ use gclab_core::collector::Description;
 use gclab_core::heap::OutOfMemory;
 use gclab_core::mutator::{Any, Gc, Handle, MutArray, Mutator, MutatorKind, NoGc, OptionRoot, WeakHandle};
 use gclab_heap_traverse::Checker;
-use std::panic::resume_unwind;
 
 /// Global variables of a heap.
-pub const GLOBALS: usize = 8;
+pub(super) const GLOBALS: usize = 8;
 
 /// Variables of a frame.
-pub const LOCALS: usize = 4;
+pub(super) const LOCALS: usize = 4;
 
 /// No heap of a MiB or more is exhausted as long as this many times the live data would fit.
 const LEAST_USE: usize = 10;
 
-/// A difference between heap and reference. It is a panic payload of its own type, so that no panic
-/// hook prints it while shrinking.
-pub struct Difference(pub String);
-
-pub fn differ(difference: impl Into<String>) -> ! {
-    resume_unwind(Box::new(Difference(difference.into())))
-}
-
-/// Returns the value of `result`, or panics with a difference.
-pub fn agreed<T>(result: Result<T, String>) -> T {
-    result.unwrap_or_else(|difference| differ(difference))
-}
-
 /// One of the heaps, with its reference.
-pub struct Heap {
+pub(super) struct Heap {
     pub model: Model,
     /// `-M`, in bytes.
     pub limit: Option<usize>,
@@ -56,7 +43,7 @@ pub struct Heap {
 }
 
 /// The variables of the frames that are open, as roots.
-pub struct Locals<'a, 'f, 'h> {
+pub(super) struct Locals<'a, 'f, 'h> {
     pub own: &'a [OptionRoot<'f, 'h, Any>; LOCALS],
     /// Holds a new closure until it has its place.
     pub scratch: &'a OptionRoot<'f, 'h, Any>,
@@ -65,7 +52,7 @@ pub struct Locals<'a, 'f, 'h> {
 }
 
 impl<'h> Locals<'_, '_, 'h> {
-    pub fn root(&self, index: usize) -> &OptionRoot<'_, 'h, Any> {
+    pub(super) fn root(&self, index: usize) -> &OptionRoot<'_, 'h, Any> {
         match self.outer {
             Some(outer) if index / LOCALS < self.depth => outer.root(index),
             _ => &self.own[index % LOCALS],
@@ -74,7 +61,7 @@ impl<'h> Locals<'_, '_, 'h> {
 }
 
 impl Heap {
-    pub fn new(setting: &Setting, collector: &Description) -> Self {
+    pub(super) fn new(setting: &Setting, collector: &Description) -> Self {
         Heap {
             model: Model::default(),
             limit: setting.limit_mib.map(|mib| mib << 20),
@@ -93,7 +80,7 @@ impl Heap {
 
     /// Checks an exhausted heap: it must have a limit, and the live and the requested bytes must
     /// come near it.
-    pub fn may_be_exhausted(&self, cause: &OutOfMemory) {
+    pub(super) fn may_be_exhausted(&self, cause: &OutOfMemory) {
         let Some(limit) = self.limit else {
             differ(format!("without a limit: {cause}"));
         };
@@ -104,7 +91,7 @@ impl Heap {
         }
     }
 
-    pub fn make_globals<M: MutatorKind>(&mut self, m: &mut Mutator<'_, M>) {
+    pub(super) fn make_globals<M: MutatorKind>(&mut self, m: &mut Mutator<'_, M>) {
         if self.globals.is_none() {
             let shape = Shape::Array(GLOBALS as u32);
             let array = m.frame(|m, [array]| {
@@ -117,7 +104,7 @@ impl Heap {
     }
 
     /// Does an operation that allocates nothing.
-    pub fn access<'h, M: MutatorKind>(&mut self, m: &NoGc<'h, M>, locals: &Locals<'_, '_, 'h>, op: Op) {
+    pub(super) fn access<'h, M: MutatorKind>(&mut self, m: &NoGc<'h, M>, locals: &Locals<'_, '_, 'h>, op: Op) {
         match op {
             Op::Load { to, from, slot } => {
                 let Some((id, real, shape)) = self.checked(m, locals, from) else {
@@ -169,7 +156,7 @@ impl Heap {
     }
 
     /// Allocates a closure that is garbage at once.
-    pub fn churn<M: MutatorKind>(&mut self, m: &mut Mutator<'_, M>, shape: Shape) {
+    pub(super) fn churn<M: MutatorKind>(&mut self, m: &mut Mutator<'_, M>, shape: Shape) {
         let shape = if shape == Shape::Strict { Shape::Nil } else { shape };
         self.seed += 1;
         alloc(m, shape, self.seed, |_| [None; 3]);
@@ -177,7 +164,7 @@ impl Heap {
     }
 
     /// Allocates a closure and puts it into `to`.
-    pub fn make<'h, M: MutatorKind>(
+    pub(super) fn make<'h, M: MutatorKind>(
         &mut self,
         m: &mut Mutator<'h, M>,
         locals: &Locals<'_, '_, 'h>,
@@ -210,7 +197,7 @@ impl Heap {
     }
 
     /// Does `count` stores to `into`, every other one of a new closure.
-    pub fn storm<'h, M: MutatorKind>(
+    pub(super) fn storm<'h, M: MutatorKind>(
         &mut self,
         m: &mut Mutator<'h, M>,
         locals: &Locals<'_, '_, 'h>,
@@ -262,7 +249,7 @@ impl Heap {
     }
 
     /// The objects that are roots; those of frames only if `frames`.
-    pub fn roots(&self, frames: bool) -> impl Iterator<Item = Id> + '_ {
+    pub(super) fn roots(&self, frames: bool) -> impl Iterator<Item = Id> + '_ {
         let locals = self.locals.iter().filter(move |_| frames).flatten().flatten();
         let handles = self.handles.iter().flatten().map(|(_, id)| id);
         let globals = self.globals.iter().map(|(_, id)| id);
@@ -289,7 +276,7 @@ impl Heap {
         Some((id, real, object.shape))
     }
 
-    pub fn both<'m, 'h, M: MutatorKind>(
+    pub(super) fn both<'m, 'h, M: MutatorKind>(
         &self,
         m: &'m NoGc<'h, M>,
         locals: &Locals<'_, '_, 'h>,

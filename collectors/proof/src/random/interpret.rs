@@ -4,7 +4,8 @@
 //! panic, or because the heap is exhausted.
 
 use super::compare;
-use super::heap::{Heap, LOCALS, Locals, agreed, differ};
+use super::difference::{agreed, differ};
+use super::heap::{Heap, LOCALS, Locals};
 use super::program::{Op, Program, Setting};
 use super::shapes::{NilInit, Shape};
 use gclab_core::collector::{Collector, KindOf};
@@ -24,14 +25,14 @@ struct OnPurpose;
 
 /// The way in which a run of operations ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub(super) enum End {
     Leave,
     Stay(usize),
     Program,
 }
 
 /// The operations that are still to be done.
-pub struct Todo<'a> {
+pub(super) struct Todo<'a> {
     pub ops: &'a [Op],
 }
 
@@ -43,10 +44,10 @@ impl Todo<'_> {
     }
 }
 
-pub type Other<'a, M> = Option<(&'a World<M>, &'a mut Heap)>;
+pub(super) type Other<'a, M> = Option<(&'a World<M>, &'a mut Heap)>;
 
 /// Runs `program` under `C`. Returns the number of operations done.
-pub fn run<C: Collector>(program: &Program) -> u64 {
+pub(super) fn run<C: Collector>(program: &Program) -> u64 {
     let worlds = program.settings.map(|setting| world::<C>(&setting));
     let mut heaps = program.settings.map(|setting| Heap::new(&setting, &C::DESCRIPTION));
     let mut todo = Todo { ops: &program.ops };
@@ -77,7 +78,7 @@ fn world<C: Collector>(setting: &Setting) -> World<KindOf<C>> {
 
 /// Enters a heap and runs operations until the program leaves it, or unwinds, or the heap is
 /// exhausted.
-pub fn stay<M: MutatorKind>(world: &World<M>, heap: &mut Heap, other: Other<'_, M>, todo: &mut Todo) -> End {
+pub(super) fn stay<M: MutatorKind>(world: &World<M>, heap: &mut Heap, other: Other<'_, M>, todo: &mut Todo) -> End {
     let result = catch_unwind(AssertUnwindSafe(|| {
         world.enter(|m| {
             heap.make_globals(m);

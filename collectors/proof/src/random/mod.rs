@@ -12,6 +12,7 @@
 //! and `GCLAB_RANDOM_SEED` another first seed.
 
 mod compare;
+mod difference;
 mod heap;
 mod interpret;
 mod model;
@@ -21,16 +22,14 @@ mod shapes;
 mod table;
 mod threads;
 
+use difference::caught;
 use gclab_core::collector::Collector;
-use heap::Difference;
 use program::{Program, programs};
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
-use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Once;
+
 use std::time::{Duration, Instant};
 
 /// Programs of the bounded share, for each collector: some seconds in the dev profile.
@@ -50,16 +49,8 @@ const CASES_IN_THREADS: u32 = 60;
 const BATCH_IN_THREADS: u32 = 16;
 
 /// Runs `program` under `C`. Returns the number of operations, or the fault in words.
-pub fn outcome<C: Collector>(program: &Program) -> Result<u64, String> {
-    quietly(|| catch_unwind(AssertUnwindSafe(|| interpret::run::<C>(program)))).map_err(|payload| message(&*payload))
-}
-
-fn message(payload: &(dyn Any + Send)) -> String {
-    let difference = payload.downcast_ref::<Difference>().map(|difference| &difference.0);
-    let text = difference.or(payload.downcast_ref::<String>()).map(String::as_str);
-    text.or(payload.downcast_ref::<&str>().copied())
-        .unwrap_or("a panic without a message")
-        .to_owned()
+fn outcome<C: Collector>(program: &Program) -> Result<u64, String> {
+    caught(|| interpret::run::<C>(program))
 }
 
 /// Runs `cases` programs that follow from `seed`. Returns the number of operations done.
@@ -100,29 +91,6 @@ fn search<P: fmt::Debug>(
         Err(TestError::Fail(why, program)) => Err(format!("seed {seed}: {why}{program:?}")),
         Err(TestError::Abort(why)) => Err(format!("seed {seed}: {why}")),
     }
-}
-
-thread_local! {
-    /// Whether panics of this thread are not printed: shrinking causes hundreds, of which the last
-    /// is reported.
-    static QUIET: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Does `work` without printing its panics.
-fn quietly<R>(work: impl FnOnce() -> R) -> R {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let loud = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            if !QUIET.get() || std::env::var_os("GCLAB_LOUD").is_some() {
-                loud(info);
-            }
-        }));
-    });
-    QUIET.set(true);
-    let result = work();
-    QUIET.set(false);
-    result
 }
 
 fn environment(name: &str) -> Option<u64> {

@@ -5,11 +5,11 @@ use super::shapes::Shape;
 
 /// An object of the reference heap.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Id(pub usize);
+pub(super) struct Id(pub usize);
 
 /// An object's shape and content.
 #[derive(Debug)]
-pub struct Object {
+pub(super) struct Object {
     pub shape: Shape,
     /// The seed of its immutable data.
     pub seed: u64,
@@ -21,13 +21,13 @@ pub struct Object {
 
 /// A reference heap.
 #[derive(Debug, Default)]
-pub struct Model {
+pub(super) struct Model {
     objects: Vec<Object>,
 }
 
 impl Model {
     /// Makes an object, and its content if it is a box.
-    pub fn alloc(&mut self, shape: Shape, seed: u64, args: [Option<Id>; 3]) -> Id {
+    pub(super) fn alloc(&mut self, shape: Shape, seed: u64, args: [Option<Id>; 3]) -> Id {
         let slots = match shape.inner() {
             Some(inner) => vec![Some(self.alloc(inner, seed, args))],
             None => shape
@@ -46,11 +46,11 @@ impl Model {
     }
 
     /// The number of objects ever made.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.objects.len()
     }
 
-    pub fn get(&self, id: Id) -> &Object {
+    pub(super) fn get(&self, id: Id) -> &Object {
         &self.objects[id.0]
     }
 
@@ -63,20 +63,20 @@ impl Model {
     }
 
     /// The number of slots that programs see.
-    pub fn slots(&self, id: Id) -> usize {
+    pub(super) fn slots(&self, id: Id) -> usize {
         self.get(self.seen(id)).slots.len()
     }
 
-    pub fn slot(&self, id: Id, index: usize) -> Option<Id> {
+    pub(super) fn slot(&self, id: Id, index: usize) -> Option<Id> {
         self.get(self.seen(id)).slots[index]
     }
 
-    pub fn set_slot(&mut self, id: Id, index: usize, value: Option<Id>) {
+    pub(super) fn set_slot(&mut self, id: Id, index: usize, value: Option<Id>) {
         let seen = self.seen(id);
         self.objects[seen.0].slots[index] = value;
     }
 
-    pub fn set_byte(&mut self, id: Id, at: usize, byte: u8) {
+    pub(super) fn set_byte(&mut self, id: Id, at: usize, byte: u8) {
         let object = &mut self.objects[id.0];
         match object.shape {
             Shape::Record { .. } | Shape::MutWords(_) => object.bytes[at / 8 * 8..][..8].fill(byte),
@@ -85,7 +85,7 @@ impl Model {
     }
 
     /// For each object, by number, whether it is reachable.
-    pub fn reachable(&self, roots: impl IntoIterator<Item = Id>) -> Vec<bool> {
+    pub(super) fn reachable(&self, roots: impl IntoIterator<Item = Id>) -> Vec<bool> {
         let mut reached = vec![false; self.objects.len()];
         let mut open: Vec<Id> = roots.into_iter().collect();
         while let Some(id) = open.pop() {
@@ -97,7 +97,7 @@ impl Model {
     }
 
     /// The bytes of all reachable objects.
-    pub fn bytes(&self, roots: impl IntoIterator<Item = Id>) -> usize {
+    pub(super) fn bytes(&self, roots: impl IntoIterator<Item = Id>) -> usize {
         let reached = self.reachable(roots);
         let live = self.objects.iter().zip(reached).filter(|(_, reached)| *reached);
         // The size of a box includes its content.

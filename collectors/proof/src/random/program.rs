@@ -14,7 +14,7 @@ use std::fmt;
 
 /// A variable: of the open frames if the lowest two bits are not 3, of the globals otherwise.
 #[derive(Clone, Copy)]
-pub struct Var(pub u8);
+pub(super) struct Var(pub u8);
 
 impl fmt::Debug for Var {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -25,27 +25,27 @@ impl fmt::Debug for Var {
 
 impl Var {
     /// Slot `index` of the open frames.
-    pub const fn local(index: u8) -> Var {
+    pub(super) const fn local(index: u8) -> Var {
         Var(index * 4)
     }
 
     /// Global variable `index`.
-    pub const fn global(index: u8) -> Var {
+    pub(super) const fn global(index: u8) -> Var {
         Var(index * 4 + 3)
     }
 
-    pub fn is_global(self) -> bool {
+    pub(super) fn is_global(self) -> bool {
         self.0 % 4 == 3
     }
 
-    pub fn index(self) -> usize {
+    pub(super) fn index(self) -> usize {
         usize::from(self.0 / 4)
     }
 }
 
 /// One operation of a program.
 #[derive(Clone, Copy, Debug)]
-pub enum Op {
+pub(super) enum Op {
     /// `to` = a new closure with the pointers `args`.
     New {
         to: Var,
@@ -148,7 +148,7 @@ pub enum Op {
 
 /// The flags of one heap.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting {
+pub(super) struct Setting {
     pub area_blocks: usize,
     /// The chunk size, `-n`.
     pub chunk_blocks: Option<usize>,
@@ -190,7 +190,7 @@ impl Default for Setting {
 
 impl Setting {
     /// The setting as configuration for collector `C`.
-    pub fn flags<C: Collector>(&self) -> Config {
+    pub(super) fn flags<C: Collector>(&self) -> Config {
         let (least, most) = C::DESCRIPTION.generations;
         Config {
             allocation_area: Bytes(self.area_blocks * 4096),
@@ -218,7 +218,7 @@ impl Setting {
 
 /// A program for two heaps.
 #[derive(Clone)]
-pub struct Program {
+pub(super) struct Program {
     pub settings: [Setting; 2],
     pub ops: Vec<Op>,
 }
@@ -232,7 +232,7 @@ impl fmt::Debug for Program {
     }
 }
 
-pub fn setting() -> impl Strategy<Value = Setting> {
+pub(super) fn setting() -> impl Strategy<Value = Setting> {
     let area = (
         1usize..64,
         proptest::option::of(1usize..12),
@@ -272,7 +272,7 @@ pub fn setting() -> impl Strategy<Value = Setting> {
 }
 
 /// Programs of up to `length` operations.
-pub fn programs(length: usize) -> impl Strategy<Value = Program> {
+pub(super) fn programs(length: usize) -> impl Strategy<Value = Program> {
     let op = (0u8..=255, any::<u8>(), any::<u8>(), any::<u8>(), any::<u16>());
     let ops = proptest::collection::vec(op.prop_map(decode), 1..=length);
     (setting(), setting(), ops).prop_map(|(first, second, ops)| Program {
@@ -282,7 +282,7 @@ pub fn programs(length: usize) -> impl Strategy<Value = Program> {
 }
 
 /// A size in words: mostly small, sometimes that of a block, rarely that of several blocks.
-pub fn size(n: u16) -> u32 {
+pub(super) fn size(n: u16) -> u32 {
     let n = u32::from(n);
     match n % 16 {
         0..=10 => n / 16 % 24,
@@ -319,7 +319,7 @@ fn shape(kind: u8, n: u16) -> Shape {
 }
 
 /// Decodes an operation from random numbers.
-pub fn decode((kind, a, b, c, n): (u8, u8, u8, u8, u16)) -> Op {
+pub(super) fn decode((kind, a, b, c, n): (u8, u8, u8, u8, u16)) -> Op {
     let (x, y, z) = (Var(a), Var(b), Var(c));
     let (at, count) = (usize::from(n), size(n) as usize);
     match kind {

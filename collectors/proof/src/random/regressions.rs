@@ -9,7 +9,7 @@ const MINOR: Op = Op::Collect { major: false };
 const MAJOR: Op = Op::Collect { major: true };
 
 /// All programs, with their names.
-pub fn programs() -> [(&'static str, Program); 2] {
+pub(super) fn programs() -> [(&'static str, Program); 2] {
     [
         (
             "a closure was promoted past a generation that was not collected",

@@ -11,17 +11,17 @@ use gclab_core::mutator::{
 use std::sync::atomic::Ordering::Relaxed;
 
 #[derive(Closure)]
-pub struct Nil;
+pub(super) struct Nil;
 
 #[derive(Closure)]
 #[allow(dead_code)]
-pub struct Int {
+pub(super) struct Int {
     value: u64,
 }
 
 #[derive(Closure)]
 #[allow(dead_code)]
-pub struct Cons {
+pub(super) struct Cons {
     head: Option<Ptr<Any>>,
     value: u64,
     tail: Option<Ptr<Any>>,
@@ -29,20 +29,20 @@ pub struct Cons {
 
 #[derive(Closure)]
 #[allow(dead_code)]
-pub struct Cell {
+pub(super) struct Cell {
     value: u64,
     next: Mut<Any>,
 }
 
 #[derive(Closure)]
 #[allow(dead_code)]
-pub struct Strict {
+pub(super) struct Strict {
     to: Ptr<Any>,
 }
 
 #[derive(Closure)]
 #[allow(dead_code)]
-pub struct Mixed {
+pub(super) struct Mixed {
     real: f64,
     first: Option<Ptr<Any>>,
     letter: char,
@@ -54,14 +54,14 @@ pub struct Mixed {
 
 #[derive(Closure)]
 #[allow(dead_code)]
-pub struct VarBox {
+pub(super) struct VarBox {
     value: u64,
     inner: Ptr<MutVar<Any>>,
 }
 
 #[derive(Closure)]
 #[allow(dead_code)]
-pub struct ArrayBox {
+pub(super) struct ArrayBox {
     value: u64,
     inner: Ptr<MutArray<Any>>,
 }
@@ -72,11 +72,11 @@ macro_rules! wide {
     ($($w:ident)*; $($p:ident)*) => {
         #[derive(Closure)]
         #[allow(dead_code)]
-        pub struct Wide { first: Option<Ptr<Any>>, $($w: u64,)* second: Option<Ptr<Any>>, third: Mut<Any> }
+        pub(super) struct Wide { first: Option<Ptr<Any>>, $($w: u64,)* second: Option<Ptr<Any>>, third: Mut<Any> }
 
         #[derive(Closure)]
         #[allow(dead_code)]
-        pub struct Pointers { $($w: Option<Ptr<Any>>,)* $($p: Option<Ptr<Any>>),* }
+        pub(super) struct Pointers { $($w: Option<Ptr<Any>>,)* $($p: Option<Ptr<Any>>),* }
 
         fn wide<'m, 'h>(seed: u64, args: Args<'m, 'h>) -> WideInit<'m, 'h> {
             Wide::new(args[0], $({ let _ = stringify!($w); seed },)* args[1], args[2])
@@ -111,7 +111,7 @@ wide! {
 /// The kind of a closure, with its size where that varies. `Var` and `Array` are the contents of
 /// boxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub(super) enum Shape {
     Nil,
     Int,
     Cons,
@@ -135,11 +135,11 @@ pub enum Shape {
 }
 
 /// The pointers that a new closure starts with.
-pub type Args<'m, 'h> = [Option<Gc<'m, 'h, Any>>; 3];
+pub(super) type Args<'m, 'h> = [Option<Gc<'m, 'h, Any>>; 3];
 
 impl Shape {
     /// The size in words; the size of a box includes its content.
-    pub fn words(self) -> u64 {
+    pub(super) fn words(self) -> u64 {
         match self {
             Shape::Nil => 1,
             Shape::Int | Shape::Strict | Shape::Var => 2,
@@ -158,7 +158,7 @@ impl Shape {
 
     /// The first contents of its slots, as indices of the arguments; [`alloc`] follows the same
     /// rule.
-    pub fn initial_slots(self) -> Vec<Option<usize>> {
+    pub(super) fn initial_slots(self) -> Vec<Option<usize>> {
         match self {
             Shape::Nil | Shape::Int | Shape::Bytes(_) | Shape::MutBytes(_) | Shape::MutWords(_) => vec![],
             Shape::Cons => vec![Some(0), Some(1)],
@@ -172,7 +172,7 @@ impl Shape {
     }
 
     /// The shape of its content, if it is a box.
-    pub fn inner(self) -> Option<Shape> {
+    pub(super) fn inner(self) -> Option<Shape> {
         match self {
             Shape::VarBox => Some(Shape::Var),
             Shape::ArrayBox(len) => Some(Shape::Array(len)),
@@ -181,7 +181,7 @@ impl Shape {
     }
 
     /// A mutable slot of it, or of a box's content, chosen by `n`.
-    pub fn mutable_slot(self, n: usize) -> Option<usize> {
+    pub(super) fn mutable_slot(self, n: usize) -> Option<usize> {
         match self.inner().unwrap_or(self) {
             Shape::Cell | Shape::Var => Some(0),
             Shape::Mixed => Some(1),
@@ -192,7 +192,7 @@ impl Shape {
     }
 
     /// The number of mutable bytes.
-    pub fn mutable_bytes(self) -> usize {
+    pub(super) fn mutable_bytes(self) -> usize {
         match self {
             Shape::MutBytes(len) => len as usize,
             Shape::MutWords(len) => 8 * len as usize,
@@ -212,7 +212,7 @@ fn letter(seed: u64) -> char {
 }
 
 /// Allocates a closure of `shape`. `args` returns its first pointers, once there is room for it.
-pub fn alloc<'m, 'h, M: MutatorKind>(
+pub(super) fn alloc<'m, 'h, M: MutatorKind>(
     m: &'m mut Mutator<'h, M>,
     shape: Shape,
     seed: u64,
@@ -257,20 +257,20 @@ pub fn alloc<'m, 'h, M: MutatorKind>(
 
 /// A closure, with its type where it is not [`Any`].
 #[derive(Clone, Copy)]
-pub enum Real<'m, 'h> {
+pub(super) enum Real<'m, 'h> {
     Any(Gc<'m, 'h, Any>),
     Var(Gc<'m, 'h, MutVar<Any>>),
     Array(Gc<'m, 'h, MutArray<Any>>),
 }
 
-pub fn cast<'m, 'h, T: Distinct>(gc: Gc<'m, 'h, Any>) -> Result<Gc<'m, 'h, T>, String> {
+pub(super) fn cast<'m, 'h, T: Distinct>(gc: Gc<'m, 'h, Any>) -> Result<Gc<'m, 'h, T>, String> {
     gc.downcast::<T>()
         .ok_or_else(|| format!("a {} is a {}", T::INFO.name, gc.info().name))
 }
 
 impl<'m, 'h> Real<'m, 'h> {
     /// The word in slots that point to it.
-    pub fn word(self) -> u64 {
+    pub(super) fn word(self) -> u64 {
         match self {
             Real::Any(gc) => gc.to_word(),
             Real::Var(gc) => gc.to_word(),
@@ -286,7 +286,7 @@ impl<'m, 'h> Real<'m, 'h> {
     }
 
     /// The content, if `shape` is a box; otherwise the closure itself.
-    pub fn unboxed<M: MutatorKind>(self, m: &NoGc<'h, M>, shape: Shape) -> Result<Real<'m, 'h>, String> {
+    pub(super) fn unboxed<M: MutatorKind>(self, m: &NoGc<'h, M>, shape: Shape) -> Result<Real<'m, 'h>, String> {
         Ok(match shape {
             Shape::VarBox => Real::Var(cast::<VarBox>(self.any()?)?.inner(m)),
             Shape::ArrayBox(_) => Real::Array(cast::<ArrayBox>(self.any()?)?.inner(m)),
@@ -295,7 +295,7 @@ impl<'m, 'h> Real<'m, 'h> {
     }
 
     /// The target of slot `index`.
-    pub fn slot<M: MutatorKind>(
+    pub(super) fn slot<M: MutatorKind>(
         self,
         m: &NoGc<'h, M>,
         shape: Shape,
@@ -312,7 +312,11 @@ impl<'m, 'h> Real<'m, 'h> {
     }
 
     /// The targets of all slots, in order.
-    pub fn slots<M: MutatorKind>(self, m: &NoGc<'h, M>, shape: Shape) -> Result<Vec<Option<Gc<'m, 'h, Any>>>, String> {
+    pub(super) fn slots<M: MutatorKind>(
+        self,
+        m: &NoGc<'h, M>,
+        shape: Shape,
+    ) -> Result<Vec<Option<Gc<'m, 'h, Any>>>, String> {
         Ok(match self {
             Real::Var(gc) => vec![gc.read(m)],
             Real::Array(gc) => (0..gc.len()).map(|i| gc.get(m, i)).collect(),
@@ -353,7 +357,7 @@ impl<'m, 'h> Real<'m, 'h> {
     }
 
     /// Overwrites slot `index`, which is mutable.
-    pub fn set_slot<M: MutatorKind>(
+    pub(super) fn set_slot<M: MutatorKind>(
         self,
         m: &NoGc<'h, M>,
         shape: Shape,
@@ -375,7 +379,7 @@ impl<'m, 'h> Real<'m, 'h> {
 
     /// Overwrites byte `at`. In a record or an array of words, fills the word around it with the
     /// byte.
-    pub fn set_byte(self, shape: Shape, at: usize, byte: u8) -> Result<(), String> {
+    pub(super) fn set_byte(self, shape: Shape, at: usize, byte: u8) -> Result<(), String> {
         match shape {
             Shape::MutBytes(_) => cast::<MutByteArray>(self.any()?)?.bytes()[at].store(byte, Relaxed),
             Shape::MutWords(_) => {
@@ -387,7 +391,7 @@ impl<'m, 'h> Real<'m, 'h> {
     }
 
     /// Checks that it has the shape `shape` and the data that follow from `seed` and `bytes`.
-    pub fn check_data<M: MutatorKind>(
+    pub(super) fn check_data<M: MutatorKind>(
         self,
         m: &NoGc<'h, M>,
         shape: Shape,

@@ -7,7 +7,7 @@
 //! and swaps it for another. At the end all tokens must be there, each once, for any order in which
 //! the threads ran.
 
-use super::heap::{agreed, differ};
+use super::difference::{agreed, differ};
 use super::shapes::{Cons, ConsFields, Int, IntFields, Shape, alloc, cast};
 use gclab_core::mutator::{Any, Gc, Handle, MutArray, Mutator, MutatorKind, NoGc};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const TOKENS: usize = 5;
 
 /// An operation on data that threads share.
 #[derive(Clone, Copy, Debug)]
-pub enum Shared {
+pub(super) enum Shared {
     /// Puts a list of `length` conses into the thread's own cell.
     Send { length: usize },
     /// Checks the list in a thread's cell, and keeps it instead of the list kept before.
@@ -32,7 +32,7 @@ pub enum Shared {
 }
 
 /// The table as one thread sees it.
-pub struct Table {
+pub(super) struct Table {
     array: Arc<Handle<MutArray<Any>>>,
     threads: usize,
     number: usize,
@@ -67,7 +67,7 @@ fn whole<'h, M: MutatorKind>(m: &NoGc<'h, M>, list: Gc<'_, 'h, Cons>) -> Result<
 
 impl Table {
     /// Makes the tables of `threads` threads. Returns them with their size in words.
-    pub fn new<M: MutatorKind>(m: &mut Mutator<'_, M>, threads: usize) -> (Vec<Table>, u64) {
+    pub(super) fn new<M: MutatorKind>(m: &mut Mutator<'_, M>, threads: usize) -> (Vec<Table>, u64) {
         let cells = threads + TOKENS;
         m.frame(|m, [array, token]| {
             let array = array.put(m.alloc_array::<Any>(cells, |_| None));
@@ -99,7 +99,7 @@ impl Table {
     }
 
     /// Does an operation. Returns the number of words that it allocated.
-    pub fn operation<M: MutatorKind>(&mut self, m: &mut Mutator<'_, M>, op: Shared) -> u64 {
+    pub(super) fn operation<M: MutatorKind>(&mut self, m: &mut Mutator<'_, M>, op: Shared) -> u64 {
         self.check(m);
         match op {
             Shared::Send { length } => return self.send(m, length),
@@ -144,7 +144,7 @@ impl Table {
     }
 
     /// Checks that the table is as the thread left it.
-    pub fn check<M: MutatorKind>(&self, m: &NoGc<'_, M>) {
+    pub(super) fn check<M: MutatorKind>(&self, m: &NoGc<'_, M>) {
         let own = self.array.open(m).get(m, self.number);
         let own = own.map(|list| agreed(cast::<Cons>(list)));
         if own.map(|list| list.value(m)) != self.sent {
@@ -169,7 +169,7 @@ impl Table {
     }
 
     /// Checks that every token is there once.
-    pub fn check_tokens<M: MutatorKind>(m: &NoGc<'_, M>, tables: &[&Table]) {
+    pub(super) fn check_tokens<M: MutatorKind>(m: &NoGc<'_, M>, tables: &[&Table]) {
         let hands = tables.iter().map(|table| table.hand.open(m));
         let array = tables[0].array.open(m);
         let cells =

@@ -3,23 +3,22 @@
 //! Threads enter and leave at any time, and there are more or fewer of them than capabilities. The
 //! data that a thread must find do not depend on the order in which threads run.
 
-use super::heap::{Heap, agreed, differ};
+use super::difference::{agreed, caught, differ};
+use super::heap::Heap;
 use super::interpret::{End, Todo, stay};
 use super::program::{Op, Setting, decode, setting, size};
 use super::table::{Shared, Table};
-use super::{message, quietly};
 use gclab_core::collector::{Collector, MutatorKind};
 use gclab_core::config::{Config, FromGeneration};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use proptest::prelude::*;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
 /// A program of several threads.
 #[derive(Clone)]
-pub struct Threads {
+pub(super) struct Threads {
     setting: Setting,
     /// The number of capabilities, `-N`.
     capabilities: u32,
@@ -50,7 +49,7 @@ impl fmt::Debug for Threads {
 }
 
 /// Programs of two to four threads, of up to `length` operations each.
-pub fn programs(length: usize) -> impl Strategy<Value = Threads> {
+pub(super) fn programs(length: usize) -> impl Strategy<Value = Threads> {
     let from = || {
         (0u32..3).prop_map(|n| {
             if n == 2 {
@@ -96,12 +95,8 @@ fn shared(kind: u8, n: u16) -> Shared {
 }
 
 /// Runs `program` under `C`. Returns the number of operations, or the fault in words.
-pub fn outcome<C: Collector>(program: &Threads) -> Result<u64, String> {
+pub(super) fn outcome<C: Collector>(program: &Threads) -> Result<u64, String> {
     caught(|| run::<C>(program))
-}
-
-fn caught<R>(work: impl FnOnce() -> R) -> Result<R, String> {
-    quietly(|| catch_unwind(AssertUnwindSafe(work))).map_err(|payload| message(&*payload))
 }
 
 fn run<C: Collector>(program: &Threads) -> u64 {

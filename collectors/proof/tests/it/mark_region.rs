@@ -168,7 +168,7 @@ impl Collect for MarkRegion {
         self.large.sweep(pause.heap, &self.marks);
         let mut outcome = marked.outcome(self.held());
         self.sizing.note(pause, &outcome);
-        match self.sizing.area_in_place(outcome.live) {
+        match self.sizing.area_in_place(outcome.work.live) {
             Ok(area) => self.area = area,
             Err(error) => outcome.exhausted = Some(error),
         }

@@ -1,11 +1,11 @@
-//! Flags for checks and tests, and for what is beside the heap.
+//! Flags for checks and tests, for the address space, and for the program around the heap.
 
-use super::{MIB, bytes, switch};
+use super::common::{MIB, bytes, switch};
 use crate::spec::{FlagSpec, Scope};
 use crate::value::{Kind, Value};
 use gclab_core::block::MAX_RESERVATION;
 
-/// See the module's text; in the order of help.
+/// The flags of this part, in the order of help.
 pub(super) const OTHER: &[FlagSpec] = &[
     FlagSpec {
         name: "DS",
@@ -44,7 +44,7 @@ pub(super) const OTHER: &[FlagSpec] = &[
             bare: false,
         },
         default: "off",
-        meaning: "refuse the n-th request for memory, of whatever kind, to see what happens then",
+        meaning: "refuse the n-th request for memory, of any kind, as a test",
         ghc: Some("gclab's own"),
         scope: Scope::Heap,
         optional: true,
@@ -85,7 +85,7 @@ pub(super) const OTHER: &[FlagSpec] = &[
         toml: None,
         kind: Kind::Switch,
         default: "off",
-        meaning: "print what this program is and stop",
+        meaning: "print a description of this program and stop",
         ghc: None,
         scope: Scope::Program,
         optional: false,

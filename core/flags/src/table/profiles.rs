@@ -1,11 +1,11 @@
 //! Flags of heap profiles.
 
-use super::{count, number};
+use super::common::{count, number};
 use crate::spec::{FlagSpec, Scope};
 use crate::value::{Kind, Value};
 use gclab_core::config::Breakdown;
 
-/// See the module's text; in the order of help.
+/// The flags of this part, in the order of help.
 pub(super) const PROFILES: &[FlagSpec] = &[
     FlagSpec {
         name: "h",
@@ -72,7 +72,7 @@ pub(super) const PROFILES: &[FlagSpec] = &[
         toml: Some("hr"),
         kind: Kind::Names { bare: true },
         default: "off",
-        meaning: "heap profile by retainers; with names: restricted to what one of these retains",
+        meaning: "heap profile by retainers; with names: restricted to closures that one of these retains",
         ghc: Some("in every build; sets keep their numbers through a run"),
         scope: Scope::Profile,
         optional: true,
@@ -108,7 +108,7 @@ pub(super) const PROFILES: &[FlagSpec] = &[
         toml: Some("hC"),
         kind: Kind::Names { bare: false },
         default: "off",
-        meaning: "restricts a heap profile to what was allocated with one of these cost centres in the stack",
+        meaning: "restricts a heap profile to closures allocated with one of these cost centres in the stack",
         ghc: None,
         scope: Scope::Profile,
         optional: true,

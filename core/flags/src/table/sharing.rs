@@ -2,11 +2,11 @@
 
 use gclab_core::config::Parameter;
 
-use super::{MOST_THREADS, OLDEST, count, generation, generation_value};
+use super::common::{MOST_THREADS, OLDEST, count, generation, generation_value};
 use crate::spec::{FlagSpec, Scope};
 use crate::value::{Kind, Value};
 
-/// See the module's text; in the order of help.
+/// The flags of this part, in the order of help.
 pub(super) const SHARING: &[FlagSpec] = &[
     FlagSpec {
         name: "N",

@@ -1,12 +1,12 @@
 //! Flags of sizes: of areas, generations, the heap and its limits, and of how they are chosen.
 
-use super::{BLOCK, MOST, OLDEST, PERCENT, TWO_BLOCKS, bytes, count, number, optional_size, size};
+use super::common::{BLOCK, MOST, OLDEST, PERCENT, TWO_BLOCKS, bytes, count, number, optional_size, size};
 use crate::spec::{FlagSpec, Scope};
 use crate::value::{Kind, Value};
 use gclab_core::config::{Compact, HeapHint, LEAST_MAX_HEAP, Parameter, SizingPolicy};
 use gclab_core::words::Bytes;
 
-/// See the module's text; in the order of help.
+/// The flags of this part, in the order of help.
 pub(super) const SIZES: &[FlagSpec] = &[
     FlagSpec {
         name: "A",
@@ -30,7 +30,7 @@ pub(super) const SIZES: &[FlagSpec] = &[
             bare: false,
         },
         default: "0, but 4m if -A is 16m or more",
-        meaning: "cut allocation areas into chunks of this size, handed to whoever runs out; 0: in one piece",
+        meaning: "cut allocation areas into chunks of this size, for any capability that needs one; 0: in one piece",
         ghc: Some("GHC takes 4m at -A16m and more even if -n is given"),
         scope: Scope::Collector(Parameter::Chunk),
         optional: true,
@@ -74,7 +74,7 @@ pub(super) const SIZES: &[FlagSpec] = &[
         toml: Some("Fd"),
         kind: Kind::Number { min: 0.0, max: 1000.0 },
         default: "4",
-        meaning: "after so many major collections in a row that the program asked for, half as much free memory is kept; 0: always as much",
+        meaning: "after this many major collections in a row that the program asked for, the heap keeps half as much free memory; 0: always as much",
         ghc: None,
         scope: Scope::Heap,
         optional: false,
@@ -119,7 +119,7 @@ pub(super) const SIZES: &[FlagSpec] = &[
             bare: true,
         },
         default: "none",
-        meaning: "use about this much memory: the allocation area grows into what is left; bare: as much as the old generation may take",
+        meaning: "use about this much memory: the allocation area grows into the rest of it; bare: as much as the old generation may take",
         ghc: None,
         scope: Scope::Collector(Parameter::HeapHint),
         optional: true,
@@ -195,7 +195,7 @@ pub(super) const SIZES: &[FlagSpec] = &[
             list: "factor, fixed or membalancer",
         },
         default: "factor",
-        meaning: "who says how far the heap grows before it is collected in full: factor (-F), fixed (to the size -H, or else -M) or membalancer (by the rates of allocation and collection)",
+        meaning: "the rule for how far the heap grows before it is collected in full: factor (-F), fixed (to the size -H, or else -M) or membalancer (by the rates of allocation and collection)",
         ghc: Some("gclab's own"),
         scope: Scope::Collector(Parameter::Sizing),
         optional: false,

@@ -1,11 +1,11 @@
-//! Flags of what is printed of a run.
+//! Flags of the statistics that a run prints.
 
-use super::{get_stats, set_stats, switch};
+use super::common::{get_stats, set_stats, switch};
 use crate::spec::{FlagSpec, Scope};
 use crate::value::{Kind, Value};
 use gclab_stats::StatsLevel;
 
-/// See the module's text; in the order of help.
+/// The flags of this part, in the order of help.
 pub(super) const STATISTICS: &[FlagSpec] = &[
     FlagSpec {
         name: "T",

@@ -241,7 +241,7 @@ fn legal_words() -> Vec<String> {
             Kind::Choice { names, .. } => names.iter().copied().filter(|name| *name != "fixed").collect(),
             Kind::Names { .. } if spec.name == "hb" => vec!["", "void", "lag,drag"],
             Kind::Names { bare: true } => vec!["", "Node", "Node,Tree"],
-            // They restrict what another flag shows.
+            // They restrict the bands of another flag.
             Kind::Names { bare: false } => vec![],
         };
         // The constant of a policy is for that policy.
@@ -546,7 +546,8 @@ fn the_table_is_consistent() {
     let keys: BTreeSet<_> = FLAGS.iter().filter_map(|s| s.toml).collect();
     assert_eq!(names.len(), FLAGS.len());
     assert_eq!(keys.len(), FLAGS.iter().filter(|s| s.toml.is_some()).count());
-    // Every flag that decides anything in the heap can be swept; those of profiles are for runs of their own.
+    // Every flag that decides anything in the heap can be swept; those of profiles are for runs of
+    // their own.
     let mut others = FLAGS.iter().filter(|s| s.scope != Scope::Profile);
     assert!(others.all(|s| s.toml.is_some() == (s.scope != Scope::Program)));
 }
@@ -556,7 +557,8 @@ fn help_text() {
     insta::assert_snapshot!(help());
 }
 
-/// `docs/flags.md` is the table of flags. `GCLAB_WRITE_DOCS=1 cargo test -p gclab-flags` writes it anew.
+/// `docs/flags.md` is the table of flags. `GCLAB_WRITE_DOCS=1 cargo test -p gclab-flags` writes it
+/// anew.
 #[test]
 fn the_page_of_flags_is_the_table() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/flags.md");

@@ -60,7 +60,7 @@ pub(super) struct MarkLoop<'m, M> {
     until_look: u32,
     /// Closures that this thread marked.
     pub closures: u64,
-    /// Their words.
+    /// The words of these closures.
     pub words: Words,
     /// Of these, words of large objects.
     pub large: Words,

@@ -23,7 +23,7 @@ use crate::space::Marks;
 use crate::sync::Arc;
 use crate::words::{Bytes, Words};
 use crate::workers::{ParallelPhase, Workers};
-use gclab_stats::{Shared, Sharing};
+use gclab_stats::{Shared, Sharing, Work};
 use mark_loop::MarkLoop;
 use span_stack::{SpanStack, StackPool};
 
@@ -58,7 +58,7 @@ pub struct Marker<'m, M> {
 pub struct Marked {
     /// How many closures were marked.
     pub closures: u64,
-    /// Their words.
+    /// The words of these closures.
     pub words: Words,
     /// Of these, words of large objects.
     pub large: Words,
@@ -221,13 +221,15 @@ impl Marked {
     pub fn outcome(&self, held: Bytes) -> Outcome {
         let live = self.words.to_bytes();
         Outcome {
-            major: true,
             in_place: true,
-            live,
-            large: self.large.to_bytes(),
-            slop: Bytes(held.0 - live.0),
-            shared: self.shared.clone(),
-            ..Outcome::default()
+            ..Outcome::from(Work {
+                major: true,
+                live,
+                large: self.large.to_bytes(),
+                slop: Bytes(held.0 - live.0),
+                shared: self.shared.clone(),
+                ..Work::default()
+            })
         }
     }
 }

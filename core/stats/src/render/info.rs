@@ -1,13 +1,16 @@
-//! `--info`: what this program is, in the shape of GHC's list; and the command line that a statistics file begins with.
+//! `--info`: a description of this program in the form of GHC's list; and the command line that a
+//! statistics file begins with.
 
 use std::env::consts::{ARCH, OS};
 
 use super::machine::list;
 
-/// The list of `--info`: GHC's keys where gclab has something true to say under them, then gclab's own, then `more` (collectors and workloads, say).
+/// The list of `--info`: GHC's keys where gclab has something true to say under them, then gclab's
+/// own, then `more` (collectors and workloads, say).
 ///
-/// `GHC RTS` is `NO`: this is not one. `RTS way` is the one whose layouts and keys gclab prints. The platform on which it was built is not known
-/// and so not there; nor is what concerns a compiler of Haskell.
+/// `GHC RTS` is `NO`: this is not one. `RTS way` is the one whose layouts and keys gclab prints.
+/// The platform on which gclab was built is not known, so its keys are left out, and so are those
+/// that concern a compiler of Haskell.
 pub fn info(more: &[(&str, String)]) -> String {
     let vendor = "unknown";
     let mut pairs = vec![
@@ -34,7 +37,8 @@ pub fn info(more: &[(&str, String)]) -> String {
     list(&pairs)
 }
 
-/// The first line of a statistics file: the program and its words in single quotes, `+RTS`, the flags' words likewise.
+/// The first line of a statistics file: the program and its words in single quotes, `+RTS`, the
+/// flags' words likewise.
 pub fn command_line<S: AsRef<str>>(program: &[S], flags: &[S]) -> String {
     let quoted = |words: &[S]| {
         words

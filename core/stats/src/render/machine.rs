@@ -1,8 +1,10 @@
-//! `-t --machine-readable`: a list of keys and values that Haskell's `read` takes, with the keys of GHC 9.0.2's threaded runtime in
-//! its order.
+//! `-t --machine-readable`: a list of keys and values that Haskell's `read` takes, with the keys of
+//! GHC 9.0.2's threaded runtime in its order.
 //!
-//! What censuses took (`hc_`) is there if there were any, as of GHC's profiled runtime. Left out are the counters of spins and yields (no such locks here). Zeros are what does not exist here: sparks, compact regions.
-//! `sparks_dud ` has its blank at the end because GHC's has.
+//! The times of censuses (`hc_`) are there if there were any, as in GHC's profiled runtime. The
+//! counters of spins and yields are left out (there are no such locks here). Sparks and compact
+//! regions do not exist here; their figures are zeros. `sparks_dud ` has its blank at the end
+//! because GHC's has.
 
 use super::super::{Statistics, Times};
 use super::number::{mib, seconds};

@@ -1,7 +1,9 @@
-//! Prints [`Statistics`](super::Statistics) as GHC 9.0.2's threaded runtime does, so that its users and tools feel at home: layout, keys and units are
-//! GHC's, byte for byte (the integration tests rebuild GHC's own texts). Figures are computed rightly where GHC's are wrong:
+//! Prints [`Statistics`](super::Statistics) as GHC 9.0.2's threaded runtime does, so that its users
+//! and tools feel at home: layout, keys and units are GHC's, byte for byte (the integration tests
+//! rebuild GHC's own texts). Figures are computed rightly where GHC's are wrong:
 //!
-//! * fragmentation is that of the peak of memory in use, not one peak less another of some other moment;
+//! * fragmentation is that of the peak of memory in use, not one peak less another of some other
+//!   moment;
 //! * INIT, MUT, GC and EXIT add up to Total, which GHC reads a little later than the end of EXIT.
 
 mod info;

@@ -5,7 +5,8 @@ use std::io;
 use super::super::{Collection, Sink, Statistics, StatsLevel, StatsOption};
 use super::{HEADER, closing_row, command_line, machine_readable, one_line, row, summary};
 
-/// Prints what `-t`, `-s`, `-S` and `--machine-readable` ask for. Clones print to the same place.
+/// Prints the statistics of `-t`, `-s`, `-S` and `--machine-readable`. Clones print to the same
+/// place.
 #[derive(Clone, Debug)]
 pub struct Printer {
     level: StatsLevel,
@@ -14,8 +15,8 @@ pub struct Printer {
 }
 
 impl Printer {
-    /// Opens the file that `option` names, or standard error. A file begins with the command line: `program` with its words, and the
-    /// words of the flags. Under `-S` this writes the header.
+    /// Opens the file that `option` names, or standard error. A file begins with the command line:
+    /// `program` with its words, and the words of the flags. Under `-S` this writes the header.
     ///
     /// # Errors
     /// As [`std::fs::File::create`], if the file of `-s<file>` cannot be made.

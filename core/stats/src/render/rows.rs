@@ -8,8 +8,9 @@ pub const HEADER: &str = "    Alloc    Copied     Live     GC     GC      TOT   
     bytes     bytes     bytes   user   elap     user     elap
 ";
 
-/// The row of one collection: bytes allocated since the last one, copied, live; its CPU and elapsed seconds; those of the whole
-/// run so far; page faults in it and since the last one; its generation.
+/// The row of one collection: bytes allocated since the last one, copied, live; its CPU and elapsed
+/// seconds; those of the whole run so far; page faults in it and since the last one; its
+/// generation.
 pub fn row(collection: &Collection) -> String {
     let Collection { work, before, time, .. } = collection;
     format!(
@@ -27,7 +28,7 @@ pub fn row(collection: &Collection) -> String {
     )
 }
 
-/// The row after the last collection: what was allocated since.
+/// The row after the last collection: the bytes allocated since.
 pub fn closing_row(stats: &Statistics) -> String {
     format!(
         "{:9} {:9} {:9} {:6.3} {:6.3}\n\n",

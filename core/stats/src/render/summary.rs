@@ -1,15 +1,18 @@
 //! `-s`: the summary, and `-t`: one line.
 //!
-//! Three lines are not GHC's: what the heap held of the machine's memory (`Heap memory`), how collections were shared out (`GC sharing`), and the time until all mutators had stopped (`GC sync`), which GHC
-//! counts as mutator time and does not print. The latter two are there only with several capabilities or GC threads. All begin as no line of GHC's does, and stand in a
-//! paragraph of their own, so that whoever reads GHC's lines passes over them.
+//! Three lines are not GHC's: the memory of the machine that the heap held (`Heap memory`), how
+//! collections were shared (`GC sharing`), and the time until all mutators had stopped (`GC sync`),
+//! which GHC counts as mutator time and does not print. The latter two are there only with several
+//! capabilities or GC threads. Each begins as no line of GHC's does, and stands in a paragraph of
+//! its own, so that tools that read GHC's lines skip them.
 
 use std::fmt::Write;
 
 use super::super::{Sharing, Statistics, Times};
 use super::number::{commas, mib, seconds};
 
-/// The summary of `-s`. The line of work balance is there if a collection ran in parallel and some of it in balance. Sparks do not exist here and are zeros.
+/// The summary of `-s`. The line of work balance is there if a collection ran in parallel and some
+/// of it in balance. Sparks do not exist here and are zeros.
 pub fn summary(stats: &Statistics) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -75,7 +78,7 @@ fn write_collections(out: &mut String, stats: &Statistics) -> std::fmt::Result {
     )
 }
 
-/// What GHC does not print: nothing in a run of one capability and one GC thread.
+/// Lines that GHC does not print; none in a run of one capability and one GC thread.
 fn write_sharing(out: &mut String, stats: &Statistics) -> std::fmt::Result {
     let sharings = &stats.sharings;
     if sharings.any_choice() {
@@ -110,7 +113,7 @@ fn write_sharing(out: &mut String, stats: &Statistics) -> std::fmt::Result {
     Ok(())
 }
 
-/// What GHC does not print. (What was reserved is there whenever there was a heap.)
+/// A line that GHC does not print. (There is reserved memory whenever there was a heap.)
 fn write_heap_memory(out: &mut String, stats: &Statistics) -> std::fmt::Result {
     if stats.reserved == 0 {
         return Ok(());
@@ -163,7 +166,8 @@ fn write_times(out: &mut String, stats: &Statistics) -> std::fmt::Result {
     )
 }
 
-/// The line of `-t`, between `<<ghc:` and `:ghc>>` so that whatever reads GHC's reads this.
+/// The line of `-t`, between `<<ghc:` and `:ghc>>`, so that tools that read GHC's line read this
+/// one.
 pub fn one_line(stats: &Statistics) -> String {
     let part = |name: &str, times: Times| {
         format!(

@@ -1,4 +1,4 @@
-//! Blocks: the cases that have a name; random programs are in [`random`].
+//! Blocks: named cases. Random programs are in [`random`].
 
 mod random;
 
@@ -22,7 +22,8 @@ fn allocator(limit: Option<Bytes>) -> BlockAllocator {
     .unwrap()
 }
 
-/// GHC's own values, adapted: it has 252 usable blocks in a first megablock where we have 256, so 252, 508 and 764 become 256, 512 and 768.
+/// GHC's own values, adapted: it has 252 usable blocks in a first megablock where we have 256. So
+/// 252, 508 and 764 become 256, 512 and 768.
 #[test]
 fn groups_of_whole_megablocks_have_these_sizes() {
     let vectors = [
@@ -43,7 +44,8 @@ fn groups_of_whole_megablocks_have_these_sizes() {
         allocator.allocate(blocks).unwrap();
         assert_eq!(allocator.accounting().megablocks_in_use, megablocks, "{blocks} blocks");
     }
-    // A byte array of 1 MiB with two words of header: GHC takes two megablocks and counts 504 blocks; we count the 257 and leave 255 to others.
+    // A byte array of 1 MiB with two words of header: GHC takes two megablocks and counts 504
+    // blocks. We count the 257 blocks of the array, and 255 stay free.
     let (mut allocator, array) = (allocator(None), blocks_for(MEGABLOCK + Bytes(16)));
     assert_eq!(array, 257);
     allocator.allocate(array).unwrap();
@@ -67,7 +69,7 @@ fn the_tail_of_a_run_of_300_is_usable_by_others() {
 }
 
 #[test]
-fn what_was_freed_last_is_handed_out_first() {
+fn the_run_freed_last_is_handed_out_first() {
     let mut allocator = allocator(None);
     let runs: Vec<BlockRun> = (0..64).map(|_| allocator.allocate(8).unwrap()).collect();
     for n in [10, 30, 20] {
@@ -85,7 +87,7 @@ fn freed_memory_stays_committed_until_it_is_returned() {
     assert_eq!(allocator.accounting().megablocks_in_use, 10);
     assert_eq!(allocator.return_free_megablocks(Bytes::mib(3)), Bytes::mib(7));
     assert_eq!(allocator.return_free_megablocks(Bytes::mib(3)), Bytes::ZERO);
-    // The low ones were kept, and are used before returned ones.
+    // The low megablocks were kept, and are used before returned ones.
     assert_eq!(allocator.allocate(256).unwrap(), runs[0]);
     let counts = allocator.accounting();
     assert_eq!(
@@ -125,9 +127,10 @@ fn scattered_free_megablocks_do_not_count_against_the_limit() {
     allocator.check().unwrap();
 }
 
-/// What random programs found: megablocks that fell free beyond a lowered limit were handed out again.
+/// Found by random programs: megablocks that became free beyond a lowered limit were handed out
+/// again.
 #[test]
-fn a_limit_lowered_below_what_is_in_use_holds_when_memory_falls_free() {
+fn a_limit_below_the_memory_in_use_holds_when_memory_becomes_free() {
     let mut allocator = allocator(None);
     let runs = [(); 3].map(|()| allocator.allocate(256).unwrap());
     allocator.set_limit(Some(Bytes::mib(2)));
@@ -135,7 +138,7 @@ fn a_limit_lowered_below_what_is_in_use_holds_when_memory_falls_free() {
     assert_eq!(allocator.allocate(1).unwrap_err().cause, Shortage::Limit);
     allocator.free(runs[0]);
     allocator.allocate(1).unwrap();
-    // A limit below what is free returns it at once.
+    // A limit below the free memory returns that memory at once.
     allocator.free(runs[1]);
     allocator.set_limit(Some(Bytes::mib(1)));
     assert_eq!(allocator.accounting().megablocks_in_use, 1);
@@ -168,18 +171,18 @@ fn a_refusal_of_the_system_is_a_clean_error() {
 }
 
 #[test]
-fn what_was_filled_at_the_peak_is_not_lost_to_fragmentation() {
+fn memory_filled_at_the_peak_is_not_lost_to_fragmentation() {
     let mut allocator = BlockAllocator::new(&MemoryConfig::default()).unwrap();
     let runs = [200, 200].map(|blocks| allocator.allocate(blocks).unwrap());
     let lost = Bytes(112 * BLOCK.0);
     assert_eq!(allocator.accounting().peak_fragmentation(), lost);
     runs.into_iter().for_each(|run| allocator.free(run));
-    // Two megablocks are kept for the next collection; they were nearly full once.
+    // Two megablocks are kept for the next collection; they were nearly full at the peak.
     assert_eq!(allocator.accounting().fragmentation(), Bytes::mib(2));
     assert_eq!(allocator.accounting().peak_fragmentation(), lost);
     allocator.allocate(500).unwrap();
     assert_eq!(allocator.accounting().peak_fragmentation(), Bytes(12 * BLOCK.0));
-    // A new peak is another moment.
+    // A new peak replaces the figures of the old one.
     allocator.allocate(300).unwrap();
     assert_eq!(allocator.accounting().peak_fragmentation(), Bytes(224 * BLOCK.0));
 }
@@ -194,7 +197,7 @@ fn a_terabyte_is_reserved_and_costs_next_to_nothing() {
     assert_eq!(allocator.accounting().metadata_bytes, Bytes::kib(12));
 }
 
-/// Not a test by itself: what the next one runs in a process of its own.
+/// Not a test by itself: the next test runs it in a process of its own.
 #[test]
 #[ignore = "run by several_heaps_live_under_a_limit_of_address_space"]
 fn three_heaps_and_a_thread() {
@@ -251,6 +254,6 @@ fn an_allocator_may_move_to_another_thread() {
     let states = allocator.states().clone();
     allocator.set_state(run, BlockState::AGED);
     std::thread::spawn(move || allocator.free(run)).join().unwrap();
-    // The allocator is gone; its table of states is not.
+    // The allocator is gone; its table of states still exists.
     assert_eq!(states.of(run.start()), BlockState::OUTSIDE);
 }

@@ -1,4 +1,4 @@
-//! Random programs against a naive allocator, which knows nothing but which block is in use.
+//! Random programs against a naive allocator, which knows only which blocks are in use.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +13,9 @@ use super::{MEGABLOCKS, SPACE, allocator};
 enum Step {
     Allocate(u32),
     AllocateUpTo(u32, u32),
-    /// Frees the n-th of the runs in use, counted round.
+    /// Frees the n-th of the runs in use, modulo their number.
     Free(usize),
-    /// Splits it, at this fraction (of 256) of its length.
+    /// Splits the n-th run at this fraction (of 256) of its length.
     Split(usize, u32),
     Return(usize),
     Limit(Option<usize>),
@@ -42,7 +42,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..120)
 }
 
-/// The naive allocator: runs in use by address, and everything else found by looking at each block.
+/// The naive allocator: runs in use by address. All other facts are found by looking at each block.
 #[derive(Default)]
 struct Naive {
     runs: BTreeMap<Addr, BlockRun>,
@@ -69,7 +69,7 @@ impl Naive {
         self.runs.values().map(|run| run.blocks()).sum()
     }
 
-    /// Which megablocks have a block in use.
+    /// The megablocks that have a block in use.
     fn megablocks(&self) -> Vec<bool> {
         self.used()
             .chunks(BLOCKS_PER_MEGABLOCK as usize)
@@ -77,7 +77,8 @@ impl Naive {
             .collect()
     }
 
-    /// Must a run of `blocks` be had? Either there is room in a megablock in use, or there are contiguous unused ones within the limit.
+    /// Whether an allocation of `blocks` must succeed: there is room in a megablock in use, or
+    /// there are contiguous unused megablocks within the limit.
     fn has_room(&self, blocks: u32) -> bool {
         let megablocks = self.megablocks();
         let fits = |free: &[bool], n: u32| free.split(|&used| used).any(|gap| gap.len() >= n as usize);
@@ -95,8 +96,8 @@ impl Naive {
     fn add(&mut self, run: BlockRun, allocator: &mut BlockAllocator) {
         assert!(run.start().is_aligned(BLOCK) && run.start() >= allocator.base());
         assert!(run.end() <= allocator.base() + SPACE);
-        // Memory can be written at both ends, without disturbing anybody (the checker and the walk do not look at it).
-        // SAFETY: the run was just allocated to us.
+        // Memory can be written at both ends; the checker and the walk do not read it.
+        // SAFETY: the run was just allocated, and this test alone holds it.
         unsafe {
             run.start().as_mut_ptr::<u64>().write(1);
             (run.end() - Bytes(8)).as_mut_ptr::<u64>().write(2);
@@ -200,7 +201,7 @@ proptest! {
             naive.agrees(&allocator);
         }
         prop_assert!(allocator.accounting().returned_bytes >= naive.returned);
-        // In the end everything coalesces: nothing is left but megablocks.
+        // At the end all blocks coalesce: only whole megablocks are left.
         for run in std::mem::take(&mut naive.runs).into_values() {
             allocator.free(run);
         }

@@ -127,6 +127,6 @@ struct ForAll;
 impl gclab_core::collector::CollectorVisitor for ForAll {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let _ = |world: &World<KindOf<C>>| world.enter(|m| all(m));
+        let _ = |world: &World<KindOf<C>>| world.enter(all);
     }
 }

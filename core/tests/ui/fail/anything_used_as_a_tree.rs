@@ -1,4 +1,4 @@
-//! A closure of unknown type must be asked what it is (`downcast`).
+//! A closure of unknown type must be asked for its type (`downcast`).
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Any, Gc};

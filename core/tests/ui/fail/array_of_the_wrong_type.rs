@@ -1,4 +1,4 @@
-//! What is stored as a byte array would be read as a tree.
+//! A closure stored as a byte array would be read as a tree.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{ByteArray, Gc, MutArray};

@@ -1,4 +1,4 @@
-//! `'h` is invariant: were it covariant, two heaps could be given the brand that both outlive.
+//! `'h` is invariant: if it were covariant, two heaps could get a common brand.
 
 use gclab_core::mutator::{MutatorKind, NoGc};
 

@@ -1,4 +1,4 @@
-//! As for the brand of a mutator: two heaps' pointers could be given the brand that both outlive.
+//! `'h` is invariant in pointers, too: else pointers of two heaps could get a common brand.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::Gc;

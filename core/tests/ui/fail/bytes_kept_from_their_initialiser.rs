@@ -1,4 +1,4 @@
-//! The bytes are written once: whoever kept them could write them while others read.
+//! The bytes are written once: a kept slice could be written while others read them.
 
 use gclab_core::mutator::{Mutator, MutatorKind};
 

@@ -1,4 +1,4 @@
-//! Whoever writes a collector or an allocator promises that it keeps what can be reached: the word for that is `unsafe`.
+//! A collector or an allocator promises to keep reachable closures: the promise is `unsafe impl`.
 
 use gclab_core::collector::Alloc;
 use gclab_core::words::{Addr, Bytes, Words};

@@ -1,4 +1,4 @@
-//! Only what has an info table of its own can be asked for, and an array only if what it points to has one.
+//! A downcast needs an info table of the type; an array has one only if its targets have one.
 
 use gclab_core::mutator::{Any, Gc, MutArray};
 

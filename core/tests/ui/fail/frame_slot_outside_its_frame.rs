@@ -1,4 +1,4 @@
-//! The slot lies on the stack of `frame`, which is gone: a store would overwrite somebody else's variables.
+//! The slot was on the stack of `frame`, which is gone: a store would overwrite other variables.
 
 use gclab_core::mutator::{Mutator, MutatorKind};
 

@@ -1,4 +1,4 @@
-//! What the handle roots is a tree: opened as a byte array its pointers would be read as a length.
+//! The handle's closure is a tree: read as a byte array, its pointers would be the length.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{ByteArray, Gc, Handle, MutatorKind, NoGc};

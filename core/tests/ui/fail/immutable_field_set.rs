@@ -1,4 +1,4 @@
-//! Immutable fields have no setter: collectors may believe that closures without mutable ones never change.
+//! Immutable fields have no setter: collectors rely on closures without mutable fields.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, MutatorKind, NoGc};

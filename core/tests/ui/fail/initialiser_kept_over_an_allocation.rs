@@ -1,4 +1,4 @@
-//! An initialiser holds pointers: the allocation may move what they point to.
+//! An initialiser holds pointers: the allocation may move their targets.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind, Root};

@@ -1,4 +1,4 @@
-//! The mutator is lent to what allocates, and to nobody after that: he could collect under the closure and its view.
+//! The mutator is lent for the allocation only: kept, it could collect under the closure and view.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind};

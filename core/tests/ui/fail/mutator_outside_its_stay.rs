@@ -1,4 +1,4 @@
-//! The mutator has the heap for itself only until `enter` returns.
+//! The mutator may use the heap only until `enter` returns.
 
 use gclab_core::collector::MutatorKind;
 use gclab_core::world::World;

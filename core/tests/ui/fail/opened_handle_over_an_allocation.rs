@@ -1,4 +1,4 @@
-//! What a handle gives is as unrooted as any pointer.
+//! A pointer from a handle is as unrooted as any pointer.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Handle, Mutator, MutatorKind};

@@ -1,4 +1,4 @@
-//! A type that claims to be a mutable pointer and is a plain word: the collector would follow whatever the word holds. Whoever claims it has to write `unsafe`.
+//! A plain word that claims to be a mutable pointer would be followed: the claim needs `unsafe`.
 
 use gclab_core::closure::{Field, MutField};
 use gclab_core::mutator::Any;

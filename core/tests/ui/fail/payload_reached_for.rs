@@ -1,4 +1,4 @@
-//! The words of a closure are the core's own: whoever had them could store without the barrier.
+//! The words of a closure belong to core: other code could store to them without the barrier.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::Gc;

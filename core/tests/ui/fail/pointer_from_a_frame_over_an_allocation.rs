@@ -1,4 +1,4 @@
-//! A frame may give a pointer back; it is unrooted from then on.
+//! A frame may return a pointer; it is unrooted from then on.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind};

@@ -1,4 +1,4 @@
-//! What a root gives is as unrooted as any pointer; the root must be asked again.
+//! A pointer read from a root is as unrooted as any pointer; it must be read again.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind, Root};

@@ -1,4 +1,4 @@
-//! Collections do not wait for what runs there.
+//! Collections do not wait for the code in a blocking call.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind};

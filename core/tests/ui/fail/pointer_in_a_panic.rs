@@ -1,4 +1,4 @@
-//! What a panic carries leaves the stay.
+//! A panic's payload leaves the world.
 
 use gclab_core::mutator::{Any, Mutator, MutatorKind, Root};
 

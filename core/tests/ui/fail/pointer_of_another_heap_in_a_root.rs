@@ -1,4 +1,4 @@
-//! No collection of heap `'b` would update the root: it would dangle, and a collection of `'a` would follow a foreign pointer.
+//! Collections of heap `'b` would not update the root, those of `'a` follow a foreign pointer.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Root};

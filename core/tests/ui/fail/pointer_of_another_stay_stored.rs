@@ -1,4 +1,4 @@
-//! Each stay has its brand, also of two threads in one heap: what crosses is a handle.
+//! Each call of `enter` has its own brand, even for two threads of one heap: handles can cross.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, MutVar, Mutator, MutatorKind};

@@ -1,4 +1,4 @@
-//! After the stay nothing keeps its pointers valid: the next stay may collect, the heap may be dropped.
+//! After `enter` nothing keeps pointers valid: others may collect, and the heap may be dropped.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind};

@@ -1,4 +1,4 @@
-//! Heap `'b` would be told of a read in heap `'a`: a profile of use, or a read barrier, would look for the closure in the wrong one.
+//! A profile of use or a read barrier of heap `'b` would look for a closure of heap `'a`.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, MutArray, MutatorKind, NoGc};

@@ -1,4 +1,4 @@
-//! What can be written is invariant in its type: a supertype's closure could be rooted, and read back as the subtype's.
+//! A root is invariant in its type: a supertype's closure could be read as the subtype's.
 
 use gclab_core::mutator::Root;
 

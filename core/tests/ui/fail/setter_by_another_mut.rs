@@ -1,4 +1,4 @@
-//! What is only called `Mut` is not overwritten without a barrier.
+//! A field of another type named `Mut` is not overwritten without a barrier.
 
 use gclab_core::Closure;
 use gclab_core::closure::Ptr;

@@ -1,4 +1,4 @@
-//! A thread that enters beside another one has its own brand.
+//! Each thread in a world has a brand of its own: a pointer of another thread does not fit.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind};

@@ -1,4 +1,4 @@
-//! The barrier of heap `'b` would remember the store, and heap `'a` would not: a young closure is lost.
+//! Heap `'b` would remember the store, heap `'a` would not: a young closure would be lost.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, MutArray, MutatorKind, NoGc};

@@ -1,4 +1,4 @@
-//! What was seen of a stopped heap is true only while it is stopped.
+//! A view of a stopped heap is valid only while the heap is stopped.
 
 use gclab_core::collector::MutatorKind;
 use gclab_core::world::World;

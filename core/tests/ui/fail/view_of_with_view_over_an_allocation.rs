@@ -1,4 +1,4 @@
-//! The view that comes with whatever is allocated lives as long as nothing may move.
+//! The view that comes with an allocation is valid only until the next allocation.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind};

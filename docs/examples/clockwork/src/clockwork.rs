@@ -1,11 +1,11 @@
-//! `clockwork`: every eighth collection is a major one, however large the heap is.
+//! `clockwork`: every eighth collection is a major one, for any size of the heap.
 //!
-//! Two generations, as `copying` has by default, without its limits: no `-F`, no `-O`. Whether a clock is a worse judge than a size is
-//! what the experiment is to find out.
+//! Two generations, as `copying` has by default, without its limits: no `-F`, no `-O`. The
+//! experiment is to find out whether a clock is a worse trigger than a size.
 
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NotBegun, Outcome, Pause,
-    Refill,
+    Refill, Work,
 };
 use gclab_core::config::{AREA, Config, Parameter};
 use gclab_core::events::Phase;
@@ -28,7 +28,8 @@ pub struct Clockwork {
     ticks: u32,
 }
 
-// SAFETY: made of core's spaces and evacuator; `collect` traces remembered slots, roots and weak handles.
+// SAFETY: made of core's spaces and evacuator; `collect` traces the remembered set, the roots and
+// the weak handles.
 unsafe impl Collector for Clockwork {
     const DESCRIPTION: Description = Description {
         name: "clockwork",
@@ -77,17 +78,17 @@ impl Collect for Clockwork {
         trace::live_and_remembered(&mut evacuator, pause.capabilities, pause.roots, |phase| {
             pause.events.phase(phase);
         });
-        let done = evacuator.finish(&mut self.steps, pause.capabilities);
+        let work = evacuator.finish(&mut self.steps, pause.capabilities);
         pause.events.phase(Phase::Released);
 
         if major {
             self.ticks = 0;
         }
-        let mut outcome = Outcome {
+        let mut outcome = Outcome::from(Work {
             generation,
             major,
-            ..done.outcome(&self.steps)
-        };
+            ..work
+        });
         self.sizing.note(pause, &outcome);
         let live = Live::of(&self.steps);
         let area = self.sizing.area(live, Bytes::ZERO, MajorStrategy::Copying);

@@ -1,4 +1,4 @@
-//! gclab with one collector and one workload more.
+//! gclab with one more collector and one more workload.
 
 mod clockwork;
 mod pipeline;

@@ -1,7 +1,8 @@
 //! `pipeline N M`: a queue of N messages through which M more pass; every message dies old.
 //!
-//! Messages {next, value} of 24 bytes in a linked queue: `next` of the newest is overwritten when another arrives, so the write barrier
-//! runs once a message. The checksum is the sum of the values that left the queue. Live: 24 N bytes.
+//! Messages {next, value} of 24 bytes in a linked queue. When a message arrives, `next` of the
+//! newest is overwritten, so the write barrier runs once for each message. The checksum is the sum
+//! of the values that left the queue. Live: 24 N bytes.
 
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::mutator::{Mutator, MutatorKind};
@@ -15,7 +16,7 @@ struct Message {
     value: u64,
 }
 
-/// The workload.
+/// A queue of messages that die old.
 #[derive(Debug, Default)]
 pub struct Pipeline;
 

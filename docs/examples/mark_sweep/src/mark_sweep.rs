@@ -1,4 +1,4 @@
-//! `mark-sweep`: everything that lives is marked and stays where it is; what is not marked is allocated in again.
+//! `mark-sweep`: live closures are marked and not moved; unmarked memory is used for new closures.
 
 use gclab_core::collector::{
     Capabilities, Capability, Cells, Collect, Collector, Description, NoBarrier, NotBegun, Outcome, Pause, Refill,
@@ -21,7 +21,7 @@ pub struct MarkSweep {
     large: LargeObjects,
     marks: MarkBits,
     sizing: Sizing,
-    /// What mutators may take before the next collection.
+    /// Bytes that mutators may take before the next collection.
     area: Bytes,
 }
 
@@ -31,7 +31,8 @@ impl MarkSweep {
     }
 }
 
-// SAFETY: everything that roots lead to is marked, and only cells and large objects that are not marked are handed out or freed.
+// SAFETY: all closures that roots lead to are marked, and only unmarked cells and large objects are
+// handed out or freed.
 unsafe impl Collector for MarkSweep {
     const DESCRIPTION: Description = Description {
         name: "mark-sweep",
@@ -91,7 +92,7 @@ impl Collect for MarkSweep {
 
         let mut outcome = marked.outcome(self.cells.held() + self.large.held());
         self.sizing.note(pause, &outcome);
-        match self.sizing.area_in_place(outcome.live) {
+        match self.sizing.area_in_place(outcome.work.live) {
             Ok(area) => self.area = area,
             Err(error) => outcome.exhausted = Some(error),
         }

@@ -8,8 +8,9 @@
 use crate::chart::{Chart, Point, Series};
 use crate::format;
 use crate::metric::{self, Metric};
-use crate::summary::{Group, HEAP, Summary, Work, number};
+use crate::summary::{Group, HEAP, Summary, Work};
 use gclab_results::Axis;
+use gclab_words::size::read_number;
 
 /// The most rows of charts for a workload; more settings are in the tables.
 pub(crate) const MOST_PANELS: usize = 6;
@@ -30,7 +31,7 @@ const FIGURES: [(&Metric, &str); 3] = [
 
 /// The axis that lies horizontally, and the others.
 pub(crate) fn split_axes<'s>(summary: &'s Summary<'_>) -> (Option<&'s Axis>, Vec<&'s Axis>) {
-    let numeric = |axis: &Axis| axis.values.iter().all(|v| number(v).is_some());
+    let numeric = |axis: &Axis| axis.values.iter().all(|v| read_number(v).is_some());
     // Of equal axes, the first one in the experiment file.
     let main = summary
         .axes
@@ -177,7 +178,7 @@ impl<'s> Places<'s> {
                 ticks,
             };
         };
-        let numbers: Vec<f64> = axis.values.iter().filter_map(|v| number(v)).collect();
+        let numbers: Vec<f64> = axis.values.iter().filter_map(|v| read_number(v)).collect();
         let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
         let greatest = numbers.iter().copied().fold(0.0, f64::max);
         let wide = greatest >= Self::LOG_FROM * least;
@@ -186,7 +187,7 @@ impl<'s> Places<'s> {
         let place = |(i, value): (usize, &String)| {
             (
                 if numeric {
-                    number(value).unwrap_or(i as f64)
+                    read_number(value).unwrap_or(i as f64)
                 } else {
                     i as f64
                 },
@@ -219,7 +220,7 @@ impl<'s> Places<'s> {
         let value = group.flag(&axis.flag);
         let index = axis.values.iter().position(|v| v == value).unwrap_or(0) as f64;
         if self.numeric {
-            number(value).unwrap_or(index)
+            read_number(value).unwrap_or(index)
         } else {
             index
         }

@@ -25,7 +25,7 @@ fn number(unit: Unit, value: f64) -> String {
 pub fn csv(dirs: &[ResultsDir]) -> String {
     let runs = || dirs.iter().flat_map(|dir| dir.runs().iter().map(move |run| (dir, run)));
     let flags: BTreeSet<&String> = runs().flat_map(|(_, run)| run.flags.keys()).collect();
-    let mut text = CsvText::default();
+    let mut text = CsvText::new();
     let head = [
         "experiment",
         "id",
@@ -71,7 +71,7 @@ pub fn csv(dirs: &[ResultsDir]) -> String {
         }));
         text.row(&row);
     }
-    text.0
+    text.finish()
 }
 
 #[cfg(test)]

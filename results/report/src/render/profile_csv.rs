@@ -15,7 +15,7 @@ pub fn profile_csv(dirs: &[ResultsDir]) -> String {
             .flat_map(|dir| dir.profiled().iter().map(move |run| (dir, run)))
     };
     let flags: BTreeSet<&String> = runs().flat_map(|(_, run)| run.flags.keys()).collect();
-    let mut text = CsvText::default();
+    let mut text = CsvText::new();
     let mut head = [
         "experiment",
         "id",
@@ -68,5 +68,5 @@ pub fn profile_csv(dirs: &[ResultsDir]) -> String {
             }
         }
     }
-    text.0
+    text.finish()
 }

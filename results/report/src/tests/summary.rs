@@ -2,7 +2,7 @@
 
 use super::synthetic::{self, fail, fixture, small, small_runs};
 use crate::metric;
-use crate::summary::{Summary, UNSET, number};
+use crate::summary::{Summary, UNSET};
 use gclab_results::{Axis, Configuration, PlannedRun, RunRecord, Status};
 use std::collections::BTreeMap;
 
@@ -55,23 +55,6 @@ fn a_flag_that_some_runs_lack_is_an_axis() {
     let (flag, values) = axes(&runs, &[]).swap_remove(0);
     assert_eq!(flag, "H");
     assert!(values.contains(&UNSET.to_owned()) && values.len() == 2);
-}
-
-#[test]
-fn numbers_with_suffixes() {
-    let cases = [
-        ("256k", Some(262_144.0)),
-        ("1.5", Some(1.5)),
-        ("2w", Some(16.0)),
-        ("1G", Some(1_073_741_824.0)),
-        ("0", Some(0.0)),
-    ];
-    for (text, value) in cases {
-        assert_eq!(number(text), value, "{text}");
-    }
-    for text in ["", "k", "false", "default", "1kk", "é", "1é", "inf", "NaN"] {
-        assert_eq!(number(text), None, "{text}");
-    }
 }
 
 #[test]

@@ -11,7 +11,8 @@ use crate::chart::{Chart, ChartSet, Point, Series};
 use crate::format::median_and_range;
 use crate::maths::ratio_of_means;
 use crate::metric::{self, Metric};
-use crate::summary::{Group, Summary, UNSET, Work, number};
+use crate::summary::{Group, Summary, UNSET, Work};
+use gclab_words::size::read_number;
 
 /// With at least this many values of `-N`, they lie on the horizontal axis.
 const A_CURVE: usize = 3;
@@ -73,7 +74,7 @@ impl<'s, 'a> Plot<'s, 'a> {
                 .find(|axis| axis.flag == flag)
                 .map(|axis| &axis.values)
         };
-        let numbers = values("N").map_or(0, |n| n.iter().filter(|v| number(v).is_some()).count());
+        let numbers = values("N").map_or(0, |n| n.iter().filter(|v| read_number(v).is_some()).count());
         let curve = numbers >= A_CURVE;
         let flag = if curve || values("qg").is_none() { "N" } else { "qg" };
         let mut plot = Plot {
@@ -117,7 +118,7 @@ impl<'s, 'a> Plot<'s, 'a> {
     fn place(&self, group: &Group<'_>) -> Option<f64> {
         let value = group.flag(self.flag);
         if self.curve {
-            return number(value).or((value == UNSET).then_some(1.0));
+            return read_number(value).or((value == UNSET).then_some(1.0));
         }
         self.places.iter().position(|place| place == value).map(|at| at as f64)
     }
@@ -213,7 +214,7 @@ impl<'s, 'a> Plot<'s, 'a> {
                 value => value,
             };
             let at = if self.curve {
-                number(value).unwrap_or(1.0)
+                read_number(value).unwrap_or(1.0)
             } else {
                 index as f64
             };

@@ -1,8 +1,9 @@
 //! Families of configurations that differ only in the sharing flags.
 
 use crate::metric;
-use crate::summary::{Group, Summary, UNSET, Work, number};
+use crate::summary::{Group, Summary, UNSET, Work};
 use gclab_results::{GcThread, RunStats};
+use gclab_words::size::read_number;
 use std::collections::BTreeMap;
 
 /// The sharing flags.
@@ -26,12 +27,12 @@ pub(super) fn is_off(group: &Group<'_>) -> bool {
 
 /// The number that a flag is set to; 1 if it is not set.
 fn count(group: &Group<'_>, flag: &str) -> f64 {
-    number(group.flag(flag)).unwrap_or(1.0)
+    read_number(group.flag(flag)).unwrap_or(1.0)
 }
 
 /// Whether collections may be shared: with several threads, and not switched off.
 pub(crate) fn is_on(group: &Group<'_>) -> bool {
-    let threads = match number(group.flag("qn")) {
+    let threads = match read_number(group.flag("qn")) {
         Some(threads) if threads > 0.0 => threads,
         _ => count(group, "N"),
     };

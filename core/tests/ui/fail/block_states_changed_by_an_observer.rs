@@ -1,4 +1,4 @@
-//! Barrier and collections believe the states: whoever looks at a stopped heap must not change them.
+//! The barrier and collections rely on the states: an observer of a stopped heap must not set them.
 
 use gclab_core::block::{BlockRun, BlockState};
 use gclab_core::world::Stopped;

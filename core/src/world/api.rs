@@ -1,0 +1,220 @@
+//! A world as its users call it: make one, enter it, look at it, end it.
+
+use super::errors::{EnterError, Leave, StartError};
+use super::gate::Locked;
+use super::registry::Registry;
+use super::state::{World, WorldState};
+use crate::alloc::Alloc;
+use crate::capability::{Barrier, CapabilityData};
+use crate::cause::Cause;
+use crate::collector::{Chosen, Collector, Description, Observed};
+use crate::config::Config;
+use crate::events::Listener;
+use crate::inspect::Stopped;
+use crate::kind::{MutatorKind, Plain};
+use crate::mutator::{Mutator, SlowPath};
+use crate::session::{Participant, ThreadInside, ThreadState};
+use crate::sync::{Arc, Condvar, Mutex, this_thread};
+use gclab_stats::Statistics;
+use gclab_stats::render::Printer;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+impl<M: MutatorKind> std::fmt::Debug for World<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "World<{}>({} inside)", self.description.name, self.threads().len())
+    }
+}
+
+impl<A: Alloc + Default, B: Barrier<A>> World<Plain<A, B>> {
+    /// A world with an empty heap under collector `C`: see [`World::with`].
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub fn new<C: Collector<Alloc = A, Barrier = B>>(config: &Config) -> Result<Self, StartError> {
+        World::with(Chosen::plain::<C>(), config)
+    }
+}
+
+impl World<Observed> {
+    /// A world with an empty heap under collector `C`, whose mutators note where closures are
+    /// allocated and when they are used, for profiles: see [`World::with`].
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub fn observed<C: Collector>(config: &Config) -> Result<Self, StartError> {
+        World::with(Chosen::observed::<C>(), config)
+    }
+}
+
+impl<M: MutatorKind> World<M> {
+    /// A world with an empty heap under a collector that was chosen. If the collector cannot have
+    /// as many generations as `config` says, the heap has the nearest number that it can have.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub fn with(collector: Chosen<M>, config: &Config) -> Result<Self, StartError> {
+        let config = &Config {
+            generations: collector.description.fitting_generations(config.generations),
+            ..config.clone()
+        };
+        Ok(World {
+            description: collector.description,
+            state: Mutex::new(WorldState::new(&collector, config)?),
+            all_stopped: Condvar::new(),
+            resumed: Condvar::new(),
+            left: Condvar::new(),
+            participants: Registry::new(),
+            handles: Arc::default(),
+        })
+    }
+
+    /// The description of its collector.
+    pub fn collector(&self) -> &'static Description {
+        self.description
+    }
+
+    /// From now on `listener` receives the events.
+    pub fn listen(&mut self, listener: Box<dyn Listener>) {
+        self.state.get_mut().events.listen(listener);
+    }
+
+    /// From now on prints statistics as the run goes: rows of `-S` when they happen.
+    pub fn print_with(&mut self, printer: Printer) {
+        self.state.get_mut().recorder.print_with(printer);
+    }
+
+    /// Runs `stay` in the heap. `'h` brands it: pointers of this stay go nowhere else.
+    ///
+    /// As many threads may be inside as there are capabilities (`-N`); one more waits here until
+    /// one leaves. So a thread inside that waits for a thread that has yet to enter (in
+    /// [`Mutator::blocking`]) needs a free capability for it. A thread that is inside of several
+    /// worlds at a time holds up collections in all of them while it waits in one.
+    ///
+    /// # Errors
+    /// [`EnterError::Exhausted`] if the heap was exhausted, [`EnterError::Entered`] if this thread
+    /// is inside already, also to [look](World::inspect), or as a listener of the collection that
+    /// it does.
+    pub fn enter<R>(&self, stay: impl for<'h> FnOnce(&mut Mutator<'h, M>) -> R) -> Result<R, EnterError> {
+        self.check_outside()?;
+        let mut state = self.state.lock();
+        let capability = self.wait_for_capability(&mut state);
+        let number = capability.view().number();
+        let slow_path: &dyn SlowPath<M> = self;
+        // SAFETY: the world is borrowed, so it is valid until this returns, and the mutator is gone
+        // before.
+        let mut mutator = unsafe { Mutator::new(capability, slow_path, state.heap.side_words()) };
+        // All accesses go through this pointer until the stay is over.
+        let this = &raw mut mutator;
+        // SAFETY: it points to the mutator.
+        let capability = unsafe { Mutator::capability_of(this) };
+        let participant = Arc::new(Participant::new(
+            this_thread(),
+            capability,
+            Some(number),
+            ThreadState::Running,
+        ));
+        // SAFETY: the mutator is valid, and the participant is until this returns.
+        unsafe { Mutator::begin(this, Arc::as_ptr(&participant)) };
+        self.participants.change(|all| all.push(Arc::clone(&participant)));
+        state.enter();
+        drop(state);
+        // SAFETY: the mutator is where it was; other threads use it while this one waits, and then
+        // only its cells.
+        let result = catch_unwind(AssertUnwindSafe(|| stay(unsafe { &mut *this })));
+        let mut state = self.state.lock();
+        self.no_longer_runs(&mut state, &participant, ThreadState::Stopped);
+        self.no_longer_inside(&participant);
+        state.idle.push(mutator.into_capability());
+        drop(state);
+        self.left.notify_one();
+        result.or_else(|payload| match payload.downcast::<Leave>() {
+            Ok(leave) if leave.world == std::ptr::from_ref(self).addr() => Err(leave.exhausted.into()),
+            Ok(another) => resume_unwind(another),
+            Err(payload) => resume_unwind(payload),
+        })
+    }
+
+    fn wait_for_capability(&self, state: &mut Locked<'_, M>) -> CapabilityData<M::Alloc> {
+        loop {
+            self.wait_while_stopping(state);
+            if let Some(capability) = state.take_capability() {
+                return capability;
+            }
+            self.left.wait(state);
+        }
+    }
+
+    fn check_outside(&self) -> Result<(), EnterError> {
+        let thread = this_thread();
+        // Without the lock: this thread may have it, as the one that collects.
+        let inside = self
+            .participants
+            .read(|all| all.iter().any(|participant| participant.thread == thread));
+        if inside { Err(EnterError::Entered) } else { Ok(()) }
+    }
+
+    fn no_longer_inside(&self, participant: &Arc<Participant<M::Alloc>>) {
+        self.participants
+            .change(|all| all.retain(|other| !Arc::ptr_eq(other, participant)));
+    }
+
+    /// The threads that are inside, and their states, as of a moment ago. It waits for no lock, so
+    /// it works while the world is stopped, too.
+    pub fn threads(&self) -> Vec<ThreadInside> {
+        self.participants
+            .read(|all| all.iter().map(|participant| (&**participant).into()).collect())
+    }
+
+    /// The statistics so far (`-T`). While other threads are inside, the bytes that they allocated
+    /// since their allocators last ran out are not known yet.
+    ///
+    /// # Errors
+    /// [`EnterError::Entered`] if this thread is inside.
+    pub fn statistics(&self) -> Result<Statistics, EnterError> {
+        self.check_outside()?;
+        let state = self.state.lock();
+        let running = self
+            .participants
+            .read(|all| all.iter().map(|participant| participant.since()).sum());
+        Ok(state.recorder.so_far(&state.final_counts(running)))
+    }
+
+    /// Calls `look` with the stopped heap; threads that are inside wait.
+    ///
+    /// # Errors
+    /// [`EnterError::Entered`] if this thread is inside.
+    pub fn inspect<R>(&self, look: impl FnOnce(&Stopped<'_>) -> R) -> Result<R, EnterError> {
+        /// Leaves at the end, also by unwinding.
+        struct Observer<'a, M: MutatorKind>(&'a World<M>, Arc<Participant<M::Alloc>>);
+        impl<M: MutatorKind> Drop for Observer<'_, M> {
+            fn drop(&mut self) {
+                self.0.no_longer_inside(&self.1);
+            }
+        }
+        self.check_outside()?;
+        let mut state = self.state.lock();
+        self.wait_while_stopping(&mut state);
+        let observer = Arc::new(Participant::new(
+            this_thread(),
+            std::ptr::null(),
+            None,
+            ThreadState::Stopping,
+        ));
+        let mut stop = self.stop(&mut state, None);
+        self.participants.change(|all| all.push(Arc::clone(&observer)));
+        let _observer = Observer(self, observer);
+        Ok(stop.world().inspect(look))
+    }
+
+    /// Ends the run: one last major collection, as GHC does, and the statistics.
+    pub fn finish(self) -> Statistics {
+        let mut state = self.state.lock();
+        state.recorder.exit_start();
+        // The live data do not matter any more, nor whether there would be room to go on.
+        let _ = self.stop_and_collect(&mut state, None, Cause::Final);
+        drop(state);
+        let state = self.state.into_inner();
+        let counts = state.final_counts(0);
+        state.recorder.finish(&counts)
+    }
+}

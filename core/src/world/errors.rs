@@ -1,0 +1,46 @@
+//! The ends that a world or a stay in it may come to.
+
+use crate::heap::OutOfMemory;
+use crate::memory::MemoryError;
+
+/// A world that could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The system refused address space or memory.
+    #[error("the heap could not be made: {0}")]
+    Memory(#[from] MemoryError),
+    /// The limit on memory leaves no room for the first allocation area.
+    #[error("the heap could not be made: {0}")]
+    OutOfMemory(#[from] OutOfMemory),
+}
+
+/// The heap is exhausted: live data leaves no room to go on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("heap exhausted under the {collector} collector: {cause}")]
+pub struct Exhausted {
+    /// The collector that could not make room.
+    pub collector: &'static str,
+    /// The size that was asked for, the memory in use, and the limit.
+    pub cause: OutOfMemory,
+}
+
+/// The payload that unwinds a stay whose heap is exhausted. Stays in several worlds may be nested:
+/// each takes only its own.
+pub(super) struct Leave {
+    /// Address of the world, which stays where it is during a stay.
+    pub(super) world: usize,
+    pub(super) exhausted: Exhausted,
+}
+
+/// The reason why `World::enter` did not return a result.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EnterError {
+    /// The heap is exhausted. The world can still be asked for its statistics.
+    #[error(transparent)]
+    Exhausted(#[from] Exhausted),
+    /// This thread is inside already.
+    #[error("this thread has entered the heap already")]
+    Entered,
+}
