@@ -97,7 +97,10 @@ impl Phase {
     }
 
     fn assert_all_done(&self) {
-        assert!(self.pool.termination.is_terminated(), "a worker became busy after the end");
+        assert!(
+            self.pool.termination.is_terminated(),
+            "a worker became busy after the end"
+        );
         let mut done = 0;
         for (slot, queue) in &self.slots {
             assert!(queue.is_empty(), "an item is left");
