@@ -5,8 +5,8 @@
 //! into nodes that exist already, so that the write barrier runs. Keep ARRAY unboxed numbers, of
 //! which the first half is set to 1/(k+1). Then, for every even depth d from 4 to LONG, build
 //! `2 * size(STRETCH) / size(d)` trees top down and the same number bottom up, with
-//! `size(d) = 2^(d+1) - 1`. The checksum is the number of nodes of the long-lived tree + numbers that are not 0 + trees
-//! built. A node has 40 bytes.
+//! `size(d) = 2^(d+1) - 1`. The checksum is the number of nodes of the long-lived tree + numbers
+//! that are not 0 + trees built. A node has 40 bytes.
 
 use std::sync::atomic::Ordering;
 

@@ -127,8 +127,8 @@ impl Termination {
             return !self.is_terminated();
         }
         let failure = mutant!("models/end-by-joining-relaxed", Acquire => Relaxed);
-        // The refusal makes termination final. (No model fails without it: a worker that joined after
-        // the end would find all queues empty, and leave.)
+        // The refusal makes termination final. (No model fails without it: a worker that joined
+        // after the end would find all queues empty, and leave.)
         self.busy
             .fetch_update(Relaxed, failure, |busy| (busy > 0).then_some(busy + 1))
             .is_ok()
