@@ -50,7 +50,7 @@ fn thin(flags: &Config, count: usize, keep: usize) -> [Vec<Addr>; 2] {
     let places = Arc::new(Mutex::new(Vec::new()));
     let mut world = World::new::<Compacting>(flags).expect("a small heap");
     world.listen(Box::new(Places(Arc::clone(&places))));
-    let stay = world.enter(|m| {
+    let session = world.enter(|m| {
         m.frame(|m, [cells]| {
             let cells = cells.put(m.alloc_array::<Cell>(count, |_| None));
             for value in 0..count {
@@ -69,7 +69,7 @@ fn thin(flags: &Config, count: usize, keep: usize) -> [Vec<Addr>; 2] {
             }
         });
     });
-    stay.expect("room enough");
+    session.expect("room enough");
     drop(world);
     let mut places = places.lock().expect("no thread panicked");
     let after = places[1].iter().copied().step_by(keep).collect();
@@ -114,7 +114,7 @@ fn order_is_kept_and_whole_megablocks_are_emptied() {
 /// Whether a program with `live` live bytes keeps within `limit` while it allocates much more.
 fn lives_within<C: Collector>(live: Bytes, flags: &Config) -> bool {
     let world = World::new::<C>(flags).expect("a small heap");
-    let stay = world.enter(|m| {
+    let session = world.enter(|m| {
         m.frame(|m, [cells]| {
             let count = live.0 / 24;
             let cells = cells.put(m.alloc_array::<Cell>(count, |_| None));
@@ -134,7 +134,7 @@ fn lives_within<C: Collector>(live: Bytes, flags: &Config) -> bool {
     });
     let statistics = world.finish();
     assert!(statistics.collections.len() > 2, "there are statistics either way");
-    match stay {
+    match session {
         Ok(whole) => {
             assert!(whole);
             true
@@ -169,7 +169,7 @@ fn compaction_sets_in_above_its_percentage() {
             ..flags(2)
         };
         let world = World::new::<Compacting>(&flags).expect("a small heap");
-        let stay = world.enter(|m| {
+        let session = world.enter(|m| {
             m.frame(|m, [cells]| {
                 let cells = cells.put(m.alloc_array::<Cell>(200_000, |_| None));
                 for value in 0..200_000 {
@@ -179,7 +179,7 @@ fn compaction_sets_in_above_its_percentage() {
                 (0..4).for_each(|_| m.collect(true));
             });
         });
-        stay.expect("room enough");
+        session.expect("room enough");
         let statistics = world.finish();
         let asked: Vec<Bytes> = statistics
             .collections

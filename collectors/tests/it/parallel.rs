@@ -235,7 +235,7 @@ fn collected_of_two(depths: [u32; 2]) -> Collection {
     std::thread::scope(|s| {
         for (number, depth) in depths.into_iter().enumerate() {
             s.spawn(move || {
-                let stay = world.enter(|m| {
+                let session = world.enter(|m| {
                     m.frame(|m, [kept]| {
                         let _kept = kept.put(tree(m, depth));
                         m.blocking(|| made.wait());
@@ -246,7 +246,7 @@ fn collected_of_two(depths: [u32; 2]) -> Collection {
                         m.blocking(|| done.wait());
                     })
                 });
-                stay.expect("room enough");
+                session.expect("room enough");
             });
         }
     });

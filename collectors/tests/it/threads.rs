@@ -168,19 +168,19 @@ under_every_collector! {
             (0..3).for_each(|_| m.collect(false));
             array
         }).expect("room enough");
-        let stays = AtomicU64::new(0);
+        let sessions = AtomicU64::new(0);
         thread::scope(|s| {
             for number in 0..8 {
-                let (world, array, stays) = (&world, &array, &stays);
-                s.spawn(move || for stay in 0..50 {
+                let (world, array, sessions) = (&world, &array, &sessions);
+                s.spawn(move || for session in 0..50 {
                     world.enter(|m| {
-                        let (m, list) = m.alloc_with(|_| List::new(number * 1000 + stay, None));
+                        let (m, list) = m.alloc_with(|_| List::new(number * 1000 + session, None));
                         // Only the remembered set of a capability that is idle now has this
                         // pointer.
-                        array.open(m).set(m, number as usize * 8 + stay as usize % 8, Some(list));
+                        array.open(m).set(m, number as usize * 8 + session as usize % 8, Some(list));
                     }).expect("room enough");
                     world.enter(|m| busy(m, 5)).expect("room enough");
-                    stays.fetch_add(2, Ordering::Relaxed);
+                    sessions.fetch_add(2, Ordering::Relaxed);
                 });
             }
         });
@@ -193,7 +193,7 @@ under_every_collector! {
                 }
             }
         }).expect("room enough");
-        assert_eq!(stays.into_inner(), 800);
+        assert_eq!(sessions.into_inner(), 800);
         assert_eq!(world.finish().tasks.bound, 9);
     }
 

@@ -226,13 +226,13 @@ fn run<C: Collector>(ops: &[Op], words: &[&str], stress: u64) -> (Model, Vec<BTr
     let profiler = HeapProfiler::new(&flags.profile, None).expect("a profile");
     world.listen(Box::new(profiler.clone()));
     let mut model = Model::default();
-    let stay = world.enter(|m| {
+    let session = world.enter(|m| {
         m.frame(|m, [roots]| {
             let roots = roots.put(m.alloc_array::<Node>(ROOTS, |_| None));
             ops.iter().for_each(|op| step(m, &roots, &mut model, op));
         });
     });
-    stay.expect("room enough");
+    session.expect("room enough");
     let (profile, written) = profiler.finish(0.0);
     written.expect("nothing is written");
     let name = |name: &str| name.split_once(')').map_or(name, |(_, name)| name).to_owned();

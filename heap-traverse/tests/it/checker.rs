@@ -1,4 +1,4 @@
-//! The checker accepts sound heaps, also between stays, and does check.
+//! The checker accepts sound heaps, also between sessions, and does check.
 
 use super::{Node, NodeFields, flags};
 use gclab_collectors::{Copying, TwoSpace};

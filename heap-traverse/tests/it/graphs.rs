@@ -160,7 +160,7 @@ fn store<'h, M: MutatorKind>(
 /// Builds `graph` in `world`. Collects in between, and once more when only its roots are left.
 fn build<M: MutatorKind>(world: &World<M>, graph: &Graph) {
     let count = graph.nodes.len();
-    let stay = world.enter(|m| {
+    let session = world.enter(|m| {
         m.frame(|m, [f, g, h]| {
             let frames = [f, g, h].map(|slot| slot.put_option::<Any>(None));
             let _handles: Vec<Handle<Any>> = m.frame(|m, [all]| {
@@ -206,7 +206,7 @@ fn build<M: MutatorKind>(world: &World<M>, graph: &Graph) {
             m.collect(true);
         });
     });
-    stay.expect("room enough");
+    session.expect("room enough");
 }
 
 /// Passes the heap to a function after each collection.

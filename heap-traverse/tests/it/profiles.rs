@@ -99,7 +99,7 @@ fn retainers_are_known_by_where_they_were_allocated() {
     let mut world = World::observed::<Copying>(&flags).expect("a small heap");
     let profiler = HeapProfiler::new(&flags.profile, None).expect("a profile");
     world.listen(Box::new(profiler.clone()));
-    let stay = world.enter(|m| {
+    let session = world.enter(|m| {
         m.frame(|m, [shared, plain, alone, within]| {
             let shared = shared.put(m.alloc(|_| Cons::new(None)));
             let _plain = plain.put(m.alloc(|m| A::new(Some(shared.get(m)))));
@@ -115,7 +115,7 @@ fn retainers_are_known_by_where_they_were_allocated() {
             m.collect(true);
         });
     });
-    stay.expect("room enough");
+    session.expect("room enough");
     let (profile, _) = profiler.finish(0.0);
     let all = profile.censuses.iter().find(|census| census.marker.is_some());
     let mut names: Vec<_> = all
@@ -378,13 +378,13 @@ fn an_array_in_a_frame_is_counted() {
     let profiler = HeapProfiler::new(&flags.profile, None).expect("a profile");
     let mut world = World::new::<Copying>(&flags).expect("a small heap");
     world.listen(Box::new(profiler.clone()));
-    let stay = world.enter(|m| {
+    let session = world.enter(|m| {
         m.frame(|m, [array]| {
             let _array = array.put::<MutArray<Node>>(m.alloc_array::<Node>(10, |_| None));
             m.collect(false);
         });
     });
-    stay.expect("room enough");
+    session.expect("room enough");
     let (profile, _) = profiler.finish(0.0);
     assert_eq!(profile.censuses[0].bands, [("MutArray<Node>".to_owned(), 96)]);
 }

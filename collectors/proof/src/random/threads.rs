@@ -5,7 +5,7 @@
 
 use super::difference::{agreed, caught, differ};
 use super::heap::Heap;
-use super::interpret::{End, Todo, stay};
+use super::interpret::{End, Todo, session};
 use super::program::{Op, Setting, decode, setting, size};
 use super::table::{Shared, Table};
 use gclab_core::collector::{Collector, MutatorKind};
@@ -143,6 +143,6 @@ fn one<M: MutatorKind>(world: &World<M>, program: &Threads, table: Table, ops: &
     let mut heap = Heap::new(&program.setting, world.collector());
     heap.table = Some(table);
     let mut todo = Todo { ops };
-    while stay(world, &mut heap, None, &mut todo) != End::Program {}
+    while session(world, &mut heap, None, &mut todo) != End::Program {}
     heap
 }
