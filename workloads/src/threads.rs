@@ -60,13 +60,13 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     fn world() -> World<KindOf<Copying>> {
-        let flags = Config {
+        let config = Config {
             capabilities: 2,
             max_heap: Some(Bytes(8 << 20)),
             reserve: Bytes(1 << 30),
             ..Config::default()
         };
-        World::new::<Copying>(&flags).expect("a small heap")
+        World::new::<Copying>(&config).expect("a small heap")
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Many threads in one heap, under every collector: their data are intact, whichever thread
 //! collects.
 
-use crate::basics::flags;
+use crate::basics::config;
 use gclab_collectors::{All, Copying};
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, KindOf};
@@ -54,13 +54,13 @@ macro_rules! under_every_collector {
 fn of_many<C: Collector>(capabilities: u32, area: usize) -> Config {
     Config {
         capabilities,
-        ..flags::<C>(area)
+        ..config::<C>(area)
     }
 }
 
 /// A world whose whole heap is checked after each collection.
-fn checked<C: Collector>(flags: &Config) -> World<KindOf<C>> {
-    let mut world = World::new::<C>(flags).expect("a small heap");
+fn checked<C: Collector>(config: &Config) -> World<KindOf<C>> {
+    let mut world = World::new::<C>(config).expect("a small heap");
     Checker::install(&mut world);
     world
 }
@@ -146,9 +146,9 @@ fn meet<M: MutatorKind>(m: &mut Mutator<'_, M>, barrier: &Barrier) {
 under_every_collector! {
     fn threads_do_not_see_each_other<C>() {
         for (capabilities, chunk, stress) in [(2, None, None), (4, None, None), (4, Some(4096), None), (3, None, Some(5)), (2, Some(4096), Some(1))] {
-            let flags = Config { chunk: chunk.map(Bytes), stress, ..of_many::<C>(capabilities, 16 << 10) };
+            let config = Config { chunk: chunk.map(Bytes), stress, ..of_many::<C>(capabilities, 16 << 10) };
             let rounds = if stress.is_some() { 12 } else { 200 };
-            let world = checked::<C>(&flags);
+            let world = checked::<C>(&config);
             all_at_once(&world, capabilities as usize, |m, _| busy(m, rounds));
             let statistics = world.finish();
             assert!(statistics.collections_count() > 5, "{} collections", statistics.collections_count());
@@ -338,8 +338,8 @@ under_every_collector! {
     }
 
     fn exhaustion_ends_only_the_thread_that_asked_for_too_much<C>() {
-        let flags = Config { max_heap: Some(Bytes(16 << 20)), ..of_many::<C>(3, 16 << 10) };
-        let world = checked::<C>(&flags);
+        let config = Config { max_heap: Some(Bytes(16 << 20)), ..of_many::<C>(3, 16 << 10) };
+        let world = checked::<C>(&config);
         let start = &Barrier::new(3);
         thread::scope(|s| {
             s.spawn(|| for _ in 0..3 {
@@ -361,8 +361,8 @@ under_every_collector! {
     }
 
     fn all_that_fill_the_heap_meet_its_end<C>() {
-        let flags = Config { max_heap: Some(Bytes(8 << 20)), ..of_many::<C>(2, 16 << 10) };
-        let world = World::new::<C>(&flags).expect("a small heap");
+        let config = Config { max_heap: Some(Bytes(8 << 20)), ..of_many::<C>(2, 16 << 10) };
+        let world = World::new::<C>(&config).expect("a small heap");
         thread::scope(|s| for _ in 0..2 {
             s.spawn(|| {
                 let result = world.enter(|m| m.frame(|m, [list]| {
@@ -569,11 +569,11 @@ under_every_collector! {
 /// Collections while four threads allocate at rates 1 : 2 : 4 : 8, a kibibyte being the unit of a
 /// round.
 fn collections_at_unequal_rates(chunk: usize) -> u64 {
-    let flags = Config {
+    let config = Config {
         chunk: Some(Bytes(chunk)),
         ..of_many::<Copying>(4, 64 << 10)
     };
-    let world = checked::<Copying>(&flags);
+    let world = checked::<Copying>(&config);
     let round = Barrier::new(4);
     all_at_once(&world, 4, |m, number| {
         for _ in 0..200 {

@@ -71,7 +71,7 @@ pub(super) fn run<C: Collector>(program: &Program) -> u64 {
 }
 
 fn world<C: Collector>(setting: &Setting) -> World<KindOf<C>> {
-    let mut world = World::new::<C>(&setting.flags::<C>()).unwrap_or_else(|error| differ(error.to_string()));
+    let mut world = World::new::<C>(&setting.config::<C>()).unwrap_or_else(|error| differ(error.to_string()));
     world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
     world
 }

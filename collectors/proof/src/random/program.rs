@@ -190,7 +190,7 @@ impl Default for Setting {
 
 impl Setting {
     /// The setting as configuration for collector `C`.
-    pub(super) fn flags<C: Collector>(&self) -> Config {
+    pub(super) fn config<C: Collector>(&self) -> Config {
         let (least, most) = C::DESCRIPTION.generations;
         Config {
             allocation_area: Bytes(self.area_blocks * 4096),
