@@ -1,7 +1,8 @@
 //! Evacuation: a slot's referent is copied, unless it has been, and the slot updated.
 //!
-//! Roots and remembered slots are evacuated here, and the slots that the loop of [`super::scavenge`]
-//! leaves: those whose referent does not go to the lane that the loop scavenges.
+//! Roots and remembered slots are evacuated here, and the slots that the loop of
+//! [`super::scavenge`] leaves: those whose referent does not go to the lane that the loop
+//! scavenges.
 
 use super::Copier;
 use super::copy::copy_closure;
