@@ -106,9 +106,10 @@ impl<A: Alloc> CapabilityData<A> {
     }
 }
 
-// SAFETY: a capability moves from a thread to the world when the thread's session ends, and to another
-// when that one's begins. In between it has no frames, and its other pointers lead into memory that
-// it owns (the remembered set) or that belongs to the heap it moves with (the state table).
+// SAFETY: a capability moves from a thread to the world when the thread's session ends, and to
+// another when that one's begins. In between it has no frames, and its other pointers lead into
+// memory that it owns (the remembered set) or that belongs to the heap it moves with (the state
+// table).
 unsafe impl<A: Send> Send for CapabilityData<A> {}
 
 /// A capability as its collector and its barrier see it: allocator, remembered set, number.

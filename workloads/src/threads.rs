@@ -27,7 +27,7 @@ pub(crate) fn enter_each<M: MutatorKind, R: Send>(
     threads: u64,
     session: impl Fn(&mut Mutator<'_, M>, u64) -> R + Sync,
 ) -> Result<Vec<R>, RunError> {
-    let stay = &stay;
+    let session = &session;
     std::thread::scope(|scope| {
         let start = |number| {
             let work = move || world.enter(|m| session(m, number));
@@ -60,13 +60,13 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     fn world() -> World<KindOf<Copying>> {
-        let flags = Config {
+        let config = Config {
             capabilities: 2,
             max_heap: Some(Bytes(8 << 20)),
             reserve: Bytes(1 << 30),
             ..Config::default()
         };
-        World::new::<Copying>(&flags).expect("a small heap")
+        World::new::<Copying>(&config).expect("a small heap")
     }
 
     #[test]

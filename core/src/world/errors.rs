@@ -25,8 +25,8 @@ pub struct Exhausted {
     pub cause: OutOfMemory,
 }
 
-/// The payload that unwinds a session whose heap is exhausted. Sessions in several worlds may be nested:
-/// each takes only its own.
+/// The payload that unwinds a session whose heap is exhausted. Sessions in several worlds may be
+/// nested: each takes only its own.
 pub(super) struct Leave {
     /// Address of the world, which stays where it is during a session.
     pub(super) world: usize,

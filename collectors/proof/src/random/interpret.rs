@@ -71,7 +71,7 @@ pub(super) fn run<C: Collector>(program: &Program) -> u64 {
 }
 
 fn world<C: Collector>(setting: &Setting) -> World<KindOf<C>> {
-    let mut world = World::new::<C>(&setting.flags::<C>()).unwrap_or_else(|error| differ(error.to_string()));
+    let mut world = World::new::<C>(&setting.config::<C>()).unwrap_or_else(|error| differ(error.to_string()));
     world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
     world
 }
@@ -144,7 +144,7 @@ impl Heap {
         while let Some(op) = todo.next() {
             self.ops += 1;
             match op {
-                Op::Session { heap } => return End::Session(heap),
+                Op::Switch { heap } => return End::Session(heap),
                 Op::Leave if locals.depth > 0 => return End::Leave,
                 Op::Enter if locals.depth < MAX_DEPTH => {
                     let other = other.as_mut().map(|(world, heap)| (*world, &mut **heap));

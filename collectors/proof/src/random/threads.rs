@@ -100,13 +100,13 @@ pub(super) fn outcome<C: Collector>(program: &Threads) -> Result<u64, String> {
 }
 
 fn run<C: Collector>(program: &Threads) -> u64 {
-    let flags = Config {
+    let config = Config {
         capabilities: program.capabilities,
         parallel_gc: program.parallel,
         load_balance: program.balance,
-        ..program.setting.flags::<C>()
+        ..program.setting.config::<C>()
     };
-    let mut world = World::new::<C>(&flags).unwrap_or_else(|error| differ(error.to_string()));
+    let mut world = World::new::<C>(&config).unwrap_or_else(|error| differ(error.to_string()));
     world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
     let made = world.enter(|m| Table::new(m, program.programs.len()));
     let (tables, words) = made.unwrap_or_else(|error| differ(error.to_string()));
