@@ -62,8 +62,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     }
 
     /// Runs `alloc`, which returns a new closure (or any other), and also returns a view of the
-    /// mutator, so that the closure can be stored somewhere at once: as [`Mutator::alloc_with`] does
-    /// for [`Mutator::alloc`], for every other function that allocates, as in
+    /// mutator, so that the closure can be stored somewhere at once. [`Mutator::alloc_with`] does
+    /// this for [`Mutator::alloc`]; this method serves every other function that allocates, as in
     /// `let (m, name) = m.with_view(|m| m.alloc_bytes(b"name"));`.
     #[inline(always)]
     pub fn with_view<'m, T: Closure>(
