@@ -21,7 +21,8 @@ pub struct Budgets {
 /// The table whose first heading begins with `heap`.
 ///
 /// # Panics
-/// If the page has no such table, or a cell of it is neither a ratio with an interval nor a failure.
+/// If the page has no such table, or a cell of it is neither a ratio with an interval nor a
+/// failure.
 pub fn budgets(page: &str) -> Budgets {
     let cells = |line: &str| -> Vec<String> {
         let cells = line.trim_matches('|').split('|');

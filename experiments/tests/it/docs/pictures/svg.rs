@@ -10,7 +10,7 @@ pub struct Picture {
     about: String,
 }
 
-/// A rectangle.
+/// A rectangle of the picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Rect {
     pub x: f64,
