@@ -1,9 +1,9 @@
 //! Pauses of the mutator: percentiles, and the whole distribution as a chart.
 //!
 //! The pauses of all good runs of a configuration are pooled: the percentiles are those of the
-//! pool, not means of percentiles. A percentile is an observed pause (nearest rank); 99.9 needs a
-//! thousand pauses. The longest pause estimates nothing, so its range over the runs is shown with
-//! it.
+//! pool, not means of percentiles. A percentile is an observed pause (nearest rank); 90 needs ten
+//! pauses, 99 a hundred, 99.9 a thousand. The longest pause is that of the pool, so that no
+//! percentile exceeds it. It estimates nothing, so the longest pause of each run is shown with it.
 
 use crate::chart::{Chart, Point, Series};
 use crate::maths::{Spread, nearest_rank};
@@ -26,7 +26,7 @@ pub(crate) struct PauseRow<'a> {
     /// Their percentiles in nanoseconds, in the order of [`PERCENTILES`].
     pub(crate) percentiles: Vec<Option<u64>>,
     /// The longest pause of each run, in seconds.
-    pub(crate) longest: Option<Spread>,
+    pub(crate) longest_of_runs: Option<Spread>,
     /// All pauses, sorted, in nanoseconds.
     pub(crate) sorted: Vec<u64>,
 }
@@ -40,7 +40,7 @@ pub(crate) fn pause_rows<'a>(work: &'a Work<'a>) -> Vec<PauseRow<'a>> {
             group,
             count: sorted.len(),
             percentiles,
-            longest: group.spread(&metric::MAX_PAUSE),
+            longest_of_runs: group.spread(&metric::MAX_PAUSE),
             sorted,
         }
     });
@@ -48,8 +48,8 @@ pub(crate) fn pause_rows<'a>(work: &'a Work<'a>) -> Vec<PauseRow<'a>> {
 }
 
 /// The distributions of some configurations in one chart: the length of pauses against the share of
-/// pauses that are not longer.
-pub(crate) fn distribution(title: &str, summary: &Summary<'_>, rows: &[&PauseRow<'_>]) -> Chart {
+/// pauses that are not longer; `about` is the workload.
+pub(crate) fn distribution(about: &str, title: &str, summary: &Summary<'_>, rows: &[&PauseRow<'_>]) -> Chart {
     let series: Vec<Series> = rows
         .iter()
         .map(|row| Series {
@@ -72,6 +72,7 @@ pub(crate) fn distribution(title: &str, summary: &Summary<'_>, rows: &[&PauseRow
     let ticks = ticks.into_iter().filter(|(x, _)| *x <= most as f64 + 1.0);
     Chart {
         title: title.to_owned(),
+        about: about.to_owned(),
         x_label: "share of pauses at most this long".to_owned(),
         x_ticks: ticks.map(|(x, text)| (x, text.to_owned())).collect(),
         x_log: true,

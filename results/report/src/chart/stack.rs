@@ -65,8 +65,10 @@ impl Stack {
     /// The chart as one `<svg>` element.
     pub(crate) fn svg(&self) -> String {
         let title = escape(&self.title);
+        let bands: Vec<&str> = self.bands.iter().rev().map(|band| band.name.as_str()).collect();
+        let bands = escape(&format!("From the top to the bottom: {}", bands.join(", ")));
         let mut svg = format!(
-            r#"<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="11"><title>{title}</title><text x="4" y="14" font-size="12.5" font-weight="600" fill="currentColor">{title}</text>"#
+            r#"<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="11"><title>{title}</title><desc>{bands}</desc><text x="4" y="14" font-size="12.5" font-weight="600" fill="currentColor">{title}</text>"#
         );
         let edges = self.edges();
         let most = edges.iter().flatten().copied().fold(0.0, f64::max);
