@@ -1,11 +1,11 @@
-//! Memory over time: mapped memory after each collection of one run, and live data after each
-//! collection of all generations.
+//! Memory over time: mapped memory after each collection of one run, and live data after each major
+//! collection.
 //!
 //! Each collector has a chart, all at the same setting: that of the fastest configuration if most
 //! collectors have a good run there, else the first one at which most have. The run is the first
 //! good one. Runs of one configuration differ in time, so a mean of their curves would be the curve
-//! of no run. A value holds until the next collection, so lines have steps. After a collection of
-//! some generations the live data of the others contain garbage, so these values are not drawn.
+//! of no run. A value holds until the next collection, so lines have steps. After a minor collection
+//! the live data of older generations contain garbage, so these values are not drawn.
 
 use crate::analysis::answers::answers;
 use crate::analysis::panels::by_other_axes;
@@ -20,7 +20,7 @@ use gclab_results::{Axis, Pause};
 const POINTS: usize = 160;
 
 /// The lines of a chart, in the order of their styles.
-pub(crate) const LINES: [&str; 2] = ["in use", "live, after a collection of all generations"];
+pub(crate) const LINES: [&str; 2] = ["in use", "live, after a major collection"];
 
 /// The setting of the charts of a workload, and the charts; none where no run has these figures.
 pub(crate) fn timelines(summary: &Summary<'_>, work: &Work<'_>) -> (String, Vec<Chart>) {

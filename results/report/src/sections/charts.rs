@@ -133,8 +133,8 @@ pub(super) fn timelines(summary: &Summary<'_>) -> Option<Section> {
     }
     let note = "One run of each collector at the same setting, where most collectors have a good run: that of the \
          fastest configuration if it is one of these. Lines show the memory as it was after each collection; during a \
-         collection a heap may be larger. Dots are live data after collections of all generations; after others, live \
-         data contain garbage that was not looked for.";
+         collection a heap may be larger. Dots are live data after major collections; after others, live data \
+         contain garbage that was not looked for.";
     let lines = timeline::LINES.iter().map(|&name| name.to_owned());
     let mut parts = vec![Part::Note(note.to_owned()), Part::Legend(lines.enumerate().collect())];
     parts.extend(charts);

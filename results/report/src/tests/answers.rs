@@ -352,8 +352,7 @@ fn times_without_digits_do_not_end_the_report() {
     }
 }
 
-/// Memory holds until the next collection, live data are known after collections of all generations
-/// only, and all charts have the time axis of the longest run.
+/// Memory holds until the next collection, live data are known after major collections only, and all charts have the time axis of the longest run.
 #[test]
 fn memory_over_time_has_steps_and_one_axis() {
     let mut runs = timed(&small(), 0.02, |run| if run.flags["A"] == "4m" { 1.0 } else { 2.0 });
