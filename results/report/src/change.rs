@@ -3,9 +3,10 @@
 //! Everything is on logarithms: figures are positive, their noise is a share of them, and a ratio
 //! and its inverse then weigh the same. The estimate is the ratio of the geometric means.
 //!
-//! Where both samples have the same rounds (*blocks* of the design), runs are compared in pairs: the
-//! disturbance of a round falls on both and cancels. The interval is Student's t on the differences
-//! of the logarithms, with n - 1 degrees of freedom. Other samples have Welch's interval.
+//! Where both samples have the same rounds (*blocks* of the design), runs are compared in pairs:
+//! the disturbance of a round falls on both and cancels. The interval is Student's t on the
+//! differences of the logarithms, with n - 1 degrees of freedom. Other samples have Welch's
+//! interval.
 
 use crate::maths::{Interval, RUNS_FOR_INTERVAL};
 use crate::student::quantile;

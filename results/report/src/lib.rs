@@ -3,8 +3,8 @@
 //! Everything follows from the records of [`gclab_results`]; nothing here runs a program. From the
 //! ground up:
 //!
-//! - `student`, `maths`, `change`, `power`, `metric` and `summary`: formulas, the figures of a run, runs by
-//!   configuration;
+//! - `student`, `maths`, `change`, `power`, `metric` and `summary`: formulas, the figures of a run,
+//!   runs by configuration;
 //! - `format` and `chart`: figures as text, and charts as SVG;
 //! - `analysis`: the answers of the runs (which collector is fastest, which is best at which heap
 //!   size, whether parallel collection pays, whether a change made anything slower);

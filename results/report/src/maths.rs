@@ -55,7 +55,8 @@ impl Interval {
 }
 
 impl Spread {
-    /// Describes the values among these that are numbers below [`MOST`]; `None` when there are none.
+    /// Describes the values among these that are numbers below [`MOST`]; `None` when there are
+    /// none.
     pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
         let mut sorted: Vec<f64> = values.into_iter().filter(|v| v.abs() < MOST).collect();
         sorted.sort_by(f64::total_cmp);
@@ -87,8 +88,8 @@ impl Spread {
 /// The 95 % interval of a mean from the standard deviation of `n` values.
 ///
 /// No figure of a run is negative, and times are skewed to the right. So the interval is that of
-/// the mean's logarithm, whose standard error is s / (Y √n) (delta method): Y · exp(∓ t s / (Y √n)).
-/// A mean of 0 has the interval from 0 to 0. `None` if an end is no number.
+/// the mean's logarithm, whose standard error is s / (Y √n) (delta method): Y · exp(∓ t s / (Y
+/// √n)). A mean of 0 has the interval from 0 to 0. `None` if an end is no number.
 fn interval_of_mean(mean: f64, deviation: f64, n: usize) -> Option<Interval> {
     let relative = if deviation == 0.0 { 0.0 } else { deviation / mean };
     let factor = (quantile_975((n - 1) as f64) * relative / (n as f64).sqrt()).exp();
@@ -178,8 +179,8 @@ pub(crate) fn ratio_of_means(base: &Spread, new: &Spread) -> Option<Ratio> {
                 .max(0.0)
                 .sqrt();
             Some(Interval {
-                // A new mean that cannot be told from 0 puts the lower end below 0, and no figure is
-                // negative.
+                // A new mean that cannot be told from 0 puts the lower end below 0, and no figure
+                // is negative.
                 low: ((product - root) / denominator).max(0.0),
                 high: (product + root) / denominator,
             })

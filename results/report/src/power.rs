@@ -2,12 +2,12 @@
 //!
 //! Two means differ by a share `d` (0.05 is 5 %). With `n` runs of each, the 95 % interval of their
 //! ratio excludes 1 in four of five experiments if (t + z)² v ≤ n ln(1 + d)². There v is the sum of
-//! the squared coefficients of variation, t the 97.5 % quantile of Student's t with n - 1 degrees of
-//! freedom (as in the intervals of reports), and z = 0.84 the 80 % quantile of the normal
-//! distribution. Source: Cohen, "Statistical Power Analysis" (1988), chapter 2, on logarithms.
-//! The spread of a few runs is itself uncertain, so the number is an order of size.
+//! the squared coefficients of variation, t the 97.5 % quantile of Student's t with n - 1 degrees
+//! of freedom (as in the intervals of reports), and z = 0.84 the 80 % quantile of the normal
+//! distribution. Source: Cohen, "Statistical Power Analysis" (1988), chapter 2, on logarithms. The
+//! spread of a few runs is itself uncertain, so the number is an order of size.
 
-use crate::maths::{RUNS_FOR_INTERVAL, Spread};
+use crate::maths::{RUNS_FOR_INTERVAL, Ratio, Spread};
 use crate::student::quantile_975;
 
 /// The 80 % quantile of the normal distribution: four of five experiments show the difference.
@@ -74,9 +74,23 @@ pub(crate) fn advice(variance: Option<f64>, ratio: f64, runs: usize) -> String {
     }
 }
 
+/// The verdict on two times whose ratio may be noise: `the same within 5 %` if the whole interval
+/// says so, else that these runs cannot tell, with the [`advice`].
+pub(crate) fn verdict(variance: Option<f64>, ratio: Option<&Ratio>) -> String {
+    let near = 1.0 + LEAST;
+    match ratio {
+        Some(Ratio { ci95: Some(ci), .. }) if ci.low >= 1.0 / near && ci.high <= near => {
+            format!("the same within {:.0} %", LEAST * 100.0)
+        }
+        Some(ratio) => format!("cannot tell; {}", advice(variance, ratio.estimate, ratio.runs)),
+        None => "cannot tell".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::maths::Interval;
 
     /// For many runs t is 1.96, and n = 7.85 v / ln(1 + d)². Two samples with a coefficient of
     /// variation of 10 % and a difference of 5 %: 7.849 · 0.02 / 0.00238 = 65.9; t adds two.
@@ -114,6 +128,13 @@ mod tests {
         assert_eq!(difference_of(1.001), 0.05);
         assert_eq!(advice(None, 1.2, 2), "at least 3 runs of each are needed to say more");
         assert!(advice(Some(0.02), 1.01, 3).starts_with("about 68 runs of each would show a difference of 5 %"));
+        let ratio = |low: f64, high: f64| Ratio {
+            estimate: 1.0,
+            ci95: Some(Interval { low, high }),
+            runs: 4,
+        };
+        assert_eq!(verdict(Some(0.02), Some(&ratio(0.97, 1.04))), "the same within 5 %");
+        assert!(verdict(Some(0.02), Some(&ratio(0.97, 1.06))).starts_with("cannot tell; about 68 runs"));
         assert!(advice(Some(0.0001), 1.3, 5).starts_with("a difference of 20 % would probably have been seen"));
     }
 }

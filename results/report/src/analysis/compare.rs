@@ -1,11 +1,11 @@
 //! Is the new one slower? Compares two results folders, configuration by configuration.
 //!
 //! A change counts only if it is large enough (the threshold) *and* the interval of the ratio
-//! excludes 1: either condition alone raises false alarms. A figure is the *same* if its interval of
-//! 90 % lies within the threshold on both sides of 1 (two one-sided tests of 5 % each: Schuirmann,
-//! 1987). Everything else is *unclear*: more runs are needed, and the least change that would have
-//! been seen says how many. One in twenty intervals misses by design, so with many figures a finding
-//! must be repeated before it is believed.
+//! excludes 1: either condition alone raises false alarms. A figure is the *same* if its interval
+//! of 90 % lies within the threshold on both sides of 1 (two one-sided tests of 5 % each:
+//! Schuirmann, 1987). Everything else is *unclear*: more runs are needed, and the least change that
+//! would have been seen says how many. One in twenty intervals misses by design, so with many
+//! figures a finding must be repeated before it is believed.
 //!
 //! Memory in use is counted in megablocks. So a change of the peak must also exceed one of them.
 
@@ -16,7 +16,8 @@ use gclab_results::{Configuration, ResultsDir, RunRecord};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// A change of the peak up to this many bytes does not count: one megablock, and a byte for rounding.
+/// A change of the peak up to this many bytes does not count: one megablock, and a byte for
+/// rounding.
 const PEAK_SLACK: f64 = 1_048_577.0;
 
 /// The judgement on a figure or a configuration, in the order of interest to a reader.
@@ -52,8 +53,8 @@ impl Verdict {
         matches!(self, Verdict::Worse | Verdict::Better)
     }
 
-    /// The verdict on several figures together: worse if one is, better if one is and none is worse,
-    /// the same if all are.
+    /// The verdict on several figures together: worse if one is, better if one is and none is
+    /// worse, the same if all are.
     pub(crate) fn of_all(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
         verdicts.into_iter().min().unwrap_or(Verdict::Unclear)
     }

@@ -1,5 +1,5 @@
-//! The charts of a workload: total time, time in the collector, time in the mutator and peak memory,
-//! against the swept flags.
+//! The charts of a workload: total time, time in the collector, time in the mutator and peak
+//! memory, against the swept flags.
 //!
 //! The axis with the most values lies horizontally (numbers first). Each combination of values of
 //! the other axes has a row of charts (small multiples). Charts in one column share their scale, so

@@ -4,8 +4,8 @@
 //! Each collector has a chart, all at the same setting: that of the fastest configuration if most
 //! collectors have a good run there, else the first one at which most have. The run is the first
 //! good one. Runs of one configuration differ in time, so a mean of their curves would be the curve
-//! of no run. A value holds until the next collection, so lines have steps. After a minor collection
-//! the live data of older generations contain garbage, so these values are not drawn.
+//! of no run. A value holds until the next collection, so lines have steps. After a minor
+//! collection the live data of older generations contain garbage, so these values are not drawn.
 
 use crate::analysis::answers::answers;
 use crate::analysis::panels::by_other_axes;

@@ -17,8 +17,8 @@ const LINE: f64 = 15.0;
 /// The breadth of a letter of 11 pixels, about.
 const LETTER: f64 = 6.2;
 const BOTTOM: f64 = 44.0;
-/// Points of several series at the same place are drawn side by side, this many pixels apart, if the
-/// axis has no numbers.
+/// Points of several series at the same place are drawn side by side, this many pixels apart, if
+/// the axis has no numbers.
 const DODGE: f64 = 5.0;
 /// The most points that the description of a chart names.
 const DESCRIBED: usize = 60;
@@ -165,8 +165,8 @@ impl Chart {
         }
     }
 
-    /// Whether points of several series can overlap. On an axis of numbers they may: a point that is
-    /// moved aside would stand at another number.
+    /// Whether points of several series can overlap. On an axis of numbers they may: a point that
+    /// is moved aside would stand at another number.
     fn side_by_side(&self) -> bool {
         let marked = self.series.iter().filter(|s| s.marks);
         marked.clone().count() > 1 && marked.clone().any(|s| s.points.len() > 1) && marked.clone().all(|s| !s.joined)

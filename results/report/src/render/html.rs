@@ -334,7 +334,8 @@ impl Page {
     }
 }
 
-/// Whether a section has a place of its own on the page. The tables of workloads are one table there.
+/// Whether a section has a place of its own on the page. The tables of workloads are one table
+/// there.
 fn is_on_page(section: &Section) -> bool {
     !section.topic.is_answer() && section.topic != Topic::Workloads
 }

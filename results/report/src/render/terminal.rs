@@ -110,8 +110,8 @@ fn workloads(text: &mut String, report: &Report, width: Option<usize>) {
     }
 }
 
-/// The table with as many columns of figures as fit, and the titles of the others. If not all fit with
-/// their ranges, only the first one has its range.
+/// The table with as many columns of figures as fit, and the titles of the others. If not all fit
+/// with their ranges, only the first one has its range.
 fn table_within(table: &Table, width: Option<usize>) -> (String, Vec<String>) {
     let mut shown: Vec<usize> = (0..table.columns.len())
         .filter(|at| !table.columns[*at].wide_only)

@@ -1,6 +1,6 @@
 //! The sections that answer the experiment's question.
 
-use crate::analysis::answers::{Alternative, Answer, Best, answers, headline, knees, overall as over_all_workloads};
+use crate::analysis::answers::{Answer, Best, answers, headline, knees, overall as over_all_workloads};
 use crate::analysis::facts::is_failure;
 use crate::analysis::memory::{self, Budget, Budgets, Standing};
 use crate::analysis::panels::split_axes;
@@ -211,10 +211,14 @@ pub(super) fn best(summary: &Summary<'_>, dir: &ResultsDir) -> Option<Section> {
     };
     let mut parts = Vec::new();
     if !answers.is_empty() && !alone {
-        let mut note = "Times are means with their 95 % intervals, and ratios are over the fastest mean (intervals by \
-             Fieller). Where an interval contains 1 these runs cannot tell which is faster. Memory and pauses are medians \
-             (least–greatest run). The best of many settings looks a little better than it is."
-            .to_owned();
+        let mut note = if answers.iter().any(|answer| answer.fastest.is_some()) {
+            "Times are means with their 95 % intervals, and ratios are over the fastest mean (intervals by Fieller). Where \
+             an interval contains 1, the lead may be noise. Memory and pauses are medians (least–greatest run). The best of \
+             many settings looks a little better than it is."
+        } else {
+            "Memory and pauses are medians (least–greatest run)."
+        }
+        .to_owned();
         if dir.all_runs().any(is_failure) {
             note.push_str(" Configurations with a failed run take no part.");
         }
@@ -228,36 +232,56 @@ pub(super) fn best(summary: &Summary<'_>, dir: &ResultsDir) -> Option<Section> {
 }
 
 fn best_table(summary: &Summary<'_>, answers: &[Answer<'_>]) -> Table {
-    let time = summary.time_metric().title;
-    let columns = [
-        "Workload",
-        &format!("Fastest ({time} time), and the others at their best"),
-        "Least memory",
-        "Smallest max pause",
-    ];
+    let is_timed = answers.iter().any(|answer| answer.fastest.is_some());
+    let fastest = format!(
+        "Fastest ({} time), and the others at their best",
+        summary.time_metric().title
+    );
+    let titles = ["Workload", &fastest, "Least memory", "Smallest max pause"];
     let label = |best: &Best<'_>| best.group.label(&summary.axes);
-    let other = |other: &Alternative<'_>, name: String| (name, other.text());
     let row = |answer: &Answer<'_>| {
-        let mut times: Vec<(String, String)> = Vec::new();
-        if let Some(fastest) = &answer.fastest {
-            times.push((label(fastest), mean_and_interval(fastest.metric, &fastest.spread)));
-        }
-        let alternatives = answer.alternatives.iter();
-        times.extend(alternatives.map(|alternative| other(alternative, label(&alternative.best))));
-        let slowest = answer.slowest.iter();
-        times.extend(slowest.map(|slowest| other(slowest, format!("slowest: {}", label(&slowest.best)))));
-        vec![
+        [
             Cell::strong(&answer.work.title),
-            Cell::Pairs(times),
+            Cell::Pairs(times_of(answer, label)),
             Cell::Pairs(tied(&answer.least_memory, label)),
             Cell::Pairs(tied(&answer.smallest_pause, label)),
         ]
     };
+    // In an open loop no time depends on the collector.
+    let shown = |place: &usize| is_timed || *place != 1;
+    let keep = |row: [Cell; 4]| {
+        row.into_iter()
+            .enumerate()
+            .filter(|(place, _)| shown(place))
+            .map(|(_, cell)| cell)
+            .collect()
+    };
     Table {
         look: Look::Answers,
-        columns: columns.map(Column::words).to_vec(),
-        rows: answers.iter().map(row).collect(),
+        columns: (0..titles.len())
+            .filter(shown)
+            .map(|place| Column::words(titles[place]))
+            .collect(),
+        rows: answers.iter().map(row).map(keep).collect(),
     }
+}
+
+/// The fastest configuration, the other collectors at their best, and the slowest one, each with
+/// its time or its ratio.
+fn times_of(answer: &Answer<'_>, label: impl Fn(&Best<'_>) -> String) -> Vec<(String, String)> {
+    let fastest = answer
+        .fastest
+        .iter()
+        .map(|best| (label(best), mean_and_interval(best.metric, &best.spread)));
+    let others = answer
+        .alternatives
+        .iter()
+        .map(|other| (label(&other.best), other.text()));
+    let slowest = answer
+        .slowest
+        .iter()
+        .map(|slowest| (format!("slowest: {}", label(&slowest.best)), slowest.text()));
+    fastest.chain(others).chain(slowest).collect()
 }
 
 /// The configurations that share a figure, and the figure.

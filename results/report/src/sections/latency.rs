@@ -66,17 +66,23 @@ fn charts(summary: &Summary<'_>, work: &Work<'_>, rows: &[LatencyRow<'_>]) -> Ve
 fn table(summary: &Summary<'_>, rows: &[LatencyRow<'_>]) -> Table {
     let mut columns = word_columns(summary);
     columns.push(Column::figures("requests"));
+    let known: Vec<usize> = (0..PERCENTILES.len())
+        .filter(|&at| rows.iter().any(|row| row.percentiles[at].is_some()))
+        .collect();
     columns.extend(
-        PERCENTILES
+        known
             .iter()
-            .map(|(percent, _)| Column::figures(format!("{percent} % ms"))),
+            .map(|&at| Column::figures(format!("{} % ms", PERCENTILES[at].0))),
     );
     columns.push(Column::figures("longest ms"));
     let row = |row: &LatencyRow<'_>| {
         let mut cells = word_cells(summary, row.group);
         cells.push(Cell::number(row.requests.to_string(), row.requests as f64));
-        let percentiles = PERCENTILES.iter().zip(&row.percentiles);
-        cells.extend(percentiles.map(|((_, metric), spread)| Cell::Figure(*metric, *spread)));
+        cells.extend(
+            known
+                .iter()
+                .map(|&at| Cell::Figure(PERCENTILES[at].1, row.percentiles[at])),
+        );
         cells.push(Cell::Figure(metric::LATENCY_MAX, row.longest));
         cells
     };

@@ -1,5 +1,5 @@
-//! The answers follow from what was swept, are the same in all formats, and claim nothing that may be
-//! noise.
+//! The answers follow from what was swept, are the same in all formats, and claim nothing that may
+//! be noise.
 
 use super::synthetic::{self, Experiment, Noise, fail, fixture, profiled, small, write};
 use crate::analysis::answers::{answers, knees, latency_rows, overall};
@@ -113,10 +113,7 @@ fn noise_is_no_answer() {
     let (_parent, dir) = folder(&experiment, &runs);
     let text = markdown(std::slice::from_ref(&dir));
     assert!(text.contains("these runs cannot tell whether A matters"), "{text}");
-    assert!(
-        text.contains("these runs cannot tell which is faster; about "),
-        "{text}"
-    );
+    assert!(text.contains(" as long: cannot tell; about "), "{text}");
     assert!(text.contains(" runs of each would show a difference of "), "{text}");
     let few: Vec<RunRecord> = runs.into_iter().filter(|run| run.round < 2).collect();
     let (_parent, dir) = folder(&experiment, &few);
@@ -352,7 +349,8 @@ fn times_without_digits_do_not_end_the_report() {
     }
 }
 
-/// Memory holds until the next collection, live data are known after major collections only, and all charts have the time axis of the longest run.
+/// Memory holds until the next collection, live data are known after major collections only, and
+/// all charts have the time axis of the longest run.
 #[test]
 fn memory_over_time_has_steps_and_one_axis() {
     let mut runs = timed(&small(), 0.02, |run| if run.flags["A"] == "4m" { 1.0 } else { 2.0 });

@@ -1,10 +1,11 @@
 //! The best configuration of each workload, and by how much it is better.
 //!
-//! The fastest configuration has the least mean time, and each other collector at *its* best setting
-//! has the ratio of its mean time to that: values and ratios are of one kind. Whether a difference
-//! means anything follows from the interval of the ratio. Choosing the best of many settings
-//! flatters the winner a little; with few runs and many settings the interval is too narrow rather
-//! than too wide, which the report says. A configuration with a failed run cannot be best.
+//! The fastest configuration has the least mean time, and each other collector at *its* best
+//! setting has the ratio of its mean time to that: values and ratios are of one kind. Whether a
+//! difference means anything follows from the interval of the ratio. Choosing the best of many
+//! settings flatters the winner a little; with few runs and many settings the interval is too
+//! narrow rather than too wide, which the report says. A configuration with a failed run cannot be
+//! best.
 
 use crate::format::{self, counted, list};
 use crate::maths::{Ratio, Spread, ratio_of_means};
@@ -69,19 +70,18 @@ impl Alternative<'_> {
         self.ratio?.differs()
     }
 
-    /// The ratio and the verdict on it, e.g. `1.32× (1.28–1.36)` or `1.03× (0.95–1.12): cannot
-    /// tell`.
+    /// The ratio and the verdict on it if it may be noise, e.g. `1.32× (1.28–1.36)` or
+    /// `1.03× (0.95–1.12): cannot tell; ...`.
     pub(crate) fn text(&self) -> String {
         let ratio = format::ratio_or_absent(self.ratio.as_ref());
         match self.differs() {
             Some(true) => ratio,
-            _ => format!("{ratio}: cannot tell; {}", self.more_runs()),
+            _ => format!("{ratio}: {}", self.verdict()),
         }
     }
 
-    fn more_runs(&self) -> String {
-        let runs = self.ratio.map_or(0, |ratio| ratio.runs);
-        power::advice(self.variance, self.ratio.map_or(1.0, |ratio| ratio.estimate), runs)
+    fn verdict(&self) -> String {
+        power::verdict(self.variance, self.ratio.as_ref())
     }
 }
 
@@ -238,19 +238,19 @@ fn wins(timed: &[(&Answer<'_>, &Best<'_>)], contested: &[(&Answer<'_>, &Alternat
     ]
 }
 
-/// The workloads whose fastest collector is not certain, and the runs that it would take.
+/// The workloads whose fastest collector is not certain, each with the verdict.
 fn uncertain(contested: &[(&Answer<'_>, &Alternative<'_>)]) -> Option<String> {
     let mut parts: Vec<(String, Vec<&str>)> = Vec::new();
     for (answer, next) in contested.iter().filter(|(_, next)| next.differs() != Some(true)) {
-        let advice = next.more_runs();
-        match parts.iter_mut().find(|(known, _)| *known == advice) {
+        let verdict = next.verdict();
+        match parts.iter_mut().find(|(known, _)| *known == verdict) {
             Some((_, works)) => works.push(&answer.work.title),
-            None => parts.push((advice, vec![&answer.work.title])),
+            None => parts.push((verdict, vec![&answer.work.title])),
         }
     }
     let parts: Vec<String> = parts
         .iter()
-        .map(|(advice, works)| format!("{} ({advice})", list(works)))
+        .map(|(verdict, works)| format!("On {}: {verdict}.", list(works)))
         .collect();
-    (!parts.is_empty()).then(|| format!("These runs cannot tell for {}.", parts.join("; ")))
+    (!parts.is_empty()).then(|| parts.join(" "))
 }

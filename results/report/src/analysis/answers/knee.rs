@@ -1,10 +1,10 @@
 //! One flag with numbers was swept: from which value on does it not matter?
 //!
 //! Each contender (a collector with the other swept flags) has a curve: its time at each value over
-//! that at its best value, as a geometric mean over the workloads. A value is *worse* if its ratio is
-//! [`NEAR`] or more and the whole interval lies above 1. The *knee* is the first value after the last worse one below
-//! the best value. Without a worse value the flag either makes no difference (all intervals end
-//! below [`NEAR`]), or the runs cannot tell.
+//! that at its best value, as a geometric mean over the workloads. A value is *worse* if its ratio
+//! is [`NEAR`] or more and the whole interval lies above 1. The *knee* is the first value after the
+//! last worse one below the best value. Without a worse value the flag either makes no difference
+//! (all intervals end below [`NEAR`]), or the runs cannot tell.
 
 use super::settings::{Setting, least, settings};
 use crate::analysis::panels::split_axes;

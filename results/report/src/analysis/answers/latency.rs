@@ -1,7 +1,7 @@
 //! Latency of requests: its percentiles, and which settings answer within which time.
 //!
-//! Percentiles of several runs are not pooled: a figure is the median of the runs with the least and
-//! the greatest. A setting answers *within* a time if every one of its runs does. The times are
+//! Percentiles of several runs are not pooled: a figure is the median of the runs with the least
+//! and the greatest. A setting answers *within* a time if every one of its runs does. The times are
 //! round (1, 2 or 5 times a power of ten): the least one that any setting keeps, and the least one
 //! that all of them keep.
 
@@ -51,8 +51,8 @@ pub(crate) fn rows<'a>(work: &'a Work<'a>) -> Vec<LatencyRow<'a>> {
     work.groups.iter().filter_map(row).collect()
 }
 
-/// The percentiles of some configurations in one chart, against the share of slower requests; `about`
-/// is the workload.
+/// The percentiles of some configurations in one chart, against the share of slower requests;
+/// `about` is the workload.
 pub(crate) fn chart(about: &str, title: &str, summary: &Summary<'_>, rows: &[&LatencyRow<'_>]) -> Chart {
     let series = rows.iter().map(|row| {
         let label = row.group.label(&summary.axes);
@@ -91,7 +91,7 @@ pub(crate) fn chart(about: &str, title: &str, summary: &Summary<'_>, rows: &[&La
     Chart {
         title: title.to_owned(),
         about: about.to_owned(),
-        x_label: "share of the requests that were answered in at most this time".to_owned(),
+        x_label: "share of requests answered within this time".to_owned(),
         x_ticks: ticks
             .map(|(percent, _)| (share(*percent), format!("{percent}%")))
             .collect(),
@@ -164,11 +164,8 @@ fn lead(metric: &Metric, best: &(String, Spread), next: &(String, Spread)) -> St
         return format!("{said}; {against}.");
     }
     let variance = power::log_variance(&best.1).zip(power::log_variance(&next.1));
-    format!(
-        "{said}, but these runs cannot tell it from {}: {}.",
-        next.0,
-        power::advice(variance.map(|(a, b)| a + b), ratio.estimate, ratio.runs)
-    )
+    let verdict = power::verdict(variance.map(|(a, b)| a + b), Some(&ratio));
+    format!("{said}; {against}: {verdict}.")
 }
 
 fn shortlist(names: &[&str]) -> String {

@@ -17,7 +17,7 @@ mod latency;
 mod overall;
 mod settings;
 
-pub(crate) use best::{Alternative, Answer, Best, answers, headline};
+pub(crate) use best::{Answer, Best, answers, headline};
 pub(crate) use knee::knees;
 pub(crate) use latency::{
     LatencyRow, PERCENTILES, chart as latency_chart, rows as latency_rows, sentence as latency_sentence,

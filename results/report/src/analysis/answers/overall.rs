@@ -119,10 +119,7 @@ impl<'a> Overall<'a> {
             return format!("{said}.");
         }
         let variance = setting.variance_over(self.base(), self.time);
-        format!(
-            "{said}: these runs cannot tell which is faster; {}.",
-            power::advice(variance, ratio.estimate, ratio.runs)
-        )
+        format!("{said}: {}.", power::verdict(variance, Some(ratio)))
     }
 
     fn title(&self) -> String {
