@@ -1,5 +1,5 @@
 //! Memory over time: mapped memory after each collection of one run, and live data after each major
-//! collection.
+//! collection, without the collection at its end.
 //!
 //! Each collector has a chart, all at the same setting: that of the fastest configuration if most
 //! collectors have a good run there, else the first one at which most have. The run is the first
@@ -61,7 +61,7 @@ fn timeline(group: &Group<'_>) -> Option<Chart> {
         .as_ref()?
         .collections
         .iter()
-        .filter(|pause| pause.in_use_bytes.is_some())
+        .filter(|pause| pause.in_use_bytes.is_some() && pause.cause.as_deref() != Some("final"))
         .collect();
     if pauses.len() < 2 {
         return None;
