@@ -9,6 +9,7 @@ use crate::chart::{Chart, Point, Series};
 use crate::maths::{Spread, nearest_rank};
 use crate::metric;
 use crate::summary::{Group, Summary, Work};
+use gclab_results::{Pauses, RunStats};
 
 /// The percentiles of the table.
 pub(crate) const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
@@ -27,24 +28,50 @@ pub(crate) struct PauseRow<'a> {
     pub(crate) percentiles: Vec<Option<u64>>,
     /// The longest pause of each run, in seconds.
     pub(crate) longest_of_runs: Option<Spread>,
-    /// All pauses, sorted, in nanoseconds.
+    /// The longest pause of all runs, in nanoseconds.
+    pub(crate) longest: Option<u64>,
+    /// All pauses, sorted, in nanoseconds. Empty if a run had too many to record them singly.
     pub(crate) sorted: Vec<u64>,
 }
 
 /// The configurations of a workload that recorded pauses.
 pub(crate) fn pause_rows<'a>(work: &'a Work<'a>) -> Vec<PauseRow<'a>> {
     let rows = work.groups.iter().map(|group| {
+        if let Some(row) = summarised(group) {
+            return row;
+        }
         let sorted = group.pauses();
-        let percentiles = PERCENTILES.iter().map(|&p| nearest_rank(&sorted, p)).collect();
         PauseRow {
             group,
             count: sorted.len(),
-            percentiles,
+            percentiles: PERCENTILES.iter().map(|&p| nearest_rank(&sorted, p)).collect(),
             longest_of_runs: group.spread(&metric::MAX_PAUSE),
+            longest: sorted.last().copied(),
             sorted,
         }
     });
     rows.filter(|row| row.count > 0).collect()
+}
+
+/// The pauses of a configuration of which a run has no single pauses: each percentile is the median
+/// of those of the runs. `None` if all runs have single pauses.
+fn summarised<'a>(group: &'a Group<'a>) -> Option<PauseRow<'a>> {
+    let stats: Vec<&RunStats> = group.ok().filter_map(|run| run.stats.as_ref()).collect();
+    stats.iter().find(|stats| stats.collections_absent.is_some())?;
+    let pauses: Vec<&Pauses> = stats.iter().map(|stats| stats.pauses.as_ref()).collect::<Option<_>>()?;
+    let of: [fn(&Pauses) -> Option<u64>; 4] = [|p| p.p50_ns, |p| p.p90_ns, |p| p.p99_ns, |p| p.p99_9_ns];
+    let percentile = |of: fn(&Pauses) -> Option<u64>| {
+        let of_runs: Option<Vec<f64>> = pauses.iter().map(|pauses| Some(of(pauses)? as f64)).collect();
+        Some(Spread::of(of_runs?)?.median.round() as u64)
+    };
+    Some(PauseRow {
+        group,
+        count: pauses.iter().map(|pauses| pauses.count as usize).sum(),
+        percentiles: of.into_iter().map(percentile).collect(),
+        longest_of_runs: group.spread(&metric::MAX_PAUSE),
+        longest: pauses.iter().filter_map(|pauses| pauses.max_ns).max(),
+        sorted: Vec::new(),
+    })
 }
 
 /// The distributions of some configurations in one chart: the length of pauses against the share of
@@ -52,6 +79,7 @@ pub(crate) fn pause_rows<'a>(work: &'a Work<'a>) -> Vec<PauseRow<'a>> {
 pub(crate) fn distribution(about: &str, title: &str, summary: &Summary<'_>, rows: &[&PauseRow<'_>]) -> Chart {
     let series: Vec<Series> = rows
         .iter()
+        .filter(|row| !row.sorted.is_empty())
         .map(|row| Series {
             style: summary.style_of(&row.group.configuration.collector),
             points: tail(&row.sorted),

@@ -153,7 +153,8 @@ pub(super) fn pauses(summary: &Summary<'_>) -> Option<Section> {
     let note = "A pause is the time in which the mutator stands still: its threads are stopped and the collection \
          runs. The pauses of all good runs of a configuration are pooled. Percentiles are observed pauses (nearest \
          rank): 90 % needs 10 pauses, 99 % 100, 99.9 % 1000. “Longest of a run” is the median (least–greatest) of the \
-         longest pauses of the runs.";
+         longest pauses of the runs. A run with too many collections has no single pauses in its record; then a \
+         percentile is the median of those of the runs.";
     let mut parts = vec![Part::Note(note.to_owned()), collectors(summary)];
     for work in &summary.works {
         let rows = pause_rows(work);
@@ -161,7 +162,8 @@ pub(super) fn pauses(summary: &Summary<'_>) -> Option<Section> {
             parts.push(Part::Note(format!("{}: no pause was recorded.", work.title)));
             continue;
         }
-        let (charts, missing) = distributions(summary, work, &rows);
+        let (mut charts, missing) = distributions(summary, work, &rows);
+        charts.retain(|chart| chart.dots() > 1);
         parts.extend([Part::Heading(work.title.clone()), Part::Charts(charts)]);
         parts.extend(left_out(missing, "the table"));
         let table = Part::Table(pause_table(summary, &rows));
@@ -224,11 +226,7 @@ fn pause_table(summary: &Summary<'_>, rows: &[PauseRow<'_>]) -> Table {
         cells.push(Cell::number(row.count.to_string(), row.count as f64));
         let percentiles = row.percentiles.iter();
         cells.extend(percentiles.map(|p| p.map_or_else(Cell::absent, Cell::milliseconds)));
-        cells.push(
-            row.sorted
-                .last()
-                .map_or_else(Cell::absent, |longest| Cell::milliseconds(*longest)),
-        );
+        cells.push(row.longest.map_or_else(Cell::absent, Cell::milliseconds));
         cells.push(Cell::Figure(metric::MAX_PAUSE, row.longest_of_runs));
         cells
     };

@@ -102,8 +102,8 @@ fn a_chart_and_a_table_for_each() {
     // 16 types: twelve have colours, the rest is one band; and the same in the table.
     assert_eq!(
         part.matches("(4 more)").count(),
-        5,
-        "description, band, legend and its tip, table"
+        25,
+        "description, band, legend and its tip, table, and 20 places"
     );
     for wanted in [
         "<h3>binary_trees 14</h3>",
@@ -124,6 +124,27 @@ fn a_chart_and_a_table_for_each() {
         assert!(part.contains(&format!("{}.hp", run.id)));
     }
     assert!(page.contains(" · 3 heap profiles · "));
+}
+
+/// The figures at a place are under the pointer, and a set has the names of its members: its number
+/// differs from run to run.
+#[test]
+fn a_picture_tells_its_figures_and_names() {
+    let (_parent, dir) = folder(&profiled().1);
+    let page = html(std::slice::from_ref(&dir));
+    let part = section(&page, "<h2>Heap profiles", "</section>");
+    let at = "pointer-events=\"all\"><title>0.25: ";
+    let tip = section(&part[part.find(at).expect("a strip")..], "<title>", "</title>");
+    assert!(tip.contains("ByteArray 293.0 KiB, Tree&lt;Node&gt; 39.1 KiB"), "{tip}");
+    let line = terminal_within(&dir, None);
+    assert!(
+        line.contains("Entry,MUT_ARR_PTRS 96.2") && !line.contains("(2)Entry"),
+        "{line}"
+    );
+    assert!(
+        part.contains("<title>table.Entry, core.MUT_ARR_PTRS, a.B, c.D, e.F</title>"),
+        "{part}"
+    );
 }
 
 /// The order does not depend on the sizes. It goes upwards in the picture, downwards in the table.

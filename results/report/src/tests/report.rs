@@ -271,6 +271,39 @@ fn pauses_are_pooled_over_good_runs() {
     }
 }
 
+/// A run with very many collections has percentiles in its record, and no single pauses.
+#[test]
+fn pauses_that_are_not_recorded_singly_have_percentiles() {
+    let mut runs = small_runs();
+    let cell = runs
+        .iter()
+        .find(|run| run.outcome.is_ok())
+        .expect("a good run")
+        .cell
+        .clone();
+    let mut round = 0;
+    for run in runs.iter_mut().filter(|run| run.cell == cell) {
+        let stats = run.stats.get_or_insert_default();
+        stats.collections.clear();
+        stats.collections_absent = Some("too many".to_owned());
+        round += 1;
+        stats.pauses = Some(gclab_results::Pauses {
+            count: 1000,
+            p50_ns: Some(round * 1_000_000),
+            max_ns: Some(round * 7_000_000),
+            ..gclab_results::Pauses::default()
+        });
+    }
+    let summary = Summary::of_runs(&runs, &[]);
+    let rows: Vec<_> = summary.works.iter().flat_map(pause_rows).collect();
+    let row = rows.iter().find(|row| row.sorted.is_empty()).expect("a row");
+    let good = row.group.ok().count() as u64;
+    assert_eq!((row.count as u64, row.longest), (1000 * good, Some(good * 7_000_000)));
+    assert_eq!(row.percentiles[3], None);
+    assert!(row.percentiles[0].is_some_and(|median| median > 0));
+    all_formats(&runs);
+}
+
 #[test]
 fn a_line_does_not_cross_a_missing_point() {
     let point = |x: f64, y: Option<f64>| Point {
