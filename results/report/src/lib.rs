@@ -49,4 +49,4 @@ mod tests;
 
 pub use analysis::checksums::{disagreements, profile_disagreements};
 pub use analysis::compare::{Comparison, compare};
-pub use render::{comparison, csv, html, markdown, profile_csv, terminal};
+pub use render::{comparison, csv, html, markdown, profile_csv, profile_line, profile_page, terminal};

@@ -80,6 +80,7 @@ impl Profiled<'_> {
             markers: marked
                 .map(|(census, name)| (census.seconds * scale, name.clone()))
                 .collect(),
+            alone: None,
         })
     }
 
