@@ -6,10 +6,10 @@ use std::ptr::NonNull;
 
 /// Slots between discovery and evacuation: enough for the time that a line takes to come from
 /// memory (`docs/heap.md`).
-const DEPTH: usize = 16;
+const QUEUED_SLOTS: usize = 16;
 
 /// The slots whose referents are on their way into the cache.
-pub(super) type SlotRing = PrefetchRing<QueuedSlot, DEPTH>;
+pub(super) type SlotRing = PrefetchRing<QueuedSlot, QUEUED_SLOTS>;
 
 /// A slot whose referent is being prefetched. Bit 0, which no slot's address has, says that the
 /// referent does not go to the workspace that is being scavenged.
@@ -17,7 +17,7 @@ pub(super) type SlotRing = PrefetchRing<QueuedSlot, DEPTH>;
 pub(super) struct QueuedSlot(NonNull<u64>);
 
 impl QueuedSlot {
-    /// The slot, with the answer to [`QueuedSlot::leaves_lane`].
+    /// The slot, tagged with `leaves_lane`.
     ///
     /// # Safety
     /// `slot` is not null.
@@ -34,7 +34,7 @@ impl QueuedSlot {
         self.0.as_ptr().addr() & 1 != 0
     }
 
-    /// The slot without the answer.
+    /// The slot without its tag.
     #[inline(always)]
     pub fn slot(self) -> Slot {
         Slot(self.0.as_ptr().map_addr(|address| address & !1))

@@ -27,7 +27,7 @@ use std::ptr::NonNull;
 
 /// Closures between the prefetch of a header and the visit: enough for the time that a line takes
 /// to come from memory.
-const DEPTH: usize = 32;
+const QUEUED_CLOSURES: usize = 32;
 
 /// Slots of a span that are looked at before the spans they lead to: few, so that a large array
 /// does not fill the stack.
@@ -44,14 +44,14 @@ const MOST_SHARED: usize = 16;
 const WORTH_SHARING: usize = if cfg!(debug_assertions) { 2 } else { 8 };
 
 /// Slots of a span that is worth splitting.
-const WORTH_CUTTING: usize = 2 * PIECE;
+const SPAN_WORTH_SPLITTING: usize = 2 * PIECE;
 
 /// One thread's marking: see the module's text.
 #[derive(Debug)]
 pub(super) struct MarkLoop<'m, M> {
     marks: &'m M,
     /// Closures that were found and have not been visited.
-    ring: PrefetchRing<NonNull<u64>, DEPTH>,
+    ring: PrefetchRing<NonNull<u64>, QUEUED_CLOSURES>,
     pub stack: SpanStack,
     pub dropped: Dropped,
     /// When this many words are marked, workers are to be woken if there is anything to share.
@@ -143,8 +143,8 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
     }
 
     /// Marks everything that can be reached from the closures that were found. Without a `queue`,
-    /// stops when so much was marked that workers are to be woken. Closures that were dropped are
-    /// left.
+    /// stops when `share_at` words are marked and there is work to share. Closures that were
+    /// dropped are left.
     pub fn trace<const PARALLEL: bool>(&mut self, queue: Option<WorkQueue<'_, Span>>) -> Drained {
         loop {
             if self.scan_all::<PARALLEL>(queue) == Drained::WorthSharing {
@@ -177,11 +177,15 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
         Drained::All
     }
 
-    /// Whether so much was marked that workers are to be woken, and there is something for them.
+    /// Whether `share_at` words are marked and there is work for other workers: then they are to be
+    /// woken.
     fn is_worth_sharing(&mut self) -> bool {
         self.words >= self.share_at
             && (self.stack.len() >= WORTH_SHARING
-                || self.stack.oldest().is_some_and(|span| span.len() >= WORTH_CUTTING))
+                || self
+                    .stack
+                    .oldest()
+                    .is_some_and(|span| span.len() >= SPAN_WORTH_SPLITTING))
     }
 
     /// Pushes half of the work at hand to `queue`.
@@ -200,7 +204,7 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
             let Some(span) = self.stack.oldest() else {
                 return;
             };
-            if span.len() >= WORTH_CUTTING {
+            if span.len() >= SPAN_WORTH_SPLITTING {
                 let half = span.len() / 2;
                 queue.push(span.split_front(half));
             } else if several {
