@@ -1,4 +1,4 @@
-//! The command line: `gclab exec | run | minheap | report | compare | list | heap`.
+//! The command line: `gclab exec | run | minheap | report | compare | list | heap | profile`.
 //!
 //! Flags between `+RTS` and `-RTS` may stand anywhere; they are cut out first, and clap sees the
 //! rest.
@@ -11,7 +11,7 @@ use gclab_programs::Executor;
 use gclab_sweep::registry::Registry;
 
 use crate::common::{EXIT_USAGE, refuse};
-use crate::{exec, heap, list, minheap, report, run};
+use crate::{exec, heap, list, minheap, profile, report, run};
 
 /// A laboratory for garbage collectors: one heap, many collectors, the same programs, honest
 /// numbers.
@@ -32,6 +32,8 @@ enum Command {
     List(list::Arguments),
     #[command(subcommand)]
     Heap(heap::Command),
+    #[command(subcommand)]
+    Profile(profile::Command),
 }
 
 /// Runs the command that `words` name; the program's own name is not among them.
@@ -72,5 +74,6 @@ pub(crate) fn command(words: impl IntoIterator<Item = String>, executor: &dyn Ex
         Command::Compare(arguments) => report::compare(&arguments),
         Command::List(arguments) => list::list(&arguments, registry),
         Command::Heap(command) => heap::heap(command, &rts, registry, executor),
+        Command::Profile(command) => profile::profile(&command),
     }
 }

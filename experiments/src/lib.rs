@@ -20,6 +20,7 @@ mod exhausted;
 mod heap;
 mod list;
 mod minheap;
+mod profile;
 mod report;
 mod run;
 mod verdict;

@@ -14,7 +14,8 @@ use jiff::Zoned;
 use gclab_core::World;
 use gclab_core::config::Breakdown;
 use gclab_core::mutator::MutatorKind;
-use gclab_heap_traverse::profile::{HeapProfiler, HpWriter, Profile, retainer_table, while_sampling};
+use gclab_heap_traverse::profile::{HeapProfiler, Profile, retainer_table, while_sampling};
+use gclab_hp::{DATE_FORMAT, HpWriter};
 use gclab_stats::Statistics;
 
 use crate::request::{Request, RunProfile};
@@ -51,7 +52,8 @@ impl Profiling {
         let name = format!("{stem}.hp");
         let file = File::create(&name).map_err(|error| problem(&name, &error))?;
         let to: Box<dyn std::io::Write + Send> = Box::new(BufWriter::new(file));
-        let hp = HpWriter::new(to, &job(request), &Zoned::now()).map_err(|error| problem(&name, &error))?;
+        let date = Zoned::now().strftime(DATE_FORMAT).to_string();
+        let hp = HpWriter::new(to, &job(request), &date).map_err(|error| problem(&name, &error))?;
         Ok(HeapProfiler::new(flags, Some(hp)).map(|profiler| Profiling {
             profiler,
             interval: interval(flags.interval),

@@ -9,7 +9,8 @@ use gclab_core::cost_centre;
 use gclab_core::mutator::{Any, MutArray, Mutator, MutatorKind};
 use gclab_core::world::{Stopped, World};
 use gclab_flags::Flags;
-use gclab_heap_traverse::profile::{Census, Counter, HeapProfiler, HpWriter, retainer_table, while_sampling};
+use gclab_heap_traverse::profile::{Census, Counter, HeapProfiler, retainer_table, while_sampling};
+use gclab_hp::HpWriter;
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -274,7 +275,7 @@ fn grow(words: &str, interval: Duration) -> (String, String, usize) {
     let hp = HpWriter::new(
         Box::new(file.clone()) as Box<dyn std::io::Write + Send>,
         "grow 20",
-        &jiff::Zoned::default(),
+        "Fri Nov  6 23:05 2026",
     )
     .unwrap();
     let profiler = HeapProfiler::new(&config.profile, Some(hp)).expect("a profile");

@@ -13,7 +13,7 @@ pub struct Crate {
 }
 
 /// The place of each crate: the row from the top, the column, and the columns that it spans.
-const PLACES: [(&str, u32, f64, f64); 15] = [
+const PLACES: [(&str, u32, f64, f64); 16] = [
     ("experiments", 0, 0.0, 5.0),
     ("experiments/programs", 1, 0.5, 1.0),
     ("experiments/sweep", 1, 1.75, 1.0),
@@ -26,8 +26,9 @@ const PLACES: [(&str, u32, f64, f64); 15] = [
     ("results", 2, 4.0, 1.0),
     ("core", 3, 0.0, 3.0),
     ("core/snapshot", 3, 3.0, 1.0),
+    ("core/hp", 3, 4.25, 0.75),
     ("core/derive", 4, 0.5, 1.0),
-    ("core/stats", 4, 4.0, 1.0),
+    ("core/stats", 4, 3.6, 1.0),
     ("core/words", 5, 4.0, 1.0),
 ];
 
