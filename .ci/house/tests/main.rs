@@ -139,7 +139,7 @@ fn core_takes_atomics_and_locks_from_its_sync_module() {
         if file.starts_with(&sync) || apart.contains(&relative(&file).as_str()) {
             continue;
         }
-        for path in ["std::sync", "core::sync", "std::thread", "parking_lot::"] {
+        for path in ["std::sync", "core::sync", "std::thread", "parking_lot::", "crossbeam_"] {
             if before_tests(&read(&file)).contains(path) {
                 writeln!(report, "{} names {path}", relative(&file)).unwrap();
             }
