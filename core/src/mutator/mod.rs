@@ -64,10 +64,10 @@ pub struct NoGc<'h, M: MutatorKind> {
     cost_centres: Cell<StackId>,
     _brand: Brand<'h>,
     _not_send: PhantomData<*const ()>,
-    /// A frame that closes writes to its mutator through a pointer that is older than the
-    /// `&mut Mutator` that its body had. A type that is not `Unpin` is not taken to be reached
-    /// through a `&mut` alone (until `UnsafePinned` says so in words). It costs no instruction: the
-    /// fields that change are cells. Miri checks it.
+    /// A frame that closes writes to the mutator through a pointer that is older than the body's
+    /// `&mut Mutator`. This field makes the type `!Unpin`, so the compiler does not assume that the
+    /// `&mut` is the only access. It costs no instruction: the fields that change are cells. Miri
+    /// checks it.
     _aliased: PhantomPinned,
 }
 
@@ -154,6 +154,18 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     pub fn phase_marker(&mut self, name: &str) {
         let (world, session) = self.session();
         world.marker(session, name);
+    }
+
+    /// Runs `program` as the measured phase of the run, see [`crate::World::measure`]. All threads
+    /// of the heap stop where it begins and where it ends; nothing is collected then.
+    #[inline]
+    pub fn measure<R>(&mut self, program: impl FnOnce(&mut Self) -> R) -> R {
+        let (world, session) = self.session();
+        world.measure_start(session);
+        let result = program(self);
+        let (world, session) = self.session();
+        world.measure_end(session);
+        result
     }
 
     /// Lets a collection happen that another thread waits for. Allocation does so by itself; this
