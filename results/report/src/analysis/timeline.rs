@@ -10,7 +10,7 @@ use crate::analysis::panels::by_other_axes;
 use crate::chart::{Chart, Point, Series};
 use crate::metric::Unit;
 use crate::summary::{Group, Summary, Work};
-use gclab_results::{Axis, Pause};
+use gclab_results::{Axis, CollectionRecord};
 
 /// The most points of a line that are drawn. Of several points that share one, the point with the
 /// most memory in use is drawn.
@@ -39,7 +39,7 @@ pub(crate) fn timelines(summary: &Summary<'_>, work: &Work<'_>) -> (String, Vec<
 
 fn timeline(group: &Group<'_>) -> Option<Chart> {
     let run = group.ok().next()?;
-    let pauses: Vec<&Pause> = run
+    let pauses: Vec<&CollectionRecord> = run
         .stats
         .as_ref()?
         .collections
@@ -50,7 +50,7 @@ fn timeline(group: &Group<'_>) -> Option<Chart> {
         return None;
     }
     let drawn = thinned(&pauses);
-    let lines: [fn(&Pause) -> Option<u64>; 3] = [
+    let lines: [fn(&CollectionRecord) -> Option<u64>; 3] = [
         |pause| pause.in_use_bytes,
         |pause| Some(pause.live_bytes? + pause.slop_bytes?),
         |pause| pause.live_bytes,
@@ -76,11 +76,11 @@ fn timeline(group: &Group<'_>) -> Option<Chart> {
 }
 
 /// The end of a collection, in seconds since the start.
-fn seconds(pause: &Pause) -> f64 {
+fn seconds(pause: &CollectionRecord) -> f64 {
     (pause.start_ns + pause.elapsed_ns) as f64 * 1e-9
 }
 
-fn point(pause: &Pause, bytes: u64) -> Option<Point> {
+fn point(pause: &CollectionRecord, bytes: u64) -> Option<Point> {
     let y = Unit::Mebibytes.shown(bytes as f64);
     Some(Point {
         x: seconds(pause),
@@ -90,9 +90,9 @@ fn point(pause: &Pause, bytes: u64) -> Option<Point> {
 }
 
 /// At most [`POINTS`] of the pauses; the last one is among them.
-fn thinned<'p>(pauses: &[&'p Pause]) -> Vec<&'p Pause> {
+fn thinned<'p>(pauses: &[&'p CollectionRecord]) -> Vec<&'p CollectionRecord> {
     let bucket = pauses.len().div_ceil(POINTS);
-    let mut drawn: Vec<&Pause> = pauses
+    let mut drawn: Vec<&CollectionRecord> = pauses
         .chunks(bucket)
         .filter_map(|chunk| chunk.iter().copied().max_by_key(|pause| pause.in_use_bytes))
         .collect();
