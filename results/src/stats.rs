@@ -1,5 +1,5 @@
-//! The figures of a run in its record: totals ([`RunStats`]) and all collections ([`CollectionRecord`]). They
-//! are made from the data of [`gclab_stats`].
+//! The figures of a run in its record: totals ([`RunStats`]) and all collections
+//! ([`CollectionRecord`]). They are made from the data of [`gclab_stats`].
 //!
 //! The figures of a collection are the rows of [`gclab_stats::collection_figures!`]. The figures of
 //! a run are the fields here: each has its documentation, its type, and its value in terms of

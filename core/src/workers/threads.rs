@@ -22,7 +22,7 @@ impl WorkerNumber {
         WorkerNumber(number)
     }
 
-    /// The number.
+    /// The number as an index of workers.
     pub fn get(&self) -> usize {
         self.0
     }

@@ -5,8 +5,8 @@
 //! missing: its own workloads, and every workload for a kind that is not here. No collector is
 //! known here, so a changed collector compiles no program anew.
 //!
-//! This works since the functions that are large ([`crate::execute`]) are marked `#[inline(never)]`:
-//! rustc does not compile such a function again if a crate below has done so for the same types.
+//! This works since the functions that are large ([`crate::execute`]) are `#[inline(never)]`: rustc
+//! does not compile such a function again if a crate below has done so for the same types.
 //! `.ci/programs` counts the programs of the `gclab` command.
 
 use gclab_core::collector::{Bump, Chosen, GenerationalBarrier, MutatorKind, NoBarrier, Observed, Plain};
