@@ -150,7 +150,6 @@ fn core_takes_atomics_and_locks_from_its_sync_module() {
     assert!(report.is_empty(), "loom and shuttle cannot see these:\n{report}");
 }
 
-<<<<<<< HEAD
 /// The dependencies of a package, tests and benches aside: keys of `[dependencies]`.
 fn dependencies(manifest: &str) -> Vec<String> {
     let section = manifest
@@ -174,7 +173,8 @@ fn no_crate_with_programs_depends_on_the_collectors() {
         .map(|package| package.folder)
         .collect();
     assert_eq!(users, ["experiments/shipped"]);
-=======
+}
+
 /// A manifest turns the unit tests or the documentation's tests of a library off to save their
 /// builds. It may do so only if there are none.
 #[test]
@@ -200,5 +200,4 @@ fn no_test_is_turned_off() {
         }
     }
     assert!(report.is_empty(), "tests that do not run:\n{report}");
->>>>>>> main
 }
