@@ -102,6 +102,14 @@ impl<'a> Stopped<'a> {
         self.heap.side_words()
     }
 
+    /// Ends an era of biographies with a census and begins another, in the heap of observed
+    /// mutators ([`SideWords::era`]).
+    pub fn next_era(&self) {
+        if let Some(side_words) = self.side_words() {
+            side_words.next_era();
+        }
+    }
+
     /// The state of the block that `address` lies in.
     pub fn state(&self, address: Addr) -> BlockState {
         self.heap.states().of(address)

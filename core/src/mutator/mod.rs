@@ -238,10 +238,15 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
     }
 
     /// A field of a closure is read or written.
+    ///
+    /// # Safety
+    /// `closure` is a closure with its header. (No collection comes during the call: it borrows the
+    /// mutator.)
     #[inline(always)]
-    pub(crate) fn used(&self, closure: ClosureRef) {
+    pub(crate) unsafe fn used(&self, closure: ClosureRef) {
         if let (true, Some(side_words)) = (M::OBSERVED, &self.side_words) {
-            side_words.used(closure);
+            // SAFETY: the caller's promise.
+            unsafe { side_words.used(closure) };
         }
     }
 
