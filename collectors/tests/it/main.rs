@@ -2,6 +2,7 @@
 
 mod basics;
 mod compacting;
+mod derived_names;
 mod exchange;
 mod faults;
 mod memory;
