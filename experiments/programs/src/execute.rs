@@ -172,13 +172,14 @@ fn run<M: MutatorKind>(
     }
     let result = match &profiling {
         Some(profiling) => profiling.run(&world, program),
-        None => program(&world),
+        None => Ok(program(&world)),
     };
     let ended = match result {
-        Ok(checksum) => Ended::Checksum(checksum, latency()),
-        Err(RunError::Heap(EnterError::Exhausted(exhaustion))) => Ended::Exhausted(exhaustion.cause),
-        Err(error @ RunError::Damaged(_)) => Ended::Broken(error.to_string()),
-        Err(error) => Ended::Refused(error.to_string()),
+        Ok(Ok(checksum)) => Ended::Checksum(checksum, latency()),
+        Ok(Err(RunError::Heap(EnterError::Exhausted(exhaustion)))) => Ended::Exhausted(exhaustion.cause),
+        Ok(Err(error @ RunError::Damaged(_))) => Ended::Broken(error.to_string()),
+        Ok(Err(error)) => Ended::Refused(error.to_string()),
+        Err(problem) => Ended::Refused(problem),
     };
     let statistics = world.finish();
     printer.finish(&statistics);
