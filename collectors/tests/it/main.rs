@@ -14,3 +14,4 @@ mod sizing;
 mod small;
 mod stress;
 mod threads;
+mod two_threads;

@@ -88,8 +88,8 @@ fn count<'h, M: MutatorKind>(m: &NoGc<'h, M>, tree: Gc<'_, 'h, Tree>) -> u64 {
 
 /// Puts `value` in front of `root`.
 fn push<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, root: &OptionRoot<'_, 'h, List>, value: u64) {
-    let (_, list) = m.alloc_with(|m| List::new(value, root.get(m)));
-    root.set(Some(list));
+    let (m, list) = m.alloc_with(|m| List::new(value, root.get(m)));
+    root.set(m, Some(list));
 }
 
 fn sum<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut list: Option<Gc<'_, 'h, List>>) -> u64 {
@@ -106,7 +106,7 @@ fn sum<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut list: Option<Gc<'_, 'h, List>>) 
 fn busy<M: MutatorKind>(m: &mut Mutator<'_, M>, rounds: u64) {
     m.frame(|m, [tree, list, array]| {
         let tree = tree.put(make(m, 7));
-        let list = list.put_option(None);
+        let list = list.put_option(m, None);
         let array = array.put(m.alloc_array::<List>(20, |_| None));
         for round in 0..rounds {
             assert_eq!(make_and_count(m, 5), 63);
@@ -255,7 +255,7 @@ under_every_collector! {
         thread::scope(|s| {
             s.spawn(move || world.enter(|m| m.frame(|m, [tree, list]| {
                 let tree = tree.put(make(m, 6));
-                let list = list.put_option(None);
+                let list = list.put_option(m, None);
                 (0..10).for_each(|value| push(m, &list, value));
                 let said: u32 = m.blocking(|| {
                     blocked.wait();
@@ -366,7 +366,7 @@ under_every_collector! {
         thread::scope(|s| for _ in 0..2 {
             s.spawn(|| {
                 let result = world.enter(|m| m.frame(|m, [list]| {
-                    let list = list.put_option(None);
+                    let list = list.put_option(m, None);
                     (0..u64::MAX).for_each(|value| push(m, &list, value));
                 }));
                 assert!(matches!(result, Err(EnterError::Exhausted(_))), "{result:?}");
@@ -424,13 +424,13 @@ under_every_collector! {
             thread::scope(|s| {
                 let world = &world;
                 s.spawn(move || world.enter(|m| m.frame(|m, [list]| {
-                    let list = list.put_option(None);
+                    let list = list.put_option(m, None);
                     for value in 0..300 {
                         push(m, &list, value);
                         let gc = list.get(m).expect("pushed");
                         made.send((value, m.handle(gc), m.weak_handle(gc))).expect("received");
                         if value % 10 == 9 {
-                            list.set(None);
+                            list.set(m, None);
                         }
                     }
                 })).expect("room enough"));
