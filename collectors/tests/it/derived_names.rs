@@ -1,6 +1,6 @@
 //! Derived code means what it says, whatever the names and the macros of a program are.
 
-use crate::basics::flags;
+use crate::basics::config;
 use gclab_collectors::Copying;
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::mutator::ByteArray;
@@ -30,8 +30,8 @@ macro_rules! structs_of_the_names {
 
         #[test]
         fn a_struct_may_be_named_like_a_parameter_of_derived_code() {
-            let world = World::new::<Copying>(&flags::<Copying>(64 << 10)).expect("a small heap");
-            let stay = world.enter(|m| {
+            let world = World::new::<Copying>(&config::<Copying>(64 << 10)).expect("a small heap");
+            let session = world.enter(|m| {
                 $(
                     m.frame(|m, [bytes]| {
                         let bytes = bytes.put(m.alloc_bytes(b"hello"));
@@ -42,7 +42,7 @@ macro_rules! structs_of_the_names {
                     });
                 )*
             });
-            assert_eq!(stay, Ok(()));
+            assert_eq!(session, Ok(()));
         }
     };
 }
@@ -64,8 +64,8 @@ struct Mixed {
 
 #[test]
 fn the_type_of_a_field_may_be_a_macro() {
-    let world = World::new::<Copying>(&flags::<Copying>(64 << 10)).expect("a small heap");
-    let stay = world.enter(|m| {
+    let world = World::new::<Copying>(&config::<Copying>(64 << 10)).expect("a small heap");
+    let session = world.enter(|m| {
         m.frame(|m, [mixed]| {
             let mixed = m.frame(|m, [bytes]| {
                 let bytes = bytes.put(m.alloc_bytes(b"hello"));
@@ -76,5 +76,5 @@ fn the_type_of_a_field_may_be_a_macro() {
             assert_eq!((mixed.number(m), mixed.bytes(m).as_slice()), (7, &b"hello"[..]));
         });
     });
-    assert_eq!(stay, Ok(()));
+    assert_eq!(session, Ok(()));
 }

@@ -1,7 +1,7 @@
 //! Every collector under every sizing policy: the same results, and thresholds that differ as they
 //! should.
 
-use crate::basics::flags;
+use crate::basics::config;
 use gclab_collectors::{All, Copying};
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
@@ -55,8 +55,8 @@ fn expected(slots: u64, len: u64) -> u64 {
     (ROUNDS - slots..ROUNDS).map(|round| values * round).sum()
 }
 
-fn run<C: Collector>(flags: &Config) -> (Result<u64, EnterError>, Statistics) {
-    let mut world = World::new::<C>(flags).unwrap_or_else(|error| panic!("{}: {error}", C::DESCRIPTION.name));
+fn run<C: Collector>(config: &Config) -> (Result<u64, EnterError>, Statistics) {
+    let mut world = World::new::<C>(config).unwrap_or_else(|error| panic!("{}: {error}", C::DESCRIPTION.name));
     Checker::install(&mut world);
     // 40 lists of 48 KB: 1.9 MB live, 6 MB allocated.
     let sum = world.enter(|m| churn(m, 40, 2000, ROUNDS));
@@ -79,11 +79,11 @@ impl CollectorVisitor for Policies {
         let name = C::DESCRIPTION.name;
         let base = Config {
             old_min: Bytes(64 << 10),
-            ..flags::<C>(64 << 10)
+            ..config::<C>(64 << 10)
         };
-        let of = |flags: Config| {
-            let (sum, statistics) = run::<C>(&flags);
-            assert_eq!(sum, Ok(expected(40, 2000)), "{name} with {:?}", flags.sizing);
+        let of = |config: Config| {
+            let (sum, statistics) = run::<C>(&config);
+            assert_eq!(sum, Ok(expected(40, 2000)), "{name} with {:?}", config.sizing);
             majors(&statistics)
         };
         let factor = of(base.clone());
@@ -107,7 +107,7 @@ impl CollectorVisitor for Policies {
         };
         // One run in which memory costs nothing, and one in which it is very expensive.
         let (cheap, dear) = (balanced(0.0001), balanced(1000.0));
-        assert!(cheap < dear, "{name}: {cheap} collections in full, and {dear}");
+        assert!(cheap < dear, "{name}: {cheap} major collections, and {dear}");
     }
 }
 
@@ -132,7 +132,7 @@ impl CollectorVisitor for Limited {
                 let limited = Config {
                     max_heap: Some(Bytes(mib << 20)),
                     sizing: policy,
-                    ..flags::<C>(1 << 20)
+                    ..config::<C>(1 << 20)
                 };
                 let (sum, statistics) = run::<C>(&limited);
                 match sum {
@@ -183,12 +183,12 @@ impl CollectorVisitor for Chunks {
             return;
         }
         let chunks = |kib: usize| {
-            let config = Config {
+            let small = Config {
                 capabilities: 4,
                 chunk: Some(Bytes(kib << 10)),
-                ..flags::<C>(8 << 20)
+                ..config::<C>(8 << 20)
             };
-            nursery_runs(&World::new::<C>(&config).expect("address space for 32 MiB"))
+            nursery_runs(&World::new::<C>(&small).expect("address space for 32 MiB"))
         };
         // 32 MiB for four capabilities: the largest chunk is one that leaves each its own. A few runs
         // are smaller, those of the least nursery and those of megablocks that are in use already.
@@ -220,13 +220,13 @@ fn a_chunk_may_be_larger_than_a_megablock() {
 /// Allocates through chunks of several megablocks, in a heap whose free memory is scattered.
 #[test]
 fn large_chunks_are_found_in_a_limited_heap() {
-    let config = Config {
+    let small = Config {
         capabilities: 2,
         chunk: Some(Bytes(4 << 20)),
         max_heap: Some(Bytes(32 << 20)),
-        ..flags::<Copying>(4 << 20)
+        ..config::<Copying>(4 << 20)
     };
-    let mut world = World::new::<Copying>(&config).expect("fits");
+    let mut world = World::new::<Copying>(&small).expect("fits");
     Checker::install(&mut world);
     assert_eq!(world.enter(|m| churn(m, 40, 9000, ROUNDS)), Ok(expected(40, 9000)));
 }
@@ -243,12 +243,12 @@ struct LargeObjects {
 impl CollectorVisitor for LargeObjects {
     type Output = (usize, u64);
     fn visit<C: Collector>(self) -> Self::Output {
-        let config = Config {
+        let small = Config {
             large_area: Some(Bytes(self.large_area)),
             max_heap: self.max_heap.map(Bytes),
-            ..flags::<C>(self.area)
+            ..config::<C>(self.area)
         };
-        let world = World::new::<C>(&config).expect("a heap that needs nothing yet");
+        let world = World::new::<C>(&small).expect("a heap that needs nothing yet");
         let area = nursery_runs(&world);
         let result = world.enter(|m| {
             for _ in 0..100 {
@@ -308,7 +308,7 @@ impl CollectorVisitor for Full {
         let limited = Config {
             max_heap: Some(Bytes(32 << 20)),
             compact: Compact::Never,
-            ..flags::<C>(4 << 20)
+            ..config::<C>(4 << 20)
         };
         let world = World::new::<C>(&limited).expect("fits");
         let cells = (32 << 20) * self.0 / 100 / CELL;

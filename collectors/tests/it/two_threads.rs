@@ -1,7 +1,7 @@
 //! Two threads in one heap, which two threads collect: small enough for Miri under tree borrows
 //! (`.ci/miri`). Stacked borrows refuse crossbeam-epoch, which the list of threads inside uses.
 
-use crate::basics::flags;
+use crate::basics::config;
 use gclab_collectors::Parallel;
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, KindOf};
@@ -85,13 +85,13 @@ fn program<M: MutatorKind>(m: &mut Mutator<'_, M>, number: u64, shared: &Handle<
 
 /// Runs the program of both threads with this sharing of collections.
 fn run(load_balance: FromGeneration) {
-    let config = Config {
+    let of_two = Config {
         capabilities: 2,
         gc_threads: 2,
         load_balance: Some(load_balance),
-        ..flags::<Parallel>(16 << 10)
+        ..config::<Parallel>(16 << 10)
     };
-    let mut world: World<KindOf<Parallel>> = World::new::<Parallel>(&config).expect("a small heap");
+    let mut world: World<KindOf<Parallel>> = World::new::<Parallel>(&of_two).expect("a small heap");
     world.listen(Box::new(Checker::new(&Parallel::DESCRIPTION)));
     let shared = world
         .enter(|m| {
