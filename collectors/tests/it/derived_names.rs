@@ -1,4 +1,4 @@
-//! Derived code means what it says, whatever the names and the macros of a program are.
+//! Derived code has one meaning, for all names and macros of a program.
 
 use crate::basics::config;
 use gclab_collectors::Copying;

@@ -6,11 +6,11 @@
 //! - The type of a field is written once, as an alias beside the struct. All other code uses the
 //!   alias. So a macro in the place of a type is expanded once, and `Self` means nothing.
 //! - The code defines no name in a scope of its own that a type, a trait or a method may have. It
-//!   has lifetimes and no type parameters (a parameter is `impl Trait`), and it refers to what it
-//!   defines by full paths. The names beside the struct (aliases, `TreeInit`, `TreeFields`) are
+//!   has lifetimes and no type parameters (a parameter is `impl Trait`), and it refers to its own
+//!   definitions by full paths. The names beside the struct (aliases, `TreeInit`, `TreeFields`) are
 //!   items. A second item of such a name is an error of the compiler, never another meaning.
 //!
-//! `docs/safety.md` says what remains to be assumed.
+//! `docs/safety.md` has the one assumption that remains.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
