@@ -134,7 +134,7 @@ impl<T: Copy> Drop for Restore<'_, T> {
 }
 
 impl<'h, M: MutatorKind> Mutator<'h, M> {
-    /// Open a frame of `N` slots for the time of `body`. The slots are empty; [`FrameSlot::put`]
+    /// Opens a frame of `N` slots for the time of `body`. The slots are empty; [`FrameSlot::put`]
     /// makes each a typed root.
     ///
     /// `body` may give back a pointer: it lives as long as the mutator stays borrowed.
