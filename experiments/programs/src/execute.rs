@@ -171,15 +171,17 @@ fn run<M: MutatorKind>(
         profiling.listen(&mut world);
     }
     let result = match &profiling {
-        Some(profiling) => profiling.run(&world, program),
-        None => Ok(program(&world)),
+        Some(profiling) => match profiling.run(&world, program) {
+            Ok(result) => result,
+            Err(problem) => return Done::without_heap(Ended::Refused(problem)),
+        },
+        None => program(&world),
     };
     let ended = match result {
-        Ok(Ok(checksum)) => Ended::Checksum(checksum, latency()),
-        Ok(Err(RunError::Heap(EnterError::Exhausted(exhaustion)))) => Ended::Exhausted(exhaustion.cause),
-        Ok(Err(error @ RunError::Damaged(_))) => Ended::Broken(error.to_string()),
-        Ok(Err(error)) => Ended::Refused(error.to_string()),
-        Err(problem) => Ended::Refused(problem),
+        Ok(checksum) => Ended::Checksum(checksum, latency()),
+        Err(RunError::Heap(EnterError::Exhausted(exhaustion))) => Ended::Exhausted(exhaustion.cause),
+        Err(error @ RunError::Damaged(_)) => Ended::Broken(error.to_string()),
+        Err(error) => Ended::Refused(error.to_string()),
     };
     let statistics = world.finish();
     printer.finish(&statistics);
