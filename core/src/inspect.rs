@@ -288,8 +288,8 @@ impl<'a> ClosureView<'a> {
         })
     }
 
-    /// The closures that it points to, in order; null pointers are left out. The slots are believed,
-    /// also those of a dead closure, for which the collector vouches
+    /// The closures that it points to, in order; null pointers are left out. The slots are
+    /// believed, also those of a dead closure, for which the collector vouches
     /// ([`crate::collector::Collector`]).
     #[inline(always)]
     pub fn children(self) -> Children<'a> {

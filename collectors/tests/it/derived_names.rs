@@ -7,7 +7,8 @@ use gclab_core::mutator::ByteArray;
 use gclab_core::world::World;
 
 /// Constants with names of derived code, which every type has. Derived code that looked a name up
-/// in a type parameter would find these, and read or write any word. (It does not: they are unused.)
+/// in a type parameter would find these, and read or write any word. (It does not: they are
+/// unused.)
 #[allow(dead_code)]
 trait Misleading {
     const __PLACE: [usize; 2] = [1, 1];

@@ -190,8 +190,9 @@ impl CollectorVisitor for Chunks {
             };
             nursery_runs(&World::new::<C>(&small).expect("address space for 32 MiB"))
         };
-        // 32 MiB for four capabilities: the largest chunk is one that leaves each its own. A few runs
-        // are smaller, those of the least nursery and those of megablocks that are in use already.
+        // 32 MiB for four capabilities: the largest chunk is one that leaves each its own. A few
+        // runs are smaller, those of the least nursery and those of megablocks that are in use
+        // already.
         for (kib, expected) in [
             (512, 512),
             (1024, 1024),
@@ -231,8 +232,8 @@ fn large_chunks_are_found_in_a_limited_heap() {
     assert_eq!(world.enter(|m| churn(m, 40, 9000, ROUNDS)), Ok(expected(40, 9000)));
 }
 
-/// Allocates large objects with these limits. Returns the bytes of the first nursery, and the number
-/// of collections.
+/// Allocates large objects with these limits. Returns the bytes of the first nursery, and the
+/// number of collections.
 #[derive(Clone, Copy)]
 struct LargeObjects {
     area: usize,

@@ -80,8 +80,8 @@ impl Description {
 /// with its old address. A dead closure leaves its region, or its slots are cleared or updated, or
 /// their referents stay. (The generational collectors do the latter: the remembered slots of an old
 /// closure keep their referents, whether the closure lives or not, until its own generation is
-/// collected and it leaves.) Collectors that are made of [`crate::space`] and [`crate::trace`] get this from
-/// there, as long as they trace every kind of root ([`crate::trace::live`] does).
+/// collected and it leaves.) Collectors that are made of [`crate::space`] and [`crate::trace`] get
+/// this from there, as long as they trace every kind of root ([`crate::trace::live`] does).
 ///
 /// A mutator's [`Alloc`], the [`Heap`] to write and the slots of roots are shown to its collector
 /// alone, by the methods of [`Collect`]. Their use there is part of this promise, and their methods

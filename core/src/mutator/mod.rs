@@ -179,11 +179,11 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     ///
     /// Its roots stay roots, and are up to date afterwards. `call` can use neither the heap nor the
     /// roots, which a collection may be reading and writing: that takes a view of the mutator, or a
-    /// pointer of a view, and the mutator is borrowed exclusively. (So `call` need not be `Send`: it
-    /// runs on this thread, and may own any value.) When it ends (or unwinds) while the world is
-    /// stopped, the thread waits until that is over. A thread that waits for another one of the same
-    /// heap, by a lock, a channel or a join, must do so in here: the other might be stopped by a
-    /// collection that waits for this one.
+    /// pointer of a view, and the mutator is borrowed exclusively. (So `call` need not be `Send`:
+    /// it runs on this thread, and may own any value.) When it ends (or unwinds) while the world is
+    /// stopped, the thread waits until that is over. A thread that waits for another one of the
+    /// same heap, by a lock, a channel or a join, must do so in here: the other might be stopped by
+    /// a collection that waits for this one.
     pub fn blocking<R>(&mut self, call: impl FnOnce() -> R) -> R {
         struct Leave<'a, M: MutatorKind>(&'a dyn SlowPath<M>, Session<'a, M::Alloc>);
         impl<M: MutatorKind> Drop for Leave<'_, M> {

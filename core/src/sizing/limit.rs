@@ -10,10 +10,10 @@
 //! L + A + Y + w(C + A) ≤ R
 //! ```
 //!
-//! where Y is at most the part of `-AL` that A is of `-A`, and at most A: more than that is not kept
-//! free for large objects. Where `-AL` allows more, objects beyond are allocated as long as there is
-//! room, and cause a collection when there is none. The memory left for A and all that depends on it
-//! is called *free*: R − L − w(C), less memory that is too scattered.
+//! where Y is at most the part of `-AL` that A is of `-A`, and at most A: more than that is not
+//! kept free for large objects. Where `-AL` allows more, objects beyond are allocated as long as
+//! there is room, and cause a collection when there is none. The memory left for A and all that
+//! depends on it is called *free*: R − L − w(C), less memory that is too scattered.
 
 use super::live::{Live, MajorStrategy};
 use crate::block::{BLOCK, Shortage};
@@ -42,8 +42,8 @@ pub(super) struct Limit {
     /// Half of `-m` percent of the limit.
     least_free: Bytes,
     least_area: Bytes,
-    /// `-A` for all capabilities together, and the room for young large objects beside it: `-AL`, at
-    /// most as much.
+    /// `-A` for all capabilities together, and the room for young large objects beside it: `-AL`,
+    /// at most as much.
     area: Bytes,
     large_area: Bytes,
     /// Lanes that a thread copies into (of two steps at least), and threads that may copy.
