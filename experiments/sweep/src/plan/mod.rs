@@ -1,19 +1,18 @@
 //! The plan: all runs of an experiment, in their order.
 //!
-//! Terms: a *cell* is a configuration (collector, workload, arguments, flags); a *block* is one
-//! pass over all cells. There are `repeat` blocks, each in a random order of its own, so that drift
-//! of the machine falls on all cells alike, and an experiment that is cut short still has whole
-//! blocks.
+//! Terms: a *round* is one pass over all configurations (collector, workload, arguments, flags).
+//! There are `repeat` rounds, each in a random order of its own, so that drift of the machine falls
+//! on all configurations alike, and an experiment that is cut short still has whole rounds.
 //!
 //! The order is a function of the seed alone, on every machine and in every version: PCG XSL RR
-//! 128/64 (`rand_pcg::Pcg64`, O'Neill 2014) with the seed as state and the block as stream, and a
+//! 128/64 (`rand_pcg::Pcg64`, O'Neill 2014) with the seed as state and the round as stream, and a
 //! Fisher-Yates shuffle of this module, because rand's own may change. [`ORDER`] names both and
 //! goes into `plan.json`; a unit test pins an order.
 //!
-//! Heap profiles (`profiles`) are runs of their own, one for each cell and profile, in the order of
-//! the file. They follow the last block, so that no timed run moves.
+//! Heap profiles (`profiles`) are runs of their own, one for each configuration and profile, in the
+//! order of the file. They follow the last round, so that no timed run moves.
 //!
-//! A shard takes whole groups, one for each block and workload, so that one machine measures all
+//! A shard takes whole groups, one for each round and workload, so that one machine measures all
 //! runs that are compared (collectors, flags). The profiles of a workload are a group too.
 
 use std::collections::BTreeSet;
@@ -28,7 +27,7 @@ use rand_pcg::rand_core::Rng;
 use crate::experiment::{Axis, Experiment, Setting};
 
 /// The method that makes the order, for `plan.json`.
-pub const ORDER: &str = "blocks shuffled by pcg64(seed, block) and fisher-yates";
+pub const ORDER: &str = "rounds shuffled by pcg64(seed, round) and fisher-yates";
 
 /// A part of a plan: part `index` of `count`, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,16 +202,16 @@ pub fn plan(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Vec<Pl
     };
     let mut runs = Vec::new();
     let mut position = 0;
-    for block in 0..experiment.repeat {
+    for round in 0..experiment.repeat {
         let mut order: Vec<usize> = (0..cells.len()).collect();
         shuffle(
             &mut order,
-            &mut Pcg64::new(u128::from(experiment.seed), u128::from(block)),
+            &mut Pcg64::new(u128::from(experiment.seed), u128::from(round)),
         );
         for cell in order.into_iter().map(|index| &cells[index]) {
-            let group = block as usize * experiment.workloads.len() + work_of(&cell.configuration).unwrap_or(0);
+            let group = round as usize * experiment.workloads.len() + work_of(&cell.configuration).unwrap_or(0);
             if shard.takes(group) {
-                let mut run = PlannedRun::new(cell.configuration.clone(), block, position);
+                let mut run = PlannedRun::new(cell.configuration.clone(), round, position);
                 run.heap_multiple = cell.heap;
                 runs.push(run);
             }
