@@ -89,7 +89,7 @@ impl SideWords {
     }
 
     /// Ends an era with a census and begins another, unless this era was the last ([`LAST_ERA`]).
-    /// Of a stopped world, see [`crate::inspect::Stopped::next_era`].
+    /// The world must be stopped: [`crate::world::Stopped::end_era`] proves that.
     pub(crate) fn next_era(&self) {
         self.era.store((self.era() + 1).min(LAST_ERA), Relaxed);
     }

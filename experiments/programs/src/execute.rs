@@ -187,7 +187,10 @@ fn run<M: MutatorKind>(
         profiling.listen(&mut world);
     }
     let result = match &profiling {
-        Some(profiling) => profiling.run(&world, program),
+        Some(profiling) => match profiling.run(&world, program) {
+            Ok(result) => result,
+            Err(problem) => return Done::without_heap(Ended::Refused(problem)),
+        },
         None => program(&world),
     };
     let ended = match result {

@@ -67,12 +67,22 @@ impl Profiling {
     }
 
     /// Runs a program in `world`, with a census every `-i` seconds.
-    pub fn run<M: MutatorKind, R>(&self, world: &World<M>, program: &mut dyn FnMut(&World<M>) -> R) -> R {
+    ///
+    /// # Errors
+    /// A message, if the system has no thread for the censuses. The program has not run then.
+    pub fn run<M: MutatorKind, R>(
+        &self,
+        world: &World<M>,
+        program: &mut dyn FnMut(&World<M>) -> R,
+    ) -> Result<R, String> {
         let mut result = None;
-        while_sampling(world, &self.profiler, self.interval, &mut || {
+        let sampled = while_sampling(world, &self.profiler, self.interval, &mut || {
             result = Some(program(world));
         });
-        result.expect("the program has run")
+        sampled.map_err(|error| {
+            format!("the thread that takes censuses of the heap profile cannot be started: {error}; -i0 needs none")
+        })?;
+        Ok(result.expect("the program has run"))
     }
 
     /// Finishes the files after the run.

@@ -110,7 +110,7 @@ impl Biography {
             }
         }
         self.eras.push(era);
-        stopped.next_era();
+        stopped.end_era();
     }
 
     /// Bytes by band at each census, in order. Bands are made by `breakdown`, from closures whose
