@@ -16,9 +16,14 @@ use crate::support::Bench;
 fn table(report: &str, title: &str) -> String {
     let is_title = |line: &&str| line.starts_with('#') && line.trim_start_matches('#').trim() == title;
     let titles: Vec<&str> = report.lines().filter(|line| line.starts_with('#')).collect();
-    assert!(report.lines().any(|line| is_title(&line)), "no {title:?} among {titles:?}");
+    assert!(
+        report.lines().any(|line| is_title(&line)),
+        "no {title:?} among {titles:?}"
+    );
     let below = report.lines().skip_while(|line| !is_title(line)).skip(1);
-    let rows = below.skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
+    let rows = below
+        .skip_while(|line| !line.starts_with('|'))
+        .take_while(|line| line.starts_with('|'));
     rows.collect::<Vec<_>>().join("\n")
 }
 
@@ -43,7 +48,10 @@ fn provenance(dir: &ResultsDir) -> String {
 fn tables_of_the_reference_data_are_those_of_their_reports() {
     let mut places = 0;
     for page in pages() {
-        let marks = page.text.lines().filter_map(|line| line.strip_prefix("<!-- results/reference/")?.strip_suffix(": begin -->"));
+        let marks = page.text.lines().filter_map(|line| {
+            line.strip_prefix("<!-- results/reference/")?
+                .strip_suffix(": begin -->")
+        });
         for mark in marks {
             places += 1;
             let (name, title) = mark.split_once(", ").expect("a folder and a title");
