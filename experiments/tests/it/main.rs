@@ -2,6 +2,7 @@
 
 mod docs;
 mod exec;
+mod figures;
 mod heap;
 mod list;
 mod memory;
