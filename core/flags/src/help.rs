@@ -59,7 +59,7 @@ A flag marked *collector* is refused if the collector that runs does not honour 
             spec.form(),
             spec.kind.name(),
             spec.default,
-            spec.meaning,
+            spec.meaning.replace("<", "&lt;"),
             spec.ghc.unwrap_or("")
         );
     }
