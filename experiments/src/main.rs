@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    gclab::start(&gclab_programs::Shipped)
+    gclab::command(&gclab_programs::Shipped, &gclab::Settings::default())
 }

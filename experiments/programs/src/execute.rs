@@ -16,6 +16,7 @@ use gclab_heap_traverse::Checker;
 use gclab_stats::render::Printer;
 use gclab_workloads::{Latency, RunError, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor};
 
+use crate::interrupt::with_statistics;
 use crate::profile::Profiling;
 use crate::request::{Done, Ended, Executor, Request};
 
@@ -170,9 +171,14 @@ fn run<M: MutatorKind>(
     if let Some(profiling) = &profiling {
         profiling.listen(&mut world);
     }
-    let result = match &profiling {
+    let mut program = || match &profiling {
         Some(profiling) => profiling.run(&world, program),
         None => program(&world),
+    };
+    let result = if request.interruptible {
+        with_statistics(&world, &printer, &mut program)
+    } else {
+        program()
     };
     let ended = match result {
         Ok(checksum) => Ended::Checksum(checksum, latency()),

@@ -2,6 +2,8 @@
 
 mod docs;
 mod exec;
+mod first_minutes;
+mod flags;
 mod heap;
 mod list;
 mod memory;

@@ -14,7 +14,7 @@ use gclab_core::world::Stopped;
 use std::collections::HashMap;
 
 /// The separator of names in a combination.
-const AND: &str = "-";
+const AND: char = '-';
 
 /// The most roots of which a table shows all combinations, empty ones too.
 const SHOWN_IN_FULL: usize = 4;
@@ -80,12 +80,19 @@ pub(super) struct RootCensus {
 }
 
 impl RootCensus {
+    /// The names of the roots, joined. A name that has a dash itself stands in braces, so that no
+    /// two combinations have one name.
     fn name(&self, combination: &[Label]) -> String {
-        let names: Vec<_> = combination
-            .iter()
-            .map(|label| self.names[*label as usize].as_str())
-            .collect();
-        names.join(AND)
+        let of_root = |label: &Label| {
+            let name = &self.names[*label as usize];
+            if name.contains([AND, '{', '}']) {
+                format!("{{{name}}}")
+            } else {
+                name.clone()
+            }
+        };
+        let names: Vec<_> = combination.iter().map(of_root).collect();
+        names.join(&AND.to_string())
     }
 
     /// Bytes by the names of combinations.

@@ -1,22 +1,22 @@
 //! The plan: all runs of an experiment, in their order.
 //!
-//! Terms: a *cell* is a configuration (collector, workload, arguments, flags); a *block* is one
-//! pass over all cells. There are `repeat` blocks, each in a random order of its own, so that drift
+//! Terms: a *cell* is a configuration (collector, workload, arguments, flags); a *round* is one
+//! pass over all cells. There are `repeat` rounds, each in a random order of its own, so that drift
 //! of the machine falls on all cells alike, and an experiment that is cut short still has whole
-//! blocks.
+//! rounds.
 //!
 //! The order is a function of the seed alone, on every machine and in every version: PCG XSL RR
-//! 128/64 (`rand_pcg::Pcg64`, O'Neill 2014) with the seed as state and the block as stream, and a
+//! 128/64 (`rand_pcg::Pcg64`, O'Neill 2014) with the seed as state and the round as stream, and a
 //! Fisher-Yates shuffle of this module, because rand's own may change. [`ORDER`] names both and
 //! goes into `plan.json`; a unit test pins an order.
 //!
 //! Heap profiles (`profiles`) are runs of their own, one for each cell and profile, in the order of
-//! the file. They follow the last block, so that no timed run moves.
+//! the file. They follow the last round, so that no timed run moves.
 //!
-//! A shard takes whole groups, one for each block and workload, so that one machine measures all
+//! A shard takes whole groups, one for each round and workload, so that one machine measures all
 //! runs that are compared (collectors, flags). The profiles of a workload are a group too.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::str::FromStr;
 
 use gclab_flags::FlagValue;
@@ -28,7 +28,7 @@ use rand_pcg::rand_core::Rng;
 use crate::experiment::{Axis, Experiment, Setting};
 
 /// The method that makes the order, for `plan.json`.
-pub const ORDER: &str = "blocks shuffled by pcg64(seed, block) and fisher-yates";
+pub const ORDER: &str = "rounds shuffled by pcg64(seed, round) and fisher-yates";
 
 /// A part of a plan: part `index` of `count`, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,12 +153,17 @@ fn cells(experiment: &Experiment, minima: &[Minimum]) -> Vec<Cell> {
             })
             .collect();
     }
+    let mut of_work: HashMap<_, Vec<&Minimum>> = HashMap::new();
+    for minimum in minima {
+        of_work
+            .entry((&minimum.workload, &minimum.args))
+            .or_default()
+            .push(minimum);
+    }
     let at = |configuration: &Configuration, multiple: f64| {
         let mut configuration = configuration.clone();
-        let works = minima
-            .iter()
-            .filter(|m| m.workload == configuration.workload && m.args == configuration.args);
-        if let Some(least) = reference(works) {
+        let works = of_work.get(&(&configuration.workload, &configuration.args));
+        if let Some(least) = reference(works.into_iter().flatten().copied()) {
             configuration
                 .flags
                 .insert("M".to_owned(), heap_bytes(multiple, least).to_string());
@@ -195,24 +200,21 @@ fn with(setting: &Setting, value: &FlagValue) -> Setting {
 pub fn plan(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Vec<PlannedRun> {
     let cells = cells(experiment, minima);
     // Works in the order of the file. The number of a group decides which shard takes it.
-    let work_of = |cell: &Configuration| {
-        experiment
-            .workloads
-            .iter()
-            .position(|(name, args)| (name, args) == (&cell.workload, &cell.args))
-    };
+    let works = experiment.workloads.iter().map(|(name, args)| (name, args));
+    let numbers: HashMap<_, usize> = works.zip(0..).collect();
+    let work_of = |cell: &Configuration| numbers.get(&(&cell.workload, &cell.args)).copied().unwrap_or(0);
     let mut runs = Vec::new();
     let mut position = 0;
-    for block in 0..experiment.repeat {
+    for round in 0..experiment.repeat {
         let mut order: Vec<usize> = (0..cells.len()).collect();
         shuffle(
             &mut order,
-            &mut Pcg64::new(u128::from(experiment.seed), u128::from(block)),
+            &mut Pcg64::new(u128::from(experiment.seed), u128::from(round)),
         );
         for cell in order.into_iter().map(|index| &cells[index]) {
-            let group = block as usize * experiment.workloads.len() + work_of(&cell.configuration).unwrap_or(0);
+            let group = round as usize * experiment.workloads.len() + work_of(&cell.configuration);
             if shard.takes(group) {
-                let mut run = PlannedRun::new(cell.configuration.clone(), block, position);
+                let mut run = PlannedRun::new(cell.configuration.clone(), round, position);
                 run.heap_multiple = cell.heap;
                 runs.push(run);
             }
@@ -220,9 +222,10 @@ pub fn plan(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Vec<Pl
         }
     }
     for cell in &cells {
-        let Configuration { workload, args, .. } = &cell.configuration;
-        let group = experiment.repeat as usize * experiment.workloads.len() + work_of(&cell.configuration).unwrap_or(0);
-        for (number, flags) in experiment.profiles_of(workload, args).iter().enumerate() {
+        let work = work_of(&cell.configuration);
+        let profiles = experiment.profiles.get(work).map_or(&[][..], Vec::as_slice);
+        let group = experiment.repeat as usize * experiment.workloads.len() + work;
+        for (number, flags) in profiles.iter().enumerate() {
             if shard.takes(group) {
                 let mut run = PlannedRun::profiled(cell.configuration.clone(), flags, number, position);
                 run.heap_multiple = cell.heap;

@@ -192,25 +192,25 @@ fn a_heap_is_the_same_bytes_for_all_collectors() {
 }
 
 #[test]
-fn each_block_is_one_pass_over_all_cells() {
+fn each_round_is_one_pass_over_all_cells() {
     let experiment = experiment(4, 1);
     let runs = plan(&experiment, &[], Shard::default());
-    for (number, block) in runs.chunks(36).enumerate() {
-        assert!(block.iter().all(|run| run.round as usize == number));
-        assert_eq!(block.iter().map(|run| &run.cell).collect::<BTreeSet<_>>().len(), 36);
+    for (number, round) in runs.chunks(36).enumerate() {
+        assert!(round.iter().all(|run| run.round as usize == number));
+        assert_eq!(round.iter().map(|run| &run.cell).collect::<BTreeSet<_>>().len(), 36);
     }
     assert!(
         runs.iter()
             .enumerate()
             .all(|(place, run)| run.position as usize == place)
     );
-    let cells = |block: usize| {
-        runs[block * 36..][..36]
+    let cells = |round: usize| {
+        runs[round * 36..][..36]
             .iter()
             .map(|run| run.cell.clone())
             .collect::<Vec<_>>()
     };
-    assert_ne!(cells(0), cells(1), "each block has an order of its own");
+    assert_ne!(cells(0), cells(1), "each round has an order of its own");
 }
 
 #[test]
@@ -232,9 +232,9 @@ fn the_order_is_a_function_of_the_seed() {
 
 #[test]
 fn a_seed_gives_this_order_for_ever() {
-    let order = |seed, block| {
+    let order = |seed, round| {
         let mut order: Vec<usize> = (0..10).collect();
-        shuffle(&mut order, &mut Pcg64::new(seed, block));
+        shuffle(&mut order, &mut Pcg64::new(seed, round));
         order
     };
     // Computed independently, in Python, from the definition of PCG XSL RR 128/64.
