@@ -79,7 +79,7 @@ fn build<M: MutatorKind>(m: &mut Mutator<'_, M>, place: &[u32], live: usize) -> 
 
 fn collect<C: Collector>(c: &mut Criterion, total: usize) {
     let place = shuffled(total);
-    let flags = Config {
+    let config = Config {
         compact: Compact::Always,
         ..Config::default()
     };
@@ -90,7 +90,7 @@ fn collect<C: Collector>(c: &mut Criterion, total: usize) {
         group.throughput(Throughput::Elements(live as u64));
         group.bench_function(C::DESCRIPTION.name, |b| {
             let pause = Arc::new(AtomicU64::new(0));
-            let mut world = World::new::<C>(&flags).expect("memory for a bench");
+            let mut world = World::new::<C>(&config).expect("memory for a bench");
             world.listen(Box::new(LastPause(Arc::clone(&pause))));
             b.iter_custom(|turns| {
                 let turn = |_| {

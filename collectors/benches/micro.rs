@@ -141,7 +141,7 @@ fn evacuation(c: &mut Criterion) {
             group.finish();
         };
         let world = world::<C>(4 << 20);
-        let enter = |stay: &mut dyn FnMut(&mut Mutator<'_, KindOf<C>>)| world.enter(|m| stay(m)).expect("room");
+        let enter = |session: &mut dyn FnMut(&mut Mutator<'_, KindOf<C>>)| world.enter(|m| session(m)).expect("room");
         enter(&mut |m| {
             m.frame(|m, [root]| {
                 root.put(tree(m, 17));

@@ -17,7 +17,7 @@ use std::cell::Cell;
 ///
 /// Its thread writes it; collections do so while that thread is stopped. All that changes is in
 /// cells, so that a collection needs no exclusive borrow of memory that lies in the middle of a
-/// thread's stay.
+/// thread's session.
 ///
 /// Fields that hot paths use come first (`repr(C)`), where their offsets are short.
 #[derive(Debug)]
@@ -106,9 +106,10 @@ impl<A: Alloc> CapabilityData<A> {
     }
 }
 
-// SAFETY: a capability moves from a thread to the world when the thread's stay ends, and to another
-// when that one's begins. In between it has no frames, and its other pointers lead into memory that
-// it owns (the remembered set) or that belongs to the heap it moves with (the state table).
+// SAFETY: a capability moves from a thread to the world when the thread's session ends, and to
+// another when that one's begins. In between it has no frames, and its other pointers lead into
+// memory that it owns (the remembered set) or that belongs to the heap it moves with (the state
+// table).
 unsafe impl<A: Send> Send for CapabilityData<A> {}
 
 /// A capability as its collector and its barrier see it: allocator, remembered set, number.

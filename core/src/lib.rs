@@ -11,6 +11,7 @@ extern crate self as gclab_core;
 #[macro_use]
 pub mod mutants;
 
+mod abort;
 mod alloc;
 pub mod block;
 mod capability;

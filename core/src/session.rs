@@ -1,4 +1,4 @@
-//! A thread's stay in a heap, as its own slow paths and as other threads see it.
+//! A thread's session in a heap, as its own slow paths and as other threads see it.
 
 use crate::alloc::Alloc;
 use crate::capability::CapabilityData;
@@ -40,7 +40,7 @@ unsafe impl<A: Send> Send for Participant<A> {}
 // SAFETY: as above; all other fields are atomic or never change.
 unsafe impl<A: Send> Sync for Participant<A> {}
 
-/// A thread's stay in a heap, as its own slow paths see it (GHC's `InCall`).
+/// A thread's session in a heap, as its own slow paths see it (GHC's `InCall`).
 pub(crate) struct Session<'a, A> {
     pub(crate) capability: &'a CapabilityData<A>,
     pub(crate) participant: &'a Participant<A>,

@@ -48,14 +48,14 @@ impl<W: Workload> CollectorVisitor for ByCollector<'_, W> {
     type Output = ();
 
     fn visit<C: Collector>(self) {
-        let flags = Config {
+        let config = Config {
             allocation_area: AREA,
             ..Config::default()
         };
         let mut group = self.criterion.benchmark_group(W::DESCRIPTION.name);
         group.bench_function(C::DESCRIPTION.name, |b| {
             b.iter(|| {
-                let world = World::new::<C>(&flags).expect("memory for a bench");
+                let world = World::new::<C>(&config).expect("memory for a bench");
                 let checksum = self.workload.run(&world, self.args).expect("room enough");
                 (checksum, world.finish())
             })

@@ -17,7 +17,7 @@ use crate::RunError;
 /// started.
 pub(crate) const MOST: u64 = 1 << 10;
 
-/// Runs `stay` in `world` on `threads` threads, with the thread's number from 0. Returns the
+/// Runs `session` in `world` on `threads` threads, with the thread's number from 0. Returns the
 /// results in the order of the numbers.
 ///
 /// # Errors
@@ -25,12 +25,12 @@ pub(crate) const MOST: u64 = 1 << 10;
 pub(crate) fn enter_each<M: MutatorKind, R: Send>(
     world: &World<M>,
     threads: u64,
-    stay: impl Fn(&mut Mutator<'_, M>, u64) -> R + Sync,
+    session: impl Fn(&mut Mutator<'_, M>, u64) -> R + Sync,
 ) -> Result<Vec<R>, RunError> {
-    let stay = &stay;
+    let session = &session;
     std::thread::scope(|scope| {
         let start = |number| {
-            let work = move || world.enter(|m| stay(m, number));
+            let work = move || world.enter(|m| session(m, number));
             let started = std::thread::Builder::new().spawn_scoped(scope, work);
             started.map_err(|error| RunError::Thread { number, threads, error })
         };
@@ -60,13 +60,13 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     fn world() -> World<KindOf<Copying>> {
-        let flags = Config {
+        let config = Config {
             capabilities: 2,
             max_heap: Some(Bytes(8 << 20)),
             reserve: Bytes(1 << 30),
             ..Config::default()
         };
-        World::new::<Copying>(&flags).expect("a small heap")
+        World::new::<Copying>(&config).expect("a small heap")
     }
 
     #[test]

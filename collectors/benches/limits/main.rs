@@ -88,11 +88,11 @@ impl Listener for LastPause {
 }
 
 fn world<C: Collector>(area: Bytes) -> World<KindOf<C>> {
-    let flags = Config {
+    let config = Config {
         allocation_area: area,
         ..Config::default()
     };
-    World::new::<C>(&flags).expect("memory for a bench")
+    World::new::<C>(&config).expect("memory for a bench")
 }
 
 /// Builds and collects a heap again and again. Criterion gets the pauses, `rows` all figures.

@@ -100,14 +100,14 @@ fn program<M: MutatorKind>(m: &mut Mutator<'_, M>) -> u64 {
 
 /// Runs the program with request `n` refused. Returns the checksum, if the program reached one, and
 /// whether there was such a request.
-fn refused<C: Collector>(flags: &Config, n: u64) -> (Option<u64>, bool) {
-    let flags = Config {
+fn refused<C: Collector>(config: &Config, n: u64) -> (Option<u64>, bool) {
+    let config = Config {
         refuse_request: Some(n),
-        ..flags.clone()
+        ..config.clone()
     };
     let on_purpose = |cause: &Shortage| *cause == Shortage::System(MemoryError::OnPurpose { number: n });
     let name = C::DESCRIPTION.name;
-    let mut world = match World::new::<C>(&flags) {
+    let mut world = match World::new::<C>(&config) {
         Ok(world) => world,
         Err(StartError::Memory(MemoryError::OnPurpose { number })) if number == n => return (None, true),
         Err(StartError::OutOfMemory(error)) if on_purpose(&error.cause) => return (None, true),
@@ -145,19 +145,19 @@ fn refused<C: Collector>(flags: &Config, n: u64) -> (Option<u64>, bool) {
     (result.ok(), made >= n)
 }
 
-/// Runs a program under collector `C` with `flags`: once for each of its requests for memory with
-/// that request refused, and once without a refusal. [`small_heap`] has flags that suit most
-/// collectors.
+/// Runs a program under collector `C` with `config`: once for each of its requests for memory with
+/// that request refused, and once without a refusal. [`small_heap`] has a configuration that suits
+/// most collectors.
 ///
 /// # Panics
 /// If a run ends otherwise than with its checksum or with exhaustion because of the refusal, or if
 /// the heap is damaged afterwards.
-pub fn every_request_refused<C: Collector>(flags: &Config) {
-    let (expected, _) = refused::<C>(flags, u64::MAX);
+pub fn every_request_refused<C: Collector>(config: &Config) {
+    let (expected, _) = refused::<C>(config, u64::MAX);
     let expected = expected.expect("without a refusal it fits");
     let (mut n, mut ended) = (1, 0);
     loop {
-        let (checksum, was_made) = refused::<C>(flags, n);
+        let (checksum, was_made) = refused::<C>(config, n);
         assert!(
             checksum.is_none_or(|checksum| checksum == expected),
             "{}, request {n}: {checksum:?} is not {expected}",

@@ -20,13 +20,13 @@ impl<C: Collector> WorkloadVisitor for Checked<C> {
     fn visit<W: Workload>(self, workload: &W) {
         let (program, collector) = (W::DESCRIPTION, C::DESCRIPTION.name);
         let (least, most) = C::DESCRIPTION.generations;
-        let flags = Config {
+        let config = Config {
             allocation_area: Bytes::kib(64),
             reserve: Bytes::gib(4),
             generations: Config::default().generations.clamp(least, most),
             ..Config::default()
         };
-        let mut world = World::new::<C>(&flags).expect("a small heap");
+        let mut world = World::new::<C>(&config).expect("a small heap");
         world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
         let checksum = workload
             .run(&world, &program.test_args().expect("legal arguments"))

@@ -24,7 +24,7 @@ struct Cell {
 }
 
 /// The configuration of a small heap for a collector that takes `generations`.
-pub fn flags<C: Collector>(area: usize) -> Config {
+pub fn config<C: Collector>(area: usize) -> Config {
     let generations = if C::DESCRIPTION.name == "two-space" { 1 } else { 2 };
     Config {
         allocation_area: Bytes(area),
@@ -67,7 +67,7 @@ struct Trees;
 impl CollectorVisitor for Trees {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let world = World::new::<C>(&flags::<C>(64 << 10)).expect("a small heap");
+        let world = World::new::<C>(&config::<C>(64 << 10)).expect("a small heap");
         let nodes = world
             .enter(|m| {
                 m.frame(|m, [kept]| {
@@ -97,7 +97,7 @@ fn trees_survive() {
 #[test]
 fn closures_that_survive_twice_are_promoted_and_no_longer_copied() {
     const CELL: usize = 32;
-    let world = World::new::<Copying>(&flags::<Copying>(1 << 20)).expect("a small heap");
+    let world = World::new::<Copying>(&config::<Copying>(1 << 20)).expect("a small heap");
     world
         .enter(|m| {
             m.frame(|m, [list]| {
@@ -137,8 +137,8 @@ struct Boxed {
 #[test]
 fn promotions_from_remembered_slots_are_foreseen() {
     const SLOTS: usize = 100_000;
-    let flags = flags::<Copying>(512 << 10);
-    let world = World::new::<Copying>(&flags).expect("a small heap");
+    let config = config::<Copying>(512 << 10);
+    let world = World::new::<Copying>(&config).expect("a small heap");
     world
         .enter(|m| {
             m.frame(|m, [array]| {
@@ -154,7 +154,7 @@ fn promotions_from_remembered_slots_are_foreseen() {
     let mut limit = usize::MAX;
     for collection in statistics.collections.iter().filter(|c| !c.before.forced) {
         if collection.work.major {
-            limit = (collection.work.live.0 as f64 * flags.old_factor) as usize;
+            limit = (collection.work.live.0 as f64 * config.old_factor) as usize;
         } else {
             assert!(collection.work.live.0 <= limit, "limit {limit}: {collection:?}");
         }
@@ -173,7 +173,7 @@ struct LargeObjects;
 impl CollectorVisitor for LargeObjects {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let world = World::new::<C>(&flags::<C>(1 << 20)).expect("a small heap");
+        let world = World::new::<C>(&config::<C>(1 << 20)).expect("a small heap");
         world
             .enter(|m| {
                 m.frame(|m, [owner]| {
@@ -204,7 +204,7 @@ struct Stores;
 impl CollectorVisitor for Stores {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let world = World::new::<C>(&flags::<C>(32 << 10)).expect("a small heap");
+        let world = World::new::<C>(&config::<C>(32 << 10)).expect("a small heap");
         world
             .enter(|m| {
                 m.frame(|m, [array, var, large]| {
@@ -246,7 +246,7 @@ struct Handles;
 impl CollectorVisitor for Handles {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let world = World::new::<C>(&flags::<C>(32 << 10)).expect("a small heap");
+        let world = World::new::<C>(&config::<C>(32 << 10)).expect("a small heap");
         let (kept, weak_kept, weak) = world
             .enter(|m| {
                 let (m2, cell) = m.alloc_with(|_| Cell::new(7, None));
@@ -279,11 +279,11 @@ struct Leak;
 impl CollectorVisitor for Leak {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let flags = Config {
+        let config = Config {
             max_heap: Some(Bytes(8 << 20)),
-            ..flags::<C>(256 << 10)
+            ..config::<C>(256 << 10)
         };
-        let world = World::new::<C>(&flags).expect("a small heap");
+        let world = World::new::<C>(&config).expect("a small heap");
         let leak = world.enter(|m| {
             m.frame(|m, [list]| {
                 let list = list.put_option::<Cell>(None);
@@ -326,7 +326,7 @@ struct Reentry;
 impl CollectorVisitor for Reentry {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let world = World::new::<C>(&flags::<C>(32 << 10)).expect("a small heap");
+        let world = World::new::<C>(&config::<C>(32 << 10)).expect("a small heap");
         world
             .enter(|_| assert_eq!(world.enter(|_| ()), Err(EnterError::Entered)))
             .expect("entered once");

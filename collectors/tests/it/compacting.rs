@@ -18,7 +18,7 @@ struct Cell {
     value: u64,
 }
 
-fn flags(generations: u32) -> Config {
+fn config(generations: u32) -> Config {
     Config {
         allocation_area: Bytes::kib(256),
         reserve: Bytes::gib(4),
@@ -46,11 +46,11 @@ impl Listener for Places {
 
 /// Makes `count` numbered cells in an array, and drops all but every `keep`-th. Returns their
 /// addresses before that and after.
-fn thin(flags: &Config, count: usize, keep: usize) -> [Vec<Addr>; 2] {
+fn thin(config: &Config, count: usize, keep: usize) -> [Vec<Addr>; 2] {
     let places = Arc::new(Mutex::new(Vec::new()));
-    let mut world = World::new::<Compacting>(flags).expect("a small heap");
+    let mut world = World::new::<Compacting>(config).expect("a small heap");
     world.listen(Box::new(Places(Arc::clone(&places))));
-    let stay = world.enter(|m| {
+    let session = world.enter(|m| {
         m.frame(|m, [cells]| {
             let cells = cells.put(m.alloc_array::<Cell>(count, |_| None));
             for value in 0..count {
@@ -69,7 +69,7 @@ fn thin(flags: &Config, count: usize, keep: usize) -> [Vec<Addr>; 2] {
             }
         });
     });
-    stay.expect("room enough");
+    session.expect("room enough");
     drop(world);
     let mut places = places.lock().expect("no thread panicked");
     let after = places[1].iter().copied().step_by(keep).collect();
@@ -89,7 +89,7 @@ fn megablocks(places: &[Addr]) -> usize {
 fn order_is_kept_and_whole_megablocks_are_emptied() {
     for generations in [1, 2, 3] {
         let (count, keep) = (1 << 20, 16);
-        let [before, after] = thin(&flags(generations), count, keep);
+        let [before, after] = thin(&config(generations), count, keep);
         assert_eq!(before.len(), after.len());
         let mut order: Vec<usize> = (0..before.len()).collect();
         order.sort_by_key(|&index| before[index]);
@@ -112,9 +112,9 @@ fn order_is_kept_and_whole_megablocks_are_emptied() {
 }
 
 /// Whether a program with `live` live bytes keeps within `limit` while it allocates much more.
-fn lives_within<C: Collector>(live: Bytes, flags: &Config) -> bool {
-    let world = World::new::<C>(flags).expect("a small heap");
-    let stay = world.enter(|m| {
+fn lives_within<C: Collector>(live: Bytes, config: &Config) -> bool {
+    let world = World::new::<C>(config).expect("a small heap");
+    let session = world.enter(|m| {
         m.frame(|m, [cells]| {
             let count = live.0 / 24;
             let cells = cells.put(m.alloc_array::<Cell>(count, |_| None));
@@ -134,7 +134,7 @@ fn lives_within<C: Collector>(live: Bytes, flags: &Config) -> bool {
     });
     let statistics = world.finish();
     assert!(statistics.collections.len() > 2, "there are statistics either way");
-    match stay {
+    match session {
         Ok(whole) => {
             assert!(whole);
             true
@@ -147,14 +147,14 @@ fn lives_within<C: Collector>(live: Bytes, flags: &Config) -> bool {
 #[test]
 fn four_fifths_of_the_limit_may_live_where_copying_ends_as_exhausted() {
     for generations in [1, 2] {
-        let flags = Config {
+        let config = Config {
             max_heap: Some(Bytes::mib(32)),
             compact: Compact::Never,
-            ..flags(generations)
+            ..config(generations)
         };
         let live = Bytes(Bytes::mib(32).0 / 5 * 4);
-        assert!(lives_within::<Compacting>(live, &flags), "-G{generations}");
-        assert!(generations == 1 || !lives_within::<Copying>(live, &flags));
+        assert!(lives_within::<Compacting>(live, &config), "-G{generations}");
+        assert!(generations == 1 || !lives_within::<Copying>(live, &config));
     }
 }
 
@@ -163,13 +163,13 @@ fn compaction_sets_in_above_its_percentage() {
     // Closures that a compaction leaves in place are not copied: none in a heap that does not
     // change.
     let copied = |percent: f64| {
-        let flags = Config {
+        let config = Config {
             max_heap: Some(Bytes::mib(64)),
             compact: Compact::Above(percent),
-            ..flags(2)
+            ..config(2)
         };
-        let world = World::new::<Compacting>(&flags).expect("a small heap");
-        let stay = world.enter(|m| {
+        let world = World::new::<Compacting>(&config).expect("a small heap");
+        let session = world.enter(|m| {
             m.frame(|m, [cells]| {
                 let cells = cells.put(m.alloc_array::<Cell>(200_000, |_| None));
                 for value in 0..200_000 {
@@ -179,7 +179,7 @@ fn compaction_sets_in_above_its_percentage() {
                 (0..4).for_each(|_| m.collect(true));
             });
         });
-        stay.expect("room enough");
+        session.expect("room enough");
         let statistics = world.finish();
         let asked: Vec<Bytes> = statistics
             .collections

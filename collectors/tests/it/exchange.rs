@@ -1,6 +1,6 @@
 //! Exchanges: they store the new value, return the old one, and run the write barrier.
 
-use crate::basics::flags;
+use crate::basics::config;
 use gclab_collectors::All;
 use gclab_core::closure::Closure;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
@@ -60,7 +60,7 @@ struct Exchanges;
 impl CollectorVisitor for Exchanges {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let mut world = World::new::<C>(&flags::<C>(64 << 10)).expect("a small heap");
+        let mut world = World::new::<C>(&config::<C>(64 << 10)).expect("a small heap");
         Checker::install(&mut world);
         world.enter(exchanges).expect("room enough");
     }

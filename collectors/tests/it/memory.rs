@@ -1,6 +1,6 @@
 //! The memory that a heap takes from the machine, and the memory that it returns.
 
-use crate::basics::flags;
+use crate::basics::config;
 use gclab_collectors::All;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
@@ -23,11 +23,11 @@ struct Shrinks {
 impl CollectorVisitor for Shrinks {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let flags = Config {
+        let config = Config {
             decay: self.decay,
-            ..flags::<C>(1 << 20)
+            ..config::<C>(1 << 20)
         };
-        let world = World::new::<C>(&flags).expect("a heap");
+        let world = World::new::<C>(&config).expect("a heap");
         world
             .enter(|m| {
                 m.frame(|m, [all]| {
@@ -108,11 +108,11 @@ impl CollectorVisitor for Tight {
     type Output = ();
     fn visit<C: Collector>(self) {
         for mib in [3, 5, 9, 17] {
-            let flags = Config {
+            let config = Config {
                 max_heap: Some(Bytes::mib(mib)),
-                ..flags::<C>(128 << 10)
+                ..config::<C>(128 << 10)
             };
-            let world = World::new::<C>(&flags).expect("a small heap");
+            let world = World::new::<C>(&config).expect("a small heap");
             let ended = world.enter(|m| {
                 m.frame(|m, [all]| {
                     let all = all.put(m.alloc_array::<MutByteArray>(1 << 14, |_| None));

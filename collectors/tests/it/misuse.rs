@@ -1,7 +1,7 @@
 //! Misuse of the safe API at run time: it ends in an error or a panic, and the heap is intact
 //! afterwards.
 
-use crate::basics::flags;
+use crate::basics::config;
 use gclab_collectors::{All, Copying};
 use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, KindOf};
@@ -50,7 +50,7 @@ macro_rules! under_every_collector {
 }
 
 fn world<C: Collector>() -> World<KindOf<C>> {
-    World::new::<C>(&flags::<C>(32 << 10)).expect("a small heap")
+    World::new::<C>(&config::<C>(32 << 10)).expect("a small heap")
 }
 
 fn panics<R>(run: impl FnOnce() -> R) {
@@ -175,8 +175,8 @@ under_every_collector! {
     }
 
     fn huge_lengths_are_exhaustion<C>() {
-        let flags = Config { max_heap: Some(Bytes(16 << 20)), ..flags::<C>(32 << 10) };
-        let world = World::new::<C>(&flags).expect("a small heap");
+        let config = Config { max_heap: Some(Bytes(16 << 20)), ..config::<C>(32 << 10) };
+        let world = World::new::<C>(&config).expect("a small heap");
         let exhausted = |result: Result<(), EnterError>| {
             assert!(matches!(result, Err(EnterError::Exhausted(_))), "{result:?}");
         };
@@ -263,7 +263,7 @@ under_every_collector! {
     }
 
     fn exhaustion_is_of_the_world_that_is_exhausted<C>() {
-        let small = Config { max_heap: Some(Bytes(4 << 20)), ..flags::<C>(32 << 10) };
+        let small = Config { max_heap: Some(Bytes(4 << 20)), ..config::<C>(32 << 10) };
         let (outer, inner) = (World::new::<C>(&small).expect("a heap"), world::<C>());
         let mut inner_went_on = false;
         let result = outer.enter(|outer| {
@@ -278,7 +278,7 @@ under_every_collector! {
     }
 
     fn exhaustion_may_be_caught_inside_the_stay<C>() {
-        let small = Config { max_heap: Some(Bytes(8 << 20)), ..flags::<C>(32 << 10) };
+        let small = Config { max_heap: Some(Bytes(8 << 20)), ..config::<C>(32 << 10) };
         World::new::<C>(&small).expect("a heap").enter(|m| m.frame(|m, [kept]| {
             let kept = kept.put_option(None);
             for _ in 0..3 {
@@ -369,7 +369,7 @@ under_every_collector! {
     }
 
     fn exhaustion_that_was_caught_may_be_thrown_anywhere<C>() {
-        let small = Config { max_heap: Some(Bytes(8 << 20)), ..flags::<C>(32 << 10) };
+        let small = Config { max_heap: Some(Bytes(8 << 20)), ..config::<C>(32 << 10) };
         let (exhausted, other) = (World::new::<C>(&small).expect("a heap"), world::<C>());
         let mut payload = None;
         exhausted.enter(|m| {
@@ -392,7 +392,7 @@ under_every_collector! {
                 exercise(self.0);
             }
         }
-        let small = Config { max_heap: Some(Bytes(8 << 20)), ..flags::<C>(32 << 10) };
+        let small = Config { max_heap: Some(Bytes(8 << 20)), ..config::<C>(32 << 10) };
         let world = World::new::<C>(&small).expect("a heap");
         let result = world.enter(|m| m.frame(|m, [list]| {
             let list = list.put_option(None);
@@ -420,11 +420,11 @@ under_every_collector! {
     fn addresses_come_back_when_a_world_is_dropped<C>() {
         // Makes more worlds, one after the other, than a process has addresses for.
         for _ in 0..130 {
-            let flags = Config { reserve: Bytes(1 << 40), ..flags::<C>(32 << 10) };
-            let world = World::new::<C>(&flags).expect("a heap");
+            let config = Config { reserve: Bytes(1 << 40), ..config::<C>(32 << 10) };
+            let world = World::new::<C>(&config).expect("a heap");
             world.enter(|m| ignore(m.alloc_mut_bytes(1 << 20))).expect("room enough");
             let reserved = world.inspect(|stopped| stopped.blocks().accounting().reserved);
-            assert_eq!(reserved, Ok(flags.reserve));
+            assert_eq!(reserved, Ok(config.reserve));
         }
     }
 
@@ -448,7 +448,7 @@ type CopyingWorld = World<KindOf<Copying>>;
 
 #[test]
 fn threads_take_turns_in_a_world() {
-    let world = CopyingWorld::new::<Copying>(&flags::<Copying>(32 << 10)).expect("a heap");
+    let world = CopyingWorld::new::<Copying>(&config::<Copying>(32 << 10)).expect("a heap");
     let handle = world
         .enter(|m| {
             let (m, list) = m.alloc_with(|_| List::new(0, None));

@@ -2,7 +2,7 @@
 //! tests of threads check that such collections are right.) Builds for tests share from a few
 //! hundred words on.
 
-use crate::basics::flags;
+use crate::basics::config;
 use gclab_collectors::Parallel;
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::{Collector, KindOf};
@@ -66,13 +66,13 @@ impl Listener for Records {
 /// A world of `capabilities` and the same number of GC threads, so large that only requested
 /// collections happen; and the records of its collections.
 fn world(capabilities: u32, balance: FromGeneration) -> (World<KindOf<Parallel>>, mpsc::Receiver<Collection>) {
-    let flags = Config {
+    let config = Config {
         capabilities,
         gc_threads: capabilities.max(2),
         load_balance: Some(balance),
-        ..flags::<Parallel>(8 << 20)
+        ..config::<Parallel>(8 << 20)
     };
-    let mut world = World::new::<Parallel>(&flags).expect("a small heap");
+    let mut world = World::new::<Parallel>(&config).expect("a small heap");
     let (send, records) = mpsc::channel();
     world.listen(Box::new(Records(send)));
     world.listen(Box::new(Checker::new(&Parallel::DESCRIPTION).exact()));
@@ -205,13 +205,13 @@ fn many_handles_are_shared() {
 
 #[test]
 fn younger_generations_are_left_to_one_thread() {
-    let flags = Config {
+    let config = Config {
         parallel_gc: FromGeneration::From(1),
         gc_threads: 2,
         load_balance: Some(ALL),
-        ..flags::<Parallel>(8 << 20)
+        ..config::<Parallel>(8 << 20)
     };
-    let mut world = World::new::<Parallel>(&flags).expect("a small heap");
+    let mut world = World::new::<Parallel>(&config).expect("a small heap");
     let (send, records) = mpsc::channel();
     world.listen(Box::new(Records(send)));
     let result = world.enter(|m| {
@@ -235,7 +235,7 @@ fn collected_of_two(depths: [u32; 2]) -> Collection {
     std::thread::scope(|s| {
         for (number, depth) in depths.into_iter().enumerate() {
             s.spawn(move || {
-                let stay = world.enter(|m| {
+                let session = world.enter(|m| {
                     m.frame(|m, [kept]| {
                         let _kept = kept.put(tree(m, depth));
                         m.blocking(|| made.wait());
@@ -246,7 +246,7 @@ fn collected_of_two(depths: [u32; 2]) -> Collection {
                         m.blocking(|| done.wait());
                     })
                 });
-                stay.expect("room enough");
+                session.expect("room enough");
             });
         }
     });

@@ -1,7 +1,7 @@
 //! Every collector under every sizing policy: the same results, and thresholds that differ as they
 //! should.
 
-use crate::basics::flags;
+use crate::basics::config;
 use gclab_collectors::All;
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
@@ -55,8 +55,8 @@ fn expected(slots: u64, len: u64) -> u64 {
     (ROUNDS - slots..ROUNDS).map(|round| values * round).sum()
 }
 
-fn run<C: Collector>(flags: &Config) -> (Result<u64, EnterError>, Statistics) {
-    let mut world = World::new::<C>(flags).unwrap_or_else(|error| panic!("{}: {error}", C::DESCRIPTION.name));
+fn run<C: Collector>(config: &Config) -> (Result<u64, EnterError>, Statistics) {
+    let mut world = World::new::<C>(config).unwrap_or_else(|error| panic!("{}: {error}", C::DESCRIPTION.name));
     Checker::install(&mut world);
     // 40 lists of 48 KB: 1.9 MB live, 6 MB allocated.
     let sum = world.enter(|m| churn(m, 40, 2000, ROUNDS));
@@ -79,11 +79,11 @@ impl CollectorVisitor for Policies {
         let name = C::DESCRIPTION.name;
         let base = Config {
             old_min: Bytes(64 << 10),
-            ..flags::<C>(64 << 10)
+            ..config::<C>(64 << 10)
         };
-        let of = |flags: Config| {
-            let (sum, statistics) = run::<C>(&flags);
-            assert_eq!(sum, Ok(expected(40, 2000)), "{name} with {:?}", flags.sizing);
+        let of = |config: Config| {
+            let (sum, statistics) = run::<C>(&config);
+            assert_eq!(sum, Ok(expected(40, 2000)), "{name} with {:?}", config.sizing);
             majors(&statistics)
         };
         let factor = of(base.clone());
@@ -107,7 +107,7 @@ impl CollectorVisitor for Policies {
         };
         // One run in which memory costs nothing, and one in which it is very expensive.
         let (cheap, dear) = (balanced(0.0001), balanced(1000.0));
-        assert!(cheap < dear, "{name}: {cheap} collections in full, and {dear}");
+        assert!(cheap < dear, "{name}: {cheap} major collections, and {dear}");
     }
 }
 
@@ -132,7 +132,7 @@ impl CollectorVisitor for Limited {
                 let limited = Config {
                     max_heap: Some(Bytes(mib << 20)),
                     sizing: policy,
-                    ..flags::<C>(1 << 20)
+                    ..config::<C>(1 << 20)
                 };
                 let (sum, statistics) = run::<C>(&limited);
                 match sum {
@@ -168,7 +168,7 @@ impl CollectorVisitor for Full {
         let limited = Config {
             max_heap: Some(Bytes(32 << 20)),
             compact: Compact::Never,
-            ..flags::<C>(4 << 20)
+            ..config::<C>(4 << 20)
         };
         let world = World::new::<C>(&limited).expect("fits");
         let cells = (32 << 20) * self.0 / 100 / CELL;

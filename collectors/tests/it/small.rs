@@ -1,7 +1,7 @@
 //! Uses every entry point of a heap once or a few times: small enough for tools that are a thousand
 //! times slower (`.ci/miri`, `.ci/valgrind`).
 
-use crate::basics::flags;
+use crate::basics::config;
 use gclab_collectors::All;
 use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
@@ -138,7 +138,7 @@ impl CollectorVisitor for Everything {
             stress,
             large_area: Some(Bytes(4096)),
             max_heap: Some(Bytes(6 << 20)),
-            ..flags::<C>(4096)
+            ..config::<C>(4096)
         };
         for stress in [None, Some(3)] {
             let mut world = World::new::<C>(&small(stress)).expect("a small heap");

@@ -1,6 +1,6 @@
 //! Programs longer than random ones, under every collector and the checker.
 
-use crate::basics::flags;
+use crate::basics::config;
 use gclab_collectors::All;
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
@@ -25,11 +25,11 @@ struct ManyStores;
 impl CollectorVisitor for ManyStores {
     type Output = ();
     fn visit<C: Collector>(self) {
-        let flags = Config {
+        let config = Config {
             allocation_area: Bytes(32 << 20),
-            ..flags::<C>(0)
+            ..config::<C>(0)
         };
-        let mut world = World::new::<C>(&flags).expect("a heap");
+        let mut world = World::new::<C>(&config).expect("a heap");
         Checker::install(&mut world);
         let stored = |index: usize| (index * 7919 % SLOTS, (index / 100) as u64);
         world
@@ -73,7 +73,7 @@ impl CollectorVisitor for LongList {
     type Output = ();
     fn visit<C: Collector>(self) {
         const LENGTH: u64 = 400_000;
-        let mut world = World::new::<C>(&flags::<C>(1 << 20)).expect("a heap");
+        let mut world = World::new::<C>(&config::<C>(1 << 20)).expect("a heap");
         Checker::install(&mut world);
         let last = world
             .enter(|m| {

@@ -42,7 +42,7 @@ pub enum Compact {
     Above(f64),
 }
 
-/// The rule for how far a heap grows before it is collected in full (`--sizing`).
+/// The rule for how far a heap grows before a major collection (`--sizing`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SizingPolicy {
     /// The heap grows to `-F` times its live data: GHC's rule.

@@ -1,6 +1,6 @@
-//! The brand of a stay: a lifetime that no other one fits.
+//! The brand of a session: a lifetime that no other one fits.
 
 use std::marker::PhantomData;
 
-/// Invariant in `'h`: the brand of one stay in one heap.
+/// Invariant in `'h`: the brand of one session in one heap.
 pub(crate) type Brand<'h> = PhantomData<fn(&'h ()) -> &'h ()>;

@@ -2,7 +2,7 @@
 //!
 //! The API is safe by types. [`Gc`] lives as long as the mutator cannot collect (`'m`); a method
 //! that may collect takes `&mut Mutator`, so a pointer that is held over an allocation does not
-//! compile. `'h` brands one stay in one heap: pointers of one heap do not go into another. A
+//! compile. `'h` brands one session in one heap: pointers of one heap do not go into another. A
 //! pointer that must survive an allocation goes into a [frame](Mutator::frame) or a [`Handle`].
 //! `tests/ui` has the misuses that are refused.
 //!
@@ -44,7 +44,7 @@ use brand::Brand;
 use std::cell::Cell;
 use std::marker::{PhantomData, PhantomPinned};
 
-/// A thread's stay in heap `'h`: it allocates and may collect.
+/// A thread's session in heap `'h`: it allocates and may collect.
 pub struct Mutator<'h, M: MutatorKind> {
     view: NoGc<'h, M>,
 }
@@ -56,7 +56,7 @@ pub struct NoGc<'h, M: MutatorKind> {
     /// The world. It and `participant` are valid as long as the mutator: [`crate::World::enter`]
     /// has both.
     slow_path: *const dyn SlowPath<M>,
-    /// This stay as other threads see it.
+    /// This session as other threads see it.
     participant: *const Participant<M::Alloc>,
     /// Of a heap whose mutators are observed ([`MutatorKind::OBSERVED`]).
     side_words: Option<Arc<SideWords>>,
@@ -92,7 +92,7 @@ impl<'h, M: MutatorKind> std::ops::Deref for Mutator<'h, M> {
 }
 
 impl<'h, M: MutatorKind> Mutator<'h, M> {
-    /// A stay in the world behind `slow_path`.
+    /// A session in the world behind `slow_path`.
     ///
     /// # Safety
     /// `slow_path` is valid until the mutator is dropped.
@@ -115,7 +115,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         }
     }
 
-    /// The stay behind `this` begins: other threads see it as `participant`.
+    /// The session behind `this` begins: other threads see it as `participant`.
     ///
     /// # Safety
     /// `this` is valid, and `participant` is for as long.
@@ -133,7 +133,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         unsafe { &raw const (*this).view.capability }
     }
 
-    /// Ends the stay and returns the capability. No frame is open any more.
+    /// Ends the session and returns the capability. No frame is open any more.
     pub(crate) fn into_capability(self) -> CapabilityData<M::Alloc> {
         debug_assert!(
             self.view.capability.common.frames.get().is_null(),
@@ -196,7 +196,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         call()
     }
 
-    /// The world, and this stay as it knows it.
+    /// The world, and this session as it knows it.
     fn session(&mut self) -> (&dyn SlowPath<M>, Session<'_, M::Alloc>) {
         // SAFETY: `begin`'s caller promises that it is valid.
         let participant = unsafe { &*self.view.participant };

@@ -6,6 +6,7 @@
 //! work ([`Job::run`] defines when that is). So a thread that the system does not schedule costs
 //! its help and nothing else.
 
+use crate::abort::abort_on_unwind;
 use crate::sync::{Arc, Builder, Condvar, JoinHandle, Mutex};
 
 /// A job for GC threads: one parallel phase.
@@ -85,21 +86,6 @@ impl GcThreads {
     }
 }
 
-/// Ends the process when it is dropped: a collection that has lost a worker can neither continue
-/// nor be abandoned.
-struct AbortOnUnwind;
-
-impl Drop for AbortOnUnwind {
-    #[cold]
-    fn drop(&mut self) {
-        // Written directly, since the test harness captures the output of `eprintln`.
-        let message =
-            b"gclab: a GC thread panicked in the middle of a collection, which leaves no heap to go on with\n";
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), message);
-        std::process::abort();
-    }
-}
-
 impl Parking {
     /// The life of GC thread `number`. `seen` is the last request that it need not answer.
     fn serve(&self, number: usize, mut seen: u64) {
@@ -110,9 +96,7 @@ impl Parking {
             match request.job.clone().filter(|_| !answered && number <= request.workers) {
                 Some(job) => {
                     drop(request);
-                    let abort = AbortOnUnwind;
-                    job.run(number);
-                    std::mem::forget(abort);
+                    abort_on_unwind("a GC thread", || job.run(number));
                     drop(job);
                     request = self.request.lock();
                 }

@@ -83,7 +83,7 @@ impl<M: MutatorKind> World<M> {
         self.state.get_mut().recorder.print_with(printer);
     }
 
-    /// Runs `stay` in the heap. `'h` brands it: pointers of this stay go nowhere else.
+    /// Runs `session` in the heap. `'h` brands it: pointers of this session go nowhere else.
     ///
     /// As many threads may be inside as there are capabilities (`-N`); one more waits here until
     /// one leaves. So a thread inside that waits for a thread that has yet to enter (in
@@ -94,7 +94,7 @@ impl<M: MutatorKind> World<M> {
     /// [`EnterError::Exhausted`] if the heap was exhausted, [`EnterError::Entered`] if this thread
     /// is inside already, also to [look](World::inspect), or as a listener of the collection that
     /// it does.
-    pub fn enter<R>(&self, stay: impl for<'h> FnOnce(&mut Mutator<'h, M>) -> R) -> Result<R, EnterError> {
+    pub fn enter<R>(&self, session: impl for<'h> FnOnce(&mut Mutator<'h, M>) -> R) -> Result<R, EnterError> {
         self.check_outside()?;
         let mut state = self.state.lock();
         let capability = self.wait_for_capability(&mut state);
@@ -103,7 +103,7 @@ impl<M: MutatorKind> World<M> {
         // SAFETY: the world is borrowed, so it is valid until this returns, and the mutator is gone
         // before.
         let mut mutator = unsafe { Mutator::new(capability, slow_path, state.heap.side_words()) };
-        // All accesses go through this pointer until the stay is over.
+        // All accesses go through this pointer until the session is over.
         let this = &raw mut mutator;
         // SAFETY: it points to the mutator.
         let capability = unsafe { Mutator::capability_of(this) };
@@ -120,7 +120,7 @@ impl<M: MutatorKind> World<M> {
         drop(state);
         // SAFETY: the mutator is where it was; other threads use it while this one waits, and then
         // only its cells.
-        let result = catch_unwind(AssertUnwindSafe(|| stay(unsafe { &mut *this })));
+        let result = catch_unwind(AssertUnwindSafe(|| session(unsafe { &mut *this })));
         let mut state = self.state.lock();
         self.no_longer_runs(&mut state, &participant, ThreadState::Stopped);
         self.no_longer_inside(&participant);

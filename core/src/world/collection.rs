@@ -3,9 +3,9 @@
 use super::errors::Exhausted;
 use super::gate::{Locked, Stop};
 use super::state::{World, WorldState};
+use crate::abort::abort_on_unwind;
 use crate::alloc::Alloc;
-use crate::block::BLOCK;
-use crate::block::Region;
+use crate::block::{BLOCK, Region};
 use crate::capability::{Capabilities, Capability, CapabilityData};
 use crate::cause::{Cause, NotBegun, Outcome};
 use crate::collector::{Pause, Since};
@@ -145,8 +145,7 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
             collector.for_each_region(capabilities, &mut |region| regions.push(region));
             side_words.collection_begins(regions);
         }
-        let whole = AbortOnUnwind(name);
-        let done = collector.collect(&mut Pause {
+        let mut pause = Pause {
             heap,
             roots,
             capabilities,
@@ -154,9 +153,8 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
             cause,
             events,
             since,
-        });
-        std::mem::forget(whole);
-        done
+        };
+        abort_on_unwind(format_args!("the {name} collector"), || collector.collect(&mut pause))
     }
 
     /// The collection is over: handles that were dropped go, and memory goes back to the system as
@@ -257,21 +255,4 @@ unsafe fn capabilities<'a, A>(
     let mut all: Vec<_> = inside.chain(idle).map(CapabilityData::view).collect();
     all.sort_unstable_by_key(|capability| capability.number());
     all
-}
-
-/// Ends the process when it is dropped: unwinding must not leave a collection under way. It names
-/// the collector.
-struct AbortOnUnwind(&'static str);
-
-impl Drop for AbortOnUnwind {
-    #[cold]
-    fn drop(&mut self) {
-        // Written directly, since the test harness keeps the output of `eprintln`.
-        let message = format!(
-            "gclab: the {} collector panicked in the middle of a collection, which leaves no heap to go on with\n",
-            self.0
-        );
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), message.as_bytes());
-        std::process::abort();
-    }
 }

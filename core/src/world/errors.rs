@@ -1,4 +1,4 @@
-//! The ends that a world or a stay in it may come to.
+//! The ends that a world or a session in it may come to.
 
 use crate::heap::OutOfMemory;
 use crate::memory::MemoryError;
@@ -25,10 +25,10 @@ pub struct Exhausted {
     pub cause: OutOfMemory,
 }
 
-/// The payload that unwinds a stay whose heap is exhausted. Stays in several worlds may be nested:
-/// each takes only its own.
+/// The payload that unwinds a session whose heap is exhausted. Sessions in several worlds may be
+/// nested: each takes only its own.
 pub(super) struct Leave {
-    /// Address of the world, which stays where it is during a stay.
+    /// Address of the world, which stays where it is during a session.
     pub(super) world: usize,
     pub(super) exhausted: Exhausted,
 }

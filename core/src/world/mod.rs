@@ -2,7 +2,7 @@
 //!
 //! A [`World`] is a value. Threads [enter](World::enter) it, as many at a time as there are
 //! capabilities (`-N`); a collection stops all that are inside. Running out of memory unwinds a
-//! stay with a private payload, which `enter` returns as an error.
+//! session with a private payload, which `enter` returns as an error.
 //!
 //! Threads allocate and write without locks. One lock guards all the rest, the `WorldState`: the
 //! collector, the heap, the capabilities that are free, and how many threads run. Slow paths of

@@ -56,7 +56,7 @@ impl<M: MutatorKind> SlowPath<M> for World<M> {
 }
 
 impl<M: MutatorKind> World<M> {
-    /// The result of a slow path; if the heap is exhausted, unwinds the stay to its
+    /// The result of a slow path; if the heap is exhausted, unwinds the session to its
     /// [`World::enter`]. The lock is free again.
     fn or_leave<R>(&self, result: Result<R, Exhausted>) -> R {
         result.unwrap_or_else(|exhausted| {

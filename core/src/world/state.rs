@@ -47,7 +47,7 @@ pub(crate) struct WorldState<M: MutatorKind> {
     pub(super) events: Events,
     pub(super) recorder: Recorder,
     pub(super) gc_threads: GcThreads,
-    /// Bytes allocated before the last collection, and since then in large objects and in stays
+    /// Bytes allocated before the last collection, and since then in large objects and in sessions
     /// whose capability was taken again.
     pub(super) allocated: u64,
     /// `allocated` at the last collection.
@@ -107,7 +107,7 @@ impl<M: MutatorKind> WorldState<M> {
         let capability = self.idle.swap_remove(first);
         // The thread that had it may have left when it was to stop.
         capability.resume(self.stress.is_some());
-        // A stay counts its own allocation.
+        // A session counts its own allocation.
         self.allocated += capability.alloc.take_allocated().0 as u64;
         Some(capability)
     }

@@ -95,13 +95,13 @@ impl Shape {
 impl Heap {
     /// Makes a heap of `nodes` nodes of this shape.
     pub fn new(shape: Shape, nodes: usize, roots: usize) -> Heap {
-        let flags = Config {
+        let config = Config {
             allocation_area: Bytes::gib(1),
             reserve: Bytes::gib(64),
             generations: 1,
             ..Config::default()
         };
-        let world = World::new::<TwoSpace>(&flags).expect("a heap");
+        let world = World::new::<TwoSpace>(&config).expect("a heap");
         let kept = world.enter(|m| {
             m.frame(|m, [all, kept]| {
                 let all = all.put(m.alloc_array::<Node>(nodes, |_| None));

@@ -1,7 +1,7 @@
 //! Biographies and cost centres against their definitions: random programs that know where each
 //! closure came from and when it was used, under every collector.
 
-use super::{Node, NodeFields, flags};
+use super::{Node, NodeFields, config};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::cost_centre;
@@ -216,23 +216,23 @@ fn step<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, roots: &Root<'_, 'h, Roots>,
 /// of each census without the numbers before their names.
 fn run<C: Collector>(ops: &[Op], words: &[&str], stress: u64) -> (Model, Vec<BTreeMap<String, u64>>) {
     let least = C::DESCRIPTION.generations.0;
-    let flags = Config {
+    let config = Config {
         profile: Flags::parse_words(words).expect("legal flags").config.profile,
         stress: Some(stress),
-        ..flags(least.max(2).min(C::DESCRIPTION.generations.1))
+        ..config(least.max(2).min(C::DESCRIPTION.generations.1))
     };
-    let mut world = World::observed::<C>(&flags).expect("a small heap");
+    let mut world = World::observed::<C>(&config).expect("a small heap");
     Checker::install(&mut world);
-    let profiler = HeapProfiler::new(&flags.profile, None).expect("a profile");
+    let profiler = HeapProfiler::new(&config.profile, None).expect("a profile");
     world.listen(Box::new(profiler.clone()));
     let mut model = Model::default();
-    let stay = world.enter(|m| {
+    let session = world.enter(|m| {
         m.frame(|m, [roots]| {
             let roots = roots.put(m.alloc_array::<Node>(ROOTS, |_| None));
             ops.iter().for_each(|op| step(m, &roots, &mut model, op));
         });
     });
-    stay.expect("room enough");
+    session.expect("room enough");
     let (profile, written) = profiler.finish(0.0);
     written.expect("nothing is written");
     let name = |name: &str| name.split_once(')').map_or(name, |(_, name)| name).to_owned();

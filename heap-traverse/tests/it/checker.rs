@@ -1,6 +1,6 @@
-//! The checker accepts sound heaps, also between stays, and does check.
+//! The checker accepts sound heaps, also between sessions, and does check.
 
-use super::{Node, NodeFields, flags};
+use super::{Node, NodeFields, config};
 use gclab_collectors::{Copying, TwoSpace};
 use gclab_core::collector::Collector;
 use gclab_core::config::Config;
@@ -12,8 +12,8 @@ use gclab_heap_traverse::Checker;
 use gclab_heap_traverse::check::Check;
 use gclab_stats::Collection;
 
-fn churn<C: Collector>(flags: &Config) {
-    let mut world = World::new::<C>(flags).expect("a small heap");
+fn churn<C: Collector>(config: &Config) {
+    let mut world = World::new::<C>(config).expect("a small heap");
     world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
     let kept = world
         .enter(|m| {
@@ -45,12 +45,12 @@ fn churn<C: Collector>(flags: &Config) {
 #[test]
 fn sound_heaps_pass_under_stress_and_without() {
     for stress in [None, Some(97)] {
-        let flags = |generations| Config {
+        let config = |generations| Config {
             stress,
-            ..flags(generations)
+            ..config(generations)
         };
-        churn::<TwoSpace>(&flags(1));
-        (2..=4).for_each(|generations| churn::<Copying>(&flags(generations)));
+        churn::<TwoSpace>(&config(1));
+        (2..=4).for_each(|generations| churn::<Copying>(&config(generations)));
     }
 }
 
@@ -71,7 +71,7 @@ impl Listener for Liar {
 
 #[test]
 fn wrong_figures_are_noticed() {
-    let mut world = World::new::<Copying>(&flags(2)).expect("a small heap");
+    let mut world = World::new::<Copying>(&config(2)).expect("a small heap");
     world.listen(Box::new(Liar(Checker::new(&Copying::DESCRIPTION))));
     world.enter(|m| m.collect(true)).expect("room enough");
     assert_eq!(world.finish().collections_count(), 2);

@@ -1,7 +1,7 @@
 //! Random heaps: closures of every kind, linked at random, cyclic and shared, with collections in
 //! between, under any collector.
 
-use super::flags;
+use super::config;
 use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::events::{Event, Listener};
@@ -160,7 +160,7 @@ fn store<'h, M: MutatorKind>(
 /// Builds `graph` in `world`. Collects in between, and once more when only its roots are left.
 fn build<M: MutatorKind>(world: &World<M>, graph: &Graph) {
     let count = graph.nodes.len();
-    let stay = world.enter(|m| {
+    let session = world.enter(|m| {
         m.frame(|m, [f, g, h]| {
             let frames = [f, g, h].map(|slot| slot.put_option::<Any>(None));
             let _handles: Vec<Handle<Any>> = m.frame(|m, [all]| {
@@ -206,7 +206,7 @@ fn build<M: MutatorKind>(world: &World<M>, graph: &Graph) {
             m.collect(true);
         });
     });
-    stay.expect("room enough");
+    session.expect("room enough");
 }
 
 /// Passes the heap to a function after each collection.
@@ -229,9 +229,9 @@ impl<L: Fn(&Stopped<'_>) + Clone + Send + 'static> CollectorVisitor for Everywhe
     type Output = ();
     fn visit<C: Collector>(self) {
         let least = C::DESCRIPTION.generations.0;
-        let mut flags = flags(least.max(2).min(C::DESCRIPTION.generations.1));
-        flags.capabilities = 1;
-        let mut world = World::new::<C>(&flags).expect("a small heap");
+        let mut config = config(least.max(2).min(C::DESCRIPTION.generations.1));
+        config.capabilities = 1;
+        let mut world = World::new::<C>(&config).expect("a small heap");
         world.listen(Box::new(Look(self.look.clone())));
         build(&world, self.graph);
         world.finish();

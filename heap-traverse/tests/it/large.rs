@@ -1,6 +1,6 @@
 //! Lists and arrays of ten million: no recursion, and no more memory than documented.
 
-use super::{Node, flags};
+use super::{Node, config};
 use gclab_collectors::Copying;
 use gclab_core::collector::Observed;
 use gclab_core::config::Config;
@@ -14,12 +14,12 @@ use gclab_heap_traverse::{Client, Order, Traversal, Visit};
 const MANY: u64 = 10_000_000;
 
 fn world() -> World<Observed> {
-    let flags = Config {
+    let config = Config {
         profile: Flags::parse_words(&["-hb"]).expect("a flag").config.profile,
         allocation_area: Bytes::gib(1),
-        ..flags(2)
+        ..config(2)
     };
-    World::observed::<Copying>(&flags).expect("a heap")
+    World::observed::<Copying>(&config).expect("a heap")
 }
 
 /// A depth-first client that counts closures: on the way back if `LEAVE`.

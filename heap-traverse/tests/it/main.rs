@@ -23,7 +23,7 @@ struct Node {
     right: Mut<Node>,
 }
 
-fn flags(generations: u32) -> Config {
+fn config(generations: u32) -> Config {
     Config {
         allocation_area: Bytes(64 << 10),
         reserve: Bytes(4 << 30),

@@ -1,6 +1,6 @@
 //! Profiles of heaps whose figures are known.
 
-use super::{Node, flags};
+use super::{Node, config};
 use gclab_collectors::Copying;
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::KindOf;
@@ -38,7 +38,7 @@ fn profile(words: &str) -> Config {
     let words: Vec<_> = words.split_whitespace().collect();
     Config {
         profile: Flags::parse_words(&words).expect("legal flags").config.profile,
-        ..flags(2)
+        ..config(2)
     }
 }
 
@@ -61,7 +61,7 @@ fn bands(census: &Census) -> BTreeMap<&str, u64> {
 /// retains itself.
 #[test]
 fn retainers_of_closures_that_two_roots_share() {
-    let world = World::new::<Copying>(&flags(2)).expect("a small heap");
+    let world = World::new::<Copying>(&config(2)).expect("a small heap");
     let _roots = world
         .enter(|m| {
             m.frame(|m, [x, c, t]| {
@@ -95,11 +95,11 @@ fn retainers_of_closures_that_two_roots_share() {
 /// even if their innermost part is the same.
 #[test]
 fn retainers_are_known_by_where_they_were_allocated() {
-    let flags = profile("-hr");
-    let mut world = World::observed::<Copying>(&flags).expect("a small heap");
-    let profiler = HeapProfiler::new(&flags.profile, None).expect("a profile");
+    let config = profile("-hr");
+    let mut world = World::observed::<Copying>(&config).expect("a small heap");
+    let profiler = HeapProfiler::new(&config.profile, None).expect("a profile");
     world.listen(Box::new(profiler.clone()));
-    let stay = world.enter(|m| {
+    let session = world.enter(|m| {
         m.frame(|m, [shared, plain, alone, within]| {
             let shared = shared.put(m.alloc(|_| Cons::new(None)));
             let _plain = plain.put(m.alloc(|m| A::new(Some(shared.get(m)))));
@@ -115,7 +115,7 @@ fn retainers_are_known_by_where_they_were_allocated() {
             m.collect(true);
         });
     });
-    stay.expect("room enough");
+    session.expect("room enough");
     let (profile, _) = profiler.finish(0.0);
     let all = profile.censuses.iter().find(|census| census.marker.is_some());
     let mut names: Vec<_> = all
@@ -157,7 +157,7 @@ fn retainers_are_known_by_where_they_were_allocated() {
 
 #[test]
 fn sets_keep_their_numbers_through_a_run_and_names_are_cut() {
-    let world = World::new::<Copying>(&flags(2)).expect("a small heap");
+    let world = World::new::<Copying>(&config(2)).expect("a small heap");
     let mut counter = Counter::new(&profile("-hr -L6").profile).expect("a profile");
     let mut look = |handle: &dyn Fn(&mut Mutator<'_, KindOf<Copying>>)| {
         world.enter(|m| handle(m)).expect("room enough");
@@ -189,7 +189,7 @@ fn sets_keep_their_numbers_through_a_run_and_names_are_cut() {
 #[test]
 fn thousands_of_roots() {
     const ROOTS: usize = 3000;
-    let world = World::new::<Copying>(&flags(2)).expect("a small heap");
+    let world = World::new::<Copying>(&config(2)).expect("a small heap");
     world
         .enter(|m| {
             m.frame(|m, [list, all]| {
@@ -221,7 +221,7 @@ fn thousands_of_roots() {
 
 #[test]
 fn weak_roots_are_counted_while_other_roots_keep_their_closures() {
-    let world = World::new::<Copying>(&flags(2)).expect("a small heap");
+    let world = World::new::<Copying>(&config(2)).expect("a small heap");
     let kept = world
         .enter(|m| {
             m.frame(|m, [node, gone]| {
@@ -269,7 +269,7 @@ impl std::io::Write for Shared {
 /// Allocates an array that grows, under a profile. Returns its `.hp` and `.prof`, and the number of
 /// censuses.
 fn grow(words: &str, interval: Duration) -> (String, String, usize) {
-    let flags = profile(words);
+    let config = profile(words);
     let file = Shared::default();
     let hp = HpWriter::new(
         Box::new(file.clone()) as Box<dyn std::io::Write + Send>,
@@ -277,8 +277,8 @@ fn grow(words: &str, interval: Duration) -> (String, String, usize) {
         &jiff::Zoned::default(),
     )
     .unwrap();
-    let profiler = HeapProfiler::new(&flags.profile, Some(hp)).expect("a profile");
-    let mut world = World::new::<Copying>(&flags).expect("a small heap");
+    let profiler = HeapProfiler::new(&config.profile, Some(hp)).expect("a profile");
+    let mut world = World::new::<Copying>(&config).expect("a small heap");
     world.listen(Box::new(profiler.clone()));
     let start = std::time::Instant::now();
     let program = || {
@@ -374,17 +374,17 @@ fn a_census_every_so_often_without_any_collection() {
 /// The program holds an array in a frame while it collects.
 #[test]
 fn an_array_in_a_frame_is_counted() {
-    let flags = profile("-hy -i0");
-    let profiler = HeapProfiler::new(&flags.profile, None).expect("a profile");
-    let mut world = World::new::<Copying>(&flags).expect("a small heap");
+    let config = profile("-hy -i0");
+    let profiler = HeapProfiler::new(&config.profile, None).expect("a profile");
+    let mut world = World::new::<Copying>(&config).expect("a small heap");
     world.listen(Box::new(profiler.clone()));
-    let stay = world.enter(|m| {
+    let session = world.enter(|m| {
         m.frame(|m, [array]| {
             let _array = array.put::<MutArray<Node>>(m.alloc_array::<Node>(10, |_| None));
             m.collect(false);
         });
     });
-    stay.expect("room enough");
+    session.expect("room enough");
     let (profile, _) = profiler.finish(0.0);
     assert_eq!(profile.censuses[0].bands, [("MutArray<Node>".to_owned(), 96)]);
 }

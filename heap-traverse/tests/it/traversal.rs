@@ -1,6 +1,6 @@
 //! The traversal visits the reachable closures, once, in order, without recursion.
 
-use super::{Node, NodeFields, flags};
+use super::{Node, NodeFields, config};
 use gclab_collectors::Copying;
 use gclab_core::collector::KindOf;
 use gclab_core::words::Words;
@@ -55,7 +55,7 @@ fn visited(world: &World<KindOf<Copying>>, mut visit: impl FnMut(Words, bool) ->
 
 #[test]
 fn a_list_of_a_million_needs_no_stack() {
-    let world = World::new::<Copying>(&flags(2)).expect("a small heap");
+    let world = World::new::<Copying>(&config(2)).expect("a small heap");
     let list = world
         .enter(|m| {
             m.frame(|m, [list]| {
@@ -80,7 +80,7 @@ fn a_list_of_a_million_needs_no_stack() {
 
 #[test]
 fn shared_and_cyclic_closures_are_visited_once_and_skipped_ones_end_it() {
-    let world = World::new::<Copying>(&flags(2)).expect("a small heap");
+    let world = World::new::<Copying>(&config(2)).expect("a small heap");
     let _top = world
         .enter(|m| {
             m.frame(|m, [shared, left]| {

@@ -13,12 +13,12 @@ struct Measured<'a>(&'a [&'a str]);
 impl WorkloadVisitor for Measured<'_> {
     type Output = Option<Latency>;
     fn visit<W: Workload>(self, workload: &W) -> Option<Latency> {
-        let flags = Config {
+        let config = Config {
             capabilities: 2,
             reserve: Bytes(8 << 30),
             ..Config::default()
         };
-        let world = World::new::<Copying>(&flags).expect("a small heap");
+        let world = World::new::<Copying>(&config).expect("a small heap");
         let args = Args::parse(&W::DESCRIPTION, self.0).unwrap();
         workload.run(&world, &args).expect("room enough");
         workload.latency()

@@ -90,7 +90,7 @@ impl CollectorVisitor for &Run<'_> {
     type Output = Result<(u64, Statistics), RunError>;
     fn visit<C: Collector>(self) -> Self::Output {
         let (least, most) = C::DESCRIPTION.generations;
-        let flags = Config {
+        let config = Config {
             allocation_area: Bytes(self.area),
             reserve: Bytes(8 << 30),
             generations: Config::default().generations.clamp(least, most),
@@ -104,7 +104,7 @@ impl CollectorVisitor for &Run<'_> {
             old_factor: 1.0,
             ..Config::default()
         };
-        let mut world = World::new::<C>(&flags).expect("a small heap");
+        let mut world = World::new::<C>(&config).expect("a small heap");
         if self.checked {
             Checker::install(&mut world);
         }

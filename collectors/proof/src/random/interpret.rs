@@ -27,7 +27,7 @@ struct OnPurpose;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Leave,
-    Stay(usize),
+    Session(usize),
     Program,
 }
 
@@ -55,11 +55,11 @@ pub(super) fn run<C: Collector>(program: &Program) -> u64 {
     while !todo.ops.is_empty() {
         let [first, second] = &mut heaps;
         let (mine, other) = if current == 0 { (first, second) } else { (second, first) };
-        let end = stay(&worlds[current], mine, Some((&worlds[1 - current], other)), &mut todo);
-        current = if let End::Stay(heap) = end { heap } else { current };
+        let end = session(&worlds[current], mine, Some((&worlds[1 - current], other)), &mut todo);
+        current = if let End::Session(heap) = end { heap } else { current };
     }
     for (world, heap) in worlds.into_iter().zip(&mut heaps) {
-        if stay(&world, heap, None, &mut Todo { ops: &[] }) == End::Program {
+        if session(&world, heap, None, &mut Todo { ops: &[] }) == End::Program {
             let allocated = world.finish().allocated;
             // An allocation that ends in exhaustion may have got a part of its memory.
             if allocated != heap.words * 8 && heap.limit.is_none() {
@@ -71,14 +71,14 @@ pub(super) fn run<C: Collector>(program: &Program) -> u64 {
 }
 
 fn world<C: Collector>(setting: &Setting) -> World<KindOf<C>> {
-    let mut world = World::new::<C>(&setting.flags::<C>()).unwrap_or_else(|error| differ(error.to_string()));
+    let mut world = World::new::<C>(&setting.config::<C>()).unwrap_or_else(|error| differ(error.to_string()));
     world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
     world
 }
 
 /// Enters a heap and runs operations until the program leaves it, or unwinds, or the heap is
 /// exhausted.
-pub(super) fn stay<M: MutatorKind>(world: &World<M>, heap: &mut Heap, other: Other<'_, M>, todo: &mut Todo) -> End {
+pub(super) fn session<M: MutatorKind>(world: &World<M>, heap: &mut Heap, other: Other<'_, M>, todo: &mut Todo) -> End {
     let result = catch_unwind(AssertUnwindSafe(|| {
         world.enter(|m| {
             heap.make_globals(m);
@@ -92,10 +92,10 @@ pub(super) fn stay<M: MutatorKind>(world: &World<M>, heap: &mut Heap, other: Oth
         Ok(Ok(end)) => end,
         Ok(Err(EnterError::Exhausted(exhausted))) => {
             heap.may_be_exhausted(&exhausted.cause);
-            End::Stay(0)
+            End::Session(0)
         }
         Ok(Err(error)) => differ(error.to_string()),
-        Err(payload) if payload.is::<OnPurpose>() => End::Stay(0),
+        Err(payload) if payload.is::<OnPurpose>() => End::Session(0),
         Err(payload) => resume_unwind(payload),
     };
     heap.locals.clear();
@@ -104,7 +104,7 @@ pub(super) fn stay<M: MutatorKind>(world: &World<M>, heap: &mut Heap, other: Oth
     let checked = world.inspect(|stopped| heap.checker.check(stopped, None));
     checked
         .unwrap_or_else(|error| differ(error.to_string()))
-        .unwrap_or_else(|fault| differ(format!("after a stay, {fault}")));
+        .unwrap_or_else(|fault| differ(format!("after a session, {fault}")));
     end
 }
 
@@ -144,7 +144,7 @@ impl Heap {
         while let Some(op) = todo.next() {
             self.ops += 1;
             match op {
-                Op::Stay { heap } => return End::Stay(heap),
+                Op::Switch { heap } => return End::Session(heap),
                 Op::Leave if locals.depth > 0 => return End::Leave,
                 Op::Enter if locals.depth < MAX_DEPTH => {
                     let other = other.as_mut().map(|(world, heap)| (*world, &mut **heap));
@@ -161,7 +161,7 @@ impl Heap {
                     if let Some((world, heap)) = &mut other {
                         let mut now = Todo { ops: now };
                         while !now.ops.is_empty() {
-                            stay(world, heap, None, &mut now);
+                            session(world, heap, None, &mut now);
                         }
                         todo.ops = later;
                     }

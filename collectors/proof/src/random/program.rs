@@ -139,7 +139,7 @@ pub(super) enum Op {
         count: usize,
     },
     /// Leaves this heap and continues in heap `heap`.
-    Stay {
+    Switch {
         heap: usize,
     },
     /// In a program of several threads: an operation on data that threads share.
@@ -190,7 +190,7 @@ impl Default for Setting {
 
 impl Setting {
     /// The setting as configuration for collector `C`.
-    pub(super) fn flags<C: Collector>(&self) -> Config {
+    pub(super) fn config<C: Collector>(&self) -> Config {
         let (least, most) = C::DESCRIPTION.generations;
         Config {
             allocation_area: Bytes(self.area_blocks * 4096),
@@ -368,6 +368,6 @@ pub(super) fn decode((kind, a, b, c, n): (u8, u8, u8, u8, u16)) -> Op {
         246..248 => Op::Unwind,
         248..250 => Op::PanicInside,
         250..253 => Op::Other { count: at % 16 },
-        253.. => Op::Stay { heap: at % 2 },
+        253.. => Op::Switch { heap: at % 2 },
     }
 }

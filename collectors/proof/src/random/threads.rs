@@ -5,7 +5,7 @@
 
 use super::difference::{agreed, caught, differ};
 use super::heap::Heap;
-use super::interpret::{End, Todo, stay};
+use super::interpret::{End, Todo, session};
 use super::program::{Op, Setting, decode, setting, size};
 use super::table::{Shared, Table};
 use gclab_core::collector::{Collector, MutatorKind};
@@ -100,13 +100,13 @@ pub(super) fn outcome<C: Collector>(program: &Threads) -> Result<u64, String> {
 }
 
 fn run<C: Collector>(program: &Threads) -> u64 {
-    let flags = Config {
+    let config = Config {
         capabilities: program.capabilities,
         parallel_gc: program.parallel,
         load_balance: program.balance,
-        ..program.setting.flags::<C>()
+        ..program.setting.config::<C>()
     };
-    let mut world = World::new::<C>(&flags).unwrap_or_else(|error| differ(error.to_string()));
+    let mut world = World::new::<C>(&config).unwrap_or_else(|error| differ(error.to_string()));
     world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
     let made = world.enter(|m| Table::new(m, program.programs.len()));
     let (tables, words) = made.unwrap_or_else(|error| differ(error.to_string()));
@@ -143,6 +143,6 @@ fn one<M: MutatorKind>(world: &World<M>, program: &Threads, table: Table, ops: &
     let mut heap = Heap::new(&program.setting, world.collector());
     heap.table = Some(table);
     let mut todo = Todo { ops };
-    while stay(world, &mut heap, None, &mut todo) != End::Program {}
+    while session(world, &mut heap, None, &mut todo) != End::Program {}
     heap
 }

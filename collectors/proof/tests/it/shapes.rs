@@ -31,13 +31,13 @@ struct Leaf {
 
 /// Runs `program` in a heap with the checker on.
 fn checked(program: impl for<'h> FnOnce(&mut Mutator<'h, KindOf<MarkSweep>>)) {
-    let flags = Config {
+    let config = Config {
         allocation_area: Bytes::mib(1),
         reserve: Bytes::gib(1),
         generations: 1,
         ..Config::default()
     };
-    let mut world = World::new::<MarkSweep>(&flags).expect("a small heap");
+    let mut world = World::new::<MarkSweep>(&config).expect("a small heap");
     world.listen(Box::new(Checker::new(&MarkSweep::DESCRIPTION).exact()));
     world.enter(program).expect("it fits");
 }
@@ -112,13 +112,13 @@ fn an_array_of_as_many_small_trees() {
 
 #[test]
 fn freed_memory_is_allocated_again() {
-    let flags = Config {
+    let config = Config {
         allocation_area: Bytes::kib(256),
         reserve: Bytes::gib(1),
         generations: 1,
         ..Config::default()
     };
-    let world = World::new::<MarkSweep>(&flags).expect("a small heap");
+    let world = World::new::<MarkSweep>(&config).expect("a small heap");
     world
         .enter(|m| {
             m.frame(|m, [list, large]| {

@@ -199,7 +199,7 @@ pub(super) const SIZES: &[FlagSpec] = &[
             list: "factor, fixed or membalancer",
         },
         default: "factor",
-        meaning: "the rule for how far the heap grows before it is collected in full: factor (-F), fixed (to the size -H, or else -M) or membalancer (by the rates of allocation and collection)",
+        meaning: "the rule for how far the heap grows before a major collection: factor (-F), fixed (to the size -H, or else -M) or membalancer (by the rates of allocation and collection)",
         ghc: Some("gclab's own"),
         scope: Scope::Collector(Parameter::Sizing),
         optional: false,

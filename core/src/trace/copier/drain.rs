@@ -1,7 +1,7 @@
 //! Scavenging until nothing is left: by one thread, or by the workers of a parallel phase.
 
 use super::Copier;
-use super::scavenge::{First, WORTH_CUTTING};
+use super::scavenge::{First, RANGE_WORTH_SPLITTING};
 use super::work::{RememberedSlots, WorkItem};
 use crate::capability::Capability;
 use crate::closure::SlotRange;
@@ -68,7 +68,7 @@ impl Copier<'_> {
     /// split and shared.
     fn has_range(&self) -> bool {
         let scanned = || self.buffers.iter().step_by(2);
-        self.pending.shares_anything() && scanned().any(|buffer| buffer.unscanned() >= WORTH_CUTTING)
+        self.pending.shares_anything() && scanned().any(|buffer| buffer.unscanned() >= RANGE_WORTH_SPLITTING)
     }
 
     /// Scavenges until nothing is left, or so much that it is worth sharing.

@@ -6,10 +6,10 @@ use std::ptr::NonNull;
 
 /// Slots between discovery and evacuation: enough for the time that a line takes to come from
 /// memory (`docs/heap.md`).
-const DEPTH: usize = 16;
+const QUEUED_SLOTS: usize = 16;
 
 /// The slots whose referents are on their way into the cache.
-pub(super) type SlotRing = PrefetchRing<QueuedSlot, DEPTH>;
+pub(super) type SlotRing = PrefetchRing<QueuedSlot, QUEUED_SLOTS>;
 
 /// A slot whose referent is being prefetched. Bit 0, which no slot's address has, says that the
 /// referent does not go to the workspace that is being scavenged.

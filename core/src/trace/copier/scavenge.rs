@@ -21,13 +21,14 @@
 //! is condemned (a sixth more time on trees); the state of the referent's block together with the
 //! slot that the last slot hands on (a third more on lists, which waited for it).
 
+use super::Copier;
 #[cfg(doc)]
 use super::Pending;
 use super::copy::copy_closure;
+use super::evacuate::{Copied, forward, load_header, refill};
 use super::queued_slot::{QueuedSlot, SlotRing};
 use super::work::WorkItem;
 use super::workspace::{CopyBuffer, HeldScan, MAX_WORKSPACES, first_workspace};
-use super::{Copied, Copier, forward, load_header, refill};
 use crate::block::{BlockState, FIRST_OLD_STEP};
 use crate::closure::{ClosureRange, ClosureRef, Slot, SlotRange};
 use crate::prefetch::prefetch_closure;
@@ -36,7 +37,7 @@ use crate::workers::WorkQueue;
 
 /// Words of a range that is worth splitting for an idle worker. Some eight closures: whole trees
 /// may hang on each.
-pub(super) const WORTH_CUTTING: Words = Words(32);
+pub(super) const RANGE_WORTH_SPLITTING: Words = Words(32);
 
 /// Work for a lane that comes before the lane's own.
 #[derive(Debug)]
@@ -223,7 +224,7 @@ impl Copier<'_> {
         if let Some(held) = scan.held.take() {
             // All that this worker knew of is in the range now.
             scan.open.resume(held);
-            if scan.open.unscanned() >= WORTH_CUTTING {
+            if scan.open.unscanned() >= RANGE_WORTH_SPLITTING {
                 let Some(queue) = queue else {
                     return Next::Share;
                 };

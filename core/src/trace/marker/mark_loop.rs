@@ -27,7 +27,7 @@ use std::ptr::NonNull;
 
 /// Closures between the prefetch of a header and the visit: enough for the time that a line takes
 /// to come from memory.
-const DEPTH: usize = 32;
+const QUEUED_CLOSURES: usize = 32;
 
 /// Slots of a span that are looked at before the spans they lead to: few, so that a large array
 /// does not fill the stack.
@@ -44,14 +44,14 @@ const MOST_SHARED: usize = 16;
 const WORTH_SHARING: usize = if cfg!(debug_assertions) { 2 } else { 8 };
 
 /// Slots of a span that is worth splitting.
-const WORTH_CUTTING: usize = 2 * PIECE;
+const SPAN_WORTH_SPLITTING: usize = 2 * PIECE;
 
 /// One thread's marking: see the module's text.
 #[derive(Debug)]
 pub(super) struct MarkLoop<'m, M> {
     marks: &'m M,
     /// Closures that were found and have not been visited.
-    ring: PrefetchRing<NonNull<u64>, DEPTH>,
+    ring: PrefetchRing<NonNull<u64>, QUEUED_CLOSURES>,
     pub stack: SpanStack,
     pub dropped: Dropped,
     /// When this many words are marked, workers are to be woken if there is anything to share.
@@ -181,7 +181,10 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
     fn is_worth_sharing(&mut self) -> bool {
         self.words >= self.share_at
             && (self.stack.len() >= WORTH_SHARING
-                || self.stack.oldest().is_some_and(|span| span.len() >= WORTH_CUTTING))
+                || self
+                    .stack
+                    .oldest()
+                    .is_some_and(|span| span.len() >= SPAN_WORTH_SPLITTING))
     }
 
     /// Pushes half of the work at hand to `queue`.
@@ -200,7 +203,7 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
             let Some(span) = self.stack.oldest() else {
                 return;
             };
-            if span.len() >= WORTH_CUTTING {
+            if span.len() >= SPAN_WORTH_SPLITTING {
                 let half = span.len() / 2;
                 queue.push(span.split_front(half));
             } else if several {

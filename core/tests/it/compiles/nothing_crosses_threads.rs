@@ -26,12 +26,12 @@ struct Tree {
     left: Option<Ptr<Tree>>,
 }
 
-macro_rules! stays {
+macro_rules! neither {
     ($($t:ty),*) => {$( <$t as NotSend<_>>::check(); <$t as NotSync<_>>::check(); )*};
 }
 
-fn of_a_stay<M: MutatorKind>() {
-    stays! {
+fn of_a_session<M: MutatorKind>() {
+    neither! {
         Mutator<'_, M>, NoGc<'_, M>, Gc<'_, '_, Tree>, FrameSlot<'_, '_>, Root<'_, '_, Tree>,
         OptionRoot<'_, '_, Tree>, TreeInit<'_, '_>, Gc<'_, '_, MutVar<Tree>>
     }

@@ -83,7 +83,7 @@ fn sum(any: Gc<'_, '_, Any>) -> usize {
 }
 
 /// Handles can be used by later calls of `enter` and by other threads; so can worlds.
-fn stays<M: MutatorKind>(world: &World<M>) -> Result<u64, EnterError>
+fn sessions<M: MutatorKind>(world: &World<M>) -> Result<u64, EnterError>
 where
     World<M>: Sync,
 {
@@ -119,7 +119,7 @@ where
         let (m, tree) = m.with_view(|m| make(m, 3));
         check(m, tree)
     };
-    Ok(world.enter(|m| all(m) + trees(m))? + stays(world)?)
+    Ok(world.enter(|m| all(m) + trees(m))? + sessions(world)?)
 }
 
 /// These programs are type-checked for any collector; the collectors' own tests run such programs.

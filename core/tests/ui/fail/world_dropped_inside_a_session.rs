@@ -1,4 +1,4 @@
-//! The heap must outlive the stay.
+//! The heap must outlive the session.
 
 use gclab_core::collector::MutatorKind;
 use gclab_core::world::World;
