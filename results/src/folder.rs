@@ -199,6 +199,7 @@ impl ResultsDir {
 
     fn put(&mut self, run: RunRecord) {
         let run = self.kept(run);
+        self.done.insert(run.id.clone());
         let of_its_kind = if run.is_profiled() {
             &mut self.profiled
         } else {
@@ -227,7 +228,6 @@ impl ResultsDir {
                 Ok(run) => match line_of.get(&run.id) {
                     None => {
                         line_of.insert(run.id.clone(), (number, self.runs.len()));
-                        self.done.insert(run.id.clone());
                         self.runs.push(run);
                     }
                     // The line was copied, as when folders of several machines are joined.
@@ -285,7 +285,6 @@ impl ResultsDir {
         self.good_bytes += line.len() as u64;
         self.unterminated = false;
         self.torn = None;
-        self.done.insert(run.id.clone());
         self.put(run.clone());
         Ok(())
     }

@@ -35,7 +35,8 @@ and by their key under `[flags]` and `[sweep]` in an experiment file. Sizes take
 A flag marked *collector* is refused if the collector that runs does not honour it.\n
 The command line overrides `GCLABRTS`: of two flags that exclude each other, the one in `GCLABRTS` gives way, and a note says so. `--no-` and a flag's name takes \
 the flag back, wherever it was given: `--no-c`, `--no-hT`, `--no-sizing` (and `--huge-pages` takes back `--no-huge-pages`). \
-`--RTS` ends the flags: all words after it are the program's, even `+RTS` and words with a dash. `gclab` does not read `GHCRTS`, and says so if it is set.\n
+`--RTS` ends the flags: all words after it are the program's, even `+RTS` and words with a dash. `gclab` does not read `GHCRTS`, and says so if it is set. \
+A run that is interrupted (Ctrl-C) prints the statistics that its flags ask for, of the part that ran.\n
 A program with a `main` of its own can have flags by itself and forbid flags to its users, as with GHC's `-with-rtsopts` and `-rtsopts`: `gclab::Settings`.\n
 | flag | key | value | default | meaning | differs from GHC |
 |---|---|---|---|---|---|

@@ -327,8 +327,11 @@ pub(crate) fn unknown_key(key: &str) -> FlagError {
         };
     }
     // `hT` and `ki` are the flags -h and -k with a letter that says which.
-    let is_ghc = |name: &str| plain(name) == dashed || (key.len() == 2 && name.len() == 1 && key.starts_with(name));
-    if let Some((name, meaning)) = GHC_ONLY.iter().find(|(name, _)| is_ghc(name)) {
+    let exact = |name: &str| plain(name) == dashed;
+    let with_letter = |name: &str| key.len() == 2 && name.len() == 1 && key.starts_with(name);
+    let named = GHC_ONLY.iter().find(|(name, _)| exact(name));
+    let ghc = named.or_else(|| GHC_ONLY.iter().find(|(name, _)| with_letter(name)));
+    if let Some((name, meaning)) = ghc {
         return FlagError::NotYet {
             word: key.to_owned(),
             flag: format!("-{name}"),

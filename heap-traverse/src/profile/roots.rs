@@ -119,3 +119,20 @@ impl RootCensus {
         Some(all.iter().map(|labels| (self.name(labels), bytes(labels))).collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A root called `a-b`, and the closures that `a` and `b` share.
+    #[test]
+    fn roots_whose_names_have_dashes_have_bands_of_their_own() {
+        let census = RootCensus {
+            names: ["a", "b", "a-b", "c"].map(str::to_owned).to_vec(),
+            combinations: vec![(vec![0, 1], 8), (vec![2], 16), (vec![2, 3], 32)],
+        };
+        let bands = census.bands();
+        let names: Vec<&str> = bands.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["a-b", "{a-b}", "{a-b}-c"]);
+    }
+}
