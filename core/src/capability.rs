@@ -15,9 +15,9 @@ use std::cell::Cell;
 
 /// A mutator thread's allocator, frames and remembered set.
 ///
-/// Its thread writes it; collections do so while that thread is stopped. All that changes is in
-/// cells, so that a collection needs no exclusive borrow of memory that lies in the middle of a
-/// thread's session.
+/// Its thread writes it; collections do so while that thread is stopped. Fields
+/// that change are cells: a collection then needs no exclusive borrow of memory that the stopped
+/// thread has borrowed.
 ///
 /// Fields that hot paths use come first (`repr(C)`), where their offsets are short.
 #[derive(Debug)]

@@ -43,7 +43,7 @@ pub enum Refill {
 /// There is no memory for a collection ([`crate::heap::Heap::prepare`]): nothing was condemned, and
 /// the heap is as it was.
 ///
-/// Only functions that begin a collection return it, so that `?` cannot leave one that has begun.
+/// Only functions that begin a collection return it, so `?` never leaves a collection half done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotBegun(pub OutOfMemory);
 

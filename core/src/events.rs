@@ -33,7 +33,7 @@ pub enum Phase {
     Marked,
     /// Each marked closure has its destination.
     Planned,
-    /// It is there, and everything that points to it is up to date.
+    /// Each marked closure is at its destination, and every pointer to it is updated.
     Moved,
     /// The memory of dead closures is free.
     Released,

@@ -23,8 +23,8 @@ pub enum ThreadState {
 #[derive(Debug)]
 pub(crate) struct Participant<A> {
     pub(crate) thread: ThreadId,
-    /// Its capability, or null if it only looks. A thread that follows the pointer has the world's
-    /// lock, and found the participant in the registry.
+    /// Its capability, or null for a thread that is inside only for `World::inspect`. A thread that
+    /// follows the pointer has the world's lock, and found the participant in the registry.
     pub(crate) capability: *const CapabilityData<A>,
     number: Option<usize>,
     state: AtomicU8,

@@ -1,5 +1,5 @@
-//! Lists of workloads as types: each workload is compiled for its collector, and a `main` outside
-//! the workspace can lengthen the list.
+//! Lists of workloads as types: each workload is compiled for each kind of mutator, and a `main`
+//! outside the workspace can lengthen the list.
 //!
 //! `(A, (B, ()))` is the list of A and B. `(Mine, gclab_workloads::All)` is the list of `Mine` and
 //! all workloads of this crate.

@@ -34,8 +34,8 @@ pub unsafe trait Alloc: Any + Send {
     fn reserve(&self, words: Words) -> Option<Addr>;
     /// The closure at `at`, of `words` words, is written: the space is taken.
     fn commit(&self, at: Addr, words: Words);
-    /// Offers space for one more closure, of `words` words, and then none; or all there is again if
-    /// `None`. (For collections at every n-th allocation.)
+    /// With `Some(words)`, offers room for one closure of that size and no more. With `None`,
+    /// offers all the room there is. (For collections at every n-th allocation.)
     fn restrict(&self, words: Option<Words>);
     /// Called by another thread that wants this mutator to stop: from now on, or very soon,
     /// `reserve` returns `None`, until [`Alloc::restrict`] or the collector makes it return space

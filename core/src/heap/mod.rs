@@ -254,7 +254,7 @@ impl Heap {
 
     /// Ends a collection and cancels the rest of its promise. After a major one (`left`), memory
     /// that will not be needed is returned to the system: whole free megablocks first, then pages
-    /// of free groups of blocks. `allocation`: allocation was the cause, not a request.
+    /// of free groups of blocks. `allocation`: whether allocation caused the collection.
     pub(crate) fn end_collection(&mut self, left: Option<AfterMajor>, allocation: bool) {
         self.blocks.end_promise();
         if let Some(left) = left {

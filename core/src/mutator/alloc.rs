@@ -21,7 +21,7 @@ pub unsafe trait Init<'h> {
     type Object: Closure;
     /// Size of the closure in words, header included.
     const WORDS: usize;
-    /// Write the payload.
+    /// Writes the payload.
     ///
     /// # Safety
     /// `payload` has room for `WORDS - 1` words.
@@ -29,13 +29,13 @@ pub unsafe trait Init<'h> {
 }
 
 impl<'h, M: MutatorKind> Mutator<'h, M> {
-    /// Allocate the closure that `init` describes. May collect before `init` runs, not after.
+    /// Allocates the closure that `init` describes. May collect before `init` runs, not after.
     #[inline(always)]
     pub fn alloc<'m, I: Init<'h>>(&'m mut self, init: impl FnOnce(&'m NoGc<'h, M>) -> I) -> Gc<'m, 'h, I::Object> {
         self.alloc_with(init).1
     }
 
-    /// Allocate, and also give a view of the mutator, so that the new closure can be stored
+    /// Allocates, and also returns a view of the mutator, so that the new closure can be stored
     /// somewhere at once.
     #[inline(always)]
     pub fn alloc_with<'m, I: Init<'h>>(
@@ -61,9 +61,9 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         (view, unsafe { Gc::from_word(closure as u64) })
     }
 
-    /// Run `alloc`, which gives a new closure (or any other), and also give a view of the mutator,
-    /// so that the closure can be stored somewhere at once: as [`Mutator::alloc_with`] does for
-    /// [`Mutator::alloc`], for every other function that allocates, as in
+    /// Runs `alloc`, which returns a new closure (or any other), and also returns a view of the
+    /// mutator, so that the closure can be stored somewhere at once. [`Mutator::alloc_with`] does
+    /// this for [`Mutator::alloc`]; this method serves every other function that allocates, as in
     /// `let (m, name) = m.with_view(|m| m.alloc_bytes(b"name"));`.
     #[inline(always)]
     pub fn with_view<'m, T: Closure>(
@@ -93,7 +93,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         world.refill(session, words)
     }
 
-    /// Allocate a closure that carries its size in its payload: `words` with the header. `write`
+    /// Allocates a closure that carries its size in its payload: `words` with the header. `write`
     /// fills the payload.
     ///
     /// Space for large ones comes from the collector's large objects; until `write` is done they

@@ -69,7 +69,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutArray<T>> {
         unsafe { Gc::option_from_word(self.read_word::<M, true>(m, 1 + index)) }
     }
 
-    /// Make slot `index` point to `value`.
+    /// Makes slot `index` point to `value`.
     ///
     /// # Panics
     /// If `index` is out of bounds.
@@ -82,8 +82,8 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutArray<T>> {
 
     /// Makes slot `index` point to `new` if it points to `current`, in one atomic step.
     ///
-    /// A pointer that is held is not given to another closure meanwhile, so `current` is the
-    /// closure that was read and no later one in its place.
+    /// No collection runs while `current` is held, so no other closure can have its address (there
+    /// is no ABA problem).
     ///
     /// # Errors
     /// The referent of the slot, if it is not `current`.

@@ -61,7 +61,7 @@ pub(crate) unsafe fn write_filler(at: Addr, words: Words) {
 }
 
 /// Writes the length word of an array of `len` bytes, clears the last word of the payload (so that
-/// the bytes after the last are zero) and gives the bytes.
+/// the bytes after the last are zero) and returns the address of the bytes.
 ///
 /// # Safety
 /// `payload` has room for the length and `len` bytes rounded up to words.
@@ -77,7 +77,7 @@ unsafe fn start_bytes(payload: *mut u64, len: usize) -> *mut u8 {
 }
 
 impl<'h, M: MutatorKind> Mutator<'h, M> {
-    /// Allocate an immutable array of `len` bytes, all `byte`.
+    /// Allocates an immutable array of `len` bytes, all `byte`.
     #[inline]
     pub fn alloc_bytes_filled<'m>(&'m mut self, len: usize, byte: u8) -> Gc<'m, 'h, ByteArray> {
         self.alloc_variable(byte_array_words(len), |_, payload| {
@@ -86,7 +86,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         })
     }
 
-    /// Allocate an immutable array that holds a copy of `bytes`.
+    /// Allocates an immutable array that holds a copy of `bytes`.
     #[inline]
     pub fn alloc_bytes<'m>(&'m mut self, bytes: &[u8]) -> Gc<'m, 'h, ByteArray> {
         self.alloc_variable(byte_array_words(bytes.len()), |_, payload| {
@@ -96,7 +96,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         })
     }
 
-    /// Allocate an immutable array of `len` bytes, zero at first, that `fill` writes.
+    /// Allocates an immutable array of `len` bytes, zero at first, that `fill` writes.
     #[inline]
     pub fn alloc_bytes_with<'m>(
         &'m mut self,
@@ -115,7 +115,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         })
     }
 
-    /// Allocate a mutable array of `len` bytes, all zero.
+    /// Allocates a mutable array of `len` bytes, all zero.
     #[inline]
     pub fn alloc_mut_bytes<'m>(&'m mut self, len: usize) -> Gc<'m, 'h, MutByteArray> {
         self.alloc_variable(byte_array_words(len), |_, payload| {
@@ -124,7 +124,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         })
     }
 
-    /// Allocate a mutable array of `len` words, all zero.
+    /// Allocates a mutable array of `len` words, all zero.
     #[inline]
     pub fn alloc_mut_words<'m>(&'m mut self, len: usize) -> Gc<'m, 'h, MutWordArray> {
         // Saturated, it is more than any heap has; a multiple of 8 all the same.

@@ -54,7 +54,7 @@ impl<T: Closure> std::fmt::Debug for OptionRoot<'_, '_, T> {
 }
 
 impl<'f, 'h> FrameSlot<'f, 'h> {
-    /// Root `gc` in this slot.
+    /// Roots `gc` in this slot.
     #[inline(always)]
     pub fn put<T>(self, gc: Gc<'_, 'h, T>) -> Root<'f, 'h, T> {
         self.slot.set(gc.to_word());
@@ -65,7 +65,7 @@ impl<'f, 'h> FrameSlot<'f, 'h> {
         }
     }
 
-    /// Root `gc`, or nothing yet, in this slot.
+    /// Roots `gc`, or nothing yet, in this slot.
     #[inline(always)]
     pub fn put_option<T>(self, gc: Option<Gc<'_, 'h, T>>) -> OptionRoot<'f, 'h, T> {
         self.slot.set(Gc::option_to_word(gc));
@@ -78,7 +78,7 @@ impl<'f, 'h> FrameSlot<'f, 'h> {
 }
 
 impl<'h, T> Root<'_, 'h, T> {
-    /// Root another closure here instead.
+    /// Roots another closure here instead.
     #[inline(always)]
     pub fn set(&self, gc: Gc<'_, 'h, T>) {
         self.slot.set(gc.to_word());
@@ -94,7 +94,7 @@ impl<'h, T> Root<'_, 'h, T> {
 }
 
 impl<'h, T> OptionRoot<'_, 'h, T> {
-    /// Root another closure, or nothing, here instead.
+    /// Roots another closure, or nothing, here instead.
     #[inline(always)]
     pub fn set(&self, gc: Option<Gc<'_, 'h, T>>) {
         self.slot.set(Gc::option_to_word(gc));
@@ -124,7 +124,7 @@ impl<T: Copy> Drop for Restore<'_, T> {
 }
 
 impl<'h, M: MutatorKind> Mutator<'h, M> {
-    /// Open a frame of `N` slots for the time of `body`. The slots are empty; [`FrameSlot::put`]
+    /// Opens a frame of `N` slots for the time of `body`. The slots are empty; [`FrameSlot::put`]
     /// makes each a typed root.
     ///
     /// `body` may give back a pointer: it lives as long as the mutator stays borrowed.

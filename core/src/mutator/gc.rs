@@ -215,8 +215,8 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
         unsafe { Gc::option_from_word(old) }
     }
 
-    /// The write barrier of a store that had to come first, since the overwritten pointer was known
-    /// only then. No collection comes between them: the mutator is borrowed.
+    /// Runs the write barrier after the exchange, because only the exchange returns the old
+    /// pointer. No collection comes between them: the mutator is borrowed.
     #[inline(always)]
     fn exchanged<M: MutatorKind>(self, m: &NoGc<'h, M>, word: &Word, old: u64, new: u64) {
         m.used(self.closure());

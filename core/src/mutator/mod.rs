@@ -64,10 +64,10 @@ pub struct NoGc<'h, M: MutatorKind> {
     cost_centres: Cell<StackId>,
     _brand: Brand<'h>,
     _not_send: PhantomData<*const ()>,
-    /// A frame that closes writes to its mutator through a pointer that is older than the
-    /// `&mut Mutator` that its body had. A type that is not `Unpin` is not taken to be reached
-    /// through a `&mut` alone (until `UnsafePinned` says so in words). It costs no instruction: the
-    /// fields that change are cells. Miri checks it.
+    /// A frame that closes writes to the mutator through a pointer that is older than the body's
+    /// `&mut Mutator`. This field makes the type `!Unpin`, so the compiler does not assume that the
+    /// `&mut` is the only access. It costs no instruction: the fields that change are cells. Miri
+    /// checks it.
     _aliased: PhantomPinned,
 }
 

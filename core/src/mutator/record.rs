@@ -23,7 +23,7 @@ unsafe impl Closure for Record {
 unsafe impl Distinct for Record {}
 
 impl<'h, M: MutatorKind> Mutator<'h, M> {
-    /// Allocate a record of `shape`, all null and zero.
+    /// Allocates a record of `shape`, all null and zero.
     pub fn alloc_record<'m>(&'m mut self, shape: RecordShape) -> Gc<'m, 'h, Record> {
         self.alloc_variable(shape.words(), |_, payload| {
             // SAFETY: `alloc_variable` provided room for the shape and for the words that it
@@ -59,7 +59,7 @@ impl<'m, 'h> Gc<'m, 'h, Record> {
         unsafe { Gc::option_from_word(self.read_word::<M, true>(m, 1 + index)) }
     }
 
-    /// Make pointer `index` point to `value`.
+    /// Makes pointer `index` point to `value`.
     ///
     /// # Panics
     /// If `index` is out of bounds.

@@ -55,7 +55,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutVar<T>> {
         unsafe { Gc::option_from_word(self.read_word::<M, true>(m, 0)) }
     }
 
-    /// Make the variable point to `value`.
+    /// Makes the variable point to `value`.
     #[inline(always)]
     pub fn write<M: MutatorKind>(self, m: &NoGc<'h, M>, value: Option<Gc<'_, 'h, T>>) {
         // SAFETY: the one word of payload, a pointer to a `T`.
@@ -64,8 +64,8 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutVar<T>> {
 
     /// Makes the variable point to `new` if it points to `current`, in one atomic step.
     ///
-    /// A pointer that is held is not given to another closure meanwhile, so `current` is the
-    /// closure that was read and no later one in its place.
+    /// No collection runs while `current` is held, so no other closure can have its address (there
+    /// is no ABA problem).
     ///
     /// # Errors
     /// The referent of the variable, if it is not `current`.

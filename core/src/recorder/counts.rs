@@ -6,7 +6,7 @@ use gclab_stats::{Memory, Tasks, Work};
 /// [`Recorder::gc_end`](super::Recorder::gc_end).
 #[derive(Clone, Debug, Default)]
 pub struct Ended {
-    /// What the collector did.
+    /// The collector's work.
     pub work: Work,
     /// Whether the program, a profiler or the end of the run asked for the collection.
     pub forced: bool,

@@ -331,9 +331,9 @@ fn the_list_of_ways_to_share_is_in_the_order_of_their_numbers() {
     }
 }
 
-/// Who looks at the stopped heap takes time that is neither the program's nor a collection's.
+/// The time of a listener is neither the program's nor a collection's.
 #[test]
-fn censuses_are_nobodys_else_time() {
+fn the_time_of_a_census_is_its_own() {
     let mut run = Driven::new((0, 0, 0));
     run.0.init_done = Some(at((10, 10, 0)));
     run.collection(100, (100, 0, 0), (150, 40, 150, 0), minor(1000, 999));

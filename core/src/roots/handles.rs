@@ -125,7 +125,7 @@ impl HandleTable {
         self.lock().collecting = true;
     }
 
-    /// The collection is over: handles that were dropped meanwhile go.
+    /// The collection is over: handles that were dropped meanwhile are freed.
     pub(crate) fn end_collection(&self) {
         let mut slots = self.lock();
         slots.collecting = false;

@@ -22,7 +22,7 @@ impl RootSlot<'_> {
         RootSlot(slot, PhantomData)
     }
 
-    /// The slot without the proof.
+    /// The plain slot.
     pub(crate) fn slot(self) -> Slot {
         self.0
     }

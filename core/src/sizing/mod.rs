@@ -170,8 +170,8 @@ impl Sizing {
     }
 
     /// Gives the nursery the size `area` after a collection, or a smaller one, so that the next
-    /// collection will have the memory it needs. Only this function knows the places of free
-    /// blocks.
+    /// collection will have the memory it needs. It tries the plan on the heap: the formulas do
+    /// not know where free blocks lie.
     ///
     /// # Errors
     /// If `area` is an error; or if the last collection was a major one and even the least nursery

@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | bits | a bit for each word that belongs to a marked closure | marking |
 //! | overhang | the words of a closure from an earlier entry, 0 to 64 | marking |
-//! | destinations | the new address of its words if none before them lives | planning |
+//! | destinations | the new address of the first live word, less the overhang | planning |
 //!
 //! So the new address of a closure is its entry's destination plus the number of bits that are set
 //! before its own, in words: two loads from tables that are a 32nd of the heap together, and none

@@ -160,7 +160,7 @@ unsafe impl Marks for MarkBits {
 }
 
 /// Sets `bits` of an entry of a table; returns its former value. `PARALLEL`: other threads may be
-/// setting bits of it.
+/// setting bits of it (race R10 of `docs/parallel-collection.md`).
 ///
 /// # Safety
 /// `entry` points to an entry of a live table. If `PARALLEL`, all accesses to it are atomic, as

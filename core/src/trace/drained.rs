@@ -5,6 +5,6 @@
 pub(super) enum Drained {
     /// Nothing is left.
     All,
-    /// So much is left that it is worth sharing with workers.
+    /// The work that is left reaches the limit at which workers are woken.
     WorthSharing,
 }

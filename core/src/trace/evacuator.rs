@@ -183,8 +183,8 @@ impl<'h> Evacuator<'h> {
 
     /// Frees the condemned memory that was not reached, and gives the survivors to the steps. Slots
     /// that must stay remembered go to the mutators' remembered sets: each worker's to its own
-    /// capability. Returns the figures of the collection that left `steps`, but for its generation
-    /// and whether it was major.
+    /// capability. Returns the figures of the collection that left `steps`. The caller sets its
+    /// generation, and whether it was major.
     pub fn finish<A>(self, steps: &mut Steps, capabilities: Capabilities<'_, A>) -> Work {
         let mut work = Work {
             shared: self.shared,

@@ -60,7 +60,7 @@ impl Phase {
         self.pool.termination.work_added();
     }
 
-    /// As `Copier::scavenge_shared`.
+    /// As `Copier::trace_shared`.
     fn scavenge(&self, number: usize, first: Option<usize>) {
         let mut next = first.or_else(|| self.slots[number].1.pop());
         while let Some(item) = next {

@@ -103,7 +103,7 @@ impl Workers<'_> {
         self.sharing == Sharing::Balanced
     }
 
-    /// The sharing that the statistics give the collection as long as it has no parallel phase.
+    /// The [`Sharing`] to record if no parallel phase is begun.
     pub(crate) fn sharing_so_far(&self) -> Sharing {
         if self.is_balanced() {
             Sharing::TooLittle

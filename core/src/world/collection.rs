@@ -94,8 +94,8 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
         }
     }
 
-    /// The handles' slots belong to the collection from now on. Counts the bytes that were
-    /// allocated since the last one.
+    /// Freezes the handle table. Adds up the bytes that all capabilities have allocated since the
+    /// previous collection.
     fn begin(&mut self, requested: u64) -> Since {
         self.handles.begin_collection();
         let mut allocated = 0;
@@ -124,7 +124,7 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
         since
     }
 
-    /// Has the collector called `name` collect.
+    /// Calls the collector's `collect`. `name` is for the message if it panics.
     fn run_collector(&mut self, name: &'static str, cause: Cause, since: Since) -> Result<Outcome, NotBegun> {
         let WorldState {
             heap,
@@ -157,8 +157,8 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
         abort_on_unwind(format_args!("the {name} collector"), || collector.collect(&mut pause))
     }
 
-    /// The collection is over: handles that were dropped go, and memory goes back to the system as
-    /// far as the heap's rule has it. Returns the bytes given back. There is an `outcome` unless
+    /// Ends the collection: frees the handles that were dropped meanwhile, and returns memory to
+    /// the system as the heap decides. Returns the bytes given back. There is an `outcome` unless
     /// the collection did not begin.
     fn end(&mut self, cause: Cause, outcome: Option<&Outcome>) -> Bytes {
         self.handles.end_collection();
@@ -236,8 +236,8 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
     }
 }
 
-/// All capabilities, in the order of their numbers. Those that are free are part of every
-/// collection: the threads that had them left closures and remembered slots.
+/// All capabilities, in the order of their numbers. Free ones are included:
+/// their nurseries and remembered sets still hold data.
 ///
 /// # Safety
 /// `participants` are inside, and stopped for `'a`.

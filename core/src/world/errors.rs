@@ -1,4 +1,4 @@
-//! The ends that a world or a session in it may come to.
+//! How entering or starting a world can fail.
 
 use crate::heap::OutOfMemory;
 use crate::memory::MemoryError;

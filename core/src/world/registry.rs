@@ -7,8 +7,8 @@
 //! tries to enter), a monitor can look at a stopped world, and hundreds of capabilities can be
 //! asked to stop by a thread that delays no other.
 //!
-//! Costs: to come or to leave, a new list (a word for each member); to read, an epoch registered
-//! and pinned.
+//! Costs: entering or leaving copies the list (a word for each participant). A reader registers and
+//! pins an epoch.
 
 use crate::sync::{Arc, Ordering};
 use crossbeam_epoch::{Atomic, Collector as Epochs, Owned, unprotected};

@@ -64,14 +64,13 @@ impl SharedRoots {
 }
 
 impl Copier<'_> {
-    /// Whether a workspace was left although it has a range to be scavenged, since that can be
-    /// split and shared.
+    /// Whether a workspace has a range that is worth splitting, after enough chunks were filled.
     fn has_range(&self) -> bool {
         let scanned = || self.buffers.iter().step_by(2);
         self.pending.shares_anything() && scanned().any(|buffer| buffer.unscanned() >= RANGE_WORTH_SPLITTING)
     }
 
-    /// Scavenges until nothing is left, or so much that it is worth sharing.
+    /// Scavenges until nothing is left, or until the work that is left is worth sharing.
     pub fn scavenge_alone(&mut self) -> Drained {
         loop {
             let mut step = self.oldest();

@@ -104,8 +104,8 @@ impl Copier<'_> {
         }
     }
 
-    /// Evacuates `slot` of a closure in step `holder`, which holds `closure`, wherever that
-    /// belongs.
+    /// Evacuates `closure`, which `slot` of a closure in step `holder` holds, to the step that it
+    /// belongs to.
     ///
     /// # Safety
     /// `slot` as for [`Copier::evacuate_now`]. `closure` is a closure, or was one and is forwarded,

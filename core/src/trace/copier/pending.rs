@@ -3,9 +3,9 @@
 use crate::words::Words;
 use crate::workers::Workers;
 
-/// Pending words at which workers are woken: 128 KiB, four chunks of to-space. To copy that takes a
-/// thread longer than to wake another (some 50 µs), and the closures reached from there come on
-/// top. Builds for tests share far less.
+/// Pending words at which workers are woken: 128 KiB, four chunks of to-space. Copying that takes
+/// longer than waking a thread (about 50 µs), and more closures will be reached from there. Builds
+/// for tests share far less.
 const SHARE_AT: Words = Words(if cfg!(debug_assertions) { 1 << 7 } else { 1 << 14 });
 
 /// Chunks of to-space, filled by one thread, after which workers are woken for anything that can be
@@ -71,7 +71,8 @@ impl Pending {
         self.words >= self.share_at
     }
 
-    /// Whether so much was copied that anything that can be split is worth sharing.
+    /// Whether `share_after_chunks` chunks were filled: then anything that can be split is worth
+    /// sharing.
     pub fn shares_anything(&self) -> bool {
         self.chunks >= self.share_after_chunks
     }

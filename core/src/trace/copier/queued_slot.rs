@@ -17,7 +17,7 @@ pub(super) type SlotRing = PrefetchRing<QueuedSlot, QUEUED_SLOTS>;
 pub(super) struct QueuedSlot(NonNull<u64>);
 
 impl QueuedSlot {
-    /// The slot, with the answer to [`QueuedSlot::leaves_lane`].
+    /// The slot, tagged with `leaves_lane`.
     ///
     /// # Safety
     /// `slot` is not null.
@@ -34,7 +34,7 @@ impl QueuedSlot {
         self.0.as_ptr().addr() & 1 != 0
     }
 
-    /// The slot without the answer.
+    /// The slot without its tag.
     #[inline(always)]
     pub fn slot(self) -> Slot {
         Slot(self.0.as_ptr().map_addr(|address| address & !1))

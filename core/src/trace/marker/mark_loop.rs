@@ -143,8 +143,8 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
     }
 
     /// Marks everything that can be reached from the closures that were found. Without a `queue`,
-    /// stops when so much was marked that workers are to be woken. Closures that were dropped are
-    /// left.
+    /// stops when `share_at` words are marked and there is work to share. Closures that were
+    /// dropped are left.
     pub fn trace<const PARALLEL: bool>(&mut self, queue: Option<WorkQueue<'_, Span>>) -> Drained {
         loop {
             if self.scan_all::<PARALLEL>(queue) == Drained::WorthSharing {
@@ -177,7 +177,8 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
         Drained::All
     }
 
-    /// Whether so much was marked that workers are to be woken, and there is something for them.
+    /// Whether `share_at` words are marked and there is work for other workers: then they are to be
+    /// woken.
     fn is_worth_sharing(&mut self) -> bool {
         self.words >= self.share_at
             && (self.stack.len() >= WORTH_SHARING

@@ -30,7 +30,7 @@ fn generation(collections: u64, par: u64, cpu_us: u64, elapsed_us: u64, max_us: 
     }
 }
 
-/// What GHC's summary without parallel collections says, with times that round to what it prints.
+/// GHC's summary without parallel collections, with times that round to the printed ones.
 fn as_ghc_n1() -> Statistics {
     Statistics {
         allocated: 110_363_680,
@@ -63,7 +63,7 @@ fn as_ghc_n1() -> Statistics {
     }
 }
 
-/// What GHC's summary with parallel collections says.
+/// GHC's summary with parallel collections.
 fn as_ghc_n2() -> Statistics {
     Statistics {
         allocated: 51_742_360,
@@ -98,7 +98,7 @@ fn as_ghc_n2() -> Statistics {
     }
 }
 
-/// What GHC's list says. Its total is a little more than the sum of the parts.
+/// GHC's list. Its total is a little more than the sum of the parts.
 fn as_ghc_machine() -> Statistics {
     Statistics {
         allocated: 51_742_360,
