@@ -15,7 +15,7 @@ use gclab_sweep::registry::Registry;
 
 use crate::common::{EXIT_USAGE, refuse};
 use crate::settings::{RtsOpts, Settings};
-use crate::{exec, heap, list, minheap, report, run, shell};
+use crate::{exec, heap, list, minheap, report, run, run_arguments, shell};
 
 /// A laboratory for garbage collectors: one heap, many collectors, the same programs, honest
 /// numbers.
@@ -29,7 +29,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Exec(exec::Arguments),
-    Run(run::Arguments),
+    Run(run_arguments::Arguments),
     Minheap(minheap::Arguments),
     Report(report::ReportArguments),
     Compare(report::CompareArguments),

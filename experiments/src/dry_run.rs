@@ -8,7 +8,6 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::ValueEnum;
 use gclab_results::{Manifest, Minimum, PlannedRun, shell_line};
 use gclab_sweep::calibrate::{Calibrated, calibrate};
 use gclab_sweep::command_line::shown;
@@ -22,19 +21,10 @@ use gclab_sweep::text::{counted, duration};
 use gclab_sweep::{folder, machine, tell};
 
 use crate::common::{EXIT_USAGE, ended_by, fail, print, refuse};
-use crate::run::{Arguments, command, no_runs, tools};
+use crate::run_arguments::{Arguments, DryRun, command, no_runs, tools};
 
 /// The longest time of all calibrating runs; the last one may take longer.
 const CALIBRATION: Duration = Duration::from_secs(10);
-
-/// The output of a dry run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DryRun {
-    /// The grid of the sweep, with the time of a run of each configuration
-    Grid,
-    /// The command of each run, in the order of the runs; nothing is measured
-    Commands,
-}
 
 /// Prints the plan, with the minima that earlier searches found.
 pub(crate) fn dry_run(experiment: &Experiment, arguments: &Arguments, what: DryRun) -> ExitCode {

@@ -2,7 +2,7 @@
 //! and reports (`gclab_report`).
 //!
 //! Where things are: `cli` (the words of the command line, and the subcommand that they name), one
-//! module for each subcommand, `dry_run` (a part of `run`), `settings` and `given` (flags and their
+//! module for each subcommand, `dry_run` and `run_arguments` (parts of `run`), `settings` and `given` (flags and their
 //! sources), `exhausted` and `verdict` (long messages), `common` (messages, exit statuses and
 //! look-ups that the subcommands share).
 
@@ -25,6 +25,7 @@ mod list;
 mod minheap;
 mod report;
 mod run;
+mod run_arguments;
 mod settings;
 mod shell;
 mod verdict;

@@ -1,52 +1,26 @@
 //! `gclab run`: a sweep, from an experiment file to a table and a report. An interrupted sweep
 //! continues where it stopped.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Args;
 use gclab_flags::ENVIRONMENT;
 use gclab_results::{Minimum, ResultsDir, shell_line};
 use gclab_sweep::experiment::Experiment;
 use gclab_sweep::folder::{self, Folder};
-use gclab_sweep::minheap::{self, SearchError, Tools, reference, store};
-use gclab_sweep::plan::Shard;
+use gclab_sweep::minheap::{self, SearchError, reference};
 use gclab_sweep::registry::Registry;
 use gclab_sweep::runner::stop::Stop;
 use gclab_sweep::runner::{Sweep, SweepEnd, sweep};
-use gclab_sweep::spec::MAX_REPEAT;
 use gclab_sweep::text::counted;
 use gclab_sweep::{machine, spec, tell};
 
 use crate::common::{ended_by, fail, print, refuse, refuse_file};
-use crate::dry_run::{DryRun, dry_run};
+use crate::dry_run::dry_run;
 use crate::report::write_html;
+use crate::run_arguments::{Arguments, command, no_runs, tools, words};
 use crate::settings::{RtsOpts, Settings};
 use crate::verdict::faults;
-
-/// Do the runs of an experiment file, or those that are still missing, and report
-#[derive(Debug, Args)]
-pub(crate) struct Arguments {
-    /// The experiment file
-    pub(crate) experiment: PathBuf,
-    /// Folder for the results [default: the newest one under results/runs with the same plan, or a
-    /// new one]
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Begin a new folder even if there is one with the same plan
-    #[arg(long)]
-    fresh: bool,
-    /// Number of runs of each configuration, in place of the file's `repeat`
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_REPEAT as i64))]
-    repeat: Option<u32>,
-    /// Print the grid of the sweep and its time, which one run of each configuration measures;
-    /// `--dry-run=commands` prints the command of each run
-    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "grid")]
-    dry_run: Option<DryRun>,
-    /// Do part I of N (1/4, 2/4, ...); `gclab report` puts the parts' folders together
-    #[arg(long, value_name = "I/N", default_value = "1/1", hide_default_value = true)]
-    pub(crate) shard: Shard,
-}
 
 pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Settings) -> ExitCode {
     let experiment = match spec::load(&arguments.experiment, arguments.repeat, registry) {
@@ -100,31 +74,6 @@ pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Setting
     }
 }
 
-pub(crate) fn no_runs(experiment: &Experiment, arguments: &Arguments) -> ExitCode {
-    refuse(format!(
-        "shard {} has no runs: the plan has only {} groups of round and workload",
-        arguments.shard,
-        experiment.repeat as usize * experiment.workloads.len()
-            + experiment.profiles.iter().filter(|own| !own.is_empty()).count()
-    ))
-}
-
-/// The settings of the search for least heaps. Its tolerance keeps 1.5 times the least heap apart
-/// from 1.4 times.
-pub(crate) fn tools<'t>(experiment: &Experiment, program: &'t Path, stop: &'t Stop) -> Tools<'t> {
-    Tools {
-        root: store::ROOT.into(),
-        program,
-        executable: machine::executable(),
-        timeout: experiment.timeout,
-        least_patience: minheap::LEAST_PATIENCE,
-        tolerance: minheap::TOLERANCE,
-        runs: minheap::RUNS,
-        fresh: false,
-        stop,
-    }
-}
-
 /// The minima that `heap` needs, from earlier searches or from one now.
 fn minima(experiment: &Experiment, program: &Path, stop: &Stop) -> Result<Vec<Minimum>, SearchError> {
     if experiment.heap.is_empty() {
@@ -143,32 +92,6 @@ fn minima(experiment: &Experiment, program: &Path, stop: &Stop) -> Result<Vec<Mi
     let minima = reference::find_all(&questions, &tools, &mut progress);
     progress.end();
     minima
-}
-
-/// The command that continues the experiment: this one without `--fresh`.
-fn words(arguments: &Arguments) -> Vec<String> {
-    let mut words = vec![
-        "gclab".to_owned(),
-        "run".to_owned(),
-        arguments.experiment.display().to_string(),
-    ];
-    if let Some(out) = &arguments.out {
-        words.extend(["--out".to_owned(), out.display().to_string()]);
-    }
-    if let Some(repeat) = arguments.repeat {
-        words.extend(["--repeat".to_owned(), repeat.to_string()]);
-    }
-    if !arguments.shard.is_all() {
-        words.extend(["--shard".to_owned(), arguments.shard.to_string()]);
-    }
-    words
-}
-
-/// The command that repeats the experiment.
-pub(crate) fn command(arguments: &Arguments) -> Vec<String> {
-    let mut words = words(arguments);
-    words.push("--fresh".to_owned());
-    words
 }
 
 fn go(mut folder: Folder, experiment: &Experiment, arguments: &Arguments, program: &Path, stop: &Stop) -> ExitCode {
