@@ -1,5 +1,5 @@
-//! `gclab completions` and `gclab man`: what a shell and `man` need to know, from the description of
-//! the command line.
+//! `gclab completions` and `gclab man`: what a shell and `man` need to know, from the description
+//! of the command line.
 
 use std::io;
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use clap_mangen::Man;
 
 use crate::common::{print, refuse};
 
-/// Print completions for a shell: `gclab completions bash > ~/.local/share/bash-completion/completions/gclab`
+/// Print completions for a shell: `source <(gclab completions bash)`
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArguments {
     /// The shell

@@ -10,8 +10,8 @@ const MOST_NAMES: usize = 10;
 /// The length of the date in a folder's name: `2026-01-31-120005`.
 const DATE: usize = 17;
 
-/// The results folder at this path; or of this name below `results/runs`; or the newest one there of
-/// the experiment with this name: `quick` finds `results/runs/quick-2026-01-31-120005`.
+/// The results folder at this path; or of this name below `results/runs`; or the newest one there
+/// of the experiment with this name: `quick` finds `results/runs/quick-2026-01-31-120005`.
 ///
 /// # Errors
 /// A message with the folders that there are.

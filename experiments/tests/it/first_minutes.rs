@@ -1,4 +1,5 @@
-//! The first minutes with gclab: help, names in place of paths, the grid of a sweep, all collectors.
+//! The first minutes with gclab: help, names in place of paths, the grid of a sweep, all
+//! collectors.
 
 use std::collections::BTreeSet;
 use std::fs;

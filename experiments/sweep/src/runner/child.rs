@@ -1,10 +1,11 @@
 //! One child process: it starts in a process group of its own, the runner waits for it with a
 //! deadline, and the kernel reports its use of resources.
 //!
-//! Standard output and error are pipes. The runner sleeps in `poll` between start and end, and reads
-//! when the child prints; it keeps the beginning of one and the end of the other. So a child that
-//! prints without end fills neither the disk nor the runner's memory. The child dies with the runner (`PR_SET_PDEATHSIG`), even if SIGKILL ends the runner: a run without
-//! a record must not disturb the next one.
+//! Standard output and error are pipes. The runner sleeps in `poll` between start and end, and
+//! reads when the child prints; it keeps the beginning of one and the end of the other. So a child
+//! that prints without end fills neither the disk nor the runner's memory. The child dies with the
+//! runner (`PR_SET_PDEATHSIG`), even if SIGKILL ends the runner: a run without a record must not
+//! disturb the next one.
 
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
