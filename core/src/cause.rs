@@ -2,34 +2,8 @@
 //! exchange.
 
 use crate::block::OutOfMemory;
+pub use gclab_stats::Cause;
 use gclab_stats::Work;
-
-/// Why a collection happens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// The allocation area is used up, or as much was allocated in large objects.
-    Allocation,
-    /// The program asked for it; a major one if `major`.
-    Asked {
-        /// Whether everything is to be collected.
-        major: bool,
-    },
-    /// `-DZ<n>`: the n-th allocation.
-    Stress,
-    /// The last collection of a run, which measures how much is still live.
-    Final,
-}
-
-impl Cause {
-    pub(crate) fn asked(major: bool) -> Cause {
-        Cause::Asked { major }
-    }
-
-    /// Whether everything is to be collected, against the collector's own policy if need be.
-    pub fn forces_major(self) -> bool {
-        matches!(self, Cause::Asked { major: true } | Cause::Final)
-    }
-}
 
 /// The answer to a mutator whose allocator is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -45,9 +45,6 @@ fn description() -> clap::Command {
     Cli::command()
 }
 
-/// The commands that take flags.
-const FLAGS_ARE_FOR: &str = "is for `gclab exec`, `gclab minheap` and `gclab heap dump`; in an experiment file flags stand under [flags] and [sweep]";
-
 /// Runs the command that `words` name; the program's own name is not among them.
 pub(crate) fn command(
     words: impl IntoIterator<Item = String>,
@@ -82,7 +79,10 @@ pub(crate) fn command(
         Command::Exec(_) | Command::Minheap(_) | Command::Heap(heap::Command::Dump(_))
     );
     if !rts.is_empty() && !takes_flags {
-        return refuse(format!("flags between +RTS and -RTS: {} {FLAGS_ARE_FOR}", rts[0]));
+        return refuse(
+            "flags between +RTS and -RTS are for `gclab exec`, `gclab minheap` and `gclab heap dump`; in an experiment file they stand under [flags] and \
+             [sweep]",
+        );
     }
     if settings.rtsopts != RtsOpts::All && matches!(cli.command, Command::Minheap(_)) {
         return refuse("minheap sets flags of its runs, which this program forbids");
@@ -117,7 +117,11 @@ fn misplaced(program: &[String], rts: &[String]) -> Option<String> {
         _ => false,
     };
     if !takes_flags {
-        return Some(format!("{} {FLAGS_ARE_FOR}", flags[0]));
+        return Some(format!(
+            "{} is a flag, and flags are for `gclab exec`, `gclab minheap` and `gclab heap dump`; in an experiment file flags stand under [flags] and \
+             [sweep]",
+            flags[0]
+        ));
     }
     let mut right = vec!["gclab".to_owned()];
     right.extend(others.into_iter().cloned());

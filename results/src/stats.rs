@@ -6,7 +6,7 @@
 //! [`Statistics`]. The tables of `docs/results.md` come from both.
 
 use crate::schema::documented;
-use gclab_stats::{Collection, Sharing, Statistics, collection_figures};
+use gclab_stats::{Cause, Collection, PhaseTimes, Sharing, Statistics, Times, collection_figures};
 use gclab_words::Bytes;
 use std::collections::BTreeMap;
 
@@ -53,10 +53,19 @@ documented! {
         /// Elapsed time of all collections.
         pub gc_elapsed_seconds: Option<f64> => seconds(stats.gc.elapsed_ns),
         /// CPU time of work on the stopped heap other than collections: censuses of profiles, the
-        /// checker. Absent without any.
-        pub prof_cpu_seconds: Option<f64> => seconds(stats.prof.cpu_ns).filter(|_| was_inspected(stats)),
+        /// checker, dumps. Absent without any.
+        pub prof_cpu_seconds: Option<f64> => if_any(stats.looks.total()).and_then(|times| seconds(times.cpu_ns)),
         /// Elapsed time of the same work.
-        pub prof_elapsed_seconds: Option<f64> => seconds(stats.prof.elapsed_ns).filter(|_| was_inspected(stats)),
+        pub prof_elapsed_seconds: Option<f64> => elapsed(stats.looks.total()),
+        /// The part of `prof_elapsed_seconds` in censuses by retainers (`-hr`): GHC's RP. Absent
+        /// without any, as are the next three.
+        pub retainers_elapsed_seconds: Option<f64> => elapsed(stats.looks.retainers),
+        /// The part in other censuses of heap profiles: GHC's PROF.
+        pub census_elapsed_seconds: Option<f64> => elapsed(stats.looks.census),
+        /// The part in the checker (`-DS`).
+        pub check_elapsed_seconds: Option<f64> => elapsed(stats.looks.check),
+        /// The part in other looks at the stopped heap.
+        pub inspect_elapsed_seconds: Option<f64> => elapsed(stats.looks.inspect),
         /// CPU time after the end of the program.
         pub exit_cpu_seconds: Option<f64> => seconds(stats.exit.cpu_ns),
         /// Elapsed time after the end of the program.
@@ -65,6 +74,13 @@ documented! {
         pub total_cpu_seconds: Option<f64> => seconds(stats.total.cpu_ns),
         /// Elapsed time of the run inside the process.
         pub total_elapsed_seconds: Option<f64> => seconds(stats.total.elapsed_ns),
+        /// The same figures for each phase of the run.
+        pub phases: Option<RunPhases> => Some(stats.into()),
+        /// The pauses of the measured phase.
+        pub pauses: Option<Pauses> => Some((stats, stats.pauses.exceeded_by_one_in([2, 10, 100, 1000])).into()),
+        /// Elapsed time of each phase of the collections, by name, in seconds; see `phases_ns` of a
+        /// collection.
+        pub gc_phase_seconds: Option<BTreeMap<String, f64>> => phase_seconds(&stats.gc_phases),
         /// Number of collections.
         pub gcs: Option<u64> => Some(stats.collections_count()),
         /// Number of collections of the oldest generation.
@@ -96,8 +112,13 @@ documented! {
         pub capabilities: Option<u32> => Some(stats.capabilities),
         /// Counts by generation, youngest first.
         pub generations: Vec<Generation> = default => (0..stats.generations.len()).map(|number| (stats, number).into()).collect(),
-        /// All collections, in order of time.
+        /// All collections, in order of time. Empty if they would take more than 4 MiB of memory,
+        /// as some ten thousand do.
         pub collections: Vec<Pause> = default => stats.collections.iter().map(Pause::from).collect(),
+        /// Why `collections` is empty although there were some.
+        pub collections_absent: Option<String> => stats.collections_absent.clone(),
+        /// Most memory that the statistics of the run took, in addition to what counts under `-M`.
+        pub statistics_bytes: Option<u64> => Some(stats.statistics_bytes),
         /// Other facts about the run, as text.
         pub metadata: BTreeMap<String, String> = default => [("side_tables_bytes".to_owned(), stats.metadata.to_string())].into(),
     }
@@ -107,14 +128,143 @@ fn seconds(nanoseconds: u64) -> Option<f64> {
     Some(nanoseconds as f64 / 1e9)
 }
 
-/// Whether a listener looked at the stopped heap. Most runs have none.
-fn was_inspected(stats: &Statistics) -> bool {
-    stats.prof.elapsed_ns > 0
+/// `times`, unless there is none.
+fn if_any(times: Times) -> Option<Times> {
+    Some(times).filter(|times| times.elapsed_ns > 0)
+}
+
+/// Elapsed seconds, unless there is no time.
+fn elapsed(times: Times) -> Option<f64> {
+    if_any(times).and_then(|times| seconds(times.elapsed_ns))
+}
+
+/// Seconds of each phase by name; `None` where none was noted.
+fn phase_seconds(times: &PhaseTimes) -> Option<BTreeMap<String, f64>> {
+    let by_name: BTreeMap<_, _> = times
+        .taken()
+        .map(|(phase, ns)| (phase.name().to_owned(), ns as f64 / 1e9))
+        .collect();
+    (!by_name.is_empty()).then_some(by_name)
 }
 
 /// `figure`, if there was a parallel collection: without one there is no work to be balanced.
 fn in_parallel<T>(stats: &Statistics, figure: T) -> Option<T> {
     (!stats.sharings.threads.is_empty()).then_some(figure)
+}
+
+documented! {
+    /// The phases of a run, one after the other. `init_elapsed_seconds` and the three totals add up
+    /// to `total_elapsed_seconds`. In a run of a program that does not say what is measured, set-up
+    /// takes no time, and exit is what follows the program's end.
+    #[derive(Default)]
+    pub struct RunPhases from stats: &Statistics {
+        /// Whether the program said where the measured phase begins.
+        pub marked: bool => stats.phases.marked,
+        /// What the program does before the measured phase: it reads input and builds data.
+        pub setup: RunPhase => (&stats.phases.setup).into(),
+        /// The measured phase. Reports show its times and pauses.
+        pub measured: RunPhase => (&stats.phases.measured).into(),
+        /// The rest of the run, with the collection at its end.
+        pub exit: RunPhase => (&stats.phases.exit).into(),
+    }
+}
+
+documented! {
+    /// The figures of one phase of a run; the keys are those of the whole run.
+    #[derive(Default)]
+    pub struct RunPhase from phase: &gclab_stats::RunPhase {
+        /// Its start in seconds since the start of the run.
+        pub start_seconds: f64 => phase.start_ns as f64 / 1e9,
+        /// Elapsed time of the whole phase.
+        pub total_elapsed_seconds: Option<f64> => seconds(phase.total().elapsed_ns),
+        /// CPU time of the whole phase.
+        pub total_cpu_seconds: Option<f64> => seconds(phase.total().cpu_ns),
+        /// Elapsed time of the program itself.
+        pub mut_elapsed_seconds: Option<f64> => seconds(phase.mutator.elapsed_ns),
+        /// CPU time of the program itself.
+        pub mut_cpu_seconds: Option<f64> => seconds(phase.mutator.cpu_ns),
+        /// Elapsed time of collections.
+        pub gc_elapsed_seconds: Option<f64> => seconds(phase.gc.elapsed_ns),
+        /// CPU time of collections.
+        pub gc_cpu_seconds: Option<f64> => seconds(phase.gc.cpu_ns),
+        /// Elapsed time of other work on the stopped heap. Absent without any.
+        pub prof_elapsed_seconds: Option<f64> => elapsed(phase.looks),
+        /// Bytes allocated by the mutator.
+        pub allocated_bytes: Option<u64> => Some(phase.allocated),
+        /// Bytes copied by collections.
+        pub copied_bytes: Option<u64> => Some(phase.copied),
+        /// Number of collections.
+        pub gcs: Option<u64> => Some(phase.collections),
+        /// Number of collections of the oldest generation.
+        pub major_gcs: Option<u64> => Some(phase.major_gcs),
+        /// Time until all mutators had stopped, over all collections.
+        pub sync_elapsed_seconds: Option<f64> => seconds(phase.sync_ns),
+        /// The longest time for which a collection kept the mutators from running, with the time to
+        /// stop them. Absent without collections.
+        pub max_pause_seconds: Option<f64> => Some(phase.max_pause_ns as f64 / 1e9).filter(|_| phase.collections > 0),
+    }
+}
+
+documented! {
+    /// The pauses of the measured phase: the times for which collections kept the mutators from
+    /// running, with the time to stop them. Up to 2^20 pauses are kept singly while the program
+    /// runs. Beyond that there is a histogram, and figures that need single pauses are absent.
+    #[derive(Default)]
+    pub struct Pauses from of: (&Statistics, [Option<u64>; 4]) {
+        /// Number of pauses.
+        pub count: u64 => of.0.pauses.count(),
+        /// Their sum in nanoseconds.
+        pub total_ns: u64 => of.0.pauses.total_ns(),
+        /// The median: the nearest rank. Absent with fewer than two pauses.
+        pub p50_ns: Option<u64> => of.1[0],
+        /// The length that one pause in ten exceeds. Absent with fewer than ten pauses; so on for
+        /// the others.
+        pub p90_ns: Option<u64> => of.1[1],
+        /// One in a hundred.
+        pub p99_ns: Option<u64> => of.1[2],
+        /// One in a thousand.
+        pub p99_9_ns: Option<u64> => of.1[3],
+        /// The longest pause. Absent without any.
+        pub max_ns: Option<u64> => Some(of.0.pauses.longest_ns()).filter(|_| of.0.pauses.count() > 0),
+        /// The minimum mutator utilisation, for windows of 1, 10, 100 and 1000 ms that fit into the
+        /// measured phase: the least share of such a window in which the mutators could run, from 0
+        /// to 1. Needs single pauses.
+        pub least_utilisation: Option<BTreeMap<String, f64>> => least_utilisation(of.0),
+        /// Why figures that need single pauses are absent; percentiles then have three significant
+        /// digits.
+        pub single_pauses_absent: Option<String> => of.0.pauses.reason(),
+    }
+}
+
+/// The windows of the minimum mutator utilisation, in milliseconds.
+const WINDOWS_MS: [u64; 4] = [1, 10, 100, 1000];
+
+fn least_utilisation(stats: &Statistics) -> Option<BTreeMap<String, f64>> {
+    let measured = &stats.phases.measured;
+    let whole = (measured.start_ns, measured.start_ns + measured.total().elapsed_ns);
+    let by_window: BTreeMap<_, _> = WINDOWS_MS
+        .into_iter()
+        .filter_map(|ms| {
+            let least = stats.pauses.least_utilisation(ms * 1_000_000, whole)?;
+            Some((format!("{ms} ms"), least))
+        })
+        .collect();
+    (!by_window.is_empty()).then_some(by_window)
+}
+
+impl RunStats {
+    /// The collections of the measured phase, in order of time. In a record of a gclab that did not
+    /// know phases these are all collections.
+    pub fn measured_collections(&self) -> &[Pause] {
+        let Some(phases) = &self.phases else {
+            return &self.collections;
+        };
+        let before = |seconds: f64| {
+            let ns = (seconds * 1e9).round() as u64;
+            self.collections.partition_point(|pause| pause.start_ns < ns)
+        };
+        &self.collections[before(phases.measured.start_seconds)..before(phases.exit.start_seconds)]
+    }
 }
 
 documented! {
@@ -213,6 +363,8 @@ macro_rules! recorded {
 
 recorded! {
     bool => bool: |flag| flag;
+    bool => Option<bool>: Some;
+    Cause => Option<String>: |cause| Some(cause.name().to_owned());
     u32 => u32: |count| count;
     u64 => u64: |count| count;
     u32 => Option<u32>: Some;
@@ -221,5 +373,9 @@ recorded! {
     Bytes => Option<u64>: |bytes| Some(bytes.0 as u64);
     Option<Bytes> => Option<u64>: |bytes| bytes.map(|bytes| bytes.0 as u64);
     &str => Option<String>: |text| Some(text.to_owned());
+    &PhaseTimes => Option<BTreeMap<String, u64>>: |times| {
+        let by_name: BTreeMap<_, _> = times.taken().map(|(phase, ns)| (phase.name().to_owned(), ns)).collect();
+        (!by_name.is_empty()).then_some(by_name)
+    };
     Option<&[gclab_stats::GcThread]> => Option<Vec<GcThread>>: |threads| Some(threads?.iter().map(GcThread::from).collect());
 }

@@ -7,7 +7,7 @@
 //! collections. With 8 bytes a word and a header each, 80 bytes can be reached from `hsc` only, 48
 //! from `hsc` and `eps`, 72 from `hsc` and `fc`, 32 from all three, and none from other sets of
 //! roots: 232 in all. The checksum is the number whose digits are the fields in this order,
-//! 1241235136, times the rounds.
+//! 1241235136, times the rounds. Set-up makes the records.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind, NoGc};
@@ -99,12 +99,14 @@ fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, rounds: u64) -> u64 {
             ("eps", env.eps(m).erase()),
             ("fc", env.fc(m).erase()),
         ]);
-        let mut checksum = 0_u64;
-        for _ in 0..rounds {
-            m.collect(true);
-            checksum = checksum.wrapping_add(digits(m, hsc.get(m)));
-        }
-        checksum
+        m.measure(|m| {
+            let mut checksum = 0_u64;
+            for _ in 0..rounds {
+                m.collect(true);
+                checksum = checksum.wrapping_add(digits(m, hsc.get(m)));
+            }
+            checksum
+        })
     })
 }
 

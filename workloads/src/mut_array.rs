@@ -4,6 +4,8 @@
 //! Slot k of an array of N first points to a fresh box {value = k}. Then U times a drawn slot is
 //! made to point to a fresh box with a drawn value (seed 2; first the slot, then the value). The
 //! checksum is the sum of the values of all N boxes. Boxes have 16 bytes; live: 24 N bytes.
+//!
+//! Set-up makes the first boxes; the sum is exit.
 
 use gclab_core::closure::Closure;
 use gclab_core::mutator::{Mutator, MutatorKind};
@@ -60,12 +62,14 @@ fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, slots: u64, stores: u64) -> u64 {
             array.get(m).set(m, k as usize, Some(boxed));
         }
         let mut rng = SplitMix64::new(SEED);
-        for _ in 0..stores {
-            let slot = rng.below(slots) as usize;
-            let value = rng.draw();
-            let (m, boxed) = m.alloc_with(|_| Boxed::new(value));
-            array.get(m).set(m, slot, Some(boxed));
-        }
+        m.measure(|m| {
+            for _ in 0..stores {
+                let slot = rng.below(slots) as usize;
+                let value = rng.draw();
+                let (m, boxed) = m.alloc_with(|_| Boxed::new(value));
+                array.get(m).set(m, slot, Some(boxed));
+            }
+        });
         let array = array.get(m);
         (0..array.len()).fold(0_u64, |sum, slot| {
             sum.wrapping_add(array.get(m, slot).map_or(0, |boxed| boxed.value(m)))

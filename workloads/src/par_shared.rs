@@ -13,7 +13,7 @@
 //! first byte. It depends neither on T nor on the order of the threads: it is that of `hash_churn`
 //! from another seed. An entry has 32 bytes, its array 16 and its bytes rounded up to words. The
 //! live data are those of `hash_churn`. Entries made anew (once more after each lost race) are
-//! garbage of some age.
+//! garbage of some age. Set-up makes the empty table; the sum is exit.
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{ByteArray, Gc, MutArray, Mutator, MutatorKind, NoGc, OptionRoot, Root};
@@ -73,7 +73,7 @@ impl Workload for ParShared {
             let (m, table) = m.with_view(|m| m.alloc_array::<Entry>(buckets as usize, |_| None));
             m.handle(table)
         })?;
-        threads::enter_each(world, threads, |m, thread| {
+        let work = |m: &mut Mutator<'_, M>, thread: u64| {
             m.frame(|m, [slot]| {
                 let table = slot.put(table.open(m));
                 let mut rng = SplitMix64::new(SEED);
@@ -83,8 +83,9 @@ impl Workload for ParShared {
                         update(m, &table, (mix(key) % buckets) as usize, key);
                     }
                 }
-            })
-        })?;
+            });
+        };
+        world.measure(|| threads::enter_each(world, threads, work))??;
         Ok(world.enter(|m| sum(m, table.open(m)))?)
     }
 }

@@ -1,11 +1,15 @@
 //! Checks of the source text of the workspace.
 //!
 //! [`imports`] reads the paths of a crate and finds circles between its files. [`prose`] reads the
-//! comments and the pages of `docs/` and counts words that make them hard to read. The tests of
-//! this package apply both to the workspace.
+//! comments and the pages of `docs/` and counts words that make them hard to read. [`book`] reads
+//! links and the table of contents, [`glossary`] the terms, and [`figures`] the figures in
+//! sentences. The tests of this package apply all of them to the workspace.
 
 #![forbid(unsafe_code)]
 
+pub mod book;
+pub mod figures;
+pub mod glossary;
 pub mod imports;
 pub mod prose;
 

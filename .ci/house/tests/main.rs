@@ -1,5 +1,7 @@
 //! The rules of [`gclab_house`], applied to the workspace.
 
+mod pages;
+
 use gclab_house::imports::Imports;
 use gclab_house::prose::{self, Count};
 use gclab_house::{crates, files_below, root};

@@ -127,6 +127,7 @@ impl Compacting {
         let work = Work {
             generation: u32::from(steps.oldest()) - 1,
             major: true,
+            compacted: true,
             copied: copied.copied + compacted.moved.to_bytes(),
             promoted: Bytes(0),
             shared,

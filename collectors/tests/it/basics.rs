@@ -152,7 +152,7 @@ fn promotions_from_remembered_slots_are_foreseen() {
         .expect("room enough");
     let statistics = world.finish();
     let mut limit = usize::MAX;
-    for collection in statistics.collections.iter().filter(|c| !c.before.forced) {
+    for collection in statistics.collections.iter().filter(|c| !c.forced()) {
         if collection.work.major {
             limit = (collection.work.live.0 as f64 * config.old_factor) as usize;
         } else {

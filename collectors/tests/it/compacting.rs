@@ -37,7 +37,7 @@ impl Listener for Places {
             return;
         };
         let largest = stopped.root_closures().into_iter().max_by_key(|root| root.words());
-        if let Some(array) = largest.filter(|_| collection.before.forced) {
+        if let Some(array) = largest.filter(|_| collection.forced()) {
             let places = array.slots().map(|(_, referent)| referent).collect();
             self.0.lock().expect("no thread panicked").push(places);
         }
@@ -184,7 +184,7 @@ fn compaction_sets_in_above_its_percentage() {
         let asked: Vec<Bytes> = statistics
             .collections
             .iter()
-            .filter(|c| c.before.forced)
+            .filter(|c| c.forced())
             .map(|c| c.work.copied)
             .collect();
         asked[asked.len() - 2]

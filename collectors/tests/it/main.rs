@@ -1,9 +1,11 @@
 //! Tests of every collector of the registry.
 
 mod basics;
+mod causes;
 mod compacting;
 mod exchange;
 mod faults;
+mod measured;
 mod memory;
 mod misuse;
 mod mutants;

@@ -29,7 +29,10 @@ pub fn help() -> String {
 
 /// The table as a page of Markdown: `docs/flags.md`.
 pub fn markdown() -> String {
-    let mut page = "# Flags\n
+    let mut page = "# Flags
+
+[All pages](README.md)
+
 GHC's names and meanings, between `+RTS` and `-RTS` on the command line of `gclab exec`, in the environment variable `GCLABRTS` (read first), \
 and by their key under `[flags]` and `[sweep]` in an experiment file. Sizes take `k`, `m`, `g`, `t` (powers of 1024) and `w` (words of 8 bytes).
 A flag marked *collector* is refused if the collector that runs does not honour it.\n

@@ -156,6 +156,18 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         world.marker(session, name);
     }
 
+    /// Runs `program` as the measured phase of the run, see [`crate::World::measure`]. All threads
+    /// of the heap stop where it begins and where it ends; nothing is collected then.
+    #[inline]
+    pub fn measure<R>(&mut self, program: impl FnOnce(&mut Self) -> R) -> R {
+        let (world, session) = self.session();
+        world.measure_start(session);
+        let result = program(self);
+        let (world, session) = self.session();
+        world.measure_end(session);
+        result
+    }
+
     /// Lets a collection happen that another thread waits for. Allocation does so by itself; this
     /// is for loops that run long without.
     ///

@@ -18,6 +18,10 @@ pub(crate) trait SlowPath<M: MutatorKind> {
     fn collect(&self, session: Session<'_, M::Alloc>, major: bool);
     /// Stops the world and announces that a part of the program called `name` begins.
     fn marker(&self, session: Session<'_, M::Alloc>, name: &str);
+    /// Stops the world and notes that the measured phase begins.
+    fn measure_start(&self, session: Session<'_, M::Alloc>);
+    /// Stops the world and notes that the measured phase ends.
+    fn measure_end(&self, session: Session<'_, M::Alloc>);
     /// Waits while another thread has the world stopped.
     fn safepoint(&self, session: Session<'_, M::Alloc>);
     /// The thread does not touch the heap until [`SlowPath::leave_blocking`]: collections do not

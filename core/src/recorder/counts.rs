@@ -1,6 +1,6 @@
 //! The figures that the world and the heap pass to the recorder.
 
-use gclab_stats::{Memory, Tasks, Work};
+use gclab_stats::{Cause, Memory, PhaseTimes, Tasks, Work};
 
 /// The parts of a collection's record that the collector, the world and the heap fill in, for
 /// [`Recorder::gc_end`](super::Recorder::gc_end).
@@ -8,8 +8,10 @@ use gclab_stats::{Memory, Tasks, Work};
 pub struct Ended {
     /// The collector's work.
     pub work: Work,
-    /// Whether the program, a profiler or the end of the run asked for the collection.
-    pub forced: bool,
+    /// Why it happened.
+    pub cause: Cause,
+    /// The time of its phases.
+    pub phases: PhaseTimes,
     /// Bytes allocated by all capabilities since the start of the world: the recorder takes the
     /// difference.
     pub allocated_total: u64,

@@ -3,27 +3,26 @@
 //! A world owns one recorder and calls, in this order: [`Recorder::new`], [`Recorder::init_done`],
 //! for each collection [`Recorder::gc_start`] (mutators stopped) and [`Recorder::gc_end`] (about to
 //! resume them), [`Recorder::exit_start`], [`Recorder::finish`]. Collections may also come before
-//! `init_done` and after `exit_start`. Cost: about one microsecond a collection, and some 200 bytes
-//! that [`Statistics::collections`] keeps for it, with 72 more for each thread of a parallel one.
+//! `init_done` and after `exit_start`. In between the program may say where its measured phase
+//! begins and ends ([`Recorder::measure_start`], [`Recorder::measure_end`]). Cost: about one
+//! microsecond a collection; some 400 bytes for each of the first ten thousand
+//! ([`Statistics::keep`]), and 16 bytes for each of the first million
+//! ([`Pauses`](gclab_stats::Pauses)).
 
 mod counts;
+mod phases;
 mod resident;
+mod stamp;
 
 pub use counts::{Ended, FinalCounts};
 
 use crate::clock::{Clock, ProcessUsage};
 use crate::words::Bytes;
 use gclab_stats::render::Printer;
-use gclab_stats::{Before, Collection, GenerationStats, Statistics, Times, Timing};
+use gclab_stats::{Before, Collection, GenerationStats, Look, Looks, SinglePause, Statistics, Times, Timing};
+use phases::{Marks, Reading};
 use resident::Resident;
-
-/// All clocks of the process at one moment.
-#[derive(Clone, Copy, Debug, Default)]
-struct Stamp {
-    elapsed_ns: u64,
-    cpu_ns: u64,
-    faults: u64,
-}
+use stamp::Stamp;
 
 /// The clocks at the start of a collection.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,16 +38,13 @@ struct Started {
 pub struct Recorder {
     clock: Clock,
     start: Stamp,
-    init_done: Option<Stamp>,
-    exit_start: Option<Stamp>,
+    init_done: Option<Reading>,
+    exit_start: Option<Reading>,
+    marks: Marks,
     gc_started: Started,
     faults_at_last_end: u64,
     allocated_at_last: u64,
-    gc: Times,
-    prof: Times,
-    /// The sum of both so far.
-    stopped_at_init: Times,
-    stopped_at_exit: Times,
+    /// The figures that grow with each collection and each look; the others are 0 until the end.
     stats: Statistics,
     last: Collection,
     keep: bool,
@@ -60,7 +56,7 @@ impl Recorder {
     /// Starts the clocks: INIT begins here. `generations` and `capabilities` are at least 1.
     pub fn new(generations: u32, capabilities: u32) -> Self {
         let clock = Clock::start();
-        let start = stamp(&clock);
+        let start = Stamp::now(&clock);
         Self::starting(clock, start, generations, capabilities)
     }
 
@@ -70,13 +66,10 @@ impl Recorder {
             start,
             init_done: None,
             exit_start: None,
+            marks: Marks::default(),
             gc_started: Started::default(),
             faults_at_last_end: start.faults,
             allocated_at_last: 0,
-            gc: Times::default(),
-            prof: Times::default(),
-            stopped_at_init: Times::default(),
-            stopped_at_exit: Times::default(),
             stats: Statistics {
                 capabilities,
                 generations: vec![GenerationStats::default(); generations as usize],
@@ -94,8 +87,8 @@ impl Recorder {
         self.printer = Some(printer);
     }
 
-    /// Sets whether [`Statistics::collections`] has every collection, as it has at first. A stress
-    /// test that collects a million times needs the memory; all other figures stay the same.
+    /// Sets whether [`Statistics::collections`] gets the collections from now on, as it does at
+    /// first. All other figures stay the same.
     pub fn keep_collections(&mut self, keep: bool) {
         self.keep = keep;
     }
@@ -107,8 +100,30 @@ impl Recorder {
 
     /// The heap is ready: INIT ends, MUT begins.
     pub fn init_done(&mut self) {
-        self.stopped_at_init = self.stopped();
-        self.init_done = Some(stamp(&self.clock));
+        self.init_done = Some(self.reading(Stamp::now(&self.clock), 0));
+    }
+
+    /// The measured phase begins, unless it began before. `allocated_total` is the number of bytes
+    /// that all capabilities have allocated since the start of the world.
+    pub fn measure_start(&mut self, allocated_total: u64) {
+        self.measure_started(Stamp::now(&self.clock), allocated_total);
+    }
+
+    fn measure_started(&mut self, at: Stamp, allocated_total: u64) {
+        let here = self.reading(at, allocated_total);
+        if self.marks.begin(here) {
+            self.stats.pauses.clear();
+        }
+    }
+
+    /// A call of [`Recorder::measure_start`] has its end. The measured phase ends with the last of
+    /// those that overlap.
+    pub fn measure_end(&mut self, allocated_total: u64) {
+        self.marks.end(self.reading(Stamp::now(&self.clock), allocated_total));
+    }
+
+    fn reading(&self, at: Stamp, allocated_total: u64) -> Reading {
+        Reading::new(at, &self.stats, allocated_total)
     }
 
     /// A collection begins: every mutator has stopped. `requested_ns` is the reading of
@@ -134,7 +149,8 @@ impl Recorder {
     fn gc_ended(&mut self, ended: Ended, elapsed_ns: u64, thread_cpu_ns: u64, usage: ProcessUsage) -> &Collection {
         let Ended {
             mut work,
-            forced,
+            cause,
+            phases,
             allocated_total,
             mut memory,
         } = ended;
@@ -148,7 +164,7 @@ impl Recorder {
         memory.resident = if work.major { self.resident.read() } else { None };
         let collection = Collection {
             before: Before {
-                forced,
+                cause,
                 allocated: Bytes((allocated_total - self.allocated_at_last) as usize),
                 sync_ns: started.sync_ns,
                 faults: started.faults.saturating_sub(self.faults_at_last_end),
@@ -157,6 +173,7 @@ impl Recorder {
                 start_ns: started.elapsed_ns,
                 elapsed_ns: elapsed_ns.saturating_sub(started.elapsed_ns),
                 cpu_ns,
+                phases,
                 total_cpu_ns: usage.cpu_ns.saturating_sub(self.start.cpu_ns),
                 faults: usage.faults.saturating_sub(started.faults),
             },
@@ -165,20 +182,30 @@ impl Recorder {
         };
         self.allocated_at_last = allocated_total;
         self.faults_at_last_end = usage.faults;
-        self.gc.cpu_ns += collection.time.cpu_ns;
-        self.gc.elapsed_ns += collection.time.elapsed_ns;
+        self.stats.gc += Times {
+            cpu_ns: collection.time.cpu_ns,
+            elapsed_ns: collection.time.elapsed_ns,
+        };
         if let Some(printer) = &self.printer {
             printer.collection(&collection);
         }
         self.stats.add(&collection);
-        if self.keep {
-            self.stats.collections.push(collection.clone());
+        let pause = SinglePause {
+            start_ns: started.elapsed_ns - started.sync_ns,
+            length_ns: started.sync_ns + collection.time.elapsed_ns,
+        };
+        if self.marks.pause(pause.length_ns) {
+            self.stats.pauses.add(pause);
         }
+        if self.keep {
+            self.stats.keep(&collection);
+        }
+        self.stats.note_memory();
         self.last = collection;
         &self.last
     }
 
-    /// The time at which a listener begins to look at the stopped heap.
+    /// The clocks when a look at the stopped heap begins.
     pub fn look_start(&self) -> Times {
         Times {
             cpu_ns: Clock::process_cpu_ns(),
@@ -186,62 +213,65 @@ impl Recorder {
         }
     }
 
-    /// The listener is done; `started` is what [`Recorder::look_start`] returned.
-    pub fn look_end(&mut self, started: Times) {
-        let now = self.look_start();
-        self.prof.cpu_ns += now.cpu_ns.saturating_sub(started.cpu_ns);
-        self.prof.elapsed_ns += now.elapsed_ns.saturating_sub(started.elapsed_ns);
+    /// The look is over; `started` is what [`Recorder::look_start`] returned. Of its time, `parts`
+    /// are known; the rest is of the kind `look`.
+    pub fn look_end(&mut self, started: Times, parts: Looks, look: Look) {
+        let rest = self.look_start().since(started).since(parts.total());
+        self.stats.looks += parts;
+        self.stats.looks.add(look, rest);
     }
 
     /// CPU time of the program itself until now, in nanoseconds: MUT.
     pub fn mutator_cpu_ns(&self) -> u64 {
-        let from = self.init_done.unwrap_or(self.start);
-        let stopped = self.stopped().cpu_ns - self.stopped_at_init.cpu_ns;
-        Clock::process_cpu_ns()
-            .saturating_sub(from.cpu_ns)
-            .saturating_sub(stopped)
+        let now = Stamp {
+            cpu_ns: Clock::process_cpu_ns(),
+            ..Stamp::default()
+        };
+        let from = self.init_done.unwrap_or(self.reading_at_start());
+        self.reading(now, 0).program_since(&from).cpu_ns
     }
 
-    fn stopped(&self) -> Times {
-        Times {
-            cpu_ns: self.gc.cpu_ns + self.prof.cpu_ns,
-            elapsed_ns: self.gc.elapsed_ns + self.prof.elapsed_ns,
+    /// The reading when the clocks started.
+    fn reading_at_start(&self) -> Reading {
+        Reading {
+            stamp: self.start,
+            ..Reading::default()
         }
     }
 
-    /// The program has ended: MUT ends, EXIT begins.
-    pub fn exit_start(&mut self) {
-        self.stopped_at_exit = self.stopped();
-        self.exit_start = Some(stamp(&self.clock));
+    /// The program has ended: MUT ends, EXIT begins. `allocated_total` is as for
+    /// [`Recorder::measure_start`].
+    pub fn exit_start(&mut self, allocated_total: u64) {
+        self.exit_started(Stamp::now(&self.clock), allocated_total);
+    }
+
+    fn exit_started(&mut self, at: Stamp, allocated_total: u64) {
+        let here = self.reading(at, allocated_total);
+        self.marks.exit(here);
+        self.exit_start = Some(here);
     }
 
     /// The figures so far, as `GHC.Stats` has them for a running program: times up to now, peaks
     /// and threads as given.
     pub fn so_far(&self, counts: &FinalCounts) -> Statistics {
-        self.ended(stamp(&self.clock), counts)
+        self.ended(self.stats.clone(), Stamp::now(&self.clock), counts)
     }
 
     /// The figures of the whole run. EXIT ends here.
-    pub fn finish(self, counts: &FinalCounts) -> Statistics {
-        self.ended(stamp(&self.clock), counts)
+    pub fn finish(mut self, counts: &FinalCounts) -> Statistics {
+        let end = Stamp::now(&self.clock);
+        let stats = std::mem::take(&mut self.stats);
+        self.ended(stats, end, counts)
     }
 
-    /// A phase that was never announced takes no time: without `init_done` INIT lasts until now,
-    /// without `exit_start` MUT does.
-    fn ended(&self, end: Stamp, counts: &FinalCounts) -> Statistics {
+    /// The figures of a run that ends at `end`, from the sums and maxima in `stats`. A phase that
+    /// was never announced takes no time: without `init_done` INIT lasts until now, without
+    /// `exit_start` MUT does.
+    fn ended(&self, stats: Statistics, end: Stamp, counts: &FinalCounts) -> Statistics {
+        let start = self.reading_at_start();
+        let end = Reading::new(end, &stats, counts.allocated_total);
         let exit_start = self.exit_start.unwrap_or(end);
-        let stopped_at_exit = if self.exit_start.is_some() {
-            self.stopped_at_exit
-        } else {
-            self.stopped()
-        };
         let init_done = self.init_done.unwrap_or(exit_start);
-        let stopped_at_init = if self.init_done.is_some() {
-            self.stopped_at_init
-        } else {
-            stopped_at_exit
-        };
-        let none = Times::default();
         Statistics {
             allocated: counts.allocated_total,
             allocated_after_last: counts.allocated_total - self.allocated_at_last,
@@ -253,36 +283,14 @@ impl Recorder {
             returned: counts.returned,
             peak_taken: counts.peak_taken,
             tasks: counts.tasks,
-            init: part(self.start, init_done, none, stopped_at_init),
-            mutator: part(init_done, exit_start, stopped_at_init, stopped_at_exit),
-            gc: self.gc,
-            prof: self.prof,
-            exit: part(exit_start, end, stopped_at_exit, self.stopped()),
-            total: part(self.start, end, none, none),
-            page_faults: end.faults,
-            ..self.stats.clone()
+            init: init_done.program_since(&start),
+            mutator: exit_start.program_since(&init_done),
+            exit: end.program_since(&exit_start),
+            total: end.total_since(&start),
+            phases: self.marks.phases(self.start, &init_done, &end),
+            page_faults: end.stamp.faults,
+            ..stats
         }
-    }
-}
-
-/// The time between two stamps, less the time between them in which the mutators were stopped.
-fn part(from: Stamp, to: Stamp, stopped_from: Times, stopped_to: Times) -> Times {
-    let less = |from: u64, to: u64, stopped: u64| to.saturating_sub(from).saturating_sub(stopped);
-    Times {
-        cpu_ns: less(from.cpu_ns, to.cpu_ns, stopped_to.cpu_ns - stopped_from.cpu_ns),
-        elapsed_ns: less(
-            from.elapsed_ns,
-            to.elapsed_ns,
-            stopped_to.elapsed_ns - stopped_from.elapsed_ns,
-        ),
-    }
-}
-
-fn stamp(clock: &Clock) -> Stamp {
-    Stamp {
-        elapsed_ns: clock.elapsed_ns(),
-        cpu_ns: Clock::process_cpu_ns(),
-        faults: Clock::process_usage().faults,
     }
 }
 

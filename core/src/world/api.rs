@@ -13,10 +13,11 @@ use crate::events::Listener;
 use crate::inspect::Stopped;
 use crate::kind::{MutatorKind, Plain};
 use crate::mutator::{Mutator, SlowPath};
+use crate::recorder::Recorder;
 use crate::session::{Participant, ThreadInside, ThreadState};
 use crate::sync::{Arc, Condvar, Mutex, this_thread};
-use gclab_stats::Statistics;
 use gclab_stats::render::Printer;
+use gclab_stats::{Look, Statistics};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 impl<M: MutatorKind> std::fmt::Debug for World<M> {
@@ -179,11 +180,43 @@ impl<M: MutatorKind> World<M> {
         Ok(state.recorder.so_far(&state.final_counts(running)))
     }
 
+    /// Runs `program` as the measured phase of the run: what comes before is set-up, what comes
+    /// after is exit. Statistics have the figures of each apart
+    /// ([`Statistics::phases`](gclab_stats::Statistics::phases)). A thread that is inside calls
+    /// [`Mutator::measure`] instead.
+    ///
+    /// A run has one measured phase. It begins with the first call and ends with the last of the
+    /// calls that overlap; a later call has no effect. If the program is unwound, the phase lasts
+    /// until the end of the run. Without any call the whole program is measured.
+    ///
+    /// # Errors
+    /// [`EnterError::Entered`] if this thread is inside.
+    pub fn measure<R>(&self, program: impl FnOnce() -> R) -> Result<R, EnterError> {
+        let mark = |mark: fn(&mut Recorder, u64)| {
+            let mut state = self.state.lock();
+            self.wait_while_stopping(&mut state);
+            self.mark_measured(&mut state, None, mark);
+        };
+        self.check_outside()?;
+        mark(Recorder::measure_start);
+        let result = program();
+        mark(Recorder::measure_end);
+        Ok(result)
+    }
+
     /// Calls `look` with the stopped heap; threads that are inside wait.
     ///
     /// # Errors
     /// [`EnterError::Entered`] if this thread is inside.
     pub fn inspect<R>(&self, look: impl FnOnce(&Stopped<'_>) -> R) -> Result<R, EnterError> {
+        self.inspect_for(Look::Inspect, look)
+    }
+
+    /// As [`World::inspect`]; statistics count the time of `look` as `purpose`.
+    ///
+    /// # Errors
+    /// [`EnterError::Entered`] if this thread is inside.
+    pub fn inspect_for<R>(&self, purpose: Look, look: impl FnOnce(&Stopped<'_>) -> R) -> Result<R, EnterError> {
         /// Leaves at the end, also by unwinding.
         struct Observer<'a, M: MutatorKind>(&'a World<M>, Arc<Participant<M::Alloc>>);
         impl<M: MutatorKind> Drop for Observer<'_, M> {
@@ -203,13 +236,14 @@ impl<M: MutatorKind> World<M> {
         let mut stop = self.stop(&mut state, None);
         self.participants.change(|all| all.push(Arc::clone(&observer)));
         let _observer = Observer(self, observer);
-        Ok(stop.world().inspect(look))
+        Ok(stop.world().inspect(purpose, look))
     }
 
     /// Ends the run: one last major collection, as GHC does, and the statistics.
     pub fn finish(self) -> Statistics {
         let mut state = self.state.lock();
-        state.recorder.exit_start();
+        let allocated = state.final_counts(0).allocated_total;
+        state.recorder.exit_start(allocated);
         // The live data do not matter any more, nor whether there would be room to go on.
         let _ = self.stop_and_collect(&mut state, None, Cause::Final);
         drop(state);

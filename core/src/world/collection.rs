@@ -19,7 +19,7 @@ use crate::roots::handles::HandleTable;
 use crate::session::{Participant, Session};
 use crate::sync::Arc;
 use crate::words::Bytes;
-use gclab_stats::Memory;
+use gclab_stats::{Look, Looks, Memory};
 use std::time::Duration;
 
 impl<M: MutatorKind> World<M> {
@@ -94,10 +94,9 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
         }
     }
 
-    /// Freezes the handle table. Adds up the bytes that all capabilities have allocated since the
-    /// previous collection.
-    fn begin(&mut self, requested: u64) -> Since {
-        self.handles.begin_collection();
+    /// Counts the bytes that were allocated since this was last called. Returns all bytes that were
+    /// allocated since the start of the world.
+    pub(super) fn count_allocated(&mut self) -> u64 {
         let mut allocated = 0;
         for participant in self.participants {
             // SAFETY: null for a thread that only looks; else it lies in the mutator of a thread
@@ -111,8 +110,16 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
         for capability in &self.state.idle {
             allocated += capability.alloc.take_allocated().0 as u64;
         }
+        self.state.allocated += allocated;
+        self.state.allocated
+    }
+
+    /// Freezes the handle table. Adds up the bytes that all capabilities have allocated since the
+    /// previous collection.
+    fn begin(&mut self, requested: u64) -> Since {
+        self.handles.begin_collection();
+        self.count_allocated();
         let state = &mut *self.state;
-        state.allocated += allocated;
         let clock = state.recorder.clock();
         let since = Since {
             running: Duration::from_nanos(requested.saturating_sub(state.last_ended)),
@@ -145,6 +152,7 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
             collector.for_each_region(capabilities, &mut |region| regions.push(region));
             side_words.collection_begins(regions);
         }
+        events.phases_begin();
         let mut pause = Pause {
             heap,
             roots,
@@ -174,7 +182,7 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
             }
         });
         let returned = heap.blocks().accounting().returned_bytes;
-        heap.end_collection(left, matches!(cause, Cause::Allocation | Cause::Stress));
+        heap.end_collection(left, !cause.is_forced());
         let returned = heap.blocks().accounting().returned_bytes - returned;
         self.state.last_ended = self.state.recorder.clock().elapsed_ns();
         returned
@@ -185,7 +193,8 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
         let state = &mut *self.state;
         let blocks = state.heap.blocks().accounting();
         let ended = Ended {
-            forced: cause != Cause::Allocation,
+            cause,
+            phases: state.events.take_phases(),
             allocated_total: state.allocated,
             memory: Memory {
                 in_use: blocks.committed(),
@@ -202,23 +211,30 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
         }
         let collection = collection.clone();
         let collection = &collection;
-        self.announce(|events, stopped| events.announce(&Event::End { collection, stopped }));
+        self.announce(|events, stopped| events.announce_stopped(&Event::End { collection, stopped }));
     }
 
     /// Announces that a part of the program called `name` begins.
     pub(super) fn announce_marker(&mut self, name: &str) {
-        self.announce(|events, stopped| events.announce(&Event::Marker { name, stopped }));
+        self.announce(|events, stopped| events.announce_stopped(&Event::Marker { name, stopped }));
     }
 
     /// Announces an event that shows the stopped heap.
-    fn announce(&mut self, announce: impl FnOnce(&mut Events, &Stopped<'_>)) {
+    fn announce(&mut self, announce: impl FnOnce(&mut Events, &Stopped<'_>) -> Looks) {
         let mut events = std::mem::take(&mut self.state.events);
-        self.inspect(|stopped| announce(&mut events, stopped));
+        let look = events.first_look();
+        self.show(look, |stopped| (announce(&mut events, stopped), ()));
         self.state.events = events;
     }
 
-    /// Calls `look` with the stopped heap. The time that it takes is counted apart.
-    pub(super) fn inspect<R>(&mut self, look: impl FnOnce(&Stopped<'_>) -> R) -> R {
+    /// Calls `look` with the stopped heap. The time that it takes is counted as `purpose`.
+    pub(super) fn inspect<R>(&mut self, purpose: Look, look: impl FnOnce(&Stopped<'_>) -> R) -> R {
+        self.show(purpose, |stopped| (Looks::default(), look(stopped)))
+    }
+
+    /// Calls `look` with the stopped heap. It returns the times that it knows the purpose of; the
+    /// rest is counted as `purpose`.
+    fn show<R>(&mut self, purpose: Look, look: impl FnOnce(&Stopped<'_>) -> (Looks, R)) -> R {
         let state = &mut *self.state;
         // SAFETY: `new`'s caller promises that they are inside and stopped.
         let all = unsafe { capabilities(self.participants, &state.idle) };
@@ -230,8 +246,8 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
         let remembered: Vec<_> = all.iter().map(|capability| capability.remembered()).collect();
         let started = state.recorder.look_start();
         let mutator_cpu_ns = state.recorder.mutator_cpu_ns();
-        let result = look(&Stopped::new(&state.heap, roots, &regions, &remembered, mutator_cpu_ns));
-        state.recorder.look_end(started);
+        let (parts, result) = look(&Stopped::new(&state.heap, roots, &regions, &remembered, mutator_cpu_ns));
+        state.recorder.look_end(started, parts, purpose);
         result
     }
 }

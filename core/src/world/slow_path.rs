@@ -8,6 +8,7 @@ use crate::cause::{Cause, Refill};
 use crate::heap::OutOfMemory;
 use crate::kind::MutatorKind;
 use crate::mutator::SlowPath;
+use crate::recorder::Recorder;
 use crate::roots::handles::HandleTable;
 use crate::session::{Session, ThreadState};
 use crate::sync::Arc;
@@ -24,7 +25,7 @@ impl<M: MutatorKind> SlowPath<M> for World<M> {
     }
 
     fn collect(&self, session: Session<'_, M::Alloc>, major: bool) {
-        let result = self.stop_and_collect(&mut self.lock(session), Some(session), Cause::asked(major));
+        let result = self.stop_and_collect(&mut self.lock(session), Some(session), Cause::Asked { major });
         self.or_leave(result);
     }
 
@@ -34,6 +35,14 @@ impl<M: MutatorKind> SlowPath<M> for World<M> {
         stop.world().announce_marker(name);
         drop(stop);
         state.events.resume_panic();
+    }
+
+    fn measure_start(&self, session: Session<'_, M::Alloc>) {
+        self.mark_measured(&mut self.lock(session), Some(session), Recorder::measure_start);
+    }
+
+    fn measure_end(&self, session: Session<'_, M::Alloc>) {
+        self.mark_measured(&mut self.lock(session), Some(session), Recorder::measure_end);
     }
 
     fn safepoint(&self, session: Session<'_, M::Alloc>) {
@@ -56,6 +65,19 @@ impl<M: MutatorKind> SlowPath<M> for World<M> {
 }
 
 impl<M: MutatorKind> World<M> {
+    /// Stops the world, since only then it is known how much was allocated, and tells the recorder
+    /// that the measured phase begins or ends. `session` is the caller's, if it is inside.
+    pub(super) fn mark_measured<'w>(
+        &'w self,
+        state: &mut Locked<'w, M>,
+        session: Option<Session<'_, M::Alloc>>,
+        mark: fn(&mut Recorder, u64),
+    ) {
+        let mut stop = self.stop(state, session);
+        let allocated = stop.world().count_allocated();
+        mark(&mut stop.state.recorder, allocated);
+    }
+
     /// The result of a slow path; if the heap is exhausted, unwinds the session to its
     /// [`World::enter`]. The lock is free again.
     fn or_leave<R>(&self, result: Result<R, Exhausted>) -> R {
@@ -116,7 +138,7 @@ impl<M: MutatorKind> World<M> {
                 }
                 Ok(Refill::Collect) => panic!("{}: no room straight after a collection", self.description.name),
                 Err(_) if !collected => {
-                    self.stop_and_collect(state, Some(session), Cause::asked(true))?;
+                    self.stop_and_collect(state, Some(session), Cause::Shortage)?;
                     collected = true;
                 }
                 Err(cause) => return Err(self.exhausted(cause)),
@@ -136,7 +158,7 @@ impl<M: MutatorKind> World<M> {
             }
         }
         let mut last = None;
-        for cause in [Some(Cause::Allocation), Some(Cause::asked(true)), None] {
+        for cause in [Some(Cause::Allocation), Some(Cause::Shortage), None] {
             let WorldState { collector, heap, .. } = &mut *state;
             match collector.allocate_large(heap, words) {
                 Ok(Some(at)) => {

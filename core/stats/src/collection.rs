@@ -5,7 +5,7 @@
 //! follow the structs of this module, the records in `runs.jsonl` and `docs/results.md`. To add a
 //! figure, add a row and the line that measures it.
 
-use super::{GcThread, Shared};
+use super::{Cause, GcThread, PhaseTimes, Shared};
 use gclab_words::Bytes;
 
 /// The table of figures of a collection. Calls the macro `$make` with it.
@@ -24,6 +24,8 @@ macro_rules! collection_figures {
                 generation: u32 => generation: u32,
                 /// Whether it was a collection of all generations.
                 major: bool => major: bool,
+                /// Whether it compacted the oldest generation where it lay.
+                compacted: bool => compacted: Option<bool>,
                 /// Bytes that closures were copied or moved to. (GHC adds its mutable lists, which
                 /// it rebuilds at every collection.)
                 copied: Bytes => copied_bytes: Option<u64>,
@@ -45,6 +47,10 @@ macro_rules! collection_figures {
             }
             /// The mutators' part: the time before the collection.
             before: Before {
+                /// Why it happened: `allocation` (the allocation area was used up), `shortage` (an
+                /// allocation was refused for want of memory), `asked` (by the program), `stress`
+                /// (`-DZ`), `final` (the end of the run).
+                cause: Cause => cause: Option<String>,
                 /// Bytes allocated since the previous collection (or the start), by all
                 /// capabilities.
                 allocated: Bytes => allocated_bytes: Option<u64>,
@@ -52,9 +58,6 @@ macro_rules! collection_figures {
                 /// `elapsed_ns`, in nanoseconds.
                 sync_ns: u64 => sync_ns: Option<u64>,
             } unrecorded {
-                /// Whether the program, a profiler or the end of the run requested it; otherwise a
-                /// limit was reached.
-                forced: bool,
                 /// Page faults (minor and major) since the end of the previous collection (or the
                 /// start).
                 faults: u64,
@@ -67,6 +70,9 @@ macro_rules! collection_figures {
                 elapsed_ns: u64 => elapsed_ns: u64,
                 /// CPU time of all threads of the collector, in nanoseconds.
                 cpu_ns: u64 => cpu_ns: Option<u64>,
+                /// Elapsed time of each phase of the collection, by name, in nanoseconds. The rest
+                /// of `elapsed_ns` belongs to no phase.
+                phases: PhaseTimes => phases_ns: Option<BTreeMap<String, u64>>,
             } unrecorded {
                 /// CPU time of the process from the start of the run to the end of the collection,
                 /// in nanoseconds.
@@ -91,6 +97,9 @@ macro_rules! collection_figures {
                 resident: Option<Bytes> => resident_bytes: Option<u64>,
             }
             derived {
+                /// Whether the program or the end of the run requested it; otherwise allocation
+                /// caused it.
+                forced => forced: Option<bool>,
                 /// Number of threads that collected; 1 in a sequential collection.
                 threads => threads: Option<u32>,
                 /// The way in which the work was shared among threads, or the reason why it was not
@@ -140,6 +149,16 @@ macro_rules! define {
 collection_figures!(define);
 
 impl Collection {
+    /// Whether the program or the end of the run requested it.
+    pub fn forced(&self) -> bool {
+        self.before.cause.is_forced()
+    }
+
+    /// Bytes of memory that this record takes.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Collection>() + self.work.shared.threads.len() * size_of::<GcThread>()
+    }
+
     /// GC threads that took part; 1 in a sequential collection.
     pub fn threads(&self) -> u32 {
         self.work.shared.threads.len().max(1) as u32

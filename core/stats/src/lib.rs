@@ -10,26 +10,40 @@
 //! mutator time, as in GHC.
 //!
 //! A [`Collection`] is the record of one collection. [`Statistics`] is the value that a run ends
-//! in: sums and maxima over all collections, and the list of them. [`render`] prints it as GHC
-//! would, into a [`Sink`].
+//! in: sums and maxima over all collections, the list of them, and the figures of the phases of the
+//! run ([`RunPhases`]). [`render`] prints it as GHC would, into a [`Sink`].
 //!
-//! Invariants: every collection that ended is in [`Statistics::collections`], in order; all sums
-//! and maxima agree with that list (a test of core's recorder adds them up again).
+//! Memory: the statistics of a run take at most some 20 MiB, however many collections it has
+//! ([`Statistics::keep`], [`Pauses`]).
+//!
+//! Invariants: every collection that ended is in [`Statistics::collections`], in order, unless
+//! there were too many for a list; all sums and maxima agree with that list (a test of core's
+//! recorder adds them up again).
 
 #![forbid(unsafe_code)]
 
+mod cause;
 mod collection;
 mod option;
 mod parallel;
+mod pauses;
+mod phase;
 pub mod render;
+mod run_phase;
 mod sink;
 mod statistics;
+mod times;
 
+pub use cause::Cause;
 pub use collection::{Before, Collection, Memory, Timing, Work};
 pub use option::{StatsLevel, StatsOption};
 pub use parallel::{GcThread, Shared, Sharing, Sharings, WorkSearch, par_balanced};
+pub use pauses::{Pauses, SinglePause};
+pub use phase::{Phase, PhaseTimes};
+pub use run_phase::{RunPhase, RunPhases};
 pub use sink::Sink;
-pub use statistics::{GenerationStats, Statistics, Tasks, Times};
+pub use statistics::{GenerationStats, Statistics, Tasks};
+pub use times::{Look, Looks, Times};
 
 /// `part / whole`; 0 if `whole` is 0.
 fn ratio(part: u64, whole: u64) -> f64 {

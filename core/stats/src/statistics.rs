@@ -1,7 +1,11 @@
 //! The figures of a whole run.
 
-use super::{Collection, Sharings, WorkSearch, ratio};
+use super::{Collection, Looks, Pauses, PhaseTimes, RunPhases, Sharings, Times, WorkSearch, ratio};
 use gclab_words::Bytes;
+
+/// The most bytes of the list of collections: some ten thousand of them, and lines of some
+/// megabytes in `runs.jsonl`.
+const MOST_LISTED: usize = 4 << 20;
 
 /// All collections of one generation (those in which it was the oldest collected). Times in
 /// nanoseconds.
@@ -17,15 +21,6 @@ pub struct GenerationStats {
     pub elapsed_ns: u64,
     /// The longest pause.
     pub max_pause_ns: u64,
-}
-
-/// CPU time and elapsed time of a part of the run, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Times {
-    /// CPU time of all threads of the process.
-    pub cpu_ns: u64,
-    /// Elapsed (wall clock) time.
-    pub elapsed_ns: u64,
 }
 
 /// Operating-system threads of the run, as in GHC's TASKS line.
@@ -94,11 +89,17 @@ pub struct Statistics {
     pub gc: Times,
     /// Time from the end of the program, without collections.
     pub exit: Times,
-    /// Time of listeners that look at the stopped heap: censuses of profiles, the checker. GHC's
-    /// PROF and RP.
-    pub prof: Times,
+    /// Time of looks at the stopped heap: censuses of profiles (GHC's PROF and RP), the checker,
+    /// others.
+    pub looks: Looks,
     /// All: from the start of the world to the figures; the sum of the five above.
     pub total: Times,
+    /// Set-up, the measured phase and exit.
+    pub phases: RunPhases,
+    /// The pauses of the measured phase.
+    pub pauses: Pauses,
+    /// Time of the phases of all collections.
+    pub gc_phases: PhaseTimes,
     /// Sum of `sync_ns` of a collection.
     pub sync_ns: u64,
     /// The longest `sync_ns` of a collection.
@@ -115,16 +116,49 @@ pub struct Statistics {
     pub search: WorkSearch,
     /// By generation, from 0.
     pub generations: Vec<GenerationStats>,
-    /// Every collection, in order, unless `Recorder::keep_collections` was told otherwise.
+    /// Every collection, in order, as [`Statistics::keep`] kept them. Empty if there were too many.
     pub collections: Vec<Collection>,
+    /// Why `collections` is empty although there were some.
+    pub collections_absent: Option<String>,
+    /// Bytes of the entries of `collections`, without spare room.
+    pub listed_bytes: u64,
+    /// Most bytes that these statistics took at any moment, outside the heap and its limit.
+    pub statistics_bytes: u64,
 }
 
 impl Statistics {
+    /// Keeps a collection in the list of all. A list that would take more than 4 MiB is given up as
+    /// a whole.
+    pub fn keep(&mut self, collection: &Collection) {
+        if self.collections_absent.is_some() {
+            return;
+        }
+        self.listed_bytes += collection.bytes() as u64;
+        if self.listed_bytes > MOST_LISTED as u64 {
+            self.collections_absent = Some(format!(
+                "the list of collections would take more than {} MiB: it was given up at {}",
+                MOST_LISTED >> 20,
+                self.collections.len() + 1
+            ));
+            (self.collections, self.listed_bytes) = (Vec::new(), 0);
+        } else {
+            self.collections.push(collection.clone());
+        }
+    }
+
+    /// Notes the memory that these statistics take now.
+    pub fn note_memory(&mut self) {
+        let spare = (self.collections.capacity() - self.collections.len()) * size_of::<Collection>();
+        let now = self.listed_bytes + (spare + self.pauses.bytes()) as u64;
+        self.statistics_bytes = self.statistics_bytes.max(now);
+    }
+
     /// Adds one more collection. Maxima are over major collections only, as in GHC: after a minor
     /// one `live` includes floating garbage in the generations that were not collected.
     pub fn add(&mut self, c: &Collection) {
         let (work, time) = (&c.work, &c.time);
         self.copied += bytes(work.copied);
+        self.gc_phases += &time.phases;
         self.sync_ns += c.before.sync_ns;
         self.max_sync_ns = self.max_sync_ns.max(c.before.sync_ns);
         self.search = self.search
@@ -201,8 +235,8 @@ impl Statistics {
         self.generations.iter().map(|generation| generation.collections).sum()
     }
 
-    /// Share of the CPU time that was the program's own: (total - gc - init - exit) / total, 0 to
-    /// 1.
+    /// Share of the CPU time that was the program's own, 0 to 1: total less collections, looks at
+    /// the stopped heap, INIT and EXIT, over total. (GHC leaves PROF and RP in.)
     pub fn productivity_cpu(&self) -> f64 {
         self.productivity(|times| times.cpu_ns)
     }
@@ -212,9 +246,19 @@ impl Statistics {
         self.productivity(|times| times.elapsed_ns)
     }
 
+    /// Share of the CPU time that collections took, 0 to 1.
+    pub fn gc_cpu(&self) -> f64 {
+        ratio(self.gc.cpu_ns, self.total.cpu_ns)
+    }
+
+    /// As [`Statistics::gc_cpu`], of the elapsed time.
+    pub fn gc_elapsed(&self) -> f64 {
+        ratio(self.gc.elapsed_ns, self.total.elapsed_ns)
+    }
+
     fn productivity(&self, of: impl Fn(Times) -> u64) -> f64 {
         let total = of(self.total);
-        let other = of(self.gc) + of(self.init) + of(self.exit);
+        let other = of(self.gc) + of(self.init) + of(self.exit) + of(self.looks.total());
         ratio(total.saturating_sub(other), total)
     }
 }
@@ -314,6 +358,42 @@ mod tests {
         for (copied, balanced) in cases {
             assert_eq!(par_balanced(copied), balanced, "{copied:?}");
         }
+    }
+
+    /// Statistics took 430 bytes for each collection, without a limit.
+    #[test]
+    fn a_list_of_too_many_collections_is_given_up() {
+        let mut stats = Statistics::default();
+        let collection = Collection::default();
+        let most = MOST_LISTED / collection.bytes();
+        (0..most).for_each(|_| stats.keep(&collection));
+        stats.note_memory();
+        assert_eq!((stats.collections.len(), &stats.collections_absent), (most, &None));
+        let full = stats.statistics_bytes;
+        assert!(full as usize >= most * size_of::<Collection>() && full as usize <= 2 * MOST_LISTED);
+        (0..1000).for_each(|_| stats.keep(&collection));
+        stats.note_memory();
+        let reason = stats.collections_absent.as_deref().expect("a reason");
+        assert!(reason.ends_with(&format!("given up at {}", most + 1)), "{reason}");
+        assert_eq!((stats.collections.capacity(), stats.statistics_bytes), (0, full));
+    }
+
+    #[test]
+    fn the_checker_and_censuses_are_not_the_programs_time() {
+        let times = |ms: u64| Times {
+            cpu_ns: ms * 1_000_000,
+            elapsed_ns: ms * 1_000_000,
+        };
+        let mut stats = Statistics {
+            mutator: times(10),
+            gc: times(20),
+            total: times(100),
+            ..Statistics::default()
+        };
+        stats.looks.check = times(40);
+        stats.looks.retainers = times(30);
+        assert_eq!((stats.productivity_cpu(), stats.productivity_elapsed()), (0.1, 0.1));
+        assert_eq!((stats.gc_cpu(), stats.gc_elapsed()), (0.2, 0.2));
     }
 
     #[test]

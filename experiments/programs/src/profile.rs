@@ -130,7 +130,7 @@ fn table(profile: &Profile, stem: &str, restricted: bool) -> String {
     };
     if profile.censuses.iter().all(|census| census.bytes() == 0) {
         let why = match profile.breakdown {
-            _ if restricted => "nothing was alive that has the names of the restriction",
+            _ if restricted => "nothing was alive, or no closure has the names of the restriction",
             Breakdown::NamedRoots => "the program names no heap roots (hsc_env does: `Mutator::set_heap_roots`)",
             _ => "nothing was alive",
         };

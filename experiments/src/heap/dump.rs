@@ -5,7 +5,6 @@
 //! taken after a collection: the one that `--at-gc` names, or the major one that leaves most alive,
 //! which a first run finds. The heap goes to `FILE.part` first, and gets its name when it is whole.
 
-use std::cmp::Reverse;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -126,7 +125,7 @@ impl Run<'_> {
         }));
         let (checksum, statistics) = self.run(&self.checked, vec![Box::new(Dumper(state.clone()))])?;
         let file = self.arguments.output.display();
-        let collections = statistics.collections.len() as u64;
+        let collections = statistics.collections_count();
         let state = state.lock().unwrap_or_else(PoisonError::into_inner);
         let written = match &state.written {
             Some(Ok(written)) => written,
@@ -160,15 +159,11 @@ impl Run<'_> {
             args: self.checked.args.clone(),
             ..self.checked
         };
-        let (_, statistics) = self.run(&quiet, Vec::new())?;
-        // Of equals the first. A collection at the end of the run may leave nothing, major or
-        // minor.
-        let numbered = (1_u64..).zip(&statistics.collections);
-        let alive = numbered.filter(|(_, collection)| collection.work.live > Bytes::ZERO);
-        let best =
-            alive.max_by_key(|(number, collection)| (collection.work.major, collection.work.live, Reverse(*number)));
+        let most = Arc::new(Mutex::new(MostAlive::default()));
+        self.run(&quiet, vec![Box::new(Finder(most.clone()))])?;
+        let most = most.lock().unwrap_or_else(PoisonError::into_inner);
         let none = "heap dump: no collection of the run left anything alive; a smaller -A makes it collect in between";
-        best.map(|(number, _)| number).ok_or_else(|| refuse(none))
+        most.best.map(|best| best.number).ok_or_else(|| refuse(none))
     }
 
     fn run(&self, checked: &Checked, listeners: Vec<Box<dyn Listener>>) -> Result<(u64, Statistics), ExitCode> {
@@ -186,6 +181,39 @@ impl Run<'_> {
             }
             (Ended::Refused(problem), _) => Err(refuse(problem)),
             (Ended::Broken(problem), _) => Err(checked.tell_damaged(&problem)),
+        }
+    }
+}
+
+/// Finds the collection that leaves most alive.
+struct Finder(Arc<Mutex<MostAlive>>);
+
+#[derive(Debug, Default)]
+struct MostAlive {
+    seen: u64,
+    best: Option<Candidate>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    major: bool,
+    live: Bytes,
+    /// The collection's number, from 1.
+    number: u64,
+}
+
+impl Listener for Finder {
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::End { collection, .. } = event {
+            let mut most = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            most.seen += 1;
+            let (major, live) = (collection.work.major, collection.work.live);
+            // Of equals the first. A collection at the end of the run may leave nothing, major or
+            // minor.
+            if live > Bytes::ZERO && most.best.is_none_or(|best| (major, live) > (best.major, best.live)) {
+                let number = most.seen;
+                most.best = Some(Candidate { major, live, number });
+            }
         }
     }
 }

@@ -158,8 +158,7 @@ fn an_empty_profile_of_roots_says_why() {
         .gclab(&["exec", "hsc_env", "1", "+RTS", "-ho", "-hdNone", "-i0"])
         .exits(0);
     assert!(
-        done.stdout
-            .contains("nothing was alive that has the names of the restriction"),
+        done.stdout.contains("no closure has the names of the restriction"),
         "{}",
         done.all()
     );

@@ -2,6 +2,7 @@
 
 mod docs;
 mod exec;
+mod figures;
 mod first_minutes;
 mod flags;
 mod heap;

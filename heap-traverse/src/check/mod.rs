@@ -20,7 +20,7 @@ use crate::addr_set::AddrSet;
 use crate::traverse::Traversal;
 use crate::walk;
 use gclab_core::collector::Description;
-use gclab_core::events::{Event, Listener};
+use gclab_core::events::{Event, Listener, Look};
 use gclab_core::mutator::MutatorKind;
 use gclab_core::space::Region;
 use gclab_core::words::{Bytes, Words};
@@ -100,6 +100,10 @@ impl Checker {
 }
 
 impl Listener for Checker {
+    fn look(&self) -> Look {
+        Look::Check
+    }
+
     fn event(&mut self, event: &Event<'_>) {
         if let Event::End { collection, stopped } = event {
             self.collections += 1;

@@ -10,7 +10,7 @@ use super::roots::roots;
 use crate::traverse::Traversal;
 use gclab_core::clock::Clock;
 use gclab_core::config::{Breakdown, HeapProfile};
-use gclab_core::events::{Event, Listener};
+use gclab_core::events::{Event, Listener, Look};
 use gclab_core::profile::LAST_ERA;
 use gclab_core::world::Stopped;
 use std::cmp::Ordering;
@@ -220,6 +220,14 @@ impl HeapProfiler {
         }))))
     }
 
+    /// Why it looks at the heap: statistics have the time of profiles by retainers apart.
+    pub fn look(&self) -> Look {
+        match self.lock().counter.breakdown {
+            Breakdown::Retainer => Look::Retainers,
+            _ => Look::Census,
+        }
+    }
+
     /// Takes a census now.
     pub fn census(&self, stopped: &Stopped<'_>) {
         self.lock().census(stopped, None);
@@ -282,6 +290,10 @@ impl Inner {
 }
 
 impl Listener for HeapProfiler {
+    fn look(&self) -> Look {
+        HeapProfiler::look(self)
+    }
+
     fn event(&mut self, event: &Event<'_>) {
         let mut inner = self.lock();
         match event {

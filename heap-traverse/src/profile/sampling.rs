@@ -28,7 +28,7 @@ pub fn while_sampling<M: MutatorKind>(
             // The other end is dropped when the program has ended, also by unwinding.
             while let Err(RecvTimeoutError::Timeout) = wait.recv_timeout(interval) {
                 // This thread is never inside the world, so it may inspect it.
-                let _ = world.inspect(|stopped| profiler.census(stopped));
+                let _ = world.inspect_for(profiler.look(), |stopped| profiler.census(stopped));
             }
         });
         let _over = over;

@@ -1,7 +1,11 @@
 //! The figures of a run that tables, charts and comparisons show. Each has one line, which says how
 //! to get it from a record and how to write it.
+//!
+//! Times of the program and of collections, pauses, allocation and copying are those of the
+//! measured phase of a run. In a record without phases, of an older gclab, they are those of the
+//! whole run. Figures of memory and of parallel collections are those of the whole run in any case.
 
-use gclab_results::{RunRecord, RunStats};
+use gclab_results::{RunPhase, RunRecord, RunStats};
 
 /// The unit in which a figure is measured, and the one in which it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,9 +118,36 @@ fn nanoseconds(value: Option<u64>) -> Option<f64> {
     value.map(|ns| ns as f64 * 1e-9)
 }
 
+/// A figure of the measured phase; of the whole run in a record without phases.
+fn measured<T>(run: &RunRecord, phase: fn(&RunPhase) -> Option<T>, whole: fn(&RunStats) -> Option<T>) -> Option<T> {
+    let stats = stats(run)?;
+    match &stats.phases {
+        Some(phases) => phase(&phases.measured),
+        None => whole(stats),
+    }
+}
+
+/// Makes [`measured`] of a field that phases and runs both have.
+macro_rules! measured {
+    ($field:ident) => {
+        |run| measured(run, |phase| phase.$field, |stats| stats.$field)
+    };
+}
+
+/// Makes a [`measured`] count.
+macro_rules! measured_count {
+    ($field:ident) => {
+        |run| count(measured(run, |phase| phase.$field, |stats| stats.$field))
+    };
+}
+
 /// The longest stop of the mutator: the time to stop its threads and the collection itself.
 fn longest_pause(run: &RunRecord) -> Option<f64> {
-    let stats = stats(run)?;
+    measured(run, |phase| phase.max_pause_seconds, longest_of_run)
+}
+
+/// The longest stop in a record without phases.
+fn longest_of_run(stats: &RunStats) -> Option<f64> {
     let single = stats
         .collections
         .iter()
@@ -138,29 +169,31 @@ fn sequential_share(run: &RunRecord) -> Option<f64> {
 }
 
 metrics! {
-    GC_ELAPSED "gc_elapsed_seconds" "GC" Seconds |r| stats(r)?.gc_elapsed_seconds;
-    MUT_ELAPSED "mut_elapsed_seconds" "mutator" Seconds |r| stats(r)?.mut_elapsed_seconds;
-    TOTAL_ELAPSED "total_elapsed_seconds" "total" Seconds |r| stats(r)?.total_elapsed_seconds;
+    GC_ELAPSED "gc_elapsed_seconds" "GC" Seconds measured!(gc_elapsed_seconds);
+    MUT_ELAPSED "mut_elapsed_seconds" "mutator" Seconds measured!(mut_elapsed_seconds);
+    TOTAL_ELAPSED "total_elapsed_seconds" "total" Seconds measured!(total_elapsed_seconds);
     PEAK_IN_USE "peak_in_use_bytes" "peak" Mebibytes |r| count(stats(r)?.peak_in_use_bytes);
     MAX_RSS "max_rss_bytes" "RSS" Mebibytes |r| count(r.max_rss_bytes);
     MAX_PAUSE "max_pause_seconds" "max pause" Milliseconds longest_pause;
-    GCS "gcs" "GCs" Count |r| count(stats(r)?.gcs);
-    MAJOR_GCS "major_gcs" "major GCs" Count |r| count(stats(r)?.major_gcs);
-    COPIED "copied_bytes" "copied" Mebibytes |r| count(stats(r)?.copied_bytes);
-    ALLOCATED "allocated_bytes" "allocated" Mebibytes |r| count(stats(r)?.allocated_bytes);
+    GCS "gcs" "GCs" Count measured_count!(gcs);
+    MAJOR_GCS "major_gcs" "major GCs" Count measured_count!(major_gcs);
+    COPIED "copied_bytes" "copied" Mebibytes measured_count!(copied_bytes);
+    ALLOCATED "allocated_bytes" "allocated" Mebibytes measured_count!(allocated_bytes);
     MAX_LIVE "max_live_bytes" "max live" Mebibytes |r| count(stats(r)?.max_live_bytes);
     MAX_SLOP "max_slop_bytes" "max slop" Mebibytes |r| count(stats(r)?.max_slop_bytes);
     FRAGMENTATION "fragmentation_bytes" "fragmentation" Mebibytes |r| count(stats(r)?.fragmentation_bytes);
-    GC_CPU "gc_cpu_seconds" "GC CPU" Seconds |r| stats(r)?.gc_cpu_seconds;
-    MUT_CPU "mut_cpu_seconds" "mutator CPU" Seconds |r| stats(r)?.mut_cpu_seconds;
-    TOTAL_CPU "total_cpu_seconds" "total CPU" Seconds |r| stats(r)?.total_cpu_seconds;
+    GC_CPU "gc_cpu_seconds" "GC CPU" Seconds measured!(gc_cpu_seconds);
+    MUT_CPU "mut_cpu_seconds" "mutator CPU" Seconds measured!(mut_cpu_seconds);
+    TOTAL_CPU "total_cpu_seconds" "total CPU" Seconds measured!(total_cpu_seconds);
     PAR_GCS "par_gcs" "parallel GCs" Count par_gcs;
     PAR_COPIED "par_copied_bytes" "copied in parallel" Mebibytes |r| count(stats(r)?.par_copied_bytes);
     WORK_BALANCE "work_balance" "balance" Percent |r| stats(r)?.work_balance;
     OLD_WORK_BALANCE "old_work_balance" "old balance" Percent |r| stats(r)?.old_work_balance;
     SEQUENTIAL "sequential_share" "sequential" Percent sequential_share;
-    SYNC "sync_elapsed_seconds" "stopping" Milliseconds |r| stats(r)?.sync_elapsed_seconds;
+    SYNC "sync_elapsed_seconds" "stopping" Milliseconds measured!(sync_elapsed_seconds);
     MAX_SYNC "max_sync_seconds" "longest stopping" Milliseconds |r| stats(r)?.max_sync_seconds;
+    SETUP_ELAPSED "setup_elapsed_seconds" "set-up" Seconds |r| stats(r)?.phases.as_ref()?.setup.total_elapsed_seconds;
+    WHOLE_ELAPSED "whole_elapsed_seconds" "whole run" Seconds |r| stats(r)?.total_elapsed_seconds;
     INIT_ELAPSED "init_elapsed_seconds" "init" Seconds |r| stats(r)?.init_elapsed_seconds;
     EXIT_ELAPSED "exit_elapsed_seconds" "exit" Seconds |r| stats(r)?.exit_elapsed_seconds;
     LATENCY_MEAN "latency_mean_seconds" "mean latency" Milliseconds |r| r.latency.as_ref()?.mean_ns.map(|ns| ns * 1e-9);

@@ -213,12 +213,12 @@ impl<'a> Group<'a> {
         words.join(" ")
     }
 
-    /// All pauses of all runs that ended well, sorted, in nanoseconds. A pause is the time to stop
-    /// the threads and to collect.
+    /// All pauses in the measured phases of all runs that ended well, sorted, in nanoseconds. A
+    /// pause is the time to stop the threads and to collect.
     pub(crate) fn pauses(&self) -> Vec<u64> {
         let stats = self.ok().filter_map(|run| run.stats.as_ref());
         let mut pauses: Vec<u64> = stats
-            .flat_map(|s| &s.collections)
+            .flat_map(|s| s.measured_collections())
             .map(|p| p.sync_ns.unwrap_or(0) + p.elapsed_ns)
             .collect();
         pauses.sort_unstable();

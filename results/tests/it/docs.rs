@@ -3,8 +3,8 @@
 use crate::synthetic;
 use gclab_results::schema::{Documented, Field};
 use gclab_results::{
-    Axis, Build, Census, GcThread, Generation, HeapProfile, Latency, Machine, Manifest, Minimum, Pause, PlannedRun,
-    Probe, RunRecord, RunStats, Status,
+    Axis, Build, Census, GcThread, Generation, HeapProfile, Latency, Machine, Manifest, Minimum, Pause, Pauses,
+    PlannedRun, Probe, RunPhase, RunPhases, RunRecord, RunStats, Status,
 };
 use std::path::Path;
 
@@ -53,6 +53,9 @@ fn content(name: &str) -> String {
         "fields: Census" => table(Census::FIELDS),
         "fields: Latency" => table(Latency::FIELDS),
         "fields: RunStats" => table(RunStats::FIELDS),
+        "fields: RunPhases" => table(RunPhases::FIELDS),
+        "fields: RunPhase" => table(RunPhase::FIELDS),
+        "fields: Pauses" => table(Pauses::FIELDS),
         "fields: Generation" => table(Generation::FIELDS),
         "fields: GcThread" => table(GcThread::FIELDS),
         "fields: Pause" => table(Pause::FIELDS),
@@ -102,6 +105,7 @@ fn json_type(rust: &str) -> String {
         "bool" => "true or false".to_owned(),
         "String" => "string".to_owned(),
         "BTreeMap<String, u64>" => "object of integers".to_owned(),
+        "BTreeMap<String, f64>" => "object of numbers".to_owned(),
         "BTreeMap<String, String>" => "object of strings".to_owned(),
         "BTreeMap<String, Vec<String>>" => "object of arrays of strings".to_owned(),
         "Status" => "[outcome](#outcome)".to_owned(),

@@ -73,8 +73,10 @@ fn at<'m, 'h, M: MutatorKind>(m: &NoGc<'h, M>, records: Gc<'m, 'h, Records>, pla
 pub(super) fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, graph: &Graph, rounds: u64) -> Result<u64, RunError> {
     m.frame(|m, [root, records, fresh]| {
         let root = root.put(build(m, graph));
-        let mut digest = 0_u64;
-        if rounds > 0 {
+        let digest = m.measure(|m| {
+            if rounds == 0 {
+                return 0;
+            }
             let records = records.put(m.alloc_array(LARGEST, |_| None));
             let fresh = fresh.put(root.get(m));
             let mut renewal = Renewal {
@@ -86,10 +88,10 @@ pub(super) fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, graph: &Graph, rounds:
                 fresh,
             };
             let mut rng = SplitMix64::new(SEED);
-            for round in 1..=rounds {
-                digest = digest.wrapping_add(renewal.round(m, &mut rng, round));
-            }
-        }
+            (1..=rounds).fold(0_u64, |digest, round| {
+                digest.wrapping_add(renewal.round(m, &mut rng, round))
+            })
+        });
         m.collect(true);
         Ok(count(m, graph, root.get(m))?.wrapping_add(digest))
     })

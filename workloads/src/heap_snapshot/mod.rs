@@ -13,6 +13,9 @@
 //! snapshot, node by node. The checksum is nodes reached + pointers walked + sum of the reached
 //! nodes' self sizes and, if there are rounds, a digest of the words read from the records that
 //! were replaced.
+//!
+//! Set-up reads the file and builds the graph; the rounds are the measured phase; the comparison is
+//! exit.
 
 mod graph;
 mod heap;

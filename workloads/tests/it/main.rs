@@ -4,6 +4,7 @@ mod args;
 mod checksums;
 mod heap_snapshot;
 mod latency;
+mod measured;
 mod memory;
 mod run;
 mod threads;

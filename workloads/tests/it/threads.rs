@@ -22,7 +22,7 @@ fn capabilities_do_not_change_checksums() {
                 .area(area << 10);
             for (collector, checksum, statistics) in run.everywhere() {
                 assert_eq!(Some(checksum), description.test.checksum, "{run:?} under {collector}");
-                assert!(statistics.collections.len() > 1, "{run:?} under {collector}");
+                assert!(statistics.collections_count() > 1, "{run:?} under {collector}");
             }
         }
     }
@@ -71,7 +71,7 @@ fn chunks_save_collections_where_threads_allocate_at_unequal_rates() {
         let whole = run.under(collector.name).unwrap();
         let chunks = run.clone().chunk(8 << 10).under(collector.name).unwrap();
         assert_eq!(whole.0, chunks.0);
-        let [whole, chunks] = [whole.1, chunks.1].map(|statistics| statistics.collections.len());
+        let [whole, chunks] = [whole.1, chunks.1].map(|statistics| statistics.collections_count());
         // When the last thread's area is full, 15/32 of all areas are full if the threads run in
         // step; less if not.
         assert!(

@@ -1,34 +1,52 @@
 //! `--info`: a description of this program in the form of GHC's list; and the command line that a
 //! statistics file begins with.
 
-use std::env::consts::{ARCH, OS};
-
 use super::machine::list;
 
-/// The list of `--info`: GHC's keys where gclab has something true to say under them, then gclab's
-/// own, then `more` (collectors and workloads, say).
+/// The platform on which this program was built.
+const BUILT_ON: &str = env!("GCLAB_HOST");
+
+/// The platform for which it was built.
+const BUILT_FOR: &str = env!("GCLAB_TARGET");
+
+/// The list of `--info`: GHC's keys in its order, then gclab's own, then `more` (collectors and
+/// workloads, say).
 ///
-/// `GHC RTS` is `NO`: this is not one. `RTS way` is the one whose layouts and keys gclab prints.
-/// The platform on which gclab was built is not known, so its keys are left out, and so are those
-/// that concern a compiler of Haskell.
+/// `GHC RTS` is `NO` and `GHC version` is `none`: this is no program of GHC's. `RTS way` is the one
+/// whose layouts and keys gclab prints. GHC's *host* is the platform of the compiler itself, which
+/// is here the one of the build. Info tables are data of their own, so they are not next to code.
 pub fn info(more: &[(&str, String)]) -> String {
-    let vendor = "unknown";
     let mut pairs = vec![
         ("GHC RTS", "NO".to_owned()),
-        ("gclab version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("GHC version", "none".to_owned()),
         ("RTS way", "rts_thr".to_owned()),
     ];
-    for [platform, architecture, os, of] in [
-        ["Host platform", "Host architecture", "Host OS", "Host vendor"],
-        ["Target platform", "Target architecture", "Target OS", "Target vendor"],
+    for ([platform, architecture, os, of], triple) in [
+        (
+            ["Build platform", "Build architecture", "Build OS", "Build vendor"],
+            BUILT_ON,
+        ),
+        (
+            ["Host platform", "Host architecture", "Host OS", "Host vendor"],
+            BUILT_ON,
+        ),
+        (
+            ["Target platform", "Target architecture", "Target OS", "Target vendor"],
+            BUILT_FOR,
+        ),
     ] {
-        pairs.push((platform, format!("{ARCH}-{vendor}-{OS}")));
-        pairs.push((architecture, ARCH.to_owned()));
-        pairs.push((os, OS.to_owned()));
-        pairs.push((of, vendor.to_owned()));
+        // `x86_64-unknown-linux-gnu`: GHC leaves out the last part.
+        let part = |at: usize| triple.split('-').nth(at).unwrap_or("unknown");
+        pairs.push((platform, [part(0), part(1), part(2)].join("-")));
+        pairs.push((architecture, part(0).to_owned()));
+        pairs.push((os, part(2).to_owned()));
+        pairs.push((of, part(1).to_owned()));
     }
     pairs.push(("Word size", usize::BITS.to_string()));
+    pairs.push(("Compiler unregisterised", "NO".to_owned()));
+    pairs.push(("Tables next to code", "NO".to_owned()));
     pairs.push(("Flag -with-rtsopts", String::new()));
+    pairs.push(("gclab version", env!("CARGO_PKG_VERSION").to_owned()));
     pairs.push((
         "Debug assertions",
         if cfg!(debug_assertions) { "YES" } else { "NO" }.to_owned(),

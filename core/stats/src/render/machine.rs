@@ -1,10 +1,17 @@
 //! `-t --machine-readable`: a list of keys and values that Haskell's `read` takes, with the keys of
 //! GHC 9.0.2's threaded runtime in its order.
 //!
-//! The times of censuses (`hc_`) are there if there were any, as in GHC's profiled runtime. The
+//! Where GHC changed a key, the older one is there too: `mutator_cpu_seconds` as GHC's guide has it
+//! beside `mut_cpu_seconds`, as GHC 9.0.2 prints it. The times of censuses (`rp_` for those by
+//! retainers, `hc_` for others) are there if there were any, as in GHC's profiled runtime. The
+//! share of time in collections (`gc_cpu_percent`) is there as in GHC's runtime of one thread. The
 //! counters of spins and yields are left out (there are no such locks here). Sparks and compact
 //! regions do not exist here; their figures are zeros. `sparks_dud ` has its blank at the end
 //! because GHC's has.
+//!
+//! Keys of gclab's own come last: the time of the checker (`check_`) and of other looks at the
+//! stopped heap (`inspect_`), if there were any; and the figures of the measured phase, if the
+//! program said where it begins.
 
 use super::super::{Statistics, Times};
 use super::number::{mib, seconds};
@@ -41,23 +48,28 @@ fn pairs(stats: &Statistics) -> Vec<(String, String)> {
     put("max_bytes_used", stats.max_live.to_string());
     put("num_byte_usage_samples", stats.major_gcs.to_string());
     put("peak_megabytes_allocated", mib(stats.peak_in_use).to_string());
-    let times = [
-        ("init", stats.init),
-        ("mut", stats.mutator),
-        ("GC", stats.gc),
-        ("exit", stats.exit),
-        ("hc", stats.prof),
-        ("total", stats.total),
-    ];
-    let censuses = stats.prof.elapsed_ns > 0;
-    let shown = times.into_iter().filter(|(name, _)| *name != "hc" || censuses);
-    for (name, Times { cpu_ns, elapsed_ns }) in shown {
+    let looks = &stats.looks;
+    let mut put_times = |name: &str, Times { cpu_ns, elapsed_ns }: Times| {
         put(&format!("{name}_cpu_seconds"), six(seconds(cpu_ns)));
         put(&format!("{name}_wall_seconds"), six(seconds(elapsed_ns)));
+    };
+    put_times("init", stats.init);
+    put_times("mut", stats.mutator);
+    put_times("mutator", stats.mutator);
+    put_times("GC", stats.gc);
+    put_times("exit", stats.exit);
+    if (looks.retainers + looks.census).elapsed_ns > 0 {
+        put_times("rp", looks.retainers);
+        put_times("hc", looks.census);
     }
+    put_times("total", stats.total);
     for (key, value) in whole_numbers(stats) {
         put(key, value.to_string());
     }
+    put("gc_cpu_percent", six(stats.gc_cpu()));
+    put("gc_wall_percent", six(stats.gc_elapsed()));
+    put("fragmentation_bytes", stats.peak_fragmentation.to_string());
+    put("alloc_rate", stats.alloc_rate().to_string());
     put("productivity_cpu_percent", six(stats.productivity_cpu()));
     put("productivity_wall_percent", six(stats.productivity_elapsed()));
     put("bound_task_count", stats.tasks.bound.to_string());
@@ -99,10 +111,35 @@ fn pairs(stats: &Statistics) -> Vec<(String, String)> {
             six(seconds(generation.avg_pause_ns())),
         );
     }
+    put_own(stats, &mut pairs);
     pairs
 }
 
-fn whole_numbers(stats: &Statistics) -> [(&'static str, u64); 14] {
+/// Adds the keys that GHC does not have.
+fn put_own(stats: &Statistics, pairs: &mut Vec<(String, String)>) {
+    let mut put = |key: String, value: String| pairs.push((key, value));
+    for (name, times) in [("check", stats.looks.check), ("inspect", stats.looks.inspect)] {
+        if times.elapsed_ns > 0 {
+            put(format!("{name}_cpu_seconds"), six(seconds(times.cpu_ns)));
+            put(format!("{name}_wall_seconds"), six(seconds(times.elapsed_ns)));
+        }
+    }
+    if !stats.phases.marked {
+        return;
+    }
+    let phases = &stats.phases;
+    for (name, phase) in [("setup", &phases.setup), ("measured", &phases.measured)] {
+        for (part, times) in [("", phase.total()), ("mut_", phase.mutator), ("GC_", phase.gc)] {
+            put(format!("{name}_{part}cpu_seconds"), six(seconds(times.cpu_ns)));
+            put(format!("{name}_{part}wall_seconds"), six(seconds(times.elapsed_ns)));
+        }
+        put(format!("{name}_allocated_bytes"), phase.allocated.to_string());
+        put(format!("{name}_num_GCs"), phase.collections.to_string());
+        put(format!("{name}_max_pause_seconds"), six(seconds(phase.max_pause_ns)));
+    }
+}
+
+fn whole_numbers(stats: &Statistics) -> [(&'static str, u64); 12] {
     [
         ("major_gcs", stats.major_gcs),
         ("allocated_bytes", stats.allocated),
@@ -116,7 +153,5 @@ fn whole_numbers(stats: &Statistics) -> [(&'static str, u64); 14] {
         ("par_copied_bytes", stats.par_copied),
         ("cumulative_par_max_copied_bytes", stats.cumulative_par_max),
         ("cumulative_par_balanced_copied_bytes", stats.cumulative_par_balanced),
-        ("fragmentation_bytes", stats.peak_fragmentation),
-        ("alloc_rate", stats.alloc_rate()),
     ]
 }

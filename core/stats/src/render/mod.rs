@@ -4,6 +4,10 @@
 //!
 //! * fragmentation is that of the peak of memory in use, not one peak less another of some other
 //!   moment;
+//! * Productivity is the share of the program's own time, without censuses of profiles, which GHC
+//!   counts as productive;
+//! * the share of time in collections (`%GC time`, which GHC's runtime of one thread prints) is not
+//!   always 0;
 //! * INIT, MUT, GC and EXIT add up to Total, which GHC reads a little later than the end of EXIT.
 
 mod info;

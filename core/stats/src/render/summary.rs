@@ -1,10 +1,16 @@
 //! `-s`: the summary, and `-t`: one line.
 //!
-//! Three lines are not GHC's: the memory of the machine that the heap held (`Heap memory`), how
-//! collections were shared (`GC sharing`), and the time until all mutators had stopped (`GC sync`),
-//! which GHC counts as mutator time and does not print. The latter two are there only with several
-//! capabilities or GC threads. Each begins as no line of GHC's does, and stands in a paragraph of
-//! its own, so that tools that read GHC's lines skip them.
+//! Lines that are not GHC's: the memory of the machine that the heap held (`Heap memory`), how
+//! collections were shared (`GC sharing`), the time until all mutators had stopped (`GC sync`),
+//! which GHC counts as mutator time and does not print, and the times of set-up and of the measured
+//! phase (`Measured`). `GC sharing` and `GC sync` are there only with several capabilities or GC
+//! threads, `Measured` only if the program says where it begins. Each begins as no line of GHC's
+//! does, and stands in a paragraph of its own, so that tools that read GHC's lines skip them.
+//!
+//! INIT, MUT, GC and EXIT mean what they mean in GHC, whatever the program measures. RP (censuses
+//! by retainers) and PROF (other censuses) are there if there were any, as in GHC's profiled
+//! runtime. Two lines below them have GHC's form: CHECK is the time of the checker (`-DS`), INSPECT
+//! that of other looks at the stopped heap.
 
 use std::fmt::Write;
 
@@ -19,6 +25,7 @@ pub fn summary(stats: &Statistics) -> String {
     let _ = write_memory(&mut text, stats);
     let _ = write_collections(&mut text, stats);
     let _ = write_heap_memory(&mut text, stats);
+    let _ = write_phases(&mut text, stats);
     let _ = write_times(&mut text, stats);
     text
 }
@@ -132,8 +139,31 @@ fn write_heap_memory(out: &mut String, stats: &Statistics) -> std::fmt::Result {
             mib(resident)
         )?;
     }
+    if mib(stats.statistics_bytes) > 0 {
+        write!(out, "; statistics: {} MiB", mib(stats.statistics_bytes))?;
+    }
     out.push_str("\n\n");
     Ok(())
+}
+
+/// A line that GHC does not print; none if the program does not say what is measured.
+fn write_phases(out: &mut String, stats: &Statistics) -> std::fmt::Result {
+    let phases = &stats.phases;
+    if !phases.marked {
+        return Ok(());
+    }
+    let measured = &phases.measured;
+    writeln!(
+        out,
+        "  Measured phase: {:.3}s elapsed (MUT {:.3}s, GC {:.3}s in {} colls, longest pause {:.4}s); before it {:.3}s, after it {:.3}s\n",
+        seconds(measured.total().elapsed_ns),
+        seconds(measured.mutator.elapsed_ns),
+        seconds(measured.gc.elapsed_ns),
+        measured.collections,
+        seconds(measured.max_pause_ns),
+        seconds((stats.init + phases.setup.total()).elapsed_ns),
+        seconds(phases.exit.total().elapsed_ns)
+    )
 }
 
 fn write_times(out: &mut String, stats: &Statistics) -> std::fmt::Result {
@@ -148,11 +178,24 @@ fn write_times(out: &mut String, stats: &Statistics) -> std::fmt::Result {
     line("INIT", stats.init)?;
     line("MUT", stats.mutator)?;
     line("GC", stats.gc)?;
-    if stats.prof.elapsed_ns > 0 {
-        line("PROF", stats.prof)?;
+    let looks = &stats.looks;
+    if (looks.retainers + looks.census).elapsed_ns > 0 {
+        line("RP", looks.retainers)?;
+        line("PROF", looks.census)?;
+    }
+    for (name, times) in [("CHECK", looks.check), ("INSPECT", looks.inspect)] {
+        if times.elapsed_ns > 0 {
+            line(name, times)?;
+        }
     }
     line("EXIT", stats.exit)?;
     line("Total", stats.total)?;
+    writeln!(
+        out,
+        "\n  %GC     time     {:5.1}%  ({:.1}% elapsed)",
+        100.0 * stats.gc_cpu(),
+        100.0 * stats.gc_elapsed()
+    )?;
     writeln!(
         out,
         "\n  Alloc rate    {} bytes per MUT second\n",

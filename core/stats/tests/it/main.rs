@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use gclab_stats::render::{HEADER, Printer, closing_row, command_line, info, machine_readable, one_line, row, summary};
 use gclab_stats::{
-    Before, Collection, GcThread, GenerationStats, Sharings, Sink, Statistics, StatsLevel, StatsOption, Tasks, Times,
-    Timing, Work, WorkSearch,
+    Before, Collection, GcThread, GenerationStats, Looks, RunPhase, RunPhases, Sharings, Sink, Statistics, StatsLevel,
+    StatsOption, Tasks, Times, Timing, Work, WorkSearch,
 };
 use gclab_words::Bytes;
 
@@ -165,6 +165,7 @@ fn read_row(line: &str) -> Collection {
             total_cpu_ns: ns(5),
             start_ns: ns(6) - ns(4),
             faults: number(7),
+            ..Timing::default()
         },
         ..Collection::default()
     }
@@ -183,9 +184,94 @@ fn read_list(text: &str) -> Vec<(String, String)> {
     inner.split("\n ,").map(|line| pair(line).expect("a pair")).collect()
 }
 
+/// A summary without the share of collections, which GHC's threaded runtime does not print. That of
+/// one thread prints it between Total and the rate, always as 0.
+fn as_threaded(text: &str) -> String {
+    let shares = |paragraph: &&str| paragraph.starts_with("  %GC     time     ");
+    let (own, ghcs): (Vec<_>, Vec<_>) = text.split("\n\n").partition(shares);
+    assert_eq!(own.len(), 1, "{text}");
+    ghcs.join("\n\n")
+}
+
 #[test]
 fn the_summary_is_ghcs_to_the_byte() {
-    assert_eq!(summary(&as_ghc_n1()), GHC_SUMMARY);
+    assert_eq!(as_threaded(&summary(&as_ghc_n1())), GHC_SUMMARY);
+}
+
+#[test]
+fn the_share_of_collections_stands_as_in_ghcs_runtime_of_one_thread() {
+    let text = summary(&as_ghc_n1());
+    let expected =
+        "  Total   time    0.011s  (  0.021s elapsed)\n\n  %GC     time       5.6%  (3.1% elapsed)\n\n  Alloc rate ";
+    assert!(text.contains(expected), "{text}");
+}
+
+/// Censuses by retainers stood under PROF, and so did the checker.
+#[test]
+fn retainers_censuses_and_the_checker_have_a_line_each() {
+    let mut stats = as_ghc_n1();
+    let without = summary(&stats);
+    (stats.looks.retainers, stats.looks.check) = (times(2000, 3000), times(4000, 5000));
+    let text = summary(&stats);
+    let lines: Vec<&str> = text
+        .lines()
+        .skip_while(|line| !line.starts_with("  INIT"))
+        .filter(|line| line.contains(" time "))
+        .map(|line| &line[2..9])
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "INIT   ", "MUT    ", "GC     ", "RP     ", "PROF   ", "CHECK  ", "EXIT   ", "Total  ", "%GC    "
+        ]
+    );
+    assert!(
+        text.contains("  RP      time    0.002s  (  0.003s elapsed)\n  PROF    time    0.000s  (  0.000s elapsed)\n")
+    );
+    let list = read_list(&machine_readable(&stats));
+    let value = |key: &str| list.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str());
+    assert_eq!(
+        (value("rp_cpu_seconds"), value("hc_cpu_seconds")),
+        (Some("0.002000"), Some("0.000000"))
+    );
+    assert_eq!(
+        (value("check_wall_seconds"), value("inspect_wall_seconds")),
+        (Some("0.005000"), None)
+    );
+
+    // The checker alone is no heap profile.
+    stats.looks.retainers = Times::default();
+    assert!(!summary(&stats).contains("PROF") && !machine_readable(&stats).contains("hc_cpu"));
+    stats.looks = Looks::default();
+    assert_eq!(summary(&stats), without);
+}
+
+#[test]
+fn the_measured_phase_is_a_paragraph_of_its_own() {
+    let mut stats = as_ghc_n1();
+    let without = summary(&stats);
+    let phase = |mutator: u64, gc: u64| RunPhase {
+        mutator: times(mutator, mutator),
+        gc: times(gc, gc),
+        max_pause_ns: 110_000,
+        collections: 7,
+        ..RunPhase::default()
+    };
+    stats.phases = RunPhases {
+        marked: true,
+        setup: phase(2000, 100),
+        measured: phase(12_800, 800),
+        exit: phase(4200, 0),
+    };
+    let line = "  Measured phase: 0.014s elapsed (MUT 0.013s, GC 0.001s in 7 colls, longest pause 0.0001s); before it 0.003s, after it 0.004s\n\n";
+    let text = summary(&stats);
+    assert!(text.contains(line), "{text}");
+    assert_eq!(text.replace(line, ""), without);
+    let list = machine_readable(&stats);
+    assert!(
+        list.contains("(\"measured_wall_seconds\", \"0.013600\")")
+            && list.contains("\"setup_GC_cpu_seconds\", \"0.000100\"")
+    );
 }
 
 #[test]
@@ -198,7 +284,7 @@ fn rows_and_the_summary_under_them_are_ghcs_to_the_byte() {
         .collect();
     assert_eq!(rows.lines().count(), 51);
     assert_eq!(
-        format!("{HEADER}{rows}{}{}", closing_row(&stats), summary(&stats)),
+        format!("{HEADER}{rows}{}{}", closing_row(&stats), as_threaded(&summary(&stats))),
         GHC_ROWS
     );
 }
@@ -210,6 +296,14 @@ fn the_machine_readable_list_has_ghcs_keys_and_values_in_its_order() {
     let mut ghc = read_list(GHC_MACHINE);
     ghc.retain(|(key, _)| !spins(key));
     let mut ours = read_list(&machine_readable(&as_ghc_machine()));
+    // Of the runtime of one thread, and of GHC's guide.
+    let other = [
+        "gc_cpu_percent",
+        "gc_wall_percent",
+        "mutator_cpu_seconds",
+        "mutator_wall_seconds",
+    ];
+    ours.retain(|(key, _)| !other.contains(&key.as_str()));
     // The last digits of what GHC divides before it rounds.
     for (key, value) in ours.iter_mut().filter(|(key, _)| key.starts_with("productivity")) {
         let theirs: f64 = ghc.iter().find(|(k, _)| k == key).unwrap().1.parse().unwrap();
@@ -220,6 +314,34 @@ fn the_machine_readable_list_has_ghcs_keys_and_values_in_its_order() {
         *value = format!("{theirs:.6}");
     }
     assert_eq!(ours, ghc);
+}
+
+/// GHC's guide has a list with these keys, in this order, and scripts of that time read it.
+#[test]
+fn the_machine_readable_list_has_the_keys_of_ghcs_guide_in_its_order() {
+    let guide = [
+        "bytes allocated",
+        "num_GCs",
+        "average_bytes_used",
+        "max_bytes_used",
+        "num_byte_usage_samples",
+        "peak_megabytes_allocated",
+        "init_cpu_seconds",
+        "init_wall_seconds",
+        "mutator_cpu_seconds",
+        "mutator_wall_seconds",
+        "GC_cpu_seconds",
+        "GC_wall_seconds",
+    ];
+    let list = read_list(&machine_readable(&as_ghc_machine()));
+    let keys: Vec<&str> = list
+        .iter()
+        .map(|(key, _)| key.as_str())
+        .filter(|key| guide.contains(key))
+        .collect();
+    assert_eq!(keys, guide);
+    let value = |key: &str| &list.iter().find(|(k, _)| k == key).expect(key).1;
+    assert_eq!(value("mutator_wall_seconds"), value("mut_wall_seconds"));
 }
 
 /// GHC's lines stay as they are, and ours stand by themselves.
@@ -366,7 +488,8 @@ fn a_file_begins_with_the_command_line() {
     printer.finish(&as_ghc_n1());
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
-    assert_eq!(text, format!("'gclab' 'exec' +RTS '-A1m' '{word}' \n{GHC_SUMMARY}"));
+    let body = summary(&as_ghc_n1());
+    assert_eq!(text, format!("'gclab' 'exec' +RTS '-A1m' '{word}' \n{body}"));
     assert_eq!(
         command_line(&["../bin/p"], &["-N2", "-l", "-sx.txt"]),
         "'../bin/p' +RTS '-N2' '-l' '-sx.txt' \n"
@@ -393,4 +516,9 @@ fn info_says_what_this_program_is() {
     let arch = std::env::consts::ARCH;
     let text = text.replace("\"NO\")\n ,(\"Coll", "\"YES\")\n ,(\"Coll");
     insta::assert_snapshot!(text.replace(arch, "ARCH").replace(env!("CARGO_PKG_VERSION"), "VERSION"));
+    // GHC's keys, in its order.
+    let fixture = include_str!("fixtures/ghc-9.0.2.info.txt");
+    let keys = |text: &str| read_list(text).into_iter().map(|(key, _)| key).collect::<Vec<_>>();
+    let ghcs = keys(fixture);
+    assert_eq!(keys(&text)[..ghcs.len()], ghcs);
 }

@@ -1,17 +1,16 @@
 //! The plan: all runs of an experiment, in their order.
 //!
-//! Terms: a *cell* is a configuration (collector, workload, arguments, flags); a *round* is one
-//! pass over all cells. There are `repeat` rounds, each in a random order of its own, so that drift
-//! of the machine falls on all cells alike, and an experiment that is cut short still has whole
-//! rounds.
+//! Terms: a *round* is one pass over all configurations (collector, workload, arguments, flags).
+//! There are `repeat` rounds, each in a random order of its own, so that drift of the machine falls
+//! on all configurations alike, and an experiment that is cut short still has whole rounds.
 //!
 //! The order is a function of the seed alone, on every machine and in every version: PCG XSL RR
 //! 128/64 (`rand_pcg::Pcg64`, O'Neill 2014) with the seed as state and the round as stream, and a
 //! Fisher-Yates shuffle of this module, because rand's own may change. [`ORDER`] names both and
 //! goes into `plan.json`; a unit test pins an order.
 //!
-//! Heap profiles (`profiles`) are runs of their own, one for each cell and profile, in the order of
-//! the file. They follow the last round, so that no timed run moves.
+//! Heap profiles (`profiles`) are runs of their own, one for each configuration and profile, in the
+//! order of the file. They follow the last round, so that no timed run moves.
 //!
 //! A shard takes whole groups, one for each round and workload, so that one machine measures all
 //! runs that are compared (collectors, flags). The profiles of a workload are a group too.

@@ -1,4 +1,5 @@
-//! Memory over time: mapped memory, live data and slop after each collection of one run.
+//! Memory over time: mapped memory, live data and slop after each collection of one run, without
+//! the collection at its end.
 //!
 //! Each collector has a chart, all at the same setting: the first one at which most collectors have
 //! a good run (with `heap`, the least heap at which most collectors complete). The run is the first
@@ -43,7 +44,7 @@ fn timeline(group: &Group<'_>) -> Option<Chart> {
         .as_ref()?
         .collections
         .iter()
-        .filter(|pause| pause.in_use_bytes.is_some())
+        .filter(|pause| pause.in_use_bytes.is_some() && pause.cause.as_deref() != Some("final"))
         .collect();
     if pauses.len() < 2 {
         return None;

@@ -1,5 +1,7 @@
 //! Accumulation from stamps that the test makes up, and from real clocks.
 
+mod phases;
+
 use super::*;
 use gclab_stats::{GcThread, Shared, Sharing, Work, WorkSearch};
 
@@ -9,6 +11,14 @@ struct Driven(Recorder);
 impl Driven {
     fn new(start: (u64, u64, u64)) -> Self {
         Self(Recorder::starting(Clock::start(), at(start), 2, 1))
+    }
+
+    fn init_done(&mut self, now: (u64, u64, u64)) {
+        self.0.init_done = Some(self.0.reading(at(now), 0));
+    }
+
+    fn ended(&self, now: (u64, u64, u64), counts: &FinalCounts) -> Statistics {
+        self.0.ended(self.0.stats.clone(), at(now), counts)
     }
 
     fn collection(
@@ -71,7 +81,7 @@ fn major(allocated_total: u64, live: usize) -> Ended {
 #[test]
 fn a_run_adds_up() {
     let mut run = Driven::new((0, 1000, 50));
-    run.0.init_done = Some(at((100, 1080, 60)));
+    run.init_done((100, 1080, 60));
     let first = run.collection(200, (210, 5, 70), (260, 45, 1300, 75), minor(1000, 999));
     assert_eq!(
         (
@@ -100,15 +110,14 @@ fn a_run_adds_up() {
         ),
         (Bytes(500), 0, 50, 5, 0)
     );
-    run.0.exit_start = Some(at((1000, 2000, 90)));
-    run.0.stopped_at_exit = run.0.gc;
+    run.0.exit_started(at((1000, 2000, 90)), 1600);
     let third = run.collection(1010, (1010, 200, 90), (1020, 210, 2100, 90), major(1600, 200));
     let counts = FinalCounts {
         allocated_total: 1650,
         peak_in_use: 9,
         ..FinalCounts::default()
     };
-    let stats = run.0.ended(at((1100, 2200, 95)), &counts);
+    let stats = run.ended((1100, 2200, 95), &counts);
 
     assert_eq!(stats.collections, [first, second, third]);
     assert_eq!(
@@ -187,13 +196,13 @@ fn a_run_adds_up() {
 #[test]
 fn a_run_that_is_not_over_has_no_exit_and_may_be_asked_again() {
     let mut run = Driven::new((0, 0, 0));
-    run.0.init_done = Some(at((100, 90, 0)));
+    run.init_done((100, 90, 0));
     run.collection(200, (200, 0, 0), (250, 40, 200, 0), minor(10, 10));
     let counts = FinalCounts {
         allocated_total: 10,
         ..FinalCounts::default()
     };
-    let stats = run.0.ended(at((400, 300, 0)), &counts);
+    let stats = run.ended((400, 300, 0), &counts);
     assert_eq!(
         (stats.exit, stats.mutator),
         (
@@ -204,10 +213,10 @@ fn a_run_that_is_not_over_has_no_exit_and_may_be_asked_again() {
             }
         )
     );
-    assert_eq!(run.0.ended(at((400, 300, 0)), &counts), stats);
+    assert_eq!(run.ended((400, 300, 0), &counts), stats);
     run.0.keep_collections(false);
     run.collection(500, (500, 0, 0), (550, 40, 600, 0), minor(10, 10));
-    let stats = run.0.ended(at((600, 600, 0)), &counts);
+    let stats = run.ended((600, 600, 0), &counts);
     assert_eq!((stats.collections.len(), stats.collections_count()), (1, 2));
 }
 
@@ -220,7 +229,7 @@ fn with_real_clocks_the_parts_add_up_to_the_total() {
         recorder.gc_start(requested);
         recorder.gc_end(minor(i * 100, 1));
     }
-    recorder.exit_start();
+    recorder.exit_start(1000);
     let stats = recorder.finish(&FinalCounts {
         allocated_total: 1000,
         ..FinalCounts::default()
@@ -266,7 +275,7 @@ fn shared(mut ended: Ended, sharing: Sharing, threads: Vec<GcThread>, parallel_n
 #[test]
 fn parallel_collections_add_up_by_thread_and_by_decision() {
     let mut run = Driven::new((0, 0, 0));
-    run.0.init_done = Some(at((10, 10, 0)));
+    run.init_done((10, 10, 0));
     let two = vec![gc_thread(70, [0, 30, 5, 5], 0), gc_thread(30, [10, 20, 5, 5], 25)];
     let first = shared(minor(100, 10), Sharing::Balanced, two, 40);
     let first = run.collection(100, (103, 7, 0), (153, 47, 200, 0), first);
@@ -290,7 +299,7 @@ fn parallel_collections_add_up_by_thread_and_by_decision() {
         allocated_total: 400,
         ..FinalCounts::default()
     };
-    let stats = run.0.ended(at((600, 600, 0)), &counts);
+    let stats = run.ended((600, 600, 0), &counts);
 
     let sharings = &stats.sharings;
     assert_eq!(sharings.taken, [[1, 0, 2, 0, 0, 1], [0, 0, 0, 1, 1, 0]]);
@@ -331,35 +340,36 @@ fn the_list_of_ways_to_share_is_in_the_order_of_their_numbers() {
     }
 }
 
+fn times((cpu_ns, elapsed_ns): (u64, u64)) -> Times {
+    Times { cpu_ns, elapsed_ns }
+}
+
+fn pair(times: Times) -> (u64, u64) {
+    (times.cpu_ns, times.elapsed_ns)
+}
+
 /// The time of a listener is neither the program's nor a collection's.
 #[test]
 fn the_time_of_a_census_is_its_own() {
     let mut run = Driven::new((0, 0, 0));
-    run.0.init_done = Some(at((10, 10, 0)));
+    run.init_done((10, 10, 0));
     run.collection(100, (100, 0, 0), (150, 40, 150, 0), minor(1000, 999));
-    run.0.prof = Times {
-        cpu_ns: 30,
-        elapsed_ns: 20,
-    };
-    run.0.stopped_at_exit = run.0.stopped();
-    run.0.exit_start = Some(at((1000, 900, 0)));
-    run.0.prof.elapsed_ns += 5;
+    run.0.stats.looks.census = times((30, 20));
+    run.0.exit_started(at((1000, 900, 0)), 1000);
+    run.0.stats.looks.check = times((0, 5));
     let counts = FinalCounts {
         allocated_total: 1000,
         ..FinalCounts::default()
     };
-    let stats = run.0.ended(at((1100, 1000, 0)), &counts);
-    let parts = [stats.init, stats.mutator, stats.gc, stats.prof, stats.exit];
-    assert_eq!(
-        parts.map(|times| (times.cpu_ns, times.elapsed_ns)),
-        [(10, 10), (820, 920), (40, 50), (30, 25), (100, 95)]
-    );
+    let stats = run.ended((1100, 1000, 0), &counts);
+    let parts = [stats.init, stats.mutator, stats.gc, stats.looks.total(), stats.exit];
+    assert_eq!(parts.map(pair), [(10, 10), (820, 920), (40, 50), (30, 25), (100, 95)]);
     let sum = |of: fn(&Times) -> u64| parts.iter().map(of).sum::<u64>();
     assert_eq!(
         (sum(|times| times.cpu_ns), sum(|times| times.elapsed_ns)),
         (stats.total.cpu_ns, stats.total.elapsed_ns)
     );
     let text = gclab_stats::render::machine_readable(&stats);
-    let keys = "\"exit_wall_seconds\", \"0.000000\")\n ,(\"hc_cpu_seconds\", \"0.000000\")\n ,(\"hc_wall_seconds\", \"0.000000\")\n ,(\"total_cpu_seconds\"";
+    let keys = "\"exit_wall_seconds\", \"0.000000\")\n ,(\"rp_cpu_seconds\", \"0.000000\")\n ,(\"rp_wall_seconds\", \"0.000000\")\n ,(\"hc_cpu_seconds\", \"0.000000\")\n ,(\"hc_wall_seconds\", \"0.000000\")\n ,(\"total_cpu_seconds\"";
     assert!(text.contains(keys), "{text}");
 }

@@ -1,0 +1,152 @@
+//! Why a collection happened, as its record says, and what follows from it.
+
+use crate::basics::config;
+use gclab_collectors::All;
+use gclab_core::collector::{Cause, Collector, CollectorList, CollectorVisitor};
+use gclab_core::config::Config;
+use gclab_core::words::Bytes;
+use gclab_core::world::World;
+use gclab_stats::Statistics;
+
+const LARGE: usize = 7 << 20;
+
+/// Allocates large arrays, each of which leaves no room for the next.
+struct Short {
+    decay: f64,
+}
+
+impl CollectorVisitor for Short {
+    type Output = (&'static str, Statistics);
+    fn visit<C: Collector>(self) -> Self::Output {
+        let config = Config {
+            decay: self.decay,
+            max_heap: Some(Bytes::mib(14)),
+            ..config::<C>(1 << 20)
+        };
+        let world = World::new::<C>(&config).expect("a heap");
+        for _ in 0..12 {
+            let session = world.enter(|m| {
+                m.frame(|m, [array]| {
+                    let array = array.put(m.alloc_bytes_filled(LARGE, 1));
+                    // So that it is old: a minor collection will not free it.
+                    for _ in 0..40_000 {
+                        m.alloc_bytes_filled(100, 1);
+                    }
+                    array.get(m).as_slice()[LARGE - 1]
+                })
+            });
+            assert_eq!(session.expect("one fits"), 1);
+        }
+        (C::DESCRIPTION.name, world.finish())
+    }
+}
+
+/// Collections for want of memory counted as asked for by the program, and so the heap kept ever
+/// less memory (`-Fd`), as if the program were idle.
+#[test]
+fn want_of_memory_is_not_a_wish_of_the_program() {
+    let mut shortages = 0;
+    for description in All::descriptions() {
+        let short = |decay| All::with(description.name, Short { decay }).expect("listed");
+        let (name, statistics) = short(0.01);
+        let [collections @ .., end] = &statistics.collections[..] else {
+            panic!("{name}: no collections")
+        };
+        assert!(collections.len() > 3, "{name}");
+        assert_eq!((end.before.cause, end.forced()), (Cause::Final, true), "{name}");
+        assert!(collections.iter().all(|collection| !collection.forced()), "{name}");
+        shortages += collections
+            .iter()
+            .filter(|one| one.before.cause == Cause::Shortage)
+            .count();
+        let (_, calm) = short(0.0);
+        let held = |statistics: &Statistics| -> Vec<_> {
+            let [collections @ .., _] = &statistics.collections[..] else {
+                panic!("{name}: no collections")
+            };
+            collections.iter().map(|collection| collection.memory.in_use).collect()
+        };
+        assert_eq!(held(&statistics), held(&calm), "{name}");
+    }
+    assert!(shortages > 0, "no allocation was refused");
+}
+
+struct Caused;
+
+impl CollectorVisitor for Caused {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        let config = Config {
+            stress: Some(50),
+            ..config::<C>(64 << 10)
+        };
+        let world = World::new::<C>(&config).expect("a heap");
+        let session = world.enter(|m| {
+            for _ in 0..120 {
+                m.alloc_bytes_filled(100, 1);
+            }
+            m.collect(true);
+            m.collect(false);
+        });
+        session.expect("room enough");
+        let causes: Vec<_> = world
+            .finish()
+            .collections
+            .iter()
+            .map(|collection| (collection.before.cause, collection.forced()))
+            .collect();
+        let expected = [
+            (Cause::Stress, false),
+            (Cause::Stress, false),
+            (Cause::Asked { major: true }, true),
+            (Cause::Asked { major: false }, true),
+            (Cause::Final, true),
+        ];
+        assert_eq!(causes, expected, "{}", C::DESCRIPTION.name);
+    }
+}
+
+/// `-DZ` counted as asked for by the program.
+#[test]
+fn stress_is_not_a_wish_of_the_program() {
+    for description in All::descriptions() {
+        All::with(description.name, Caused).expect("listed");
+    }
+}
+
+struct Phases;
+
+impl CollectorVisitor for Phases {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        let world = World::new::<C>(&config::<C>(64 << 10)).expect("a heap");
+        world.enter(|m| m.collect(true)).expect("room enough");
+        let statistics = world.finish();
+        let name = C::DESCRIPTION.name;
+        for collection in &statistics.collections {
+            let phases: Vec<_> = collection.time.phases.taken().collect();
+            let sum: u64 = phases.iter().map(|(_, ns)| ns).sum();
+            assert!(sum > 0 && sum <= collection.time.elapsed_ns, "{name}: {collection:?}");
+            let names: Vec<_> = phases.iter().map(|(phase, _)| phase.name()).collect();
+            assert!(
+                names.contains(&"trace") && names.contains(&"release"),
+                "{name}: {names:?}"
+            );
+            assert_eq!(names.contains(&"move"), collection.work.compacted, "{name}: {names:?}");
+            assert_eq!(collection.work.compacted, name == "compacting", "{name}");
+        }
+        let trace = |of: &gclab_stats::PhaseTimes| of.taken().map(|(_, ns)| ns).sum::<u64>();
+        let each = statistics
+            .collections
+            .iter()
+            .map(|collection| trace(&collection.time.phases));
+        assert_eq!(trace(&statistics.gc_phases), each.sum::<u64>(), "{name}");
+    }
+}
+
+#[test]
+fn the_phases_of_a_collection_are_timed() {
+    for description in All::descriptions() {
+        All::with(description.name, Phases).expect("listed");
+    }
+}
