@@ -23,8 +23,8 @@ struct Link {
 }
 
 /// Builds a chain and adds up its numbers.
-#[derive(Default)]
-struct Rings;
+#[derive(Debug, Default)]
+pub struct Rings;
 
 impl Workload for Rings {
     const DESCRIPTION: WorkloadDescription = WorkloadDescription {

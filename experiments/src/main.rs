@@ -5,5 +5,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    gclab::start(&gclab_shipped::Shipped)
+    gclab::command(&gclab_shipped::Shipped, &gclab::Settings::default())
 }

@@ -16,6 +16,7 @@ use gclab_heap_traverse::Checker;
 use gclab_stats::render::Printer;
 use gclab_workloads::{Latency, RunError, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor};
 
+use crate::interrupt::with_statistics;
 use crate::profile::Profiling;
 use crate::request::{Done, Ended, Executor, Request};
 
@@ -186,12 +187,18 @@ fn run<M: MutatorKind>(
     if let Some(profiling) = &profiling {
         profiling.listen(&mut world);
     }
-    let result = match &profiling {
-        Some(profiling) => match profiling.run(&world, program) {
-            Ok(result) => result,
-            Err(problem) => return Done::without_heap(Ended::Refused(problem)),
-        },
-        None => program(&world),
+    let mut program = || match &profiling {
+        Some(profiling) => profiling.run(&world, program),
+        None => Ok(program(&world)),
+    };
+    let result = if request.interruptible {
+        with_statistics(&world, &printer, &mut program)
+    } else {
+        program()
+    };
+    let result = match result {
+        Ok(result) => result,
+        Err(problem) => return Done::without_heap(Ended::Refused(problem)),
     };
     let ended = match result {
         Ok(checksum) => Ended::Checksum(checksum, latency()),

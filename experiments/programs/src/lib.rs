@@ -1,13 +1,15 @@
 //! The programs: workloads compiled for kinds of mutators.
 //!
 //! Where things are: `request` (the data that a run needs and returns), `execute` (makes a heap and
-//! runs a program in it), `compiled` (the programs that are compiled with this crate), `profile`
-//! (heap profiles of a run). Lists of collectors and workloads meet in [`Lists`].
+//! runs a program in it), `compiled` (the programs that are compiled with this crate), `interrupt`
+//! (statistics of a run that is interrupted), `profile` (heap profiles of a run). Lists of
+//! collectors and workloads meet in [`Lists`].
 
 #![forbid(unsafe_code)]
 
 mod compiled;
 mod execute;
+mod interrupt;
 mod profile;
 mod request;
 
