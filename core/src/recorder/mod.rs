@@ -47,7 +47,6 @@ pub struct Recorder {
     /// The figures that grow with each collection and each look; the others are 0 until the end.
     stats: Statistics,
     last: Collection,
-    keep: bool,
     printer: Option<Printer>,
     resident: Resident,
 }
@@ -76,7 +75,6 @@ impl Recorder {
                 ..Statistics::default()
             },
             last: Collection::default(),
-            keep: true,
             printer: None,
             resident: Resident::open(),
         }
@@ -85,12 +83,6 @@ impl Recorder {
     /// Prints each collection when it has ended (`-S`).
     pub fn print_with(&mut self, printer: Printer) {
         self.printer = Some(printer);
-    }
-
-    /// Sets whether [`Statistics::collections`] gets the collections from now on, as it does at
-    /// first. All other figures stay the same.
-    pub(crate) fn keep_collections(&mut self, keep: bool) {
-        self.keep = keep;
     }
 
     /// The clock of this world, for stamps such as the request of a collection.
@@ -197,9 +189,7 @@ impl Recorder {
         if self.marks.pause(pause.length_ns) {
             self.stats.pauses.add(pause);
         }
-        if self.keep {
-            self.stats.keep(&collection);
-        }
+        self.stats.keep(&collection);
         self.stats.note_memory();
         self.last = collection;
         &self.last

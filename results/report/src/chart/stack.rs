@@ -104,12 +104,14 @@ impl Stack {
             horizontal(&mut svg, self.right(), y.at(tick * unit), &label);
         }
         self.areas(&mut svg, &edges, &x, &y);
-        self.values(&mut svg, &x);
         self.x_axis(&mut svg, &x);
         self.lines_of_markers(&mut svg, &x);
         match self.alone {
             Some(unit) => self.values(&mut svg, &edges, &x, &y, unit),
-            None => self.legend(&mut svg),
+            None => {
+                self.strips(&mut svg, &x);
+                self.legend(&mut svg);
+            }
         }
         svg.push_str("</svg>");
         svg
@@ -209,7 +211,7 @@ impl Stack {
 
     /// Draws a strip that cannot be seen at each place: under the pointer it tells the largest
     /// bands there.
-    fn values(&self, svg: &mut String, x: &Scale) {
+    fn strips(&self, svg: &mut String, x: &Scale) {
         let every = self.x.len().div_ceil(STRIPS).max(1);
         let places: Vec<usize> = (0..self.x.len()).step_by(every).collect();
         let middle = |a: usize, b: usize| f64::midpoint(x.at(self.x[a]), x.at(self.x[b]));
