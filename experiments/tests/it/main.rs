@@ -3,6 +3,8 @@
 mod docs;
 mod exec;
 mod figures;
+mod first_minutes;
+mod flags;
 mod heap;
 mod list;
 mod memory;

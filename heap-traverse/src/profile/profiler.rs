@@ -168,8 +168,7 @@ impl Counter {
 }
 
 /// Sorts bands by size, the largest first, and removes empty ones. Joins bands of one name: names
-/// that are cut short (`-L`) may be equal, and so may combinations of roots whose names have
-/// dashes.
+/// that are cut short (`-L`) may be equal.
 fn sort(bands: &mut Vec<(String, u64)>) {
     bands.retain(|(_, bytes)| *bytes > 0);
     // Both sorts have comparators of one type, so that the sort is compiled once.

@@ -31,6 +31,10 @@ const LEGEND_LETTERS: usize = 27;
 const LONE: f64 = 40.0;
 /// The least distances of the labels of markers, so that they do not overlap, and of their lines.
 const MARKERS_APART: (f64, f64) = (12.0, 1.5);
+/// The most places that tell their values under the pointer, and the most bands that they name.
+const STRIPS: usize = 80;
+/// See [`STRIPS`].
+const NAMED: usize = 6;
 /// The colour of the rest, as an index into [`COLOURS`].
 const GREY: usize = 6;
 /// The first six of [`COLOURS`], mixed with some black, and two colours more.
@@ -80,8 +84,10 @@ impl Stack {
     /// The chart as one `<svg>` element.
     pub(crate) fn svg(&self) -> String {
         let title = escape(&self.title);
+        let bands: Vec<&str> = self.bands.iter().rev().map(|band| band.name.as_str()).collect();
+        let bands = escape(&format!("From the top to the bottom: {}", bands.join(", ")));
         let mut svg = format!(
-            r#"<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="11"><title>{title}</title><text x="4" y="14" font-size="12.5" font-weight="600" fill="currentColor">{title}</text>"#
+            r#"<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="11"><title>{title}</title><desc>{bands}</desc><text x="4" y="14" font-size="12.5" font-weight="600" fill="currentColor">{title}</text>"#
         );
         let edges = self.edges();
         let most = edges.iter().flatten().copied().fold(0.0, f64::max);
@@ -102,7 +108,10 @@ impl Stack {
         self.lines_of_markers(&mut svg, &x);
         match self.alone {
             Some(unit) => self.values(&mut svg, &edges, &x, &y, unit),
-            None => self.legend(&mut svg),
+            None => {
+                self.strips(&mut svg, &x);
+                self.legend(&mut svg);
+            }
         }
         svg.push_str("</svg>");
         svg
@@ -196,6 +205,36 @@ impl Stack {
                 last.0,
                 self.colour(index),
                 escape(&band.name)
+            );
+        }
+    }
+
+    /// Draws a strip that cannot be seen at each place: under the pointer it tells the largest
+    /// bands there.
+    fn strips(&self, svg: &mut String, x: &Scale) {
+        let every = self.x.len().div_ceil(STRIPS).max(1);
+        let places: Vec<usize> = (0..self.x.len()).step_by(every).collect();
+        let middle = |a: usize, b: usize| f64::midpoint(x.at(self.x[a]), x.at(self.x[b]));
+        for (index, &place) in places.iter().enumerate() {
+            let from = index
+                .checked_sub(1)
+                .map_or(LEFT, |before| middle(places[before], place));
+            let to = places.get(index + 1).map_or(RIGHT, |&after| middle(place, after));
+            let mut bands: Vec<(&str, u64)> = self.bands.iter().map(|band| (&*band.name, band.bytes[place])).collect();
+            let sum = bands.iter().map(|(_, bytes)| bytes).sum();
+            bands.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+            let named = bands.iter().filter(|(_, bytes)| *bytes > 0).take(NAMED);
+            let named: Vec<String> = named
+                .map(|(name, bytes)| format!("{} {}", shortened(name, LEGEND_LETTERS), format::bytes(*bytes)))
+                .collect();
+            let _ = write!(
+                svg,
+                r#"<rect x="{from:.1}" y="{TOP}" width="{:.1}" height="{}" fill="none" pointer-events="all"><title>{}: {}; {}</title></rect>"#,
+                (to - from).max(0.0),
+                BASE - TOP,
+                escape(&format::number((self.x[place] * 1000.0).round() / 1000.0)),
+                escape(&format::bytes(sum)),
+                escape(&named.join(", ")),
             );
         }
     }

@@ -10,7 +10,7 @@ mod profile_page;
 mod terminal;
 mod text_table;
 
-pub use comparison::comparison;
+pub use comparison::{comparison, comparison_json, comparison_markdown};
 pub use csv::csv;
 pub use html::html;
 pub use markdown::markdown;
