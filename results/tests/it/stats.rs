@@ -2,7 +2,7 @@
 
 use crate::FIXTURES;
 use gclab_results::schema::Documented;
-use gclab_results::{GcThread, Pause, RunRecord, RunStats};
+use gclab_results::{CollectionRecord, GcThread, RunRecord, RunStats};
 use gclab_stats::{
     Collection, GenerationStats, Shared, Sharing, Sharings, SinglePause, Statistics, Times, Timing, Work, WorkSearch,
 };
@@ -31,7 +31,7 @@ fn a_parallel_collection_is_recorded_whole() {
         threads: vec![thread(120), thread(80)],
         parallel_ns: 900,
     };
-    let pause = Pause::from(&Collection {
+    let pause = CollectionRecord::from(&Collection {
         work: Work {
             shared,
             ..Work::default()
@@ -62,7 +62,7 @@ fn a_parallel_collection_is_recorded_whole() {
         scav_find_work: 8,
     };
     assert_eq!(pause.gc_threads, Some(vec![expected(120), expected(80)]));
-    let alone = Pause::from(&Collection::default());
+    let alone = CollectionRecord::from(&Collection::default());
     assert_eq!(alone.sharing.as_deref(), Some("alone"));
     assert_eq!(
         (alone.parallel_ns, alone.par_max_copied_bytes, alone.gc_threads),
@@ -171,6 +171,6 @@ fn the_keys_of_a_collection_include_those_of_earlier_versions() {
         .flat_map(|collection| collection.as_object().expect("an object").keys())
         .map(String::as_str)
         .collect();
-    let documented: BTreeSet<&str> = Pause::FIELDS.iter().map(|field| field.name).collect();
+    let documented: BTreeSet<&str> = CollectionRecord::FIELDS.iter().map(|field| field.name).collect();
     assert!(recorded.is_subset(&documented), "{recorded:?}");
 }

@@ -12,8 +12,10 @@ pub(super) const STATISTICS: &[FlagSpec] = &[
         toml: None,
         kind: Kind::Switch,
         default: "off",
-        meaning: "statistics as a value only; of -T, -t, -s and -S the last one counts",
-        ghc: None,
+        meaning: "print no statistics; of -T, -t, -s and -S the last one counts",
+        ghc: Some(
+            "statistics are collected in every run, so -T only takes back an earlier -t, -s or -S; a program cannot read them from inside its heap",
+        ),
         scope: Scope::Program,
         optional: false,
         set: |f, v| set_stats(f, StatsLevel::Collect, v),
