@@ -1,5 +1,5 @@
-//! The command line: `gclab exec | run | minheap | report | compare | list | heap | completions |
-//! man | help`.
+//! The command line: `gclab exec | run | minheap | report | compare | list | heap | profile |
+//! completions | man | help`.
 //!
 //! Flags between `+RTS` and `-RTS` may stand anywhere; they are cut out first, and clap sees the
 //! rest.
@@ -15,7 +15,7 @@ use gclab_sweep::registry::Registry;
 
 use crate::common::{EXIT_USAGE, refuse};
 use crate::settings::{RtsOpts, Settings};
-use crate::{exec, heap, list, minheap, report, run, run_arguments, shell};
+use crate::{exec, heap, list, minheap, profile, report, run, run_arguments, shell};
 
 /// A laboratory for garbage collectors: one heap, many collectors, the same programs, honest
 /// numbers.
@@ -36,6 +36,8 @@ enum Command {
     List(list::Arguments),
     #[command(subcommand)]
     Heap(heap::Command),
+    #[command(subcommand)]
+    Profile(profile::Command),
     Completions(shell::CompletionsArguments),
     Man(shell::ManArguments),
 }
@@ -95,6 +97,7 @@ pub(crate) fn command(
         Command::Compare(arguments) => report::compare(&arguments),
         Command::List(arguments) => list::list(&arguments, registry),
         Command::Heap(command) => heap::heap(command, &rts, registry, executor, settings),
+        Command::Profile(command) => profile::profile(&command),
         Command::Completions(arguments) => shell::completions(&arguments, description()),
         Command::Man(arguments) => shell::man(&arguments, description()),
     }

@@ -23,6 +23,7 @@ mod given;
 mod heap;
 mod list;
 mod minheap;
+mod profile;
 mod report;
 mod run;
 mod run_arguments;

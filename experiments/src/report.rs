@@ -117,6 +117,20 @@ pub(crate) struct CompareArguments {
     /// The smallest change that counts: 3% or 0.03
     #[arg(long, value_name = "FRACTION", default_value = "3%", value_parser = threshold)]
     threshold: f64,
+    /// Show only figures that became better or worse
+    #[arg(long)]
+    only_changed: bool,
+    /// Print the comparison in this format [default: a table]
+    #[arg(long)]
+    format: Option<CompareFormat>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum CompareFormat {
+    /// The counts and a table for an issue or a pull request
+    Markdown,
+    /// All figures for other programs
+    Json,
 }
 
 /// A fraction from `3%` or `0.03`: not negative, less than 1000 %.
@@ -131,7 +145,8 @@ pub(crate) fn compare(arguments: &CompareArguments) -> ExitCode {
         Ok(folders) => folders,
         Err(message) => return refuse(message),
     };
-    let comparison = compare_folders(&folders[0], &folders[1], arguments.threshold);
+    let comparison =
+        compare_folders(&folders[0], &folders[1], arguments.threshold).only_changed(arguments.only_changed);
     if comparison.is_empty() {
         return refuse(format!(
             "{} and {} have no configuration in common that was run: nothing can be compared",
@@ -139,7 +154,11 @@ pub(crate) fn compare(arguments: &CompareArguments) -> ExitCode {
             arguments.new.display()
         ));
     }
-    let printed = print(&gclab_report::comparison(&comparison));
+    let printed = print(&match arguments.format {
+        None => gclab_report::comparison(&comparison),
+        Some(CompareFormat::Markdown) => gclab_report::comparison_markdown(&comparison),
+        Some(CompareFormat::Json) => gclab_report::comparison_json(&comparison),
+    });
     if comparison.regressed() {
         ExitCode::FAILURE
     } else {

@@ -65,7 +65,7 @@ A program with a `main` of its own can have flags by itself and forbid flags to 
             spec.form(),
             spec.kind.name(),
             spec.default,
-            spec.meaning,
+            spec.meaning.replace("<", "&lt;"),
             spec.ghc.unwrap_or("")
         );
     }

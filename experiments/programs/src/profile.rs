@@ -14,7 +14,8 @@ use jiff::Zoned;
 use gclab_core::World;
 use gclab_core::config::{Breakdown, Restrictions};
 use gclab_core::mutator::MutatorKind;
-use gclab_heap_traverse::profile::{HeapProfiler, HpWriter, Profile, retainer_table, while_sampling};
+use gclab_heap_traverse::profile::{HeapProfiler, Profile, retainer_table, while_sampling};
+use gclab_hp::{DATE_FORMAT, HpWriter};
 use gclab_stats::Statistics;
 
 use crate::request::{Request, RunProfile};
@@ -53,7 +54,8 @@ impl Profiling {
         let name = format!("{stem}.hp");
         let file = File::create(&name).map_err(|error| problem(&name, &error))?;
         let to: Box<dyn std::io::Write + Send> = Box::new(BufWriter::new(file));
-        let hp = HpWriter::new(to, &job(request), &Zoned::now()).map_err(|error| problem(&name, &error))?;
+        let date = Zoned::now().strftime(DATE_FORMAT).to_string();
+        let hp = HpWriter::new(to, &job(request), &date).map_err(|error| problem(&name, &error))?;
         Ok(HeapProfiler::new(flags, Some(hp)).map(|profiler| Profiling {
             profiler,
             interval: interval(flags.interval),
@@ -68,12 +70,22 @@ impl Profiling {
     }
 
     /// Runs a program in `world`, with a census every `-i` seconds.
-    pub fn run<M: MutatorKind, R>(&self, world: &World<M>, program: &mut dyn FnMut(&World<M>) -> R) -> R {
+    ///
+    /// # Errors
+    /// A message, if the system has no thread for the censuses. The program has not run then.
+    pub fn run<M: MutatorKind, R>(
+        &self,
+        world: &World<M>,
+        program: &mut dyn FnMut(&World<M>) -> R,
+    ) -> Result<R, String> {
         let mut result = None;
-        while_sampling(world, &self.profiler, self.interval, &mut || {
+        let sampled = while_sampling(world, &self.profiler, self.interval, &mut || {
             result = Some(program(world));
         });
-        result.expect("the program has run")
+        sampled.map_err(|error| {
+            format!("the thread that takes censuses of the heap profile cannot be started: {error}; -i0 needs none")
+        })?;
+        Ok(result.expect("the program has run"))
     }
 
     /// Finishes the files after the run.

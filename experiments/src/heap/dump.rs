@@ -23,7 +23,7 @@ use gclab_stats::Statistics;
 use gclab_programs::{Ended, Executor};
 use gclab_sweep::registry::Registry;
 
-use super::text::size;
+use super::words::size;
 use crate::common::{print, refuse};
 use crate::exec::{Checked, Work, checked};
 use crate::given::given;

@@ -1,9 +1,11 @@
 //! `gclab heap`: heaps in files, of other programs and of our own.
 
 mod analyse;
-mod analysis;
 mod dump;
+mod json;
+mod picture;
 mod text;
+mod words;
 
 use std::process::ExitCode;
 

@@ -11,6 +11,7 @@ mod memory;
 mod minheap;
 mod own;
 mod profile;
+mod profile_show;
 mod profiles;
 mod report;
 mod resume;

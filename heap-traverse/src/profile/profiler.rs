@@ -3,7 +3,6 @@
 use super::bands::Bands;
 use super::biography::Biography;
 use super::census::census;
-use super::hp::HpWriter;
 use super::reach::Reach;
 use super::retainers::{RetainerSet, Retainers};
 use super::roots::roots;
@@ -13,6 +12,7 @@ use gclab_core::config::{Breakdown, HeapProfile};
 use gclab_core::events::{Event, Listener, Look};
 use gclab_core::profile::LAST_ERA;
 use gclab_core::world::Stopped;
+use gclab_hp::HpWriter;
 use std::cmp::Ordering;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -165,7 +165,7 @@ fn a_runner_keeps_totals_only() {
     let mut dir = ResultsDir::open_totals(bench.open().path()).unwrap();
     let stats = gclab_results::RunStats {
         gcs: Some(1),
-        collections: vec![gclab_results::Pause::default()],
+        collections: vec![gclab_results::CollectionRecord::default()],
         ..serde_json::from_str("{}").unwrap()
     };
     let more = RunRecord {
