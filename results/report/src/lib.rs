@@ -51,4 +51,7 @@ mod tests;
 
 pub use analysis::checksums::{disagreements, profile_disagreements};
 pub use analysis::compare::{Comparison, compare};
-pub use render::{comparison, comparison_json, comparison_markdown, csv, html, markdown, profile_csv, terminal};
+pub use render::{
+    comparison, comparison_json, comparison_markdown, csv, html, markdown, profile_csv, profile_line, profile_page,
+    terminal,
+};

@@ -13,7 +13,7 @@ use crate::chart::{Chart, Point, Series, linear_ticks};
 use crate::format;
 use crate::metric::Unit;
 use crate::summary::{Group, Summary, Work};
-use gclab_results::{Axis, Pause};
+use gclab_results::{Axis, CollectionRecord};
 
 /// The most points of a line that are drawn. Of several points that share one, the point with the
 /// most memory in use is drawn.
@@ -56,7 +56,7 @@ pub(crate) fn timelines(summary: &Summary<'_>, work: &Work<'_>) -> (String, Vec<
 
 fn timeline(group: &Group<'_>) -> Option<Chart> {
     let run = group.ok().next()?;
-    let pauses: Vec<&Pause> = run
+    let pauses: Vec<&CollectionRecord> = run
         .stats
         .as_ref()?
         .collections
@@ -76,7 +76,7 @@ fn timeline(group: &Group<'_>) -> Option<Chart> {
         steps: true,
         ..Series::default()
     };
-    let majors: Vec<&Pause> = pauses.iter().copied().filter(|pause| pause.major).collect();
+    let majors: Vec<&CollectionRecord> = pauses.iter().copied().filter(|pause| pause.major).collect();
     let live = Series {
         style: 1,
         points: thinned(&majors)
@@ -106,11 +106,11 @@ fn timeline(group: &Group<'_>) -> Option<Chart> {
 }
 
 /// The end of a collection, in seconds since the start.
-fn seconds(pause: &Pause) -> f64 {
+fn seconds(pause: &CollectionRecord) -> f64 {
     (pause.start_ns + pause.elapsed_ns) as f64 * 1e-9
 }
 
-fn point(pause: &Pause, bytes: u64) -> Option<Point> {
+fn point(pause: &CollectionRecord, bytes: u64) -> Option<Point> {
     let y = Unit::Mebibytes.shown(bytes as f64);
     Some(Point {
         x: seconds(pause),
@@ -120,9 +120,9 @@ fn point(pause: &Pause, bytes: u64) -> Option<Point> {
 }
 
 /// At most [`POINTS`] of the pauses; the last one is among them.
-fn thinned<'p>(pauses: &[&'p Pause]) -> Vec<&'p Pause> {
+fn thinned<'p>(pauses: &[&'p CollectionRecord]) -> Vec<&'p CollectionRecord> {
     let bucket = pauses.len().div_ceil(POINTS).max(1);
-    let mut drawn: Vec<&Pause> = pauses
+    let mut drawn: Vec<&CollectionRecord> = pauses
         .chunks(bucket)
         .filter_map(|chunk| chunk.iter().copied().max_by_key(|pause| pause.in_use_bytes))
         .collect();

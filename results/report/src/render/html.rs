@@ -9,8 +9,8 @@ use crate::format::{ABSENT, median_then_range};
 use crate::sections::report;
 use gclab_results::ResultsDir;
 
-const STYLE: &str = include_str!("assets/page.css");
-const SCRIPT: &str = include_str!("assets/page.js");
+pub(super) const STYLE: &str = include_str!("assets/page.css");
+pub(super) const SCRIPT: &str = include_str!("assets/page.js");
 
 /// The most heap profiles that are drawn: each takes some twenty kilobytes.
 const MOST_PROFILES: usize = 60;
@@ -40,29 +40,29 @@ pub fn html(dirs: &[ResultsDir]) -> String {
 
 /// A page that grows at its end.
 #[derive(Default)]
-struct Page(String);
+pub(super) struct Page(pub(super) String);
 
 impl Page {
     /// Appends markup.
-    fn markup(&mut self, markup: &'static str) -> &mut Page {
+    pub(super) fn markup(&mut self, markup: &'static str) -> &mut Page {
         self.0.push_str(markup);
         self
     }
 
     /// Appends text, escaped.
-    fn text(&mut self, text: &str) -> &mut Page {
+    pub(super) fn text(&mut self, text: &str) -> &mut Page {
         self.0.push_str(&escape(text));
         self
     }
 
     /// Appends a chart or a swatch, which is SVG that escapes its own text.
-    fn svg(&mut self, svg: &str) -> &mut Page {
+    pub(super) fn svg(&mut self, svg: &str) -> &mut Page {
         self.0.push_str(svg);
         self
     }
 
     /// Appends text between two tags.
-    fn element(&mut self, open: &'static str, text: &str, close: &'static str) -> &mut Page {
+    pub(super) fn element(&mut self, open: &'static str, text: &str, close: &'static str) -> &mut Page {
         self.markup(open).text(text).markup(close)
     }
 

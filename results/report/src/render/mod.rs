@@ -6,6 +6,7 @@ mod csv_text;
 mod html;
 mod markdown;
 mod profile_csv;
+mod profile_page;
 mod terminal;
 mod text_table;
 
@@ -14,6 +15,7 @@ pub use csv::csv;
 pub use html::html;
 pub use markdown::markdown;
 pub use profile_csv::profile_csv;
+pub use profile_page::{profile_line, profile_page};
 pub use terminal::terminal;
 #[cfg(test)]
 pub(crate) use terminal::terminal_within;

@@ -86,6 +86,7 @@ impl Profiled<'_> {
             markers: marked
                 .map(|(census, name)| (census.seconds * scale, name.clone()))
                 .collect(),
+            alone: None,
         })
     }
 
