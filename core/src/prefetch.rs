@@ -76,16 +76,22 @@ impl<T: Copy, const N: usize> PrefetchRing<T, N> {
     /// Takes the oldest item: the one that has had the most time to come into the cache.
     #[inline(always)]
     pub fn pop_oldest(&mut self) -> Option<T> {
-        self.oldest = self.oldest.max(self.next.saturating_sub(N));
-        while self.oldest < self.next {
+        loop {
+            let behind = self.next.wrapping_sub(self.oldest);
+            if behind == 0 {
+                return None;
+            }
+            if behind > N {
+                // Pushes leave `oldest` behind.
+                self.oldest = self.next.wrapping_sub(N);
+            }
             let item = self.places[self.oldest % N].take();
-            self.oldest += 1;
+            self.oldest = self.oldest.wrapping_add(1);
             // Empty places come first only if the newest items were popped before.
             if item.is_some() {
                 return item;
             }
         }
-        None
     }
 
     /// Whether a push would return an item.

@@ -149,3 +149,30 @@ fn core_takes_atomics_and_locks_from_its_sync_module() {
     }
     assert!(report.is_empty(), "loom and shuttle cannot see these:\n{report}");
 }
+
+/// A manifest turns the unit tests or the documentation's tests of a library off to save their
+/// builds. It may do so only if there are none.
+#[test]
+fn no_test_is_turned_off() {
+    let unit = ["#[cfg(test)]", "#[cfg(all(test", "#[test]"];
+    let documentation = ["/// ```", "//! ```"];
+    let mut report = String::new();
+    for package in crates() {
+        let folder = root().join(&package.folder);
+        let manifest = read(&folder.join("Cargo.toml"));
+        let library = manifest.split("\n[").find(|section| section.starts_with("lib]"));
+        let sources = files_below(&folder.join("src"), ".rs");
+        for (switch, signs) in [("test = false", &unit[..]), ("doctest = false", &documentation)] {
+            let is_off = library.is_some_and(|section| section.lines().any(|line| line == switch));
+            for file in sources.iter().filter(|_| is_off) {
+                if read(file)
+                    .lines()
+                    .any(|line| signs.iter().any(|sign| line.trim_start().starts_with(sign)))
+                {
+                    writeln!(report, "{}: {switch}, but {} has some", package.folder, relative(file)).unwrap();
+                }
+            }
+        }
+    }
+    assert!(report.is_empty(), "tests that do not run:\n{report}");
+}

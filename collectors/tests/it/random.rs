@@ -6,6 +6,7 @@
 
 use gclab_collectors::All;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use std::thread;
 use std::time::Duration;
 
 /// Searches for failures under one collector: for a given time or through the bounded share, with
@@ -32,10 +33,19 @@ fn hunt(in_threads: bool) {
             .unwrap_or_else(|_| panic!("GCLAB_RANDOM_SECONDS={text} is not a number"))
     });
     let time = seconds.map(|all| Duration::from_secs(all) / names.len().max(1) as u32);
-    let failures: Vec<String> = names
-        .into_iter()
-        .filter_map(|name| All::with(name, Hunt(time, in_threads)).expect("listed").err())
-        .collect();
+    let search = |name| All::with(name, Hunt(time, in_threads)).expect("listed").err();
+    let failures: Vec<String> = if time.is_some() {
+        names.into_iter().filter_map(search).collect()
+    } else {
+        // The collectors side by side: this is the longest of the tests.
+        thread::scope(|s| {
+            let searches: Vec<_> = names.into_iter().map(|name| s.spawn(move || search(name))).collect();
+            let ended = searches
+                .into_iter()
+                .map(|search| search.join().expect("faults are returned"));
+            ended.flatten().collect()
+        })
+    };
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 

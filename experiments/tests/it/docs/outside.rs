@@ -1,6 +1,6 @@
 //! The tutorials' code: compiled in its place, run under the checker, and shown on the pages as it
-//! is. (`.ci/outside` builds it as crates of their own outside the workspace, with their own
-//! `main`.)
+//! is. (With their own `main` they are examples of this package, and `.ci/outside` checks them as
+//! crates outside the workspace.)
 
 #[path = "../../../../docs/examples/clockwork/src/clockwork.rs"]
 mod clockwork;
