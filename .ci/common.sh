@@ -11,6 +11,23 @@ run() {
     "$@"
 }
 
+# Runs the tests whose names contain one of some filters: the command, `--`, the filters, and options
+# of the tests. Fails if a filter matches no test: a test that was renamed would be left out without a
+# word.
+run_tests_named() {
+    local command=() names word
+    while [ "$1" != -- ]; do
+        command+=("$1")
+        shift
+    done
+    shift
+    names=$("${command[@]}" -- --list | sed -n 's/: test$//p')
+    for word; do
+        [[ $word == -* ]] || grep -qF -- "$word" <<< "$names" || fail "no test has '$word' in its name: ${command[*]}"
+    done
+    run "${command[@]}" -- "$@"
+}
+
 # Prints a message and ends the check as failed.
 fail() {
     printf '%s: %s\n' "$(basename "$0")" "$*" >&2

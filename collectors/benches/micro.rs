@@ -150,10 +150,10 @@ fn evacuation(c: &mut Criterion) {
         });
         enter(&mut |m| {
             m.frame(|m, [list]| {
-                let list = list.put_option::<Cell>(None);
+                let list = list.put_option::<Cell>(m, None);
                 for i in 0..LIVE {
-                    let cell = m.alloc(|m| Cell::new(i as u64, list.get(m)));
-                    list.set(Some(cell));
+                    let (m, cell) = m.alloc_with(|m| Cell::new(i as u64, list.get(m)));
+                    list.set(m, Some(cell));
                 }
                 measure(c, "evacuate a list of 24-byte cells", m);
             })

@@ -1,13 +1,14 @@
 //! Events: the announcements of a run, and the listeners that receive them.
 //!
-//! Statistics, `-S` rows, the sanity checker and the profilers are listeners; none is code inside a
-//! collector. A collection announces, in this order: [`Event::Start`], the [`Phase`]s it goes
-//! through, [`Event::End`] with its record and a view of the stopped heap. Between collections a
-//! program may announce [`Event::Marker`]s. Listeners are called on the thread that collects,
-//! between phases, never from within a loop over closures; the time that they take after `End` is
-//! not the collection's; statistics have it apart, by its purpose ([`Listener::look`]). The panic
-//! of a listener continues after the collection: in its middle the heap is not whole, and a program
-//! that catches the panic would go on with it.
+//! The sanity checker and the profilers are listeners; the world calls its recorder, which keeps
+//! statistics and prints the rows of `-S`. None of these is code inside a collector. A collection
+//! announces, in this order: [`Event::Start`], the [`Phase`]s it goes through, [`Event::End`] with
+//! its record and a view of the stopped heap. Between collections a program may announce
+//! [`Event::Marker`]s. Listeners are called on the thread that collects, between phases, never from
+//! within a loop over closures; the time that they take after `End` is not the collection's;
+//! statistics have it apart, by its purpose ([`Listener::look`]). The panic of a listener continues
+//! after the collection: in its middle the heap is not whole, and a program that catches the panic
+//! would go on with it.
 
 use crate::cause::Cause;
 use crate::clock::Clock;

@@ -102,6 +102,14 @@ impl<'a> Stopped<'a> {
         self.heap.side_words()
     }
 
+    /// A census of this stopped heap ends the era of a biographical profile, and another begins,
+    /// unless this era was the last ([`crate::profile::LAST_ERA`]).
+    pub fn end_era(&self) {
+        if let Some(side_words) = self.heap.side_words() {
+            side_words.next_era();
+        }
+    }
+
     /// The state of the block that `address` lies in.
     pub fn state(&self, address: Addr) -> BlockState {
         self.heap.states().of(address)
@@ -280,7 +288,9 @@ impl<'a> ClosureView<'a> {
         })
     }
 
-    /// The closures that it points to, in order; null pointers are left out.
+    /// The closures that it points to, in order; null pointers are left out. The slots are
+    /// believed, also those of a dead closure, for which the collector vouches
+    /// ([`crate::collector::Collector`]).
     #[inline(always)]
     pub fn children(self) -> Children<'a> {
         // SAFETY: as for `info`.

@@ -23,8 +23,8 @@ struct Link {
 }
 
 /// Builds a chain and adds up its numbers.
-#[derive(Default)]
-struct Rings;
+#[derive(Debug, Default)]
+pub struct Rings;
 
 impl Workload for Rings {
     const DESCRIPTION: WorkloadDescription = WorkloadDescription {
@@ -54,10 +54,10 @@ impl Workload for Rings {
         assert_ne!(links, 13, "unlucky");
         Ok(world.enter(|m| {
             m.frame(|m, [slot]| {
-                let chain = slot.put_option(None);
+                let chain = slot.put_option(m, None);
                 for number in 0..links {
-                    let link = m.alloc(|m| Link::new(chain.get(m), number));
-                    chain.set(Some(link));
+                    let (m, link) = m.alloc_with(|m| Link::new(chain.get(m), number));
+                    chain.set(m, Some(link));
                 }
                 let mut sum = 0;
                 let mut at = chain.get(m);

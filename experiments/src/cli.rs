@@ -1,22 +1,26 @@
-//! The command line: `gclab exec | run | minheap | report | compare | list | heap`.
+//! The command line: `gclab exec | run | minheap | report | compare | list | heap | profile |
+//! completions | man | help`.
 //!
 //! Flags between `+RTS` and `-RTS` may stand anywhere; they are cut out first, and clap sees the
 //! rest.
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
-use gclab_flags::{CommandLine, split};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+use gclab_flags::{CommandLine, FlagError, Flags, split};
 use gclab_programs::Executor;
+use gclab_results::shell_line;
 use gclab_sweep::registry::Registry;
 
 use crate::common::{EXIT_USAGE, refuse};
-use crate::{exec, heap, list, minheap, report, run};
+use crate::settings::{RtsOpts, Settings};
+use crate::{exec, heap, list, minheap, profile, report, run, run_arguments, shell};
 
 /// A laboratory for garbage collectors: one heap, many collectors, the same programs, honest
 /// numbers.
 #[derive(Debug, Parser)]
-#[command(name = "gclab", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "gclab", version, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -25,26 +29,44 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Exec(exec::Arguments),
-    Run(run::Arguments),
+    Run(run_arguments::Arguments),
     Minheap(minheap::Arguments),
     Report(report::ReportArguments),
     Compare(report::CompareArguments),
     List(list::Arguments),
     #[command(subcommand)]
     Heap(heap::Command),
+    #[command(subcommand)]
+    Profile(profile::Command),
+    Completions(shell::CompletionsArguments),
+    Man(shell::ManArguments),
+}
+
+/// The description of the whole command line.
+fn description() -> clap::Command {
+    Cli::command()
 }
 
 /// Runs the command that `words` name; the program's own name is not among them.
-pub(crate) fn command(words: impl IntoIterator<Item = String>, executor: &dyn Executor) -> ExitCode {
+pub(crate) fn command(
+    words: impl IntoIterator<Item = String>,
+    executor: &dyn Executor,
+    settings: &Settings,
+) -> ExitCode {
     let registry = &Registry::new(executor.collectors(), executor.workloads());
     let CommandLine { mut program, rts } = split(words);
     // `gclab +RTS --info`, as for a GHC program.
     if program.is_empty() && !rts.is_empty() {
         program.push("exec".into());
     }
-    let cli = match Cli::try_parse_from(std::iter::once("gclab".to_owned()).chain(program)) {
+    let cli = match Cli::try_parse_from(std::iter::once("gclab".to_owned()).chain(program.iter().cloned())) {
         Ok(cli) => cli,
         Err(error) => {
+            if error.kind() == ErrorKind::UnknownArgument
+                && let Some(message) = misplaced(&program, &rts)
+            {
+                return refuse(message);
+            }
             // If standard error is closed, there is no place for the message.
             let _ = error.print();
             return if error.use_stderr() {
@@ -64,13 +86,50 @@ pub(crate) fn command(words: impl IntoIterator<Item = String>, executor: &dyn Ex
              [sweep]",
         );
     }
+    if settings.rtsopts != RtsOpts::All && matches!(cli.command, Command::Minheap(_)) {
+        return refuse("minheap sets flags of its runs, which this program forbids");
+    }
     match cli.command {
-        Command::Exec(arguments) => exec::exec(&arguments, &rts, registry, executor),
-        Command::Run(arguments) => run::run(&arguments, registry),
-        Command::Minheap(arguments) => minheap::minheap(&arguments, &rts, registry),
+        Command::Exec(arguments) => exec::exec(&arguments, &rts, registry, executor, settings),
+        Command::Run(arguments) => run::run(&arguments, registry, settings),
+        Command::Minheap(arguments) => minheap::minheap(&arguments, &rts, registry, settings),
         Command::Report(arguments) => report::report(&arguments),
         Command::Compare(arguments) => report::compare(&arguments),
         Command::List(arguments) => list::list(&arguments, registry),
-        Command::Heap(command) => heap::heap(command, &rts, registry, executor),
+        Command::Heap(command) => heap::heap(command, &rts, registry, executor, settings),
+        Command::Profile(command) => profile::profile(&command),
+        Command::Completions(arguments) => shell::completions(&arguments, description()),
+        Command::Man(arguments) => shell::man(&arguments, description()),
     }
+}
+
+/// The message for flags that stand outside of `+RTS`, with the right command; `None` if no word is
+/// such a flag.
+fn misplaced(program: &[String], rts: &[String]) -> Option<String> {
+    let is_flag = |word: &&String| match Flags::parse_words(&[word]) {
+        Ok(_) | Err(FlagError::Conflict { .. }) => true,
+        Err(_) => false,
+    };
+    let (flags, others): (Vec<&String>, Vec<&String>) = program.iter().partition(is_flag);
+    if flags.is_empty() {
+        return None;
+    }
+    let takes_flags = match others.first().map(|word| word.as_str()) {
+        Some("exec" | "minheap") => true,
+        Some("heap") => others.get(1).is_some_and(|word| *word == "dump"),
+        _ => false,
+    };
+    if !takes_flags {
+        return Some(format!(
+            "{} is a flag, and flags are for `gclab exec`, `gclab minheap` and `gclab heap dump`; in an experiment file flags stand under [flags] and \
+             [sweep]",
+            flags[0]
+        ));
+    }
+    let mut right = vec!["gclab".to_owned()];
+    right.extend(others.into_iter().cloned());
+    right.push("+RTS".to_owned());
+    right.extend(flags.into_iter().cloned());
+    right.extend(rts.iter().cloned());
+    Some(format!("flags stand after +RTS: {}", shell_line(&right)))
 }

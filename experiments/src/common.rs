@@ -5,7 +5,6 @@
 
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use gclab_core::collector::Description;
@@ -13,10 +12,15 @@ use gclab_sweep::registry::{Registry, usage};
 use gclab_sweep::spec::SpecError;
 use gclab_sweep::suggest::suggest;
 use gclab_sweep::tell;
+use gclab_sweep::text::cut;
 use gclab_workloads::{Args, WorkloadDescription};
 
 /// Exit status for anything that is wrong with the request.
 pub(crate) const EXIT_USAGE: u8 = 2;
+
+/// The most characters of a message: a screen of 40 lines. A message may quote its input, which has
+/// any length.
+const SCREEN: usize = 4000;
 
 /// Exit status of a panic. A collector that damages the heap has crashed, even if the checker
 /// notices it first.
@@ -34,7 +38,7 @@ pub(crate) fn print(text: &str) -> ExitCode {
 
 /// Prints a message about the request; returns exit status 2.
 pub(crate) fn refuse(message: impl Display) -> ExitCode {
-    tell!("gclab: {message}");
+    tell!("gclab: {}", cut(&message.to_string(), SCREEN));
     ExitCode::from(EXIT_USAGE)
 }
 
@@ -47,22 +51,13 @@ pub(crate) fn refuse_file(error: &SpecError) -> ExitCode {
 
 /// Prints a message about work that could not be finished; returns exit status 1.
 pub(crate) fn fail(message: impl Display) -> ExitCode {
-    tell!("gclab: {message}");
+    tell!("gclab: {}", cut(&message.to_string(), SCREEN));
     ExitCode::FAILURE
 }
 
 /// The shell's exit status for a program that this signal ended.
 pub(crate) fn ended_by(signal: i32) -> ExitCode {
     ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX))
-}
-
-/// The path of this program, which starts itself for each run.
-///
-/// # Errors
-/// A message, if the system does not tell the path.
-pub(crate) fn this_program() -> Result<PathBuf, String> {
-    std::env::current_exe()
-        .map_err(|error| format!("cannot find the path of this program, which each run needs: {error}"))
 }
 
 /// The workload of this name.

@@ -12,21 +12,24 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
+use gclab_core::block::Shortage;
 use gclab_core::collector::Description;
 use gclab_core::config::{Compact, Config, FromGeneration};
 use gclab_core::heap::{EXIT_HEAP_EXHAUSTED, OutOfMemory};
-use gclab_flags::{ENVIRONMENT, Flags, help};
+use gclab_flags::{Flags, Given, help};
 use gclab_programs::{Done, Ended, Executor, Request};
 use gclab_results::{Configuration, PlannedRun, RunRecord, RunStats, Status};
-use gclab_stats::render;
+use gclab_stats::{StatsLevel, render};
 use gclab_sweep::record::{heap_profile, latency};
 use gclab_sweep::registry::Registry;
 use gclab_sweep::suggest::suggest;
-use gclab_sweep::tell;
+use gclab_sweep::{machine, tell};
 use gclab_workloads::{Args, WorkloadDescription};
 
 use crate::common::{self, EXIT_PANIC, fail, print, refuse};
 use crate::exhausted::exhausted;
+use crate::given::{given, notes};
+use crate::settings::Settings;
 
 /// Run one workload under one collector, in this process
 #[derive(Debug, ClapArgs)]
@@ -58,11 +61,18 @@ pub(crate) struct Work {
     collector: Option<String>,
 }
 
-pub(crate) fn exec(arguments: &Arguments, words: &[String], registry: &Registry, executor: &dyn Executor) -> ExitCode {
-    let flags = match Flags::parse(std::env::var(ENVIRONMENT).ok().as_deref(), words) {
-        Ok(flags) => flags,
-        Err(error) => return refuse(error),
+pub(crate) fn exec(
+    arguments: &Arguments,
+    words: &[String],
+    registry: &Registry,
+    executor: &dyn Executor,
+    settings: &Settings,
+) -> ExitCode {
+    let given = match given(words, settings) {
+        Ok(given) => given,
+        Err(message) => return refuse(message),
     };
+    let flags = given.flags();
     if flags.help {
         return print(&help());
     }
@@ -73,8 +83,8 @@ pub(crate) fn exec(arguments: &Arguments, words: &[String], registry: &Registry,
         ];
         return print(&render::info(&more));
     }
-    match checked(&arguments.work, &flags, registry) {
-        Ok(checked) => run(arguments, &checked, words, &flags.as_toml(), executor),
+    match checked(&arguments.work, &given, registry) {
+        Ok(checked) => run(arguments, &checked, words, executor, settings),
         Err(message) => refuse(message),
     }
 }
@@ -97,6 +107,16 @@ impl Checked {
         program
     }
 
+    /// The flags as they were given, by their names in experiment files. The number of generations
+    /// that the collector chose is not among them.
+    fn given(&self) -> BTreeMap<String, String> {
+        let mut given = self.flags.as_toml();
+        if !self.flags.given.contains("G") {
+            given.remove("G");
+        }
+        given
+    }
+
     pub(crate) fn request<'r>(&'r self, program: &'r [String], words: &'r [String]) -> Request<'r> {
         Request {
             workload: self.workload.name,
@@ -106,12 +126,20 @@ impl Checked {
             program,
             words,
             profile: None,
+            interruptible: !matches!(self.flags.stats.level, StatsLevel::None | StatsLevel::Collect),
         }
     }
 
-    /// Prints that the heap is exhausted, and the remedies.
-    pub(crate) fn tell_exhausted(&self, error: &OutOfMemory) {
-        tell!("{}", exhausted(error, &self.flags, self.collector));
+    /// Prints that the heap is exhausted, and the remedies, or the program's own message.
+    pub(crate) fn tell_exhausted(&self, error: &OutOfMemory, settings: &Settings) {
+        let hook = match error.cause {
+            Shortage::System(_) => settings.malloc_fail,
+            Shortage::Limit | Shortage::Reservation => settings.out_of_heap,
+        };
+        match hook {
+            Some(hook) => tell!("{}", hook(error)),
+            None => tell!("{}", exhausted(error, &self.flags, self.collector)),
+        }
     }
 
     /// Prints that the collector has damaged the heap; returns the exit status of a crash.
@@ -125,18 +153,26 @@ impl Checked {
 ///
 /// # Errors
 /// A message about the first thing that is wrong.
-pub(crate) fn checked(work: &Work, flags: &Flags, registry: &Registry) -> Result<Checked, String> {
+pub(crate) fn checked(work: &Work, given: &Given, registry: &Registry) -> Result<Checked, String> {
     let name = work.workload.as_deref().ok_or_else(|| {
         let names = suggest("", "workloads", &registry.workload_names());
         format!("exec: which workload? {names}")
     })?;
     let workload = common::workload(name, registry)?;
     let args = common::arguments(workload, &work.args)?;
-    let collector = match &work.collector {
-        Some(name) => common::collector(name, registry)?,
-        None => collector_by_flags(flags, registry)?,
+    let (collector, fitted) = match &work.collector {
+        Some(name) => {
+            let collector = common::collector(name, registry)?;
+            (collector, given.fit(collector, &registry.collectors))
+        }
+        None => {
+            let collector = collector_by_flags(given.flags(), registry)?;
+            let flags = registry.fit(collector, given.flags());
+            (collector, flags.map(|flags| (flags, Vec::new())))
+        }
     };
-    let flags = registry.fit(collector, flags).map_err(|error| error.to_string())?;
+    let (flags, overridden) = fitted.map_err(|error| error.to_string())?;
+    notes(&overridden);
     Ok(Checked {
         workload,
         args,
@@ -184,8 +220,8 @@ fn run(
     arguments: &Arguments,
     checked: &Checked,
     words: &[String],
-    given: &BTreeMap<String, String>,
     executor: &dyn Executor,
+    settings: &Settings,
 ) -> ExitCode {
     // The file is made before the run: a run that cannot be recorded need not start.
     let record = match arguments.record.as_ref().map(RecordFile::create).transpose() {
@@ -214,7 +250,7 @@ fn run(
     let (code, outcome, checksum, measured) = match ended {
         Ended::Checksum(checksum, measured) => (0, Status::Ok, Some(checksum.to_string()), measured),
         Ended::Exhausted(error) => {
-            checked.tell_exhausted(&error);
+            checked.tell_exhausted(&error, settings);
             (EXIT_HEAP_EXHAUSTED, Status::HeapExhausted, None, None)
         }
         Ended::Refused(problem) => return refuse(problem),
@@ -230,13 +266,14 @@ fn run(
             workload: name.to_owned(),
             args: arguments.work.args.clone(),
             collector: checked.collector.name.to_owned(),
-            flags: given.clone(),
+            flags: checked.given(),
         };
         let rts = (!words.is_empty()).then(|| "+RTS".to_owned());
         let command = program.into_iter().chain(rts).chain(words.iter().cloned()).collect();
         let line = RunRecord {
             outcome,
             checksum,
+            max_rss_bytes: machine::peak_resident(),
             latency: measured.as_ref().map(latency),
             stats: statistics.as_ref().map(RunStats::from),
             profile: profile.as_ref().map(|profile| heap_profile(&profile.profile)),

@@ -2,8 +2,9 @@
 //! and reports (`gclab_report`).
 //!
 //! Where things are: `cli` (the words of the command line, and the subcommand that they name), one
-//! module for each subcommand, `exhausted` and `verdict` (long messages), `common` (messages, exit
-//! statuses and look-ups that the subcommands share).
+//! module for each subcommand, `dry_run` and `run_arguments` (parts of `run`), `settings` and
+//! `given` (flags and their sources), `exhausted` and `verdict` (long messages), `common`
+//! (messages, exit statuses and look-ups that the subcommands share).
 
 #![forbid(unsafe_code)]
 
@@ -15,14 +16,22 @@ use gclab_workloads::WorkloadList;
 
 mod cli;
 mod common;
+mod dry_run;
 mod exec;
 mod exhausted;
+mod given;
 mod heap;
 mod list;
 mod minheap;
+mod profile;
 mod report;
 mod run;
+mod run_arguments;
+mod settings;
+mod shell;
 mod verdict;
+
+pub use settings::{Hook, RtsOpts, Settings};
 
 /// The `gclab` command with these collectors and workloads, for a program's `main`.
 ///
@@ -30,14 +39,20 @@ mod verdict;
 /// `gclab::main::<(MyCollector, gclab_collectors::All), gclab_workloads::All>()`. A sweep starts
 /// the same program again for each of its runs.
 pub fn main<Collectors: CollectorList, Workloads: WorkloadList>() -> ExitCode {
-    start(&Lists::<Collectors, Workloads>::NEW)
+    start::<Collectors, Workloads>(&Settings::default())
+}
+
+/// The same with settings: flags that the program has by itself, flags that it forbids, and
+/// messages of its own.
+pub fn start<Collectors: CollectorList, Workloads: WorkloadList>(settings: &Settings) -> ExitCode {
+    command(&Lists::<Collectors, Workloads>::NEW, settings)
 }
 
 /// The `gclab` command with the programs of `executor`. It reads the command line of this process.
-pub fn start(executor: &dyn Executor) -> ExitCode {
+pub fn command(executor: &dyn Executor, settings: &Settings) -> ExitCode {
     let words = std::env::args_os().skip(1).map(|word| word.into_string());
     match words.collect::<Result<Vec<_>, _>>() {
-        Ok(words) => cli::command(words, executor),
+        Ok(words) => cli::command(words, executor, settings),
         Err(word) => common::refuse(format!("{} is not UTF-8", word.display())),
     }
 }

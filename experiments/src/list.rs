@@ -3,15 +3,15 @@
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use gclab_flags::{FLAGS, honours};
+use gclab_flags::{FLAGS, FlagSpec, honours};
 use gclab_sweep::registry::{Registry, usage};
 use serde_json::{Value, json};
 
 /// List the collectors, workloads or flags of this program
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The things to list
-    what: What,
+    /// The things to list [default: the names of all]
+    what: Option<What>,
     /// Print an array of JSON objects with `name`
     #[arg(long)]
     json: bool,
@@ -25,11 +25,17 @@ enum What {
 }
 
 pub(crate) fn list(arguments: &Arguments, registry: &Registry) -> ExitCode {
-    let text = match (arguments.what, arguments.json) {
+    let Some(what) = arguments.what else {
+        if arguments.json {
+            return crate::common::refuse("list: --json of what? gclab list collectors --json, workloads or flags");
+        }
+        return crate::common::print(&all(registry));
+    };
+    let text = match (what, arguments.json) {
         (What::Collectors, true) => pretty(registry.collectors.iter().map(|collector| {
             json!({
                 "name": collector.name, "summary": collector.summary, "moves": collector.moves,
-                "parallel": collector.parallel, "honours": honours(collector).map(|flag| flag.name).collect::<Vec<_>>(), "generations": [collector.generations.0, collector.generations.1],
+                "parallel": collector.parallel, "honours": honours(collector).map(plain).collect::<Vec<_>>(), "generations": [collector.generations.0, collector.generations.1],
             })
         })),
         (What::Workloads, true) => pretty(registry.workloads.iter().map(|workload| {
@@ -43,7 +49,7 @@ pub(crate) fn list(arguments: &Arguments, registry: &Registry) -> ExitCode {
         })),
         (What::Flags, true) => pretty(FLAGS.iter().map(|flag| {
             json!({
-                "name": flag.name, "form": flag.form(), "key": flag.toml, "kind": flag.kind.name(), "default": flag.default,
+                "name": plain(flag), "form": flag.form(), "key": flag.toml, "kind": flag.kind.name(), "default": flag.default,
                 "range": flag.kind.range().map(|(least, most)| [least, most]), "meaning": flag.meaning, "differs_from_ghc": flag.ghc,
                 "collectors": registry.honouring(flag),
             })
@@ -63,6 +69,23 @@ pub(crate) fn list(arguments: &Arguments, registry: &Registry) -> ExitCode {
         })),
     };
     crate::common::print(&text)
+}
+
+/// A flag's name without dashes.
+fn plain(flag: &FlagSpec) -> &'static str {
+    flag.name.trim_start_matches('-')
+}
+
+/// All names, a line for each kind.
+fn all(registry: &Registry) -> String {
+    let flags: Vec<String> = FLAGS.iter().map(|flag| format!("-{}", flag.name)).collect();
+    let rows = [
+        ("collectors", registry.collector_names().join(" ")),
+        ("workloads", registry.workload_names().join(" ")),
+        ("flags", flags.join(" ")),
+    ];
+    let rows = rows.map(|(kind, names)| (kind.to_owned(), names));
+    columns(rows.into_iter()) + "\n`gclab list collectors`, `workloads` or `flags` tells more of each.\n"
 }
 
 fn pretty(objects: impl Iterator<Item = Value>) -> String {

@@ -1,7 +1,9 @@
 //! The `gclab` command, with the collectors and workloads of this workspace.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    gclab::start(&gclab_programs::Shipped)
+    gclab::command(&gclab_shipped::Shipped, &gclab::Settings::default())
 }

@@ -1,12 +1,13 @@
 //! `gclab minheap`: the least `-M` with which a workload completes, for one, several or all
 //! collectors. An interrupted search continues where it stopped.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
 use gclab_core::config::HeapHint;
-use gclab_flags::Flags;
+use gclab_flags::{ENVIRONMENT, Flags};
 use gclab_results::probe::reference;
 use gclab_results::{Configuration, Status, shell_line};
 use gclab_sweep::minheap::progress::{Progress, outcome};
@@ -18,12 +19,14 @@ use gclab_sweep::text::mebibytes;
 use gclab_sweep::{command_line, machine, tell};
 use serde_json::{Value, json};
 
-use crate::common::{self, ended_by, fail, fraction, print, refuse, this_program};
+use crate::common::{self, ended_by, fail, fraction, print, refuse};
+use crate::given::{notes, with_defaults};
+use crate::settings::Settings;
 
 /// Find the least -M with which a workload completes, by bisection; continues where it stopped
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Flags of the runs stand between +RTS and -RTS. Every probe is kept in results/minheap/ and never repeated."
+    after_help = "Flags of the runs stand between +RTS and -RTS, and in GCLABRTS. Every probe is kept in results/minheap/ and never repeated."
 )]
 pub(crate) struct Arguments {
     /// The workload; `gclab list workloads` shows them
@@ -83,14 +86,10 @@ const SOME_LIMIT: &str = "-M1t";
 /// The result of one collector.
 type Outcome = (Configuration, Result<Found, SearchError>);
 
-pub(crate) fn minheap(arguments: &Arguments, words: &[String], registry: &Registry) -> ExitCode {
-    let questions = match questions(arguments, words, registry) {
+pub(crate) fn minheap(arguments: &Arguments, words: &[String], registry: &Registry, settings: &Settings) -> ExitCode {
+    let questions = match questions(arguments, words, registry, settings) {
         Ok(questions) => questions,
         Err(message) => return refuse(message),
-    };
-    let program = match this_program() {
-        Ok(program) => program,
-        Err(message) => return fail(message),
     };
     let stop = match Stop::listen() {
         Ok(stop) => stop,
@@ -98,7 +97,7 @@ pub(crate) fn minheap(arguments: &Arguments, words: &[String], registry: &Regist
     };
     let tools = Tools {
         root: store::ROOT.into(),
-        program: &program,
+        program: Path::new(machine::THIS_PROGRAM),
         executable: machine::executable(),
         timeout: arguments.timeout,
         least_patience: LEAST_PATIENCE,
@@ -125,36 +124,54 @@ pub(crate) fn minheap(arguments: &Arguments, words: &[String], registry: &Regist
 }
 
 /// One question for each collector.
-fn questions(arguments: &Arguments, words: &[String], registry: &Registry) -> Result<Vec<Configuration>, String> {
+fn questions(
+    arguments: &Arguments,
+    words: &[String],
+    registry: &Registry,
+    settings: &Settings,
+) -> Result<Vec<Configuration>, String> {
     let workload = common::workload(&arguments.workload, registry)?;
     common::arguments(workload, &arguments.args)?;
-    // The runs will have an -M, and some flags need one.
-    let limited: Vec<String> = [SOME_LIMIT.to_owned()]
-        .into_iter()
-        .chain(words.iter().cloned())
-        .collect();
-    let mut flags = Flags::parse(None, &limited).map_err(|error| error.to_string())?;
-    let other_limit = flags
-        .to_words()
-        .iter()
-        .any(|word| word.starts_with("-M") && word != SOME_LIMIT);
-    if other_limit || matches!(flags.config.heap_hint, HeapHint::Size(_)) {
-        return Err("minheap chooses -M itself: leave out -M, and -H with a size".into());
-    }
-    flags.config.max_heap = None;
+    // The runs will have an -M, and some flags need one. Any other -M overrides this one.
+    let given = with_defaults(&format!("{} {SOME_LIMIT}", settings.with_rtsopts), words, settings)?;
+    let without_limit = |mut flags: Flags| -> Result<Flags, String> {
+        let other_limit = flags
+            .to_words()
+            .iter()
+            .any(|word| word.starts_with("-M") && word != SOME_LIMIT);
+        if other_limit || matches!(flags.config.heap_hint, HeapHint::Size(_)) {
+            return Err(format!(
+                "minheap chooses -M itself: leave out -M, and -H with a size, here and in {ENVIRONMENT} (--no-M and --no-H take them back)"
+            ));
+        }
+        flags.config.max_heap = None;
+        Ok(flags)
+    };
+    let flags = without_limit(given.flags().clone())?;
     let mut questions: Vec<Configuration> = Vec::new();
     let mut refusals = Vec::new();
     let all = registry.collector_names();
     let named: Vec<&str> = arguments.collectors.iter().map(String::as_str).collect();
     for name in if named.is_empty() { &all } else { &named } {
         let collector = common::collector(name, registry)?;
-        if let Err(error) = registry.fit(collector, &flags) {
-            if !named.is_empty() {
-                return Err(error.to_string());
+        let flags = if named.is_empty() {
+            match registry.fit(collector, &flags) {
+                Ok(_) => flags.clone(),
+                Err(error) => {
+                    refusals.push(error.to_string());
+                    continue;
+                }
             }
-            refusals.push(error.to_string());
-            continue;
-        }
+        } else {
+            let fitted = given.fit(collector, &registry.collectors);
+            let (mut fitted, overridden) = fitted.map_err(|error| error.to_string())?;
+            notes(&overridden);
+            // The collector's own number of generations is no flag.
+            if !fitted.given.contains("G") {
+                fitted.config.generations = flags.config.generations;
+            }
+            without_limit(fitted)?
+        };
         let question = Configuration {
             workload: workload.name.to_owned(),
             args: arguments.args.clone(),

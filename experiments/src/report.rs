@@ -9,6 +9,8 @@ use clap::{Args, ValueEnum};
 use gclab_report::compare as compare_folders;
 use gclab_results::ResultsDir;
 use gclab_results::parts::put_together;
+use gclab_sweep::find::find;
+use gclab_sweep::folder::strays;
 use gclab_sweep::tell;
 
 use crate::common::{fraction, print, refuse};
@@ -16,8 +18,9 @@ use crate::common::{fraction, print, refuse};
 /// Report on results folders
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
-    /// Folders that `gclab run` wrote; parts of one plan (`--shard`) are put together
-    #[arg(required = true, value_name = "DIR")]
+    /// Folders that `gclab run` wrote, or names of experiments: `quick` is the newest folder of
+    /// quick.toml under results/runs. Parts of one plan (`--shard`) are put together
+    #[arg(required = true, value_name = "DIR|NAME")]
     folders: Vec<PathBuf>,
     /// Print the report in this format [default: a table, and report.html is written anew]
     #[arg(long)]
@@ -37,17 +40,19 @@ enum Format {
 }
 
 pub(crate) fn report(arguments: &ReportArguments) -> ExitCode {
-    let folders = match open(&arguments.folders) {
-        Ok(folders) => put_together(folders),
+    let opened = match open(&arguments.folders) {
+        Ok(folders) => folders,
         Err(message) => return refuse(message),
     };
+    let first = opened[0].path().to_owned();
+    let folders = put_together(opened);
     match arguments.format {
         Some(Format::Markdown) => print(&gclab_report::markdown(&folders)),
         Some(Format::Csv) => print(&gclab_report::csv(&folders)),
         Some(Format::ProfileCsv) => print(&gclab_report::profile_csv(&folders)),
         format => {
             let page = gclab_report::html(&folders);
-            let written = write_page(&page, &arguments.folders[0]);
+            let written = write_page(&page, &first);
             // A page of markup is for a file or a pipe, not for a terminal.
             let piped = format == Some(Format::Html) && !std::io::stdout().is_terminal();
             let printed = if piped {
@@ -71,9 +76,17 @@ pub(crate) fn report(arguments: &ReportArguments) -> ExitCode {
     }
 }
 
+/// Opens folders by their paths or names, and prints a note on lines that are of no planned run.
 fn open(folders: &[PathBuf]) -> Result<Vec<ResultsDir>, String> {
-    let opened = folders.iter().map(ResultsDir::open);
-    opened.collect::<Result<_, _>>().map_err(|error| error.to_string())
+    let mut opened = Vec::new();
+    for name in folders {
+        let results = ResultsDir::open(find(name)?).map_err(|error| error.to_string())?;
+        if let Some(note) = strays(&results) {
+            tell!("gclab: note: {note}");
+        }
+        opened.push(results);
+    }
+    Ok(opened)
 }
 
 /// Writes `report.html` of one folder.
@@ -97,13 +110,27 @@ fn write_page(page: &str, folder: &Path) -> Result<PathBuf, String> {
 /// Compare two results folders: exit 0 without a regression, 1 with one, 2 on wrong usage
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// The folder to compare with
+    /// The folder to compare with, or the name of its experiment: then the newest one
     base: PathBuf,
-    /// The folder that may have become worse
+    /// The folder that may have become worse, or the name of its experiment
     new: PathBuf,
     /// The smallest change that counts: 3% or 0.03
     #[arg(long, value_name = "FRACTION", default_value = "3%", value_parser = threshold)]
     threshold: f64,
+    /// Show only figures that became better or worse
+    #[arg(long)]
+    only_changed: bool,
+    /// Print the comparison in this format [default: a table]
+    #[arg(long)]
+    format: Option<CompareFormat>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum CompareFormat {
+    /// The counts and a table for an issue or a pull request
+    Markdown,
+    /// All figures for other programs
+    Json,
 }
 
 /// A fraction from `3%` or `0.03`: not negative, less than 1000 %.
@@ -118,7 +145,8 @@ pub(crate) fn compare(arguments: &CompareArguments) -> ExitCode {
         Ok(folders) => folders,
         Err(message) => return refuse(message),
     };
-    let comparison = compare_folders(&folders[0], &folders[1], arguments.threshold);
+    let comparison =
+        compare_folders(&folders[0], &folders[1], arguments.threshold).only_changed(arguments.only_changed);
     if comparison.is_empty() {
         return refuse(format!(
             "{} and {} have no configuration in common that was run: nothing can be compared",
@@ -126,7 +154,11 @@ pub(crate) fn compare(arguments: &CompareArguments) -> ExitCode {
             arguments.new.display()
         ));
     }
-    let printed = print(&gclab_report::comparison(&comparison));
+    let printed = print(&match arguments.format {
+        None => gclab_report::comparison(&comparison),
+        Some(CompareFormat::Markdown) => gclab_report::comparison_markdown(&comparison),
+        Some(CompareFormat::Json) => gclab_report::comparison_json(&comparison),
+    });
     if comparison.regressed() {
         ExitCode::FAILURE
     } else {

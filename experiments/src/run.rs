@@ -1,66 +1,56 @@
 //! `gclab run`: a sweep, from an experiment file to a table and a report. An interrupted sweep
 //! continues where it stopped.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use clap::Args;
-use gclab_results::{Manifest, Minimum, ResultsDir, shell_line};
-use gclab_sweep::command_line::shown;
+use gclab_flags::ENVIRONMENT;
+use gclab_results::{Minimum, ResultsDir, shell_line};
 use gclab_sweep::experiment::Experiment;
 use gclab_sweep::folder::{self, Folder};
-use gclab_sweep::minheap::{self, SearchError, Tools, reference, store};
-use gclab_sweep::plan::{ORDER, Shard};
+use gclab_sweep::minheap::{self, SearchError, reference};
 use gclab_sweep::registry::Registry;
-use gclab_sweep::runner::progress::Estimator;
 use gclab_sweep::runner::stop::Stop;
 use gclab_sweep::runner::{Sweep, SweepEnd, sweep};
-use gclab_sweep::text::{counted, duration};
+use gclab_sweep::text::counted;
 use gclab_sweep::{machine, spec, tell};
 
-use crate::common::{EXIT_USAGE, ended_by, fail, print, refuse, refuse_file, this_program};
+use crate::common::{ended_by, fail, print, refuse, refuse_file};
+use crate::dry_run::dry_run;
 use crate::report::write_html;
+use crate::run_arguments::{Arguments, command, no_runs, tools, words};
+use crate::settings::{RtsOpts, Settings};
 use crate::verdict::faults;
 
-/// Do the runs of an experiment file, or those that are still missing, and report
-#[derive(Debug, Args)]
-pub(crate) struct Arguments {
-    /// The experiment file
-    experiment: PathBuf,
-    /// Folder for the results [default: the newest one under results/runs with the same plan, or a
-    /// new one]
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Begin a new folder even if there is one with the same plan
-    #[arg(long)]
-    fresh: bool,
-    /// Print the plan and an estimate of its time; run nothing
-    #[arg(long)]
-    dry_run: bool,
-    /// Do part I of N (1/4, 2/4, ...); `gclab report` puts the parts' folders together
-    #[arg(long, value_name = "I/N", default_value = "1/1", hide_default_value = true)]
-    shard: Shard,
-}
-
-pub(crate) fn run(arguments: &Arguments, registry: &Registry) -> ExitCode {
-    let experiment = match spec::load(&arguments.experiment, registry) {
+pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Settings) -> ExitCode {
+    let experiment = match spec::load(&arguments.experiment, arguments.repeat, registry) {
         Ok(experiment) => experiment,
         Err(error) => return refuse_file(&error),
     };
-    if arguments.dry_run {
-        return dry_run(&experiment, arguments);
+    let sets_flags = !experiment.flags.is_empty() || !experiment.sweeps.is_empty();
+    let asks_for_flags = sets_flags || !experiment.heap.is_empty() || !experiment.profiles.is_empty();
+    if settings.rtsopts != RtsOpts::All && asks_for_flags {
+        return refuse(format!(
+            "{}: it sets flags of its runs, which this program forbids",
+            arguments.experiment.display()
+        ));
+    }
+    if std::env::var_os(ENVIRONMENT).is_some() {
+        tell!("gclab: note: {ENVIRONMENT} is set, but the flags of a sweep come from its file alone");
+    }
+    for reason in &experiment.left_out {
+        tell!("gclab: note: left out of `collectors`: {reason}");
+    }
+    if let Some(what) = arguments.dry_run {
+        return dry_run(&experiment, arguments, what);
     }
     // From here on Ctrl-C is a request to stop, so that no record is lost half-written.
     let stop = match Stop::listen() {
         Ok(stop) => stop,
         Err(error) => return refuse(format!("cannot listen for signals: {error}")),
     };
-    let program = match this_program() {
-        Ok(program) => program,
-        Err(message) => return fail(message),
-    };
-    let minima = match minima(&experiment, &program, &stop) {
+    let program = Path::new(machine::THIS_PROGRAM);
+    let minima = match minima(&experiment, program, &stop) {
         Ok(minima) => minima,
         Err(SearchError::Stopped(signal)) => {
             tell!(
@@ -79,33 +69,8 @@ pub(crate) fn run(arguments: &Arguments, registry: &Registry) -> ExitCode {
         return no_runs(&experiment, arguments);
     }
     match folder::choose(manifest, arguments.shard, arguments.out.as_deref(), arguments.fresh) {
-        Ok(folder) => go(folder, &experiment, arguments, &program, &stop),
+        Ok(folder) => go(folder, &experiment, arguments, program, &stop),
         Err(error) => refuse(error),
-    }
-}
-
-fn no_runs(experiment: &Experiment, arguments: &Arguments) -> ExitCode {
-    refuse(format!(
-        "shard {} has no runs: the plan has only {} groups of block and workload",
-        arguments.shard,
-        experiment.repeat as usize * experiment.workloads.len()
-            + experiment.profiles.iter().filter(|own| !own.is_empty()).count()
-    ))
-}
-
-/// The settings of the search for least heaps. Its tolerance keeps 1.5 times the least heap apart
-/// from 1.4 times.
-fn tools<'t>(experiment: &Experiment, program: &'t Path, stop: &'t Stop) -> Tools<'t> {
-    Tools {
-        root: store::ROOT.into(),
-        program,
-        executable: machine::executable(),
-        timeout: experiment.timeout,
-        least_patience: minheap::LEAST_PATIENCE,
-        tolerance: minheap::TOLERANCE,
-        runs: minheap::RUNS,
-        fresh: false,
-        stop,
     }
 }
 
@@ -127,29 +92,6 @@ fn minima(experiment: &Experiment, program: &Path, stop: &Stop) -> Result<Vec<Mi
     let minima = reference::find_all(&questions, &tools, &mut progress);
     progress.end();
     minima
-}
-
-/// The command that continues the experiment: this one without `--fresh`.
-fn words(arguments: &Arguments) -> Vec<String> {
-    let mut words = vec![
-        "gclab".to_owned(),
-        "run".to_owned(),
-        arguments.experiment.display().to_string(),
-    ];
-    if let Some(out) = &arguments.out {
-        words.extend(["--out".to_owned(), out.display().to_string()]);
-    }
-    if !arguments.shard.is_all() {
-        words.extend(["--shard".to_owned(), arguments.shard.to_string()]);
-    }
-    words
-}
-
-/// The command that repeats the experiment.
-fn command(arguments: &Arguments) -> Vec<String> {
-    let mut words = words(arguments);
-    words.push("--fresh".to_owned());
-    words
 }
 
 fn go(mut folder: Folder, experiment: &Experiment, arguments: &Arguments, program: &Path, stop: &Stop) -> ExitCode {
@@ -178,7 +120,16 @@ fn go(mut folder: Folder, experiment: &Experiment, arguments: &Arguments, progra
             Err(error) => return fail(format!("{error}\n{}", to_continue(&folder.results, arguments))),
         }
     }
-    finish(&folder.results, &path)
+    // The runner has the totals only. A report has everything that is on disk.
+    match ResultsDir::open(&path) {
+        Ok(results) if results.done() == all => finish(&results, &path),
+        Ok(results) => fail(format!(
+            "{}: lines were removed while the sweep ran: {}",
+            results.runs_file().display(),
+            to_continue(&results, arguments)
+        )),
+        Err(error) => fail(error),
+    }
 }
 
 /// Prints the table and the faults, and writes the report.
@@ -204,92 +155,12 @@ fn stopped(signal: i32, results: &ResultsDir, arguments: &Arguments) -> ExitCode
     ended_by(signal)
 }
 
+/// The state of the folder on disk, and the command that continues.
 fn to_continue(results: &ResultsDir, arguments: &Arguments) -> String {
+    let done = ResultsDir::open_totals(results.path()).map_or(0, |found| found.done());
     format!(
-        "{} of {} runs are done and kept. To continue:\n  {}",
-        results.done(),
+        "{done} of {} runs are done and kept. To continue:\n  {}",
         results.manifest().plan.len(),
         shell_line(&words(arguments))
     )
-}
-
-/// Prints the plan, with the minima that earlier searches found.
-fn dry_run(experiment: &Experiment, arguments: &Arguments) -> ExitCode {
-    let minima = match known_minima(experiment) {
-        Ok(minima) => minima,
-        Err(error) => return refuse(error),
-    };
-    let unknown = !experiment.heap.is_empty() && minima.is_empty();
-    let manifest = folder::manifest(experiment, minima, arguments.shard, command(arguments));
-    if manifest.plan.is_empty() {
-        return no_runs(experiment, arguments);
-    }
-    print_plan(experiment, &manifest, unknown)
-}
-
-fn known_minima(experiment: &Experiment) -> std::io::Result<Vec<Minimum>> {
-    if experiment.heap.is_empty() {
-        return Ok(Vec::new());
-    }
-    let stop = Stop::listen()?;
-    let tools = tools(experiment, Path::new(""), &stop);
-    Ok(reference::all_known(&reference::questions(experiment), &tools).unwrap_or_default())
-}
-
-fn print_plan(experiment: &Experiment, manifest: &Manifest, unknown: bool) -> ExitCode {
-    let mut text = String::new();
-    for run in &manifest.plan {
-        let multiple = run.heap_multiple.map(|multiple| format!("heap = {multiple}"));
-        let profile = run.profile_flags.as_ref().map(|_| "profile".to_owned());
-        let notes: Vec<String> = multiple.into_iter().chain(profile).collect();
-        let notes = if notes.is_empty() {
-            String::new()
-        } else {
-            format!("  # {}", notes.join(", "))
-        };
-        match shown(run) {
-            Ok(words) => text.push_str(&format!("{}{notes}\n", shell_line(&words))),
-            // Not reached: the file was checked.
-            Err(error) => return refuse(error),
-        }
-    }
-    let mut estimator = Estimator::default();
-    folder::earlier_runs(&manifest.plan)
-        .iter()
-        .for_each(|run| estimator.learn(run));
-    let runs = manifest.plan.len();
-    let estimate = match estimator.estimate(&manifest.plan) {
-        Some(time) => format!("about {} by earlier runs", duration(time)),
-        None => "no earlier runs to estimate by".to_owned(),
-    };
-    let most = experiment
-        .timeout
-        .checked_mul(u32::try_from(runs).unwrap_or(u32::MAX))
-        .unwrap_or(Duration::MAX);
-    let printed = print(&text);
-    let profiled = manifest.plan.iter().filter(|run| run.profile_flags.is_some()).count();
-    let and_profiles = if profiled == 0 {
-        String::new()
-    } else {
-        format!(", and {}", counted(profiled, "heap profile"))
-    };
-    tell!(
-        "{} in {} ({}){and_profiles}: {estimate}; at most {} by the time limit of {}",
-        counted(runs - profiled, "run"),
-        counted(experiment.repeat as usize, "block"),
-        ORDER,
-        duration(most),
-        duration(experiment.timeout)
-    );
-    if unknown {
-        tell!(
-            "before them a search finds the least heap of each of {}; -M is then its multiple",
-            counted(reference::questions(experiment).len(), "configuration")
-        );
-    }
-    if printed == ExitCode::from(EXIT_USAGE) {
-        ExitCode::FAILURE
-    } else {
-        printed
-    }
 }

@@ -27,7 +27,7 @@ pub(crate) fn faults(results: &ResultsDir) -> Vec<String> {
             .filter(|run| run.outcome.kind() == kind && !is_result(run))
             .collect();
         if let Some(first) = failed.first() {
-            faults.push(message(kind, failed.len(), results.done(), first));
+            faults.push(message(kind, failed.len(), results.all_runs().count(), first));
         }
     }
     faults

@@ -243,9 +243,9 @@ fn dominators(name: &str, graph: &Graph) {
     // Resets the peak.
     let forgot = std::fs::write("/proc/self/clear_refs", "5").is_ok();
     let start = Instant::now();
-    let dominators = Dominators::of(graph);
+    let dominators = Dominators::of(graph).expect("memory");
     let peak = status("VmHWM:").zip(before).filter(|_| forgot);
-    let retained = dominators.retained(|_| 1);
+    let retained = dominators.retained(|_| 1).expect("memory");
     assert!(retained[0] as usize == dominators.reached().len());
     let seconds = start.elapsed().as_secs_f64();
     let peak = peak.map_or("unknown".to_owned(), |(peak, before)| {

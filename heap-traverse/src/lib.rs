@@ -8,17 +8,18 @@
 //!
 //! The [`graph`] of a heap is its shape as numbers. It is made from a live heap, or from a file
 //! that another program's heap was written to. [`Dominators`] tell how much memory each object of a
-//! graph holds.
+//! graph holds. An [`analysis`] of a file adds which classes do.
 
 #![forbid(unsafe_code)]
 
 mod addr_set;
+pub mod analysis;
 pub mod check;
 mod closure_map;
 mod dominators;
 mod fetch;
 pub mod graph;
-pub mod picture;
+mod memory;
 pub mod profile;
 mod rows;
 mod traverse;
@@ -27,5 +28,6 @@ mod walk;
 pub use addr_set::AddrSet;
 pub use check::Checker;
 pub use dominators::Dominators;
+pub use memory::OutOfMemory;
 pub use rows::Rows;
 pub use traverse::{Client, Lineage, Order, Traversal, Visit};

@@ -7,6 +7,7 @@
 //! **Memory**: 4 bytes for each row and 4 for each target.
 
 use crate::fetch::fetch;
+use crate::memory::{OutOfMemory, with_capacity};
 
 /// How many pairs ahead memory is fetched when rows are filled: about the time of a memory access.
 const AHEAD: usize = 32;
@@ -30,11 +31,11 @@ impl Rows {
     }
 
     /// No rows yet, with room for `rows` rows and `targets` targets.
-    pub(crate) fn with_capacity(rows: u32, targets: u32) -> Self {
-        let mut starts = Vec::with_capacity(rows as usize + 1);
+    pub(crate) fn with_capacity(rows: u32, targets: u32) -> Result<Self, OutOfMemory> {
+        let mut starts = with_capacity(rows as usize + 1)?;
         starts.push(0);
-        let targets = Vec::with_capacity(targets as usize);
-        Rows { starts, targets }
+        let targets = with_capacity(targets as usize)?;
+        Ok(Rows { starts, targets })
     }
 
     /// Appends a row. Returns false, and appends no row, if it would need numbers of `limit` or
@@ -131,7 +132,7 @@ mod tests {
             rows.fill(11, pairs.len(), |at| {
                 Some(pairs[at]).filter(|(_, target)| target % skipped != 0)
             });
-            let mut expected = Rows::with_capacity(0, 0);
+            let mut expected = Rows::with_capacity(0, 0).unwrap();
             for row in 0..11 {
                 let targets = pairs.iter().filter(|(of, target)| *of == row && target % skipped != 0);
                 assert!(expected.push(targets.map(|(_, target)| *target), u32::MAX));

@@ -41,6 +41,8 @@ pub struct ResultsDir {
     unterminated: bool,
     /// Whether there are bytes after these that the next append must cut off.
     leftover: bool,
+    /// Whether runs are kept without their single collections and censuses.
+    totals_only: bool,
 }
 
 /// A last line of `runs.jsonl` that was not written completely.
@@ -131,7 +133,20 @@ impl ResultsDir {
     /// Fails if there is no plan, if a line other than a torn last one is not a record, if two
     /// different records have the same id, or if a newer gclab wrote the folder.
     pub fn open(path: impl Into<PathBuf>) -> Result<ResultsDir, ResultsError> {
-        let path = path.into();
+        ResultsDir::load(path.into(), false)
+    }
+
+    /// Opens a folder to append to it. The runs in memory have their totals, but neither their
+    /// single collections nor the censuses of their profiles: so the memory of a process that
+    /// appends stays small. [`ResultsDir::open`] reads all figures.
+    ///
+    /// # Errors
+    /// As [`ResultsDir::open`].
+    pub fn open_totals(path: impl Into<PathBuf>) -> Result<ResultsDir, ResultsError> {
+        ResultsDir::load(path.into(), true)
+    }
+
+    fn load(path: PathBuf, totals_only: bool) -> Result<ResultsDir, ResultsError> {
         let plan = path.join(PLAN_FILE);
         let text = match fs::read_to_string(&plan) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
@@ -141,6 +156,7 @@ impl ResultsDir {
         };
         let manifest = parse::<Manifest>(&text, &plan, 1)?;
         let mut dir = ResultsDir::without_runs(path, manifest);
+        dir.totals_only = totals_only;
         dir.load_runs()?;
         let all = std::mem::take(&mut dir.runs);
         all.into_iter().for_each(|run| dir.put(run));
@@ -159,6 +175,7 @@ impl ResultsDir {
             good_bytes: 0,
             unterminated: false,
             leftover: false,
+            totals_only: false,
         }
     }
 
@@ -169,7 +186,20 @@ impl ResultsDir {
         dir
     }
 
+    /// The part of a run that this folder keeps in memory.
+    fn kept(&self, mut run: RunRecord) -> RunRecord {
+        if self.totals_only {
+            if let Some(stats) = &mut run.stats {
+                stats.collections = Vec::new();
+            }
+            run.profile = None;
+        }
+        run
+    }
+
     fn put(&mut self, run: RunRecord) {
+        let run = self.kept(run);
+        self.done.insert(run.id.clone());
         let of_its_kind = if run.is_profiled() {
             &mut self.profiled
         } else {
@@ -191,13 +221,13 @@ impl ResultsDir {
             let whole = line.ends_with(b"\n");
             let parsed = std::str::from_utf8(line.trim_ascii_end())
                 .map_err(|e| malformed(&file, number, format!("not UTF-8 text: {e}")))
-                .and_then(|text| parse::<RunRecord>(text, &file, number));
+                .and_then(|text| parse::<RunRecord>(text, &file, number))
+                .map(|run| self.kept(run));
             match parsed {
                 _ if line.trim_ascii().is_empty() && whole => {}
                 Ok(run) => match line_of.get(&run.id) {
                     None => {
                         line_of.insert(run.id.clone(), (number, self.runs.len()));
-                        self.done.insert(run.id.clone());
                         self.runs.push(run);
                     }
                     // The line was copied, as when folders of several machines are joined.
@@ -226,10 +256,12 @@ impl ResultsDir {
     /// Appends a run; the line is on disk when this returns. Cuts off a torn last line first.
     ///
     /// # Errors
-    /// Fails if `runs.jsonl` cannot be written. No earlier run is lost, and the next append cuts
-    /// off the part of the line that was written.
+    /// Fails if `runs.jsonl` cannot be written, or if it or the plan was deleted meanwhile. No
+    /// earlier run is lost, and the next append cuts off the part of the line that was written.
     pub fn append_run(&mut self, run: &RunRecord) -> Result<(), ResultsError> {
         let path = self.runs_file();
+        let plan = self.path.join(PLAN_FILE);
+        fs::metadata(&plan).map_err(|e| io_error("find", &plan, e))?;
         let mut line = Vec::with_capacity(4096);
         if self.unterminated {
             line.push(b'\n');
@@ -238,7 +270,8 @@ impl ResultsDir {
         line.push(b'\n');
         // The line is one write in append mode, so that two processes do not mix their lines.
         let append = |good_bytes: u64, leftover: bool| -> io::Result<()> {
-            let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
+            // A file that is gone is not made anew: the earlier runs would be missing in it.
+            let mut file = OpenOptions::new().create(good_bytes == 0).append(true).open(&path)?;
             if leftover {
                 file.set_len(good_bytes)?;
             }
@@ -252,7 +285,6 @@ impl ResultsDir {
         self.good_bytes += line.len() as u64;
         self.unterminated = false;
         self.torn = None;
-        self.done.insert(run.id.clone());
         self.put(run.clone());
         Ok(())
     }
@@ -284,9 +316,16 @@ impl ResultsDir {
         self.runs.iter().chain(&self.profiled)
     }
 
-    /// The number of runs that are done, of both kinds and with any outcome.
+    /// The number of planned runs that are done, of both kinds and with any outcome.
     pub fn done(&self) -> usize {
-        self.runs.len() + self.profiled.len()
+        self.manifest.plan.iter().filter(|run| self.is_done(&run.id)).count()
+    }
+
+    /// The ids of runs that no run of the plan has: lines of another part, or of another plan.
+    pub fn strays(&self) -> Vec<&str> {
+        let planned: HashSet<&str> = self.manifest.plan.iter().map(|run| run.id.as_str()).collect();
+        let ids = self.all_runs().map(|run| run.id.as_str());
+        ids.filter(|id| !planned.contains(id)).collect()
     }
 
     /// The path of a heap profile: a file in [`PROFILES`] named by the run's id, with the ending

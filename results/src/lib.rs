@@ -48,5 +48,5 @@ pub use probe::{Minimum, Probe};
 pub use profile::{Census, HeapProfile};
 pub use record::{RunRecord, SCHEMA, Status};
 pub use shell::shell_line;
-pub use stats::{GcThread, Generation, Pause, Pauses, RunPhase, RunPhases, RunStats};
+pub use stats::{CollectionRecord, GcThread, Generation, Pauses, RunPhase, RunPhases, RunStats};
 pub use time::rfc3339;

@@ -86,7 +86,8 @@ documented! {
         pub user_seconds: Option<f64>,
         /// System CPU time of the process according to the operating system, in seconds.
         pub system_seconds: Option<f64>,
-        /// Largest resident set of the process according to the operating system, in bytes.
+        /// Largest resident set of the process, which it asks the system for when it ends
+        /// (`VmHWM`), in bytes.
         pub max_rss_bytes: Option<u64>,
         /// Latency of requests; absent for workloads that answer none.
         pub latency: Option<Latency>,

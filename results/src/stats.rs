@@ -1,5 +1,5 @@
-//! The figures of a run in its record: totals ([`RunStats`]) and all collections ([`Pause`]). They
-//! are made from the data of [`gclab_stats`].
+//! The figures of a run in its record: totals ([`RunStats`]) and all collections
+//! ([`CollectionRecord`]). They are made from the data of [`gclab_stats`].
 //!
 //! The figures of a collection are the rows of [`gclab_stats::collection_figures!`]. The figures of
 //! a run are the fields here: each has its documentation, its type, and its value in terms of
@@ -96,12 +96,12 @@ documented! {
         pub work_balance: Option<f64> => Some(stats.work_balance()).filter(|_| stats.par_copied > 0),
         /// Work balance as GHC 7.4 to 8.2 printed it, for comparison with old logs.
         pub old_work_balance: Option<f64> => Some(stats.old_work_balance()).filter(|_| stats.par_copied > 0),
-        /// Elapsed time of the pauses of parallel collections.
+        /// Elapsed time of parallel collections.
         pub par_elapsed_seconds: Option<f64> => in_parallel(stats, stats.sharings.elapsed_ns).and_then(seconds),
-        /// The part of these pauses in which several threads could work; the rest was sequential.
+        /// The part of it in which several threads could work; the rest was sequential.
         pub par_shared_seconds: Option<f64> => in_parallel(stats, stats.sharings.parallel_ns).and_then(seconds),
-        /// Time until all mutators had stopped, over all collections. It is mutator time and in no
-        /// pause of `gc_elapsed_seconds`.
+        /// Time until all mutators had stopped, over all collections. It is mutator time, and no
+        /// part of `gc_elapsed_seconds`.
         pub sync_elapsed_seconds: Option<f64> => seconds(stats.sync_ns),
         /// Longest time until all mutators had stopped.
         pub max_sync_seconds: Option<f64> => seconds(stats.max_sync_ns),
@@ -114,7 +114,7 @@ documented! {
         pub generations: Vec<Generation> = default => (0..stats.generations.len()).map(|number| (stats, number).into()).collect(),
         /// All collections, in order of time. Empty if they would take more than 4 MiB of memory,
         /// as some ten thousand do.
-        pub collections: Vec<Pause> = default => stats.collections.iter().map(Pause::from).collect(),
+        pub collections: Vec<CollectionRecord> = default => stats.collections.iter().map(CollectionRecord::from).collect(),
         /// Why `collections` is empty although there were some.
         pub collections_absent: Option<String> => stats.collections_absent.clone(),
         /// Most memory that the statistics of the run took, in addition to what counts under `-M`.
@@ -255,7 +255,7 @@ fn least_utilisation(stats: &Statistics) -> Option<BTreeMap<String, f64>> {
 impl RunStats {
     /// The collections of the measured phase, in order of time. In a record of a gclab that did not
     /// know phases these are all collections.
-    pub fn measured_collections(&self) -> &[Pause] {
+    pub fn measured_collections(&self) -> &[CollectionRecord] {
         let Some(phases) = &self.phases else {
             return &self.collections;
         };
@@ -279,7 +279,8 @@ documented! {
         pub cpu_seconds: Option<f64> => seconds(of.0.generations[of.1].cpu_ns),
         /// Elapsed time of these collections, in seconds.
         pub elapsed_seconds: Option<f64> => seconds(of.0.generations[of.1].elapsed_ns),
-        /// Elapsed time of the longest one, in seconds.
+        /// Elapsed time of the longest one, in seconds, without the time to stop the mutators
+        /// (GHC's max pause).
         pub max_pause_seconds: Option<f64> => seconds(of.0.generations[of.1].max_pause_ns),
         /// How often each way to share the work among threads was chosen: a count by name
         /// (`docs/parallel.md`).
@@ -313,7 +314,7 @@ documented! {
         pub idle_ns: u64 => thread.idle_ns,
         /// From the end of its last work until no thread had any, in nanoseconds.
         pub termination_ns: u64 => thread.termination_ns,
-        /// CPU time in nanoseconds; that of the leading thread is of the whole pause.
+        /// CPU time in nanoseconds; that of the leading thread is of the whole collection.
         pub cpu_ns: u64 => thread.cpu_ns,
         /// How often it looked whether other threads had work (GHC's `any_work`).
         pub any_work: u64 => thread.search.any_work,
@@ -324,7 +325,7 @@ documented! {
     }
 }
 
-/// Makes [`Pause`] from the table of a collection's figures.
+/// Makes [`CollectionRecord`] from the table of a collection's figures.
 macro_rules! record {
     (
         $( $(#[doc = $part_doc:literal])+ $part:ident : $Part:ident { $(
@@ -335,7 +336,7 @@ macro_rules! record {
         documented! {
             /// One collection. The mutator stands still for `sync_ns + elapsed_ns`.
             #[derive(Default)]
-            pub struct Pause from collection: &Collection {
+            pub struct CollectionRecord from collection: &Collection {
                 $($( $(#[doc = $doc])+ pub $key: $record_type => collection.$part.$field.recorded(), )*)*
                 $( $(#[doc = $derived_doc])+ pub $derived_key: $derived_type => collection.$method().recorded(), )*
             }

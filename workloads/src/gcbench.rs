@@ -143,7 +143,7 @@ fn populate<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, depth: u32, top: &Root<'
         m.frame(|m, [child]| {
             let child = child.put(top.get(m).left(m).expect("set above"));
             populate(m, depth - 1, &child);
-            child.set(top.get(m).right(m).expect("set above"));
+            child.set(m, top.get(m).right(m).expect("set above"));
             populate(m, depth - 1, &child);
         });
     }

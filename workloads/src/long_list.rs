@@ -60,18 +60,20 @@ impl Workload for LongList {
 
 fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, cells: u64, lists: u64) -> u64 {
     m.frame(|m, [kept, short]| {
-        let (kept, short) = (kept.put_option(None), short.put_option(None));
+        let (kept, short) = (kept.put_option(m, None), short.put_option(m, None));
         let mut rng = SplitMix64::new(SEED);
         for _ in 0..cells {
             let value = rng.draw();
-            kept.set(Some(m.alloc(|m| Cell::new(kept.get(m), value))));
+            let (m, cell) = m.alloc_with(|m| Cell::new(kept.get(m), value));
+            kept.set(m, Some(cell));
         }
         let total = m.measure(|m| {
             let mut total = 0_u64;
             for _ in 0..lists {
-                short.set(None);
+                short.set(m, None);
                 for value in 0..SHORT {
-                    short.set(Some(m.alloc(|m| Cell::new(short.get(m), value))));
+                    let (m, cell) = m.alloc_with(|m| Cell::new(short.get(m), value));
+                    short.set(m, Some(cell));
                 }
                 total = total.wrapping_add(sum(m, short.get(m)));
             }

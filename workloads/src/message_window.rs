@@ -65,7 +65,7 @@ impl Workload for MessageWindow {
 
 fn run<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, window: u64, messages: u64, bytes: usize) -> u64 {
     m.frame(|m, [map]| {
-        let map = map.put_option(None);
+        let map = map.put_option(m, None);
         let receive = |m: &mut Mutator<'h, M>, key: u64| {
             m.frame(|m, [message]| {
                 let message = message.put(m.alloc_bytes_filled(bytes, key as u8));
@@ -114,9 +114,9 @@ struct Path<'f, 'h> {
 
 impl<'f, 'h> Path<'f, 'h> {
     #[inline]
-    fn new(slots: [FrameSlot<'f, 'h>; STRIDE]) -> Self {
+    fn new<M: MutatorKind>(m: &NoGc<'h, M>, slots: [FrameSlot<'f, 'h>; STRIDE]) -> Self {
         Path {
-            nodes: slots.map(|slot| slot.put_option(None)),
+            nodes: slots.map(|slot| slot.put_option(m, None)),
             length: 0,
         }
     }
@@ -127,8 +127,8 @@ impl<'f, 'h> Path<'f, 'h> {
     }
 
     #[inline]
-    fn push(&mut self, node: Gc<'_, 'h, Node>) {
-        self.nodes[self.length].set(Some(node));
+    fn push<M: MutatorKind>(&mut self, m: &NoGc<'h, M>, node: Gc<'_, 'h, Node>) {
+        self.nodes[self.length].set(m, Some(node));
         self.length += 1;
     }
 
@@ -143,7 +143,8 @@ impl<'f, 'h> Path<'f, 'h> {
     #[inline]
     fn copy<M: MutatorKind>(&self, m: &mut Mutator<'h, M>, tree: &OptionRoot<'_, 'h, Node>, key: u64) {
         for node in self.upwards() {
-            tree.set(Some(m.alloc(|m| at(node, m).with(m, key, tree.get(m)))));
+            let (m, copy) = m.alloc_with(|m| at(node, m).with(m, key, tree.get(m)));
+            tree.set(m, Some(copy));
         }
     }
 }
@@ -162,22 +163,21 @@ fn insert<'h, M: MutatorKind>(
     priority: u64,
 ) {
     m.frame(|m, slots| {
-        let mut path = Path::new(slots);
+        let mut path = Path::new(m, slots);
         let mut rest = tree.get(m);
         while let Some(node) = rest.filter(|node| node.priority(m) >= priority && !path.is_full()) {
-            path.push(node);
+            path.push(m, node);
             rest = node.towards(m, key);
         }
-        tree.set(rest);
+        tree.set(m, rest);
         if path.is_full() {
             insert(m, tree, message, key, priority);
         } else {
             m.frame(|m, [above]| {
-                let above = above.put_option(None);
+                let above = above.put_option(m, None);
                 split(m, tree, &above, key);
-                tree.set(Some(m.alloc(|m| {
-                    Node::new(tree.get(m), above.get(m), message.get(m), key, priority)
-                })));
+                let (m, node) = m.alloc_with(|m| Node::new(tree.get(m), above.get(m), message.get(m), key, priority));
+                tree.set(m, Some(node));
             });
         }
         path.copy(m, tree, key);
@@ -191,22 +191,23 @@ fn split<'h, M: MutatorKind>(
     above: &OptionRoot<'_, 'h, Node>,
     key: u64,
 ) {
-    above.set(None);
+    above.set(m, None);
     if tree.get(m).is_none() {
         return;
     }
     m.frame(|m, slots| {
-        let mut path = Path::new(slots);
+        let mut path = Path::new(m, slots);
         let mut rest = tree.get(m);
         while let Some(node) = rest.filter(|_| !path.is_full()) {
-            path.push(node);
+            path.push(m, node);
             rest = node.towards(m, key);
         }
-        tree.set(rest);
+        tree.set(m, rest);
         split(m, tree, above, key);
         for node in path.upwards() {
             let half = if at(node, m).key(m) < key { tree } else { above };
-            half.set(Some(m.alloc(|m| at(node, m).with(m, key, half.get(m)))));
+            let (m, copy) = m.alloc_with(|m| at(node, m).with(m, key, half.get(m)));
+            half.set(m, Some(copy));
         }
     });
 }
@@ -214,17 +215,17 @@ fn split<'h, M: MutatorKind>(
 /// Takes the smallest key out of `tree`, which is not empty.
 fn delete_min<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, tree: &OptionRoot<'_, 'h, Node>) {
     m.frame(|m, slots| {
-        let mut path = Path::new(slots);
+        let mut path = Path::new(m, slots);
         let mut least = tree.get(m).expect("there is a key to take out");
         while let Some(left) = least.left(m).filter(|_| !path.is_full()) {
-            path.push(least);
+            path.push(m, least);
             least = left;
         }
         if path.is_full() {
-            tree.set(Some(least));
+            tree.set(m, Some(least));
             delete_min(m, tree);
         } else {
-            tree.set(least.right(m));
+            tree.set(m, least.right(m));
         }
         path.copy(m, tree, u64::MIN);
     });

@@ -94,7 +94,7 @@ impl Workload for ParShared {
 #[inline]
 fn update<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, table: &Root<'_, 'h, MutArray<Entry>>, bucket: usize, key: u64) {
     m.frame(|m, [seen, bytes]| {
-        let seen = seen.put_option(table.get(m).get(m, bucket));
+        let seen = seen.put_option(m, table.get(m).get(m, bucket));
         // Only this thread puts entries of this key in or takes them out. So the position found
         // here stays right after any number of lost races.
         match position(m, seen.get(m), key) {
@@ -146,13 +146,13 @@ fn remove<'h, M: MutatorKind>(
 ) -> bool {
     let before = position(m, seen.get(m), key).expect("no other thread takes it out");
     m.frame(|m, [rest]| {
-        let rest = rest.put_option(nth(m, seen.get(m), before).next(m));
+        let rest = rest.put_option(m, nth(m, seen.get(m), before).next(m));
         for place in (0..before).rev() {
-            let (_, entry) = m.alloc_with(|m| {
+            let (m, entry) = m.alloc_with(|m| {
                 let entry = nth(m, seen.get(m), place);
                 Entry::new(entry.key(m), entry.bytes(m), rest.get(m))
             });
-            rest.set(Some(entry));
+            rest.set(m, Some(entry));
         }
         replace(m, table, bucket, seen, rest.get(m))
     })
@@ -179,7 +179,7 @@ fn replace<'h, M: MutatorKind>(
     chain: Option<Gc<'_, 'h, Entry>>,
 ) -> bool {
     let exchanged = table.get(m).compare_exchange(m, bucket, seen.get(m), chain);
-    exchanged.map_err(|found| seen.set(found)).is_ok()
+    exchanged.map_err(|found| seen.set(m, found)).is_ok()
 }
 
 /// The checksum of the table's entries.

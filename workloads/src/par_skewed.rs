@@ -84,7 +84,7 @@ fn run<M: MutatorKind>(
 ) -> u64 {
     m.frame(|m, [array, list]| {
         let array = array.put(m.alloc_array::<Cell>(kept as usize, |_| None));
-        let list = list.put_option(None);
+        let list = list.put_option(m, None);
         let mut sum = 0_u64;
         for round in 0..rounds {
             make(m, &list, &mut rng, cells);
@@ -101,11 +101,11 @@ fn run<M: MutatorKind>(
 /// Replaces `list` by a new list of `cells` cells.
 #[inline]
 fn make<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, list: &OptionRoot<'_, 'h, Cell>, rng: &mut SplitMix64, cells: u64) {
-    list.set(None);
+    list.set(m, None);
     for _ in 0..cells {
         let value = rng.draw();
-        let (_, cell) = m.alloc_with(|m| Cell::new(list.get(m), value));
-        list.set(Some(cell));
+        let (m, cell) = m.alloc_with(|m| Cell::new(list.get(m), value));
+        list.set(m, Some(cell));
     }
 }
 

@@ -169,7 +169,7 @@ fn serve<M: MutatorKind>(
 ) -> (u64, Latency) {
     m.frame(|m, [slot, list]| {
         let cache = slot.put(cache.open(m));
-        let list = list.put_option(None);
+        let list = list.put_option(m, None);
         let mut latency = Latency::new(schedule.rate);
         let mut sum = 0_u64;
         while let Some((request, start)) = schedule.take() {
@@ -213,11 +213,11 @@ fn answer<'h, M: MutatorKind>(
     let mut rng = SplitMix64::new(mix(request));
     let popular = 1 + rng.below(KEYS * slots);
     let key = rng.below(popular);
-    list.set(None);
+    list.set(m, None);
     for _ in 0..CELLS {
         let value = rng.draw();
-        let (_, cell) = m.alloc_with(|m| Cell::new(list.get(m), value));
-        list.set(Some(cell));
+        let (m, cell) = m.alloc_with(|m| Cell::new(list.get(m), value));
+        list.set(m, Some(cell));
     }
     let cached = cache.get(m).get(m, (key % slots) as usize);
     let value = match cached.filter(|entry| entry.key(m) == key) {

@@ -141,13 +141,38 @@ fn core_takes_atomics_and_locks_from_its_sync_module() {
         if file.starts_with(&sync) || apart.contains(&relative(&file).as_str()) {
             continue;
         }
-        for path in ["std::sync", "core::sync", "std::thread", "parking_lot::"] {
+        for path in ["std::sync", "core::sync", "std::thread", "parking_lot::", "crossbeam_"] {
             if before_tests(&read(&file)).contains(path) {
                 writeln!(report, "{} names {path}", relative(&file)).unwrap();
             }
         }
     }
     assert!(report.is_empty(), "loom and shuttle cannot see these:\n{report}");
+}
+
+/// The dependencies of a package, tests and benches aside: keys of `[dependencies]`.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let section = manifest
+        .split("\n[")
+        .find(|section| section.starts_with("dependencies]"));
+    let lines = section.into_iter().flat_map(|section| section.lines().skip(1));
+    lines
+        .filter_map(|line| Some(line.split_once(" = ")?.0.to_owned()))
+        .collect()
+}
+
+/// So a changed collector does not compile the workloads again.
+#[test]
+fn no_crate_with_programs_depends_on_the_collectors() {
+    let users: Vec<String> = crates()
+        .into_iter()
+        .filter(|package| {
+            let manifest = read(&root().join(&package.folder).join("Cargo.toml"));
+            dependencies(&manifest).iter().any(|name| name == "gclab-collectors")
+        })
+        .map(|package| package.folder)
+        .collect();
+    assert_eq!(users, ["experiments/shipped"]);
 }
 
 /// A manifest turns the unit tests or the documentation's tests of a library off to save their

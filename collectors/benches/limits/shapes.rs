@@ -159,7 +159,7 @@ fn list<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, n: usize) -> Gc<'m, '
         for i in 1..n {
             let (view, cell) = m.alloc_with(|_| Cell::new(None, i as u64));
             last.get(view).set_next(view, Some(cell));
-            last.set(cell);
+            last.set(view, cell);
         }
         first.get(m)
     })
@@ -180,12 +180,11 @@ fn shuffled_list<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, n: usize) ->
 
 fn bytes<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, n: usize) -> Gc<'m, 'h, MutArray<ByteArray>> {
     let place = shuffled(n, 17);
-    m.frame(|m, [all, one]| {
+    m.frame(|m, [all]| {
         let all = all.put(m.alloc_array(n, |_| None));
-        let one = one.put_option(None);
         for &place in &place {
-            one.set(Some(m.alloc_bytes_filled(BYTES, 1)));
-            all.get(m).set(m, place as usize, one.get(m));
+            let (m, one) = m.with_view(|m| m.alloc_bytes_filled(BYTES, 1));
+            all.get(m).set(m, place as usize, Some(one));
         }
         all.get(m)
     })
@@ -203,16 +202,15 @@ fn snapshot<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, scale: usize) -> 
     let snapshot = Snapshot::open(SNAPSHOT.as_ref(), Options::shape()).expect("the fixture can be read");
     let nodes = snapshot.node_count() as usize;
     let copies = (scale / 2 / nodes).max(1);
-    m.frame(|m, [roots, all, one]| {
+    m.frame(|m, [roots, all]| {
         let roots = roots.put(m.alloc_array(copies, |_| None));
         let all = all.put(m.alloc_array(nodes, |_| None));
-        let one = one.put_option::<Record>(None);
         for copy in 0..copies {
             for (ordinal, node) in snapshot.nodes().enumerate() {
                 let pointers = node.edges().filter(|edge| edge.is_strong()).count() as u32;
                 let bytes = node.self_size().saturating_sub(16 + 8 * u64::from(pointers)) as u32;
-                one.set(Some(m.alloc_record(RecordShape { pointers, bytes })));
-                all.get(m).set(m, ordinal, one.get(m));
+                let (m, one) = m.with_view(|m| m.alloc_record(RecordShape { pointers, bytes }));
+                all.get(m).set(m, ordinal, Some(one));
             }
             let records = all.get(m);
             for (ordinal, node) in snapshot.nodes().enumerate() {

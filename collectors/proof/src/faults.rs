@@ -63,24 +63,26 @@ fn sum<'h, M: MutatorKind>(m: &NoGc<'h, M>, tree: Gc<'_, 'h, Tree>) -> u64 {
 /// collection in every third round.
 fn program<M: MutatorKind>(m: &mut Mutator<'_, M>) -> u64 {
     m.frame(|m, [cells, small, large]| {
-        let cells = cells.put_option::<Cell>(None);
-        let small = small.put_option::<Tree>(None);
-        let large = large.put_option::<MutByteArray>(None);
+        let cells = cells.put_option::<Cell>(m, None);
+        let small = small.put_option::<Tree>(m, None);
+        let large = large.put_option::<MutByteArray>(m, None);
         let mut checksum = 0u64;
         for round in 0..ROUNDS {
             for value in 0..KEPT {
-                small.set(Some(tree(m, DEPTH)));
+                let (view, new) = m.with_view(|m| tree(m, DEPTH));
+                small.set(view, Some(new));
                 let (m, cell) = m.alloc_with(|m| Cell::new(round * KEPT + value, small.get(m), cells.get(m)));
-                let _ = m;
-                cells.set(Some(cell));
+                cells.set(m, Some(cell));
             }
-            large.set(Some(m.alloc_mut_bytes(LARGE)));
+            let (view, bytes) = m.with_view(|m| m.alloc_mut_bytes(LARGE));
+            large.set(view, Some(bytes));
             if let Some(last) = large.get(m).and_then(|large| large.bytes().last()) {
                 last.store(round as u8, Relaxed);
                 checksum = checksum.wrapping_mul(31).wrapping_add(u64::from(last.load(Relaxed)));
             }
             // An old cell points to a young tree.
-            small.set(Some(tree(m, 3)));
+            let (view, new) = m.with_view(|m| tree(m, 3));
+            small.set(view, Some(new));
             if let Some(cell) = cells.get(m) {
                 cell.set_tree(m, small.get(m));
             }
@@ -134,7 +136,7 @@ fn refused<C: Collector>(config: &Config, n: u64) -> (Option<u64>, bool) {
                 .blocks()
                 .check()
                 .unwrap_or_else(|fault| panic!("{name}, request {n}: {fault}"));
-            stopped.blocks().charges().requests().made()
+            stopped.blocks().requests()
         })
         .expect("nobody is inside");
     let statistics = world.finish();

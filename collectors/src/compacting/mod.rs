@@ -25,7 +25,7 @@ use gclab_core::config::{AREA, COMPACTION, Compact, Config, GENERATIONS, MAX_GEN
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::space::{LiveMap, Region};
-use gclab_core::trace::{self, Compactor, Marker};
+use gclab_core::trace::{self, Compactor, Marker, Tracing};
 use gclab_core::words::{Addr, Bytes, Words};
 
 /// Compaction of the oldest generation.

@@ -101,15 +101,15 @@ fn closures_that_survive_twice_are_promoted_and_no_longer_copied() {
     world
         .enter(|m| {
             m.frame(|m, [list]| {
-                let list = list.put_option::<Tree>(None);
+                let list = list.put_option::<Tree>(m, None);
                 for i in 0..100 {
-                    let cell = m.alloc(|m| Tree::new(i, list.get(m), None));
-                    list.set(Some(cell));
+                    let (m, cell) = m.alloc_with(|m| Tree::new(i, list.get(m), None));
+                    list.set(m, Some(cell));
                 }
                 m.collect(false);
                 // The old cells are reached from a younger one, not from a root.
-                let newest = m.alloc(|m| Tree::new(100, list.get(m), None));
-                list.set(Some(newest));
+                let (view, newest) = m.alloc_with(|m| Tree::new(100, list.get(m), None));
+                list.set(view, Some(newest));
                 m.collect(false);
                 m.collect(false);
                 m.collect(false);
@@ -286,11 +286,10 @@ impl CollectorVisitor for Leak {
         let world = World::new::<C>(&config).expect("a small heap");
         let leak = world.enter(|m| {
             m.frame(|m, [list]| {
-                let list = list.put_option::<Cell>(None);
+                let list = list.put_option::<Cell>(m, None);
                 loop {
                     let (m, cell) = m.alloc_with(|m| Cell::new(1, list.get(m)));
-                    let _ = m;
-                    list.set(Some(cell));
+                    list.set(m, Some(cell));
                 }
             })
         });

@@ -3,6 +3,7 @@
 mod basics;
 mod causes;
 mod compacting;
+mod derived_names;
 mod exchange;
 mod faults;
 mod measured;
@@ -15,3 +16,4 @@ mod sizing;
 mod small;
 mod stress;
 mod threads;
+mod two_threads;

@@ -61,10 +61,10 @@ fn ignore<T>(_: T) {}
 
 /// Puts a list of `len` into `root`.
 fn grow<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, root: &OptionRoot<'_, 'h, List>, len: u64) {
-    root.set(None);
+    root.set(m, None);
     for value in 0..len {
-        let (_, list) = m.alloc_with(|m| List::new(value, root.get(m)));
-        root.set(Some(list));
+        let (m, list) = m.alloc_with(|m| List::new(value, root.get(m)));
+        root.set(m, Some(list));
     }
 }
 
@@ -80,7 +80,7 @@ fn sum<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut list: Option<Gc<'_, 'h, List>>) 
 /// Makes lists that live and lists that die, and checks those that live.
 fn exercise<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     m.frame(|m, [kept, other]| {
-        let (kept, other) = (kept.put_option(None), other.put_option(None));
+        let (kept, other) = (kept.put_option(m, None), other.put_option(m, None));
         grow(m, &kept, 100);
         (0..50).for_each(|_| grow(m, &other, 200));
         m.collect(true);
@@ -114,7 +114,7 @@ under_every_collector! {
             let mut world = world::<C>();
             world.listen(Box::new(PanicsAt(moment, false)));
             world.enter(|m| m.frame(|m, [kept, before]| {
-                let (kept, before) = (kept.put_option(None), before.put_option(None));
+                let (kept, before) = (kept.put_option(m, None), before.put_option(m, None));
                 grow(m, &before, 300);
                 // Caught while the thread is inside the world, in whose frames the roots are.
                 panics(|| (0..100_000).for_each(|len| grow(m, &kept, len % 100)));
@@ -129,7 +129,7 @@ under_every_collector! {
     fn panics_in_initialisers_leave_the_heap_as_it_was<C>() {
         let world = world::<C>();
         world.enter(|m| m.frame(|m, [kept]| {
-            let kept = kept.put_option(None);
+            let kept = kept.put_option(m, None);
             for round in 0..200 {
                 grow(m, &kept, 50);
                 panics(|| ignore(m.alloc(|_| -> ListInit { panic!("small") })));
@@ -152,7 +152,7 @@ under_every_collector! {
     fn frames_close_when_they_unwind_and_roots_below_stay<C>() {
         fn deep<M: MutatorKind>(m: &mut Mutator<'_, M>, depth: u64) -> u64 {
             m.frame(|m, [list]| {
-                let list = list.put_option(None);
+                let list = list.put_option(m, None);
                 grow(m, &list, depth);
                 if depth == 200 {
                     panic!("at the bottom");
@@ -280,7 +280,7 @@ under_every_collector! {
     fn exhaustion_may_be_caught_inside_the_stay<C>() {
         let small = Config { max_heap: Some(Bytes(8 << 20)), ..config::<C>(32 << 10) };
         World::new::<C>(&small).expect("a heap").enter(|m| m.frame(|m, [kept]| {
-            let kept = kept.put_option(None);
+            let kept = kept.put_option(m, None);
             for _ in 0..3 {
                 panics(|| grow(m, &kept, u64::MAX));
                 grow(m, &kept, 100);
@@ -306,13 +306,13 @@ under_every_collector! {
     fn a_stay_of_another_world_fits_into_an_initialiser<C>() {
         let (a, b) = (world::<C>(), world::<C>());
         a.enter(|m| m.frame(|m, [list]| {
-            let list = list.put_option(None);
+            let list = list.put_option(m, None);
             for i in 0..1000 {
-                let (_, cell) = m.alloc_with(|m| {
+                let (m, cell) = m.alloc_with(|m| {
                     let value = if i % 50 == 0 { b.enter(|m| { exercise(m); i }).expect("another heap") } else { i };
                     List::new(value, list.get(m))
                 });
-                list.set(Some(cell));
+                list.set(m, Some(cell));
             }
             assert_eq!(sum(m, list.get(m)), 499_500);
         })).expect("room enough");
@@ -395,7 +395,7 @@ under_every_collector! {
         let small = Config { max_heap: Some(Bytes(8 << 20)), ..config::<C>(32 << 10) };
         let world = World::new::<C>(&small).expect("a heap");
         let result = world.enter(|m| m.frame(|m, [list]| {
-            let list = list.put_option(None);
+            let list = list.put_option(m, None);
             let last = Last(m);
             grow(last.0, &list, 100);
             ignore(last.0.alloc_mut_bytes(1 << 30));
@@ -430,7 +430,7 @@ under_every_collector! {
 
     fn roots_may_be_swapped<C>() {
         world::<C>().enter(|m| m.frame(|m, [a, b, c]| {
-            let (mut a, mut b) = (a.put_option(None), b.put_option(None));
+            let (mut a, mut b) = (a.put_option(m, None), b.put_option(m, None));
             let c = c.put(m.alloc_array::<List>(1, |_| None));
             grow(m, &a, 10);
             grow(m, &b, 20);

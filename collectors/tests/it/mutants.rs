@@ -12,7 +12,7 @@ use gclab_core::collector::{
 use gclab_core::config::{Config, Parameter};
 use gclab_core::heap::{Heap, OutOfMemory};
 use gclab_core::space::{Nursery, Region, Steps};
-use gclab_core::trace::Evacuator;
+use gclab_core::trace::{Evacuator, RememberedTracing, Tracing};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_proof::search_for;
 use std::marker::PhantomData;
@@ -110,7 +110,7 @@ impl<S: Sin> Collect for Mutant<S> {
             pause.roots.for_each_weak(|slot| evacuator.root(slot));
         }
         if S::SCAVENGES {
-            evacuator.scavenge();
+            evacuator.trace();
         }
         if S::CLEARS_WEAK {
             pause.roots.for_each_weak(|slot| evacuator.weak(slot));

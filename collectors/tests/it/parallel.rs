@@ -38,11 +38,10 @@ fn tree<'m, 'h>(m: &'m mut Mutator<'h, KindOf<Parallel>>, depth: u32) -> Gc<'m, 
 /// A list with the number of cells that a tree of depth `depth` has nodes.
 fn list<'m, 'h>(m: &'m mut Mutator<'h, KindOf<Parallel>>, depth: u32) -> Gc<'m, 'h, Tree> {
     m.frame(|m, [first]| {
-        let first = first.put_option(None);
+        let first = first.put_option(m, None);
         for _ in 1..2 << depth {
             let (m, cell) = m.alloc_with(|m| Tree::new(first.get(m), None));
-            let _ = m;
-            first.set(Some(cell));
+            first.set(m, Some(cell));
         }
         first.get(m).expect("a cell at least")
     })
@@ -280,15 +279,16 @@ fn chunks_with_room_are_filled_further() {
     let (world, records) = world(1, ALL);
     let result = world.enter(|m| {
         m.frame(|m, [kept, new]| {
-            let kept = kept.put_option(Some(tree(m, 12)));
-            let new = new.put_option(None);
+            let (view, first) = m.with_view(|m| tree(m, 12));
+            let kept = kept.put_option(view, Some(first));
+            let new = new.put_option(m, None);
             for _ in 0..100 {
                 // A little is promoted each time, by two threads or one.
-                let some = tree(m, 9);
-                new.set(Some(some));
-                let both = m.alloc(|m| Tree::new(kept.get(m), new.get(m)));
-                kept.set(Some(both));
-                new.set(None);
+                let (view, some) = m.with_view(|m| tree(m, 9));
+                new.set(view, Some(some));
+                let (view, both) = m.alloc_with(|m| Tree::new(kept.get(m), new.get(m)));
+                kept.set(view, Some(both));
+                new.set(view, None);
                 m.collect(false);
             }
         })

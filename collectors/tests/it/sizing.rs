@@ -2,13 +2,13 @@
 //! should.
 
 use crate::basics::config;
-use gclab_collectors::All;
+use gclab_collectors::{All, Copying};
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
-use gclab_core::config::{Compact, Config, HeapHint, SizingPolicy};
+use gclab_core::config::{Compact, Config, HeapHint, Parameter, SizingPolicy};
 use gclab_core::mutator::{Mutator, MutatorKind};
 use gclab_core::words::Bytes;
-use gclab_core::world::{EnterError, World};
+use gclab_core::world::{EnterError, Stopped, World};
 use gclab_heap_traverse::Checker;
 use gclab_stats::Statistics;
 
@@ -27,12 +27,12 @@ const CELL: usize = 24;
 fn churn<M: MutatorKind>(m: &mut Mutator<'_, M>, slots: usize, len: u64, rounds: u64) -> u64 {
     m.frame(|m, [table, list]| {
         let table = table.put(m.alloc_array::<Cell>(slots, |_| None));
-        let list = list.put_option::<Cell>(None);
+        let list = list.put_option::<Cell>(m, None);
         for round in 0..rounds {
-            list.set(None);
+            list.set(m, None);
             for value in 0..len {
-                let (_, cell) = m.alloc_with(|m| Cell::new(value * round, list.get(m)));
-                list.set(Some(cell));
+                let (m, cell) = m.alloc_with(|m| Cell::new(value * round, list.get(m)));
+                list.set(m, Some(cell));
             }
             let table = table.get(m);
             table.set(m, round as usize % slots, list.get(m));
@@ -160,6 +160,147 @@ fn under_a_limit_every_policy_keeps_it() {
     }
 }
 
+/// The number of runs that mutators allocate in, and the bytes of the largest.
+fn nursery_runs<M: MutatorKind>(world: &World<M>) -> (usize, usize) {
+    let mut runs = Vec::new();
+    let look = |stopped: &Stopped<'_>| {
+        stopped.for_each_region(&mut |region| {
+            if region.step == 0 && !region.large {
+                runs.push(region.run.bytes().0);
+            }
+        });
+    };
+    world.inspect(look).expect("no thread is inside");
+    (runs.len(), runs.into_iter().max().unwrap_or(0))
+}
+
+#[derive(Clone, Copy)]
+struct Chunks;
+impl CollectorVisitor for Chunks {
+    type Output = ();
+    fn visit<C: Collector>(self) {
+        if !C::DESCRIPTION.honours(Parameter::Chunk) {
+            return;
+        }
+        let chunks = |kib: usize| {
+            let small = Config {
+                capabilities: 4,
+                chunk: Some(Bytes(kib << 10)),
+                ..config::<C>(8 << 20)
+            };
+            nursery_runs(&World::new::<C>(&small).expect("address space for 32 MiB"))
+        };
+        // 32 MiB for four capabilities: the largest chunk is one that leaves each its own. A few
+        // runs are smaller, those of the least nursery and those of megablocks that are in use
+        // already.
+        for (kib, expected) in [
+            (512, 512),
+            (1024, 1024),
+            (1536, 1536),
+            (4096, 4096),
+            (8192, 8192),
+            (1 << 20, 8192),
+        ] {
+            let (count, largest) = chunks(kib);
+            let name = C::DESCRIPTION.name;
+            assert_eq!(largest, expected << 10, "{name}, -n{kib}k");
+            let rests = if expected == 1536 { count / 2 } else { 6 };
+            assert!(count <= (32 << 10) / expected + rests, "{name}, -n{kib}k: {count} runs");
+        }
+    }
+}
+
+/// Chunks of more than a megablock were cut to one, without a word.
+#[test]
+fn a_chunk_may_be_larger_than_a_megablock() {
+    for description in All::descriptions() {
+        All::with(description.name, Chunks).expect("listed");
+    }
+}
+
+/// Allocates through chunks of several megablocks, in a heap whose free memory is scattered.
+#[test]
+fn large_chunks_are_found_in_a_limited_heap() {
+    let small = Config {
+        capabilities: 2,
+        chunk: Some(Bytes(4 << 20)),
+        max_heap: Some(Bytes(32 << 20)),
+        ..config::<Copying>(4 << 20)
+    };
+    let mut world = World::new::<Copying>(&small).expect("fits");
+    Checker::install(&mut world);
+    assert_eq!(world.enter(|m| churn(m, 40, 9000, ROUNDS)), Ok(expected(40, 9000)));
+}
+
+/// Allocates large objects with these limits. Returns the bytes of the first nursery, and the
+/// number of collections.
+#[derive(Clone, Copy)]
+struct LargeObjects {
+    area: usize,
+    large_area: usize,
+    max_heap: Option<usize>,
+}
+
+impl CollectorVisitor for LargeObjects {
+    type Output = (usize, u64);
+    fn visit<C: Collector>(self) -> Self::Output {
+        let small = Config {
+            large_area: Some(Bytes(self.large_area)),
+            max_heap: self.max_heap.map(Bytes),
+            ..config::<C>(self.area)
+        };
+        let world = World::new::<C>(&small).expect("a heap that needs nothing yet");
+        let area = nursery_runs(&world);
+        let result = world.enter(|m| {
+            for _ in 0..100 {
+                m.alloc_mut_bytes(100 << 10);
+            }
+        });
+        assert_eq!(result, Ok(()), "{}", C::DESCRIPTION.name);
+        (area.0 * area.1, world.finish().collections.len() as u64)
+    }
+}
+
+/// 6 TiB were kept free for large objects, more than there is: a heap was exhausted before it
+/// began.
+#[test]
+fn a_great_limit_on_large_objects_reserves_nothing() {
+    for name in ["two-space", "copying", "parallel", "compacting"] {
+        for max_heap in [None, Some(16 << 20)] {
+            let of = |large_area| {
+                All::with(
+                    name,
+                    LargeObjects {
+                        area: 1 << 20,
+                        large_area,
+                        max_heap,
+                    },
+                )
+                .expect("listed")
+            };
+            let (area, _) = of(1 << 20);
+            let (great, collections) = of(6 << 40);
+            assert_eq!(great, area, "{name}");
+            // 10 MB of large objects fit without a collection, but for the last, of the exit.
+            assert!(max_heap.is_some() || collections == 1, "{name}: {collections}");
+        }
+    }
+}
+
+/// The share of a small limit that a small nursery has was rounded to nothing: then no large object
+/// could be allocated.
+#[test]
+fn a_limit_on_large_objects_is_never_nothing() {
+    for name in ["two-space", "copying", "parallel", "compacting"] {
+        let tiny = LargeObjects {
+            area: 16 << 20,
+            large_area: 1,
+            max_heap: Some(6 << 20),
+        };
+        All::with(name, tiny).expect("listed");
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Full(usize);
 impl CollectorVisitor for Full {
@@ -174,10 +315,10 @@ impl CollectorVisitor for Full {
         let cells = (32 << 20) * self.0 / 100 / CELL;
         world.enter(|m| {
             m.frame(|m, [list]| {
-                let list = list.put_option::<Cell>(None);
+                let list = list.put_option::<Cell>(m, None);
                 for value in 0..cells as u64 {
-                    let (_, cell) = m.alloc_with(|m| Cell::new(value, list.get(m)));
-                    list.set(Some(cell));
+                    let (m, cell) = m.alloc_with(|m| Cell::new(value, list.get(m)));
+                    list.set(m, Some(cell));
                 }
                 // And continues to allocate garbage.
                 for value in 0..1_000_000 {

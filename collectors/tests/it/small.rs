@@ -31,8 +31,8 @@ struct Boxes {
 /// Puts `len` nodes in front of `root`.
 fn grow<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, root: &OptionRoot<'_, 'h, Node>, len: u64) {
     for value in 0..len {
-        let (_, node) = m.alloc_with(|m| Node::new(value, root.get(m), None));
-        root.set(Some(node));
+        let (m, node) = m.alloc_with(|m| Node::new(value, root.get(m), None));
+        root.set(m, Some(node));
     }
 }
 
@@ -47,7 +47,7 @@ fn len<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut list: Option<Gc<'_, 'h, Node>>) 
 /// Makes closures of every kind, and checks them after each of several collections.
 fn every_kind<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     m.frame(|m, [list, boxes, bytes, mutable, words, record, large]| {
-        let list = list.put_option::<Node>(None);
+        let list = list.put_option::<Node>(m, None);
         grow(m, &list, 20);
         let boxes = m.frame(|m, [var, array]| {
             let var = var.put(m.alloc(|m| MutVar::new(list.get(m))));
@@ -117,7 +117,7 @@ fn out_of_frames<M: MutatorKind>(m: &mut Mutator<'_, M>) {
 fn unwinding<M: MutatorKind>(m: &mut Mutator<'_, M>) {
     let caught = |run: &mut dyn FnMut()| assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
     m.frame(|m, [list]| {
-        let list = list.put_option(None);
+        let list = list.put_option(m, None);
         grow(m, &list, 3);
         caught(&mut || {
             m.frame(|m, [slot]| std::panic::resume_unwind(Box::new(slot.put(m.alloc_bytes(b"")).get(m).len())))

@@ -43,7 +43,8 @@ impl CollectorVisitor for ManyStores {
                     for index in (0..SLOTS).chain(0..SLOTS) {
                         let (slot, value) = stored(index);
                         if node.get(m).value(m) != value {
-                            node.set(m.alloc(|_| Node::new(value, None)));
+                            let (m, new) = m.alloc_with(|_| Node::new(value, None));
+                            node.set(m, new);
                         }
                         array.get(m).set(m, slot, Some(node.get(m)));
                     }
@@ -85,7 +86,7 @@ impl CollectorVisitor for LongList {
                     for value in 1..LENGTH {
                         let (m, node) = m.alloc_with(|_| Node::new(value, None));
                         last.get(m).set_next(m, Some(node));
-                        last.set(node);
+                        last.set(m, node);
                     }
                     let mut node = first.get(m);
                     while let Some(next) = node.next(m) {

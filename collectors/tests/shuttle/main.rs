@@ -34,10 +34,10 @@ const LENGTH: u64 = 160;
 /// Puts a list into the thread's cell of a shared array, and reads the other cells.
 fn program<M: MutatorKind>(m: &mut Mutator<'_, M>, table: &Handle<MutArray<List>>, number: usize) {
     m.frame(|m, [list]| {
-        let list = list.put_option(None);
+        let list = list.put_option(m, None);
         for value in 0..LENGTH {
-            let (_, cell) = m.alloc_with(|m| List::new(value, list.get(m)));
-            list.set(Some(cell));
+            let (view, cell) = m.alloc_with(|m| List::new(value, list.get(m)));
+            list.set(view, Some(cell));
             if value % 16 == 15 {
                 table.open(m).set(m, number, list.get(m));
                 m.collect(number == 0);

@@ -1,8 +1,22 @@
 //! The code that `#[derive(Closure)]` writes.
+//!
+//! The code contains `unsafe`, and names from the program. Each name has to mean the same in all
+//! places. Two rules see to that:
+//!
+//! - The type of a field is written once, as an alias beside the struct. All other code uses the
+//!   alias. So a macro in the place of a type is expanded once, and `Self` means nothing.
+//! - The code defines no name in a scope of its own that a type, a trait or a method may have. It
+//!   has lifetimes and no type parameters (a parameter is `impl Trait`), and it refers to its own
+//!   definitions by full paths. The names beside the struct (aliases, `TreeInit`, `TreeFields`) are
+//!   items. A second item of such a name is an error of the compiler, never another meaning.
+//!
+//! `docs/safety.md` has the one assumption that remains.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
-use syn::{Data, DeriveInput, Error, Field, Fields, Ident, LitStr, Result, Type, Visibility};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Error, Field, Fields, Ident, Index, LitStr, Result, Type, Visibility};
 
 /// Returns the items for one struct.
 pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
@@ -16,9 +30,13 @@ pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
             .map(|field| field.ident.as_ref().expect("named"))
             .collect(),
         types: fields.iter().map(|field| &field.ty).collect(),
+        aliases: (0..)
+            .zip(&fields)
+            .map(|(i, field)| alias(&input.ident, i, &field.ty))
+            .collect(),
     };
-    let (layout, init, access) = (closure.layout(), closure.init(), closure.access());
-    Ok(quote! { #layout #init #access })
+    let (names, layout, init, access) = (closure.names(), closure.layout(), closure.init(), closure.access());
+    Ok(quote! { #names #layout #init #access })
 }
 
 struct Struct<'a> {
@@ -27,42 +45,71 @@ struct Struct<'a> {
     shown: String,
     idents: Vec<&'a Ident>,
     types: Vec<&'a Type>,
+    /// The names that stand for the types.
+    aliases: Vec<Ident>,
+}
+
+/// The name that stands for the type of field `index`. Messages about it show the type.
+fn alias(name: &Ident, index: usize, ty: &Type) -> Ident {
+    let span = ty.span().resolved_at(Span::call_site());
+    format_ident!("__{}_{index}", name.unraw(), span = span)
 }
 
 impl Struct<'_> {
+    /// The aliases: the one place where the types of fields are written.
+    fn names(&self) -> TokenStream {
+        let Struct { aliases, types, .. } = self;
+        quote! {
+            #(
+                #[allow(non_camel_case_types)]
+                type #aliases = #types;
+            )*
+        }
+    }
+
     /// The info table, and the place of each field.
     fn layout(&self) -> TokenStream {
-        let Struct { name, shown, types, .. } = self;
-        let count = types.len();
+        let Struct {
+            name, shown, aliases, ..
+        } = self;
+        let count = aliases.len();
         quote! {
             const _: () = {
                 static INFO: ::gclab_core::closure::TypeInfo = ::gclab_core::closure::TypeInfo::fixed(
-                    if #(<#types as ::gclab_core::closure::Field>::MUTABLE ||)* false {
+                    if #(<#aliases as ::gclab_core::closure::Field>::MUTABLE ||)* false {
                         ::gclab_core::closure::Kind::MutConstr
                     } else {
                         ::gclab_core::closure::Kind::Constr
                     },
                     #shown,
                     ::core::module_path!(),
-                    #name::__POINTERS,
+                    <#name as ::gclab_core::closure::layout::Layout>::POINTERS,
                     #count,
                 )
                 .of_type(::core::stringify!(#name));
                 // SAFETY: the initialiser writes, and the accessors read, field by field where
-                // `__PLACE` says; the table counts the same fields.
+                // `PLACES` says; the table counts the same fields.
                 unsafe impl ::gclab_core::closure::Closure for #name {
                     const INFO: &'static ::gclab_core::closure::TypeInfo = &INFO;
                 }
                 // SAFETY: the table is this type's own.
                 unsafe impl ::gclab_core::mutator::Distinct for #name {}
             };
-            #[doc(hidden)]
-            impl #name {
-                const __POINTER: [::core::primitive::bool; #count] = [#(<#types as ::gclab_core::closure::Field>::POINTER),*];
-                const __POINTERS: ::core::primitive::usize = ::gclab_core::closure::layout::pointers(&Self::__POINTER);
-                const __PLACE: [::core::primitive::usize; #count] = ::gclab_core::closure::layout::places(&Self::__POINTER);
+            impl ::gclab_core::closure::layout::Layout for #name {
+                const POINTERS: ::core::primitive::usize = ::gclab_core::closure::layout::pointers(
+                    &[#(<#aliases as ::gclab_core::closure::Field>::POINTER),*],
+                );
+                const PLACES: &'static [::core::primitive::usize] = &::gclab_core::closure::layout::places(
+                    &[#(<#aliases as ::gclab_core::closure::Field>::POINTER),*],
+                );
             }
         }
+    }
+
+    /// The place of field `index` in the payload.
+    fn place(&self, index: usize) -> TokenStream {
+        let name = self.name;
+        quote! { const { <#name as ::gclab_core::closure::layout::Layout>::PLACES[#index] } }
     }
 
     /// The initial value, and the function that makes it.
@@ -71,20 +118,21 @@ impl Struct<'_> {
             name,
             visibility,
             idents,
-            types,
+            aliases,
             ..
         } = self;
         let init = format_ident!("{name}Init");
-        let index = 0..types.len();
-        let words = types.len() + 1;
+        let words = aliases.len() + 1;
+        let places = (0..aliases.len()).map(|i| self.place(i));
+        let parts = (0..aliases.len()).map(Index::from);
         let doc = format!("The initial value of a [`{name}`].");
         quote! {
             #[doc = #doc]
             #[must_use = "an initial value is nothing until it is allocated"]
-            #visibility struct #init<'m, 'h> {
-                #(#idents: <#types as ::gclab_core::closure::Field>::Init<'m, 'h>,)*
-                __brand: ::core::marker::PhantomData<(&'m (), fn(&'h ()) -> &'h ())>,
-            }
+            #visibility struct #init<'m, 'h>(
+                #(<#aliases as ::gclab_core::closure::Field>::Init<'m, 'h>,)*
+                ::core::marker::PhantomData<(&'m (), fn(&'h ()) -> &'h ())>,
+            );
             impl ::core::fmt::Debug for #init<'_, '_> {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                     f.write_str(::core::stringify!(#init))
@@ -95,9 +143,9 @@ impl Struct<'_> {
                 #[inline(always)]
                 #[allow(clippy::new_ret_no_self, clippy::too_many_arguments)]
                 #visibility fn new<'m, 'h>(
-                    #(#idents: <#types as ::gclab_core::closure::Field>::Init<'m, 'h>),*
+                    #(#idents: <#aliases as ::gclab_core::closure::Field>::Init<'m, 'h>),*
                 ) -> #init<'m, 'h> {
-                    #init { #(#idents,)* __brand: ::core::marker::PhantomData }
+                    #init(#(#idents,)* ::core::marker::PhantomData)
                 }
             }
             // SAFETY: `write` puts each field at its place, and there is one place for each word of
@@ -110,8 +158,8 @@ impl Struct<'_> {
                     #(
                         // SAFETY: the caller provides room for all fields.
                         unsafe {
-                            payload.add(const { #name::__PLACE[#index] })
-                                .write(<#types as ::gclab_core::closure::Field>::encode(self.#idents))
+                            payload.add(#places)
+                                .write(<#aliases as ::gclab_core::closure::Field>::encode(self.#parts))
                         };
                     )*
                 }
@@ -129,69 +177,65 @@ impl Struct<'_> {
             ..
         } = self;
         let fields = format_ident!("{name}Fields");
-        let reads: Vec<_> = (0..types.len()).map(|i| self.read(i)).collect();
-        let writes: Vec<_> = (0..types.len())
-            .filter(|&i| is_mut(types[i]))
-            .map(|i| self.write(i))
-            .collect();
-        let (write_heads, write_bodies): (Vec<_>, Vec<_>) = writes.into_iter().unzip();
+        let heads: Vec<_> = (0..types.len()).map(|i| self.read_head(i)).collect();
+        let bodies = (0..types.len()).map(|i| self.read_body(i));
+        let writes = (0..types.len()).filter(|&i| is_mut(types[i])).map(|i| self.write(i));
+        let (write_heads, write_bodies): (Vec<_>, Vec<_>) = writes.unzip();
         let docs = idents.iter().map(|ident| format!("Reads field `{ident}`."));
         let doc = format!("Reads and writes the fields of a [`{name}`].");
         quote! {
             #[doc = #doc]
             #[allow(dead_code)]
             #visibility trait #fields<'m, 'h>: ::core::marker::Copy {
-                #(
-                    #[doc = #docs]
-                    fn #idents<__M: ::gclab_core::mutator::MutatorKind>(
-                        self,
-                        m: &::gclab_core::mutator::NoGc<'h, __M>,
-                    ) -> <#types as ::gclab_core::closure::Field>::View<'m, 'h>;
-                )*
+                #(#[doc = #docs] #heads;)*
                 #(#write_heads;)*
             }
             impl<'m, 'h> #fields<'m, 'h> for ::gclab_core::mutator::Gc<'m, 'h, #name> {
-                #(#reads)*
+                #(#[inline(always)] #heads { #bodies })*
                 #(#[inline(always)] #write_heads { #write_bodies })*
             }
         }
     }
 
-    fn read(&self, index: usize) -> TokenStream {
-        let (name, ident, ty) = (self.name, self.idents[index], self.types[index]);
+    fn read_head(&self, index: usize) -> TokenStream {
+        let (ident, alias) = (self.idents[index], &self.aliases[index]);
         quote! {
-            #[inline(always)]
-            fn #ident<__M: ::gclab_core::mutator::MutatorKind>(
+            fn #ident(
                 self,
-                m: &::gclab_core::mutator::NoGc<'h, __M>,
-            ) -> <#ty as ::gclab_core::closure::Field>::View<'m, 'h> {
-                // SAFETY: the place belongs to a field of this type. It holds a word that the
-                // type's `encode` returned, or that a collection put there.
-                unsafe {
-                    <#ty as ::gclab_core::closure::Field>::decode(
-                        self.read_word::<__M, { <#ty as ::gclab_core::closure::Field>::MUTABLE }>(m, const { #name::__PLACE[#index] }),
-                    )
-                }
+                m: &::gclab_core::mutator::NoGc<'h, impl ::gclab_core::mutator::MutatorKind>,
+            ) -> <#alias as ::gclab_core::closure::Field>::View<'m, 'h>
+        }
+    }
+
+    fn read_body(&self, index: usize) -> TokenStream {
+        let (alias, place) = (&self.aliases[index], self.place(index));
+        quote! {
+            // SAFETY: the place belongs to a field of this type. It holds a word that the
+            // type's `encode` returned, or that a collection put there.
+            unsafe {
+                <#alias as ::gclab_core::closure::Field>::decode(
+                    self.read_word::<_, { <#alias as ::gclab_core::closure::Field>::MUTABLE }>(m, #place),
+                )
             }
         }
     }
 
     fn write(&self, index: usize) -> (TokenStream, TokenStream) {
-        let (name, ident, ty) = (self.name, self.idents[index], self.types[index]);
+        let (ident, alias, place) = (self.idents[index], &self.aliases[index], self.place(index));
         let set = format_ident!("set_{}", ident.to_string().trim_start_matches("r#"));
         let doc = format!("Makes field `{ident}` point to `value`.");
         let head = quote! {
             #[doc = #doc]
-            fn #set<__M: ::gclab_core::mutator::MutatorKind>(
+            fn #set(
                 self,
-                m: &::gclab_core::mutator::NoGc<'h, __M>,
-                value: ::core::option::Option<::gclab_core::mutator::Gc<'_, 'h, <#ty as ::gclab_core::closure::MutField>::Target>>,
+                m: &::gclab_core::mutator::NoGc<'h, impl ::gclab_core::mutator::MutatorKind>,
+                value: ::core::option::Option<::gclab_core::mutator::Gc<'_, 'h, <#alias as ::gclab_core::closure::MutField>::Target>>,
             )
         };
         let body = quote! {
             // SAFETY: the place belongs to a mutable pointer field, and `value` has the field's
             // type.
-            unsafe { self.write_pointer(m, const { #name::__PLACE[#index] }, value) }
+            unsafe { self.write_pointer(m, #place, value) }
         };
         (head, body)
     }
@@ -266,4 +310,50 @@ fn shown_name(input: &DeriveInput) -> Result<String> {
         })?;
     }
     Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proc_macro2::TokenTree;
+    use syn::parse_quote;
+
+    fn tokens(stream: TokenStream) -> Vec<String> {
+        let each = |tree| match tree {
+            TokenTree::Group(group) => tokens(group.stream()),
+            tree => vec![tree.to_string()],
+        };
+        stream.into_iter().flat_map(each).collect()
+    }
+
+    fn expanded(input: &DeriveInput) -> Vec<String> {
+        tokens(expand(input).expect("a struct of closures"))
+    }
+
+    #[test]
+    fn the_type_of_a_field_is_written_once() {
+        let code = expanded(&parse_quote! {
+            struct Mixed { word: pick!(1), list: Option<Ptr<Wrapped>>, next: Mut<Linked> }
+        });
+        for ty in ["pick", "Wrapped", "Linked"] {
+            assert_eq!(code.iter().filter(|token| *token == ty).count(), 1, "{ty}");
+        }
+    }
+
+    /// A type parameter would hide a struct of its name from the code in its scope.
+    #[test]
+    fn no_code_has_a_type_parameter() {
+        let code = expanded(&parse_quote! { struct Node { word: u64, next: Mut<Node> } });
+        for (i, token) in code.iter().enumerate() {
+            let next = match token.as_str() {
+                "impl" => i + 1,
+                "fn" | "struct" | "trait" => i + 2,
+                _ => continue,
+            };
+            if code[next] == "<" {
+                let parameters = code[next + 1..].iter().take_while(|&token| token != ">");
+                assert_eq!(parameters.map(String::as_str).collect::<String>(), "'m,'h", "{token}");
+            }
+        }
+    }
 }

@@ -109,6 +109,25 @@ pub enum FlagError {
         /// The setting that it contradicts.
         why: String,
     },
+    /// No heap profile has this letter.
+    #[error("{word}: no such heap profile; there are {}", list(known))]
+    NoSuchProfile {
+        /// The word at fault.
+        word: String,
+        /// The flags of heap profiles.
+        known: Vec<String>,
+    },
+    /// The program forbids the flag to its users.
+    #[error("{word}: this program {takes} between +RTS and -RTS, and in GCLABRTS")]
+    Forbidden {
+        /// The word at fault.
+        word: String,
+        /// The flags that it takes.
+        takes: &'static str,
+    },
+    /// An error in the flags that the program has by itself.
+    #[error("the program's own flags: {0}")]
+    Program(Box<FlagError>),
     /// An error in the environment variable.
     #[error("GCLABRTS: {0}")]
     Environment(Box<FlagError>),

@@ -10,7 +10,7 @@ use super::{FLAGS, FlagError, FlagSpec, Flags};
 /// A flag with a value of its type, and the text that the value was read from.
 ///
 /// Records and the ids of configurations have the text as it was written: so two of these are equal
-/// if key and text are. See [`FlagValue::means`] for equality of values.
+/// if key and text are. See [`FlagValue::meaning`] for equality of values.
 #[derive(Clone)]
 pub struct FlagValue {
     spec: &'static FlagSpec,
@@ -45,14 +45,11 @@ impl FlagValue {
         &self.text
     }
 
-    /// Whether both have the same effect: `1m` and `1024k` do.
-    pub fn means(&self, other: &FlagValue) -> bool {
-        let flags = |value| {
-            let mut flags = Flags::default();
-            flags.apply(value);
-            flags
-        };
-        flags(self) == flags(other)
+    /// The effect of the value as words of a command line: equal for `1m` and `1024k`.
+    pub fn meaning(&self) -> Vec<String> {
+        let mut flags = Flags::default();
+        flags.apply(self);
+        flags.to_words()
     }
 }
 

@@ -6,7 +6,8 @@ use super::{FLAGS, Scope};
 /// that `-?` prints.
 pub fn help() -> String {
     let mut text =
-        "Flags, between +RTS and -RTS, or in GCLABRTS (sizes: k, m, g, t are powers of 1024, w is words of 8 bytes):\n"
+        "Flags, between +RTS and -RTS, or in GCLABRTS (sizes: k, m, g, t are powers of 1024, w is words of 8 bytes).\n\
+         The command line overrides GCLABRTS. `--no-` and a flag's name takes the flag back: --no-c, --no-M, --no-sizing.\n"
             .to_owned();
     for spec in FLAGS {
         text += &format!("\n  {:<20} {}", spec.form(), spec.meaning);
@@ -35,6 +36,11 @@ pub fn markdown() -> String {
 GHC's names and meanings, between `+RTS` and `-RTS` on the command line of `gclab exec`, in the environment variable `GCLABRTS` (read first), \
 and by their key under `[flags]` and `[sweep]` in an experiment file. Sizes take `k`, `m`, `g`, `t` (powers of 1024) and `w` (words of 8 bytes).
 A flag marked *collector* is refused if the collector that runs does not honour it.\n
+The command line overrides `GCLABRTS`: of two flags that exclude each other, the one in `GCLABRTS` gives way, and a note says so. `--no-` and a flag's name takes \
+the flag back, wherever it was given: `--no-c`, `--no-hT`, `--no-sizing` (and `--huge-pages` takes back `--no-huge-pages`). \
+`--RTS` ends the flags: all words after it are the program's, even `+RTS` and words with a dash. `gclab` does not read `GHCRTS`, and says so if it is set. \
+A run that is interrupted (Ctrl-C) prints the statistics that its flags ask for, of the part that ran.\n
+A program with a `main` of its own can have flags by itself and forbid flags to its users, as with GHC's `-with-rtsopts` and `-rtsopts`: `gclab::Settings`.\n
 | flag | key | value | default | meaning | differs from GHC |
 |---|---|---|---|---|---|
 "
@@ -59,7 +65,7 @@ A flag marked *collector* is refused if the collector that runs does not honour 
             spec.form(),
             spec.kind.name(),
             spec.default,
-            spec.meaning,
+            spec.meaning.replace("<", "&lt;"),
             spec.ghc.unwrap_or("")
         );
     }

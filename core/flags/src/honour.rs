@@ -43,10 +43,11 @@ impl Flags {
     fn check_honoured(&self, collector: &Description, all: &[&'static Description]) -> Result<(), FlagError> {
         let refused = FLAGS.iter().find_map(|spec| {
             let parameter = spec.parameter().filter(|parameter| !collector.honours(*parameter))?;
-            let asks = !matches!((spec.get)(self), None | Some(Value::Off));
-            (asks && self.given.contains(spec.name)).then_some((spec, parameter))
+            let value = (spec.get)(self).filter(|value| *value != Value::Off)?;
+            let asks = self.given.contains(spec.name);
+            asks.then(|| (spec.word(&value.text(&spec.kind)), parameter))
         });
-        let Some((spec, parameter)) = refused else {
+        let Some((flag, parameter)) = refused else {
             return Ok(());
         };
         let others = all
@@ -55,7 +56,7 @@ impl Flags {
             .map(|other| other.name.to_owned())
             .collect();
         Err(FlagError::NotHonoured {
-            flag: format!("-{}", spec.name),
+            flag,
             collector: collector.name.to_owned(),
             others,
             honours: honours(collector).map(|spec| format!("-{}", spec.name)).collect(),

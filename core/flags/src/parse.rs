@@ -14,6 +14,9 @@ use super::{FlagError, Flags};
 /// blanks (GHC's is `GHCRTS`).
 pub const ENVIRONMENT: &str = "GCLABRTS";
 
+/// The variable of GHC's programs. gclab does not read it.
+pub const GHC_ENVIRONMENT: &str = "GHCRTS";
+
 /// A command line, split into the words of the program and those of the flags.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandLine {
@@ -24,7 +27,8 @@ pub struct CommandLine {
 }
 
 /// Splits a command line as GHC does: words between `+RTS` and `-RTS` (or the end) are flags,
-/// several times if need be; after `--RTS` (dropped) or `--` (kept) all words are the program's.
+/// several times if need be; after `--RTS` or `--` all words are the program's. Both leave a `--`
+/// behind, so that the program's own options are not looked for in the words after it.
 pub fn split(words: impl IntoIterator<Item = String>) -> CommandLine {
     let mut line = CommandLine::default();
     let mut words = words.into_iter();
@@ -34,9 +38,7 @@ pub fn split(words: impl IntoIterator<Item = String>) -> CommandLine {
             "+RTS" => in_rts = true,
             "-RTS" => in_rts = false,
             "--RTS" | "--" => {
-                if word == "--" {
-                    line.program.push(word);
-                }
+                line.program.push("--".to_owned());
                 line.program.extend(words.by_ref());
             }
             _ if in_rts => line.rts.push(word),
@@ -46,30 +48,192 @@ pub fn split(words: impl IntoIterator<Item = String>) -> CommandLine {
     line
 }
 
-impl Flags {
-    /// The flags of a run: those of [`ENVIRONMENT`] (its value, if it is set), then those of the
-    /// command line.
+/// The source of a flag, from the weakest to the strongest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The program itself.
+    Program,
+    /// The environment variable.
+    Environment,
+    /// The command line.
+    #[default]
+    CommandLine,
+}
+
+impl Origin {
+    /// An error about a flag of this source.
+    pub(crate) fn fault(self, error: FlagError) -> FlagError {
+        match self {
+            Origin::Program => FlagError::Program(Box::new(error)),
+            Origin::Environment => FlagError::Environment(Box::new(error)),
+            Origin::CommandLine => error,
+        }
+    }
+}
+
+/// A flag with its value and its source.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    spec: &'static FlagSpec,
+    value: Value,
+    word: String,
+    pub(crate) origin: Origin,
+}
+
+impl Entry {
+    /// A note that this flag gives way to a later one.
+    pub(crate) fn gives_way(&self) -> String {
+        let of = match self.origin {
+            Origin::Program => "this program's own flags",
+            Origin::Environment => ENVIRONMENT,
+            Origin::CommandLine => "the command line",
+        };
+        format!("{} of {of} gives way to a later flag or choice", self.word)
+    }
+}
+
+/// Words that are read, as flags with their values.
+#[derive(Debug, Default)]
+pub(crate) struct Words {
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// The prefix of a word that takes a flag back: `--no-c`.
+const TAKES_BACK: &str = "--no-";
+
+/// The flag that `word` takes back: `-c` for `--no-c`, `--sizing` for `--no-sizing`; and for a flag
+/// that turns something off, the same word without its `no`.
+fn taken_back(word: &str) -> Option<&'static FlagSpec> {
+    let on = |spec: &&FlagSpec| spec.kind == Kind::SwitchOff && spec.name.replacen("-no-", "--", 1) == word;
+    if let Some(spec) = FLAGS.iter().find(on) {
+        return Some(spec);
+    }
+    let name = word.strip_prefix(TAKES_BACK)?;
+    let mut named = FLAGS.iter().filter(|spec| spec.kind != Kind::SwitchOff);
+    named.find(|spec| !name.is_empty() && spec.name.trim_start_matches('-') == name)
+}
+
+impl Words {
+    /// Reads the next word: a flag, or the order to take one back.
     ///
     /// # Errors
-    /// The first word at fault, or two flags that contradict each other.
-    pub fn parse<S: AsRef<str>>(environment: Option<&str>, words: &[S]) -> Result<Self, FlagError> {
-        let mut flags = Self::default();
-        for word in environment.unwrap_or_default().split_whitespace() {
-            flags.take_word(word).map_err(|e| FlagError::Environment(Box::new(e)))?;
+    /// If the word is no flag, or has a value that is not legal.
+    pub(crate) fn take(&mut self, origin: Origin, word: &str) -> Result<(), FlagError> {
+        if let Some(gone) = taken_back(word) {
+            // -h is -hT.
+            let name = |spec: &FlagSpec| if spec.name == "h" { "hT" } else { spec.name };
+            self.entries.retain(|entry| name(entry.spec) != name(gone));
+            return Ok(());
         }
-        for word in words {
-            flags.take_word(word.as_ref())?;
+        let (spec, value) = read_word(word)?;
+        self.entries.push(Entry {
+            spec,
+            value,
+            word: word.to_owned(),
+            origin,
+        });
+        Ok(())
+    }
+}
+
+/// The flag that `word` begins with, whether or not its value is legal.
+pub(crate) fn spec_of(word: &str) -> Option<&'static FlagSpec> {
+    let rest = word.strip_prefix('-')?;
+    let fitting = FLAGS.iter().filter(|spec| rest.starts_with(spec.name));
+    fitting.max_by_key(|spec| spec.name.len())
+}
+
+/// Reads a word: the flag and its value.
+fn read_word(word: &str) -> Result<(&'static FlagSpec, Value), FlagError> {
+    let Some(rest) = word.strip_prefix('-') else {
+        let suggestion = suggest(word);
+        return Err(FlagError::NotAFlag {
+            word: word.to_owned(),
+            suggestion,
+        });
+    };
+    let ghc = GHC_ONLY
+        .iter()
+        .filter(|(name, _)| rest.starts_with(name))
+        .max_by_key(|(name, _)| name.len());
+    match (spec_of(word), ghc) {
+        (Some(spec), None) => read_value(spec, word, &rest[spec.name.len()..]),
+        (Some(spec), Some((name, _))) if spec.name.len() > name.len() => {
+            read_value(spec, word, &rest[spec.name.len()..])
         }
+        // Long names are whole words: `--info-x` is not `--info`.
+        (_, Some((name, meaning)))
+            if !name.starts_with('-') || matches!(rest[name.len()..].chars().next(), None | Some('=')) =>
+        {
+            Err(FlagError::NotYet {
+                word: word.to_owned(),
+                flag: format!("-{name}"),
+                meaning,
+            })
+        }
+        _ => Err(FlagError::Unknown {
+            word: word.to_owned(),
+            suggestion: suggest(rest),
+        }),
+    }
+}
+
+/// Reads the text behind the flag's name.
+fn read_value(spec: &'static FlagSpec, word: &str, text: &str) -> Result<(&'static FlagSpec, Value), FlagError> {
+    let takes_text = is_long(spec.name) && !matches!(spec.kind, Kind::Switch | Kind::SwitchOff);
+    let text = match text.strip_prefix('=') {
+        Some(value) if takes_text => value,
+        None if takes_text && !text.is_empty() => {
+            return Err(FlagError::Unknown {
+                word: word.to_owned(),
+                suggestion: suggest(&word[1..]),
+            });
+        }
+        _ => text,
+    };
+    if spec.name == "h" && !text.is_empty() {
+        return Err(FlagError::NoSuchProfile {
+            word: word.to_owned(),
+            known: breakdowns(),
+        });
+    }
+    let value = spec
+        .kind
+        .read_word(&Called::Word(spec.name), text)
+        .map_err(|error| match error {
+            FlagError::UnexpectedValue { flag, .. } => {
+                let suggestion = suggest(&word[1..]).filter(|s| *s != flag);
+                FlagError::UnexpectedValue {
+                    word: word.to_owned(),
+                    flag,
+                    suggestion,
+                }
+            }
+            other => other,
+        })?;
+    Ok((spec, value))
+}
+
+/// The flags of heap profiles with the bands that they show: `-hT (closure type)`.
+fn breakdowns() -> Vec<String> {
+    let all = FLAGS.iter().filter_map(|spec| {
+        let (_, by) = spec.meaning.split_once("heap profile by ")?;
+        let by = by.split([',', ';']).next().unwrap_or(by);
+        Some(format!("-{} ({by})", spec.name))
+    });
+    all.chain(["-hb (biography)".to_owned()]).collect()
+}
+
+impl Flags {
+    /// The flags of these entries together.
+    ///
+    /// # Errors
+    /// If two of them contradict each other.
+    pub(crate) fn of<'e>(entries: impl Iterator<Item = &'e Entry>) -> Result<Flags, FlagError> {
+        let mut flags = Flags::default();
+        entries.for_each(|entry| flags.enter(entry.spec, entry.value.clone()));
         flags.settle()?;
         Ok(flags)
-    }
-
-    /// Flags from a list of words such as `-A4m`, without any environment.
-    ///
-    /// # Errors
-    /// As [`Flags::parse`].
-    pub fn parse_words<S: AsRef<str>>(words: &[S]) -> Result<Self, FlagError> {
-        Self::parse(None, words)
     }
 
     /// The words from which these flags are read again, in the order of the table. Flags with their
@@ -81,73 +245,6 @@ impl Flags {
             (Some(&value) != (spec.get)(&default).as_ref()).then(|| spec.word(&value.text(&spec.kind)))
         };
         FLAGS.iter().filter_map(word).chain(self.bare_profile_word()).collect()
-    }
-
-    fn take_word(&mut self, word: &str) -> Result<(), FlagError> {
-        let Some(rest) = word.strip_prefix('-') else {
-            let suggestion = suggest(word);
-            return Err(FlagError::NotAFlag {
-                word: word.to_owned(),
-                suggestion,
-            });
-        };
-        let ours = FLAGS
-            .iter()
-            .filter(|spec| rest.starts_with(spec.name))
-            .max_by_key(|spec| spec.name.len());
-        let ghc = GHC_ONLY
-            .iter()
-            .filter(|(name, _)| rest.starts_with(name))
-            .max_by_key(|(name, _)| name.len());
-        match (ours, ghc) {
-            (Some(spec), None) => self.take_value(spec, word, &rest[spec.name.len()..]),
-            (Some(spec), Some((name, _))) if spec.name.len() > name.len() => {
-                self.take_value(spec, word, &rest[spec.name.len()..])
-            }
-            // Long names are whole words: `--info-x` is not `--info`.
-            (_, Some((name, meaning)))
-                if !name.starts_with('-') || matches!(rest[name.len()..].chars().next(), None | Some('=')) =>
-            {
-                Err(FlagError::NotYet {
-                    word: word.to_owned(),
-                    flag: format!("-{name}"),
-                    meaning,
-                })
-            }
-            _ => Err(FlagError::Unknown {
-                word: word.to_owned(),
-                suggestion: suggest(rest),
-            }),
-        }
-    }
-
-    fn take_value(&mut self, spec: &'static FlagSpec, word: &str, text: &str) -> Result<(), FlagError> {
-        let text = match text.strip_prefix('=') {
-            Some(value) if is_long(spec.name) && !matches!(spec.kind, Kind::Switch | Kind::SwitchOff) => value,
-            None if is_long(spec.name) && !text.is_empty() && !matches!(spec.kind, Kind::Switch | Kind::SwitchOff) => {
-                return Err(FlagError::Unknown {
-                    word: word.to_owned(),
-                    suggestion: suggest(&word[1..]),
-                });
-            }
-            _ => text,
-        };
-        let value = spec
-            .kind
-            .read_word(&Called::Word(spec.name), text)
-            .map_err(|error| match error {
-                FlagError::UnexpectedValue { flag, .. } => {
-                    let suggestion = suggest(&word[1..]).filter(|s| *s != flag);
-                    FlagError::UnexpectedValue {
-                        word: word.to_owned(),
-                        flag,
-                        suggestion,
-                    }
-                }
-                other => other,
-            })?;
-        self.enter(spec, value);
-        Ok(())
     }
 
     pub(crate) fn enter(&mut self, spec: &'static FlagSpec, value: Value) {
@@ -230,8 +327,11 @@ pub(crate) fn unknown_key(key: &str) -> FlagError {
         };
     }
     // `hT` and `ki` are the flags -h and -k with a letter that says which.
-    let is_ghc = |name: &str| plain(name) == dashed || (key.len() == 2 && name.len() == 1 && key.starts_with(name));
-    if let Some((name, meaning)) = GHC_ONLY.iter().find(|(name, _)| is_ghc(name)) {
+    let exact = |name: &str| plain(name) == dashed;
+    let with_letter = |name: &str| key.len() == 2 && name.len() == 1 && key.starts_with(name);
+    let named = GHC_ONLY.iter().find(|(name, _)| exact(name));
+    let ghc = named.or_else(|| GHC_ONLY.iter().find(|(name, _)| with_letter(name)));
+    if let Some((name, meaning)) = ghc {
         return FlagError::NotYet {
             word: key.to_owned(),
             flag: format!("-{name}"),

@@ -4,7 +4,7 @@
 ///
 /// The contents are boxed, since readers return this from their innermost loops.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: byte {}{}: {}", .0.file, .0.offset, if .0.gzip { " (decompressed)" } else { "" }, .0.problem)]
+#[error("{}: {}{}", .0.file, .0.byte(), .0.problem)]
 pub struct Error(Box<Place>);
 
 #[derive(Debug)]
@@ -13,6 +13,18 @@ struct Place {
     gzip: bool,
     offset: u64,
     problem: Problem,
+}
+
+impl Place {
+    /// The place within the file as messages begin with it; empty if the problem is the file's as a
+    /// whole.
+    fn byte(&self) -> String {
+        match self.problem {
+            Problem::Open(_) | Problem::TooLong { .. } | Problem::OutOfMemory => String::new(),
+            _ if self.gzip => format!("byte {} (decompressed): ", self.offset),
+            _ => format!("byte {}: ", self.offset),
+        }
+    }
 }
 
 impl Error {
@@ -46,9 +58,27 @@ impl Error {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// The file cannot be opened or read.
+    /// The file cannot be opened, or nothing can be read from it.
+    #[error("{}", cannot_open(.0))]
+    Open(std::io::Error),
+    /// The file cannot be read any further.
     #[error("cannot read: {0}")]
     Io(std::io::Error),
+    /// The file is longer, unpacked, than [`crate::Options::limit`] allows.
+    #[error("more than {limit} bytes, unpacked")]
+    TooLong {
+        /// The most bytes that were to be read.
+        limit: u64,
+    },
+    /// The system grants no memory for more of the file.
+    #[error("out of memory: the heap in this file needs more than the system grants")]
+    OutOfMemory,
+    /// The sizes of the nodes have no sum.
+    #[error("the node's self size is {size}, and the sizes up to it add up to 2^64 bytes or more")]
+    Sizes {
+        /// The size of the node at which the sum became too large.
+        size: u64,
+    },
     /// The file begins as gzip does, and is cut off or damaged.
     #[error("damaged gzip data: {0}")]
     Gzip(std::io::Error),
@@ -112,6 +142,14 @@ pub enum Problem {
         /// The first value that is too large.
         end: u64,
     },
+}
+
+fn cannot_open(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "no such file".to_owned(),
+        std::io::ErrorKind::IsADirectory => "is a folder, not a file".to_owned(),
+        _ => format!("cannot open: {error}"),
+    }
 }
 
 /// A byte as messages show it.

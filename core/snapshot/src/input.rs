@@ -23,15 +23,17 @@ pub(crate) struct Input<'r> {
     end: usize,
     /// The number of bytes of the text before `buffer[0]`.
     before: u64,
+    /// The most bytes of the text that are read.
+    limit: u64,
 }
 
 impl<'r> Input<'r> {
-    /// Makes an input. Looks at the first bytes to tell gzip from plain text. Errors name the file
-    /// `file`.
-    pub(crate) fn new(mut reader: Box<dyn Read + 'r>, file: &str) -> Result<Self, Error> {
+    /// Makes an input of at most `limit` bytes. Looks at the first bytes to tell gzip from plain
+    /// text. Errors name the file `file`.
+    pub(crate) fn new(mut reader: Box<dyn Read + 'r>, file: &str, limit: u64) -> Result<Self, Error> {
         let mut head = Vec::new();
         let sniffed = reader.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut head);
-        sniffed.map_err(|error| Error::new(file, false, 0, Problem::Io(error)))?;
+        sniffed.map_err(|error| Error::new(file, false, 0, Problem::Open(error)))?;
         let gzip = head == GZIP_MAGIC;
         let whole = Cursor::new(head).chain(reader);
         let source: Box<dyn Read + 'r> = if gzip {
@@ -48,6 +50,7 @@ impl<'r> Input<'r> {
             at: 0,
             end: 0,
             before: 0,
+            limit,
         })
     }
 
@@ -126,6 +129,9 @@ impl<'r> Input<'r> {
             match self.source.read(&mut self.buffer[self.end..]) {
                 Ok(count) => {
                     self.end += count;
+                    if self.before + self.end as u64 > self.limit {
+                        return Err(self.error(Problem::TooLong { limit: self.limit }));
+                    }
                     return Ok(count);
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}

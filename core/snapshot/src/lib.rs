@@ -13,7 +13,8 @@
 //! in a record, which differ between versions of V8.
 //!
 //! **Memory** is that of the columns that [`Options`] asks for, and the buffer: at most 25 bytes a
-//! node and 9 an edge, plus the strings as in the file and 8 bytes each.
+//! node and 9 an edge, plus the strings as in the file and 8 bytes each. [`Options::limit`] bounds
+//! the bytes that are read, unpacked. If the system grants no more memory, that is an [`Error`].
 //!
 //! **Checked while reading**: every edge ends at a node, every type is declared, every name is a
 //! string of the file, and there are as many nodes and edges as declared. Users of a [`Snapshot`]
@@ -41,6 +42,7 @@ mod header;
 mod hprof;
 mod input;
 mod json;
+mod memory;
 mod read;
 mod records;
 mod snapshot;

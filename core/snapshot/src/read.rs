@@ -9,6 +9,7 @@ use crate::error::{Error, Problem, show};
 use crate::header::Header;
 use crate::hprof;
 use crate::input::Input;
+use crate::memory::{extend, push, reserve};
 use crate::records::{check_count, check_names, narrow, records, type_of};
 use crate::snapshot::Snapshot;
 
@@ -28,6 +29,8 @@ pub struct Options {
     pub names: bool,
     /// The texts of the strings.
     pub strings: bool,
+    /// The most bytes that are read, unpacked. A longer file is refused.
+    pub limit: u64,
 }
 
 impl Options {
@@ -37,6 +40,7 @@ impl Options {
             ids: true,
             names: true,
             strings: true,
+            limit: u64::MAX,
         }
     }
 
@@ -46,6 +50,7 @@ impl Options {
             ids: false,
             names: false,
             strings: false,
+            limit: u64::MAX,
         }
     }
 }
@@ -58,10 +63,10 @@ impl Snapshot {
     /// If the file cannot be read, is damaged, or is neither.
     pub fn open(path: &Path, options: Options) -> Result<Self, Error> {
         let name = path.display().to_string();
-        let file = File::open(path).map_err(|error| Error::new(&name, false, 0, Problem::Io(error)))?;
-        let mut input = Input::new(Box::new(file), &name)?;
+        let open = || File::open(path).map_err(|error| Error::new(&name, false, 0, Problem::Open(error)));
+        let mut input = Input::new(Box::new(open()?), &name, options.limit)?;
         if input.starts_with(hprof::MAGIC)? {
-            return Snapshot::open_hprof(path);
+            return hprof::read([open()?, open()?], &name, options.limit);
         }
         Snapshot::of(&mut input, options)
     }
@@ -71,7 +76,7 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::open`].
     pub fn read(reader: impl Read, name: &str, options: Options) -> Result<Self, Error> {
-        Snapshot::of(&mut Input::new(Box::new(reader), name)?, options)
+        Snapshot::of(&mut Input::new(Box::new(reader), name, options.limit)?, options)
     }
 
     fn of(input: &mut Input<'_>, options: Options) -> Result<Self, Error> {
@@ -170,27 +175,29 @@ impl Reader {
         self.nodes = true;
         let (snapshot, fields, keep) = (&mut self.snapshot, &header.node, self.options);
         let room = header.node_count.min(TRUSTED) as usize;
-        snapshot.node_types.reserve_exact(room);
-        snapshot.self_sizes.reserve_exact(room);
-        snapshot.first_edge.reserve_exact(room + 1);
-        snapshot.node_ids.reserve_exact(if keep.ids { room } else { 0 });
-        snapshot.node_names.reserve_exact(if keep.names { room } else { 0 });
+        reserve(&mut snapshot.node_types, room)
+            .and_then(|()| reserve(&mut snapshot.self_sizes, room))
+            .and_then(|()| reserve(&mut snapshot.first_edge, room + 1))
+            .and_then(|()| reserve(&mut snapshot.node_ids, if keep.ids { room } else { 0 }))
+            .and_then(|()| reserve(&mut snapshot.node_names, if keep.names { room } else { 0 }))
+            .map_err(|problem| input.error(problem))?;
         snapshot.first_edge.push(0);
-        let (mut count, mut edges) = (0_u64, 0_u64);
+        let (mut count, mut edges, mut bytes) = (0_u64, 0_u64, 0_u64);
         records(input, fields.width, |row| {
             check_count("nodes", header.node_count, count + 1)?;
-            snapshot
-                .node_types
-                .push(type_of("a node's type", row[fields.kind], &header.node_types)?);
-            snapshot.self_sizes.push(row[fields.self_size]);
+            let kind = type_of("a node's type", row[fields.kind], &header.node_types)?;
+            push(&mut snapshot.node_types, kind)?;
+            let size = row[fields.self_size];
+            bytes = bytes.checked_add(size).ok_or(Problem::Sizes { size })?;
+            push(&mut snapshot.self_sizes, size)?;
             edges = edges.saturating_add(row[fields.edge_count]);
             check_count("edges (by the nodes' edge counts)", header.edge_count, edges)?;
-            snapshot.first_edge.push(edges as u32);
+            push(&mut snapshot.first_edge, edges as u32)?;
             if keep.ids {
-                snapshot.node_ids.push(row[fields.id]);
+                push(&mut snapshot.node_ids, row[fields.id])?;
             }
             if keep.names {
-                snapshot.node_names.push(narrow("a node's name", row[fields.name])?);
+                push(&mut snapshot.node_names, narrow("a node's name", row[fields.name])?)?;
             }
             count += 1;
             Ok(())
@@ -210,9 +217,10 @@ impl Reader {
         self.edges = true;
         let (snapshot, fields, keep) = (&mut self.snapshot, &header.edge, self.options);
         let room = header.edge_count.min(TRUSTED) as usize;
-        snapshot.edge_types.reserve_exact(room);
-        snapshot.targets.reserve_exact(room);
-        snapshot.edge_names.reserve_exact(if keep.names { room } else { 0 });
+        reserve(&mut snapshot.edge_types, room)
+            .and_then(|()| reserve(&mut snapshot.targets, room))
+            .and_then(|()| reserve(&mut snapshot.edge_names, if keep.names { room } else { 0 }))
+            .map_err(|problem| input.error(problem))?;
         let step = header.node.width as u64;
         let mut count = 0_u64;
         records(input, fields.width, |row| {
@@ -226,14 +234,14 @@ impl Reader {
                     end: step * header.node_count,
                 });
             }
-            snapshot.targets.push((to / step) as u32);
-            snapshot
-                .edge_types
-                .push(type_of("an edge's type", row[fields.kind], &header.edge_types)?);
+            push(&mut snapshot.targets, (to / step) as u32)?;
+            let kind = type_of("an edge's type", row[fields.kind], &header.edge_types)?;
+            push(&mut snapshot.edge_types, kind)?;
             if keep.names {
-                snapshot
-                    .edge_names
-                    .push(narrow("an edge's name", row[fields.name_or_index])?);
+                push(
+                    &mut snapshot.edge_names,
+                    narrow("an edge's name", row[fields.name_or_index])?,
+                )?;
             }
             count += 1;
             Ok(())
@@ -255,9 +263,14 @@ impl Reader {
         }
         let strings = &mut self.snapshot.strings;
         input.array(|input| {
-            input.string(&mut |piece| strings.text().extend_from_slice(piece))?;
-            strings.finish();
-            Ok(())
+            let mut kept = Ok(());
+            input.string(&mut |piece| {
+                if kept.is_ok() {
+                    kept = extend(strings.text(), piece);
+                }
+            })?;
+            kept.and_then(|()| strings.finish())
+                .map_err(|problem| input.error(problem))
         })?;
         strings.shrink();
         Ok(())

@@ -122,6 +122,13 @@ impl<'s> Node<'s> {
         string(self.snapshot, self.name_index())
     }
 
+    /// The bytes of its name in the file, with escapes. 0 if names or strings were left out.
+    pub fn name_bytes(self) -> usize {
+        let strings = &self.snapshot.strings;
+        let kept = self.name_index().filter(|&index| (index as usize) < strings.len());
+        kept.map_or(0, |index| strings.raw(index).len())
+    }
+
     /// The bytes of the object itself, without the objects that it refers to. Not always a multiple
     /// of 8.
     pub fn self_size(self) -> u64 {

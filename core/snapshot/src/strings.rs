@@ -5,6 +5,12 @@
 
 use std::borrow::Cow;
 
+use crate::error::Problem;
+use crate::memory::{extend, push};
+
+/// The most bytes that a letter takes: two `\u` escapes.
+const LONGEST_LETTER: usize = 12;
+
 /// All strings of a snapshot, in file order, in one piece of memory.
 #[derive(Debug, Default)]
 pub struct Strings {
@@ -24,7 +30,8 @@ impl Strings {
         self.ends.is_empty()
     }
 
-    /// The bytes between the quotes, with JSON escapes as in the file.
+    /// The bytes between the quotes, with JSON escapes as in the file. Of a string that comes from
+    /// no JSON, only backslashes are escaped.
     ///
     /// # Panics
     /// If `index` is not below [`Strings::len`].
@@ -43,21 +50,35 @@ impl Strings {
         decode(self.raw(index))
     }
 
+    /// The first `letters` letters of the string, or a few more: long strings need not be decoded
+    /// as a whole.
+    ///
+    /// # Panics
+    /// If `index` is not below [`Strings::len`].
+    pub fn start(&self, index: u32, letters: usize) -> Cow<'_, str> {
+        let raw = self.raw(index);
+        decode(&raw[..raw.len().min(letters.saturating_mul(LONGEST_LETTER))])
+    }
+
     pub(crate) fn text(&mut self) -> &mut Vec<u8> {
         &mut self.text
     }
 
-    /// Appends a string. Returns its index.
-    pub(crate) fn push(&mut self, string: &str) -> u32 {
-        let quoted = serde_json::Value::from(string).to_string();
-        self.text.extend_from_slice(&quoted.as_bytes()[1..quoted.len() - 1]);
-        self.finish();
-        (self.ends.len() - 1) as u32
+    /// Appends a string that has no escapes yet. Returns its index.
+    pub(crate) fn push(&mut self, string: &str) -> Result<u32, Problem> {
+        for (index, piece) in string.split('\\').enumerate() {
+            if index > 0 {
+                extend(&mut self.text, br"\\")?;
+            }
+            extend(&mut self.text, piece.as_bytes())?;
+        }
+        self.finish()?;
+        Ok((self.ends.len() - 1) as u32)
     }
 
     /// Makes one string of the text that was appended since the last call.
-    pub(crate) fn finish(&mut self) {
-        self.ends.push(self.text.len());
+    pub(crate) fn finish(&mut self) -> Result<(), Problem> {
+        push(&mut self.ends, self.text.len())
     }
 
     pub(crate) fn shrink(&mut self) {
@@ -125,7 +146,7 @@ fn unit(digits: &[u8]) -> Option<u16> {
 
 #[cfg(test)]
 mod tests {
-    use super::decode;
+    use super::{Strings, decode};
 
     #[test]
     fn escapes_are_undone() {
@@ -133,6 +154,19 @@ mod tests {
         assert_eq!(decode(br#"\"\\\/\b\f\n\r\t."#), "\"\\/\u{8}\u{c}\n\r\t.");
         assert_eq!(decode(br"\u00e9\ud83d\ude00x"), "é😀x");
         assert_eq!(decode("é\\n".as_bytes()), "é\n");
+    }
+
+    #[test]
+    fn the_start_of_a_string_is_its_start() {
+        let mut strings = Strings::default();
+        let long = "a\\é".repeat(1000);
+        let index = strings.push(&long).unwrap();
+        assert_eq!(strings.get(index), long);
+        for letters in [0, 1, 2, 3, 500, 2999, 3000, 9999] {
+            let start: String = long.chars().take(letters).collect();
+            assert!(strings.start(index, letters).starts_with(&start), "{letters}");
+        }
+        assert!(strings.start(index, 5).len() <= 60);
     }
 
     #[test]

@@ -115,7 +115,7 @@ impl Charges {
     }
 
     /// The requests for memory that this heap makes.
-    pub fn requests(&self) -> &Requests {
+    pub(crate) fn requests(&self) -> &Requests {
         &self.requests
     }
 

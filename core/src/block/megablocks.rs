@@ -105,9 +105,15 @@ impl BlockAllocator {
             .map(|limit| Bytes(limit.0 / MEGABLOCK.0 * MEGABLOCK.0))
     }
 
-    /// The account of everything that counts under the limit.
-    pub fn charges(&self) -> &Charges {
+    /// The account of everything that counts under the limit. Private to core: an observer of a
+    /// heap must not change it.
+    pub(crate) fn charges(&self) -> &Charges {
         &self.charges
+    }
+
+    /// The number of requests for memory so far, as `-DF<n>` counts them.
+    pub fn requests(&self) -> u64 {
+        self.charges.requests().made()
     }
 
     /// Refuses one request for memory, after `granted` more were granted. For fault injection.

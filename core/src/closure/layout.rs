@@ -1,5 +1,13 @@
 //! The places of a derived closure's fields: pointers first, in order, then the others, in order.
 
+/// The layout of a derived type.
+pub trait Layout {
+    /// The number of fields that are pointers.
+    const POINTERS: usize;
+    /// The index of each field's word in the payload.
+    const PLACES: &'static [usize];
+}
+
 /// The number of fields that are pointers.
 pub const fn pointers(is_pointer: &[bool]) -> usize {
     let (mut i, mut n) = (0, 0);

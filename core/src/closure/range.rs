@@ -59,9 +59,13 @@ impl SlotRange {
         (self.end as usize - self.next as usize) / WORD
     }
 
-    /// Takes the first `count` slots off. The range has at least that many.
+    /// Takes the first `count` slots off.
+    ///
+    /// # Panics
+    /// If the range has fewer.
     #[inline(always)]
     pub fn split_front(&mut self, count: usize) -> SlotRange {
+        assert!(count <= self.len(), "more slots than the range has");
         let front = SlotRange::new(Slot(self.next), count);
         self.next = front.end;
         front

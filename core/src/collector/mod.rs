@@ -72,9 +72,16 @@ impl Description {
 /// root and every pointer of such a closure leads to it; also the pointers that
 /// [`Collector::Barrier`] was shown. Memory that `refill` and `allocate_large` hand out is
 /// committed, belongs to this heap, has the size that was asked for, and overlaps no such closure.
-/// The regions of `for_each_region` are memory of this heap, in which live closures lie one behind
-/// the other. Collectors that are made of [`crate::space`] and [`crate::trace`] get this from
-/// there, as long as they trace every kind of root ([`crate::trace::live`] does).
+/// The regions of `for_each_region` are memory of this heap, in which closures lie one behind the
+/// other. Dead closures may be among them, and observers read those too
+/// ([`crate::world::Stopped::closures`]): as long as a dead closure is in a region, it has its
+/// header and its size, and each of its slots holds null or the address of a closure that is whole.
+/// So a collector may free or move a closure only if no closure that stays in a region has a slot
+/// with its old address. A dead closure leaves its region, or its slots are cleared or updated, or
+/// their referents stay. (The generational collectors do the latter: the remembered slots of an old
+/// closure keep their referents, whether the closure lives or not, until its own generation is
+/// collected and it leaves.) Collectors that are made of [`crate::space`] and [`crate::trace`] get
+/// this from there, as long as they trace every kind of root ([`crate::trace::live`] does).
 ///
 /// A mutator's [`Alloc`], the [`Heap`] to write and the slots of roots are shown to its collector
 /// alone, by the methods of [`Collect`]. Their use there is part of this promise, and their methods

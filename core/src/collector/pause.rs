@@ -44,7 +44,7 @@ pub struct Since {
 
 impl Since {
     /// The time that this collection has taken so far.
-    pub fn collecting(&self) -> Duration {
+    pub(crate) fn collecting(&self) -> Duration {
         Duration::from_nanos(self.clock.elapsed_ns().saturating_sub(self.began))
     }
 }

@@ -211,7 +211,7 @@ impl Config {
 
     /// Threads of a parallel collection: `-qn`, or else as many as capabilities, but no more than
     /// processors.
-    pub fn gc_thread_count(&self) -> u32 {
+    pub(crate) fn gc_thread_count(&self) -> u32 {
         match self.gc_threads {
             0 => self.capabilities.min(num_cpus::get() as u32),
             threads => threads,

@@ -206,7 +206,7 @@ impl Heap {
 
     /// The number of threads that may copy at a time, each with lanes of its own; `copy_bound`
     /// needs it.
-    pub fn copiers(&self) -> usize {
+    pub(crate) fn copiers(&self) -> usize {
         self.copiers
     }
 

@@ -29,7 +29,7 @@ impl Requests {
     }
 
     /// Refuses one more request, after the next `granted` requests were granted.
-    pub fn refuse_after(&self, granted: u64) {
+    pub(crate) fn refuse_after(&self, granted: u64) {
         self.0.refused.store(self.made() + granted + 1, Relaxed);
     }
 
@@ -37,7 +37,7 @@ impl Requests {
     ///
     /// # Errors
     /// [`MemoryError::OnPurpose`] if this request is to be refused.
-    pub fn ask(&self) -> Result<(), MemoryError> {
+    pub(crate) fn ask(&self) -> Result<(), MemoryError> {
         // Relaxed: the count orders nothing else.
         let number = self.0.made.fetch_add(1, Relaxed) + 1;
         if number == self.0.refused.load(Relaxed) {
@@ -47,7 +47,7 @@ impl Requests {
     }
 
     /// The number of requests so far.
-    pub fn made(&self) -> u64 {
+    pub(crate) fn made(&self) -> u64 {
         self.0.made.load(Relaxed)
     }
 }

@@ -3,6 +3,11 @@
 //! A frame is a fixed number of slots on the Rust stack, linked to the frame below it; a collection
 //! walks the links. Opening one costs two stores, one store per slot and a link; closing it one
 //! store. It closes when its closure returns or unwinds, so frames nest like calls, always.
+//!
+//! While a thread is in [`Mutator::blocking`], collections read and write its slots. So every
+//! method that touches a slot takes a view of the mutator, or a pointer of such a view: both borrow
+//! the mutator, which `blocking` needs for itself. Nothing else keeps slots from being touched
+//! there; a method without a view would be unsound.
 
 use super::brand::Brand;
 use super::{Gc, Mutator, NoGc};
@@ -67,7 +72,8 @@ impl<'f, 'h> FrameSlot<'f, 'h> {
 
     /// Roots `gc`, or nothing yet, in this slot.
     #[inline(always)]
-    pub fn put_option<T>(self, gc: Option<Gc<'_, 'h, T>>) -> OptionRoot<'f, 'h, T> {
+    pub fn put_option<T>(self, m: &NoGc<'h, impl MutatorKind>, gc: Option<Gc<'_, 'h, T>>) -> OptionRoot<'f, 'h, T> {
+        m.expect_running();
         self.slot.set(Gc::option_to_word(gc));
         OptionRoot {
             slot: self.slot,
@@ -80,13 +86,15 @@ impl<'f, 'h> FrameSlot<'f, 'h> {
 impl<'h, T> Root<'_, 'h, T> {
     /// Roots another closure here instead.
     #[inline(always)]
-    pub fn set(&self, gc: Gc<'_, 'h, T>) {
+    pub fn set<M: MutatorKind>(&self, m: &NoGc<'h, M>, gc: Gc<'_, 'h, T>) {
+        m.expect_running();
         self.slot.set(gc.to_word());
     }
 
     /// The closure, good until the mutator may collect.
     #[inline(always)]
-    pub fn get<'m, M: MutatorKind>(&self, _m: &'m NoGc<'h, M>) -> Gc<'m, 'h, T> {
+    pub fn get<'m, M: MutatorKind>(&self, m: &'m NoGc<'h, M>) -> Gc<'m, 'h, T> {
+        m.expect_running();
         // SAFETY: `put` and `set` store pointers to `T`s of heap `'h`, collections update them, and
         // none runs while the mutator is borrowed for `'m`.
         unsafe { Gc::from_word(self.slot.get()) }
@@ -96,13 +104,15 @@ impl<'h, T> Root<'_, 'h, T> {
 impl<'h, T> OptionRoot<'_, 'h, T> {
     /// Roots another closure, or nothing, here instead.
     #[inline(always)]
-    pub fn set(&self, gc: Option<Gc<'_, 'h, T>>) {
+    pub fn set<M: MutatorKind>(&self, m: &NoGc<'h, M>, gc: Option<Gc<'_, 'h, T>>) {
+        m.expect_running();
         self.slot.set(Gc::option_to_word(gc));
     }
 
     /// The closure, if there is one, good until the mutator may collect.
     #[inline(always)]
-    pub fn get<'m, M: MutatorKind>(&self, _m: &'m NoGc<'h, M>) -> Option<Gc<'m, 'h, T>> {
+    pub fn get<'m, M: MutatorKind>(&self, m: &'m NoGc<'h, M>) -> Option<Gc<'m, 'h, T>> {
+        m.expect_running();
         // SAFETY: as for `Root::get`, or the slot is empty.
         unsafe { Gc::option_from_word(self.slot.get()) }
     }

@@ -127,7 +127,8 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
     #[inline(always)]
     pub unsafe fn read_word<M: MutatorKind, const MUTABLE: bool>(self, m: &NoGc<'h, M>, index: usize) -> u64 {
         if !mutant!("profiles/reading-not-noted") {
-            m.used(self.closure());
+            // SAFETY: a `Gc` leads to a closure.
+            unsafe { m.used(self.closure()) };
         }
         // SAFETY: the caller vouches for the index.
         let word = unsafe { self.payload(index) };
@@ -151,7 +152,8 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
         // SAFETY: the caller vouches for the index.
         let word = unsafe { self.payload(index) };
         if !mutant!("profiles/writing-not-noted") {
-            m.used(self.closure());
+            // SAFETY: a `Gc` leads to a closure.
+            unsafe { m.used(self.closure()) };
         }
         let value = Gc::option_to_word(value);
         let new = ClosureRef(value as *mut u64);
@@ -219,7 +221,8 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
     /// pointer. No collection comes between them: the mutator is borrowed.
     #[inline(always)]
     fn exchanged<M: MutatorKind>(self, m: &NoGc<'h, M>, word: &Word, old: u64, new: u64) {
-        m.used(self.closure());
+        // SAFETY: a `Gc` leads to a closure.
+        unsafe { m.used(self.closure()) };
         M::Barrier::write(
             m.capability(),
             self.closure(),

@@ -37,7 +37,7 @@ pub use var::MutVar;
 use crate::capability::{Capability, CapabilityData};
 use crate::closure::ClosureRef;
 use crate::profile::{SideWords, StackId};
-use crate::session::{Participant, Session};
+use crate::session::{Participant, Session, ThreadState};
 use crate::sync::{Arc, Ordering::Relaxed};
 use crate::words::Addr;
 use brand::Brand;
@@ -189,13 +189,14 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     /// Runs `call`, which may take long or wait for others, while collections do not wait for this
     /// thread.
     ///
-    /// Its roots stay roots, and are up to date afterwards. `call` cannot touch the heap, as the
-    /// mutator is borrowed, nor set roots, as those cannot be sent: a collection may be reading and
-    /// writing them. (Hence `Send`, although it runs on this thread.) When it ends (or unwinds)
-    /// while the world is stopped, the thread waits until that is over. A thread that waits for
-    /// another one of the same heap, by a lock, a channel or a join, must do so in here: the other
-    /// might be stopped by a collection that waits for this one.
-    pub fn blocking<R>(&mut self, call: impl FnOnce() -> R + Send) -> R {
+    /// Its roots stay roots, and are up to date afterwards. `call` can use neither the heap nor the
+    /// roots, which a collection may be reading and writing: that takes a view of the mutator, or a
+    /// pointer of a view, and the mutator is borrowed exclusively. (So `call` need not be `Send`:
+    /// it runs on this thread, and may own any value.) When it ends (or unwinds) while the world is
+    /// stopped, the thread waits until that is over. A thread that waits for another one of the
+    /// same heap, by a lock, a channel or a join, must do so in here: the other might be stopped by
+    /// a collection that waits for this one.
+    pub fn blocking<R>(&mut self, call: impl FnOnce() -> R) -> R {
         struct Leave<'a, M: MutatorKind>(&'a dyn SlowPath<M>, Session<'a, M::Alloc>);
         impl<M: MutatorKind> Drop for Leave<'_, M> {
             fn drop(&mut self) {
@@ -229,6 +230,14 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
         self.capability.view()
     }
 
+    /// In a debug build, checks that this thread runs: a view of a thread that is stopped, or is in
+    /// [`Mutator::blocking`], would let it touch roots during a collection.
+    #[inline(always)]
+    pub(crate) fn expect_running(&self) {
+        // SAFETY: `begin`'s caller promises that the participant is valid.
+        debug_assert_eq!(unsafe { &*self.participant }.state(), ThreadState::Running);
+    }
+
     /// A closure is being allocated at `at`.
     #[inline(always)]
     pub(crate) fn born(&self, at: Addr) {
@@ -238,10 +247,15 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
     }
 
     /// A field of a closure is read or written.
+    ///
+    /// # Safety
+    /// `closure` is a closure with its header. (No collection comes during the call: it borrows the
+    /// mutator.)
     #[inline(always)]
-    pub(crate) fn used(&self, closure: ClosureRef) {
+    pub(crate) unsafe fn used(&self, closure: ClosureRef) {
         if let (true, Some(side_words)) = (M::OBSERVED, &self.side_words) {
-            side_words.used(closure);
+            // SAFETY: the caller's promise.
+            unsafe { side_words.used(closure) };
         }
     }
 

@@ -63,8 +63,11 @@ impl SideWords {
     }
 
     /// Notes that a closure is used.
+    ///
+    /// # Safety
+    /// `closure` is a closure with its header, and stays one during the call.
     #[inline(always)]
-    pub(crate) fn used(&self, closure: ClosureRef) {
+    pub(crate) unsafe fn used(&self, closure: ClosureRef) {
         if let (Some(biographies), Some(word)) = (&self.biographies, self.word(closure.addr())) {
             let (before, era) = (SideWord(word.load(Relaxed)), self.era.load(Relaxed));
             if before.0 & LAST_ERA == era {
@@ -74,7 +77,8 @@ impl SideWords {
                 // No census has seen it since. Other threads that use it now store the same value.
                 word.store(before.used_in(era).0, Relaxed);
             } else {
-                first_use(biographies, closure, word, before, era);
+                // SAFETY: the caller's promise.
+                unsafe { first_use(biographies, closure, word, before, era) };
             }
         }
     }
@@ -85,8 +89,8 @@ impl SideWords {
     }
 
     /// Ends an era with a census and begins another, unless this era was the last ([`LAST_ERA`]).
-    /// The world must be stopped.
-    pub fn next_era(&self) {
+    /// The world must be stopped: [`crate::world::Stopped::end_era`] proves that.
+    pub(crate) fn next_era(&self) {
         self.era.store((self.era() + 1).min(LAST_ERA), Relaxed);
     }
 
@@ -154,14 +158,23 @@ impl SideWords {
 
 /// Notes the first use in an era of a closure that censuses have seen since its last use, unless
 /// another thread is faster.
+///
+/// # Safety
+/// `closure` is a closure with its header, and stays one during the call.
 #[cold]
 #[inline(never)]
-fn first_use(biographies: &Mutex<Biographies>, closure: ClosureRef, word: &MappedU64, before: SideWord, era: u64) {
+unsafe fn first_use(
+    biographies: &Mutex<Biographies>,
+    closure: ClosureRef,
+    word: &MappedU64,
+    before: SideWord,
+    era: u64,
+) {
     let after = before.used_in(era);
     if word.compare_exchange(before.0, after.0, Relaxed).is_err() {
         return;
     }
-    // SAFETY: a mutator holds a reference to it, so it is a closure.
+    // SAFETY: the caller's promise.
     let (info, words) = unsafe { (closure.header().info(), closure.words()) };
     if info.kind.is_data() {
         biographies.lock().used(info, words, before, era);

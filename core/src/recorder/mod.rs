@@ -47,7 +47,6 @@ pub struct Recorder {
     /// The figures that grow with each collection and each look; the others are 0 until the end.
     stats: Statistics,
     last: Collection,
-    keep: bool,
     printer: Option<Printer>,
     resident: Resident,
 }
@@ -76,7 +75,6 @@ impl Recorder {
                 ..Statistics::default()
             },
             last: Collection::default(),
-            keep: true,
             printer: None,
             resident: Resident::open(),
         }
@@ -87,19 +85,13 @@ impl Recorder {
         self.printer = Some(printer);
     }
 
-    /// Sets whether [`Statistics::collections`] gets the collections from now on, as it does at
-    /// first. All other figures stay the same.
-    pub fn keep_collections(&mut self, keep: bool) {
-        self.keep = keep;
-    }
-
     /// The clock of this world, for stamps such as the request of a collection.
     pub fn clock(&self) -> Clock {
         self.clock
     }
 
     /// The heap is ready: INIT ends, MUT begins.
-    pub fn init_done(&mut self) {
+    pub(crate) fn init_done(&mut self) {
         self.init_done = Some(self.reading(Stamp::now(&self.clock), 0));
     }
 
@@ -129,7 +121,7 @@ impl Recorder {
     /// A collection begins: every mutator has stopped. `requested_ns` is the reading of
     /// [`Recorder::clock`] when it was asked for. Called on the thread that will call
     /// [`Recorder::gc_end`].
-    pub fn gc_start(&mut self, requested_ns: u64) {
+    pub(crate) fn gc_start(&mut self, requested_ns: u64) {
         let elapsed_ns = self.clock.elapsed_ns();
         self.gc_started = Started {
             sync_ns: elapsed_ns.saturating_sub(requested_ns),
@@ -140,7 +132,7 @@ impl Recorder {
     }
 
     /// The collection has ended and the mutators are about to go on. Returns its record.
-    pub fn gc_end(&mut self, ended: Ended) -> &Collection {
+    pub(crate) fn gc_end(&mut self, ended: Ended) -> &Collection {
         let thread_cpu_ns = Clock::thread_cpu_ns();
         let usage = Clock::process_usage();
         self.gc_ended(ended, self.clock.elapsed_ns(), thread_cpu_ns, usage)
@@ -197,16 +189,14 @@ impl Recorder {
         if self.marks.pause(pause.length_ns) {
             self.stats.pauses.add(pause);
         }
-        if self.keep {
-            self.stats.keep(&collection);
-        }
+        self.stats.keep(&collection);
         self.stats.note_memory();
         self.last = collection;
         &self.last
     }
 
     /// The clocks when a look at the stopped heap begins.
-    pub fn look_start(&self) -> Times {
+    pub(crate) fn look_start(&self) -> Times {
         Times {
             cpu_ns: Clock::process_cpu_ns(),
             elapsed_ns: self.clock.elapsed_ns(),
@@ -215,14 +205,14 @@ impl Recorder {
 
     /// The look is over; `started` is what [`Recorder::look_start`] returned. Of its time, `parts`
     /// are known; the rest is of the kind `look`.
-    pub fn look_end(&mut self, started: Times, parts: Looks, look: Look) {
+    pub(crate) fn look_end(&mut self, started: Times, parts: Looks, look: Look) {
         let rest = self.look_start().since(started).since(parts.total());
         self.stats.looks += parts;
         self.stats.looks.add(look, rest);
     }
 
     /// CPU time of the program itself until now, in nanoseconds: MUT.
-    pub fn mutator_cpu_ns(&self) -> u64 {
+    pub(crate) fn mutator_cpu_ns(&self) -> u64 {
         let now = Stamp {
             cpu_ns: Clock::process_cpu_ns(),
             ..Stamp::default()
@@ -241,7 +231,7 @@ impl Recorder {
 
     /// The program has ended: MUT ends, EXIT begins. `allocated_total` is as for
     /// [`Recorder::measure_start`].
-    pub fn exit_start(&mut self, allocated_total: u64) {
+    pub(crate) fn exit_start(&mut self, allocated_total: u64) {
         self.exit_started(Stamp::now(&self.clock), allocated_total);
     }
 
@@ -253,7 +243,7 @@ impl Recorder {
 
     /// The figures so far, as `GHC.Stats` has them for a running program: times up to now, peaks
     /// and threads as given.
-    pub fn so_far(&self, counts: &FinalCounts) -> Statistics {
+    pub(crate) fn so_far(&self, counts: &FinalCounts) -> Statistics {
         self.ended(self.stats.clone(), Stamp::now(&self.clock), counts)
     }
 

@@ -10,7 +10,9 @@
 //! L + A + Y + w(C + A) ≤ R
 //! ```
 //!
-//! where Y is at most the part of `-AL` that A is of `-A`. The memory left for A and all that
+//! where Y is at most the part of `-AL` that A is of `-A`, and at most A: more than that is not
+//! kept free for large objects. Where `-AL` allows more, objects beyond are allocated as long as
+//! there is room, and cause a collection when there is none. The memory left for A and all that
 //! depends on it is called *free*: R − L − w(C), less memory that is too scattered.
 
 use super::live::{Live, MajorStrategy};
@@ -40,7 +42,8 @@ pub(super) struct Limit {
     /// Half of `-m` percent of the limit.
     least_free: Bytes,
     least_area: Bytes,
-    /// `-A` for all capabilities together, and `-AL`.
+    /// `-A` for all capabilities together, and the room for young large objects beside it: `-AL`,
+    /// at most as much.
     area: Bytes,
     large_area: Bytes,
     /// Lanes that a thread copies into (of two steps at least), and threads that may copy.
@@ -59,13 +62,14 @@ impl Limit {
     /// The limit of a heap of which only the size is known.
     pub fn of_size(config: &Config, whole: Bytes) -> Limit {
         let capabilities = config.capabilities as usize;
+        let area = Bytes(config.allocation_area.0.saturating_mul(capabilities));
         Limit {
             whole,
             room: whole,
             least_free: Bytes((whole.0 as f64 * config.min_free / 200.0) as usize),
             least_area: Bytes(LEAST_AREA.saturating_mul(capabilities)),
-            area: Bytes(config.allocation_area.0.saturating_mul(capabilities)),
-            large_area: config.large_limit(),
+            area,
+            large_area: config.large_limit().min(area),
             lanes: 2 * config.generations.max(2) as usize,
             copiers: 1,
         }

@@ -26,7 +26,7 @@ pub struct Nursery {
     areas: Vec<Area>,
     /// By capability: the run that it allocates in, as an index into the runs of its area.
     held: Vec<Option<usize>>,
-    /// The most blocks of a run.
+    /// The most blocks of a run: a chunk (`-n`), or a megablock.
     chunk: u32,
     large: Vec<LargeObject>,
     large_words: Words,
@@ -73,7 +73,7 @@ impl Nursery {
         let mut nursery = Nursery {
             areas: (0..areas).map(|_| Area::default()).collect(),
             held: vec![None; capabilities],
-            chunk: chunk.clamp(1, BLOCKS_PER_MEGABLOCK),
+            chunk: chunk.max(1),
             large: Vec::new(),
             large_words: Words::ZERO,
             large_limit: Words::ZERO,
@@ -204,7 +204,8 @@ impl Nursery {
         let chunk = self.chunk.min(share);
         let wanted = share * (capabilities / areas);
         let (area, large) = (self.full_area.0, self.full_large.0);
-        self.large_limit = Words((large as u128 * size.0.min(area) as u128 / area as u128) as usize);
+        // A limit of nothing would refuse every object, also directly after a collection.
+        self.large_limit = Words((large as u128 * size.0.min(area) as u128 / area as u128).max(1) as usize);
         // All areas shrink before any grows.
         self.areas.iter_mut().for_each(|area| area.shrink(heap, wanted, chunk));
         self.areas
@@ -248,7 +249,8 @@ impl Area {
 
     fn grow(&mut self, heap: &mut Heap, wanted: u32, chunk: u32) -> Result<(), OutOfMemory> {
         while self.blocks < wanted {
-            // A megablock at most: such runs can be found in any heap, and a refill is rare enough.
+            // Free groups of blocks come first, so some runs are smaller than a chunk. Where a heap
+            // has no run of several megablocks, the chunk is cut in two, and so on.
             let most = (wanted - self.blocks).min(chunk);
             let run = heap.blocks.allocate_up_to(most.min(16), most)?;
             heap.set_state(run, NURSERY);

@@ -27,7 +27,7 @@ pub struct Lane {
     /// The chunks, oldest first.
     pub chunks: Vec<Chunk>,
     /// Words of closures in all chunks.
-    pub words: usize,
+    pub(crate) words: usize,
 }
 
 /// A closure with a block run of its own.
@@ -62,13 +62,13 @@ pub struct Step {
     /// The large objects of the step.
     pub large: Vec<LargeObject>,
     /// Words in large objects.
-    pub large_words: usize,
+    pub large_words: Words,
 }
 
 impl Step {
     /// Words of closures, large ones included.
     pub fn words(&self) -> Words {
-        Words(self.scanned.words + self.flat.words + self.large_words)
+        self.copied_words() + self.large_words
     }
 
     /// Words of closures that are copied when they are collected.
@@ -159,7 +159,7 @@ impl Steps {
 
     /// Words of large objects in all steps.
     pub(crate) fn large_words(&self) -> Words {
-        Words(self.steps.iter().map(|step| step.large_words).sum())
+        Words(self.steps.iter().map(|step| step.large_words.0).sum())
     }
 
     /// Bytes of blocks less those of the closures in them, in all steps.

@@ -145,7 +145,7 @@ impl<'m> Compactor<'m> {
                 chunks,
             };
         }
-        step.large_words = self.large.iter().map(|large| large.words.0).sum();
+        step.large_words = Words(self.large.iter().map(|large| large.words.0).sum());
         step.large = self.large;
         freed.into_iter().for_each(|run| heap.free(run));
         Compacted { moved: self.moved }

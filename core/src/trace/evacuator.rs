@@ -111,76 +111,6 @@ impl<'h> Evacuator<'h> {
         }
     }
 
-    /// Evacuates a root.
-    #[inline]
-    pub fn root(&mut self, slot: RootSlot<'_>) {
-        self.root_slot(slot.slot());
-    }
-
-    #[inline]
-    fn root_slot(&mut self, slot: Slot) {
-        // SAFETY: a root of a stopped world, which no other thread uses.
-        unsafe { self.copier.evacuate_root::<false>(slot) };
-    }
-
-    /// Evacuates the remembered slots that do not lie in condemned memory themselves, and empties
-    /// the sets. Comes before the roots, so that the referents go to the steps of the closures that
-    /// point to them.
-    pub fn remembered<A>(&mut self, capabilities: Capabilities<'_, A>) {
-        let sets = capabilities.iter().map(|capability| capability.remembered());
-        let slots: usize = sets.clone().map(RememberedSet::len).sum();
-        let balanced = self.workers.as_ref().map(Workers::is_balanced);
-        if balanced == Some(false) {
-            self.shared_roots.owned.extend(capabilities.iter().map(Owned::of));
-        } else if balanced == Some(true) && self.copier.would_share(Words(slots)) {
-            sets.for_each(|set| self.shared_roots.chunks.take(set));
-        } else {
-            let copier = &mut self.copier;
-            // SAFETY: the slots are of closures of this heap that have not been freed (the
-            // collector's barrier remembers no others), and this is the only thread.
-            sets.for_each(|set| set.drain(|_, slots| unsafe { copier.remembered_slots::<false>(slots) }));
-        }
-    }
-
-    /// Evacuates the roots: heap roots, handles (unless there are enough to be shared), and frames
-    /// (unless each worker is to do those of its own capabilities).
-    pub fn roots(&mut self, roots: Roots<'_>) {
-        if self.shared_roots.owned.is_empty() {
-            roots.for_each_frame_slot(|slot| self.root_slot(slot));
-        }
-        roots.handles().for_each_heap_root(|slot| self.root_slot(slot));
-        let handles = roots.handles().strong_handles();
-        if self.copier.would_share(Words(handles.len())) {
-            self.shared_roots.handles = handles;
-        } else {
-            handles.for_each(|slot| self.root_slot(slot));
-        }
-    }
-
-    /// Scavenges until nothing is left.
-    pub fn scavenge(&mut self) {
-        if self.shared_roots.is_empty() && self.copier.scavenge_alone() == Drained::All {
-            return;
-        }
-        let Some(mut workers) = self.workers.take() else {
-            unreachable!("nothing is worth sharing without workers to share it with");
-        };
-        self.shared.sharing = if workers.is_balanced() {
-            Sharing::Balanced
-        } else {
-            Sharing::Owners
-        };
-        let phase = phase_of(&mut self.copier, &mut self.shared_roots, &workers);
-        (self.others, self.shared.threads, self.shared.parallel_ns) = phase.run(&mut workers);
-        self.copier = self.others.remove(0);
-    }
-
-    /// After scavenging: updates a weak slot if its referent lives, and clears it if not.
-    pub fn weak(&mut self, slot: RootSlot<'_>) {
-        // SAFETY: a root of a stopped world, which no other thread uses.
-        unsafe { self.copier.update_weak(slot.slot()) };
-    }
-
     /// Frees the condemned memory that was not reached, and gives the survivors to the steps. Slots
     /// that must stay remembered go to the mutators' remembered sets: each worker's to its own
     /// capability. Returns the figures of the collection that left `steps`. The caller sets its
@@ -241,7 +171,7 @@ impl<'h> Evacuator<'h> {
             } else {
                 heap.set_state(large.run, state.reached(false));
                 let step = steps.step_mut(state.step());
-                step.large_words += large.words.0;
+                step.large_words += large.words;
                 step.large.push(large);
             }
         }
@@ -270,21 +200,74 @@ fn condemn_step(heap: &mut Heap, step: &Step, number: u8, from_space: &mut Vec<B
 }
 
 impl Tracing for Evacuator<'_> {
-    fn roots(&mut self, roots: Roots<'_>) {
-        Evacuator::roots(self, roots);
+    #[inline]
+    fn root(&mut self, slot: RootSlot<'_>) {
+        // SAFETY: a root of a stopped world, which no other thread uses.
+        unsafe { self.copier.evacuate_root::<false>(slot.slot()) };
     }
 
+    /// Evacuates the roots: heap roots, handles (unless there are enough to be shared), and frames
+    /// (unless each worker is to do those of its own capabilities).
+    fn roots(&mut self, roots: Roots<'_>) {
+        let evacuate = |copier: &mut Copier<'_>, slot: Slot| {
+            // SAFETY: a root of a stopped world (see `Roots`), which no other thread uses.
+            unsafe { copier.evacuate_root::<false>(slot) };
+        };
+        if self.shared_roots.owned.is_empty() {
+            roots.for_each_frame_slot(|slot| evacuate(&mut self.copier, slot));
+        }
+        roots
+            .handles()
+            .for_each_heap_root(|slot| evacuate(&mut self.copier, slot));
+        let handles = roots.handles().strong_handles();
+        if self.copier.would_share(Words(handles.len())) {
+            self.shared_roots.handles = handles;
+        } else {
+            handles.for_each(|slot| evacuate(&mut self.copier, slot));
+        }
+    }
+
+    /// Scavenges until nothing is left.
     fn trace(&mut self) {
-        self.scavenge();
+        if self.shared_roots.is_empty() && self.copier.scavenge_alone() == Drained::All {
+            return;
+        }
+        let Some(mut workers) = self.workers.take() else {
+            unreachable!("nothing is worth sharing without workers to share it with");
+        };
+        self.shared.sharing = if workers.is_balanced() {
+            Sharing::Balanced
+        } else {
+            Sharing::Owners
+        };
+        let phase = phase_of(&mut self.copier, &mut self.shared_roots, &workers);
+        (self.others, self.shared.threads, self.shared.parallel_ns) = phase.run(&mut workers);
+        self.copier = self.others.remove(0);
     }
 
     fn weak(&mut self, slot: RootSlot<'_>) {
-        Evacuator::weak(self, slot);
+        // SAFETY: a root of a stopped world, which no other thread uses.
+        unsafe { self.copier.update_weak(slot.slot()) };
     }
 }
 
 impl RememberedTracing for Evacuator<'_> {
+    /// Evacuates the remembered slots that do not lie in condemned memory themselves, and empties
+    /// the sets. Comes before the roots, so that the referents go to the steps of the closures that
+    /// point to them.
     fn remembered<A>(&mut self, capabilities: Capabilities<'_, A>) {
-        Evacuator::remembered(self, capabilities);
+        let sets = capabilities.iter().map(|capability| capability.remembered());
+        let slots: usize = sets.clone().map(RememberedSet::len).sum();
+        let balanced = self.workers.as_ref().map(Workers::is_balanced);
+        if balanced == Some(false) {
+            self.shared_roots.owned.extend(capabilities.iter().map(Owned::of));
+        } else if balanced == Some(true) && self.copier.would_share(Words(slots)) {
+            sets.for_each(|set| self.shared_roots.chunks.take(set));
+        } else {
+            let copier = &mut self.copier;
+            // SAFETY: the slots are of closures of this heap that have not been freed (the
+            // collector's barrier remembers no others), and this is the only thread.
+            sets.for_each(|set| set.drain(|_, slots| unsafe { copier.remembered_slots::<false>(slots) }));
+        }
     }
 }

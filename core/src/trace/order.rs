@@ -11,8 +11,12 @@ use crate::roots::{RootSlot, Roots};
 
 /// The part of a tracer that the order needs: [`super::Evacuator`] and [`super::Marker`] have it.
 pub trait Tracing {
-    /// Traces the referents of roots, but not further.
-    fn roots(&mut self, roots: Roots<'_>);
+    /// Traces the referent of a root, but not further.
+    fn root(&mut self, slot: RootSlot<'_>);
+    /// Traces the referents of all roots, but not further.
+    fn roots(&mut self, roots: Roots<'_>) {
+        roots.for_each(|slot| self.root(slot));
+    }
     /// Traces everything that can be reached from there.
     fn trace(&mut self);
     /// After tracing: updates a weak slot if its referent lives, clears it if not.

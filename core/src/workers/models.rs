@@ -79,7 +79,8 @@ impl Phase {
         let (mut rng, mut searches) = (number as u64 + 1, Searches::default());
         while let Some(item) = self.pool.steal_or_wait(&mut rng, &mut searches) {
             self.scavenge(number, Some(item));
-            self.pool.termination.become_idle();
+            // SAFETY: it was busy with the item; loom checks what a mistake would do.
+            unsafe { self.pool.termination.become_idle() };
         }
     }
 
@@ -91,7 +92,8 @@ impl Phase {
     /// The leader's part. The others may be anywhere when it is over.
     fn lead(&self) {
         self.scavenge(0, None);
-        self.pool.termination.become_idle();
+        // SAFETY: as above.
+        unsafe { self.pool.termination.become_idle() };
         self.steal_until_terminated(0);
         self.assert_all_done();
     }
@@ -176,7 +178,8 @@ fn a_sleeper_is_woken_by_an_item() {
                 phase.scavenge(1, item);
                 *done.0.lock() = true;
                 done.1.notify_one();
-                phase.pool.termination.become_idle();
+                // SAFETY: as above.
+                unsafe { phase.pool.termination.become_idle() };
                 phase.steal_until_terminated(1);
             })
         };
@@ -210,7 +213,8 @@ fn tasks(entering: usize) {
                 self.pool.termination.got_task();
                 // SAFETY: loom checks that no other thread is there.
                 task.with_mut(|task| unsafe { *task += 1 });
-                self.pool.termination.become_idle();
+                // SAFETY: as above.
+                unsafe { self.pool.termination.become_idle() };
             }
         }
     }
@@ -231,7 +235,8 @@ fn tasks(entering: usize) {
                 phase.work(|index| index % 2 == 1);
             })
         });
-        phase.pool.termination.become_idle();
+        // SAFETY: as above.
+        unsafe { phase.pool.termination.become_idle() };
         phase.work(|index| index.is_multiple_of(2));
         phase.work(|_| true);
         phase.pool.termination.wait();

@@ -15,7 +15,7 @@ use super::policy::Workers;
 use super::pool::{Searches, WorkPool, WorkQueue};
 #[cfg(doc)]
 use super::termination::Termination;
-use super::threads::Job;
+use super::threads::{Job, WorkerNumber};
 use crate::clock::Clock;
 use crate::sync::deque::Worker as Deque;
 use crate::sync::{Arc, AtomicBool, Ordering};
@@ -123,7 +123,8 @@ impl<T: Tracer> ParallelPhase<T> {
         let job = unsafe { std::mem::transmute::<Arc<dyn Job + 'h>, Arc<dyn Job + 'static>>(job) };
         let helpers = workers.count() - 1;
         workers.gc_threads.run(helpers, job);
-        phase.lead();
+        // SAFETY: the numbers of GC threads begin at 1, and a phase runs once: `run` consumes it.
+        phase.lead(&mut unsafe { WorkerNumber::new(0) });
         workers.gc_threads.release();
         let parallel_ns = phase.begun.elapsed().as_nanos() as u64;
         let finished = phase.slots.iter().filter_map(|slot| {
@@ -138,36 +139,40 @@ impl<T: Tracer> ParallelPhase<T> {
     }
 
     /// The leader's part.
-    fn lead(&self) {
-        let mut search = Search::new(0);
+    fn lead(&self, number: &mut WorkerNumber) {
         let trace = |worker: &mut Worker<T>| worker.tracer.trace_shared(None, self.queue(&worker.queue));
         // SAFETY: this is the leader, and it is busy: the pool has counted it from the beginning.
-        unsafe { self.with_worker(0, trace) };
-        self.pool.termination.become_idle();
+        unsafe {
+            self.with_worker(number, trace);
+            self.pool.termination.become_idle();
+        }
         if self.balanced {
-            self.steal_until_terminated(0, &mut search);
+            self.steal_until_terminated(number);
         } else {
-            self.run_tasks(|index| index % self.slots.len() == 0, 0);
-            self.run_tasks(|_| true, 0);
+            self.run_tasks(|index| index % self.slots.len() == 0, number);
+            self.run_tasks(|_| true, number);
             self.pool.termination.wait();
         }
     }
 
     /// Does items of other workers until termination.
-    fn steal_until_terminated(&self, number: usize, search: &mut Search) {
+    fn steal_until_terminated(&self, number: &mut WorkerNumber) {
+        let search = &mut Search::new(number.get());
         while let Some(item) = self.pool.steal_or_wait(&mut search.rng, &mut search.searches) {
             let trace = |worker: &mut Worker<T>| {
                 search.add_to(&mut worker.figures.search);
                 worker.tracer.trace_shared(Some(item), self.queue(&worker.queue));
             };
-            // SAFETY: the caller's number is its own, and it is busy since it got an item.
-            unsafe { self.with_worker(number, trace) };
-            self.pool.termination.become_idle();
+            // SAFETY: this worker is busy from the moment when it got an item.
+            unsafe {
+                self.with_worker(number, trace);
+                self.pool.termination.become_idle();
+            }
         }
     }
 
     /// Does the tasks that no worker has taken, of those whose index `is_mine` accepts.
-    fn run_tasks(&self, is_mine: impl Fn(usize) -> bool, number: usize) {
+    fn run_tasks(&self, is_mine: impl Fn(usize) -> bool, number: &mut WorkerNumber) {
         for (_, (taken, task)) in self.tasks.iter().enumerate().filter(|(index, _)| is_mine(*index)) {
             // R6. Relaxed: the task was there before any thread was woken.
             if taken.swap(true, Ordering::Relaxed) {
@@ -178,9 +183,11 @@ impl<T: Tracer> ParallelPhase<T> {
                 worker.tracer.begin(task);
                 worker.tracer.trace_shared(None, self.queue(&worker.queue));
             };
-            // SAFETY: the caller's number is its own, and it is busy since it took a task.
-            unsafe { self.with_worker(number, trace) };
-            self.pool.termination.become_idle();
+            // SAFETY: this worker is busy from the moment when it took a task.
+            unsafe {
+                self.with_worker(number, trace);
+                self.pool.termination.become_idle();
+            }
         }
     }
 
@@ -191,9 +198,11 @@ impl<T: Tracer> ParallelPhase<T> {
     /// Calls `work` with worker `number`.
     ///
     /// # Safety
-    /// The caller is the only thread that works as `number` in this phase, and it is busy.
-    unsafe fn with_worker(&self, number: usize, work: impl FnOnce(&mut Worker<T>)) {
-        // SAFETY: the caller's promise gives it the slot to itself: see `Sync`.
+    /// The worker is busy in this phase.
+    unsafe fn with_worker(&self, number: &mut WorkerNumber, work: impl FnOnce(&mut Worker<T>)) {
+        let number = number.get();
+        // SAFETY: the number is the caller's alone, and it is busy. So it has the slot to itself:
+        // see `Sync`.
         let Some(worker) = (unsafe { &mut *self.slots[number].0.get() }) else {
             unreachable!("slots are emptied after termination");
         };
@@ -215,13 +224,13 @@ impl<T: Tracer> ParallelPhase<T> {
 }
 
 impl<T: Tracer> Job for ParallelPhase<T> {
-    fn run(&self, number: usize) {
+    fn run(&self, number: &mut WorkerNumber) {
         self.pool.termination.enter();
         if self.balanced {
-            self.steal_until_terminated(number, &mut Search::new(number));
+            self.steal_until_terminated(number);
         } else {
-            let workers = self.slots.len();
-            self.run_tasks(|index| index % workers == number, number);
+            let (own, workers) = (number.get(), self.slots.len());
+            self.run_tasks(|index| index % workers == own, number);
         }
     }
 }

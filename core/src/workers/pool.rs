@@ -85,7 +85,8 @@ impl<T> WorkPool<T> {
                     self.termination.got_work();
                     return Some(item);
                 }
-                self.termination.leave_busy();
+                // SAFETY: it became busy just now, and has nothing.
+                unsafe { self.termination.leave_busy() };
             }
             searches.no_work += 1;
             tries += 1;

@@ -103,13 +103,23 @@ impl Termination {
 
     /// The caller's queue is empty: it was busy, and is idle from now on. Terminates the phase if
     /// it was the last.
-    pub fn become_idle(&self) {
+    ///
+    /// # Safety
+    /// As for [`Termination::leave_busy`].
+    pub unsafe fn become_idle(&self) {
         self.idle.fetch_add(1, Relaxed);
-        self.leave_busy();
+        // SAFETY: the caller's promise.
+        unsafe { self.leave_busy() };
     }
 
     /// The caller is no longer one of the busy workers.
-    pub fn leave_busy(&self) {
+    ///
+    /// # Safety
+    /// The caller is one of the busy workers until this call: it was counted by
+    /// [`Termination::new`], took a task, or became busy by [`Termination::try_become_busy`]. From
+    /// now on it does not touch its part of the phase. (If the count were too low, the leader would
+    /// take back the part of a worker that still works.)
+    pub unsafe fn leave_busy(&self) {
         // R3. Release: a worker that sees the 0 sees all that was done. Acquire: the last worker
         // sees the others' work.
         let ordering = mutant!("models/leave-relaxed", AcqRel => Relaxed);
@@ -134,7 +144,9 @@ impl Termination {
             .is_ok()
     }
 
-    /// The caller, which has become busy, has got an item: it is idle no more.
+    /// The caller, which has become busy, has got an item: it is idle no more. (The number of idle
+    /// workers is a hint, so a call that is wrong costs time and nothing else; that holds for
+    /// `got_task` and `enter`, too.)
     pub fn got_work(&self) {
         self.idle.fetch_sub(1, Relaxed);
     }

@@ -9,11 +9,29 @@
 use crate::abort::abort_on_unwind;
 use crate::sync::{Arc, Builder, Condvar, JoinHandle, Mutex};
 
+/// The right to work as the worker of one number in a job. It is not `Copy`: one thread has it.
+#[derive(Debug)]
+pub(super) struct WorkerNumber(usize);
+
+impl WorkerNumber {
+    /// Worker `number`: 0 is the leader, GC threads begin at 1.
+    ///
+    /// # Safety
+    /// While this value exists, no other of the same number is used with the same job.
+    pub unsafe fn new(number: usize) -> Self {
+        WorkerNumber(number)
+    }
+
+    /// The number as an index of workers.
+    pub fn get(&self) -> usize {
+        self.0
+    }
+}
+
 /// A job for GC threads: one parallel phase.
 pub(super) trait Job: Send + Sync {
-    /// Works as worker `number` (from 1; the leader is 0) until nothing is left to do. The process
-    /// ends if this panics.
-    fn run(&self, number: usize);
+    /// Works as worker `number` until nothing is left to do. The process ends if this panics.
+    fn run(&self, number: &mut WorkerNumber);
 }
 
 /// The GC threads of one world.
@@ -61,6 +79,8 @@ impl GcThreads {
             let (parking, number) = (Arc::clone(&self.parking), self.threads.len() + 1);
             let seen = parking.request.lock().number;
             let thread = Builder::new().name(format!("gc {number}"));
+            // SAFETY: a world numbers its GC threads, each differently; a job belongs to one world.
+            let number = unsafe { WorkerNumber::new(number) };
             match thread.spawn(move || parking.serve(number, seen)) {
                 Ok(thread) => self.threads.push(thread),
                 Err(_) => break,
@@ -88,15 +108,19 @@ impl GcThreads {
 
 impl Parking {
     /// The life of GC thread `number`. `seen` is the last request that it need not answer.
-    fn serve(&self, number: usize, mut seen: u64) {
+    fn serve(&self, mut number: WorkerNumber, mut seen: u64) {
         let mut request = self.request.lock();
         while !request.shutdown {
             let answered = request.number == seen;
             seen = request.number;
-            match request.job.clone().filter(|_| !answered && number <= request.workers) {
+            match request
+                .job
+                .clone()
+                .filter(|_| !answered && number.get() <= request.workers)
+            {
                 Some(job) => {
                     drop(request);
-                    abort_on_unwind("a GC thread", || job.run(number));
+                    abort_on_unwind("a GC thread", || job.run(&mut number));
                     drop(job);
                     request = self.request.lock();
                 }
@@ -130,8 +154,8 @@ mod tests {
     }
 
     impl Job for Count {
-        fn run(&self, number: usize) {
-            self.numbers.fetch_add(number, Ordering::Relaxed);
+        fn run(&self, number: &mut WorkerNumber) {
+            self.numbers.fetch_add(number.get(), Ordering::Relaxed);
             self.runs.fetch_add(1, Ordering::Relaxed);
         }
     }

@@ -66,14 +66,17 @@ impl<M: MutatorKind> World<M> {
         }
     }
 
-    /// Stops all threads that run. `session` is that of the caller, if it runs itself. No other
-    /// thread is stopping the world.
+    /// Stops all threads that run. `session` is that of the caller, if it runs itself.
+    ///
+    /// # Panics
+    /// If another thread is stopping the world. A caller that runs has the lock by [`World::lock`],
+    /// which waits for that thread; others wait by [`World::wait_while_stopping`].
     pub(super) fn stop<'a, 'w>(
         &'w self,
         state: &'a mut Locked<'w, M>,
         session: Option<Session<'a, M::Alloc>>,
     ) -> Stop<'a, 'w, M> {
-        debug_assert!(!state.stopping);
+        assert!(!state.stopping, "another thread is stopping the world");
         state.stopping = true;
         if let Some(session) = session {
             state.running -= 1;

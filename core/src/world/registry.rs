@@ -1,6 +1,6 @@
 //! The threads inside the heap: a list that is read without locks.
 //!
-//! A list is never changed, only replaced, under the world's lock; readers pin an epoch
+//! A list is never changed, only replaced, by one thread at a time; readers pin an epoch
 //! (crossbeam-epoch), load the current one and go through it. A replaced list is freed when the
 //! last reader that may have seen it is gone, and a participant with the last list that names it.
 //! So a thread can find out whether it is inside while a collection has the lock (a listener that
@@ -10,12 +10,14 @@
 //! Costs: entering or leaving copies the list (a word for each participant). A reader registers and
 //! pins an epoch.
 
-use crate::sync::{Arc, Ordering};
-use crossbeam_epoch::{Atomic, Collector as Epochs, Owned, unprotected};
+use crate::sync::epoch::{Atomic, Collector as Epochs, Owned, unprotected};
+use crate::sync::{Arc, Mutex, Ordering};
 
 /// A list that is read without locks.
 pub(super) struct Registry<T> {
     list: Atomic<Vec<Arc<T>>>,
+    /// Held by the thread that replaces the list. It has nothing that a panic could leave torn.
+    replacing: Mutex<()>,
     /// Of this registry alone: replaced lists are freed with it, at the latest.
     epochs: Epochs,
 }
@@ -24,6 +26,7 @@ impl<T: Send + Sync> Registry<T> {
     pub(super) fn new() -> Self {
         Registry {
             list: Atomic::new(Vec::new()),
+            replacing: Mutex::new(()),
             epochs: Epochs::new(),
         }
     }
@@ -38,9 +41,9 @@ impl<T: Send + Sync> Registry<T> {
         look(list)
     }
 
-    /// Replaces the list by the one that `change` makes of it. Callers take turns, by the world's
-    /// lock.
+    /// Replaces the list by the one that `change` makes of it. Callers take turns.
     pub(super) fn change(&self, change: impl FnOnce(&mut Vec<Arc<T>>)) {
+        let _turn = self.replacing.lock();
         let epoch = self.epochs.register();
         let guard = epoch.pin();
         let mut list = self.read(|list| list.to_vec());
@@ -107,5 +110,27 @@ mod tests {
         assert!(cfg!(miri) || (8..4_000).contains(&most), "{most} were there at a time");
         drop(registry);
         assert_eq!(there.into_inner(), 0);
+    }
+
+    /// Without turns a change would be made of a list that another change replaces meanwhile.
+    #[test]
+    fn no_change_is_lost_if_two_threads_make_them() {
+        let registry = Registry::new();
+        let rounds = if cfg!(miri) { 20 } else { 2_000 };
+        std::thread::scope(|s| {
+            for thread in 0..4 {
+                let registry = &registry;
+                s.spawn(move || {
+                    for number in 0..rounds {
+                        registry.change(|list| list.push(Arc::new((thread, number))));
+                        registry.change(|list| list.retain(|one| **one != (thread, number)));
+                    }
+                    registry.change(|list| list.push(Arc::new((thread, rounds))));
+                });
+            }
+        });
+        let mut left = registry.read(|list| list.iter().map(|one| **one).collect::<Vec<_>>());
+        left.sort_unstable();
+        assert_eq!(left, [(0, rounds), (1, rounds), (2, rounds), (3, rounds)]);
     }
 }

@@ -13,7 +13,8 @@ use gclab_words::Bytes;
 /// Each part of the table is filled in by one party: the collector, the mutators' world, the
 /// recorder, the heap. Its rows have the form `field: Type => key: RecordType`. The rows of
 /// `unrecorded` have no key. The rows of `derived` are methods of [`Collection`]. A figure that was
-/// not measured is absent from a record, which is why most record types are options.
+/// not measured is absent from a record, which is why most record types are options. The field of a
+/// figure that not every collector measures is an option, too.
 #[macro_export]
 macro_rules! collection_figures {
     ($make:ident) => {

@@ -17,9 +17,9 @@ pub struct GenerationStats {
     pub par_collections: u64,
     /// CPU time of all GC threads.
     pub cpu_ns: u64,
-    /// Sum of the pauses.
+    /// Elapsed time of these collections, in nanoseconds.
     pub elapsed_ns: u64,
-    /// The longest pause.
+    /// The longest of these, without the time to stop the mutators.
     pub max_pause_ns: u64,
 }
 

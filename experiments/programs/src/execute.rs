@@ -16,11 +16,13 @@ use gclab_heap_traverse::Checker;
 use gclab_stats::render::Printer;
 use gclab_workloads::{Latency, RunError, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor};
 
+use crate::interrupt::with_statistics;
 use crate::profile::Profiling;
 use crate::request::{Done, Ended, Executor, Request};
 
 /// An executor over two lists of types. Every workload is compiled for every kind of mutators of
-/// the collectors: once for each allocator with its barrier, and once for profiles.
+/// the collectors: once for each allocator with its barrier, and once for profiles. This crate has
+/// gclab's own workloads for the kinds of gclab's own collectors already ([`crate::compiled`]).
 #[derive(Debug)]
 pub struct Lists<Collectors, Workloads>(PhantomData<(Collectors, Workloads)>);
 
@@ -45,16 +47,13 @@ impl<Collectors: CollectorList, Workloads: WorkloadList> Executor for Lists<Coll
                 request.workload, request.collector
             )))
         };
-        Collectors::with(
-            request.collector,
-            ByCollector::<Workloads> {
-                request,
-                listeners,
-                workloads: PhantomData,
-            },
-        )
-        .flatten()
-        .unwrap_or_else(none)
+        let visitor = ByCollector::<Workloads> {
+            request,
+            listeners,
+            workloads: PhantomData,
+        };
+        let done = Collectors::with(request.collector, visitor);
+        done.flatten().unwrap_or_else(none)
     }
 }
 
@@ -70,24 +69,30 @@ impl<Workloads: WorkloadList> CollectorVisitor for ByCollector<'_, Workloads> {
     // This is compiled for each collector; everything else only for each kind of mutators.
     fn visit<C: Collector>(self) -> Self::Output {
         if self.request.flags.config.profile.needs_side_words() {
-            self.under(Chosen::observed::<C>())
+            by_name::<_, Workloads>(Chosen::observed::<C>(), self.request, self.listeners)
         } else {
-            self.under(Chosen::plain::<C>())
+            by_name::<_, Workloads>(Chosen::plain::<C>(), self.request, self.listeners)
         }
     }
 }
 
-impl<Workloads: WorkloadList> ByCollector<'_, Workloads> {
-    fn under<M: MutatorKind>(self, collector: Chosen<M>) -> Option<Done> {
-        Workloads::with(
-            self.request.workload,
-            ByWorkload {
-                request: self.request,
-                listeners: self.listeners,
-                collector,
-            },
-        )
-    }
+/// Starts a program with a collector.
+pub type Start<C> = fn(C, &Request<'_>, Vec<Box<dyn Listener>>) -> Option<Done>;
+
+/// Runs the requested workload of a list. `None` if the list has none of that name.
+pub fn by_name<M: MutatorKind, Workloads: WorkloadList>(
+    collector: Chosen<M>,
+    request: &Request<'_>,
+    listeners: Vec<Box<dyn Listener>>,
+) -> Option<Done> {
+    Workloads::with(
+        request.workload,
+        ByWorkload {
+            request,
+            listeners,
+            collector,
+        },
+    )
 }
 
 struct ByWorkload<'r, M: MutatorKind> {
@@ -99,18 +104,28 @@ struct ByWorkload<'r, M: MutatorKind> {
 impl<M: MutatorKind> WorkloadVisitor for ByWorkload<'_, M> {
     type Output = Done;
 
-    // This is compiled for each workload and kind, so it is small: the program's own code, and a
-    // call.
     fn visit<W: Workload>(self, workload: &W) -> Self::Output {
-        let request = self.request;
-        run(
-            self.collector,
-            &mut |world| workload.run(world, request.args),
-            &|| workload.latency(),
-            request,
-            self.listeners,
-        )
+        program(workload, self.collector, self.request, self.listeners)
     }
+}
+
+/// Runs a workload. This is compiled for each workload and kind, so it is small: the program's own
+/// code, and a call. It is never inlined, so that the programs in [`crate::compiled`] are not
+/// compiled again.
+#[inline(never)]
+fn program<W: Workload, M: MutatorKind>(
+    workload: &W,
+    collector: Chosen<M>,
+    request: &Request<'_>,
+    listeners: Vec<Box<dyn Listener>>,
+) -> Done {
+    run(
+        collector,
+        &mut |world| workload.run(world, request.args),
+        &|| workload.latency(),
+        request,
+        listeners,
+    )
 }
 
 /// The end of a run whose heap could not be made. Its figures are those of an empty run.
@@ -123,7 +138,9 @@ fn exhausted_at_start(flags: &Flags, printer: &Printer, cause: OutOfMemory) -> D
     }
 }
 
-/// Makes a heap and runs `program` in it. Compiled for each kind, not for each program.
+/// Makes a heap and runs `program` in it. Compiled for each kind, not for each program; never
+/// inlined, for the same reason as [`program`].
+#[inline(never)]
 fn run<M: MutatorKind>(
     collector: Chosen<M>,
     program: &mut dyn FnMut(&World<M>) -> Result<u64, RunError>,
@@ -170,9 +187,18 @@ fn run<M: MutatorKind>(
     if let Some(profiling) = &profiling {
         profiling.listen(&mut world);
     }
-    let result = match &profiling {
+    let mut program = || match &profiling {
         Some(profiling) => profiling.run(&world, program),
-        None => program(&world),
+        None => Ok(program(&world)),
+    };
+    let result = if request.interruptible {
+        with_statistics(&world, &printer, &mut program)
+    } else {
+        program()
+    };
+    let result = match result {
+        Ok(result) => result,
+        Err(problem) => return Done::without_heap(Ended::Refused(problem)),
     };
     let ended = match result {
         Ok(checksum) => Ended::Checksum(checksum, latency()),

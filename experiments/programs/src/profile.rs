@@ -12,9 +12,10 @@ use std::time::Duration;
 use jiff::Zoned;
 
 use gclab_core::World;
-use gclab_core::config::Breakdown;
+use gclab_core::config::{Breakdown, Restrictions};
 use gclab_core::mutator::MutatorKind;
-use gclab_heap_traverse::profile::{HeapProfiler, HpWriter, Profile, retainer_table, while_sampling};
+use gclab_heap_traverse::profile::{HeapProfiler, Profile, retainer_table, while_sampling};
+use gclab_hp::{DATE_FORMAT, HpWriter};
 use gclab_stats::Statistics;
 
 use crate::request::{Request, RunProfile};
@@ -29,6 +30,8 @@ pub struct Profiling {
     interval: Duration,
     /// The path of the files without their endings.
     stem: String,
+    /// Whether names restrict the profile to some closures.
+    restricted: bool,
 }
 
 impl Profiling {
@@ -51,11 +54,13 @@ impl Profiling {
         let name = format!("{stem}.hp");
         let file = File::create(&name).map_err(|error| problem(&name, &error))?;
         let to: Box<dyn std::io::Write + Send> = Box::new(BufWriter::new(file));
-        let hp = HpWriter::new(to, &job(request), &Zoned::now()).map_err(|error| problem(&name, &error))?;
+        let date = Zoned::now().strftime(DATE_FORMAT).to_string();
+        let hp = HpWriter::new(to, &job(request), &date).map_err(|error| problem(&name, &error))?;
         Ok(HeapProfiler::new(flags, Some(hp)).map(|profiler| Profiling {
             profiler,
             interval: interval(flags.interval),
             stem,
+            restricted: flags.only != Restrictions::default(),
         }))
     }
 
@@ -65,12 +70,22 @@ impl Profiling {
     }
 
     /// Runs a program in `world`, with a census every `-i` seconds.
-    pub fn run<M: MutatorKind, R>(&self, world: &World<M>, program: &mut dyn FnMut(&World<M>) -> R) -> R {
+    ///
+    /// # Errors
+    /// A message, if the system has no thread for the censuses. The program has not run then.
+    pub fn run<M: MutatorKind, R>(
+        &self,
+        world: &World<M>,
+        program: &mut dyn FnMut(&World<M>) -> R,
+    ) -> Result<R, String> {
         let mut result = None;
-        while_sampling(world, &self.profiler, self.interval, &mut || {
+        let sampled = while_sampling(world, &self.profiler, self.interval, &mut || {
             result = Some(program(world));
         });
-        result.expect("the program has run")
+        sampled.map_err(|error| {
+            format!("the thread that takes censuses of the heap profile cannot be started: {error}; -i0 needs none")
+        })?;
+        Ok(result.expect("the program has run"))
     }
 
     /// Finishes the files after the run.
@@ -84,7 +99,7 @@ impl Profiling {
             }
         }
         RunProfile {
-            table: table(&profile, &self.stem),
+            table: table(&profile, &self.stem, self.restricted),
             profile,
             unwritten: wrong,
         }
@@ -118,7 +133,7 @@ fn job(request: &Request<'_>) -> String {
 }
 
 /// The largest census as text.
-fn table(profile: &Profile, stem: &str) -> String {
+fn table(profile: &Profile, stem: &str, restricted: bool) -> String {
     let (by, count) = (profile.breakdown.name(), profile.censuses.len());
     let Some(peak) = profile.peak() else {
         return format!(
@@ -127,8 +142,9 @@ fn table(profile: &Profile, stem: &str) -> String {
     };
     if profile.censuses.iter().all(|census| census.bytes() == 0) {
         let why = match profile.breakdown {
+            _ if restricted => "nothing was alive, or no closure has the names of the restriction",
             Breakdown::NamedRoots => "the program names no heap roots (hsc_env does: `Mutator::set_heap_roots`)",
-            _ => "nothing was alive, or no closure has the names of the restriction",
+            _ => "nothing was alive",
         };
         return format!("heap profile by {by}, {stem}.hp: {count} censuses, all of nothing: {why}\n");
     }

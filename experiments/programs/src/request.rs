@@ -28,6 +28,8 @@ pub struct Request<'r> {
     /// The path of the heap profile, without the ending. By default it is the workload's name, in
     /// the working directory.
     pub profile: Option<&'r Path>,
+    /// Whether SIGINT and SIGTERM print the statistics so far before they end the process.
+    pub interruptible: bool,
 }
 
 /// The end of a run that did not crash.

@@ -6,21 +6,25 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Args as ClapArgs;
-use gclab_heap_traverse::picture::{Label, icicle};
-use gclab_snapshot::{Options, Snapshot};
+use gclab_core::heap::default_limit;
+use gclab_core::words::Bytes;
+use gclab_core::words::size::{read_size, size_text};
+use gclab_heap_traverse::analysis::Analysis;
+use gclab_snapshot::{Error, Options, Problem, Snapshot};
 use gclab_sweep::tell;
 
-use super::analysis::Analysis;
-use super::text;
+use super::picture::picture;
+use super::text::{self, Wanted};
+use super::{json, words};
 use crate::common::{print, refuse};
 
-/// Census, dominators and paths of the heap in a file
+/// Show which classes and which objects hold the memory, in the heap of a file
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Arguments {
     /// A snapshot of V8 (Chrome, Node.js, Deno: .heapsnapshot) or a heap dump of a JVM (.hprof),
     /// plain or gzip
     file: PathBuf,
-    /// Number of objects, types and names to list
+    /// Number of classes and objects to list
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
     /// Print one JSON object instead of text
@@ -29,9 +33,15 @@ pub(crate) struct Arguments {
     /// Show a shortest path from the root to the object with this id
     #[arg(long, value_name = "ID", value_parser = id)]
     path_to: Option<u64>,
+    /// List nodes that stand for no object, too, such as V8's kinds of roots
+    #[arg(long)]
+    synthetic: bool,
     /// Write the dominator tree to this file, as a picture
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// Read at most this many bytes of the file, unpacked [default: half of the machine's memory]
+    #[arg(long, value_name = "SIZE", value_parser = limit)]
+    limit: Option<Bytes>,
     /// Print on standard error how long reading and the dominators took
     #[arg(long)]
     times: bool,
@@ -48,11 +58,21 @@ fn id(text: &str) -> Result<u64, String> {
     number.map_err(|_| "expected the id of an object, as the analysis prints it: 1234 or 0x4d2".to_owned())
 }
 
+/// A size as flags have it.
+fn limit(text: &str) -> Result<Bytes, String> {
+    read_size(text).ok_or_else(|| "expected a number with k, m, g or t, as in 8g".to_owned())
+}
+
 pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
     let start = Instant::now();
-    let snapshot = match Snapshot::open(&arguments.file, Options::all()) {
+    let limit = arguments.limit.unwrap_or(Bytes(default_limit().0 / 2));
+    let options = Options {
+        limit: limit.0 as u64,
+        ..Options::all()
+    };
+    let snapshot = match Snapshot::open(&arguments.file, options) {
         Ok(snapshot) => snapshot,
-        Err(error) => return refuse(error),
+        Err(error) => return refuse(unread(&error, arguments.limit)),
     };
     let file = arguments.file.display().to_string();
     let read = start.elapsed().as_secs_f64();
@@ -64,51 +84,56 @@ pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
         let megabytes = snapshot.bytes() as f64 / 1e6;
         let rest = start.elapsed().as_secs_f64() - read;
         tell!(
-            "read {megabytes:.1} MB in {read:.3} s ({:.0} MB/s); dominators and retained sizes in {rest:.3} s",
+            "read {megabytes:.1} MB in {read:.3} s ({:.0} MB/s); dominators, retained sizes and classes in {rest:.3} s",
             megabytes / read
         );
     }
-    let path = match arguments.path_to.map(|id| analysis.path_to(id)).transpose() {
-        Ok(path) => path,
-        Err(problem) => return refuse(format!("{file}: {problem}")),
+    let path = match arguments.path_to.map(|id| (id, analysis.path_to(id))) {
+        None => None,
+        Some((_, Ok(Some(path)))) => Some(path),
+        Some((id, Ok(None))) => {
+            return refuse(format!(
+                "{file}: no object has the id {id}; `--top` lists some that exist"
+            ));
+        }
+        Some((_, Err(error))) => return refuse(format!("{file}: {error}")),
     };
-    if let Some(svg) = &arguments.svg
-        && let Err(error) = fs::write(svg, picture(&file, &analysis))
-    {
-        return refuse(format!("--svg {}: {error}", svg.display()));
+    if let Some(svg) = &arguments.svg {
+        let picture = match picture(&file, &analysis, arguments.synthetic) {
+            Ok(picture) => picture,
+            Err(error) => return refuse(format!("{file}: {error}")),
+        };
+        if let Err(error) = fs::write(svg, picture) {
+            return refuse(format!("--svg {}: {error}", svg.display()));
+        }
     }
     if arguments.json {
-        let report = analysis.report(&file, arguments.top, path);
-        let text = serde_json::to_string_pretty(&report).expect("plain data is JSON");
-        return print(&(text + "\n"));
+        let printed = json::print(&file, &analysis, arguments.top, path.as_deref());
+        return printed.unwrap_or_else(|error| refuse(format!("{file}: {error}")));
     }
-    print(&text::text(&file, &analysis, arguments.top, path.as_ref()))
+    let wanted = Wanted {
+        top: arguments.top,
+        synthetic: arguments.synthetic,
+    };
+    match text::text(&file, &analysis, wanted, path.as_deref()) {
+        Ok(text) => print(&text),
+        Err(error) => refuse(format!("{file}: {error}")),
+    }
 }
 
-fn picture(file: &str, analysis: &Analysis<'_>) -> String {
-    let all = analysis.retained[0];
-    let title = format!(
-        "{file}: {} in {} objects, by dominator",
-        text::size(all),
-        analysis.dominators.reached().len()
-    );
-    icicle(&title, &analysis.dominators, &analysis.retained, &|node| {
-        let object = analysis.object(node);
-        let name = text::shown(&object);
-        Label {
-            long: format!(
-                "{name} @{}: retains {} ({:.1} %), itself {}",
-                object.id,
-                text::size(object.retained_size),
-                text::percent(object.retained_size, all),
-                text::size(object.self_size)
-            ),
-            short: if object.name.is_empty() {
-                name
-            } else {
-                text::cut(&object.name)
-            },
-            colour: usize::from(analysis.snapshot.node(node).type_index()),
+/// The message for a file that cannot be read.
+fn unread(error: &Error, asked: Option<Bytes>) -> String {
+    match error.problem() {
+        Problem::TooLong { limit } => {
+            let (size, half) = match asked {
+                Some(asked) => (size_text(asked), ""),
+                None => (words::size(*limit), ", half of the memory of this machine"),
+            };
+            format!(
+                "{}: more than {size}, unpacked{half}; `--limit SIZE` raises the limit, and the analysis takes up to four times the size",
+                error.file()
+            )
         }
-    })
+        _ => error.to_string(),
+    }
 }

@@ -16,16 +16,18 @@ use gclab_core::events::{Event, Listener};
 use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
 use gclab_core::words::Bytes;
 use gclab_core::world::Stopped;
-use gclab_flags::{ENVIRONMENT, Flags};
+use gclab_flags::Flags;
 use gclab_heap_traverse::graph::{HeapGraph, write_snapshot};
 use gclab_stats::Statistics;
 
 use gclab_programs::{Ended, Executor};
 use gclab_sweep::registry::Registry;
 
-use super::text::size;
+use super::words::size;
 use crate::common::{print, refuse};
 use crate::exec::{Checked, Work, checked};
+use crate::given::given;
+use crate::settings::Settings;
 
 /// Size of the buffer in front of the file, in bytes.
 const BUFFER: usize = 1 << 20;
@@ -47,9 +49,14 @@ pub(crate) struct Arguments {
     at_gc: Option<u64>,
 }
 
-pub(crate) fn dump(arguments: &Arguments, words: &[String], registry: &Registry, executor: &dyn Executor) -> ExitCode {
-    let flags = Flags::parse(std::env::var(ENVIRONMENT).ok().as_deref(), words).map_err(|error| error.to_string());
-    let checked = match flags.and_then(|flags| checked(&arguments.work, &flags, registry)) {
+pub(crate) fn dump(
+    arguments: &Arguments,
+    words: &[String],
+    registry: &Registry,
+    executor: &dyn Executor,
+    settings: &Settings,
+) -> ExitCode {
+    let checked = match given(words, settings).and_then(|given| checked(&arguments.work, &given, registry)) {
         Ok(checked) => checked,
         Err(message) => return refuse(message),
     };
@@ -70,6 +77,7 @@ pub(crate) fn dump(arguments: &Arguments, words: &[String], registry: &Registry,
         checked,
         words,
         executor,
+        settings,
     };
     let done = run.dump(out).and_then(|done| {
         fs::rename(&part, &arguments.output)
@@ -98,6 +106,7 @@ struct Run<'r> {
     checked: Checked,
     words: &'r [String],
     executor: &'r dyn Executor,
+    settings: &'r Settings,
 }
 
 impl Run<'_> {
@@ -167,7 +176,7 @@ impl Run<'_> {
             (Ended::Checksum(checksum, _), Some(statistics)) => Ok((checksum, statistics)),
             (Ended::Checksum(..), None) => Err(refuse("heap dump: the run has no figures")),
             (Ended::Exhausted(error), _) => {
-                checked.tell_exhausted(&error);
+                checked.tell_exhausted(&error, self.settings);
                 Err(ExitCode::from(EXIT_HEAP_EXHAUSTED as u8))
             }
             (Ended::Refused(problem), _) => Err(refuse(problem)),

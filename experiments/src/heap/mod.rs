@@ -1,15 +1,19 @@
 //! `gclab heap`: heaps in files, of other programs and of our own.
 
 mod analyse;
-mod analysis;
 mod dump;
+mod json;
+mod picture;
 mod text;
+mod words;
 
 use std::process::ExitCode;
 
 use clap::Subcommand;
 use gclab_programs::Executor;
 use gclab_sweep::registry::Registry;
+
+use crate::settings::Settings;
 
 /// Find the objects that hold memory, in the heap of a file or of a workload
 #[derive(Debug, Subcommand)]
@@ -18,9 +22,15 @@ pub(crate) enum Command {
     Dump(dump::Arguments),
 }
 
-pub(crate) fn heap(command: Command, words: &[String], registry: &Registry, executor: &dyn Executor) -> ExitCode {
+pub(crate) fn heap(
+    command: Command,
+    words: &[String],
+    registry: &Registry,
+    executor: &dyn Executor,
+    settings: &Settings,
+) -> ExitCode {
     match command {
         Command::Analyse(arguments) => analyse::analyse(&arguments),
-        Command::Dump(arguments) => dump::dump(&arguments, words, registry, executor),
+        Command::Dump(arguments) => dump::dump(&arguments, words, registry, executor, settings),
     }
 }

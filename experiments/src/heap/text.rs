@@ -1,176 +1,225 @@
-//! An analysis as text.
+//! An analysis as text: which classes and which objects hold the memory.
 
-use std::fmt::Write;
+use gclab_heap_traverse::OutOfMemory;
+use gclab_heap_traverse::analysis::{Analysis, ClassFigures, Extent, Lines, Outline};
 
-use gclab_heap_traverse::Rows;
+use super::words::{chain, class, name, number, object, percent, reference, rest, size};
 
-use super::analysis::{Analysis, Count, Object, Path};
-
-/// The most letters of a name that are shown.
-const NAME: usize = 60;
 /// Lines of the dominator tree for each object of `--top`.
-const BRANCHES: usize = 3;
+const BRANCHES: usize = 2;
 /// The smallest part of the heap that gets a line in the tree, in percent.
-const LEAST: f64 = 1.0;
+const LEAST: u64 = 1;
+/// The part of the heap that no single object holds, from which on the text says so, in percent.
+const MUCH: f64 = 10.0;
 /// The most levels of the tree that are shown.
 const LEVELS: usize = 12;
 
-/// Bytes, with three significant digits: `5.68 MB`.
-pub(crate) fn size(bytes: u64) -> String {
-    let (mut value, mut unit) = (bytes as f64, "B");
-    for larger in ["kB", "MB", "GB", "TB"] {
-        if value < 999.5 {
-            break;
-        }
-        (value, unit) = (value / 1000.0, larger);
-    }
-    match value {
-        _ if unit == "B" => format!("{bytes} B"),
-        value if value < 9.995 => format!("{value:.2} {unit}"),
-        value if value < 99.95 => format!("{value:.1} {unit}"),
-        value => format!("{value:.0} {unit}"),
-    }
-}
-
-/// `part` in percent of `whole`.
-pub(crate) fn percent(part: u64, whole: u64) -> f64 {
-    100.0 * part as f64 / whole.max(1) as f64
-}
-
-/// A name on one line, cut if it is long.
-pub(crate) fn cut(name: &str) -> String {
-    let mut cut: String = name.chars().take(NAME).collect();
-    if cut.len() < name.len() {
-        cut.push('…');
-    }
-    cut.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
-/// Type and name on one line.
-pub(crate) fn shown(object: &Object) -> String {
-    if object.name.is_empty() {
-        object.kind.clone()
-    } else {
-        format!("{} {}", object.kind, cut(&object.name))
-    }
+/// The choices of a reader.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    /// The number of classes and objects to list.
+    pub(super) top: usize,
+    /// Whether nodes that stand for no object are listed too.
+    pub(super) synthetic: bool,
 }
 
 /// The whole analysis.
-pub(crate) fn text(file: &str, analysis: &Analysis<'_>, top: usize, path: Option<&Path>) -> String {
-    let mut out = String::new();
-    // Writing to a `String` cannot fail.
-    let _ = write_all(&mut out, file, analysis, top, path);
-    out
-}
-
-fn write_all(
-    out: &mut String,
+///
+/// # Errors
+/// If there is no memory for the lists of objects and classes.
+pub(super) fn text(
     file: &str,
     analysis: &Analysis<'_>,
-    top: usize,
-    path: Option<&Path>,
-) -> std::fmt::Result {
-    let report = analysis.report(file, top, None);
-    writeln!(
+    wanted: Wanted,
+    path: Option<&[u32]>,
+) -> Result<String, OutOfMemory> {
+    let hidden = |node: u32| !wanted.synthetic && analysis.is_synthetic(node);
+    let outline = analysis.outline(&hidden);
+    let least = (analysis.reached_size() / 100 * LEAST).max(1);
+    let lines = outline.lines(Extent {
+        lines: wanted.top.saturating_mul(BRANCHES),
+        levels: LEVELS,
+        least,
+    })?;
+    let mut out = String::new();
+    head(&mut out, file, analysis);
+    shared(&mut out, analysis, &outline, least)?;
+    types(&mut out, analysis);
+    classes(&mut out, analysis, wanted)?;
+    holders(&mut out, analysis, &outline, wanted.top)?;
+    tree(&mut out, analysis, &lines)?;
+    if let Some(path) = path {
+        steps(&mut out, analysis, path);
+    }
+    Ok(out)
+}
+
+/// The contents of the file in numbers.
+fn head(out: &mut String, file: &str, analysis: &Analysis<'_>) {
+    let snapshot = analysis.snapshot();
+    let all: u64 = analysis.types().iter().map(|(_, sum)| sum.bytes).sum();
+    let objects = number(snapshot.node_count());
+    let edges = number(snapshot.edge_count());
+    let weak = number(snapshot.edge_count() - analysis.strong_edges());
+    line(
         out,
-        "{file}: {} in {} objects, {} references ({} of them weak)",
-        size(report.self_size),
-        report.nodes,
-        report.edges,
-        report.edges - report.strong_edges
-    )?;
-    if report.reached < report.nodes as usize {
-        let lost = report.nodes as usize - report.reached;
-        let bytes = size(report.self_size - report.reached_size);
-        writeln!(out, "{lost} of them ({bytes}) are not reachable from the root")?;
+        &format!(
+            "{file}: {} in {objects} objects, {edges} references ({weak} of them weak)",
+            size(all)
+        ),
+    );
+    let lost = snapshot.node_count() as usize - analysis.reached();
+    if lost > 0 {
+        let (lost, bytes) = (number(lost as u64), size(all - analysis.reached_size()));
+        line(
+            out,
+            &format!("{lost} of them ({bytes}) are not reachable from the root"),
+        );
     }
-    counts(out, "type", &report.types, report.self_size)?;
-    counts(out, "name", &report.names, report.self_size)?;
+}
 
-    writeln!(
+/// The part of the heap that no single object holds, if it is large.
+fn shared(out: &mut String, analysis: &Analysis<'_>, outline: &Outline<'_>, least: u64) -> Result<(), OutOfMemory> {
+    let rest = outline.top(least)?.rest;
+    let bytes = rest.iter().map(|&node| analysis.retained(node)).sum();
+    let part = percent(bytes, analysis.reached_size());
+    if part >= MUCH {
+        let part = format!(
+            "{} ({part:.0} %) of it hangs from no single object with {LEAST} % or more",
+            size(bytes)
+        );
+        line(out, &format!("{part}: the classes below tell more"));
+    }
+    Ok(())
+}
+
+fn types(out: &mut String, analysis: &Analysis<'_>) {
+    let types = analysis.types();
+    let all = types.iter().map(|(_, sum)| sum.bytes).sum();
+    line(out, &format!("\n{:>10} {:>6} {:>10}  type", "bytes", "%", "objects"));
+    for (kind, sum) in types {
+        let (bytes, part) = (size(sum.bytes), percent(sum.bytes, all));
+        let name = &analysis.snapshot().node_type_names()[usize::from(kind)];
+        line(
+            out,
+            &format!("{bytes:>10} {part:>6.1} {:>10}  {name}", number(sum.count)),
+        );
+    }
+}
+
+fn classes(out: &mut String, analysis: &Analysis<'_>, wanted: Wanted) -> Result<(), OutOfMemory> {
+    let is_wanted = |figures: ClassFigures| wanted.synthetic || !analysis.is_synthetic(figures.first);
+    let head = "class, and its largest object";
+    line(
         out,
-        "\n{:>10} {:>6} {:>10}  largest retainers",
-        "retained", "%", "itself"
-    )?;
-    for object in &report.retained {
-        writeln!(
+        &format!(
+            "\n{:>10} {:>6} {:>10} {:>10}  {head}",
+            "retained", "%", "itself", "objects"
+        ),
+    );
+    for figures in analysis.largest_classes(wanted.top, is_wanted)? {
+        let largest = figures.largest.map_or_else(String::new, |node| {
+            let id = analysis.snapshot().node(node).id().unwrap_or_default();
+            format!(" (@{id}, {})", size(analysis.retained(node)))
+        });
+        let (retained, own) = (size(figures.retained), size(figures.shallow));
+        let part = percent(figures.retained, analysis.reached_size());
+        let (count, class) = (number(figures.count), class(analysis, figures.first));
+        line(
             out,
-            "{:>10} {:>6.1} {:>10}  {} @{}",
-            size(object.retained_size),
-            percent(object.retained_size, report.reached_size),
-            size(object.self_size),
-            shown(object),
-            object.id
-        )?;
-    }
-    writeln!(out, "\n{:>10} {:>6}  dominator tree", "retained", "%")?;
-    tree(out, analysis, top.saturating_mul(BRANCHES))?;
-    path.map_or(Ok(()), |path| steps(out, path))
-}
-
-fn counts(out: &mut String, what: &str, counts: &[Count], all: u64) -> std::fmt::Result {
-    writeln!(out, "\n{:>10} {:>6} {:>10}  {what}", "bytes", "%", "count")?;
-    for count in counts {
-        let (bytes, part) = (size(count.self_size), percent(count.self_size, all));
-        let name: String = count
-            .name
-            .chars()
-            .take(NAME)
-            .map(|c| if c.is_control() { ' ' } else { c })
-            .collect();
-        writeln!(out, "{bytes:>10} {part:>6.1} {:>10}  {name}", count.count)?;
+            &format!("{retained:>10} {part:>6.1} {own:>10} {count:>10}  {class}{largest}"),
+        );
     }
     Ok(())
 }
 
-/// The top of the tree, largest first; at most `lines` lines.
-fn tree(out: &mut String, analysis: &Analysis<'_>, lines: usize) -> std::fmt::Result {
-    let children: Rows = analysis.dominators.children();
-    let all = analysis.retained[0];
-    let mut open = vec![(0_u32, 0_usize)];
-    let mut left = lines;
-    while let Some((node, level)) = open.pop() {
-        if left == 0 {
-            return writeln!(out, "{:>17}  ...", "");
+fn holders(out: &mut String, analysis: &Analysis<'_>, outline: &Outline<'_>, top: usize) -> Result<(), OutOfMemory> {
+    line(
+        out,
+        &format!("\n{:>10} {:>6} {:>10}  largest holders", "retained", "%", "itself"),
+    );
+    for head in outline.largest(top)? {
+        let nodes = outline.chain(head)?;
+        let own = nodes
+            .iter()
+            .map(|&node| analysis.snapshot().node(node).self_size())
+            .sum();
+        let (retained, own) = (analysis.retained(head), size(own));
+        let part = percent(retained, analysis.reached_size());
+        let words = chain(analysis, None, &nodes);
+        line(out, &format!("{:>10} {part:>6.1} {own:>10}  {words}", size(retained)));
+    }
+    Ok(())
+}
+
+/// A row of the tree: a line of the outline, or the rest of one.
+enum Row {
+    Line(usize),
+    Rest(usize),
+}
+
+/// The top of the tree, largest first. The rest of a line has a row if it is not small; that of the
+/// whole tree has one in any case.
+fn tree(out: &mut String, analysis: &Analysis<'_>, lines: &Lines) -> Result<(), OutOfMemory> {
+    line(out, &format!("\n{:>10} {:>6}  dominator tree", "retained", "%"));
+    let all = analysis.reached_size();
+    let row = |out: &mut String, bytes: u64, level: usize, words: &str| {
+        let (indent, part) = ("  ".repeat(level), percent(bytes, all));
+        line(out, &format!("{:>10} {part:>6.1}  {indent}{words}", size(bytes)));
+    };
+    let sum = |nodes: &[u32]| nodes.iter().map(|&node| analysis.retained(node)).sum::<u64>();
+    let mut open: Vec<Row> = lines.top.iter().rev().map(|&place| Row::Line(place)).collect();
+    while let Some(next) = open.pop() {
+        match next {
+            Row::Line(place) => {
+                let own = &lines.all[place];
+                let words = match own.above {
+                    Some(_) => chain(analysis, own.above, &own.chain),
+                    None => top_chain(analysis, &own.chain),
+                };
+                row(out, analysis.retained(own.chain[0]), own.level, &words);
+                open.push(Row::Rest(place));
+                open.extend(own.below.iter().rev().map(|&place| Row::Line(place)));
+            }
+            Row::Rest(place) => {
+                let own = &lines.all[place];
+                let bytes = sum(&own.rest);
+                if percent(bytes, all) >= LEAST as f64 {
+                    row(out, bytes, own.level + 1, &rest(analysis, &own.rest)?);
+                }
+            }
         }
-        left -= 1;
-        let object = analysis.object(node);
-        let indent = "  ".repeat(level);
-        let part = percent(object.retained_size, all);
-        writeln!(
-            out,
-            "{:>10} {part:>6.1}  {indent}{} @{}",
-            size(object.retained_size),
-            shown(&object),
-            object.id
-        )?;
-        if level + 1 < LEVELS {
-            let (row, _) = analysis.below(children.row(node), lines);
-            let large = |child: &&u32| percent(analysis.retained[**child as usize], all) >= LEAST;
-            let large: Vec<_> = row.iter().take_while(large).collect();
-            open.extend(large.into_iter().rev().map(|&child| (child, level + 1)));
-        }
+    }
+    if !lines.rest.is_empty() {
+        row(out, sum(&lines.rest), 0, &rest(analysis, &lines.rest)?);
     }
     Ok(())
 }
 
-fn steps(out: &mut String, path: &Path) -> std::fmt::Result {
-    if path.0.is_empty() {
-        return writeln!(out, "\nthe object is not reachable from the root");
+/// A chain at the top: its name begins with the kind of roots that holds it, if that has a name.
+fn top_chain(analysis: &Analysis<'_>, nodes: &[u32]) -> String {
+    let words = chain(analysis, None, nodes);
+    match analysis.holder(nodes[0]).map(|root| name(analysis, root)) {
+        Some(root) if !root.is_empty() => format!("{root} {words}"),
+        _ => words,
     }
-    writeln!(out, "\n{:>10}  a shortest path from the root", "retained")?;
-    for step in &path.0 {
-        let edge = step
-            .edge
-            .as_ref()
-            .map_or_else(String::new, |edge| format!("--{} {}--> ", edge.kind, edge.name));
-        writeln!(
-            out,
-            "{:>10}  {edge}{} @{}",
-            size(step.object.retained_size),
-            shown(&step.object),
-            step.object.id
-        )?;
+}
+
+fn steps(out: &mut String, analysis: &Analysis<'_>, path: &[u32]) {
+    if path.is_empty() {
+        return line(out, "\nthe object is not reachable from the root");
     }
-    Ok(())
+    line(out, &format!("\n{:>10}  a shortest path from the root", "retained"));
+    let before = std::iter::once(None).chain(path.iter().copied().map(Some));
+    for (&node, before) in path.iter().zip(before) {
+        let name = before.and_then(|before| reference(analysis, before, node));
+        let name = name.map_or_else(String::new, |name| format!("{name} "));
+        let retained = size(analysis.retained(node));
+        line(out, &format!("{retained:>10}  {name}{}", object(analysis, node)));
+    }
+}
+
+fn line(out: &mut String, text: &str) {
+    out.push_str(text);
+    out.push('\n');
 }

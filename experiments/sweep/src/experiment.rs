@@ -1,7 +1,7 @@
 //! An experiment: its collectors, workloads, flags and profiles, checked. `spec` makes one from a
 //! file; `plan` turns it into runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use gclab_flags::FlagValue;
@@ -29,6 +29,8 @@ pub struct Experiment {
     pub question: String,
     /// Names of collectors.
     pub collectors: Vec<String>,
+    /// Why each other collector of the program is left out, if the file asks for all.
+    pub left_out: Vec<String>,
     /// Names of workloads with their arguments.
     pub workloads: Vec<(String, Vec<String>)>,
     /// Flags of heap profiles, for each of [`Experiment::workloads`] in their order. Each profile
@@ -51,27 +53,22 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// The flags of the heap profiles of a workload with these arguments.
-    pub(crate) fn profiles_of(&self, workload: &str, args: &[String]) -> &[String] {
-        let mut works = self.workloads.iter();
-        let place = works.position(|(name, its)| name == workload && its == args);
-        place
-            .and_then(|place| self.profiles.get(place))
-            .map_or(&[], Vec::as_slice)
-    }
-
     /// Every swept flag once, with all its values, in the order of the file.
     pub(crate) fn axes(&self) -> Vec<Axis> {
         let mut axes: Vec<Axis> = Vec::new();
+        let mut seen = BTreeSet::new();
         for axis in self.sweeps.iter().flatten() {
-            match axes.iter_mut().find(|known| known.flag == axis.flag) {
-                None => axes.push(axis.clone()),
-                Some(known) => {
-                    for value in &axis.values {
-                        if !known.values.contains(value) {
-                            known.values.push(value.clone());
-                        }
-                    }
+            let place = axes.iter().position(|known| known.flag == axis.flag);
+            let place = place.unwrap_or_else(|| {
+                axes.push(Axis {
+                    flag: axis.flag,
+                    values: Vec::new(),
+                });
+                axes.len() - 1
+            });
+            for value in &axis.values {
+                if seen.insert(value) {
+                    axes[place].values.push(value.clone());
                 }
             }
         }

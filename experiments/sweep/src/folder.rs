@@ -9,6 +9,8 @@
 //! folder has a plan, even if its runner was killed. The next runner removes the hidden ones that
 //! are left.
 
+use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,7 +26,7 @@ use crate::plan::{ORDER, Shard, plan};
 use crate::runner::lock::{LOCK_FILE, Lock, lock};
 
 /// The folder of all results, below the current folder.
-const RUNS: &str = "results/runs";
+pub(crate) const RUNS: &str = "results/runs";
 
 /// The prefix of folders whose plan is not on disk yet; the id of their process follows.
 const BEGUN: &str = ".begun-";
@@ -157,7 +159,8 @@ fn taken(path: &Path, problem: &str) -> FolderError {
     }
 }
 
-fn is_results(path: &Path) -> bool {
+/// Whether a folder holds results.
+pub(crate) fn is_results(path: &Path) -> bool {
     path.join("plan.json").exists()
 }
 
@@ -179,11 +182,18 @@ fn newest(root: &Path, wanted: &Manifest) -> Option<PathBuf> {
 }
 
 /// The folders of runs under `root`.
-fn folders(root: &Path) -> impl Iterator<Item = PathBuf> {
+pub(crate) fn folders(root: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let entries = fs::read_dir(root).into_iter().flatten().flatten();
     entries
-        .filter(|entry| !entry.file_name().to_string_lossy().starts_with(BEGUN))
+        .filter(|entry| !is_begun(&entry.file_name()))
         .map(|entry| entry.path())
+}
+
+/// Whether a folder of this name has no plan yet: [`BEGUN`] and the number of a process.
+fn is_begun(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    let process = name.strip_prefix(BEGUN).unwrap_or_default();
+    !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn take_lock(path: &Path) -> Result<Lock, FolderError> {
@@ -202,7 +212,7 @@ fn take_lock(path: &Path) -> Result<Lock, FolderError> {
 
 fn resume(path: PathBuf, wanted: &Manifest) -> Result<Folder, FolderError> {
     let _lock = take_lock(&path)?;
-    let results = ResultsDir::open(&path)?;
+    let results = ResultsDir::open_totals(&path)?;
     let found = results.manifest();
     if !same_plan(found, wanted) {
         return Err(taken(
@@ -230,7 +240,24 @@ fn resume(path: PathBuf, wanted: &Manifest) -> Result<Folder, FolderError> {
             torn.line, torn.bytes
         ));
     }
+    notes.extend(strays(&results));
     Ok(Folder { results, notes, _lock })
+}
+
+/// A note on the lines of `runs.jsonl` that are of no planned run, if there are any.
+pub fn strays(results: &ResultsDir) -> Option<String> {
+    let strays = results.strays();
+    let first = strays.first()?;
+    Some(format!(
+        "{}: {} of no run of this plan (the first is {first}); figures include them, but they stand for no planned run. \
+         `gclab report` takes several folders and joins the parts of one plan",
+        results.runs_file().display(),
+        if strays.len() == 1 {
+            "one line is".to_owned()
+        } else {
+            format!("{} lines are", strays.len())
+        }
+    ))
 }
 
 /// The difference that makes the results of two sweeps incomparable: the builds, or else the
@@ -275,7 +302,8 @@ fn begin(out: Option<&Path>, manifest: Manifest, shard: Shard) -> Result<Folder,
         Some(out) => {
             fs::create_dir_all(out).map_err(|source| io_failed(out, source))?;
             let lock = take_lock(out)?;
-            (ResultsDir::create(out, manifest)?, lock)
+            ResultsDir::create(out, manifest)?;
+            (ResultsDir::open_totals(out)?, lock)
         }
         None => {
             let name = format!("{}-{}{}", manifest.name, stamp(&manifest.started), shard.suffix());
@@ -321,7 +349,7 @@ fn new_folder(root: &Path, name: &str, manifest: Manifest) -> Result<(ResultsDir
             Err(source) => return Err(io_failed(&path, source)),
         }
     }
-    Ok((ResultsDir::open(path)?, lock))
+    Ok((ResultsDir::open_totals(path)?, lock))
 }
 
 /// Removes the folders of runners that were killed before their plan was on disk. A folder whose
@@ -330,7 +358,7 @@ fn new_folder(root: &Path, name: &str, manifest: Manifest) -> Result<(ResultsDir
 /// started again.
 fn remove_begun(root: &Path) {
     let entries = fs::read_dir(root).into_iter().flatten().flatten();
-    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(BEGUN)) {
+    for entry in entries.filter(|entry| is_begun(&entry.file_name())) {
         let path = entry.path();
         if matches!(lock(&path), Ok(Ok(_))) {
             // A folder that cannot be removed does no harm.
@@ -342,13 +370,11 @@ fn remove_begun(root: &Path) {
 /// Earlier runs under `results/runs` of the plan's workloads, for estimates: all that can be read,
 /// of any build.
 pub fn earlier_runs(plan: &[PlannedRun]) -> Vec<gclab_results::RunRecord> {
+    let works: HashSet<_> = plan.iter().map(|run| (&run.workload, &run.args)).collect();
     let runs = folders(Path::new(RUNS))
         .filter(|path| is_results(path))
-        .filter_map(|path| ResultsDir::open(path).ok());
+        .filter_map(|path| ResultsDir::open_totals(path).ok());
     runs.flat_map(|dir| dir.all_runs().cloned().collect::<Vec<_>>())
-        .filter(|run| {
-            plan.iter()
-                .any(|planned| planned.workload == run.workload && planned.args == run.args)
-        })
+        .filter(|run| works.contains(&(&run.workload, &run.args)))
         .collect()
 }

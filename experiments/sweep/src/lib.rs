@@ -2,10 +2,11 @@
 //!
 //! Where things are: `registry` (descriptions of collectors and workloads), `experiment` (a checked
 //! experiment), `plan` (the order of its runs), `spec` (reads and checks an experiment file),
-//! `command_line` (the words that start a run), `runner` (processes, resuming), `folder` (chooses
-//! the results folder), `minheap` (the least heap of a program), `record` and `machine` (parts of
-//! the records), `suggest` and `text` (parts of messages). This crate knows collectors and
-//! workloads by their descriptions only.
+//! `command_line` (the words that start a run), `runner` (processes, resuming), `calibrate` (the
+//! time of a sweep), `folder` (chooses the results folder), `find` (finds one by its name),
+//! `minheap` (the least heap of a program), `record` and `machine` (parts of the records),
+//! `suggest` and `text` (parts of messages). This crate knows collectors and workloads by their
+//! descriptions only.
 
 #![deny(unsafe_code)]
 
@@ -24,8 +25,10 @@ macro_rules! tell {
     }};
 }
 
+pub mod calibrate;
 pub mod command_line;
 pub mod experiment;
+pub mod find;
 pub mod folder;
 pub mod machine;
 pub mod minheap;

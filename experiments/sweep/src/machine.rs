@@ -2,6 +2,7 @@
 //! absent, never guessed, and no function here can fail a run.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -57,6 +58,28 @@ pub(crate) fn load_average() -> Option<f64> {
 /// The name of the machine.
 pub(crate) fn host() -> Option<String> {
     text("/proc/sys/kernel/hostname")
+}
+
+/// The largest resident set of this process so far, in bytes: `VmHWM`, which begins anew when a
+/// process becomes another program.
+pub fn peak_resident() -> Option<u64> {
+    kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM")
+}
+
+/// A field of a file of the kernel's that has kilobytes, in bytes.
+fn kilobytes(file: &str, name: &str) -> Option<u64> {
+    let fields = file.lines().filter_map(|line| line.split_once(':'));
+    let (_, value) = fields.into_iter().find(|(key, _)| *key == name)?;
+    Some(value.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+/// The path by which this program starts itself for each run: the file that runs, even if another
+/// file has its name meanwhile. A sweep over a build that is replaced stays a sweep of one build.
+pub const THIS_PROGRAM: &str = "/proc/self/exe";
+
+/// The name of this program, as lists of processes show its runs.
+pub(crate) fn name() -> OsString {
+    std::env::args_os().next().unwrap_or_else(|| "gclab".into())
 }
 
 /// FNV-1a (64 bits) over the bytes of the executable. It distinguishes builds; a version number
@@ -125,9 +148,7 @@ fn caches() -> Vec<String> {
 }
 
 fn memory() -> Option<u64> {
-    let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
-    let total = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    Some(total.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+    kilobytes(&fs::read_to_string("/proc/meminfo").ok()?, "MemTotal")
 }
 
 fn kernel() -> Option<String> {

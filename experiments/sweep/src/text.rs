@@ -32,6 +32,14 @@ pub fn last_lines(text: &str, most: usize) -> String {
     last.iter().map(|line| format!("\n    {line}")).collect()
 }
 
+/// The beginning of a text that is longer than `most` characters, and how many more there are.
+pub fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}… ({} more characters)", &text[..end], text[end..].chars().count()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,5 +69,9 @@ mod tests {
         assert_eq!([mebibytes(24 << 20), mebibytes(49 << 19)], ["24 MiB", "24.5 MiB"]);
         assert_eq!([counted(1, "run"), counted(0, "run")], ["1 run", "0 runs"]);
         assert_eq!(last_lines("a\nb\nc", 2), "\n    b\n    c");
+        assert_eq!(
+            [cut("größe", 5), cut("größe", 3)],
+            ["größe", "grö… (2 more characters)"]
+        );
     }
 }

@@ -131,7 +131,8 @@ fn the_record_has_what_was_asked_and_what_was_counted() {
     assert_eq!(stats.allocated_bytes, Some(135_854 * 24));
     assert_eq!(stats.generations.len(), 3);
     assert_eq!(stats.gcs, Some(stats.collections.len() as u64));
-    let sum = |of: fn(&gclab_results::Pause) -> Option<u64>| stats.collections.iter().filter_map(of).sum::<u64>();
+    let sum =
+        |of: fn(&gclab_results::CollectionRecord) -> Option<u64>| stats.collections.iter().filter_map(of).sum::<u64>();
     assert_eq!(stats.copied_bytes, Some(sum(|pause| pause.copied_bytes)));
     assert!(sum(|pause| Some(pause.elapsed_ns)) as f64 <= stats.gc_elapsed_seconds.unwrap() * 1e9 * 1.01 + 1e3);
 }

@@ -42,7 +42,7 @@ fn a_record_has_set_up_and_exit_apart() {
     assert_eq!(measured.len() as u64, phases.measured.gcs.unwrap());
     assert_eq!(measured.len() as u64, pauses.count);
     assert!(measured.len() > 2 && measured.len() + 3 < stats.collections.len());
-    let length = |pause: &gclab_results::Pause| pause.sync_ns.unwrap() + pause.elapsed_ns;
+    let length = |pause: &gclab_results::CollectionRecord| pause.sync_ns.unwrap() + pause.elapsed_ns;
     assert_eq!(pauses.max_ns, measured.iter().map(length).max());
     assert_eq!(pauses.total_ns, measured.iter().map(length).sum::<u64>());
     // The collection at the end is exit's.

@@ -64,6 +64,218 @@ fn the_largest_of_a_snapshot_are_those_that_another_program_found() {
     }
 }
 
+/// Another program found the first sixty classes, from the definition.
+#[test]
+fn the_largest_classes_of_a_snapshot_are_those_that_another_program_found() {
+    let expected = fs::read_to_string(root().join("experiments/tests/it/fixtures/postcss.classes.json")).unwrap();
+    let expected = json(&expected);
+    let expected = expected.as_array().unwrap();
+    for top in [60, 3] {
+        let words = ["heap", "analyse", &postcss(), "--top", &top.to_string(), "--json"];
+        let report = json(&Bench::new().gclab(&words).exits(0).stdout);
+        assert_eq!(report["classes"].as_array().unwrap(), &expected[..top]);
+    }
+}
+
+/// Objects that no single object holds were one grey bar of half the picture, and nothing in the
+/// text.
+#[test]
+fn the_rest_is_told_by_class_in_text_and_picture() {
+    let bench = Bench::new();
+    let words = ["heap", "analyse", &postcss(), "--top", "5", "--svg", "tree.svg"];
+    let text = bench.gclab(&words).exits(0).stdout;
+    let rest = text.lines().last().unwrap();
+    assert!(
+        rest.contains("others, by class: (code) 1.11 MB, (closure) 579 kB, (string) 369 kB, "),
+        "{rest}"
+    );
+    assert!(text.contains("hangs from no single object with 1 % or more"), "{text}");
+    assert!(
+        text.contains("object Root @6215 > .nodes object Array @149117"),
+        "{text}"
+    );
+    assert!(
+        !text.contains("synthetic @") && !text.contains("synthetic (GC roots)"),
+        "{text}"
+    );
+    let words = ["heap", "analyse", &postcss(), "--top", "5", "--synthetic"];
+    assert!(bench.gclab(&words).exits(0).stdout.contains("synthetic (GC roots)"));
+    let picture = fs::read_to_string(bench.path().join("tree.svg")).unwrap();
+    let width = |bar: &str| -> f64 {
+        let (_, after) = bar.split_once("width=\"").unwrap();
+        after.split('"').next().unwrap().parse().unwrap()
+    };
+    let bars: Vec<&str> = picture.split("<rect ").skip(1).collect();
+    let grey = bars.iter().filter(|bar| bar.contains("#cccccc")).map(|bar| width(bar));
+    assert!(
+        grey.fold(0.0, f64::max) < 120.0,
+        "a grey bar has a tenth of the picture"
+    );
+    // The bars of the second row fill it.
+    let top: f64 = bars
+        .iter()
+        .filter(|bar| bar.contains(" y=\"44\""))
+        .map(|bar| width(bar))
+        .sum();
+    assert!((1198.0..=1200.5).contains(&top), "{top}");
+    assert!(picture.contains("<title>(code): "), "{picture}");
+}
+
+/// A list filled the list of holders, cell by cell.
+#[test]
+fn a_list_is_one_line() {
+    let bench = Bench::new();
+    let dump = [
+        "heap",
+        "dump",
+        "long_list",
+        "5000",
+        "20000",
+        "-o",
+        "list.heapsnapshot",
+        "+RTS",
+        "-A256k",
+    ];
+    bench.gclab(&dump).exits(0);
+    let text = bench.gclab(&["heap", "analyse", "list.heapsnapshot"]).exits(0).stdout;
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains("Cell × 5,000 in a list"))
+        .collect();
+    // One holder, and one line of the tree.
+    assert_eq!(lines.len(), 2, "{text}");
+    assert!(
+        lines[0]
+            .trim_start()
+            .starts_with("120 kB   99.8     120 kB  object Cell × 5,000"),
+        "{text}"
+    );
+}
+
+/// Runs `gclab` with at most this much address space, in megabytes.
+fn within(bench: &Bench, megabytes: u64, words: &[&str]) -> (Option<i32>, String) {
+    let output = Command::new("sh")
+        .args(["-c", "ulimit -v $0; exec \"$@\"", &(megabytes * 1000).to_string()])
+        .arg(env!("CARGO_BIN_EXE_gclab"))
+        .args(words)
+        .current_dir(bench.path())
+        .output()
+        .unwrap();
+    (
+        output.status.code(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    )
+}
+
+/// The address space of a command that has no heap to analyse, in megabytes.
+const BASE: u64 = 30;
+
+/// A snapshot of `nodes` nodes of ten bytes each, with these edges and strings.
+fn snapshot(nodes: usize, edges: &[String], first_edges: usize, strings: &str) -> String {
+    let meta = r#""meta":{"node_fields":["type","name","id","self_size","edge_count"],"node_types":[["object"],"","","",""],
+        "edge_fields":["type","name_or_index","to_node"],"edge_types":[["element"],"",""]}"#;
+    format!(
+        "{{\"snapshot\":{{{meta},\"node_count\":{nodes},\"edge_count\":{}}},\"nodes\":[0,0,0,0,{first_edges}{}],\"edges\":[{}],\"strings\":[{strings}]}}",
+        edges.len(),
+        ",0,0,0,0,0".repeat(nodes - 1),
+        edges.join(",")
+    )
+}
+
+/// Memory ended in an abort; and it was not bounded by the size of the file.
+#[test]
+fn an_analysis_takes_at_most_four_times_the_file_and_says_when_there_is_too_little() {
+    let bench = Bench::new();
+    let star: Vec<String> = (1..400_000).map(|node| format!("0,0,{}", node * 5)).collect();
+    let files = [
+        (
+            "string",
+            snapshot(1, &[], 0, &format!("\"{}\"", "x".repeat(10_000_000))),
+        ),
+        (
+            "escapes",
+            snapshot(1, &[], 0, &format!("\"{}\"", "\\n".repeat(5_000_000))),
+        ),
+        (
+            "strings",
+            snapshot(1, &[], 0, &format!("{}\"\"", "\"\",".repeat(3_000_000))),
+        ),
+        ("nodes", snapshot(1_000_000, &[], 0, "\"\"")),
+        ("star", snapshot(star.len() + 1, &star, star.len(), "\"\"")),
+    ];
+    for (name, text) in files {
+        bench.write(name, &text);
+        let size = text.len() as u64 / 1_000_000;
+        for json in [None, Some("--json")] {
+            let words: Vec<&str> = ["heap", "analyse", name].into_iter().chain(json).collect();
+            let (code, message) = within(&bench, BASE + 4 * size, &words);
+            assert_eq!(code, Some(0), "{name} in four times its size: {message}");
+        }
+        let mut messages = 0;
+        for megabytes in (25..BASE + 3 * size).step_by(4) {
+            let json = (megabytes % 8 < 4).then_some("--json");
+            let words: Vec<&str> = ["heap", "analyse", name].into_iter().chain(json).collect();
+            let (code, message) = within(&bench, megabytes, &words);
+            let said = code == Some(2) && message.contains("out of memory: ") && message.lines().count() == 1;
+            assert!(code == Some(0) || said, "{name} in {megabytes} MB: {code:?} {message}");
+            messages += u32::from(said);
+        }
+        assert!(messages > 0, "{name} has no message");
+    }
+}
+
+/// Each class of a dump had a list of all fields that it inherits: one megabyte of classes took
+/// gigabytes.
+#[test]
+fn classes_of_a_dump_share_the_fields_that_they_inherit() {
+    const CLASSES: u64 = 2000;
+    const FIELDS: u16 = 60_000;
+    let mut entries: Vec<u8> = Vec::new();
+    for class in 1..=CLASSES {
+        entries.push(0x20);
+        entries.extend(class.to_be_bytes());
+        entries.extend(0_u32.to_be_bytes());
+        entries.extend((class - 1).to_be_bytes());
+        // Loader, signers, protection domain, two reserved ids, size, constants and static fields.
+        entries.extend([0; 40 + 4 + 2 + 2]);
+        let fields = if class == 1 { FIELDS } else { 0 };
+        entries.extend(fields.to_be_bytes());
+        for _ in 0..fields {
+            entries.extend(9_u64.to_be_bytes());
+            entries.push(2);
+        }
+    }
+    let mut dump = b"JAVA PROFILE 1.0.2\0\0\0\0\x08\0\0\0\0\0\0\0\0".to_vec();
+    dump.extend([0x1c, 0, 0, 0, 0]);
+    dump.extend((entries.len() as u32).to_be_bytes());
+    dump.extend(entries);
+    dump.extend([0x2c, 0, 0, 0, 0, 0, 0, 0, 0]);
+    let bench = Bench::new();
+    fs::write(bench.path().join("deep.hprof"), &dump).unwrap();
+    let (code, message) = within(&bench, BASE + 40, &["heap", "analyse", "deep.hprof"]);
+    assert_eq!(code, Some(0), "{message}");
+}
+
+#[test]
+fn a_file_is_unpacked_up_to_the_limit() {
+    let bench = Bench::new();
+    let done = bench.gclab(&["heap", "analyse", &postcss(), "--limit", "1m"]).exits(2);
+    let expected = "postcss.heapsnapshot.gz: more than 1m, unpacked; `--limit SIZE` raises the limit, and the analysis takes up \
+                    to four times the size\n";
+    assert!(done.stderr.ends_with(expected), "{}", done.stderr);
+    bench
+        .gclab(&["heap", "analyse", &postcss(), "--limit", "8m", "--top", "1"])
+        .exits(0);
+    let wrong = bench
+        .gclab(&["heap", "analyse", &postcss(), "--limit", "much"])
+        .exits(2);
+    assert!(
+        wrong.stderr.contains("expected a number with k, m, g or t, as in 8g"),
+        "{}",
+        wrong.stderr
+    );
+}
+
 #[test]
 fn a_jvm_dump_in_text() {
     let bench = Bench::new();
@@ -108,7 +320,9 @@ fn a_picture_has_a_bar_for_what_is_large() {
         .exits(0);
     let picture = fs::read_to_string(bench.path().join("tree.svg")).unwrap();
     assert!(picture.starts_with("<svg xmlns=") && picture.ends_with("</svg>\n"));
-    assert!(picture.contains("<title>object Root @6215: retains 1.52 MB (26.7 %), itself 160 B</title>"));
+    let root =
+        "<title>object Root @6215 &gt; .nodes object Array @149117: retains 1.52 MB (26.7 %), itself 192 B</title>";
+    assert!(picture.contains(root), "{picture}");
     // The root is as wide as the picture, and every element is closed.
     assert!(picture.contains("width=\"1200.00\""));
     for tag in ["g", "title", "text", "svg"] {

@@ -3,12 +3,15 @@
 mod docs;
 mod exec;
 mod figures;
+mod first_minutes;
+mod flags;
 mod heap;
 mod list;
 mod memory;
 mod minheap;
 mod own;
 mod profile;
+mod profile_show;
 mod profiles;
 mod report;
 mod resume;

@@ -242,7 +242,7 @@ fn a_heap_of_fixed_size_is_found_too() {
     assert_eq!(found["flags"]["sizing"], "fixed");
     assert!(found["reference_bytes"].as_u64().is_some(), "{found}");
     bench.write("fixed.toml", &SIZES.replace("A = ", "sizing = \"fixed\"\nA = "));
-    bench.gclab(&["run", "fixed.toml", "--dry-run"]).exits(0);
+    bench.gclab(&["run", "fixed.toml", "--dry-run=commands"]).exits(0);
 }
 
 const SIZES: &str = r#"question = "How much memory buys how much time?"
@@ -259,7 +259,7 @@ A = "256k"
 fn an_experiment_in_multiples_of_the_least_heap() {
     let bench = Bench::new();
     bench.write("sizes.toml", SIZES);
-    let before = bench.gclab(&["run", "sizes.toml", "--dry-run"]).exits(0);
+    let before = bench.gclab(&["run", "sizes.toml", "--dry-run=commands"]).exits(0);
     assert!(
         before.stdout.contains("  # heap = 0.5\n") && !before.stdout.contains("-M"),
         "{}",
@@ -319,7 +319,7 @@ fn an_experiment_in_multiples_of_the_least_heap() {
     // The same command finds the same plan, with all runs done.
     let again = bench.gclab(&["run", "sizes.toml"]).exits(0);
     assert!(again.stderr.contains("all 24 runs are done"), "{}", again.all());
-    let plan = bench.gclab(&["run", "sizes.toml", "--dry-run"]).exits(0);
+    let plan = bench.gclab(&["run", "sizes.toml", "--dry-run=commands"]).exits(0);
     assert!(
         plan.stdout
             .lines()

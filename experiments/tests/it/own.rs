@@ -7,10 +7,10 @@ use gclab_results::Status;
 
 use crate::support::Bench;
 
-/// The example, which cargo builds with the tests and puts next to them.
-fn program() -> PathBuf {
+/// An example, which cargo builds with the tests and puts next to them.
+pub fn program(name: &str) -> PathBuf {
     let tests = std::env::current_exe().unwrap();
-    let program = tests.ancestors().nth(2).unwrap().join("examples/own_workload");
+    let program = tests.ancestors().nth(2).unwrap().join("examples").join(name);
     assert!(
         program.exists(),
         "{}: run the tests with cargo test, which builds examples",
@@ -20,7 +20,7 @@ fn program() -> PathBuf {
 }
 
 fn own(bench: &Bench, words: &[&str]) -> std::process::Output {
-    Command::new(program())
+    Command::new(program("own_workload"))
         .args(words)
         .current_dir(bench.path())
         .output()

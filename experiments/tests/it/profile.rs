@@ -106,3 +106,24 @@ fn profiles_of_nothing_say_why() {
     let done = bench.gclab(&["exec", "binary_trees", "14", "+RTS", "-hy", "-i0.0000000001"]);
     assert!(!done.stdout.contains("no census"), "{}", done.all());
 }
+
+/// The thread of the censuses was started without a look at the result: the run ended in a panic.
+#[test]
+fn a_profile_whose_thread_cannot_be_started_is_refused() {
+    let bench = Bench::new();
+    let words = ["exec", "binary_trees", "6", "+RTS", "-hT", "-i0.001"];
+    // No system has so much memory for the stack of a thread.
+    let output = bench
+        .command(&words)
+        .env("RUST_MIN_STACK", (1_u64 << 50).to_string())
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(
+        stderr.contains("heap profile") && stderr.contains("cannot be started"),
+        "{stderr}"
+    );
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    assert_eq!(output.stdout, b"", "a run that was refused has no checksum");
+}

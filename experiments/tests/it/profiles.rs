@@ -109,13 +109,13 @@ fn timed_runs_are_planned_as_without_profiles() {
     let bench = Bench::new();
     bench.write("with.toml", FILE);
     bench.write("without.toml", &without());
-    let with = bench.gclab(&["run", "with.toml", "--dry-run"]).exits(0);
-    let without = bench.gclab(&["run", "without.toml", "--dry-run"]).exits(0);
+    let with = bench.gclab(&["run", "with.toml", "--dry-run=commands"]).exits(0);
+    let without = bench.gclab(&["run", "without.toml", "--dry-run=commands"]).exits(0);
     let profiled = with.stdout.strip_prefix(&without.stdout).expect("the same runs first");
     assert_eq!(profiled.lines().count(), PROFILED);
     assert!(profiled.lines().all(|line| line.ends_with("  # profile")), "{profiled}");
     assert!(
-        with.stderr.starts_with("16 runs in 2 blocks (") && with.stderr.contains("), and 12 heap profiles: "),
+        with.stderr.starts_with("16 runs in 2 rounds (") && with.stderr.contains("), and 12 heap profiles: "),
         "{}",
         with.stderr
     );
@@ -170,7 +170,7 @@ fn another_list_of_profiles_is_another_plan() {
 fn shards_do_the_profiles_of_a_workload_together() {
     let bench = Bench::new();
     bench.write("x.toml", FILE);
-    // Groups are four of blocks and workloads, then two of profiles.
+    // Groups are four of rounds and workloads, then two of profiles.
     for part in 1..=6 {
         let (shard, out) = (format!("{part}/6"), format!("part{part}"));
         bench
@@ -249,7 +249,7 @@ fn hp2ps_draws_what_is_kept() {
 fn bad_profiles_are_refused_at_their_place() {
     let bench = Bench::new();
     bench.write("x.toml", &FILE.replace("-hr -R0 -i0", "-hr -R0 -hz"));
-    for words in [&["run", "x.toml"][..], &["run", "x.toml", "--dry-run"]] {
+    for words in [&["run", "x.toml"][..], &["run", "x.toml", "--dry-run=commands"]] {
         let refused = bench.gclab(words).exits(2);
         assert!(
             refused.stderr.contains("x.toml:5:") && refused.stderr.contains("`profiles`: -hz"),

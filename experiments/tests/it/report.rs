@@ -102,8 +102,12 @@ fn no_results_no_report() {
 fn compare_tells_worse_from_same() {
     let bench = measured();
     let same = bench.gclab(&["compare", "base", "base", "--threshold", "3%"]).exits(0);
-    assert!(same.stdout.contains("same"), "{}", same.all());
-    // The same runs, each a hundred times as slow: every time in the records is larger.
+    assert!(
+        same.stdout.contains("identical runs: both folders hold the same runs"),
+        "{}",
+        same.all()
+    );
+    // The same runs, each a hundred times as slow: every time of the measured phase is larger.
     fs::create_dir(bench.path().join("slow")).unwrap();
     fs::copy(bench.path().join("base/plan.json"), bench.path().join("slow/plan.json")).unwrap();
     let mut text = String::new();
@@ -114,14 +118,14 @@ fn compare_tells_worse_from_same() {
         let mut run: gclab_results::RunRecord = serde_json::from_str(line).unwrap();
         let slower = |seconds: &mut Option<f64>| *seconds = seconds.map(|seconds| seconds * 100.0);
         slower(&mut run.wall_seconds);
-        let stats = run.stats.as_mut().unwrap();
+        let measured = &mut run.stats.as_mut().unwrap().phases.as_mut().unwrap().measured;
         [
-            &mut stats.total_elapsed_seconds,
-            &mut stats.total_cpu_seconds,
-            &mut stats.gc_elapsed_seconds,
-            &mut stats.gc_cpu_seconds,
-            &mut stats.mut_elapsed_seconds,
-            &mut stats.mut_cpu_seconds,
+            &mut measured.total_elapsed_seconds,
+            &mut measured.total_cpu_seconds,
+            &mut measured.gc_elapsed_seconds,
+            &mut measured.gc_cpu_seconds,
+            &mut measured.mut_elapsed_seconds,
+            &mut measured.mut_cpu_seconds,
         ]
         .into_iter()
         .for_each(slower);
@@ -130,6 +134,30 @@ fn compare_tells_worse_from_same() {
     }
     fs::write(bench.path().join("slow/runs.jsonl"), text).unwrap();
     let worse = bench.gclab(&["compare", "base", "slow"]).exits(1);
-    assert!(worse.stdout.contains("REGRESSION"), "{}", worse.all());
+    assert!(
+        worse.stdout.contains(" worse") && worse.stdout.contains("8 regressions"),
+        "{}",
+        worse.all()
+    );
     bench.gclab(&["compare", "slow", "base"]).exits(0);
+    let changed = bench
+        .gclab(&["compare", "base", "slow", "--only-changed"])
+        .exits(1)
+        .stdout;
+    let is_figure = |line: &&str| line.contains(" worse") || line.contains(" same");
+    assert!(
+        changed.lines().filter(is_figure).count() < worse.stdout.lines().filter(is_figure).count(),
+        "{changed}"
+    );
+    let json = bench
+        .gclab(&["compare", "base", "slow", "--format", "json"])
+        .exits(1)
+        .stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["regressed"], true, "{json}");
+    let markdown = bench
+        .gclab(&["compare", "base", "slow", "--format", "markdown"])
+        .exits(1)
+        .stdout;
+    assert!(markdown.starts_with("figures: "), "{markdown}");
 }

@@ -165,9 +165,9 @@ fn out_names_the_folder() {
 fn a_dry_run_prints_commands_and_does_nothing() {
     let bench = Bench::new();
     bench.write("tiny.toml", &tiny(2));
-    let done = bench.gclab(&["run", "tiny.toml", "--dry-run"]).exits(0);
+    let done = bench.gclab(&["run", "tiny.toml", "--dry-run=commands"]).exits(0);
     assert!(bench.folders().is_empty());
-    assert!(done.stderr.contains("16 runs in 2 blocks"), "{}", done.all());
+    assert!(done.stderr.contains("16 runs in 2 rounds"), "{}", done.all());
     let commands: BTreeSet<&str> = done.stdout.lines().collect();
     assert_eq!((done.stdout.lines().count(), commands.len()), (16, 8));
     assert!(
@@ -177,7 +177,9 @@ fn a_dry_run_prints_commands_and_does_nothing() {
     );
     // After earlier runs there is an estimate.
     bench.gclab(&["run", "tiny.toml"]).exits(0);
-    let done = bench.gclab(&["run", "tiny.toml", "--dry-run", "--fresh"]).exits(0);
+    let done = bench
+        .gclab(&["run", "tiny.toml", "--dry-run=commands", "--fresh"])
+        .exits(0);
     assert!(done.stderr.contains("by earlier runs"), "{}", done.all());
 }
 

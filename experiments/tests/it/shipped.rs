@@ -38,7 +38,9 @@ fn all_are_there() {
 fn each_can_be_planned_and_asks_something() {
     let bench = Bench::new();
     for file in shipped() {
-        let done = bench.gclab(&["run", file.to_str().unwrap(), "--dry-run"]).exits(0);
+        let done = bench
+            .gclab(&["run", file.to_str().unwrap(), "--dry-run=commands"])
+            .exits(0);
         assert!(
             done.stdout.lines().all(|line| line.starts_with("gclab exec ")),
             "{}",
@@ -55,7 +57,9 @@ fn each_can_be_planned_and_asks_something() {
 fn profiles_shows_what_there_is() {
     let bench = Bench::new();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("profiles.toml");
-    let plan = bench.gclab(&["run", file.to_str().unwrap(), "--dry-run"]).exits(0);
+    let plan = bench
+        .gclab(&["run", file.to_str().unwrap(), "--dry-run=commands"])
+        .exits(0);
     let (profiled, timed): (Vec<&str>, Vec<&str>) = plan.stdout.lines().partition(|line| line.ends_with("  # profile"));
     assert_eq!(timed.len() % 3, 0);
     let distinct: std::collections::BTreeSet<_> = profiled.iter().collect();
@@ -67,11 +71,13 @@ fn profiles_shows_what_there_is() {
 }
 
 #[test]
-fn quick_has_two_collectors_three_workloads_one_of_them_a_real_heap_and_three_rounds() {
+fn quick_has_two_collectors_three_workloads_one_of_them_a_real_heap_and_ten_rounds() {
     let bench = Bench::new();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("quick.toml");
-    let plan = bench.gclab(&["run", file.to_str().unwrap(), "--dry-run"]).exits(0);
-    assert!(plan.stderr.contains(" in 3 blocks "), "{}", plan.all());
+    let plan = bench
+        .gclab(&["run", file.to_str().unwrap(), "--dry-run=commands"])
+        .exits(0);
+    assert!(plan.stderr.contains(" in 10 rounds "), "{}", plan.all());
     let words: Vec<Vec<&str>> = plan.stdout.lines().map(|line| line.split(' ').collect()).collect();
     let distinct = |at: fn(&[&str]) -> String| {
         words
@@ -94,7 +100,9 @@ fn quick_has_two_collectors_three_workloads_one_of_them_a_real_heap_and_three_ro
 fn parallel_switches_it_where_there_is_something_to_switch() {
     let bench = Bench::new();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("parallel.toml");
-    let plan = bench.gclab(&["run", file.to_str().unwrap(), "--dry-run"]).exits(0);
+    let plan = bench
+        .gclab(&["run", file.to_str().unwrap(), "--dry-run=commands"])
+        .exits(0);
     let settings: std::collections::BTreeSet<&str> = plan
         .stdout
         .lines()
@@ -120,7 +128,7 @@ fn the_file_in_the_documentation_is_right() {
         .unwrap();
     let bench = Bench::new();
     bench.write("documented.toml", file);
-    let plan = bench.gclab(&["run", "documented.toml", "--dry-run"]).exits(0);
+    let plan = bench.gclab(&["run", "documented.toml", "--dry-run=commands"]).exits(0);
     // `repeat` and `seed` have their defaults.
     let shorter: String = file
         .lines()
@@ -129,7 +137,10 @@ fn the_file_in_the_documentation_is_right() {
         .collect();
     bench.write("documented.toml", &shorter);
     assert_eq!(
-        bench.gclab(&["run", "documented.toml", "--dry-run"]).exits(0).all(),
+        bench
+            .gclab(&["run", "documented.toml", "--dry-run=commands"])
+            .exits(0)
+            .all(),
         plan.all()
     );
 }

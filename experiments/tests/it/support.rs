@@ -21,6 +21,16 @@ pub struct Done {
 }
 
 impl Done {
+    /// Runs a command to its end.
+    pub fn of(command: &mut Command) -> Done {
+        let output = command.output().unwrap();
+        Done {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
     /// Both streams, for failure messages.
     pub fn all(&self) -> String {
         format!(
@@ -59,18 +69,14 @@ impl Bench {
             .args(words)
             .current_dir(self.path())
             .env_remove("GCLABRTS")
+            .env_remove("GHCRTS")
             .stdin(Stdio::null());
         command
     }
 
     /// Runs `gclab` with these words to its end.
     pub fn gclab(&self, words: &[&str]) -> Done {
-        let output = self.command(words).output().unwrap();
-        Done {
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
+        Done::of(&mut self.command(words))
     }
 
     /// Starts `gclab` with these words and lets it run.

@@ -19,6 +19,7 @@
 mod semi_nca;
 
 use crate::graph::{Graph, NONE, ROOT};
+use crate::memory::{OutOfMemory, zeroed};
 use crate::rows::Rows;
 
 /// The dominator tree of a graph.
@@ -33,9 +34,12 @@ pub struct Dominators {
 
 impl Dominators {
     /// Computes the dominator tree of `graph`.
-    pub fn of(graph: &Graph) -> Self {
-        let (idom, order) = semi_nca::dominators(graph);
-        Dominators { idom, order }
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub fn of(graph: &Graph) -> Result<Self, OutOfMemory> {
+        let (idom, order) = semi_nca::dominators(graph)?;
+        Ok(Dominators { idom, order })
     }
 
     /// The immediate dominator of `node`. The root's is the root. `None` if the root does not reach
@@ -61,26 +65,32 @@ impl Dominators {
 
     /// By node: the sum of `size` over all nodes that it dominates, itself included. 0 if the root
     /// does not reach it.
-    pub fn retained(&self, size: impl Fn(u32) -> u64) -> Vec<u64> {
-        let mut retained = vec![0_u64; self.idom.len()];
+    ///
+    /// # Errors
+    /// If there is no memory for eight bytes a node.
+    pub fn retained(&self, size: impl Fn(u32) -> u64) -> Result<Vec<u64>, OutOfMemory> {
+        let mut retained = zeroed(self.idom.len())?;
         for &node in &self.order {
             retained[node as usize] = size(node);
         }
         for &node in self.order[1..].iter().rev() {
             retained[self.idom[node as usize] as usize] += retained[node as usize];
         }
-        retained
+        Ok(retained)
     }
 
     /// The tree downwards: by node, the nodes that it dominates immediately, lower ordinals first.
     /// Takes eight bytes a node.
-    pub fn children(&self) -> Rows {
-        let mut children = Rows::default();
+    ///
+    /// # Errors
+    /// If there is no memory for that.
+    pub fn children(&self) -> Result<Rows, OutOfMemory> {
         let nodes = self.idom.len();
+        let mut children = Rows::with_capacity(nodes as u32, self.order.len() as u32)?;
         children.fill(nodes, nodes, |node| {
             let below = node != ROOT as usize && self.idom[node] != NONE;
             below.then(|| (self.idom[node], node as u32))
         });
-        children
+        Ok(children)
     }
 }

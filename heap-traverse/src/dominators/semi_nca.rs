@@ -21,6 +21,7 @@
 
 use crate::fetch::fetch;
 use crate::graph::{Graph, NONE, ROOT};
+use crate::memory::{OutOfMemory, filled, with_capacity};
 
 /// A depth-first spanning tree. Nodes have the numbers of their preorder: the root is 0, and an
 /// ancestor has a lower number than its descendants.
@@ -73,36 +74,36 @@ struct Skip {
     depth: u32,
 }
 
-pub(super) fn dominators(graph: &Graph) -> (Vec<u32>, Vec<u32>) {
-    let (tree, spare) = Tree::of(graph);
-    let (mut semi, predecessors) = Predecessors::of(graph, &tree, spare);
+pub(super) fn dominators(graph: &Graph) -> Result<(Vec<u32>, Vec<u32>), OutOfMemory> {
+    let (tree, spare) = Tree::of(graph)?;
+    let (mut semi, predecessors) = Predecessors::of(graph, &tree, spare)?;
     let Tree { number, node, parent } = tree;
     drop(number);
-    let links = semidominators(&parent, &mut semi, &predecessors);
+    let links = semidominators(&parent, &mut semi, &predecessors)?;
     drop(predecessors);
     let idom = common_ancestors(parent, &semi, links);
-    // The same memory again, now by node.
+    // The same memory again, now by node. It has room for all nodes.
     let mut by_node = semi;
     by_node.clear();
     by_node.resize(graph.node_count() as usize, NONE);
     for (&node_of, &above) in node.iter().zip(&idom) {
         by_node[node_of as usize] = node[above as usize];
     }
-    (by_node, node)
+    Ok((by_node, node))
 }
 
 impl Tree {
     /// Searches depth-first from the root. Also returns an array of one number a node, whose memory
     /// can be used again.
-    fn of(graph: &Graph) -> (Tree, Vec<u32>) {
+    fn of(graph: &Graph) -> Result<(Tree, Vec<u32>), OutOfMemory> {
         let nodes = graph.node_count() as usize;
         let mut tree = Tree {
-            number: vec![NONE; nodes],
-            node: Vec::with_capacity(nodes),
-            parent: Vec::with_capacity(nodes),
+            number: filled(NONE, nodes)?,
+            node: with_capacity(nodes)?,
+            parent: with_capacity(nodes)?,
         };
         // By number: the edge to look at next.
-        let mut next = Vec::with_capacity(nodes);
+        let mut next = with_capacity(nodes)?;
         tree.arrive(ROOT, 0);
         tree.expect(graph, ROOT);
         next.push(graph.rows().start(ROOT));
@@ -120,7 +121,7 @@ impl Tree {
                 tree.expect(graph, target);
                 next.push(graph.rows().start(target));
             } else if at == 0 {
-                return (tree, next);
+                return Ok((tree, next));
             } else {
                 at = tree.parent[at as usize];
             }
@@ -186,8 +187,9 @@ impl Tree {
 impl Predecessors {
     /// Also returns, by node, the lowest source of an edge from above, which is the parent or
     /// lower. Semidominators need no more of such edges. `spare` is memory for one number a node.
-    fn of(graph: &Graph, tree: &Tree, spare: Vec<u32>) -> (Vec<u32>, Predecessors) {
-        let mut lowest = tree.parent.clone();
+    fn of(graph: &Graph, tree: &Tree, spare: Vec<u32>) -> Result<(Vec<u32>, Predecessors), OutOfMemory> {
+        let mut lowest = with_capacity(graph.node_count() as usize)?;
+        lowest.extend_from_slice(&tree.parent);
         let mut ends = spare;
         ends.fill(0);
         tree.for_each_edge(graph, |when, source, target| match when {
@@ -205,7 +207,7 @@ impl Predecessors {
         for end in &mut ends {
             sum += std::mem::replace(end, sum);
         }
-        let mut sources = vec![0; sum as usize];
+        let mut sources = filled(0, sum as usize)?;
         tree.for_each_edge(graph, |when, source, target| {
             if source > target {
                 match when {
@@ -219,7 +221,7 @@ impl Predecessors {
                 }
             }
         });
-        (lowest, Predecessors { ends, sources })
+        Ok((lowest, Predecessors { ends, sources }))
     }
 
     /// The place where the row of `number` begins.
@@ -234,8 +236,8 @@ impl Predecessors {
 
 /// Lowers each `semi` to the number of the node's semidominator. Returns the links, for their
 /// memory.
-fn semidominators(parent: &[u32], semi: &mut [u32], predecessors: &Predecessors) -> Vec<Link> {
-    let mut links = vec![Link { up: 0, lowest: 0 }; parent.len()];
+fn semidominators(parent: &[u32], semi: &mut [u32], predecessors: &Predecessors) -> Result<Vec<Link>, OutOfMemory> {
+    let mut links = filled(Link { up: 0, lowest: 0 }, parent.len())?;
     let sources = &predecessors.sources;
     // From the last source down to the first.
     let mut at = sources.len();
@@ -256,7 +258,7 @@ fn semidominators(parent: &[u32], semi: &mut [u32], predecessors: &Predecessors)
             lowest,
         };
     }
-    links
+    Ok(links)
 }
 
 /// The lowest semidominator on the path from `from` up to the last node above `limit`. Those are

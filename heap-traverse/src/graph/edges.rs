@@ -5,6 +5,7 @@
 //!
 //! **Memory**: four bytes a node and four an edge.
 
+use crate::memory::OutOfMemory;
 use crate::rows::Rows;
 
 /// The node that stands for the program's roots and refers to the objects that they hold.
@@ -33,6 +34,14 @@ pub enum GraphError {
         /// The number of nodes.
         nodes: u32,
     },
+    /// The system grants no memory for it.
+    OutOfMemory,
+}
+
+impl From<OutOfMemory> for GraphError {
+    fn from(_: OutOfMemory) -> Self {
+        GraphError::OutOfMemory
+    }
 }
 
 impl std::fmt::Display for GraphError {
@@ -41,6 +50,7 @@ impl std::fmt::Display for GraphError {
             GraphError::Empty => write!(f, "there are no nodes, expected at least the root"),
             GraphError::TooLarge => write!(f, "more than {} nodes or edges", NONE - 1),
             GraphError::NoSuchNode { target, nodes } => write!(f, "an edge leads to node {target} of {nodes}"),
+            GraphError::OutOfMemory => write!(f, "{OutOfMemory}"),
         }
     }
 }
@@ -53,7 +63,7 @@ impl Graph {
     /// # Errors
     /// If it would break an invariant.
     pub fn from_rows<R: IntoIterator<Item = u32>>(rows: impl IntoIterator<Item = R>) -> Result<Self, GraphError> {
-        let mut builder = Builder::with_capacity(0, 0);
+        let mut builder = Builder::with_capacity(0, 0)?;
         for row in rows {
             builder.row(row)?;
         }
@@ -94,10 +104,10 @@ pub(crate) struct Builder {
 
 impl Builder {
     /// No rows yet, with room for `nodes` nodes and `edges` edges.
-    pub(crate) fn with_capacity(nodes: u32, edges: u32) -> Self {
-        Builder {
-            rows: Rows::with_capacity(nodes, edges),
-        }
+    pub(crate) fn with_capacity(nodes: u32, edges: u32) -> Result<Self, GraphError> {
+        Ok(Builder {
+            rows: Rows::with_capacity(nodes, edges)?,
+        })
     }
 
     /// Appends the edges of the next node.

@@ -86,7 +86,7 @@ impl HeapGraph {
         each(stopped, &index, |closure| edges += closure.children().count());
         let roots_edges: usize = roots.held.iter().map(Vec::len).sum::<usize>() + heap.synthetic.len();
         let edges = u32::try_from(edges + roots_edges).map_err(|_| GraphError::TooLarge)?;
-        let mut builder = Builder::with_capacity(heap.synthetic.len() as u32 + closures, edges);
+        let mut builder = Builder::with_capacity(heap.synthetic.len() as u32 + closures, edges)?;
         heap.slots.reserve_exact(edges as usize);
         heap.root_rows(&mut builder, &roots.held, &index)?;
         heap.closure_rows(&mut builder, stopped, &index)?;

@@ -1,6 +1,7 @@
 //! Shortest paths from the root to every node.
 
 use super::edges::{Graph, NONE, ROOT};
+use crate::memory::{OutOfMemory, filled, push};
 
 /// For each node that the root reaches: the node before it on a shortest path. If there are
 /// several, it is the one that a breadth-first search in the order of edges finds first. Takes four
@@ -12,8 +13,11 @@ pub struct ShortestPaths {
 
 impl ShortestPaths {
     /// Searches breadth-first from the root.
-    pub fn of(graph: &Graph) -> Self {
-        let mut before = vec![NONE; graph.node_count() as usize];
+    ///
+    /// # Errors
+    /// If there is no memory for the search.
+    pub fn of(graph: &Graph) -> Result<Self, OutOfMemory> {
+        let mut before = filled(NONE, graph.node_count() as usize)?;
         let mut reached = vec![ROOT];
         before[ROOT as usize] = ROOT;
         let mut next = 0;
@@ -22,12 +26,12 @@ impl ShortestPaths {
                 let before = &mut before[target as usize];
                 if *before == NONE {
                     *before = from;
-                    reached.push(target);
+                    push(&mut reached, target)?;
                 }
             }
             next += 1;
         }
-        ShortestPaths { before }
+        Ok(ShortestPaths { before })
     }
 
     /// The nodes on a shortest path to `node`, from the root to `node`. `None` if the root does not

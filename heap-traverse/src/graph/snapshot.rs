@@ -7,10 +7,10 @@ impl Graph {
     /// The graph of `snapshot`: its nodes by ordinal, and every edge that is not weak.
     ///
     /// # Errors
-    /// If the snapshot has no nodes.
+    /// If the snapshot has no nodes, or there is no memory for the graph.
     pub fn of_snapshot(snapshot: &Snapshot) -> Result<Self, GraphError> {
         let strong = snapshot.nodes().map(|node| strong(node).count() as u32).sum();
-        let mut builder = Builder::with_capacity(snapshot.node_count(), strong);
+        let mut builder = Builder::with_capacity(snapshot.node_count(), strong)?;
         for node in snapshot.nodes() {
             builder.row(self::strong(node))?;
         }

@@ -110,7 +110,7 @@ impl Biography {
             }
         }
         self.eras.push(era);
-        side_words.next_era();
+        stopped.end_era();
     }
 
     /// Bytes by band at each census, in order. Bands are made by `breakdown`, from closures whose

@@ -15,7 +15,6 @@
 mod bands;
 mod biography;
 mod census;
-mod hp;
 mod names;
 mod prof;
 mod profiler;
@@ -25,7 +24,6 @@ mod roots;
 mod sampling;
 mod sets;
 
-pub use hp::HpWriter;
 pub use names::{closure_type, description, type_name};
 pub use prof::retainer_table;
 pub use profiler::{Census, Counter, HeapProfiler, Profile, Visits};

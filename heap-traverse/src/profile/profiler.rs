@@ -3,7 +3,6 @@
 use super::bands::Bands;
 use super::biography::Biography;
 use super::census::census;
-use super::hp::HpWriter;
 use super::reach::Reach;
 use super::retainers::{RetainerSet, Retainers};
 use super::roots::roots;
@@ -13,6 +12,7 @@ use gclab_core::config::{Breakdown, HeapProfile};
 use gclab_core::events::{Event, Listener, Look};
 use gclab_core::profile::LAST_ERA;
 use gclab_core::world::Stopped;
+use gclab_hp::HpWriter;
 use std::cmp::Ordering;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -168,8 +168,7 @@ impl Counter {
 }
 
 /// Sorts bands by size, the largest first, and removes empty ones. Joins bands of one name: names
-/// that are cut short (`-L`) may be equal, and so may combinations of roots whose names have
-/// dashes.
+/// that are cut short (`-L`) may be equal.
 fn sort(bands: &mut Vec<(String, u64)>) {
     bands.retain(|(_, bytes)| *bytes > 0);
     // Both sorts have comparators of one type, so that the sort is compiled once.

@@ -14,7 +14,7 @@ use gclab_core::world::Stopped;
 use std::collections::HashMap;
 
 /// The separator of names in a combination.
-const AND: &str = "-";
+const AND: char = '-';
 
 /// The most roots of which a table shows all combinations, empty ones too.
 const SHOWN_IN_FULL: usize = 4;
@@ -80,12 +80,19 @@ pub(super) struct RootCensus {
 }
 
 impl RootCensus {
+    /// The names of the roots, joined. A name that has a dash itself stands in braces, so that no
+    /// two combinations have one name.
     fn name(&self, combination: &[Label]) -> String {
-        let names: Vec<_> = combination
-            .iter()
-            .map(|label| self.names[*label as usize].as_str())
-            .collect();
-        names.join(AND)
+        let of_root = |label: &Label| {
+            let name = &self.names[*label as usize];
+            if name.contains([AND, '{', '}']) {
+                format!("{{{name}}}")
+            } else {
+                name.clone()
+            }
+        };
+        let names: Vec<_> = combination.iter().map(of_root).collect();
+        names.join(&AND.to_string())
     }
 
     /// Bytes by the names of combinations.
@@ -110,5 +117,22 @@ impl RootCensus {
             found.map_or(0, |(_, bytes)| *bytes)
         };
         Some(all.iter().map(|labels| (self.name(labels), bytes(labels))).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A root called `a-b`, and the closures that `a` and `b` share.
+    #[test]
+    fn roots_whose_names_have_dashes_have_bands_of_their_own() {
+        let census = RootCensus {
+            names: ["a", "b", "a-b", "c"].map(str::to_owned).to_vec(),
+            combinations: vec![(vec![0, 1], 8), (vec![2], 16), (vec![2, 3], 32)],
+        };
+        let bands = census.bands();
+        let names: Vec<&str> = bands.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["a-b", "{a-b}", "{a-b}-c"]);
     }
 }

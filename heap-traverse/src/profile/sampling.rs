@@ -3,6 +3,7 @@
 use super::profiler::HeapProfiler;
 use gclab_core::mutator::MutatorKind;
 use gclab_core::world::World;
+use std::io;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
@@ -12,26 +13,30 @@ use std::time::Duration;
 ///
 /// Threads stop for a census as for a collection: at the next check of their allocation area, or at
 /// a safepoint.
+///
+/// # Errors
+/// If the system has no thread for the censuses. The program has not run then.
 pub fn while_sampling<M: MutatorKind>(
     world: &World<M>,
     profiler: &HeapProfiler,
     interval: Duration,
     program: &mut dyn FnMut(),
-) {
+) -> io::Result<()> {
     if interval.is_zero() {
         program();
-        return;
+        return Ok(());
     }
     thread::scope(|scope| {
         let (over, wait) = channel::<()>();
-        scope.spawn(move || {
+        thread::Builder::new().spawn_scoped(scope, move || {
             // The other end is dropped when the program has ended, also by unwinding.
             while let Err(RecvTimeoutError::Timeout) = wait.recv_timeout(interval) {
                 // This thread is never inside the world, so it may inspect it.
                 let _ = world.inspect_for(profiler.look(), |stopped| profiler.census(stopped));
             }
-        });
+        })?;
         let _over = over;
         program();
-    });
+        Ok(())
+    })
 }

@@ -19,14 +19,15 @@ fn churn<C: Collector>(config: &Config) {
         .enter(|m| {
             m.frame(|m, [array, bytes]| {
                 let array = array.put(m.alloc_array::<Node>(1000, |_| None));
-                let bytes = bytes.put_option::<ByteArray>(None);
+                let bytes = bytes.put_option::<ByteArray>(m, None);
                 for i in 0..20_000u64 {
                     let at = (i * 7919 % 1000) as usize;
                     let (m2, node) = m.alloc_with(|m| Node::new(i, array.get(m).get(m, at), None));
                     array.get(m2).set(m2, at, Some(node));
                     if i % 5 == 0 {
                         node.set_left(m2, None);
-                        bytes.set(Some(m.alloc_bytes_filled((i * 31 % 5000) as usize, 1)));
+                        let (m, new) = m.with_view(|m| m.alloc_bytes_filled((i * 31 % 5000) as usize, 1));
+                        bytes.set(m, Some(new));
                     }
                 }
                 let node = array.get(m).get(m, 0).expect("stored");

@@ -162,7 +162,7 @@ fn build<M: MutatorKind>(world: &World<M>, graph: &Graph) {
     let count = graph.nodes.len();
     let session = world.enter(|m| {
         m.frame(|m, [f, g, h]| {
-            let frames = [f, g, h].map(|slot| slot.put_option::<Any>(None));
+            let frames = [f, g, h].map(|slot| slot.put_option::<Any>(m, None));
             let _handles: Vec<Handle<Any>> = m.frame(|m, [all]| {
                 let all = all.put(m.alloc_array::<Any>(count, |_| None));
                 for (made, node) in graph.nodes.iter().enumerate() {
@@ -191,7 +191,7 @@ fn build<M: MutatorKind>(world: &World<M>, graph: &Graph) {
                     .frames
                     .iter()
                     .zip(&frames)
-                    .for_each(|(number, slot)| slot.set(of(*number)));
+                    .for_each(|(number, slot)| slot.set(m, of(*number)));
                 let names: Vec<_> = (0..graph.named.len()).map(|i| format!("root{i}")).collect();
                 let named = |weak: bool| {
                     let all = graph.named.iter().zip(&names).filter(move |((_, is), _)| *is == weak);

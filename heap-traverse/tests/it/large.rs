@@ -78,10 +78,10 @@ fn a_list_of_ten_million() {
     let _list: Handle<Node> = world
         .enter(|m| {
             m.frame(|m, [list]| {
-                let list = list.put_option::<Node>(None);
+                let list = list.put_option::<Node>(m, None);
                 for i in 0..MANY {
-                    let (_, node) = m.alloc_with(|m| Node::new(i, list.get(m), None));
-                    list.set(Some(node));
+                    let (m, node) = m.alloc_with(|m| Node::new(i, list.get(m), None));
+                    list.set(m, Some(node));
                 }
                 let first = list.get(m).expect("it is not empty");
                 m.set_heap_roots([("list", first.erase())]);

@@ -9,7 +9,8 @@ use gclab_core::cost_centre;
 use gclab_core::mutator::{Any, MutArray, Mutator, MutatorKind};
 use gclab_core::world::{Stopped, World};
 use gclab_flags::Flags;
-use gclab_heap_traverse::profile::{Census, Counter, HeapProfiler, HpWriter, retainer_table, while_sampling};
+use gclab_heap_traverse::profile::{Census, Counter, HeapProfiler, retainer_table, while_sampling};
+use gclab_hp::HpWriter;
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -193,11 +194,11 @@ fn thousands_of_roots() {
     world
         .enter(|m| {
             m.frame(|m, [list, all]| {
-                let list = list.put_option::<Node>(None);
+                let list = list.put_option::<Node>(m, None);
                 let all = all.put(m.alloc_array::<Node>(ROOTS, |_| None));
                 for i in (0..ROOTS).rev() {
                     let (m, node) = m.alloc_with(|m| Node::new(0, list.get(m), None));
-                    list.set(Some(node));
+                    list.set(m, Some(node));
                     all.get(m).set(m, i, Some(node));
                 }
                 let names: Vec<_> = (0..ROOTS).map(|i| format!("r{i}")).collect();
@@ -226,13 +227,14 @@ fn weak_roots_are_counted_while_other_roots_keep_their_closures() {
         .enter(|m| {
             m.frame(|m, [node, gone]| {
                 let node = node.put(m.alloc(|_| Node::new(1, None, None)));
-                let gone = gone.put_option(Some(m.alloc(|_| Node::new(2, None, None))));
+                let (view, short) = m.alloc_with(|_| Node::new(2, None, None));
+                let gone = gone.put_option(view, Some(short));
                 m.set_weak_heap_roots([
                     ("kept", node.get(m).erase()),
                     ("gone", gone.get(m).expect("there").erase()),
                 ]);
                 m.collect(true);
-                gone.set(None);
+                gone.set(m, None);
                 m.handle(node.get(m))
             })
         })
@@ -274,7 +276,7 @@ fn grow(words: &str, interval: Duration) -> (String, String, usize) {
     let hp = HpWriter::new(
         Box::new(file.clone()) as Box<dyn std::io::Write + Send>,
         "grow 20",
-        &jiff::Zoned::default(),
+        "Fri Nov  6 23:05 2026",
     )
     .unwrap();
     let profiler = HeapProfiler::new(&config.profile, Some(hp)).expect("a profile");
@@ -300,7 +302,7 @@ fn grow(words: &str, interval: Duration) -> (String, String, usize) {
         })
     };
     let mut result = Ok(());
-    while_sampling(&world, &profiler, interval, &mut || result = program());
+    while_sampling(&world, &profiler, interval, &mut || result = program()).expect("a thread");
     result.expect("room enough");
     let collections = world.finish().collections_count();
     let (profile, written) = profiler.finish(0.0);

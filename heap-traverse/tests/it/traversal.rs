@@ -62,11 +62,11 @@ fn a_list_of_a_million_needs_no_stack() {
                 let list = list.put(m.alloc(|_| Node::new(0, None, None)));
                 for i in 1..1_000_000 {
                     // Alternately through the first and the last pointer.
-                    let (_, node) = m.alloc_with(|m| match i % 2 {
+                    let (m, node) = m.alloc_with(|m| match i % 2 {
                         0 => Node::new(i, Some(list.get(m)), None),
                         _ => Node::new(i, None, Some(list.get(m))),
                     });
-                    list.set(node);
+                    list.set(m, node);
                 }
                 let list = list.get(m);
                 m.handle(list)

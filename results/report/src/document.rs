@@ -3,7 +3,7 @@
 //! `sections` makes a [`Report`] of a folder; `render` writes it as HTML, Markdown or text. A
 //! renderer chooses sections by their [`Topic`], and knows nothing of the analyses behind them.
 
-use crate::chart::{Chart, Stack};
+use crate::chart::{Chart, Forest, Stack};
 use crate::format::{self, ABSENT};
 use crate::maths::{Ratio, Spread};
 use crate::metric::{Metric, Unit};
@@ -32,7 +32,8 @@ pub(crate) struct Report {
     pub(crate) seed: u64,
     /// The command that repeats the experiment.
     pub(crate) command: String,
-    /// The sections, each topic at most once.
+    /// The sections in the order of the page, each topic at most once. Those that answer the
+    /// question come first.
     pub(crate) sections: Vec<Section>,
 }
 
@@ -40,6 +41,16 @@ impl Report {
     /// The section on a topic, if these runs have one.
     pub(crate) fn section(&self, topic: Topic) -> Option<&Section> {
         self.sections.iter().find(|section| section.topic == topic)
+    }
+
+    /// The sections that answer the question.
+    pub(crate) fn answers(&self) -> impl Iterator<Item = &Section> {
+        self.sections.iter().filter(|section| section.topic.is_answer())
+    }
+
+    /// The sentences that answer the question, the same in all formats.
+    pub(crate) fn sentences(&self) -> impl Iterator<Item = &String> {
+        self.answers().flat_map(|section| &section.text)
     }
 }
 
@@ -52,6 +63,14 @@ pub(crate) enum Topic {
     LeastHeaps,
     /// Advice on parallel collection.
     Sharing,
+    /// One figure over all workloads.
+    Overall,
+    /// The value from which on a swept flag does not matter.
+    Knee,
+    /// Latency of requests.
+    Latency,
+    /// The largest bands of heap profiles.
+    Bands,
     /// The best configuration of each workload.
     Best,
     /// Charts of parallel collection.
@@ -85,6 +104,10 @@ impl Topic {
             Topic::Budgets => "Which collector for which budget?",
             Topic::LeastHeaps => "Least heaps",
             Topic::Sharing => "Should collections be parallel?",
+            Topic::Overall => "Over all workloads",
+            Topic::Knee => "From which value on?",
+            Topic::Latency => "Latency",
+            Topic::Bands => "The largest bands",
             Topic::Best => "The best configurations",
             Topic::Parallel => "Parallel collection",
             Topic::Curves => "Time against memory",
@@ -98,6 +121,21 @@ impl Topic {
             Topic::Machine => "Machine",
             Topic::Repeat => "Repeat it",
         }
+    }
+
+    /// Whether the section answers the question of the experiment.
+    pub(crate) fn is_answer(self) -> bool {
+        matches!(
+            self,
+            Topic::Budgets
+                | Topic::LeastHeaps
+                | Topic::Sharing
+                | Topic::Overall
+                | Topic::Knee
+                | Topic::Latency
+                | Topic::Bands
+                | Topic::Best
+        )
     }
 }
 
@@ -130,6 +168,8 @@ pub(crate) enum Part {
     Legend(Vec<(usize, String)>),
     /// Charts side by side.
     Charts(Vec<Chart>),
+    /// A chart of ratios by setting.
+    Forest(Forest),
     /// A table of any size.
     Table(Table),
     /// Names and values.
@@ -155,8 +195,6 @@ pub(crate) struct Profile {
     pub(crate) notes: String,
     /// The file with the whole profile; absent if the run wrote none.
     pub(crate) file: Option<String>,
-    /// The profile in one line.
-    pub(crate) line: String,
 }
 
 /// A table, which each format writes in its own way.
@@ -175,7 +213,7 @@ pub(crate) struct Table {
 pub(crate) enum Look {
     /// Few rows with words that may wrap.
     Answers,
-    /// Figures; a click on a heading sorts the rows.
+    /// Figures; the button in a heading sorts the rows.
     Sortable,
     /// Figures in a fixed order.
     Fixed,

@@ -1,13 +1,13 @@
 //! Figures, names and counts as text. Each form is written here once, for all formats.
 
-use crate::maths::{Ratio, Spread};
+use crate::maths::{RUNS_FOR_INTERVAL, Ratio, Spread};
 use crate::metric::{Metric, Unit};
 
 /// Stands in the place of a figure that is not known.
 pub(crate) const ABSENT: &str = "–";
 
 /// Times below this many seconds are written in milliseconds.
-const SHORT: f64 = 0.1;
+pub(crate) const SHORT: f64 = 0.1;
 
 /// `0.412 (0.405–0.431)`: the median, the least and the greatest value. The median alone for one
 /// run or equal runs.
@@ -28,28 +28,25 @@ pub(crate) fn median_then_range(metric: &Metric, spread: &Spread) -> (String, St
     (median, range)
 }
 
-/// `0.412 ±3%`: the median, and the distance of the run that is farthest from it.
-pub(crate) fn median_and_deviation(metric: &Metric, spread: &Spread) -> String {
-    let median = metric.unit.text(spread.median);
-    match spread.largest_deviation() {
-        Some(deviation) if spread.n > 1 && spread.min < spread.max => {
-            let percent = deviation * 100.0;
-            if percent < 0.95 {
-                format!("{median} ±<1%")
-            } else {
-                format!("{median} ±{percent:.0}%")
-            }
-        }
-        _ => median,
-    }
-}
-
-/// `1.32× (1.28–1.36)`.
+/// `1.32× (1.28–1.36)`, or the reason why there is no interval.
 pub(crate) fn ratio(ratio: &Ratio) -> String {
     match ratio.ci95 {
         Some(ci) => format!("{:.2}× ({:.2}–{:.2})", ratio.estimate, ci.low, ci.high),
-        None => format!("{:.2}× (no interval)", ratio.estimate),
+        None if ratio.runs < RUNS_FOR_INTERVAL => format!("{:.2}× (too few runs for an interval)", ratio.estimate),
+        None => format!("{:.2}× (too noisy for an interval)", ratio.estimate),
     }
+}
+
+/// `0.0302 (0.0280–0.0325) s`: the mean and its 95 % interval, with the unit.
+pub(crate) fn mean_and_interval(metric: &Metric, spread: &Spread) -> String {
+    let text = |value| metric.unit.text(value);
+    let interval = match spread.ci95 {
+        Some(ci) if text(ci.low) != text(ci.high) => format!(" ({}–{})", text(ci.low), text(ci.high)),
+        _ => String::new(),
+    };
+    format!("{}{interval} {}", text(spread.mean), metric.unit.name())
+        .trim_end()
+        .to_owned()
 }
 
 /// A ratio as by [`ratio`], or [`ABSENT`].

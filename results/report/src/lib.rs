@@ -3,8 +3,8 @@
 //! Everything follows from the records of [`gclab_results`]; nothing here runs a program. From the
 //! ground up:
 //!
-//! - `student`, `maths`, `metric` and `summary`: formulas, the figures of a run, runs by
-//!   configuration;
+//! - `student`, `maths`, `change`, `power`, `metric` and `summary`: formulas, the figures of a run,
+//!   runs by configuration;
 //! - `format` and `chart`: figures as text, and charts as SVG;
 //! - `analysis`: the answers of the runs (which collector is fastest, which is best at which heap
 //!   size, whether parallel collection pays, whether a change made anything slower);
@@ -35,11 +35,13 @@
 #![forbid(unsafe_code)]
 
 mod analysis;
+mod change;
 mod chart;
 mod document;
 mod format;
 mod maths;
 mod metric;
+mod power;
 mod render;
 mod sections;
 mod student;
@@ -49,4 +51,7 @@ mod tests;
 
 pub use analysis::checksums::{disagreements, profile_disagreements};
 pub use analysis::compare::{Comparison, compare};
-pub use render::{comparison, csv, html, markdown, profile_csv, terminal};
+pub use render::{
+    comparison, comparison_json, comparison_markdown, csv, html, markdown, profile_csv, profile_line, profile_page,
+    terminal,
+};

@@ -11,8 +11,8 @@ use crate::student::quantile_975;
 /// With fewer runs there is no interval: that of two runs would span a hundred deviations.
 pub(crate) const RUNS_FOR_INTERVAL: usize = 3;
 
-/// A percentile above 99 needs this many values; with fewer it would be the maximum.
-pub(crate) const VALUES_FOR_P999: usize = 1000;
+/// Greater values are no figures of a run: their squares are no numbers.
+const MOST: f64 = 1e150;
 
 /// One figure of one configuration, over its runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,8 +33,8 @@ pub(crate) struct Spread {
     pub(crate) q1: f64,
     /// The upper quartile (type 7).
     pub(crate) q3: f64,
-    /// The 95 % interval of the mean by Student's t; absent for fewer than
-    /// [`RUNS_FOR_INTERVAL`] runs.
+    /// The 95 % interval of the mean by Student's t on logarithms, so that no end is negative;
+    /// absent for fewer than [`RUNS_FOR_INTERVAL`] runs.
     pub(crate) ci95: Option<Interval>,
 }
 
@@ -55,9 +55,10 @@ impl Interval {
 }
 
 impl Spread {
-    /// Describes the finite values among these; `None` when there are none.
+    /// Describes the values among these that are numbers below [`MOST`]; `None` when there are
+    /// none.
     pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
-        let mut sorted: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
+        let mut sorted: Vec<f64> = values.into_iter().filter(|v| v.abs() < MOST).collect();
         sorted.sort_by(f64::total_cmp);
         let (&min, &max) = (sorted.first()?, sorted.last()?);
         let n = sorted.len();
@@ -66,13 +67,9 @@ impl Spread {
             let squares: f64 = sorted.iter().map(|v| (v - mean).powi(2)).sum();
             (squares / (n - 1) as f64).sqrt()
         });
-        let ci95 = deviation.filter(|_| n >= RUNS_FOR_INTERVAL).map(|s| {
-            let half = quantile_975((n - 1) as f64) * s / (n as f64).sqrt();
-            Interval {
-                low: mean - half,
-                high: mean + half,
-            }
-        });
+        let ci95 = deviation
+            .filter(|_| n >= RUNS_FOR_INTERVAL)
+            .and_then(|s| interval_of_mean(mean, s, n));
         let quantile = |p| quantile(&sorted, p);
         Some(Spread {
             n,
@@ -86,12 +83,21 @@ impl Spread {
             ci95,
         })
     }
+}
 
-    /// The distance of the farthest run from the median, as a share of the median; `None` when the
-    /// median is 0.
-    pub(crate) fn largest_deviation(&self) -> Option<f64> {
-        (self.median != 0.0).then(|| (self.max - self.median).max(self.median - self.min) / self.median.abs())
-    }
+/// The 95 % interval of a mean from the standard deviation of `n` values.
+///
+/// No figure of a run is negative, and times are skewed to the right. So the interval is that of
+/// the mean's logarithm, whose standard error is s / (Y √n) (delta method): Y · exp(∓ t s / (Y
+/// √n)). A mean of 0 has the interval from 0 to 0. `None` if an end is no number.
+fn interval_of_mean(mean: f64, deviation: f64, n: usize) -> Option<Interval> {
+    let relative = if deviation == 0.0 { 0.0 } else { deviation / mean };
+    let factor = (quantile_975((n - 1) as f64) * relative / (n as f64).sqrt()).exp();
+    let interval = Interval {
+        low: mean / factor,
+        high: mean * factor,
+    };
+    (interval.low.is_finite() && interval.high.is_finite()).then_some(interval)
 }
 
 /// The p-quantile of sorted values, interpolated linearly between order statistics (type 7 of
@@ -107,10 +113,11 @@ pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
 }
 
 /// The p-th percentile of sorted values by nearest rank: value number ceil(p/100 · n), which is
-/// always an observed value. `None` without values, and above p = 99 with fewer than
-/// [`VALUES_FOR_P999`] of them.
+/// always an observed value. Above the median it needs 1 / (1 - p/100) values: 10 for 90 %, 100 for
+/// 99 %, 1000 for 99.9 %. With fewer it would be the greatest value, so it is `None`.
 pub(crate) fn nearest_rank<T: Copy>(sorted: &[T], p: f64) -> Option<T> {
-    if p > 99.0 && p < 100.0 && sorted.len() < VALUES_FOR_P999 {
+    let beyond = (100.0 - p) / 100.0 * sorted.len() as f64;
+    if p > 50.0 && p < 100.0 && beyond < 1.0 - 1e-9 {
         return None;
     }
     // 99.9 % of 1000 is 999.0000000000001 in binary. Without the correction the rank would be 1000.
@@ -123,9 +130,23 @@ pub(crate) fn nearest_rank<T: Copy>(sorted: &[T], p: f64) -> Option<T> {
 pub(crate) struct Ratio {
     /// The ratio of the means.
     pub(crate) estimate: f64,
-    /// Its 95 % interval by Fieller; absent when there are too few runs, or when the base cannot be
-    /// told from 0.
+    /// Its 95 % interval; absent when there are too few runs, or when they scatter so much that the
+    /// base cannot be told from 0.
     pub(crate) ci95: Option<Interval>,
+    /// The number of runs of the smallest sample.
+    pub(crate) runs: usize,
+}
+
+impl Ratio {
+    /// Whether the ratio differs from 1 by more than noise; `None` without an interval.
+    pub(crate) fn differs(&self) -> Option<bool> {
+        Some(!self.ci95?.contains(1.0))
+    }
+
+    /// The ends of the interval; without one the estimate itself, twice.
+    pub(crate) fn ends(&self) -> (f64, f64) {
+        self.ci95.map_or((self.estimate, self.estimate), |ci| (ci.low, ci.high))
+    }
 }
 
 /// The ratio of the means, `new / base`; `None` when the base's mean is not above 0.
@@ -158,11 +179,18 @@ pub(crate) fn ratio_of_means(base: &Spread, new: &Spread) -> Option<Ratio> {
                 .max(0.0)
                 .sqrt();
             Some(Interval {
-                low: (product - root) / denominator,
+                // A new mean that cannot be told from 0 puts the lower end below 0, and no figure
+                // is negative.
+                low: ((product - root) / denominator).max(0.0),
                 high: (product + root) / denominator,
             })
-        });
-    Some(Ratio { estimate, ci95 })
+        })
+        .filter(|ci| ci.low.is_finite() && ci.high.is_finite());
+    Some(Ratio {
+        estimate,
+        ci95,
+        runs: n,
+    })
 }
 
 /// The geometric mean of the ratios `new / base` of the means of several pairs; `None` without
@@ -197,5 +225,6 @@ pub(crate) fn geometric_mean_of_ratios(pairs: &[(Spread, Spread)]) -> Option<Rat
     Some(Ratio {
         estimate: log.exp(),
         ci95,
+        runs: samples().map(|sample| sample.n).min().unwrap_or(0),
     })
 }

@@ -1,4 +1,4 @@
-//! The quantile of Student's t distribution that intervals of 95 % need.
+//! Quantiles of Student's t distribution.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -7,9 +7,17 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// # Panics
 /// Panics with less than one degree of freedom.
 pub(crate) fn quantile_975(degrees_of_freedom: f64) -> f64 {
+    quantile(0.975, degrees_of_freedom)
+}
+
+/// The quantile of Student's t distribution at a probability between 0 and 1.
+///
+/// # Panics
+/// Panics with less than one degree of freedom.
+pub(crate) fn quantile(probability: f64, degrees_of_freedom: f64) -> f64 {
     assert!(degrees_of_freedom >= 1.0, "{degrees_of_freedom} degrees of freedom");
     let t = StudentsT::new(0.0, 1.0, degrees_of_freedom).expect("one degree of freedom or more");
-    t.inverse_cdf(0.975)
+    t.inverse_cdf(probability)
 }
 
 #[cfg(test)]

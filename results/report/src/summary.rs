@@ -103,6 +103,12 @@ impl<'a> Summary<'a> {
         self.works.iter().flat_map(|work| &work.groups)
     }
 
+    /// The workloads whose time depends on the collector. In an open loop the schedule of requests
+    /// fixes the time.
+    pub(crate) fn timed_works(&self) -> impl Iterator<Item = &Work<'a>> {
+        self.works.iter().filter(|work| !work.is_open_loop())
+    }
+
     /// The figure that "fast" refers to: the run's own total time, or the wall clock where no run
     /// has it.
     pub(crate) fn time_metric(&self) -> &'static Metric {
@@ -146,6 +152,16 @@ impl<'a> Summary<'a> {
 }
 
 impl<'a> Work<'a> {
+    /// Whether requests start at given times, so that the length of a run says nothing.
+    pub(crate) fn is_open_loop(&self) -> bool {
+        let latencies = self
+            .groups
+            .iter()
+            .flat_map(|group| &group.runs)
+            .filter_map(|run| run.latency.as_ref());
+        latencies.into_iter().any(|latency| latency.rate_per_second.is_some())
+    }
+
     /// The checksums and the collectors that computed them, when there is more than one checksum: a
     /// collector, or the workload, is wrong.
     pub(crate) fn disagreement(&self) -> Option<BTreeMap<&str, BTreeSet<&str>>> {

@@ -3,8 +3,8 @@
 use crate::synthetic;
 use gclab_results::schema::{Documented, Field};
 use gclab_results::{
-    Axis, Build, Census, GcThread, Generation, HeapProfile, Latency, Machine, Manifest, Minimum, Pause, Pauses,
-    PlannedRun, Probe, RunPhase, RunPhases, RunRecord, RunStats, Status,
+    Axis, Build, Census, CollectionRecord, GcThread, Generation, HeapProfile, Latency, Machine, Manifest, Minimum,
+    Pauses, PlannedRun, Probe, RunPhase, RunPhases, RunRecord, RunStats, Status,
 };
 use std::path::Path;
 
@@ -58,7 +58,7 @@ fn content(name: &str) -> String {
         "fields: Pauses" => table(Pauses::FIELDS),
         "fields: Generation" => table(Generation::FIELDS),
         "fields: GcThread" => table(GcThread::FIELDS),
-        "fields: Pause" => table(Pause::FIELDS),
+        "fields: CollectionRecord" => table(CollectionRecord::FIELDS),
         "fields: Manifest" => table(Manifest::FIELDS),
         "fields: PlannedRun" => table(PlannedRun::FIELDS),
         "fields: Minimum" => table(Minimum::FIELDS),

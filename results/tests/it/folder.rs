@@ -1,7 +1,7 @@
 //! Results folders: round trips, and the ways in which a folder can be damaged.
 
 use crate::synthetic::{self, small, small_runs, write};
-use gclab_results::{Generation, Manifest, Pause, ResultsDir, ResultsError, RunRecord, RunStats, Status};
+use gclab_results::{CollectionRecord, Generation, Manifest, ResultsDir, ResultsError, RunRecord, RunStats, Status};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -75,7 +75,7 @@ fn every_field_survives() {
         max_pause_seconds: Some(0.125),
         ..Generation::default()
     }];
-    stats.collections = vec![Pause {
+    stats.collections = vec![CollectionRecord {
         generation: 1,
         major: true,
         start_ns: 1,
@@ -95,7 +95,7 @@ fn every_field_survives() {
         taken_bytes: Some(15),
         returned_bytes: Some(16),
         resident_bytes: Some(17),
-        ..Pause::default()
+        ..CollectionRecord::default()
     }];
     run.host = Some("näme \"with\" \u{1} oddities\n".to_owned());
     run.seed = u64::MAX;

@@ -2,8 +2,10 @@
 
 use crate::FIXTURES;
 use gclab_results::schema::Documented;
-use gclab_results::{GcThread, Pause, RunRecord, RunStats};
-use gclab_stats::{Collection, GenerationStats, Shared, Sharing, Sharings, Statistics, Timing, Work, WorkSearch};
+use gclab_results::{CollectionRecord, GcThread, RunRecord, RunStats};
+use gclab_stats::{
+    Collection, GenerationStats, Shared, Sharing, Sharings, SinglePause, Statistics, Times, Timing, Work, WorkSearch,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn thread(copied: u64) -> gclab_stats::GcThread {
@@ -29,7 +31,7 @@ fn a_parallel_collection_is_recorded_whole() {
         threads: vec![thread(120), thread(80)],
         parallel_ns: 900,
     };
-    let pause = Pause::from(&Collection {
+    let pause = CollectionRecord::from(&Collection {
         work: Work {
             shared,
             ..Work::default()
@@ -60,7 +62,7 @@ fn a_parallel_collection_is_recorded_whole() {
         scav_find_work: 8,
     };
     assert_eq!(pause.gc_threads, Some(vec![expected(120), expected(80)]));
-    let alone = Pause::from(&Collection::default());
+    let alone = CollectionRecord::from(&Collection::default());
     assert_eq!(alone.sharing.as_deref(), Some("alone"));
     assert_eq!(
         (alone.parallel_ns, alone.par_max_copied_bytes, alone.gc_threads),
@@ -112,6 +114,36 @@ fn a_run_has_what_its_threads_did_and_how_often_each_way_to_share_was_taken() {
     assert_eq!((alone.par_elapsed_seconds, alone.par_shared_seconds), (None, None));
 }
 
+/// A record says why a figure is absent that it would otherwise have.
+#[test]
+fn figures_that_need_single_pauses_are_absent_with_the_reason() {
+    let mut statistics = Statistics::default();
+    statistics.phases.measured.mutator = Times {
+        cpu_ns: 0,
+        elapsed_ns: 3_000_000_000,
+    };
+    let pause = |n: u64| SinglePause {
+        start_ns: n * 2000,
+        length_ns: 1000,
+    };
+    (0..1 << 20).for_each(|n| statistics.pauses.add(pause(n)));
+    let single = RunStats::from(&statistics).pauses.expect("pauses");
+    assert_eq!((single.count, single.single_pauses_absent.as_ref()), (1 << 20, None));
+    let least = single.least_utilisation.expect("single pauses are known");
+    assert_eq!(least.keys().collect::<Vec<_>>(), ["1 ms", "10 ms", "100 ms", "1000 ms"]);
+    assert!(least.values().all(|share| (share - 0.5).abs() < 1e-3), "{least:?}");
+
+    statistics.pauses.add(pause(1 << 20));
+    statistics.collections_absent = Some("too many".to_owned());
+    let stats = RunStats::from(&statistics);
+    assert_eq!(stats.collections_absent.as_deref(), Some("too many"));
+    let pauses = stats.pauses.expect("pauses");
+    assert_eq!((pauses.count, pauses.max_ns), ((1 << 20) + 1, Some(1000)));
+    assert!(pauses.least_utilisation.is_none() && pauses.p99_9_ns == single.p99_9_ns);
+    let reason = pauses.single_pauses_absent.expect("a reason");
+    assert!(reason.contains("1048577 pauses"), "{reason}");
+}
+
 /// The fixture was written by `gclab exec --record` of version 0.1.0, before the figures of a
 /// collection were a table.
 #[test]
@@ -120,6 +152,8 @@ fn a_line_of_an_earlier_version_reads_and_is_written_again_with_the_same_keys() 
     let record: RunRecord = serde_json::from_str(&line).expect("a record");
     let stats = record.stats.as_ref().expect("statistics");
     assert_eq!(stats.collections.len(), 5);
+    // It knows no phases, so all counts as measured.
+    assert_eq!((&stats.phases, stats.measured_collections().len()), (&None, 5));
     assert!(stats.collections.iter().any(|pause| pause.gc_threads.is_some()));
     assert!(stats.collections.iter().any(|pause| pause.resident_bytes.is_none()));
     let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
@@ -137,6 +171,6 @@ fn the_keys_of_a_collection_include_those_of_earlier_versions() {
         .flat_map(|collection| collection.as_object().expect("an object").keys())
         .map(String::as_str)
         .collect();
-    let documented: BTreeSet<&str> = Pause::FIELDS.iter().map(|field| field.name).collect();
+    let documented: BTreeSet<&str> = CollectionRecord::FIELDS.iter().map(|field| field.name).collect();
     assert!(recorded.is_subset(&documented), "{recorded:?}");
 }

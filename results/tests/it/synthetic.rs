@@ -2,7 +2,7 @@
 //! makes the same records on every machine, so that `fixtures/small` can be checked against it.
 
 use gclab_results::{
-    Axis, Configuration, Generation, Manifest, Pause, PlannedRun, ResultsDir, RunRecord, RunStats, Status,
+    Axis, CollectionRecord, Configuration, Generation, Manifest, PlannedRun, ResultsDir, RunRecord, RunStats, Status,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -237,7 +237,7 @@ fn stats(allocated: f64, live: f64, area: f64, two_space: bool, noise: &mut Nois
         let elapsed = (12_000.0 + copied / 1.07) * disturbance;
         promoted = if major { 0.0 } else { promoted + copied * 0.6 };
         copied_total += copied as u64;
-        pauses.push(Pause {
+        pauses.push(CollectionRecord {
             generation: if two_space { 0 } else { u32::from(major) },
             major,
             start_ns: now as u64,
@@ -250,7 +250,7 @@ fn stats(allocated: f64, live: f64, area: f64, two_space: bool, noise: &mut Nois
             promoted_bytes: (!two_space).then_some((copied * 0.6) as u64),
             live_bytes: Some(live as u64),
             remembered: (!two_space).then_some(k * 3),
-            ..Pause::default()
+            ..CollectionRecord::default()
         });
         now += elapsed;
     }

@@ -101,15 +101,11 @@ pub(super) fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, graph: &Graph, rounds:
 fn build<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, graph: &Graph) -> Gc<'m, 'h, Record> {
     m.frame(|m, [all]| {
         let all: Root<'_, '_, Records> = all.put(m.alloc_array(graph.node_count() as usize, |_| None));
-        m.frame(|m, [record]| {
-            let record = record.put_option(None);
-            for ordinal in 0..graph.node_count() {
-                record.set(Some(m.alloc_record(shape(graph, ordinal))));
-                let made = record.get(m).expect("set above");
-                fill(made, graph, ordinal, 0);
-                all.get(m).set(m, ordinal as usize, Some(made));
-            }
-        });
+        for ordinal in 0..graph.node_count() {
+            let (m, made) = m.with_view(|m| m.alloc_record(shape(graph, ordinal)));
+            fill(made, graph, ordinal, 0);
+            all.get(m).set(m, ordinal as usize, Some(made));
+        }
         let records = all.get(m);
         for ordinal in 0..graph.node_count() {
             let record = at(m, records, ordinal as usize);
@@ -175,7 +171,8 @@ impl<'h> Renewal<'_, '_, 'h> {
             if self.region.rebuilt(step.ordinal).is_none() {
                 continue;
             }
-            self.fresh.set(m.alloc_record(shape(self.graph, step.ordinal)));
+            let (view, fresh) = m.with_view(|m| m.alloc_record(shape(self.graph, step.ordinal)));
+            self.fresh.set(view, fresh);
             let (records, fresh) = (self.records.get(m), self.fresh.get(m));
             let old = at(m, records, place);
             for slot in 0..old.shape().pointers as usize {

@@ -68,7 +68,7 @@ impl<'f, 'h> Index<'f, 'h> {
     #[inline]
     pub(super) fn enter<M: MutatorKind>(&mut self, m: &mut Mutator<'h, M>, word: &[u8]) {
         m.frame(|m, [term]| {
-            let term = term.put_option(self.find(m, word));
+            let term = term.put_option(m, self.find(m, word));
             if term.get(m).is_none() {
                 self.add(m, word, &term);
             }
@@ -106,7 +106,7 @@ impl<'f, 'h> Index<'f, 'h> {
             let place = bucket(hash, self.table.get(m).len());
             let (m, term) = m.alloc_with(|m| Term::new(self.table.get(m).get(m, place), None, spelling.get(m), hash));
             self.table.get(m).set(m, place, Some(term));
-            added.set(Some(term));
+            added.set(m, Some(term));
         });
         self.terms += 1;
     }
@@ -116,8 +116,9 @@ impl<'f, 'h> Index<'f, 'h> {
         let buckets = self.table.get(m).len();
         m.frame(|m, [old]| {
             let old = old.put(self.table.get(m));
-            self.table.set(m.alloc_array(buckets * 2, |_| None));
-            let (old, table) = (old.get(m), self.table.get(m));
+            let (m, table) = m.with_view(|m| m.alloc_array(buckets * 2, |_| None));
+            self.table.set(m, table);
+            let old = old.get(m);
             for place in 0..buckets {
                 let mut at = old.get(m, place);
                 while let Some(term) = at {
@@ -139,14 +140,15 @@ impl<'f, 'h> Index<'f, 'h> {
         answer: &OptionRoot<'_, 'h, Place>,
     ) {
         m.frame(|m, slots: [_; PHRASE]| {
-            let cursors = slots.map(|slot| slot.put_option(None));
+            let cursors = slots.map(|slot| slot.put_option(m, None));
             let cursors = &cursors[..phrase.len()];
             for (cursor, word) in cursors.iter().zip(phrase) {
-                cursor.set(self.find(m, word).and_then(|term| term.places(m)));
+                cursor.set(m, self.find(m, word).and_then(|term| term.places(m)));
             }
-            answer.set(None);
+            answer.set(m, None);
             while let Some(place) = next_match(m, cursors) {
-                answer.set(Some(m.alloc(|m| Place::new(answer.get(m), place))));
+                let (m, head) = m.alloc_with(|m| Place::new(answer.get(m), place));
+                answer.set(m, Some(head));
             }
         });
     }
@@ -159,7 +161,7 @@ fn next_match<'h, M: MutatorKind>(m: &NoGc<'h, M>, cursors: &[OptionRoot<'_, 'h,
     let (first, others) = cursors.split_first()?;
     loop {
         let at = first.get(m)?;
-        first.set(at.next(m));
+        first.set(m, at.next(m));
         let mut expected = at.place(m);
         let mut stands = true;
         for cursor in others {
@@ -168,7 +170,7 @@ fn next_match<'h, M: MutatorKind>(m: &NoGc<'h, M>, cursors: &[OptionRoot<'_, 'h,
             while at.place(m) > expected {
                 at = at.next(m)?;
             }
-            cursor.set(Some(at));
+            cursor.set(m, Some(at));
             stands &= at.place(m) == expected;
         }
         if stands {

@@ -94,7 +94,7 @@ fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, text: &[u8], copies: u64, queries
         }
         m.phase_marker("answers");
         let kept = kept.put(m.alloc_array(KEPT, |_| None));
-        let answer = answer.put_option(None);
+        let answer = answer.put_option(m, None);
         let (mut rng, mut checksum) = (SplitMix64::new(SEED), 0_u64);
         let mut phrase: [Vec<u8>; PHRASE] = Default::default();
         for query in 0..queries {

@@ -110,3 +110,18 @@ fn every_part_of_a_report_is_explained() {
         );
     }
 }
+
+/// Text such as `<size>` outside of code is an element of HTML to a browser, which shows nothing.
+#[test]
+fn pages_have_no_elements_of_html() {
+    for page in pages() {
+        for (number, line) in page.prose().filter(|(_, line)| !line.starts_with("    ")) {
+            let text: String = line.split('`').step_by(2).collect();
+            for rest in text.split('<').skip(1) {
+                let known = ["sub>", "/sub>", "!--"].iter().any(|start| rest.starts_with(start));
+                let element = rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
+                assert!(known || !element, "{}:{number}: <{rest} outside of code", page.name);
+            }
+        }
+    }
+}

@@ -173,7 +173,7 @@ impl Heap {
         let id = self.make_scratch(m, locals, shape, args);
         let new = locals.scratch.get(m);
         self.set_var(m, locals, to, new, Some(id));
-        locals.scratch.set(None);
+        locals.scratch.set(m, None);
     }
 
     /// Allocates a closure and keeps it in the scratch slot.
@@ -190,8 +190,8 @@ impl Heap {
             _ => shape,
         };
         self.seed += 1;
-        let new = alloc(m, shape, self.seed, |m| args.map(|var| self.var(m, locals, var)));
-        locals.scratch.set(Some(new));
+        let (m, new) = m.with_view(|m| alloc(m, shape, self.seed, |m| args.map(|var| self.var(m, locals, var))));
+        locals.scratch.set(m, Some(new));
         self.count(shape);
         self.model.alloc(shape, self.seed, ids)
     }
@@ -209,14 +209,14 @@ impl Heap {
                 Some(id)
             } else {
                 let (id, gc) = self.both(m, locals, value);
-                locals.scratch.set(gc);
+                locals.scratch.set(m, gc);
                 id
             };
             let new = locals.scratch.get(m);
             self.store(m, locals, into, i.wrapping_mul(7919), (id, new));
             self.ops += 1;
         }
-        locals.scratch.set(None);
+        locals.scratch.set(m, None);
     }
 
     fn store<'h, M: MutatorKind>(
@@ -329,7 +329,7 @@ impl Heap {
             }
             _ => {
                 let local = Self::local(locals, var);
-                locals.root(local).set(value);
+                locals.root(local).set(m, value);
                 self.locals[local / LOCALS][local % LOCALS] = id;
             }
         }

@@ -120,8 +120,8 @@ impl Heap {
         let depth = self.locals.len();
         self.locals.push([None; LOCALS]);
         let end = m.frame(|m, [a, b, c, d, scratch]| {
-            let own = [a, b, c, d].map(|slot| slot.put_option(None));
-            let scratch = scratch.put_option(None);
+            let own = [a, b, c, d].map(|slot| slot.put_option(m, None));
+            let scratch = scratch.put_option(m, None);
             let locals = Locals {
                 own: &own,
                 scratch: &scratch,

@@ -71,10 +71,11 @@ impl Table {
         let cells = threads + TOKENS;
         m.frame(|m, [array, token]| {
             let array = array.put(m.alloc_array::<Any>(cells, |_| None));
-            let token = token.put_option(None);
+            let token = token.put_option(m, None);
             let shared = Arc::new(m.handle(array.get(m)));
             let tables = (0..cells).filter_map(|number| {
-                token.set(Some(alloc(m, Shape::Int, number as u64, |_| [None; 3])));
+                let (view, hand) = m.with_view(|m| alloc(m, Shape::Int, number as u64, |_| [None; 3]));
+                token.set(view, Some(hand));
                 let hand = token.get(m).expect("just put there");
                 if number >= threads {
                     array.get(m).set(m, number, Some(hand));
@@ -115,11 +116,12 @@ impl Table {
         self.sendings += 1;
         let first = (self.number as u64) << 40 | (self.sendings & 0xff_ffff) << 16;
         m.frame(|m, [list]| {
-            let list = list.put_option(None);
+            let list = list.put_option(m, None);
             for value in first..first + length as u64 {
                 let hand = &self.hand;
-                let cell = alloc(m, Shape::Cons, value, |m| [Some(hand.open(m)), list.get(m), None]);
-                list.set(Some(cell));
+                let (m, cell) =
+                    m.with_view(|m| alloc(m, Shape::Cons, value, |m| [Some(hand.open(m)), list.get(m), None]));
+                list.set(m, Some(cell));
             }
             self.array.open(m).set(m, self.number, list.get(m));
         });

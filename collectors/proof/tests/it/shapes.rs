@@ -47,17 +47,20 @@ fn checked(program: impl for<'h> FnOnce(&mut Mutator<'h, KindOf<MarkSweep>>)) {
 fn spine(link_is_left: bool) {
     checked(|m| {
         m.frame(|m, [list, branch]| {
-            let list = list.put_option(None);
-            let branch = branch.put_option(None);
+            let list = list.put_option(m, None);
+            let branch = branch.put_option(m, None);
             for value in 0..SIZE {
-                branch.set(Some(m.alloc(|_| Node::new(value, None, None))));
-                branch.set(Some(m.alloc(|m| Node::new(value, branch.get(m), None))));
-                list.set(Some(m.alloc(|m| match link_is_left {
+                let (view, leaf) = m.alloc_with(|_| Node::new(value, None, None));
+                branch.set(view, Some(leaf));
+                let (view, above) = m.alloc_with(|m| Node::new(value, branch.get(m), None));
+                branch.set(view, Some(above));
+                let (view, node) = m.alloc_with(|m| match link_is_left {
                     true => Node::new(value, list.get(m), branch.get(m)),
                     false => Node::new(value, branch.get(m), list.get(m)),
-                })));
+                });
+                list.set(view, Some(node));
             }
-            branch.set(None);
+            branch.set(m, None);
             m.collect(true);
             let (mut node, mut length) = (list.get(m), 0);
             while let Some(this) = node {
@@ -91,13 +94,14 @@ fn an_array_of_as_many_small_trees() {
     checked(|m| {
         m.frame(|m, [array, node]| {
             let array = array.put(m.alloc_array::<Leaf>(SIZE as usize, |_| None));
-            let node = node.put_option(None);
+            let node = node.put_option(m, None);
             for index in 0..SIZE {
-                node.set(Some(m.alloc(|_| Node::new(index, None, None))));
+                let (view, new) = m.alloc_with(|_| Node::new(index, None, None));
+                node.set(view, Some(new));
                 let (m, leaf) = m.alloc_with(|m| Leaf::new(node.get(m).expect("set")));
                 array.get(m).set(m, index as usize * 7919 % SIZE as usize, Some(leaf));
             }
-            node.set(None);
+            node.set(m, None);
             m.collect(true);
             for index in 0..SIZE {
                 let leaf = array
@@ -122,17 +126,19 @@ fn freed_memory_is_allocated_again() {
     world
         .enter(|m| {
             m.frame(|m, [list, large]| {
-                let list = list.put_option(None);
-                let large = large.put_option(None);
+                let list = list.put_option(m, None);
+                let large = large.put_option(m, None);
                 // Every other node lives. So there are holes of one cell, in which a list of 500
                 // 000 bytes is made again and again.
                 for round in 0..40 {
-                    list.set(None);
+                    list.set(m, None);
                     for value in 0..20_000 {
                         m.alloc(|_| Node::new(value, None, None));
-                        list.set(Some(m.alloc(|m| Node::new(value, list.get(m), None))));
+                        let (m, node) = m.alloc_with(|m| Node::new(value, list.get(m), None));
+                        list.set(m, Some(node));
                     }
-                    large.set(Some(m.alloc_array::<Node>(20_000 + round, |_| None)));
+                    let (m, array) = m.with_view(|m| m.alloc_array::<Node>(20_000 + round, |_| None));
+                    large.set(m, Some(array));
                 }
             });
         })

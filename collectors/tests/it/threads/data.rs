@@ -105,13 +105,13 @@ under_every_collector! {
             thread::scope(|s| {
                 let world = &world;
                 s.spawn(move || world.enter(|m| m.frame(|m, [list]| {
-                    let list = list.put_option(None);
+                    let list = list.put_option(m, None);
                     for value in 0..300 {
                         push(m, &list, value);
                         let gc = list.get(m).expect("pushed");
                         made.send((value, m.handle(gc), m.weak_handle(gc))).expect("received");
                         if value % 10 == 9 {
-                            list.set(None);
+                            list.set(m, None);
                         }
                     }
                 })).expect("room enough"));

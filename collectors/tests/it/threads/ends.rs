@@ -42,7 +42,7 @@ under_every_collector! {
         thread::scope(|s| for _ in 0..2 {
             s.spawn(|| {
                 let result = world.enter(|m| m.frame(|m, [list]| {
-                    let list = list.put_option(None);
+                    let list = list.put_option(m, None);
                     (0..u64::MAX).for_each(|value| push(m, &list, value));
                 }));
                 assert!(matches!(result, Err(EnterError::Exhausted(_))), "{result:?}");

@@ -87,8 +87,8 @@ fn count<'h, M: MutatorKind>(m: &NoGc<'h, M>, tree: Gc<'_, 'h, Tree>) -> u64 {
 
 /// Puts `value` in front of `root`.
 fn push<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, root: &OptionRoot<'_, 'h, List>, value: u64) {
-    let (_, list) = m.alloc_with(|m| List::new(value, root.get(m)));
-    root.set(Some(list));
+    let (m, list) = m.alloc_with(|m| List::new(value, root.get(m)));
+    root.set(m, Some(list));
 }
 
 fn sum<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut list: Option<Gc<'_, 'h, List>>) -> u64 {
@@ -105,7 +105,7 @@ fn sum<'h, M: MutatorKind>(m: &NoGc<'h, M>, mut list: Option<Gc<'_, 'h, List>>) 
 fn busy<M: MutatorKind>(m: &mut Mutator<'_, M>, rounds: u64) {
     m.frame(|m, [tree, list, array]| {
         let tree = tree.put(make(m, 7));
-        let list = list.put_option(None);
+        let list = list.put_option(m, None);
         let array = array.put(m.alloc_array::<List>(20, |_| None));
         for round in 0..rounds {
             assert_eq!(make_and_count(m, 5), 63);

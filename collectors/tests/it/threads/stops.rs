@@ -40,7 +40,7 @@ under_every_collector! {
         thread::scope(|s| {
             s.spawn(move || world.enter(|m| m.frame(|m, [tree, list]| {
                 let tree = tree.put(make(m, 6));
-                let list = list.put_option(None);
+                let list = list.put_option(m, None);
                 (0..10).for_each(|value| push(m, &list, value));
                 let said: u32 = m.blocking(|| {
                     blocked.wait();

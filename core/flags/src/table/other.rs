@@ -86,7 +86,7 @@ pub(super) const OTHER: &[FlagSpec] = &[
         kind: Kind::Switch,
         default: "off",
         meaning: "print a description of this program and stop",
-        ghc: None,
+        ghc: Some("`GHC RTS` is NO and `GHC version` is none; keys of its own come last"),
         scope: Scope::Program,
         optional: false,
         set: |f, v| f.info = v == Value::On,

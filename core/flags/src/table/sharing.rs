@@ -18,7 +18,7 @@ pub(super) const SHARING: &[FlagSpec] = &[
         },
         default: "1",
         meaning: "capabilities: threads that may run the program at once; bare: one for each processor",
-        ghc: None,
+        ghc: Some("a program of one thread has the other capabilities' allocation areas all the same"),
         scope: Scope::Heap,
         optional: false,
         set: |f, v| {
@@ -35,7 +35,9 @@ pub(super) const SHARING: &[FlagSpec] = &[
         kind: Kind::GenerationOrOff(OLDEST),
         default: "0",
         meaning: "collect this generation and older ones in parallel; bare: never in parallel",
-        ghc: None,
+        ghc: Some(
+            "with one capability -qg<n> is refused unless the collector is named, where GHC takes it without effect; a collection counts as parallel only if threads really shared it",
+        ),
         scope: Scope::Collector(Parameter::ParallelGc),
         optional: false,
         set: |f, v| f.config.parallel_gc = generation(&v),

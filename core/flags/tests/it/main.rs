@@ -1,5 +1,7 @@
 //! Flags as their user meets them: command lines, keys of experiment files, messages, help.
 
+mod sources;
+
 use std::collections::BTreeSet;
 
 use gclab_core::collector::Description;
@@ -34,7 +36,8 @@ fn command_lines_are_split_as_ghc_does() {
         ("-f +RTS -H32m -S -RTS -h foo bar", "-f -h foo bar", "-H32m -S"),
         ("hls -ltr /usr/etc +RTS -A5m", "hls -ltr /usr/etc", "-A5m"),
         ("a +RTS -A1m -RTS b +RTS -s -RTS c", "a b c", "-A1m -s"),
-        ("a +RTS -A1m --RTS +RTS -s -RTS", "a +RTS -s -RTS", "-A1m"),
+        ("a +RTS -A1m --RTS +RTS -s -RTS", "a -- +RTS -s -RTS", "-A1m"),
+        ("a 6 --RTS --collector b", "a 6 -- --collector b", ""),
         ("a -- +RTS -s", "a -- +RTS -s", ""),
         ("a +RTS -s -- -RTS b", "a -- -RTS b", "-s"),
         ("-RTS a", "a", ""),
@@ -413,6 +416,11 @@ fn messages_of_words() {
         "-DZ0",
         "-Ds",
         "-hi",
+        "-hx",
+        "-xm0x1000",
+        "-e100",
+        "-v",
+        "--no-q",
         "-l",
         "-xn",
         "-T4",
@@ -503,7 +511,7 @@ fn flags_that_a_collector_does_not_honour_are_refused() {
     );
     assert_eq!(
         check("-qg1"),
-        Err("-qg: the copying collector does not honour this flag; nor does any other yet; of the flags for collectors, copying honours -A, -F, -O and -G".to_owned())
+        Err("-qg1: the copying collector does not honour this flag; nor does any other yet; of the flags for collectors, copying honours -A, -F, -O and -G".to_owned())
     );
     // Given, though the value is the default.
     assert!(check("-m3").is_err());

@@ -52,6 +52,11 @@ impl<'r> Cursor<'r> {
         self.input.error_at(offset, Problem::Dump(sentence))
     }
 
+    /// The error of a problem at the next byte.
+    pub(super) fn problem(&self, problem: Problem) -> Error {
+        self.input.error(problem)
+    }
+
     /// Whether the file ends here.
     pub(super) fn is_at_end(&mut self) -> Result<bool, Error> {
         Ok(self.input.peek()?.is_none())

@@ -3,17 +3,21 @@
 
 use std::collections::HashMap;
 
-use crate::error::Error;
+use crate::error::{Error, Problem};
 use crate::hprof::class::Class;
 use crate::hprof::cursor::Cursor;
 use crate::hprof::kinds::{
     CLASS, EDGE_TYPES, ELEMENT, NODE_TYPES, OBJECT, OBJECT_ARRAY, PRIMITIVE_ARRAY, SYNTHETIC, WEAK,
 };
 use crate::hprof::record::{Body, Pass, ROOTS, records};
+use crate::memory::{extend, insert, push};
 use crate::snapshot::Snapshot;
 
 /// The most nodes: `u32::MAX` is no ordinal.
 const MOST: usize = u32::MAX as usize - 1;
+
+/// The longest name of a class or a field in a JVM, in bytes. A longer one is cut.
+const LONGEST_NAME: usize = u16::MAX as usize;
 
 /// The results of the first pass.
 pub(super) struct Gathered {
@@ -28,8 +32,8 @@ pub(super) struct Gathered {
     pub(super) places: Vec<(u64, u32)>,
     /// By the id of a class: its index in `classes`.
     pub(super) index: HashMap<u64, usize>,
-    /// The kind of each root, and the id that it holds.
-    pub(super) roots: Vec<(usize, u64)>,
+    /// By kind of [`ROOTS`]: the ids that the roots hold.
+    pub(super) roots: [Vec<u64>; ROOTS.len()],
 }
 
 pub(super) fn gather(mut cursor: Cursor<'_>) -> Result<Gathered, Error> {
@@ -40,7 +44,7 @@ pub(super) fn gather(mut cursor: Cursor<'_>) -> Result<Gathered, Error> {
         classes: Vec::new(),
         places: Vec::new(),
         index: HashMap::new(),
-        roots: Vec::new(),
+        roots: Default::default(),
     };
     records(&mut cursor, &mut gathered)?;
     Ok(gathered)
@@ -68,8 +72,9 @@ impl Gathered {
         if ordinal >= MOST {
             return Err(cursor.error_at(at, format!("more than {MOST} objects")));
         }
-        self.snapshot.node_types.push(kind);
-        self.snapshot.node_ids.push(id);
+        push(&mut self.snapshot.node_types, kind)
+            .and_then(|()| push(&mut self.snapshot.node_ids, id))
+            .map_err(|problem| cursor.problem(problem))?;
         Ok(ordinal as u32)
     }
 }
@@ -77,26 +82,32 @@ impl Gathered {
 impl Pass for Gathered {
     fn name(&mut self, cursor: &mut Cursor<'_>, id: u64, bytes: u64) -> Result<(), Error> {
         let mut text = Vec::new();
-        cursor.bytes(bytes, "the rest of a name", |piece| text.extend_from_slice(piece))?;
-        self.names
-            .insert(id, self.snapshot.strings.push(&String::from_utf8_lossy(&text)));
-        Ok(())
+        let mut kept = Ok(());
+        cursor.bytes(bytes, "the rest of a name", |piece| {
+            let room = piece.len().min(LONGEST_NAME - text.len());
+            if kept.is_ok() {
+                kept = extend(&mut text, &piece[..room]);
+            }
+        })?;
+        kept.and_then(|()| self.snapshot.strings.push(&String::from_utf8_lossy(&text)))
+            .and_then(|string| insert(&mut self.names, id, string))
+            .map_err(|problem| cursor.problem(problem))
     }
 
-    fn loaded(&mut self, class: u64, name: u64) {
-        self.loaded.insert(class, name);
+    fn loaded(&mut self, class: u64, name: u64) -> Result<(), Problem> {
+        insert(&mut self.loaded, class, name)
     }
 
-    fn root(&mut self, kind: usize, id: u64) {
-        self.roots.push((kind, id));
+    fn root(&mut self, kind: usize, id: u64) -> Result<(), Problem> {
+        push(&mut self.roots[kind], id)
     }
 
     fn class(&mut self, cursor: &Cursor<'_>, at: u64, class: Class) -> Result<(), Error> {
         let ordinal = self.node(cursor, at, class.id, CLASS)?;
-        self.index.insert(class.id, self.classes.len());
-        self.places.push((at, ordinal));
-        self.classes.push(class);
-        Ok(())
+        insert(&mut self.index, class.id, self.classes.len())
+            .and_then(|()| push(&mut self.places, (at, ordinal)))
+            .and_then(|()| push(&mut self.classes, class))
+            .map_err(|problem| cursor.problem(problem))
     }
 
     fn object(&mut self, cursor: &mut Cursor<'_>, at: u64, id: u64, body: Body) -> Result<(), Error> {

@@ -1,5 +1,8 @@
 //! From the ids of a dump to ordinals: a hash table of ordinals, with the ids where they are.
 
+use crate::error::Problem;
+use crate::memory::reserve;
+
 /// The entry of a free slot.
 const NONE: u32 = u32::MAX;
 
@@ -13,22 +16,27 @@ pub(super) struct Ids {
 impl Ids {
     /// Makes the table of `ids`, for the nodes from ordinal `start` on.
     ///
+    /// If two nodes have one id, the second is not in the table, and its ordinal is returned too.
+    ///
     /// # Errors
-    /// If two nodes have one id: the ordinal of the second.
-    pub(super) fn of(ids: &[u64], start: u32) -> Result<Self, u32> {
+    /// If there is no memory for the table.
+    pub(super) fn of(ids: &[u64], start: u32) -> Result<(Self, Option<u32>), Problem> {
         let size = (ids.len() * 2).next_power_of_two().max(2);
+        let mut slots = Vec::new();
+        reserve(&mut slots, size)?;
+        slots.resize(size, NONE);
         let mut table = Ids {
-            slots: vec![NONE; size],
+            slots,
             shift: 64 - size.trailing_zeros(),
         };
         for (ordinal, &id) in (0_u32..).zip(ids).skip(start as usize) {
             let slot = table.slot(ids, id);
             if table.slots[slot] != NONE {
-                return Err(ordinal);
+                return Ok((table, Some(ordinal)));
             }
             table.slots[slot] = ordinal;
         }
-        Ok(table)
+        Ok((table, None))
     }
 
     /// The ordinal of the node with this id.

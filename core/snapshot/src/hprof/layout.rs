@@ -51,17 +51,24 @@ impl Sizes {
 }
 
 /// The layout that all objects of a class share.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Layout {
     /// The bytes of the fields in the dump.
     pub(super) dumped: u64,
     /// The bytes of the fields in memory.
     pub(super) fields: u64,
-    /// The references among the fields, in order: the bytes of the dump before each, its string,
-    /// and whether it is weak.
-    pub(super) references: Vec<(u64, u32, bool)>,
-    /// The index in `references` of the referent of a `java.lang.ref.Reference`.
-    pub(super) referent: Option<usize>,
+    /// The nearest class that declares references: this one, or one above it.
+    pub(super) nearest: Option<usize>,
     /// Whether references of the class do not keep their referents alive.
     pub(super) weak: bool,
+}
+
+/// The references among the fields of a class's objects. They are found when the first object of
+/// the class comes: its fields in the dump take at least half as many bytes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct References {
+    /// In order: the bytes of the dump before each reference, and its string.
+    pub(super) fields: Vec<(u32, u32)>,
+    /// The index of the one that does not keep its target alive.
+    pub(super) weak: Option<usize>,
 }

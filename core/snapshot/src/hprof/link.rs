@@ -1,16 +1,18 @@
 //! The second pass: sets names, sizes and edges of the nodes, in the order in which the first pass
 //! met them.
 
-use crate::error::Error;
+use crate::error::{Error, Problem};
 use crate::hprof::class::{Class, source_name};
 use crate::hprof::cursor::{Basic, Cursor};
 use crate::hprof::gather::Gathered;
 use crate::hprof::ids::Ids;
 use crate::hprof::kinds::{ELEMENT, FIELD, INTERNAL, STATIC, WEAK};
-use crate::hprof::layout::{Layout, Sizes};
+use crate::hprof::layout::{Layout, References, Sizes};
 use crate::hprof::record::{Body, Pass, ROOTS, records};
+use crate::memory::push;
 use crate::snapshot::Snapshot;
 use crate::strings::Strings;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// References of a class, other than fields, that the JVM follows, in the order in which [`Class`]
@@ -57,10 +59,13 @@ struct Linker {
     snapshot: Snapshot,
     /// By the dump's id of a name: the index of its string.
     names: HashMap<u64, u32>,
-    roots: Vec<(usize, u64)>,
-    /// By the id of a class: its index in `layouts` and `class_names`.
+    roots: [Vec<u64>; ROOTS.len()],
+    /// By the id of a class: its index in `classes`, `layouts`, `references` and `class_names`.
     index: HashMap<u64, usize>,
+    classes: Vec<Class>,
     layouts: Vec<Layout>,
+    /// Those of the classes of which an object has come.
+    references: Vec<Option<References>>,
     class_names: Vec<u32>,
     /// The bytes of the fields that every class has as an object.
     class_fields: u64,
@@ -82,25 +87,24 @@ impl Linker {
         let snapshot = &mut gathered.snapshot;
         let first = ROOTS.len() + 1;
         let highest = snapshot.node_ids[first..].iter().copied().max().unwrap_or(0);
-        let (ids, twice) = match Ids::of(&snapshot.node_ids, first as u32) {
-            Ok(ids) => (ids, None),
-            Err(ordinal) => (
-                Ids::of(&[], 0).unwrap_or_else(|_| unreachable!("an empty table has no two equal ids")),
-                Some(ordinal),
-            ),
-        };
+        let placed = |problem| cursor.problem(problem);
+        let (ids, twice) = Ids::of(&snapshot.node_ids, first as u32).map_err(placed)?;
         let strings = &mut snapshot.strings;
-        let internals = INTERNALS.map(|name| strings.push(name));
-        let empty = strings.push("");
+        let mut internals = [0; INTERNALS.len()];
+        for (string, name) in internals.iter_mut().zip(INTERNALS) {
+            *string = strings.push(name).map_err(placed)?;
+        }
+        let empty = strings.push("").map_err(placed)?;
         let mut arrays = [empty; 12];
         for basic in ALL_PRIMITIVES {
-            arrays[basic as usize] = strings.push(&format!("{}[]", basic.name()));
+            arrays[basic as usize] = strings.push(&format!("{}[]", basic.name())).map_err(placed)?;
         }
-        let class_names: Vec<u32> = gathered
-            .classes
-            .iter()
-            .map(|class| class_name(class, &gathered.loaded, &gathered.names, strings))
-            .collect();
+        let mut class_names = Vec::new();
+        for class in &gathered.classes {
+            class_name(class, &gathered.loaded, &gathered.names, strings)
+                .and_then(|name| push(&mut class_names, name))
+                .map_err(placed)?;
+        }
         let sizes = Sizes::new(cursor.id_bytes, highest);
         let layouts = layouts(cursor, &gathered, &class_names, sizes)?;
         let class = class_names
@@ -112,6 +116,8 @@ impl Linker {
             roots: gathered.roots,
             index: gathered.index,
             class_fields: class.map_or(0, |class| layouts[class].fields),
+            references: gathered.classes.iter().map(|_| None).collect(),
+            classes: gathered.classes,
             layouts,
             class_names,
             ids,
@@ -132,15 +138,14 @@ impl Linker {
         for kind in kinds {
             self.edge_to(cursor, ELEMENT, kind, kind)?;
         }
-        self.finish(self.empty, 0);
+        self.finish(cursor, self.empty, 0)?;
         let roots = std::mem::take(&mut self.roots);
-        for (kind, (_, name, _, _)) in ROOTS.iter().enumerate() {
-            let held = roots.iter().filter(|root| root.0 == kind);
-            for (index, &(_, id)) in (1_u32..).zip(held) {
+        for (held, (_, name, _, _)) in roots.iter().zip(&ROOTS) {
+            for (index, &id) in (1_u32..).zip(held) {
                 self.edge(cursor, ELEMENT, index, id)?;
             }
             let name = self.snapshot.strings.push(name);
-            self.finish(name, 0);
+            self.finish(cursor, name.map_err(|problem| cursor.problem(problem))?, 0)?;
         }
         Ok(())
     }
@@ -169,33 +174,71 @@ impl Linker {
         if self.snapshot.targets.len() >= MOST {
             return Err(cursor.error_at(cursor.offset(), format!("more than {MOST} references")));
         }
-        self.snapshot.edge_types.push(kind);
-        self.snapshot.edge_names.push(name);
-        self.snapshot.targets.push(target);
-        Ok(())
+        push(&mut self.snapshot.edge_types, kind)
+            .and_then(|()| push(&mut self.snapshot.edge_names, name))
+            .and_then(|()| push(&mut self.snapshot.targets, target))
+            .map_err(|problem| cursor.problem(problem))
     }
 
     /// Completes the next node.
-    fn finish(&mut self, name: u32, size: u64) {
-        self.snapshot.node_names.push(name);
-        self.snapshot.self_sizes.push(size);
-        self.snapshot.first_edge.push(self.snapshot.targets.len() as u32);
+    fn finish(&mut self, cursor: &Cursor<'_>, name: u32, size: u64) -> Result<(), Error> {
         self.next += 1;
+        push(&mut self.snapshot.node_names, name)
+            .and_then(|()| push(&mut self.snapshot.self_sizes, size))
+            .and_then(|()| push(&mut self.snapshot.first_edge, self.snapshot.targets.len() as u32))
+            .map_err(|problem| cursor.problem(problem))
     }
 
     /// Adds the edges of an instance's fields that are references.
     fn fields(&mut self, cursor: &mut Cursor<'_>, class: usize, bytes: u32) -> Result<(), Error> {
         const WHAT: &str = "the rest of an object's fields";
-        let layout = std::mem::take(&mut self.layouts[class]);
+        let references = match self.references[class].take() {
+            Some(references) => references,
+            None => self
+                .find_references(class, cursor.id_bytes)
+                .map_err(|problem| cursor.problem(problem))?,
+        };
         let mut at = 0;
-        for &(offset, name, weak) in &layout.references {
-            cursor.skip(offset - at, WHAT)?;
+        for (index, &(offset, name)) in references.fields.iter().enumerate() {
+            cursor.skip(u64::from(offset) - at, WHAT)?;
             let id = cursor.id(WHAT)?;
+            let weak = references.weak == Some(index);
             self.edge(cursor, if weak { WEAK } else { FIELD }, name, id)?;
-            at = offset + u64::from(cursor.id_bytes);
+            at = u64::from(offset) + u64::from(cursor.id_bytes);
         }
-        self.layouts[class] = layout;
+        self.references[class] = Some(references);
         cursor.skip(u64::from(bytes) - at, WHAT)
+    }
+
+    /// Finds the references of a class's objects, which have fewer than 2^32 bytes of fields. The
+    /// fields of the class itself come first in the dump, then those of its superclass.
+    fn find_references(&self, class: usize, id_bytes: u32) -> Result<References, Problem> {
+        let mut references = References::default();
+        let layout = self.layouts[class];
+        let mut next = layout.nearest;
+        while let Some(at) = next {
+            let declaring = &self.classes[at];
+            let has_referent = layout.weak && self.string(self.class_names[at]) == "java.lang.ref.Reference";
+            let mut offset = (layout.dumped - self.layouts[at].dumped) as u32;
+            for (field, basic) in &declaring.fields {
+                if *basic == Basic::Object {
+                    let string = self.names.get(field).copied();
+                    if has_referent && string.is_some_and(|string| self.string(string) == "referent") {
+                        references.weak.get_or_insert(references.fields.len());
+                    }
+                    // A field without a name gets the first string. Any string would do.
+                    push(&mut references.fields, (offset, string.unwrap_or(0)))?;
+                }
+                offset += basic.bytes(id_bytes);
+            }
+            let superclass = self.index.get(&declaring.superclass);
+            next = superclass.and_then(|&superclass| self.layouts[superclass].nearest);
+        }
+        Ok(references)
+    }
+
+    fn string(&self, index: u32) -> Cow<'_, str> {
+        self.snapshot.strings.get(index)
     }
 }
 
@@ -204,9 +247,13 @@ impl Pass for Linker {
         cursor.skip(bytes, "the rest of a name")
     }
 
-    fn loaded(&mut self, _: u64, _: u64) {}
+    fn loaded(&mut self, _: u64, _: u64) -> Result<(), Problem> {
+        Ok(())
+    }
 
-    fn root(&mut self, _: usize, _: u64) {}
+    fn root(&mut self, _: usize, _: u64) -> Result<(), Problem> {
+        Ok(())
+    }
 
     fn class(&mut self, cursor: &Cursor<'_>, at: u64, class: Class) -> Result<(), Error> {
         self.expect(cursor, at, class.id)?;
@@ -223,16 +270,18 @@ impl Pass for Linker {
         let Some(&known) = self.index.get(&class.id) else {
             return Err(changed(cursor, at));
         };
-        self.finish(self.class_names[known], self.sizes.object(self.class_fields + statics));
-        Ok(())
+        self.finish(
+            cursor,
+            self.class_names[known],
+            self.sizes.object(self.class_fields + statics),
+        )
     }
 
     fn object(&mut self, cursor: &mut Cursor<'_>, at: u64, id: u64, body: Body) -> Result<(), Error> {
         self.expect(cursor, at, id)?;
         if let Body::Values { of, count } = body {
             cursor.skip(body.bytes(cursor.id_bytes), "the rest of an array")?;
-            self.finish(self.arrays[of as usize], self.sizes.array(of, count));
-            return Ok(());
+            return self.finish(cursor, self.arrays[of as usize], self.sizes.array(of, count));
         }
         let (Body::Instance { class, .. } | Body::Objects { class, .. }) = body else {
             unreachable!("values are done")
@@ -253,8 +302,11 @@ impl Pass for Linker {
                 self.sizes.array(Basic::Object, count)
             }
             Body::Instance { bytes, .. } => {
-                let layout = &self.layouts[known];
-                let (declared, fields) = (layout.dumped, layout.fields);
+                let Layout {
+                    dumped: declared,
+                    fields,
+                    ..
+                } = self.layouts[known];
                 if u64::from(bytes) != declared {
                     let name = self.snapshot.strings.get(self.class_names[known]);
                     let problem =
@@ -266,12 +318,16 @@ impl Pass for Linker {
             }
             Body::Values { .. } => unreachable!("values are done"),
         };
-        self.finish(self.class_names[known], size);
-        Ok(())
+        self.finish(cursor, self.class_names[known], size)
     }
 }
 
-fn class_name(class: &Class, loaded: &HashMap<u64, u64>, names: &HashMap<u64, u32>, strings: &mut Strings) -> u32 {
+fn class_name(
+    class: &Class,
+    loaded: &HashMap<u64, u64>,
+    names: &HashMap<u64, u32>,
+    strings: &mut Strings,
+) -> Result<u32, Problem> {
     let name = loaded.get(&class.id).and_then(|name| names.get(name));
     let name = match name {
         Some(&name) => source_name(&strings.get(name)),
@@ -308,54 +364,22 @@ fn layouts(cursor: &Cursor<'_>, gathered: &Gathered, class_names: &[u32], sizes:
             };
         }
         // Go down again.
-        let mut above = at.map_or_else(Layout::default, |class| layouts[class].clone().unwrap_or_default());
+        let mut layout = at.and_then(|class| layouts[class]).unwrap_or_default();
         while let Some(class) = chain.pop() {
-            above = extended(
-                &above,
-                gathered,
-                class,
-                &strings.get(class_names[class]),
-                sizes,
-                cursor.id_bytes,
+            let name = strings.get(class_names[class]);
+            layout.weak |= matches!(
+                name.as_ref(),
+                "java.lang.ref.WeakReference" | "java.lang.ref.PhantomReference"
             );
-            layouts[class] = Some(above.clone());
+            for &(_, basic) in &gathered.classes[class].fields {
+                layout.dumped += u64::from(basic.bytes(cursor.id_bytes));
+                layout.fields += sizes.of(basic);
+                if basic == Basic::Object {
+                    layout.nearest = Some(class);
+                }
+            }
+            layouts[class] = Some(layout);
         }
     }
     Ok(layouts.into_iter().map(Option::unwrap_or_default).collect())
-}
-
-/// Makes the layout of a class. Its own fields come first in the dump, then those of its
-/// superclass.
-fn extended(above: &Layout, gathered: &Gathered, class: usize, name: &str, sizes: Sizes, id_bytes: u32) -> Layout {
-    let mut layout = Layout {
-        weak: above.weak || matches!(name, "java.lang.ref.WeakReference" | "java.lang.ref.PhantomReference"),
-        ..Layout::default()
-    };
-    for &(field, basic) in &gathered.classes[class].fields {
-        if basic == Basic::Object {
-            let string = gathered.names.get(&field).copied();
-            let is_referent = name == "java.lang.ref.Reference"
-                && string.is_some_and(|string| gathered.snapshot.strings.get(string) == "referent");
-            if is_referent {
-                layout.referent = Some(layout.references.len());
-            }
-            // A field without a name gets the first string. Any string would do.
-            layout.references.push((layout.dumped, string.unwrap_or(0), false));
-        }
-        layout.dumped += u64::from(basic.bytes(id_bytes));
-        layout.fields += sizes.of(basic);
-    }
-    let own = (layout.dumped, layout.references.len());
-    layout.dumped += above.dumped;
-    layout.fields += above.fields;
-    let moved = above
-        .references
-        .iter()
-        .map(|&(offset, name, _)| (offset + own.0, name, false));
-    layout.references.extend(moved);
-    layout.referent = layout.referent.or(above.referent.map(|referent| referent + own.1));
-    if let (true, Some(referent)) = (layout.weak, layout.referent) {
-        layout.references[referent].2 = true;
-    }
-    layout
 }

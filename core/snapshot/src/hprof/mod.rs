@@ -27,11 +27,9 @@ mod layout;
 mod link;
 mod record;
 
-use std::fs::File;
 use std::io::Read;
-use std::path::Path;
 
-use crate::error::{Error, Problem};
+use crate::error::Error;
 use crate::input::Input;
 use crate::snapshot::Snapshot;
 use cursor::Cursor;
@@ -39,24 +37,18 @@ use cursor::Cursor;
 pub(crate) use cursor::MAGIC;
 
 impl Snapshot {
-    /// Reads the JVM heap dump at `path`, plain or gzip. Every column is kept. ([`Snapshot::open`]
-    /// tells dumps from snapshots by itself.)
+    /// Reads a JVM heap dump, plain or gzip, from two readers of the same bytes. Every column is
+    /// kept. Errors name the file `name`.
     ///
     /// # Errors
-    /// If the file cannot be read, is damaged, or is no dump.
-    pub fn open_hprof(path: &Path) -> Result<Self, Error> {
-        let name = path.display().to_string();
-        let open = || File::open(path).map_err(|error| Error::new(&name, false, 0, Problem::Io(error)));
-        Snapshot::read_hprof([open()?, open()?], &name)
+    /// If the bytes cannot be read, are damaged, or are no dump.
+    pub fn read_hprof<R: Read>(readers: [R; 2], name: &str) -> Result<Self, Error> {
+        read(readers, name, u64::MAX)
     }
+}
 
-    /// Reads a JVM heap dump, plain or gzip, from two readers of the same bytes. Errors name the
-    /// file `name`.
-    ///
-    /// # Errors
-    /// As [`Snapshot::open_hprof`].
-    pub fn read_hprof<R: Read>([first, second]: [R; 2], name: &str) -> Result<Self, Error> {
-        let gathered = gather::gather(Cursor::new(Input::new(Box::new(first), name)?)?)?;
-        link::link(Cursor::new(Input::new(Box::new(second), name)?)?, gathered)
-    }
+/// Reads a dump of at most `limit` bytes, unpacked, from two readers of the same bytes.
+pub(crate) fn read<R: Read>([first, second]: [R; 2], name: &str, limit: u64) -> Result<Snapshot, Error> {
+    let gathered = gather::gather(Cursor::new(Input::new(Box::new(first), name, limit)?)?)?;
+    link::link(Cursor::new(Input::new(Box::new(second), name, limit)?)?, gathered)
 }

@@ -1,6 +1,6 @@
 //! The records of a dump, one by one, each passed to a method of a pass.
 
-use crate::error::Error;
+use crate::error::{Error, Problem};
 use crate::hprof::class::Class;
 use crate::hprof::cursor::{Basic, Cursor};
 
@@ -55,9 +55,9 @@ pub(super) trait Pass {
     /// A name. `cursor` is at its `bytes` bytes, and the pass must take them.
     fn name(&mut self, cursor: &mut Cursor<'_>, id: u64, bytes: u64) -> Result<(), Error>;
     /// A class was loaded under a name.
-    fn loaded(&mut self, class: u64, name: u64);
+    fn loaded(&mut self, class: u64, name: u64) -> Result<(), Problem>;
     /// A root of one of [`ROOTS`].
-    fn root(&mut self, kind: usize, id: u64);
+    fn root(&mut self, kind: usize, id: u64) -> Result<(), Problem>;
     /// A class, whose record begins at offset `at`.
     fn class(&mut self, cursor: &Cursor<'_>, at: u64, class: Class) -> Result<(), Error>;
     /// Any other object. `cursor` is at its contents, and the pass must take them.
@@ -86,7 +86,8 @@ pub(super) fn records(cursor: &mut Cursor<'_>, pass: &mut dyn Pass) -> Result<()
                 cursor.skip(4, "the number of a class")?;
                 let class = cursor.id("the id of a class")?;
                 cursor.skip(4, "the stack of a class")?;
-                pass.loaded(class, cursor.id("the name of a class")?);
+                let name = cursor.id("the name of a class")?;
+                pass.loaded(class, name).map_err(|problem| cursor.problem(problem))?;
             }
             HEAP_DUMP | HEAP_DUMP_SEGMENT => {
                 (dumped, open) = (true, tag == HEAP_DUMP_SEGMENT);
@@ -124,8 +125,7 @@ fn entry(cursor: &mut Cursor<'_>, pass: &mut dyn Pass) -> Result<(), Error> {
         let id = cursor.id("the id of a root")?;
         let (_, _, bytes, ids) = ROOTS[kind];
         cursor.skip(bytes + ids * u64::from(cursor.id_bytes), "the rest of a root")?;
-        pass.root(kind, id);
-        return Ok(());
+        return pass.root(kind, id).map_err(|problem| cursor.problem(problem));
     }
     if tag == CLASS_DUMP {
         let class = Class::read(cursor)?;

@@ -150,13 +150,51 @@ fn text_after_the_end_is_refused() {
 
 #[test]
 fn a_missing_file_is_named() {
-    let error = Snapshot::open("no/such.heapsnapshot".as_ref(), Options::all())
-        .map(|_| ())
-        .unwrap_err();
+    let message = |path: &str| {
+        let opened = Snapshot::open(path.as_ref(), Options::all()).map(|_| ());
+        opened.unwrap_err().to_string()
+    };
+    assert_eq!(message("no/such.heapsnapshot"), "no/such.heapsnapshot: no such file");
+    assert_eq!(message("src"), "src: is a folder, not a file");
+}
+
+#[test]
+fn a_file_is_not_unpacked_beyond_the_limit() {
+    let text = example_text();
+    let within = |bytes: &[u8], limit| {
+        let options = Options {
+            limit,
+            ..Options::all()
+        };
+        Snapshot::read(bytes, "long.heapsnapshot", options).map(|_| ())
+    };
+    let length = text.len() as u64;
+    // Much white space follows in a few bytes of gzip.
+    let long = gzip((text.clone() + &" ".repeat(10 << 20)).as_bytes());
+    for bytes in [text.as_bytes(), &gzip(text.as_bytes())] {
+        assert!(within(bytes, length).is_ok());
+        let message = within(bytes, length - 1).unwrap_err().to_string();
+        let expected = format!("long.heapsnapshot: more than {} bytes, unpacked", length - 1);
+        assert_eq!(message, expected);
+    }
+    let error = within(&long, 1 << 20).unwrap_err();
     assert!(
-        error
-            .to_string()
-            .starts_with("no/such.heapsnapshot: byte 0: cannot read: "),
+        matches!(error.problem(), Problem::TooLong { limit: 1_048_576 }),
         "{error}"
     );
+    assert!(error.offset() < 2 << 20, "{error}");
+}
+
+/// The sums of sizes wrapped: one node of 2^64 - 1 bytes and one of 10^9 made 1.00 GB.
+#[test]
+fn sizes_that_have_no_sum_are_refused() {
+    let message = edited("\n,1,2,3,24", "\n,1,2,3,18446744073709551615");
+    let place = example_text().find(",1,2,3884423744").unwrap() + 1 + "18446744073709551615".len() - "24".len();
+    let expected = format!(
+        "byte {place}: the node's self size is 5000000000, and the sizes up to it add up to 2^64 bytes or more"
+    );
+    assert!(message.ends_with(&expected), "{message}");
+    let mut largest = example_text().replace(",5000000000,", ",0,");
+    largest = largest.replacen("\n,1,2,3,24", "\n,1,2,3,18446744073709551615", 1);
+    assert!(Snapshot::read(largest.as_bytes(), "largest", Options::all()).is_ok());
 }

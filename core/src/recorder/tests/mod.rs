@@ -214,10 +214,9 @@ fn a_run_that_is_not_over_has_no_exit_and_may_be_asked_again() {
         )
     );
     assert_eq!(run.ended((400, 300, 0), &counts), stats);
-    run.0.keep_collections(false);
     run.collection(500, (500, 0, 0), (550, 40, 600, 0), minor(10, 10));
     let stats = run.ended((600, 600, 0), &counts);
-    assert_eq!((stats.collections.len(), stats.collections_count()), (1, 2));
+    assert_eq!((stats.collections.len(), stats.collections_count()), (2, 2));
 }
 
 #[test]
@@ -292,7 +291,6 @@ fn parallel_collections_add_up_by_thread_and_by_decision() {
         let small = shared(minor(300, 10), sharing, Vec::new(), 0);
         run.collection(400, (401, 100, 0), (end, 102, 400, 0), small);
     }
-    run.0.keep_collections(false);
     let unkept = shared(major(400, 10), Sharing::OneOwner, Vec::new(), 0);
     run.collection(500, (500, 100, 0), (540, 102, 400, 0), unkept);
     let counts = FinalCounts {

@@ -18,7 +18,7 @@ use super::order::Tracing;
 use crate::cause::Outcome;
 use crate::closure::ClosureRef;
 use crate::heap::Heap;
-use crate::roots::{RootSlot, Roots};
+use crate::roots::RootSlot;
 use crate::space::Marks;
 use crate::sync::Arc;
 use crate::words::{Bytes, Words};
@@ -108,26 +108,6 @@ impl<'m, M: Marks> Marker<'m, M> {
         }
     }
 
-    /// Marks the referent of a root.
-    #[inline]
-    pub fn root(&mut self, slot: RootSlot<'_>) {
-        // SAFETY: a root of a stopped world holds null or a closure, and no other thread uses it.
-        unsafe { self.first.found::<false>(slot.slot().load()) };
-    }
-
-    /// Marks everything that can be reached from the closures that have been found.
-    pub fn mark(&mut self) {
-        loop {
-            if self.first.trace::<false>(None) == Drained::WorthSharing {
-                self.share();
-            } else if !self.first.dropped.is_none() {
-                self.first.rescan();
-            } else {
-                return;
-            }
-        }
-    }
-
     /// Wakes the workers, and marks with them until nothing is left except closures that were
     /// dropped.
     #[cold]
@@ -170,18 +150,6 @@ impl<'m, M: Marks> Marker<'m, M> {
         first.share_at = first.words + SHARE_AFTER;
     }
 
-    /// After marking: clears a weak slot whose referent was not reached.
-    pub fn weak(&self, slot: RootSlot<'_>) {
-        // SAFETY: as for `root`; null may be stored.
-        unsafe {
-            let referent = slot.slot().load();
-            let keeps = referent.is_null() || mutant!("mark/weak-kept");
-            if !keeps && !self.marks.is_marked(referent.addr()) {
-                slot.slot().store(ClosureRef(std::ptr::null_mut()));
-            }
-        }
-    }
-
     /// Ends the marking, and returns its results.
     pub fn finish(mut self) -> Marked {
         debug_assert!(
@@ -202,16 +170,35 @@ impl<'m, M: Marks> Marker<'m, M> {
 }
 
 impl<M: Marks> Tracing for Marker<'_, M> {
-    fn roots(&mut self, roots: Roots<'_>) {
-        roots.for_each(|slot| self.root(slot));
+    #[inline]
+    fn root(&mut self, slot: RootSlot<'_>) {
+        // SAFETY: a root of a stopped world holds null or a closure, and no other thread uses it.
+        unsafe { self.first.found::<false>(slot.slot().load()) };
     }
 
+    /// Marks everything that can be reached from the closures that have been found.
     fn trace(&mut self) {
-        self.mark();
+        loop {
+            if self.first.trace::<false>(None) == Drained::WorthSharing {
+                self.share();
+            } else if !self.first.dropped.is_none() {
+                self.first.rescan();
+            } else {
+                return;
+            }
+        }
     }
 
+    /// After marking: clears a weak slot whose referent was not reached.
     fn weak(&mut self, slot: RootSlot<'_>) {
-        Marker::weak(self, slot);
+        // SAFETY: as for `root`; null may be stored.
+        unsafe {
+            let referent = slot.slot().load();
+            let keeps = referent.is_null() || mutant!("mark/weak-kept");
+            if !keeps && !self.marks.is_marked(referent.addr()) {
+                slot.slot().store(ClosureRef(std::ptr::null_mut()));
+            }
+        }
     }
 }
 

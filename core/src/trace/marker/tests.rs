@@ -105,7 +105,7 @@ impl Graph {
         let root = ClosureRef(self.all[root].as_mut_ptr());
         // SAFETY: a closure of this heap, which no thread changes.
         unsafe { marker.first.found::<false>(root) };
-        marker.mark();
+        marker.trace();
         let marked = marker.finish();
         assert_eq!(
             self.heap.charges().other(),

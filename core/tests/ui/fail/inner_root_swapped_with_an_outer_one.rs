@@ -11,8 +11,8 @@ struct Tree {
 }
 
 fn misuse<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, outer: &mut OptionRoot<'_, 'h, Tree>) {
-    m.frame(|_, [slot]| {
-        let mut inner = slot.put_option::<Tree>(None);
+    m.frame(|m, [slot]| {
+        let mut inner = slot.put_option::<Tree>(m, None);
         std::mem::swap(outer, &mut inner);
     });
 }

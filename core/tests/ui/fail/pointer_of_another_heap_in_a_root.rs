@@ -1,7 +1,7 @@
 //! Collections of heap `'b` would not update the root, those of `'a` follow a foreign pointer.
 
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::mutator::{Gc, Root};
+use gclab_core::mutator::{Gc, MutatorKind, NoGc, Root};
 
 #[derive(Closure)]
 #[allow(dead_code)]
@@ -10,8 +10,8 @@ struct Tree {
     right: Option<Ptr<Tree>>,
 }
 
-fn misuse<'a, 'b: 'a>(root: &Root<'_, 'a, Tree>, foreign: Gc<'_, 'b, Tree>) {
-    root.set(foreign);
+fn misuse<'a, 'b: 'a, M: MutatorKind>(m: &NoGc<'a, M>, root: &Root<'_, 'a, Tree>, foreign: Gc<'_, 'b, Tree>) {
+    root.set(m, foreign);
 }
 
 fn main() {}

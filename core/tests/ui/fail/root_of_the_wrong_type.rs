@@ -15,7 +15,8 @@ fn make<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>) -> Gc<'m, 'h, Tree> {
 }
 
 fn misuse<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, root: &Root<'_, 'h, Tree>) {
-    root.set(m.alloc_bytes(b"no tree"));
+    let (m, bytes) = m.with_view(|m| m.alloc_bytes(b"no tree"));
+    root.set(m, bytes);
 }
 
 fn main() {}

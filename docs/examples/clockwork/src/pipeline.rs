@@ -55,11 +55,11 @@ fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, length: u64, passing: u64) -> u64
         for value in 1..length + passing {
             let (m, message) = m.alloc_with(|_| Message::new(None, value));
             newest.get(m).set_next(m, Some(message));
-            newest.set(message);
+            newest.set(m, message);
             if value >= length {
                 let gone = oldest.get(m);
                 sum = sum.wrapping_add(gone.value(m));
-                oldest.set(gone.next(m).expect("the queue has two messages at least here"));
+                oldest.set(m, gone.next(m).expect("the queue has two messages at least here"));
             }
         }
         sum

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gclab_results::probe::PROBES_FILE;
-use gclab_results::{Configuration, Probe, Status};
+use gclab_results::{Configuration, Probe, SCHEMA, Status};
 
 use super::error::SearchError;
 use crate::runner::lock::{Lock, lock};
@@ -147,11 +147,20 @@ fn parse(folder: &Path) -> Result<(Vec<Probe>, u64), SearchError> {
         if !line.ends_with(b"\n") {
             break;
         }
-        probes.push(serde_json::from_slice(line).map_err(|error| SearchError::CorruptStore {
+        let probe: Probe = serde_json::from_slice(line).map_err(|error| SearchError::CorruptStore {
             path: path.clone(),
             line: index + 1,
             problem: error.to_string(),
-        })?);
+        })?;
+        if probe.schema > SCHEMA {
+            let found = probe.schema;
+            return Err(SearchError::Newer {
+                path: path.clone(),
+                line: index + 1,
+                found,
+            });
+        }
+        probes.push(probe);
         whole += line.len() as u64;
     }
     Ok((probes, whole))
@@ -215,6 +224,21 @@ mod tests {
         assert_eq!(store.get(None, 0, Duration::from_secs(3)), None);
         store.add(probe(None, 0)).unwrap();
         assert_eq!(store.get(None, 0, Duration::from_secs(3)), Some(&probe(None, 0)));
+    }
+
+    #[test]
+    fn a_line_of_a_newer_schema_is_not_read_as_one_of_this() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut newer = probe(None, 0);
+        newer.schema = SCHEMA + 8;
+        let line = serde_json::to_string(&newer).unwrap() + "\n";
+        fs::write(folder.path().join(PROBES_FILE), line).unwrap();
+        let error = read(folder.path()).unwrap_err().to_string();
+        let expected = format!(
+            "probes.jsonl:1: schema {} is newer than this gclab, which reads schemas up to {SCHEMA}",
+            SCHEMA + 8
+        );
+        assert!(error.contains(&expected), "{error}");
     }
 
     #[test]

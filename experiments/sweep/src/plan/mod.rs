@@ -15,7 +15,7 @@
 //! A shard takes whole groups, one for each round and workload, so that one machine measures all
 //! runs that are compared (collectors, flags). The profiles of a workload are a group too.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::str::FromStr;
 
 use gclab_flags::FlagValue;
@@ -152,12 +152,17 @@ fn cells(experiment: &Experiment, minima: &[Minimum]) -> Vec<Cell> {
             })
             .collect();
     }
+    let mut of_work: HashMap<_, Vec<&Minimum>> = HashMap::new();
+    for minimum in minima {
+        of_work
+            .entry((&minimum.workload, &minimum.args))
+            .or_default()
+            .push(minimum);
+    }
     let at = |configuration: &Configuration, multiple: f64| {
         let mut configuration = configuration.clone();
-        let works = minima
-            .iter()
-            .filter(|m| m.workload == configuration.workload && m.args == configuration.args);
-        if let Some(least) = reference(works) {
+        let works = of_work.get(&(&configuration.workload, &configuration.args));
+        if let Some(least) = reference(works.into_iter().flatten().copied()) {
             configuration
                 .flags
                 .insert("M".to_owned(), heap_bytes(multiple, least).to_string());
@@ -194,12 +199,9 @@ fn with(setting: &Setting, value: &FlagValue) -> Setting {
 pub fn plan(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Vec<PlannedRun> {
     let cells = cells(experiment, minima);
     // Works in the order of the file. The number of a group decides which shard takes it.
-    let work_of = |cell: &Configuration| {
-        experiment
-            .workloads
-            .iter()
-            .position(|(name, args)| (name, args) == (&cell.workload, &cell.args))
-    };
+    let works = experiment.workloads.iter().map(|(name, args)| (name, args));
+    let numbers: HashMap<_, usize> = works.zip(0..).collect();
+    let work_of = |cell: &Configuration| numbers.get(&(&cell.workload, &cell.args)).copied().unwrap_or(0);
     let mut runs = Vec::new();
     let mut position = 0;
     for round in 0..experiment.repeat {
@@ -209,7 +211,7 @@ pub fn plan(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Vec<Pl
             &mut Pcg64::new(u128::from(experiment.seed), u128::from(round)),
         );
         for cell in order.into_iter().map(|index| &cells[index]) {
-            let group = round as usize * experiment.workloads.len() + work_of(&cell.configuration).unwrap_or(0);
+            let group = round as usize * experiment.workloads.len() + work_of(&cell.configuration);
             if shard.takes(group) {
                 let mut run = PlannedRun::new(cell.configuration.clone(), round, position);
                 run.heap_multiple = cell.heap;
@@ -219,9 +221,10 @@ pub fn plan(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Vec<Pl
         }
     }
     for cell in &cells {
-        let Configuration { workload, args, .. } = &cell.configuration;
-        let group = experiment.repeat as usize * experiment.workloads.len() + work_of(&cell.configuration).unwrap_or(0);
-        for (number, flags) in experiment.profiles_of(workload, args).iter().enumerate() {
+        let work = work_of(&cell.configuration);
+        let profiles = experiment.profiles.get(work).map_or(&[][..], Vec::as_slice);
+        let group = experiment.repeat as usize * experiment.workloads.len() + work;
+        for (number, flags) in profiles.iter().enumerate() {
             if shard.takes(group) {
                 let mut run = PlannedRun::profiled(cell.configuration.clone(), flags, number, position);
                 run.heap_multiple = cell.heap;

@@ -1,16 +1,15 @@
 //! One child process: it starts in a process group of its own, the runner waits for it with a
 //! deadline, and the kernel reports its use of resources.
 //!
-//! Standard output and error go to files in a scratch folder, so no pipe can fill up, and the
-//! runner reads nothing while it measures a run: between start and end it sleeps in `poll`. The
-//! child dies with the runner (`PR_SET_PDEATHSIG`), even if SIGKILL ends the runner: a run without
-//! a record must not disturb the next one.
+//! Standard output and error are pipes. The runner sleeps in `poll` between start and end, and
+//! reads when the child prints; it keeps the beginning of one and the end of the other. So a child
+//! that prints without end fills neither the disk nor the runner's memory. The child dies with the
+//! runner (`PR_SET_PDEATHSIG`), even if SIGKILL ends the runner: a run without a record must not
+//! disturb the next one.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -47,34 +46,31 @@ pub struct Finished {
 
 /// A run prints one line on standard output, and a table of its heap profile, with names of up to
 /// 4000 letters; a program that prints more than this is broken.
-const MOST_STDOUT: u64 = 1 << 20;
+const MOST_STDOUT: usize = 1 << 20;
 /// Enough for a panic's message and a short backtrace.
-const STDERR_TAIL: u64 = 4 << 10;
+const STDERR_TAIL: usize = 4 << 10;
+/// The bytes that one read takes from a pipe: what a pipe of Linux holds.
+const PIPE: usize = 64 << 10;
 
-/// Runs `command` to its end, at most for `timeout`, with its output in files in `scratch`.
+/// Runs `command` to its end, at most for `timeout`.
 ///
 /// # Errors
 /// If the process cannot be started or waited for. A child that fails is no error here.
-pub fn run(mut command: Command, scratch: &Path, timeout: Duration, stop: &Stop) -> io::Result<Finished> {
-    let capture = |name: &str| {
-        File::options()
-            .create(true)
-            .truncate(true)
-            .read(true)
-            .write(true)
-            .open(scratch.join(name))
-    };
-    let (mut stdout, mut stderr) = (capture("stdout")?, capture("stderr")?);
+pub fn run(mut command: Command, timeout: Duration, stop: &Stop) -> io::Result<Finished> {
     command
         .stdin(Stdio::null())
-        .stdout(stdout.try_clone()?)
-        .stderr(stderr.try_clone()?)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .process_group(0);
     system::die_with_parent(&mut command);
 
     let started = Instant::now();
-    let child = command.spawn()?;
-    let waited = system::descriptor(&child).and_then(|fd| wait_until(fd.as_fd(), started + timeout, stop));
+    let mut child = command.spawn()?;
+    let mut output = Output {
+        stdout: Pipe::new(child.stdout.take(), Keep::Beginning),
+        stderr: Pipe::new(child.stderr.take(), Keep::End),
+    };
+    let waited = system::descriptor(&child).and_then(|fd| wait_until(fd.as_fd(), started + timeout, stop, &mut output));
     let wall = started.elapsed();
     // This kills the child, if it still runs, and the processes that it left behind, which would
     // disturb the next run. The child is not yet reaped, so no other process group can have its
@@ -87,12 +83,14 @@ pub fn run(mut command: Command, scratch: &Path, timeout: Duration, stop: &Stop)
         (WakeReason::Deadline, _) => End::Timeout,
         (WakeReason::Stop, _) => End::Interrupted,
     };
+    output.stdout.drain()?;
+    output.stderr.drain()?;
     Ok(Finished {
         end,
         wall,
         used,
-        stdout: text_from(&mut stdout, SeekFrom::Start(0), MOST_STDOUT)?,
-        stderr_tail: tail(&mut stderr)?,
+        stdout: output.stdout.text(),
+        stderr_tail: output.stderr.text(),
     })
 }
 
@@ -104,11 +102,25 @@ enum WakeReason {
 }
 
 /// Sleeps until the child has ended (it stays a zombie until it is reaped), the deadline has
-/// passed, or a signal to stop has come.
-fn wait_until(child: BorrowedFd<'_>, deadline: Instant, stop: &Stop) -> io::Result<WakeReason> {
+/// passed, or a signal to stop has come. Reads the output meanwhile.
+fn wait_until(child: BorrowedFd<'_>, deadline: Instant, stop: &Stop, output: &mut Output) -> io::Result<WakeReason> {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        let [ended, _] = system::wait_readable([child, stop.readable()], left)?;
+        let [ended, _, stdout, stderr] = system::wait_readable(
+            [
+                Some(child),
+                Some(stop.readable()),
+                output.stdout.readable(),
+                output.stderr.readable(),
+            ],
+            left,
+        )?;
+        if stdout {
+            output.stdout.read()?;
+        }
+        if stderr {
+            output.stderr.read()?;
+        }
         if stop.signal().is_some() {
             return Ok(WakeReason::Stop);
         }
@@ -121,16 +133,87 @@ fn wait_until(child: BorrowedFd<'_>, deadline: Instant, stop: &Stop) -> io::Resu
     }
 }
 
-fn tail(file: &mut File) -> io::Result<String> {
-    let length = file.metadata()?.len();
-    text_from(file, SeekFrom::Start(length.saturating_sub(STDERR_TAIL)), STDERR_TAIL)
+/// The output of a child.
+struct Output {
+    stdout: Pipe<std::process::ChildStdout>,
+    stderr: Pipe<std::process::ChildStderr>,
 }
 
-fn text_from(file: &mut File, from: SeekFrom, most: u64) -> io::Result<String> {
-    file.seek(from)?;
-    let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+/// The part of an output that is kept.
+#[derive(Clone, Copy)]
+enum Keep {
+    /// The first [`MOST_STDOUT`] bytes.
+    Beginning,
+    /// The last [`STDERR_TAIL`] bytes.
+    End,
+}
+
+/// One end of a pipe that a child writes to, and the bytes that are kept.
+struct Pipe<P> {
+    /// The pipe; `None` once all its writers have closed it.
+    from: Option<P>,
+    keep: Keep,
+    bytes: Vec<u8>,
+}
+
+impl<P: Read + AsFd> Pipe<P> {
+    fn new(from: Option<P>, keep: Keep) -> Pipe<P> {
+        Pipe {
+            from,
+            keep,
+            bytes: Vec::new(),
+        }
+    }
+
+    fn readable(&self) -> Option<BorrowedFd<'_>> {
+        self.from.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Reads once. The pipe is readable, so this does not wait.
+    fn read(&mut self) -> io::Result<()> {
+        let Some(from) = &mut self.from else {
+            return Ok(());
+        };
+        let mut buffer = [0; PIPE];
+        let bytes = match from.read(&mut buffer) {
+            Ok(length) => &buffer[..length],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        if bytes.is_empty() {
+            self.from = None;
+        }
+        match self.keep {
+            Keep::Beginning => {
+                let room = MOST_STDOUT - self.bytes.len();
+                self.bytes.extend(&bytes[..bytes.len().min(room)]);
+            }
+            Keep::End => {
+                self.bytes.extend(bytes);
+                let surplus = self.bytes.len().saturating_sub(STDERR_TAIL);
+                self.bytes.drain(..surplus);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the rest after the end of the child: at most what a pipe holds, since a process that
+    /// left the child's group may still write to it.
+    fn drain(&mut self) -> io::Result<()> {
+        const MOST_READS: usize = 16;
+        for _ in 0..MOST_READS {
+            let readable = system::wait_readable([self.readable()], Duration::ZERO)?;
+            if self.from.is_none() || readable == [false] {
+                break;
+            }
+            self.read()?;
+        }
+        Ok(())
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
 }
 
 #[cfg(test)]
@@ -138,11 +221,10 @@ mod tests {
     use super::*;
 
     fn sh(script: &str, timeout: Duration) -> Finished {
-        let scratch = tempfile::tempdir().unwrap();
         let stop = Stop::listen().unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        run(command, scratch.path(), timeout, &stop).unwrap()
+        run(command, timeout, &stop).unwrap()
     }
 
     const LONG: Duration = Duration::from_secs(60);
@@ -173,7 +255,22 @@ mod tests {
             LONG,
         );
         assert_eq!(finished.end, End::Exit(0));
-        assert!(finished.stderr_tail.ends_with("line 2999\n") && finished.stderr_tail.len() as u64 == STDERR_TAIL);
+        assert!(finished.stderr_tail.ends_with("line 2999\n") && finished.stderr_tail.len() == STDERR_TAIL);
+    }
+
+    #[test]
+    fn a_flood_without_end_takes_no_disk_and_little_memory() {
+        let finished = sh("exec yes", Duration::from_millis(500));
+        assert_eq!((finished.end, finished.stdout.len()), (End::Timeout, MOST_STDOUT));
+        assert!(finished.stdout.starts_with("y\ny\n"));
+    }
+
+    #[test]
+    fn a_process_that_leaves_the_group_does_not_hold_up_the_end() {
+        // It keeps the pipes open for longer than the test may take.
+        let finished = sh("setsid sleep 20 & echo out", LONG);
+        assert_eq!((finished.end, finished.stdout.as_str()), (End::Exit(0), "out\n"));
+        assert!(finished.wall < Duration::from_secs(10), "{:?}", finished.wall);
     }
 
     #[test]

@@ -19,10 +19,12 @@ mod tests;
 
 use std::fs;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
+use gclab_flags::{ENVIRONMENT, GHC_ENVIRONMENT};
 use gclab_results::{PlannedRun, ResultsDir, ResultsError, rfc3339};
 use thiserror::Error;
 
@@ -112,7 +114,7 @@ pub fn sweep(dir: &mut ResultsDir, sweep: &Sweep<'_>) -> Result<SweepEnd, Runner
         progress.finish(run, &record, estimator.estimate(&todo[index + 1..]));
     }
     progress.end();
-    let complete = dir.manifest().plan.iter().all(|run| dir.is_done(&run.id));
+    let complete = dir.done() == total;
     match sweep.stop.signal() {
         Some(signal) if !complete => Ok(SweepEnd::Stopped(signal)),
         _ => Ok(SweepEnd::Complete),
@@ -143,8 +145,9 @@ pub(crate) fn one(
     let mut command = Command::new(sweep.program);
     let illegal = |error| io::Error::new(io::ErrorKind::InvalidInput, format!("plan.json: {error}"));
     command.args(command_line::exec(run, Some(&files)).map_err(illegal)?);
+    command.arg0(machine::name());
     // Flags come from the plan alone.
-    command.env_remove("GCLABRTS");
+    command.env_remove(ENVIRONMENT).env_remove(GHC_ENVIRONMENT);
     // A backtrace would push the panic's message out of the recorded tail. The run's command,
     // repeated by hand, shows one.
     command.env("RUST_BACKTRACE", "0");
@@ -152,10 +155,11 @@ pub(crate) fn one(
         started: rfc3339(SystemTime::now()),
         load_average: machine::load_average(),
         host: machine::host(),
+        own_resident: machine::peak_resident(),
         command: command_line::shown(run).map_err(illegal)?,
         seed,
     };
-    let finished = child::run(command, scratch, sweep.timeout, sweep.stop)?;
+    let finished = child::run(command, sweep.timeout, sweep.stop)?;
     if finished.end == End::Interrupted {
         return Ok(None);
     }

@@ -19,6 +19,8 @@ pub struct Before {
     pub load_average: Option<f64>,
     /// The name of the machine.
     pub host: Option<String>,
+    /// The largest resident set of the runner, in bytes.
+    pub own_resident: Option<u64>,
     /// The command that repeats the run.
     pub command: Vec<String>,
     /// The seed of the plan.
@@ -37,6 +39,9 @@ pub fn record(run: &PlannedRun, before: Before, finished: Finished, line: Option
     let (voluntary, involuntary) = finished.used.switches;
     let ok = outcome.is_ok();
     let own = own.unwrap_or_default();
+    // A child begins as a copy of the runner, and the kernel counts the memory of that copy. So its
+    // figure is the run's own only if it is more than the runner ever had.
+    let resident = Some(finished.used.max_rss).filter(|&bytes| before.own_resident.is_some_and(|own| bytes > own));
     RunRecord {
         command: before.command,
         started: Some(before.started),
@@ -52,7 +57,7 @@ pub fn record(run: &PlannedRun, before: Before, finished: Finished, line: Option
         wall_seconds: Some(finished.wall.as_secs_f64()),
         user_seconds: Some(finished.used.user.as_secs_f64()),
         system_seconds: Some(finished.used.system.as_secs_f64()),
-        max_rss_bytes: Some(finished.used.max_rss),
+        max_rss_bytes: own.max_rss_bytes.or(resident),
         latency: own.latency,
         profile: own.profile.filter(|_| run.profile_flags.is_some()),
         stats: own.stats,
@@ -133,6 +138,10 @@ mod tests {
     }
 
     fn outcome(end: End, stdout: &str, own: Option<RunRecord>) -> RunRecord {
+        outcome_with(end, stdout, own, 1)
+    }
+
+    fn outcome_with(end: End, stdout: &str, own: Option<RunRecord>, max_rss: u64) -> RunRecord {
         let finished = Finished {
             end,
             wall: Duration::from_millis(1500),
@@ -140,7 +149,7 @@ mod tests {
                 status: Ok(0),
                 user: Duration::ZERO,
                 system: Duration::ZERO,
-                max_rss: 1,
+                max_rss,
                 faults: (0, 0),
                 switches: (0, 0),
             },
@@ -151,6 +160,7 @@ mod tests {
             started: String::new(),
             load_average: None,
             host: None,
+            own_resident: Some(100 << 20),
             command: vec![],
             seed: 1,
         };
@@ -197,6 +207,20 @@ mod tests {
             assert_eq!((&bad.outcome, &bad.checksum), (&crash, &None), "{stdout:?} {own:?}");
             assert!(bad.stderr_tail.unwrap().contains("gclab run: "));
         }
+    }
+
+    #[test]
+    fn the_runner_s_memory_is_not_the_run_s() {
+        let with = |recorded, measured| {
+            let own = RunRecord {
+                max_rss_bytes: recorded,
+                ..own(Status::Ok)
+            };
+            outcome_with(End::Exit(0), "gcbench checksum=42\n", Some(own), measured).max_rss_bytes
+        };
+        assert_eq!(with(Some(7 << 20), 120 << 20), Some(7 << 20), "its own figure");
+        assert_eq!(with(None, 100 << 20), None, "the runner has as much");
+        assert_eq!(with(None, 120 << 20), Some(120 << 20), "more than the runner ever had");
     }
 
     #[test]

@@ -33,6 +33,12 @@ impl Estimator {
         }
     }
 
+    /// The mean time of a run of this configuration, in seconds, if any was done.
+    pub fn seconds(&self, run: &PlannedRun) -> Option<f64> {
+        let [own, ..] = keys(run.profile_flags.as_deref(), &run.cell, &run.workload, &run.args);
+        self.sums.get(&own).map(|(sum, count)| sum / f64::from(*count))
+    }
+
     /// The time that `runs` will take; `None` if no run was ever done.
     pub fn estimate<'r>(&self, runs: impl IntoIterator<Item = &'r PlannedRun>) -> Option<Duration> {
         let mean = |key: String| self.sums.get(&key).map(|(sum, count)| sum / f64::from(*count));

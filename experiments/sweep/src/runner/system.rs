@@ -18,7 +18,7 @@ pub struct Reaped {
     pub user: Duration,
     /// System CPU time.
     pub system: Duration,
-    /// Largest resident set, bytes.
+    /// Largest resident set, bytes. The copy of this process that became the child counts too.
     pub max_rss: u64,
     /// Page faults without and with reading from disk.
     pub faults: (u64, u64),
@@ -61,25 +61,26 @@ pub fn descriptor(child: &Child) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(raw as i32) })
 }
 
-/// Sleeps until one of the descriptors is readable or `most` has passed. Returns whether each is
-/// readable; none may be, before the time is over, because of a signal.
+/// Sleeps until one of the descriptors is readable or `most` has passed; `None` is never readable.
+/// Returns whether each is readable; none may be, before the time is over, because of a signal.
 ///
 /// # Errors
 /// If the system refuses.
-pub fn wait_readable(fds: [BorrowedFd<'_>; 2], most: Duration) -> io::Result<[bool; 2]> {
+pub fn wait_readable<const N: usize>(fds: [Option<BorrowedFd<'_>>; N], most: Duration) -> io::Result<[bool; N]> {
     let mut polled = fds.map(|fd| libc::pollfd {
-        fd: fd.as_raw_fd(),
+        // The kernel passes over negative descriptors.
+        fd: fd.map_or(-1, |fd| fd.as_raw_fd()),
         events: libc::POLLIN,
         revents: 0,
     });
     // Rounded up, so that `most` has passed when poll returns; capped to fit poll's int.
     let millis = most.as_micros().div_ceil(1000).min(60_000) as libc::c_int;
-    // SAFETY: `polled` is an array of two valid pollfd, and the length says so.
-    let ready = unsafe { libc::poll(polled.as_mut_ptr(), 2, millis) };
+    // SAFETY: `polled` is an array of N valid pollfd, and the length says so.
+    let ready = unsafe { libc::poll(polled.as_mut_ptr(), N as libc::nfds_t, millis) };
     if ready < 0 {
         let error = io::Error::last_os_error();
         return match error.kind() {
-            io::ErrorKind::Interrupted => Ok([false; 2]),
+            io::ErrorKind::Interrupted => Ok([false; N]),
             _ => Err(error),
         };
     }

@@ -22,7 +22,7 @@ workload=$2; collector=$4; record=$6
 echo "$workload" >> "$(dirname "$0")/started"
 sum=42
 [ "$collector" = wrong ] && sum=43
-line() { echo "{\"schema\":1,\"gclab\":\"x\",\"id\":\"x\",\"cell\":\"x\",\"collector\":\"$collector\",\"workload\":\"$workload\",\"args\":[],\"flags\":{},\"command\":[],\"round\":0,\"position\":0,\"seed\":0,\"outcome\":{\"status\":\"$1\"},\"checksum\":\"$sum\"}" > "$record"; }
+line() { echo "{\"schema\":1,\"gclab\":\"x\",\"id\":\"x\",\"cell\":\"x\",\"collector\":\"$collector\",\"workload\":\"$workload\",\"args\":[],\"flags\":{},\"command\":[],\"round\":0,\"position\":0,\"seed\":0,\"outcome\":{\"status\":\"$1\"},\"checksum\":\"$sum\",\"max_rss_bytes\":4096}" > "$record"; }
 case $workload in
   good) line ok; echo "good checksum=$sum";;
   full) line heap-exhausted; echo "Heap exhausted" >&2; exit 251;;
@@ -109,9 +109,11 @@ fn each_end_has_its_own_outcome() {
     }
     assert!(runs[3].stderr_tail.as_deref().unwrap().contains("thread panicked"));
     assert!(
-        runs.iter().all(|run| run.max_rss_bytes.is_some_and(|bytes| bytes > 0)
-            && run.wall_seconds.is_some_and(|seconds| seconds > 0.0))
+        runs.iter()
+            .all(|run| run.wall_seconds.is_some_and(|seconds| seconds > 0.0))
     );
+    let resident: Vec<_> = runs.iter().map(|run| run.max_rss_bytes).collect();
+    assert_eq!(resident[..2], [Some(4096); 2], "the runs' own figures");
 }
 
 #[test]
@@ -137,6 +139,60 @@ fn runs_that_are_done_are_not_repeated() {
     let again = bench.sweep(LONG);
     assert_eq!((again.len(), bench.started()), (6, 8));
     assert_eq!(again[..4], first[..4], "the whole lines are unchanged");
+}
+
+#[test]
+fn lines_of_other_runs_stand_for_none_of_the_plan() {
+    let bench = Bench::new(&["one", "two"], &["good"], 3);
+    bench.sweep(LONG);
+    let file = bench.open().runs_file();
+    let text = fs::read_to_string(&file).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let id = bench.open().manifest().plan[2].id.clone();
+    let line = lines.iter_mut().find(|line| line.contains(&id)).unwrap();
+    *line = line.replace(&id, "ffffffffffffffff-0");
+    fs::write(&file, lines.join("\n") + "\n").unwrap();
+    let dir = bench.open();
+    assert_eq!((dir.done(), dir.strays()), (5, vec!["ffffffffffffffff-0"]));
+    assert_eq!(bench.sweep(LONG).len(), 7);
+    assert_eq!((bench.open().done(), bench.started()), (6, 7));
+}
+
+#[test]
+fn a_runner_keeps_totals_only() {
+    let bench = Bench::new(&["one"], &["good"], 2);
+    bench.sweep(LONG);
+    let mut dir = ResultsDir::open_totals(bench.open().path()).unwrap();
+    let stats = gclab_results::RunStats {
+        gcs: Some(1),
+        collections: vec![gclab_results::CollectionRecord::default()],
+        ..serde_json::from_str("{}").unwrap()
+    };
+    let more = RunRecord {
+        id: "more".into(),
+        stats: Some(stats),
+        ..bench.open().runs()[0].clone()
+    };
+    dir.append_run(&more).unwrap();
+    let of = |dir: &ResultsDir| dir.runs()[2].stats.as_ref().map(|stats| stats.collections.len());
+    assert_eq!((of(&dir), of(&bench.open())), (Some(0), Some(1)));
+    let again = ResultsDir::open_totals(dir.path()).unwrap();
+    assert_eq!(of(&again), Some(0));
+}
+
+#[test]
+fn a_deleted_file_of_runs_is_not_made_anew() {
+    let bench = Bench::new(&["one"], &["good"], 2);
+    bench.sweep(LONG);
+    let mut dir = bench.open();
+    let run = dir.runs()[0].clone();
+    fs::remove_file(dir.runs_file()).unwrap();
+    let error = dir.append_run(&run).unwrap_err().to_string();
+    assert!(
+        error.contains("runs.jsonl: cannot add a line to: No such file"),
+        "{error}"
+    );
+    assert!(!dir.runs_file().exists());
 }
 
 #[test]

@@ -11,8 +11,16 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use thiserror::Error;
 
+use crate::text::cut;
+
 /// The most columns of a rendered line.
 const WIDTH: usize = 100;
+
+/// The most characters of a message and of a remedy: they may quote any part of the file.
+const MOST: usize = 1000;
+
+/// A line of more bytes than this is shown in part: this many before and after the place.
+const LINE: usize = 200;
 
 /// The text of an experiment file, with the file's name.
 #[derive(Clone, Debug)]
@@ -26,9 +34,45 @@ pub struct Source {
 /// A place in an experiment file.
 #[derive(Debug)]
 struct Place {
-    source: Source,
+    /// The name of the file.
+    name: String,
+    /// The lines of the place, or a part of them.
+    text: String,
+    /// The number of the first of these lines, from 1.
+    line: usize,
+    /// The place within the text.
     span: Range<usize>,
     label: String,
+}
+
+impl Place {
+    fn new(source: &Source, span: Range<usize>, label: String) -> Place {
+        let all = &source.text;
+        let start = span.start.min(all.len());
+        let end = span.end.clamp(start, all.len());
+        let begin = all[..start]
+            .rfind('\n')
+            .map_or(0, |at| at + 1)
+            .max(start.saturating_sub(LINE));
+        let finish = all[end..]
+            .find('\n')
+            .map_or(all.len(), |at| end + at)
+            .min(end.saturating_add(LINE));
+        // A place of several lines, or a very long one, is shown from its beginning.
+        let finish = finish.min(start.saturating_add(2 * LINE));
+        // Whole characters.
+        let begin = (0..=begin).rfind(|at| all.is_char_boundary(*at)).unwrap_or(0);
+        let finish = (finish..all.len())
+            .find(|at| all.is_char_boundary(*at))
+            .unwrap_or(all.len());
+        Place {
+            name: source.name.clone(),
+            text: all[begin..finish].to_owned(),
+            line: all[..begin].matches('\n').count() + 1,
+            span: start - begin..end.min(finish) - begin,
+            label,
+        }
+    }
 }
 
 /// One fault of an experiment file.
@@ -50,12 +94,8 @@ impl SpecError {
         label: impl Into<String>,
     ) -> Box<SpecError> {
         Box::new(SpecError {
-            message: message.into(),
-            place: Some(Place {
-                source: source.clone(),
-                span,
-                label: label.into(),
-            }),
+            message: cut(&message.into(), MOST),
+            place: Some(Place::new(source, span, cut(&label.into(), LINE))),
             help: None,
         })
     }
@@ -71,7 +111,7 @@ impl SpecError {
 
     /// Adds the remedy.
     pub(super) fn help(mut self: Box<Self>, help: impl Into<String>) -> Box<SpecError> {
-        self.help = Some(help.into());
+        self.help = Some(cut(&help.into(), MOST));
         self
     }
 
@@ -79,8 +119,9 @@ impl SpecError {
     pub fn render(&self, colours: bool) -> String {
         let snippet = self.place.as_ref().map(|place| {
             let annotation = AnnotationKind::Primary.span(place.span.clone()).label(&place.label);
-            Snippet::source(&place.source.text)
-                .path(&place.source.name)
+            Snippet::source(&place.text)
+                .path(&place.name)
+                .line_start(place.line)
                 .annotation(annotation)
         });
         let mut group = Level::ERROR.primary_title(&self.message).elements(snippet);

@@ -18,29 +18,43 @@ use std::path::Path;
 
 pub use duration::parse_duration;
 pub use errors::SpecError;
+pub use parse::MAX_REPEAT;
 
 use errors::Source;
 
 use crate::experiment::Experiment;
 use crate::registry::Registry;
 
-/// Reads and checks the experiment file at `path`.
+/// Reads and checks the experiment file at `path`. `repeat` replaces that of the file.
 ///
 /// # Errors
 /// The first fault of the file.
-pub fn load(path: &Path, registry: &Registry) -> Result<Experiment, Box<SpecError>> {
+pub fn load(path: &Path, repeat: Option<u32>, registry: &Registry) -> Result<Experiment, Box<SpecError>> {
     let source = read::read(path)?;
     let name = path
         .file_stem()
         .map_or_else(|| "experiment".into(), |stem| stem.to_string_lossy().into_owned());
-    from_source(name, source, registry)
+    if name.starts_with('.') {
+        return Err(SpecError::file(
+            path,
+            "begins with a dot, and so would its folder of results, which would be hidden",
+        )
+        .help("give the file another name"));
+    }
+    from_source(name, source, repeat, registry)
 }
 
 /// Checks the text of an experiment file.
 ///
 /// # Errors
 /// The first fault of the text.
-fn from_source(name: String, source: Source, registry: &Registry) -> Result<Experiment, Box<SpecError>> {
-    let raw = parse::parse(&source)?;
+fn from_source(
+    name: String,
+    source: Source,
+    repeat: Option<u32>,
+    registry: &Registry,
+) -> Result<Experiment, Box<SpecError>> {
+    let mut raw = parse::parse(&source)?;
+    raw.repeat = repeat.unwrap_or(raw.repeat);
     validate::validate(name, &source, raw, registry)
 }

@@ -4,6 +4,8 @@
 //! The tree is walked by hand, not by serde, so that every message can name the key, underline the
 //! value and suggest the nearest key.
 
+use std::collections::HashSet;
+use std::ops::Range;
 use std::time::Duration;
 
 use toml::Spanned;
@@ -11,6 +13,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 use super::duration::{MAX_SECONDS, parse_duration};
 use super::errors::{Source, SpecError};
+use crate::registry::Registry;
 use crate::suggest::suggest;
 
 /// A result whose error points into the file.
@@ -51,11 +54,30 @@ pub struct RawWorkload {
 /// The key of a swept flag, and its values.
 pub type RawAxis = (Spanned<String>, Vec<Spanned<Value>>);
 
+/// The collectors of the file.
+#[derive(Debug)]
+pub enum RawCollectors {
+    /// `"all"`, at this place: those that honour all flags of the file.
+    All(Range<usize>),
+    /// These names.
+    Named(Vec<Spanned<String>>),
+}
+
+impl RawCollectors {
+    /// The number of collectors, before any is left out.
+    pub fn count(&self, registry: &Registry) -> usize {
+        match self {
+            RawCollectors::All(_) => registry.collectors.len(),
+            RawCollectors::Named(names) => names.len(),
+        }
+    }
+}
+
 /// An experiment file whose keys and types are legal.
 #[derive(Debug)]
 pub struct Raw {
     pub question: String,
-    pub collectors: Vec<Spanned<String>>,
+    pub collectors: RawCollectors,
     pub workloads: Vec<RawWorkload>,
     pub repeat: u32,
     pub seed: u64,
@@ -70,10 +92,12 @@ pub struct Raw {
     pub sweeps: Vec<Vec<RawAxis>>,
 }
 
+/// The value of `collectors` that stands for all.
+const ALL: &str = "all";
 /// The default of `repeat`.
 const DEFAULT_REPEAT: u32 = 10;
 /// The most rounds: more is a mistake.
-const MAX_REPEAT: u64 = 100_000;
+pub const MAX_REPEAT: u64 = 100_000;
 /// The default of `seed`.
 const DEFAULT_SEED: u64 = 1;
 /// The default of `timeout`.
@@ -124,7 +148,7 @@ impl Walk<'_> {
                 .map(|value| self.text("question", value))
                 .transpose()?
                 .unwrap_or_default(),
-            collectors: self.names("collectors", self.required("collectors", table)?)?,
+            collectors: self.collectors(self.required("collectors", table)?)?,
             workloads: self.workloads(self.required("workloads", table)?)?,
             repeat: get("repeat")
                 .map(|value| self.integer("repeat", value, 1, MAX_REPEAT))
@@ -232,6 +256,7 @@ impl Walk<'_> {
     /// The multiples of the least heap: numbers above 0, no two the same.
     fn heap(&self, value: &Spanned<DeValue<'_>>) -> Parsed<Spanned<Vec<Spanned<f64>>>> {
         let mut multiples: Vec<Spanned<f64>> = Vec::new();
+        let mut seen = HashSet::new();
         for item in self.array("heap", value, "numbers")? {
             let text = match item.get_ref() {
                 DeValue::Integer(_) => self.signed("heap", item)?,
@@ -248,7 +273,7 @@ impl Walk<'_> {
                 )
                 .help(HEAP_HELP));
             };
-            if multiples.iter().any(|earlier| *earlier.get_ref() == multiple) {
+            if !seen.insert(multiple.to_bits()) {
                 return Err(SpecError::at(
                     self.source,
                     item.span(),
@@ -276,6 +301,21 @@ impl Walk<'_> {
             ));
         }
         Ok(array)
+    }
+
+    /// `"all"`, or a list of names.
+    fn collectors(&self, value: &Spanned<DeValue<'_>>) -> Parsed<RawCollectors> {
+        match value.get_ref().as_str() {
+            Some(ALL) => Ok(RawCollectors::All(value.span())),
+            Some(other) => Err(SpecError::at(
+                self.source,
+                value.span(),
+                format!("`collectors` must be an array of names, or \"{ALL}\", not \"{other}\""),
+                "a string here",
+            )
+            .help(format!("collectors = [\"{other}\"]"))),
+            None => Ok(RawCollectors::Named(self.names("collectors", value)?)),
+        }
     }
 
     fn names(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Parsed<Vec<Spanned<String>>> {

@@ -4,6 +4,7 @@
 //! runs that are timed, so they are refused there. A profile's string has the words of a command
 //! line, and is checked by the same table.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use gclab_flags::{FLAGS, FlagError, FlagSpec, Flags, Scope};
@@ -39,22 +40,18 @@ pub(super) fn of_workloads(source: &Source, raw: &Raw) -> Parsed<Vec<Vec<String>
 
 /// Checks a list of profiles: each is legal, and no two are the same.
 fn checked(source: &Source, profiles: &[Spanned<String>]) -> Parsed<Vec<String>> {
-    let mut seen: Vec<Flags> = Vec::new();
+    let mut seen = HashSet::new();
     let mut texts = Vec::new();
     for profile in profiles {
         let flags = flags(source, profile)?;
         // Compared by meaning, not by text: -h is -hT.
-        if seen
-            .iter()
-            .any(|earlier| earlier.config.profile == flags.config.profile)
-        {
+        if !seen.insert(flags.to_words()) {
             let text = format!("`profiles` has \"{}\" twice", profile.get_ref());
             return Err(
                 SpecError::at(source, profile.span(), text, "the same profile as one before")
                     .help("each profile once: a run with it is not timed, so that one is enough"),
             );
         }
-        seen.push(flags);
         texts.push(profile.get_ref().split_whitespace().collect::<Vec<_>>().join(" "));
     }
     Ok(texts)

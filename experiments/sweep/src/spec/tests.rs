@@ -77,6 +77,7 @@ fn spec(text: &str) -> Result<Experiment, Box<SpecError>> {
             name: "x.toml".into(),
             text: text.into(),
         },
+        None,
         &registry(),
     )
 }
@@ -177,14 +178,9 @@ fn profiles_of_the_file_and_of_a_workload() {
         "#,
     )
     .unwrap();
-    let of = |name: &str, args: &[&str]| {
-        let args: Vec<String> = args.iter().map(|arg| arg.to_string()).collect();
-        spec.profiles_of(name, &args).join(" | ")
-    };
-    assert_eq!(of("binary_trees", &[]), "-hy | -hr -R0 -i0 | -hT -hyTree,Node -i0.01");
-    assert_eq!(of("hash_churn", &[]), "-hT", "its own, in the place of the file's");
-    assert_eq!(of("hash_churn", &["64"]), "", "none");
-    assert_eq!(of("hash_churn", &["65"]), "", "not in the file");
+    let of: Vec<String> = spec.profiles.iter().map(|own| own.join(" | ")).collect();
+    // Those of the file; its own, in their place; none.
+    assert_eq!(of, ["-hy | -hr -R0 -i0 | -hT -hyTree,Node -i0.01", "-hT", ""]);
 }
 
 #[test]
@@ -374,7 +370,7 @@ fn files_that_cannot_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let message = |name: &str| {
         let path = folder.path().join(name);
-        let text = load(&path, &registry()).unwrap_err().render(false);
+        let text = load(&path, None, &registry()).unwrap_err().render(false);
         text.replace(&folder.path().display().to_string(), "FOLDER")
     };
     std::fs::write(

@@ -4,15 +4,16 @@
 //! Flags are checked by setting them in [`Flags`], so a file can hold the same values as a command
 //! line. Every collector of the file must honour all of its flags.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use gclab_core::words::Bytes;
-use gclab_flags::{FLAGS, FlagError, FlagValue, Flags};
+use gclab_flags::{FLAGS, FlagError, FlagValue, Flags, Scope};
 use gclab_workloads::{ArgError, Args};
 use toml::Spanned;
 
 use super::errors::{Source, SpecError};
-use super::parse::{Parsed, Raw, RawAxis, RawWorkload, Value};
+use super::parse::{Parsed, Raw, RawAxis, RawCollectors, RawWorkload, Value};
 use super::profiles;
 use crate::experiment::{Axis, Experiment, Setting};
 use crate::plan;
@@ -25,8 +26,10 @@ const MOST_RUNS: usize = 1_000_000;
 /// Looks up all names in `raw` and checks its values.
 pub fn validate(name: String, source: &Source, raw: Raw, registry: &Registry) -> Parsed<Experiment> {
     let check = Check { source, registry };
+    // The size first: each later check takes time for each value.
+    check.size(&raw)?;
     profiles::not_in_timed_runs(source, &raw)?;
-    let experiment = Experiment {
+    let mut experiment = Experiment {
         name,
         text: source.text.clone(),
         collectors: check.collectors(&raw.collectors)?,
@@ -39,8 +42,11 @@ pub fn validate(name: String, source: &Source, raw: Raw, registry: &Registry) ->
         seed: raw.seed,
         timeout: raw.timeout,
         heap: check.heap(&raw)?,
+        left_out: Vec::new(),
     };
-    check.size(&experiment, &raw)?;
+    if let RawCollectors::All(place) = &raw.collectors {
+        check.leave_out(&mut experiment, place)?;
+    }
     check.every_setting(&experiment, &raw)?;
     Ok(experiment)
 }
@@ -59,11 +65,17 @@ impl Check<'_> {
         SpecError::at(self.source, span, message, label)
     }
 
-    fn collectors(&self, names: &[Spanned<String>]) -> Parsed<Vec<String>> {
+    fn collectors(&self, collectors: &RawCollectors) -> Parsed<Vec<String>> {
+        let RawCollectors::Named(names) = collectors else {
+            return Ok(self.registry.collector_names().into_iter().map(str::to_owned).collect());
+        };
         for (index, name) in names.iter().enumerate() {
             let wanted = name.get_ref();
             if self.registry.collector(wanted).is_none() {
-                let help = suggest(wanted, "collectors", &self.registry.collector_names());
+                let help = format!(
+                    "{}; collectors = \"all\" takes all",
+                    suggest(wanted, "collectors", &self.registry.collector_names())
+                );
                 return Err(self
                     .at(
                         name.span(),
@@ -86,6 +98,7 @@ impl Check<'_> {
 
     fn workloads(&self, items: &[RawWorkload]) -> Parsed<Vec<(String, Vec<String>)>> {
         let mut workloads: Vec<(String, Vec<String>)> = Vec::new();
+        let mut seen = HashSet::new();
         for RawWorkload { name, args, .. } in items {
             let wanted = name.get_ref();
             let Some(workload) = self.registry.workload(wanted) else {
@@ -111,7 +124,7 @@ impl Check<'_> {
                 self.at(span, format!("`args`: {error}"), "here").help(usage(workload))
             })?;
             let work = (wanted.clone(), texts);
-            if workloads.contains(&work) {
+            if !seen.insert(work.clone()) {
                 return Err(self.twice(name.span(), "workloads", wanted));
             }
             workloads.push(work);
@@ -148,10 +161,11 @@ impl Check<'_> {
                 .help("a flag is either the same in every run or swept: leave one out"));
         }
         let mut read: Vec<FlagValue> = Vec::new();
+        let mut seen = HashSet::new();
         for value in values {
             let flag = self.flag(key, value)?;
             // Compared by meaning, not by text: 1m and 1024k are one value.
-            if read.iter().any(|earlier| earlier.means(&flag)) {
+            if !seen.insert(flag.meaning()) {
                 return Err(self.twice(value.span(), name, flag.text()));
             }
             read.push(flag);
@@ -200,7 +214,9 @@ impl Check<'_> {
                 }
                 _ => (value.span(), "not a legal value"),
             };
-            let names: Vec<&str> = FLAGS.iter().filter_map(|flag| flag.toml).collect();
+            // Flags of heap profiles stand in `profiles` only.
+            let names = FLAGS.iter().filter(|flag| flag.scope != Scope::Profile);
+            let names: Vec<&str> = names.filter_map(|flag| flag.toml).collect();
             let report = self.at(span, error.to_string(), label);
             match error {
                 FlagError::Unknown { .. } => report.help(format!("flags: {}", names.join(", "))),
@@ -209,22 +225,24 @@ impl Check<'_> {
         })
     }
 
-    fn size(&self, experiment: &Experiment, raw: &Raw) -> Parsed<()> {
+    /// Checks the number of runs, as far as the lengths of the file's lists tell it.
+    fn size(&self, raw: &Raw) -> Parsed<()> {
         let product = |factors: &mut dyn Iterator<Item = usize>| factors.fold(1_usize, usize::saturating_mul);
-        let settings = experiment
+        let settings = raw
             .sweeps
             .iter()
-            .map(|axes| product(&mut axes.iter().map(|axis| axis.values.len())))
+            .map(|axes| product(&mut axes.iter().map(|(_, values)| values.len())))
             .fold(0, usize::saturating_add);
         // Each workload has `repeat` timed runs, and a run for each of its profiles.
-        let of_each = experiment
-            .profiles
+        let profiles = |own: &RawWorkload| own.profiles.as_ref().unwrap_or(&raw.profiles).len();
+        let of_each = raw
+            .workloads
             .iter()
-            .map(|own| own.len() + experiment.repeat as usize);
+            .map(|own| profiles(own).saturating_add(raw.repeat as usize));
         let factors = [
             settings.max(1),
-            experiment.collectors.len(),
-            experiment.heap.len().max(1),
+            raw.collectors.count(self.registry),
+            raw.heap.as_ref().map_or(1, |heap| heap.get_ref().len()),
             of_each.fold(0, usize::saturating_add),
         ];
         let runs = product(&mut factors.into_iter());
@@ -241,16 +259,57 @@ impl Check<'_> {
             .help(format!("at most {MOST_RUNS}: leave out values or lower `repeat`")))
     }
 
+    /// Leaves out the collectors that do not honour all flags of the file, if the file has
+    /// `collectors = "all"`.
+    fn leave_out(&self, experiment: &mut Experiment, place: &Range<usize>) -> Parsed<()> {
+        let settings: Vec<Flags> = plan::settings(experiment)
+            .iter()
+            .map(|setting| self.flags_of(experiment, setting))
+            .collect();
+        let mut left_out = Vec::new();
+        experiment.collectors.retain(|name| {
+            let Some(collector) = self.registry.collector(name) else {
+                return false;
+            };
+            match settings
+                .iter()
+                .find_map(|flags| self.registry.fit(collector, flags).err())
+            {
+                None => true,
+                Some(error) => {
+                    left_out.push(error.to_string());
+                    false
+                }
+            }
+        });
+        experiment.left_out = left_out;
+        if experiment.collectors.is_empty() {
+            let why = experiment.left_out.join("; ");
+            return Err(self.at(
+                place.clone(),
+                format!("`collectors`: no collector honours all flags of this file: {why}"),
+                "none is left",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The flags of a setting, with some `-M` if the experiment has `heap`.
+    fn flags_of(&self, experiment: &Experiment, setting: &Setting) -> Flags {
+        let mut flags = Flags::default();
+        setting.values().for_each(|value| flags.apply(value));
+        if !experiment.heap.is_empty() {
+            // The runs will have an -M, and some flags need one.
+            flags.config.max_heap = Some(SOME_LIMIT);
+        }
+        flags
+    }
+
     /// Checks that every collector honours every flag of every setting, and that no two flags of a
     /// setting contradict each other.
     fn every_setting(&self, experiment: &Experiment, raw: &Raw) -> Parsed<()> {
         for setting in plan::settings(experiment) {
-            let mut flags = Flags::default();
-            setting.values().for_each(|value| flags.apply(value));
-            if !experiment.heap.is_empty() {
-                // The runs will have an -M, and some flags need one.
-                flags.config.max_heap = Some(SOME_LIMIT);
-            }
+            let flags = self.flags_of(experiment, &setting);
             Flags::parse_words(&flags.to_words()).map_err(|error| self.of_flag(raw, None, &error))?;
             for name in &experiment.collectors {
                 let Some(collector) = self.registry.collector(name) else {

@@ -7,6 +7,7 @@ mod generated;
 mod names;
 mod outside;
 mod pictures;
+mod reference;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,9 @@
 //! Dominators: against the definition, against another algorithm, against other programs' results,
 //! and at sizes that would show quadratic time.
 
+mod classes;
 mod naive;
+mod outline;
 mod real;
 mod scale;
 mod shapes;
@@ -94,7 +96,7 @@ fn reverse_postorder(graph: &Graph) -> Vec<u32> {
 /// Checks that two algorithms agree on every node, and that each node comes after its dominator.
 #[track_caller]
 pub fn check(graph: &Graph) -> Dominators {
-    let dominators = Dominators::of(graph);
+    let dominators = Dominators::of(graph).unwrap();
     assert_eq!(dominators.idoms(), by_sweeps(graph));
     let mut placed = vec![false; graph.node_count() as usize];
     for &node in dominators.reached() {

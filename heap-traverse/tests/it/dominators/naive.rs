@@ -5,7 +5,7 @@ use gclab_heap_traverse::graph::{Graph, NONE, ShortestPaths};
 use proptest::prelude::*;
 
 /// The nodes that the root reaches when `without` is removed.
-fn reached(graph: &Graph, without: Option<u32>) -> Vec<bool> {
+pub fn reached(graph: &Graph, without: Option<u32>) -> Vec<bool> {
     let mut seen = vec![false; graph.node_count() as usize];
     let mut open = vec![0];
     while let Some(node) = open.pop() {
@@ -18,7 +18,7 @@ fn reached(graph: &Graph, without: Option<u32>) -> Vec<bool> {
 
 /// Rows of a graph: a few nodes and any edges. So there are parallel edges, loops, and nodes that
 /// nothing leads to.
-fn rows() -> impl Strategy<Value = Vec<Vec<u32>>> {
+pub fn rows() -> impl Strategy<Value = Vec<Vec<u32>>> {
     (1_u32..40, 0_usize..4).prop_flat_map(|(nodes, most)| {
         let row = prop::collection::vec(0..nodes, 0..=most + 1);
         prop::collection::vec(row, nodes as usize)
@@ -39,8 +39,8 @@ proptest! {
             .map(|d| std::iter::zip(&all, reached(&graph, Some(d))).map(|(&all, left)| all && !left).collect())
             .collect();
         let size = |node: u32| u64::from(node) * 7 + 1;
-        let dominators = Dominators::of(&graph);
-        let retained = dominators.retained(size);
+        let dominators = Dominators::of(&graph).unwrap();
+        let retained = dominators.retained(size).unwrap();
         for v in nodes.clone() {
             let above = |d: u32| all[d as usize] && d != v && lost[d as usize][v as usize];
             // The nearest dominator is the one that all others dominate too.
@@ -56,7 +56,7 @@ proptest! {
     #[test]
     fn paths_are_paths_and_the_shortest(rows in rows()) {
         let graph = Graph::from_rows(rows).unwrap();
-        let paths = ShortestPaths::of(&graph);
+        let paths = ShortestPaths::of(&graph).unwrap();
         // Distances by relaxing every edge again and again.
         let mut distance = vec![NONE; graph.node_count() as usize];
         distance[0] = 0;
@@ -80,8 +80,8 @@ proptest! {
 
     #[test]
     fn the_tree_downwards_is_the_tree_upwards(rows in rows()) {
-        let dominators = Dominators::of(&Graph::from_rows(rows).unwrap());
-        let children = dominators.children();
+        let dominators = Dominators::of(&Graph::from_rows(rows).unwrap()).unwrap();
+        let children = dominators.children().unwrap();
         for node in 0..dominators.idoms().len() as u32 {
             let expected: Vec<u32> = (1..dominators.idoms().len() as u32).filter(|&child| dominators.idom(child) == Some(node)).collect();
             prop_assert_eq!(children.row(node), expected);

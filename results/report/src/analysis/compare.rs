@@ -1,40 +1,68 @@
 //! Is the new one slower? Compares two results folders, configuration by configuration.
 //!
 //! A change counts only if it is large enough (the threshold) *and* the interval of the ratio
-//! excludes 1: either condition alone raises false alarms. A ratio that may be 1, but may as well
-//! exceed the threshold, is *unclear*: more runs are needed. One in twenty intervals misses by
-//! design, so with many configurations a finding must be repeated before it is believed.
+//! excludes 1: either condition alone raises false alarms. A figure is the *same* if its interval
+//! of 90 % lies within the threshold on both sides of 1 (two one-sided tests of 5 % each:
+//! Schuirmann, 1987). Everything else is *unclear*: more runs are needed, and the least change that
+//! would have been seen says how many. One in twenty intervals misses by design, so with many
+//! figures a finding must be repeated before it is believed.
+//!
+//! Memory in use is counted in megablocks. So a change of the peak must also exceed one of them.
 
-use crate::maths::{Ratio, Spread, ratio_of_means};
-use crate::metric::{COMPARED, COMPARED_PARALLEL, Metric, PAR_GCS};
+use crate::change::Change;
+use crate::metric::{COMPARED, COMPARED_PARALLEL, Metric, PAR_GCS, PEAK_IN_USE};
 use crate::summary::{Group, Summary};
-use gclab_results::{Configuration, ResultsDir};
+use gclab_results::{Configuration, ResultsDir, RunRecord};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// The judgement on a figure or a configuration. Greater is worse, so that the worst of several is
-/// their maximum.
+/// A change of the peak up to this many bytes does not count: one megablock, and a byte for
+/// rounding.
+const PEAK_SLACK: f64 = 1_048_577.0;
+
+/// The judgement on a figure or a configuration, in the order of interest to a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
-    /// The interval lies within the threshold on both sides of 1.
-    Same,
-    /// Smaller by the threshold or more, and the interval excludes 1.
-    Improvement,
-    /// None of the other verdicts: too few runs or too much noise.
-    Unclear,
     /// Larger by the threshold or more, and the interval excludes 1; or more runs fail than before,
     /// or the checksum changed.
-    Regression,
+    Worse,
+    /// Smaller by the threshold or more, and the interval excludes 1.
+    Better,
+    /// None of the other verdicts: too few runs or too much noise.
+    Unclear,
+    /// The interval of 90 % lies within the threshold on both sides of 1.
+    Same,
+    /// Both folders hold the same runs.
+    Identical,
+}
+
+impl Verdict {
+    /// The word for the verdict.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Verdict::Worse => "worse",
+            Verdict::Better => "better",
+            Verdict::Unclear => "unclear",
+            Verdict::Same => "same",
+            Verdict::Identical => "identical runs",
+        }
+    }
+
+    /// Whether it is a change for certain.
+    pub(crate) fn is_change(self) -> bool {
+        matches!(self, Verdict::Worse | Verdict::Better)
+    }
+
+    /// The verdict on several figures together: worse if one is, better if one is and none is
+    /// worse, the same if all are.
+    pub(crate) fn of_all(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
+        verdicts.into_iter().min().unwrap_or(Verdict::Unclear)
+    }
 }
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Verdict::Same => "same",
-            Verdict::Improvement => "improvement",
-            Verdict::Unclear => "unclear",
-            Verdict::Regression => "REGRESSION",
-        })
+        f.pad(self.word())
     }
 }
 
@@ -51,6 +79,8 @@ pub struct Comparison {
     pub(crate) only_new: Vec<Configuration>,
     /// Reasons why the two may not be comparable: another machine, another build profile.
     pub(crate) cautions: Vec<String>,
+    /// Whether figures that are the same or unclear are left out of tables.
+    only_changed: bool,
 }
 
 /// The comparison of one configuration.
@@ -62,6 +92,8 @@ pub(crate) struct Row {
     pub(crate) figures: Vec<Figure>,
     /// Changes that overrule all figures: failures, or another checksum.
     pub(crate) note: Option<String>,
+    /// The verdict on the outcomes, if they overrule the figures.
+    pub(crate) outcome: Option<Verdict>,
     /// The verdict on the configuration.
     pub(crate) verdict: Verdict,
 }
@@ -71,14 +103,12 @@ pub(crate) struct Row {
 pub(crate) struct Figure {
     /// The figure that is compared.
     pub(crate) metric: Metric,
-    /// Its values in the base.
-    pub(crate) base: Spread,
-    /// Its values in the new folder.
-    pub(crate) new: Spread,
-    /// New over base; `None` when the base is 0.
-    pub(crate) ratio: Option<Ratio>,
+    /// The change; absent where a value is 0.
+    pub(crate) change: Option<Change>,
     /// The verdict on the figure.
     pub(crate) verdict: Verdict,
+    /// A reason for the verdict that the interval does not show.
+    pub(crate) remark: Option<&'static str>,
 }
 
 impl Comparison {
@@ -89,7 +119,64 @@ impl Comparison {
 
     /// Whether any configuration got worse.
     pub fn regressed(&self) -> bool {
-        self.rows.iter().any(|row| row.verdict == Verdict::Regression)
+        self.rows.iter().any(|row| row.verdict == Verdict::Worse)
+    }
+
+    /// Leaves figures that are the same or unclear out of tables; counts have them nevertheless.
+    #[must_use]
+    pub fn only_changed(self, only_changed: bool) -> Comparison {
+        Comparison { only_changed, ..self }
+    }
+
+    /// The rows of tables.
+    pub(crate) fn shown(&self) -> impl Iterator<Item = &Row> {
+        self.rows
+            .iter()
+            .filter(|row| !self.only_changed || row.verdict.is_change())
+    }
+
+    /// The figures of a row of a table.
+    pub(crate) fn figures<'r>(&self, row: &'r Row) -> impl Iterator<Item = &'r Figure> + use<'r> {
+        let all = !self.only_changed;
+        row.figures
+            .iter()
+            .filter(move |figure| all || figure.verdict.is_change())
+    }
+
+    /// The number of figures and outcomes with a verdict.
+    pub(crate) fn count(&self, verdict: Verdict) -> usize {
+        let figures = self
+            .rows
+            .iter()
+            .flat_map(|row| &row.figures)
+            .map(|figure| figure.verdict);
+        let outcomes = self.rows.iter().filter_map(|row| row.outcome);
+        figures.chain(outcomes).filter(|found| *found == verdict).count()
+    }
+
+    /// The number of configurations with a verdict.
+    pub(crate) fn configurations(&self, verdict: Verdict) -> usize {
+        self.rows.iter().filter(|row| row.verdict == verdict).count()
+    }
+
+    /// The changes that would have been seen, of the unclear figures: the median and the greatest,
+    /// as shares, and the fewest runs. `None` without an unclear figure that has enough runs.
+    pub(crate) fn visible(&self) -> Option<(f64, f64, usize)> {
+        let unclear = self
+            .rows
+            .iter()
+            .flat_map(|row| &row.figures)
+            .filter(|figure| figure.verdict == Verdict::Unclear);
+        let changes: Vec<&Change> = unclear.filter_map(|figure| figure.change.as_ref()).collect();
+        let mut visible: Vec<f64> = changes.iter().filter_map(|change| change.visible()).collect();
+        visible.sort_by(f64::total_cmp);
+        let runs = changes.iter().map(|change| change.runs).min()?;
+        let at_least = |share: f64| share.max(self.threshold);
+        Some((
+            at_least(*visible.get(visible.len() / 2)?),
+            at_least(*visible.last()?),
+            runs,
+        ))
     }
 }
 
@@ -116,6 +203,7 @@ pub fn compare(base: &ResultsDir, new: &ResultsDir, threshold: f64) -> Compariso
         only_base: in_base.difference(&in_new).cloned().collect(),
         only_new: in_new.difference(&in_base).cloned().collect(),
         cautions: cautions(base, new),
+        only_changed: false,
     }
 }
 
@@ -124,55 +212,76 @@ fn row(base: &Group<'_>, new: &Group<'_>, threshold: f64) -> Row {
         .iter()
         .any(|group| group.spread(&PAR_GCS).is_some_and(|spread| spread.max > 0.0));
     let more = if parallel { COMPARED_PARALLEL } else { &[] };
-    let figures: Vec<Figure> = COMPARED
+    let mut figures: Vec<Figure> = COMPARED
         .iter()
         .chain(more)
         .filter_map(|metric| figure(metric, base, new, threshold))
         .collect();
-    let (note, loud) = outcome_change(base, new);
-    let quiet = figures
-        .iter()
-        .map(|figure| figure.verdict)
-        .max()
-        .unwrap_or(Verdict::Unclear);
+    let (note, outcome) = outcome_change(base, new);
+    let verdict = if is_identical(base, new) {
+        figures.iter_mut().for_each(|figure| figure.verdict = Verdict::Same);
+        Verdict::Identical
+    } else {
+        outcome.unwrap_or_else(|| Verdict::of_all(figures.iter().map(|figure| figure.verdict)))
+    };
     Row {
         configuration: base.configuration.clone(),
         figures,
         note,
-        verdict: loud.unwrap_or(quiet),
+        outcome,
+        verdict,
     }
 }
 
+/// Whether both have the same runs: a copy of a folder, or the folder itself.
+fn is_identical(base: &Group<'_>, new: &Group<'_>) -> bool {
+    by_round(base) == by_round(new)
+}
+
+fn by_round<'a>(group: &Group<'a>) -> Vec<&'a RunRecord> {
+    let mut runs = group.runs.clone();
+    runs.sort_by_key(|run| (run.round, run.position));
+    runs
+}
+
 fn figure(metric: &Metric, base: &Group<'_>, new: &Group<'_>, threshold: f64) -> Option<Figure> {
-    let (base, new) = (base.spread(metric)?, new.spread(metric)?);
-    let ratio = ratio_of_means(&base, &new);
-    let verdict = match ratio {
-        Some(ratio) => judge(&ratio, threshold),
-        None if base.mean == 0.0 && new.mean == 0.0 => Verdict::Same,
-        None => Verdict::Unclear,
+    let values = |group: &Group<'_>| -> Vec<(u32, f64)> {
+        let of = |run: &RunRecord| Some((run.round, (metric.of)(run).filter(|value| value.is_finite())?));
+        group.ok().filter_map(of).collect()
+    };
+    let (base, new) = (values(base), values(new));
+    if base.is_empty() || new.is_empty() {
+        return None;
+    }
+    let change = Change::of(&base, &new);
+    let (verdict, remark) = match &change {
+        Some(change) => match judge(change, threshold) {
+            verdict
+                if verdict.is_change() && *metric == PEAK_IN_USE && (change.new - change.base).abs() <= PEAK_SLACK =>
+            {
+                (Verdict::Same, Some("one megablock"))
+            }
+            verdict => (verdict, None),
+        },
+        None if base.iter().chain(&new).all(|(_, value)| *value == 0.0) => (Verdict::Same, None),
+        None => (Verdict::Unclear, None),
     };
     Some(Figure {
         metric: *metric,
-        base,
-        new,
-        ratio,
+        change,
         verdict,
+        remark,
     })
 }
 
-/// The verdict on a ratio `new / base` where less is better.
-pub(crate) fn judge(ratio: &Ratio, threshold: f64) -> Verdict {
-    let Some(ci) = ratio.ci95 else {
-        return Verdict::Unclear;
-    };
-    if ci.low > 1.0 && ratio.estimate >= 1.0 + threshold {
-        Verdict::Regression
-    } else if ci.high < 1.0 && ratio.estimate <= 1.0 - threshold {
-        Verdict::Improvement
-    } else if ci.low >= 1.0 - threshold && ci.high <= 1.0 + threshold {
-        Verdict::Same
-    } else {
-        Verdict::Unclear
+/// The verdict on a change where less is better.
+pub(crate) fn judge(change: &Change, threshold: f64) -> Verdict {
+    let (ratio, within) = (change.ratio(), 1.0 - threshold..=1.0 + threshold);
+    match (change.interval(0.95), change.interval(0.9)) {
+        (Some(ci), _) if ci.low > 1.0 && ratio >= 1.0 + threshold => Verdict::Worse,
+        (Some(ci), _) if ci.high < 1.0 && ratio <= 1.0 - threshold => Verdict::Better,
+        (_, Some(ci)) if within.contains(&ci.low) && within.contains(&ci.high) => Verdict::Same,
+        _ => Verdict::Unclear,
     }
 }
 
@@ -184,7 +293,7 @@ fn outcome_change(base: &Group<'_>, new: &Group<'_>) -> (Option<String>, Option<
     if !sum_base.is_empty() && !sum_new.is_empty() && sum_base != sum_new {
         let list = |set: &BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(", ");
         let note = format!("checksum was {}, is {}", list(&sum_base), list(&sum_new));
-        return (Some(note), Some(Verdict::Regression));
+        return (Some(note), Some(Verdict::Worse));
     }
     let failing_share = |group: &Group<'_>| {
         let failed: usize = group.failures().values().sum();
@@ -201,9 +310,9 @@ fn outcome_change(base: &Group<'_>, new: &Group<'_>) -> (Option<String>, Option<
     let note = (share_base > 0.0 || share_new > 0.0)
         .then(|| format!("was {}, is {}", of(&failed_base, base), of(&failed_new, new)));
     let verdict = if share_new > share_base {
-        Some(Verdict::Regression)
+        Some(Verdict::Worse)
     } else if share_new < share_base && share_new == 0.0 {
-        Some(Verdict::Improvement)
+        Some(Verdict::Better)
     } else if share_new == 1.0 {
         Some(Verdict::Same)
     } else {

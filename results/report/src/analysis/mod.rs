@@ -1,6 +1,6 @@
 //! The answers of the runs of a folder, as data. No format is known here.
 
-pub(crate) mod answer;
+pub(crate) mod answers;
 pub(crate) mod checksums;
 pub(crate) mod compare;
 pub(crate) mod facts;
@@ -8,5 +8,6 @@ pub(crate) mod memory;
 pub(crate) mod panels;
 pub(crate) mod parallel;
 pub(crate) mod pauses;
+pub(crate) mod places;
 pub(crate) mod profiles;
 pub(crate) mod timeline;

@@ -1,14 +1,16 @@
-//! The charts of a workload: time in the collector, time in the mutator and peak memory, against
-//! the swept flags.
+//! The charts of a workload: total time, time in the collector, time in the mutator and peak
+//! memory, against the swept flags.
 //!
 //! The axis with the most values lies horizontally (numbers first). Each combination of values of
 //! the other axes has a row of charts (small multiples). Charts in one column share their scale, so
-//! that they can be compared by eye. Without a sweep the collectors lie on the horizontal axis.
+//! that they can be compared by eye. Without a sweep the collectors lie on the horizontal axis. A
+//! chart with a single dot says no more than the table, so it is not drawn.
 
+use crate::analysis::places::Places;
 use crate::chart::{Chart, Point, Series};
-use crate::format;
-use crate::metric::{self, Metric};
-use crate::summary::{Group, HEAP, Summary, Work};
+use crate::format::{self, SHORT, capital};
+use crate::metric::{self, Metric, Unit};
+use crate::summary::{Group, Summary, Work};
 use gclab_results::Axis;
 use gclab_words::size::read_number;
 
@@ -23,11 +25,16 @@ pub(crate) struct Panel {
     pub(crate) charts: Vec<Chart>,
 }
 
-const FIGURES: [(&Metric, &str); 3] = [
-    (&metric::GC_ELAPSED, "GC time, s"),
-    (&metric::MUT_ELAPSED, "Mutator time, s"),
-    (&metric::PEAK_IN_USE, "Peak heap, MiB"),
-];
+/// The figures of the charts, each with the name of its chart.
+fn figures(summary: &Summary<'_>) -> [(&'static Metric, String); 4] {
+    let time = summary.time_metric();
+    [
+        (time, format!("{} time", capital(time.title))),
+        (&metric::GC_ELAPSED, "GC time".to_owned()),
+        (&metric::MUT_ELAPSED, "Mutator time".to_owned()),
+        (&metric::PEAK_IN_USE, "Peak heap".to_owned()),
+    ]
+}
 
 /// The axis that lies horizontally, and the others.
 pub(crate) fn split_axes<'s>(summary: &'s Summary<'_>) -> (Option<&'s Axis>, Vec<&'s Axis>) {
@@ -64,18 +71,24 @@ pub(crate) fn panels(summary: &Summary<'_>, work: &Work<'_>) -> (Vec<Panel>, usi
     let (main, others) = split_axes(summary);
     let parts = by_other_axes(work, &others);
     let all = parts.len();
+    let figures = figures(summary);
+    let units: Vec<(f64, &str)> = figures.iter().map(|(metric, _)| unit(work, metric)).collect();
     let mut panels: Vec<Panel> = parts
         .into_iter()
         .take(MOST_PANELS)
         .map(|(heading, groups)| {
-            let charts = FIGURES
-                .iter()
-                .map(|(metric, title)| chart(summary, main, metric, title, &groups))
-                .collect();
-            Panel { heading, charts }
+            let charts = figures.iter().zip(&units).map(|((metric, name), unit)| Chart {
+                title: format!("{name}, {}", unit.1),
+                about: format!("{} {heading}", work.title).trim_end().to_owned(),
+                ..chart(summary, main, metric, unit.0, &groups)
+            });
+            Panel {
+                charts: charts.collect(),
+                heading,
+            }
         })
         .collect();
-    for figure in 0..FIGURES.len() {
+    for figure in 0..figures.len() {
         let highest = panels
             .iter()
             .map(|panel| panel.charts[figure].highest())
@@ -83,22 +96,34 @@ pub(crate) fn panels(summary: &Summary<'_>, work: &Work<'_>) -> (Vec<Panel>, usi
         panels.iter_mut().for_each(|panel| panel.charts[figure].y_max = highest);
     }
     for panel in &mut panels {
-        panel
-            .charts
-            .retain(|chart| chart.series.iter().any(|s| s.points.iter().any(|p| p.y.is_some())));
+        panel.charts.retain(|chart| chart.dots() > 1);
     }
     panels.retain(|panel| !panel.charts.is_empty());
     (panels, all)
 }
 
-fn chart(summary: &Summary<'_>, main: Option<&Axis>, metric: &Metric, title: &str, groups: &[&Group<'_>]) -> Chart {
+/// The factor and the name of the unit in which a figure of a workload is drawn: short times are in
+/// milliseconds.
+fn unit(work: &Work<'_>, metric: &Metric) -> (f64, &'static str) {
+    let most = work
+        .groups
+        .iter()
+        .filter_map(|group| group.spread(metric))
+        .map(|spread| spread.max);
+    match metric.unit {
+        Unit::Seconds if most.fold(0.0, f64::max) < SHORT => (1e3, "ms"),
+        unit => (unit.shown(1.0), unit.name()),
+    }
+}
+
+fn chart(summary: &Summary<'_>, main: Option<&Axis>, metric: &Metric, unit: f64, groups: &[&Group<'_>]) -> Chart {
     let places = Places::new(summary, main);
     let series = summary.collectors.iter().enumerate().map(|(style, collector)| {
         let mine = groups
             .iter()
             .filter(|group| group.configuration.collector == *collector);
         let points = mine
-            .map(|group| point(summary, metric, group, places.of(group)))
+            .map(|group| point(summary, metric, unit, group, places.of(group)))
             .collect();
         Series {
             style,
@@ -109,7 +134,6 @@ fn chart(summary: &Summary<'_>, main: Option<&Axis>, metric: &Metric, title: &st
         }
     });
     Chart {
-        title: title.to_owned(),
         x_label: places.label.clone(),
         x_log: places.log,
         series: series.filter(|s| !s.points.is_empty()).collect(),
@@ -118,11 +142,11 @@ fn chart(summary: &Summary<'_>, main: Option<&Axis>, metric: &Metric, title: &st
     }
 }
 
-fn point(summary: &Summary<'_>, metric: &Metric, group: &Group<'_>, x: f64) -> Point {
+fn point(summary: &Summary<'_>, metric: &Metric, unit: f64, group: &Group<'_>, x: f64) -> Point {
     let label = group.label(&summary.axes);
     match group.spread(metric) {
         Some(spread) => {
-            let shown = |value| metric.unit.shown(value);
+            let shown = |value: f64| value * unit;
             let range = format::median_and_range(metric, &spread);
             Point {
                 x,
@@ -140,89 +164,6 @@ fn point(summary: &Summary<'_>, metric: &Metric, group: &Group<'_>, x: f64) -> P
                 tip: format!("{label}: {reason}"),
                 ..Point::default()
             }
-        }
-    }
-}
-
-/// The places of configurations on the horizontal axis.
-struct Places<'s> {
-    axis: Option<&'s Axis>,
-    collectors: &'s [&'s str],
-    numeric: bool,
-    log: bool,
-    joined: bool,
-    label: String,
-    ticks: Vec<(f64, String)>,
-}
-
-impl<'s> Places<'s> {
-    /// At this ratio of the greatest to the least number, or more, an axis is logarithmic.
-    const LOG_FROM: f64 = 8.0;
-
-    fn new(summary: &'s Summary<'_>, axis: Option<&'s Axis>) -> Places<'s> {
-        let collectors = &summary.collectors;
-        let Some(axis) = axis else {
-            let ticks = collectors
-                .iter()
-                .enumerate()
-                .map(|(i, name)| (i as f64, (*name).to_owned()))
-                .collect();
-            let label = "collector".to_owned();
-            return Places {
-                axis: None,
-                collectors,
-                numeric: false,
-                log: false,
-                joined: false,
-                label,
-                ticks,
-            };
-        };
-        let numbers: Vec<f64> = axis.values.iter().filter_map(|v| read_number(v)).collect();
-        let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
-        let greatest = numbers.iter().copied().fold(0.0, f64::max);
-        let wide = greatest >= Self::LOG_FROM * least;
-        // A zero among numbers of many sizes (`n = ["0", "1m"]`) fits on neither kind of scale.
-        let numeric = numbers.len() == axis.values.len() && !(least <= 0.0 && wide);
-        let place = |(i, value): (usize, &String)| {
-            (
-                if numeric {
-                    read_number(value).unwrap_or(i as f64)
-                } else {
-                    i as f64
-                },
-                value.clone(),
-            )
-        };
-        Places {
-            axis: Some(axis),
-            collectors,
-            numeric,
-            log: numeric && wide,
-            joined: numeric,
-            label: if axis.flag == HEAP {
-                "heap, in multiples of the least heap".to_owned()
-            } else {
-                format!("-{}", axis.flag)
-            },
-            ticks: axis.values.iter().enumerate().map(place).collect(),
-        }
-    }
-
-    fn of(&self, group: &Group<'_>) -> f64 {
-        let Some(axis) = self.axis else {
-            let at = self
-                .collectors
-                .iter()
-                .position(|name| *name == group.configuration.collector);
-            return at.unwrap_or(0) as f64;
-        };
-        let value = group.flag(&axis.flag);
-        let index = axis.values.iter().position(|v| v == value).unwrap_or(0) as f64;
-        if self.numeric {
-            read_number(value).unwrap_or(index)
-        } else {
-            index
         }
     }
 }

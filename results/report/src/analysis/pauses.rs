@@ -1,14 +1,15 @@
 //! Pauses of the mutator: percentiles, and the whole distribution as a chart.
 //!
 //! The pauses of all good runs of a configuration are pooled: the percentiles are those of the
-//! pool, not means of percentiles. A percentile is an observed pause (nearest rank); 99.9 needs a
-//! thousand pauses. The longest pause estimates nothing, so its range over the runs is shown with
-//! it.
+//! pool, not means of percentiles. A percentile is an observed pause (nearest rank); 90 needs ten
+//! pauses, 99 a hundred, 99.9 a thousand. The longest pause is that of the pool, so that no
+//! percentile exceeds it. It estimates nothing, so the longest pause of each run is shown with it.
 
 use crate::chart::{Chart, Point, Series};
 use crate::maths::{Spread, nearest_rank};
 use crate::metric;
 use crate::summary::{Group, Summary, Work};
+use gclab_results::{Pauses, RunStats};
 
 /// The percentiles of the table.
 pub(crate) const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
@@ -26,32 +27,59 @@ pub(crate) struct PauseRow<'a> {
     /// Their percentiles in nanoseconds, in the order of [`PERCENTILES`].
     pub(crate) percentiles: Vec<Option<u64>>,
     /// The longest pause of each run, in seconds.
-    pub(crate) longest: Option<Spread>,
-    /// All pauses, sorted, in nanoseconds.
+    pub(crate) longest_of_runs: Option<Spread>,
+    /// The longest pause of all runs, in nanoseconds.
+    pub(crate) longest: Option<u64>,
+    /// All pauses, sorted, in nanoseconds. Empty if a run had too many to record them singly.
     pub(crate) sorted: Vec<u64>,
 }
 
 /// The configurations of a workload that recorded pauses.
 pub(crate) fn pause_rows<'a>(work: &'a Work<'a>) -> Vec<PauseRow<'a>> {
     let rows = work.groups.iter().map(|group| {
+        if let Some(row) = summarised(group) {
+            return row;
+        }
         let sorted = group.pauses();
-        let percentiles = PERCENTILES.iter().map(|&p| nearest_rank(&sorted, p)).collect();
         PauseRow {
             group,
             count: sorted.len(),
-            percentiles,
-            longest: group.spread(&metric::MAX_PAUSE),
+            percentiles: PERCENTILES.iter().map(|&p| nearest_rank(&sorted, p)).collect(),
+            longest_of_runs: group.spread(&metric::MAX_PAUSE),
+            longest: sorted.last().copied(),
             sorted,
         }
     });
     rows.filter(|row| row.count > 0).collect()
 }
 
+/// The pauses of a configuration of which a run has no single pauses: each percentile is the median
+/// of those of the runs. `None` if all runs have single pauses.
+fn summarised<'a>(group: &'a Group<'a>) -> Option<PauseRow<'a>> {
+    let stats: Vec<&RunStats> = group.ok().filter_map(|run| run.stats.as_ref()).collect();
+    stats.iter().find(|stats| stats.collections_absent.is_some())?;
+    let pauses: Vec<&Pauses> = stats.iter().map(|stats| stats.pauses.as_ref()).collect::<Option<_>>()?;
+    let of: [fn(&Pauses) -> Option<u64>; 4] = [|p| p.p50_ns, |p| p.p90_ns, |p| p.p99_ns, |p| p.p99_9_ns];
+    let percentile = |of: fn(&Pauses) -> Option<u64>| {
+        let of_runs: Option<Vec<f64>> = pauses.iter().map(|pauses| Some(of(pauses)? as f64)).collect();
+        Some(Spread::of(of_runs?)?.median.round() as u64)
+    };
+    Some(PauseRow {
+        group,
+        count: pauses.iter().map(|pauses| pauses.count as usize).sum(),
+        percentiles: of.into_iter().map(percentile).collect(),
+        longest_of_runs: group.spread(&metric::MAX_PAUSE),
+        longest: pauses.iter().filter_map(|pauses| pauses.max_ns).max(),
+        sorted: Vec::new(),
+    })
+}
+
 /// The distributions of some configurations in one chart: the length of pauses against the share of
-/// pauses that are not longer.
-pub(crate) fn distribution(title: &str, summary: &Summary<'_>, rows: &[&PauseRow<'_>]) -> Chart {
+/// pauses that are not longer; `about` is the workload.
+pub(crate) fn distribution(about: &str, title: &str, summary: &Summary<'_>, rows: &[&PauseRow<'_>]) -> Chart {
     let series: Vec<Series> = rows
         .iter()
+        .filter(|row| !row.sorted.is_empty())
         .map(|row| Series {
             style: summary.style_of(&row.group.configuration.collector),
             points: tail(&row.sorted),
@@ -72,6 +100,7 @@ pub(crate) fn distribution(title: &str, summary: &Summary<'_>, rows: &[&PauseRow
     let ticks = ticks.into_iter().filter(|(x, _)| *x <= most as f64 + 1.0);
     Chart {
         title: title.to_owned(),
+        about: about.to_owned(),
         x_label: "share of pauses at most this long".to_owned(),
         x_ticks: ticks.map(|(x, text)| (x, text.to_owned())).collect(),
         x_log: true,

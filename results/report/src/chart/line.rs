@@ -2,6 +2,7 @@
 //!
 //! A line never crosses a point that is missing, and a missing point is marked by a cross.
 
+use super::cross::Crosses;
 use super::scale::{Scale, linear_ticks, log_ticks};
 use super::style::{colour, dashes, escape, mark};
 use crate::format;
@@ -9,14 +10,18 @@ use std::fmt::Write;
 
 const WIDTH: f64 = 362.0;
 const HEIGHT: f64 = 236.0;
-const LEFT: f64 = 46.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 34.0;
+/// The height of a line of the title.
+const LINE: f64 = 15.0;
+/// The breadth of a letter of 11 pixels, about.
+const LETTER: f64 = 6.2;
 const BOTTOM: f64 = 44.0;
-/// Points of several series at the same place are drawn side by side, this many pixels apart.
+/// Points of several series at the same place are drawn side by side, this many pixels apart, if
+/// the axis has no numbers.
 const DODGE: f64 = 5.0;
-/// The same distance where a text stands next to a point.
-const WIDE_DODGE: f64 = 9.0;
+/// The most points that the description of a chart names.
+const DESCRIBED: usize = 60;
 const TICKS: usize = 5;
 
 /// A chart of a few series over one axis.
@@ -24,6 +29,9 @@ const TICKS: usize = 5;
 pub(crate) struct Chart {
     /// The title above the chart, with the unit.
     pub(crate) title: String,
+    /// The subject that stands above the chart on the page, such as a workload. A reader who hears
+    /// the page has it as a part of the title.
+    pub(crate) about: String,
     /// The label of the horizontal axis.
     pub(crate) x_label: String,
     /// The ticks of the horizontal axis, each with its place and its text.
@@ -34,6 +42,8 @@ pub(crate) struct Chart {
     pub(crate) y_log: bool,
     /// The least upper end of the vertical axis, so that charts can share a scale.
     pub(crate) y_max: f64,
+    /// The greatest lower end of a logarithmic axis, for the same purpose; 0 means none.
+    pub(crate) y_min: f64,
     /// The series, each with one style.
     pub(crate) series: Vec<Series>,
 }
@@ -49,6 +59,8 @@ pub(crate) struct Series {
     pub(crate) marks: bool,
     /// Whether points are joined by a line.
     pub(crate) joined: bool,
+    /// Whether that line is made of steps: each value holds until the next point.
+    pub(crate) steps: bool,
     /// Whether the spread is drawn as a band instead of a bar at each point.
     pub(crate) band: bool,
 }
@@ -83,6 +95,12 @@ impl Chart {
         self.values().map(|(_, _, high)| high).fold(0.0, f64::max)
     }
 
+    /// The least value above 0 with its spread, over all series; infinite without any.
+    pub(crate) fn lowest(&self) -> f64 {
+        let lows = self.values().map(|(_, low, _)| low).filter(|low| *low > 0.0);
+        lows.fold(f64::INFINITY, f64::min)
+    }
+
     fn values(&self) -> impl Iterator<Item = (f64, f64, f64)> {
         let points = self.series.iter().flat_map(|s| &s.points);
         points
@@ -90,100 +108,150 @@ impl Chart {
             .filter(|(y, low, high)| [y, low, high].iter().all(|v| v.is_finite()))
     }
 
+    /// The number of points that have a value.
+    pub(crate) fn dots(&self) -> usize {
+        self.values().count()
+    }
+
     /// The chart as one `<svg>` element.
     pub(crate) fn svg(&self) -> String {
-        let (x, y, y_ticks) = self.scales();
+        let lines = fit(&self.title, WIDTH - 8.0);
+        let frame = Frame::of(self, lines.len());
+        let about = if self.about.is_empty() { "" } else { ": " };
         let mut svg = format!(
-            r#"<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="11"><title>{title}</title>"#,
-            title = escape(&self.title),
+            r#"<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="11"><title>{}{about}{}</title><desc>{}</desc>"#,
+            escape(&self.about),
+            escape(&self.title),
+            escape(&self.description()),
         );
-        let _ = write!(
-            svg,
-            r#"<text x="4" y="14" font-size="12.5" font-weight="600" fill="currentColor">{}</text>"#,
-            escape(&self.title)
-        );
-        self.axes(&mut svg, &x, &y, &y_ticks);
+        for (line, text) in lines.iter().enumerate() {
+            let _ = write!(
+                svg,
+                r#"<text x="4" y="{}" font-size="12.5" font-weight="600" fill="currentColor">{}</text>"#,
+                14.0 + LINE * line as f64,
+                escape(text)
+            );
+        }
+        self.axes(&mut svg, &frame);
         let marked = self.series.iter().filter(|s| s.marks).count();
-        let reasons = self.series.iter().flat_map(|s| &s.points).any(|p| !p.why.is_empty());
-        let dodge = if reasons { WIDE_DODGE } else { DODGE };
+        let mut crosses = Crosses::above(HEIGHT - BOTTOM - 7.0);
         let mut place = 0.0;
         for series in &self.series {
             let offset = if self.side_by_side() {
-                (place - (marked as f64 - 1.0) / 2.0) * dodge
+                (place - (marked as f64 - 1.0) / 2.0) * DODGE
             } else {
                 0.0
             };
-            series.draw(&mut svg, &x, &y, offset);
+            series.draw(&mut svg, &frame, offset, &mut crosses);
             place += 1.0;
         }
+        crosses.reasons(&mut svg);
         svg.push_str("</svg>");
         svg
     }
 
-    /// Whether points of several series can overlap.
-    fn side_by_side(&self) -> bool {
-        let marked = self.series.iter().filter(|s| s.marks);
-        marked.clone().count() > 1 && marked.clone().any(|s| s.points.len() > 1)
+    /// The figures of the points in words.
+    fn description(&self) -> String {
+        let tips = self
+            .series
+            .iter()
+            .flat_map(|series| &series.points)
+            .map(|point| point.tip.as_str());
+        let tips: Vec<&str> = tips.filter(|tip| !tip.is_empty()).take(DESCRIBED).collect();
+        if tips.is_empty() {
+            self.x_label.clone()
+        } else {
+            tips.join("; ")
+        }
     }
 
-    fn scales(&self) -> (Scale, Scale, Vec<f64>) {
+    /// Whether points of several series can overlap. On an axis of numbers they may: a point that
+    /// is moved aside would stand at another number.
+    fn side_by_side(&self) -> bool {
+        let marked = self.series.iter().filter(|s| s.marks);
+        marked.clone().count() > 1 && marked.clone().any(|s| s.points.len() > 1) && marked.clone().all(|s| !s.joined)
+    }
+}
+
+/// The scales of a chart, and the room for its axes.
+struct Frame {
+    x: Scale,
+    y: Scale,
+    y_ticks: Vec<f64>,
+    left: f64,
+    top: f64,
+}
+
+impl Frame {
+    /// The frame of a chart whose title has some lines.
+    fn of(chart: &Chart, lines: usize) -> Frame {
+        let top = TOP + LINE * (lines.max(1) - 1) as f64;
         let ends = |values: &mut dyn Iterator<Item = f64>| {
             values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
                 (low.min(v), high.max(v))
             })
         };
-        let (x_low, x_high) = ends(
-            &mut self
-                .x_ticks
-                .iter()
-                .map(|t| t.0)
-                .chain(self.series.iter().flat_map(|s| s.points.iter().map(|p| p.x))),
-        );
-        let (x_low, x_high) = if x_low.is_finite() { (x_low, x_high) } else { (0.0, 1.0) };
-        // The margin keeps bars at the ends off the axis.
-        let margin = if self.series.iter().any(|s| s.marks) { 18.0 } else { 2.0 };
-        let x = Scale::new(x_low, x_high, self.x_log, LEFT + margin, WIDTH - RIGHT - margin);
-        let y_ticks = if self.y_log {
-            let (low, high) = ends(&mut self.values().map(|(v, ..)| v).filter(|v| *v > 0.0));
+        let y_ticks = if chart.y_log {
+            let values = chart.values().flat_map(|(v, low, high)| [v, low, high]);
+            let shared = [chart.y_min, chart.y_max];
+            let (low, high) = ends(&mut values.chain(shared).filter(|v| *v > 0.0));
             if low.is_finite() {
                 log_ticks(low, high)
             } else {
                 vec![1.0, 10.0]
             }
         } else {
-            linear_ticks(self.y_max.max(self.highest()), TICKS)
+            linear_ticks(chart.y_max.max(chart.highest()), TICKS)
         };
-        let (bottom, top) = (y_ticks[0], y_ticks[y_ticks.len() - 1]);
-        (x, Scale::new(bottom, top, self.y_log, HEIGHT - BOTTOM, TOP), y_ticks)
+        let (bottom, highest) = (y_ticks[0], y_ticks[y_ticks.len() - 1]);
+        let letters = y_ticks.iter().map(|tick| format::number(*tick).chars().count()).max();
+        let left = 14.0 + LETTER * letters.unwrap_or(0) as f64;
+        let places = chart.series.iter().flat_map(|s| s.points.iter().map(|p| p.x));
+        let (x_low, x_high) = ends(&mut chart.x_ticks.iter().map(|t| t.0).chain(places));
+        let (x_low, x_high) = if x_low.is_finite() { (x_low, x_high) } else { (0.0, 1.0) };
+        // The margin keeps bars at the ends off the axis.
+        let margin = if chart.series.iter().any(|s| s.marks) {
+            18.0
+        } else {
+            2.0
+        };
+        Frame {
+            x: Scale::new(x_low, x_high, chart.x_log, left + margin, WIDTH - RIGHT - margin),
+            y: Scale::new(bottom, highest, chart.y_log, HEIGHT - BOTTOM, top),
+            y_ticks,
+            left,
+            top,
+        }
     }
+}
 
-    fn axes(&self, svg: &mut String, x: &Scale, y: &Scale, y_ticks: &[f64]) {
-        let (right, base) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-        for &tick in y_ticks {
-            let at = y.at(tick);
+impl Chart {
+    fn axes(&self, svg: &mut String, frame: &Frame) {
+        let (left, right, base) = (frame.left, WIDTH - RIGHT, HEIGHT - BOTTOM);
+        for &tick in &frame.y_ticks {
+            let at = frame.y.at(tick);
             let _ = write!(
                 svg,
-                r#"<line x1="{LEFT}" x2="{right}" y1="{at:.1}" y2="{at:.1}" stroke="currentColor" stroke-opacity="0.13"/><text x="{text:.1}" y="{down:.1}" text-anchor="end" fill="currentColor" fill-opacity="0.8">{label}</text>"#,
-                text = LEFT - 6.0,
+                r#"<line x1="{left}" x2="{right}" y1="{at:.1}" y2="{at:.1}" stroke="currentColor" stroke-opacity="0.13"/><text x="{text:.1}" y="{down:.1}" text-anchor="end" fill="currentColor" fill-opacity="0.8">{label}</text>"#,
+                text = left - 6.0,
                 down = at + 3.8,
                 label = escape(&format::number(tick)),
             );
         }
         let _ = write!(
             svg,
-            r#"<line x1="{LEFT}" x2="{right}" y1="{base}" y2="{base}" stroke="currentColor" stroke-opacity="0.55"/>"#
+            r#"<line x1="{left}" x2="{right}" y1="{base}" y2="{base}" stroke="currentColor" stroke-opacity="0.55"/>"#
         );
         let mut free_from = f64::NEG_INFINITY;
         for (value, text) in &self.x_ticks {
-            let at = x.at(*value);
+            let at = frame.x.at(*value);
             let _ = write!(
                 svg,
                 r#"<line x1="{at:.1}" x2="{at:.1}" y1="{base}" y2="{end:.1}" stroke="currentColor" stroke-opacity="0.55"/>"#,
                 end = base + 4.0
             );
-            // A letter has about 6.2 pixels. A text that would overlap the one before it is left
-            // out; its tick remains.
-            let half = text.chars().count() as f64 * 3.1;
+            // A text that would overlap the one before it is left out; its tick remains.
+            let half = text.chars().count() as f64 * LETTER / 2.0;
             if at - half >= free_from {
                 free_from = at + half + 4.0;
                 let _ = write!(
@@ -194,10 +262,17 @@ impl Chart {
                 );
             }
         }
+        if self.y_log {
+            let _ = write!(
+                svg,
+                r#"<text x="{right}" y="{down:.1}" text-anchor="end" fill="currentColor" fill-opacity="0.8">logarithmic</text>"#,
+                down = frame.top - 5.0
+            );
+        }
         let _ = write!(
             svg,
             r#"<text x="{middle:.1}" y="{down:.1}" text-anchor="middle" fill="currentColor">{label}</text>"#,
-            middle = (LEFT + right) / 2.0,
+            middle = (left + right) / 2.0,
             down = HEIGHT - 8.0,
             label = escape(&self.x_label),
         );
@@ -205,9 +280,9 @@ impl Chart {
 }
 
 impl Series {
-    fn draw(&self, svg: &mut String, x: &Scale, y: &Scale, offset: f64) {
-        let colour = colour(self.style);
-        let at = |p: &Point| x.at(p.x) + offset;
+    fn draw<'c>(&'c self, svg: &mut String, frame: &Frame, offset: f64, crosses: &mut Crosses<'c>) {
+        let (colour, y) = (colour(self.style), &frame.y);
+        let at = |p: &Point| frame.x.at(p.x) + offset;
         if self.band {
             for stretch in self.points.split(|p| p.y.is_none()).filter(|s| s.len() > 1) {
                 let edge = |p: &Point, value: f64| format!("{:.1},{:.1}", at(p), y.at(value));
@@ -223,14 +298,10 @@ impl Series {
         }
         if self.joined {
             for stretch in self.points.split(|p| p.y.is_none()).filter(|s| s.len() > 1) {
-                let dots = stretch
-                    .iter()
-                    .filter_map(|p| p.y.map(|(v, ..)| format!("{:.1},{:.1}", at(p), y.at(v))));
-                let dots: Vec<String> = dots.collect();
                 let _ = write!(
                     svg,
                     r#"<polyline points="{}" fill="none" style="stroke:{colour}" stroke-width="1.8" stroke-linejoin="round"{}/>"#,
-                    dots.join(" "),
+                    self.corners(stretch, at, y).join(" "),
                     dashes(self.style),
                 );
             }
@@ -249,26 +320,32 @@ impl Series {
                     svg.push_str(&mark(self.style, left, y.at(value)));
                 }
                 None => {
-                    let base = HEIGHT - BOTTOM - 7.0;
-                    let (l, r, t, b) = (left - 4.0, left + 4.0, base - 4.0, base + 4.0);
+                    let middle = crosses.next(left, &point.why);
+                    let (l, r, t, b) = (left - 4.0, left + 4.0, middle - 4.0, middle + 4.0);
                     let _ = write!(
                         svg,
                         r#"<path d="M{l:.1} {t:.1}L{r:.1} {b:.1}M{l:.1} {b:.1}L{r:.1} {t:.1}" style="stroke:{colour}" stroke-width="2" fill="none"/>"#
                     );
-                    if !point.why.is_empty() {
-                        // Upwards from the cross, so that the texts of several series do not
-                        // overlap.
-                        let (x, y) = (left + 3.5, base - 8.0);
-                        let _ = write!(
-                            svg,
-                            r#"<text x="{x:.1}" y="{y:.1}" font-size="8.5" style="fill:{colour}" transform="rotate(-90 {x:.1} {y:.1})">{}</text>"#,
-                            escape(&point.why)
-                        );
-                    }
                 }
             }
             svg.push_str("</g>");
         }
+    }
+
+    /// The corners of the line through some points.
+    fn corners(&self, stretch: &[Point], at: impl Fn(&Point) -> f64, y: &Scale) -> Vec<String> {
+        let mut corners = Vec::new();
+        let mut before = None;
+        for point in stretch {
+            let Some((value, ..)) = point.y else { continue };
+            let (across, up) = (at(point), y.at(value));
+            if let Some(before) = before.filter(|_| self.steps) {
+                corners.push(format!("{across:.1},{before:.1}"));
+            }
+            corners.push(format!("{across:.1},{up:.1}"));
+            before = Some(up);
+        }
+        corners
     }
 }
 
@@ -281,4 +358,21 @@ fn spread_bar(svg: &mut String, at: f64, low: f64, high: f64, colour: &str) {
         svg,
         r#"<path d="M{at:.1} {low:.1}V{high:.1}M{l:.1} {low:.1}H{r:.1}M{l:.1} {high:.1}H{r:.1}" style="stroke:{colour}" stroke-width="1.2" fill="none"/>"#
     );
+}
+
+/// A title in lines that fit into some pixels, broken at blanks.
+pub(super) fn fit(title: &str, pixels: f64) -> Vec<String> {
+    // A bold letter of 12.5 pixels takes about 7.
+    let most = (pixels / 7.0) as usize;
+    let mut lines: Vec<String> = Vec::new();
+    for word in title.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }

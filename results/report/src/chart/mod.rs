@@ -1,11 +1,14 @@
 //! Charts as inline SVG: readable on screen and in print, without any script. All text is escaped.
 
+mod cross;
+mod forest;
 mod line;
 mod scale;
 mod stack;
 mod style;
 
+pub(crate) use forest::{Forest, ForestRow};
 pub(crate) use line::{Chart, ChartSet, Point, Series};
 pub(crate) use scale::linear_ticks;
-pub(crate) use stack::{BAND_COLOURS, Band, Stack};
+pub(crate) use stack::{ALONE_COLOURS, BAND_COLOURS, Band, Stack};
 pub(crate) use style::{escape, swatch};

@@ -44,10 +44,11 @@ impl Scale {
 /// Round steps from 0 to at least `max`, at most `most + 1` of them: multiples of 1, 2 or 5 times a
 /// power of ten. The last one is the upper end of the axis.
 pub(crate) fn linear_ticks(max: f64, most: usize) -> Vec<f64> {
-    if max.is_nan() || max <= 0.0 || max.is_infinite() {
+    let rough = max / most as f64;
+    // A step that is not normal has lost its digits, and multiples of it would never end.
+    if !rough.is_normal() || rough < 0.0 {
         return vec![0.0, 1.0];
     }
-    let rough = max / most as f64;
     let power = 10f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0]
         .into_iter()
@@ -58,9 +59,15 @@ pub(crate) fn linear_ticks(max: f64, most: usize) -> Vec<f64> {
     (0..=count).map(|i| i as f64 * step).collect()
 }
 
+/// The least value of a logarithmic axis.
+const LEAST: f64 = 1e-300;
+
 /// Ticks of a logarithmic axis that enclose `low ..= high`: 1, 2 and 5 times powers of ten if these
 /// are few, else powers of ten.
 pub(crate) fn log_ticks(low: f64, high: f64) -> Vec<f64> {
+    // Powers of ten below the normal numbers have lost their digits.
+    let low = low.max(LEAST);
+    let high = high.max(low);
     let inside = |steps: &[f64]| -> Vec<f64> {
         let exponents = (low.log10().floor() as i32 - 1)..=(high.log10().ceil() as i32 + 1);
         let all: Vec<f64> = exponents
@@ -80,6 +87,18 @@ pub(crate) fn log_ticks(low: f64, high: f64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A record of another program may have any number; 5e-324 is the least one above 0.
+    #[test]
+    fn numbers_without_digits_have_ticks() {
+        for tiny in [5e-324, 1e-320, f64::MIN_POSITIVE, 1e-300] {
+            for ticks in [linear_ticks(tiny, 5), log_ticks(tiny, tiny), log_ticks(tiny, 1.0)] {
+                let ascending = ticks.windows(2).all(|pair| pair[0] < pair[1]);
+                assert!((1..700).contains(&ticks.len()) && ascending, "{tiny}: {ticks:?}");
+            }
+        }
+        assert!(linear_ticks(f64::MAX, 5).len() < 12);
+    }
 
     #[test]
     fn ticks_are_round_and_enclose() {

@@ -16,24 +16,39 @@ const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 290.0;
 const LEFT: f64 = 62.0;
 const RIGHT: f64 = 436.0;
+/// The right end of the bands in a chart without a legend.
+const WIDE_RIGHT: f64 = WIDTH - 8.0;
 const TOP: f64 = 34.0;
 const BASE: f64 = HEIGHT - 44.0;
 const TICKS: usize = 5;
 /// The left end of the legend, and the distance of its lines.
 const LEGEND: (f64, f64) = (RIGHT + 14.0, 16.0);
+/// The most letters of a name where a pointer rests.
+const TIP_LETTERS: usize = 200;
 /// The most letters of a name in the legend.
 const LEGEND_LETTERS: usize = 27;
 /// The width of a single census, which has no breadth of its own.
 const LONE: f64 = 40.0;
 /// The least distances of the labels of markers, so that they do not overlap, and of their lines.
 const MARKERS_APART: (f64, f64) = (12.0, 1.5);
+/// The most places that tell their values under the pointer, and the most bands that they name.
+const STRIPS: usize = 80;
+/// See [`STRIPS`].
+const NAMED: usize = 6;
 /// The colour of the rest, as an index into [`COLOURS`].
 const GREY: usize = 6;
+/// The first six of [`COLOURS`], mixed with some black, and two colours more.
+const SHADES: [&str; 8] = [
+    "#00446B", "#803800", "#005F45", "#7A4964", "#8A5F00", "#346C8C", "#4A3B6B", "#B5A58A",
+];
 /// The first six of [`COLOURS`], mixed with the same amount of white.
 const TINTS: [&str; GREY] = ["#80B9D9", "#EAAF80", "#80CFB9", "#E6BCD3", "#F3CF80", "#ABDAF4"];
 
 /// The number of bands that have a colour of their own.
 pub(crate) const BAND_COLOURS: usize = 2 * GREY;
+
+/// The number of bands that have a colour of their own in a chart that stands alone.
+pub(crate) const ALONE_COLOURS: usize = BAND_COLOURS + SHADES.len();
 
 /// A chart of stacked bands.
 #[derive(Debug, Clone, Default)]
@@ -48,6 +63,10 @@ pub(crate) struct Stack {
     pub(crate) bands: Vec<Band>,
     /// Vertical lines, each with its place and its name.
     pub(crate) markers: Vec<(f64, String)>,
+    /// For a chart that stands alone on its page: the unit of the horizontal axis in a word. Such a
+    /// chart shows the value of a band where a pointer rests on it. The page has the legend. The
+    /// first colour is that of the topmost band.
+    pub(crate) alone: Option<&'static str>,
 }
 
 /// A band of a stack.
@@ -65,8 +84,10 @@ impl Stack {
     /// The chart as one `<svg>` element.
     pub(crate) fn svg(&self) -> String {
         let title = escape(&self.title);
+        let bands: Vec<&str> = self.bands.iter().rev().map(|band| band.name.as_str()).collect();
+        let bands = escape(&format!("From the top to the bottom: {}", bands.join(", ")));
         let mut svg = format!(
-            r#"<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="11"><title>{title}</title><text x="4" y="14" font-size="12.5" font-weight="600" fill="currentColor">{title}</text>"#
+            r#"<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="11"><title>{title}</title><desc>{bands}</desc><text x="4" y="14" font-size="12.5" font-weight="600" fill="currentColor">{title}</text>"#
         );
         let edges = self.edges();
         let most = edges.iter().flatten().copied().fold(0.0, f64::max);
@@ -80,14 +101,59 @@ impl Stack {
             } else {
                 format!("{} {unit_name}", format::number(*tick))
             };
-            horizontal(&mut svg, y.at(tick * unit), &label);
+            horizontal(&mut svg, self.right(), y.at(tick * unit), &label);
         }
         self.areas(&mut svg, &edges, &x, &y);
         self.x_axis(&mut svg, &x);
         self.lines_of_markers(&mut svg, &x);
-        self.legend(&mut svg);
+        match self.alone {
+            Some(unit) => self.values(&mut svg, &edges, &x, &y, unit),
+            None => {
+                self.strips(&mut svg, &x);
+                self.legend(&mut svg);
+            }
+        }
         svg.push_str("</svg>");
         svg
+    }
+
+    /// The right end of the bands.
+    fn right(&self) -> f64 {
+        if self.alone.is_some() { WIDE_RIGHT } else { RIGHT }
+    }
+
+    /// Draws a clear field over each band at each place, which shows the value there.
+    fn values(&self, svg: &mut String, edges: &[Vec<f64>], x: &Scale, y: &Scale, unit: &str) {
+        let middle = |one: usize, other: usize| (x.at(self.x[one]) + x.at(self.x[other])) / 2.0;
+        let last = self.x.len().saturating_sub(1);
+        svg.push_str(r#"<g fill="none" pointer-events="all">"#);
+        for (at, place) in self.x.iter().enumerate() {
+            let left = match last {
+                0 => x.at(*place) - LONE,
+                _ => middle(at.saturating_sub(1), at),
+            };
+            let width = middle(at, (at + 1).min(last)) - left;
+            let total = edges.last().map_or(0.0, |top| top[at]);
+            let below = std::iter::once(0.0).chain(edges.iter().map(|edge| edge[at]));
+            for ((band, edge), below) in self.bands.iter().zip(edges).zip(below) {
+                let bytes = band.bytes[at];
+                if bytes == 0 {
+                    continue;
+                }
+                let high = y.at(edge[at]);
+                let _ = write!(
+                    svg,
+                    r#"<rect x="{left:.1}" y="{high:.1}" width="{width:.1}" height="{height:.1}"><title>{name}: {bytes} ({share:.1} % of {total}) at {time} {unit}</title></rect>"#,
+                    height = y.at(below) - high,
+                    name = escape(&shortened(&band.name, TIP_LETTERS)),
+                    bytes = format::bytes(bytes),
+                    share = 100.0 * bytes as f64 / total,
+                    total = format::bytes(total as u64),
+                    time = format::number(*place),
+                );
+            }
+        }
+        svg.push_str("</g>");
     }
 
     /// The upper edge of each band.
@@ -106,7 +172,7 @@ impl Stack {
     /// Begins at 0, unless more than half of the axis would be empty.
     fn x_scale(&self) -> Scale {
         let (low, high) = self.ends();
-        Scale::new(low, high, false, LEFT, RIGHT)
+        Scale::new(low, high, false, LEFT, self.right())
     }
 
     fn ends(&self) -> (f64, f64) {
@@ -143,10 +209,41 @@ impl Stack {
         }
     }
 
+    /// Draws a strip that cannot be seen at each place: under the pointer it tells the largest
+    /// bands there.
+    fn strips(&self, svg: &mut String, x: &Scale) {
+        let every = self.x.len().div_ceil(STRIPS).max(1);
+        let places: Vec<usize> = (0..self.x.len()).step_by(every).collect();
+        let middle = |a: usize, b: usize| f64::midpoint(x.at(self.x[a]), x.at(self.x[b]));
+        for (index, &place) in places.iter().enumerate() {
+            let from = index
+                .checked_sub(1)
+                .map_or(LEFT, |before| middle(places[before], place));
+            let to = places.get(index + 1).map_or(RIGHT, |&after| middle(place, after));
+            let mut bands: Vec<(&str, u64)> = self.bands.iter().map(|band| (&*band.name, band.bytes[place])).collect();
+            let sum = bands.iter().map(|(_, bytes)| bytes).sum();
+            bands.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+            let named = bands.iter().filter(|(_, bytes)| *bytes > 0).take(NAMED);
+            let named: Vec<String> = named
+                .map(|(name, bytes)| format!("{} {}", shortened(name, LEGEND_LETTERS), format::bytes(*bytes)))
+                .collect();
+            let _ = write!(
+                svg,
+                r#"<rect x="{from:.1}" y="{TOP}" width="{:.1}" height="{}" fill="none" pointer-events="all"><title>{}: {}; {}</title></rect>"#,
+                (to - from).max(0.0),
+                BASE - TOP,
+                escape(&format::number((self.x[place] * 1000.0).round() / 1000.0)),
+                escape(&format::bytes(sum)),
+                escape(&named.join(", ")),
+            );
+        }
+    }
+
     fn x_axis(&self, svg: &mut String, x: &Scale) {
+        let right = self.right();
         let _ = write!(
             svg,
-            r#"<line x1="{LEFT}" x2="{RIGHT}" y1="{BASE}" y2="{BASE}" stroke="currentColor" stroke-opacity="0.55"/>"#
+            r#"<line x1="{LEFT}" x2="{right}" y1="{BASE}" y2="{BASE}" stroke="currentColor" stroke-opacity="0.55"/>"#
         );
         let (low, high) = self.ends();
         for tick in ticks_between(low, high) {
@@ -162,7 +259,7 @@ impl Stack {
         let _ = write!(
             svg,
             r#"<text x="{middle:.1}" y="{down:.1}" text-anchor="middle" fill="currentColor">{label}</text>"#,
-            middle = (LEFT + RIGHT) / 2.0,
+            middle = (LEFT + right) / 2.0,
             down = HEIGHT - 8.0,
             label = escape(&self.x_label),
         );
@@ -210,21 +307,27 @@ impl Stack {
         }
     }
 
-    fn colour(&self, band: usize) -> String {
+    /// The colour of a band, for CSS.
+    pub(crate) fn colour(&self, band: usize) -> String {
         if self.bands[band].rest {
             return format!("var(--s{GREY},{})", COLOURS[GREY]);
         }
-        match band % BAND_COLOURS {
+        let rank = match self.alone {
+            Some(_) => (self.bands.len() - 1 - band) % ALONE_COLOURS,
+            None => band % BAND_COLOURS,
+        };
+        match rank {
             full if full < GREY => format!("var(--s{full},{})", COLOURS[full]),
-            light => format!("var(--t{0},{1})", light - GREY, TINTS[light - GREY]),
+            light if light < BAND_COLOURS => format!("var(--t{0},{1})", light - GREY, TINTS[light - GREY]),
+            dark => SHADES[dark - BAND_COLOURS].to_owned(),
         }
     }
 }
 
-fn horizontal(svg: &mut String, at: f64, label: &str) {
+fn horizontal(svg: &mut String, right: f64, at: f64, label: &str) {
     let _ = write!(
         svg,
-        r#"<line x1="{LEFT}" x2="{RIGHT}" y1="{at:.1}" y2="{at:.1}" stroke="currentColor" stroke-opacity="0.13"/><text x="{text:.1}" y="{down:.1}" text-anchor="end" fill="currentColor" fill-opacity="0.8">{label}</text>"#,
+        r#"<line x1="{LEFT}" x2="{right}" y1="{at:.1}" y2="{at:.1}" stroke="currentColor" stroke-opacity="0.13"/><text x="{text:.1}" y="{down:.1}" text-anchor="end" fill="currentColor" fill-opacity="0.8">{label}</text>"#,
         text = LEFT - 6.0,
         down = at + 3.8,
     );

@@ -1,10 +1,22 @@
-//! A comparison as text: a row for each figure that is judged, and the configurations that cannot
-//! be compared.
+//! A comparison as text, as Markdown and as JSON: a row for each figure that is judged, and the
+//! configurations that cannot be compared.
 
 use super::text_table::TextTable;
 use crate::analysis::compare::{Comparison, Figure, Row, Verdict};
+use crate::change::Change;
 use crate::format::{ABSENT, counted};
+use serde_json::{Value, json};
 use std::fmt::Write;
+
+const HEADER: [&str; 7] = [
+    "configuration",
+    "figure",
+    "base",
+    "new",
+    "new/base",
+    "95 % interval",
+    "verdict",
+];
 
 /// The comparison as a table, with remarks above and below it.
 pub fn comparison(comparison: &Comparison) -> String {
@@ -12,78 +24,234 @@ pub fn comparison(comparison: &Comparison) -> String {
     for caution in &comparison.cautions {
         let _ = writeln!(text, "caution: {caution}");
     }
+    let rows = rows(comparison);
     if comparison.rows.is_empty() {
         text.push_str("the two have no configuration in common\n");
-    } else {
-        let _ = writeln!(text, "{}", table(&comparison.rows));
+    } else if !rows.is_empty() {
+        let mut table = TextTable::new(HEADER.map(str::to_owned).to_vec(), 2);
+        rows.into_iter().for_each(|row| table.push(row));
+        let _ = writeln!(text, "{}", table.text());
     }
-    for row in &comparison.rows {
-        if let Some(note) = &row.note {
-            let _ = writeln!(text, "{}: {note}", row.configuration);
-        }
+    for line in remarks(comparison).into_iter().chain(summary(comparison)) {
+        let _ = writeln!(text, "{line}");
     }
-    for (place, list) in [("base", &comparison.only_base), ("new one", &comparison.only_new)] {
-        for configuration in list {
-            let _ = writeln!(text, "only in the {place}: {configuration}");
-        }
-    }
-    let count = |verdict| comparison.rows.iter().filter(|row| row.verdict == verdict).count();
-    let _ = writeln!(
-        text,
-        "{}: {}, {}, {} same, {} unclear (threshold {} %)",
-        counted(comparison.rows.len(), "configuration"),
-        counted(count(Verdict::Regression), "regression"),
-        counted(count(Verdict::Improvement), "improvement"),
-        count(Verdict::Same),
-        count(Verdict::Unclear),
-        (comparison.threshold * 1e4).round() / 1e2,
-    );
     text
 }
 
-fn table(rows: &[Row]) -> String {
-    let header = [
-        "configuration",
-        "figure",
-        "base",
-        "new",
-        "new/base",
-        "95 % interval",
-        "verdict",
-    ];
-    let mut table = TextTable::new(header.map(str::to_owned).to_vec(), 2);
-    for row in rows {
-        let mut name = row.configuration.to_string();
-        if row.note.is_some() {
-            let mut cells = vec![std::mem::take(&mut name), "outcome (below)".to_owned()];
-            cells.resize(header.len() - 1, String::new());
-            cells.push(row.verdict.to_string());
-            table.push(cells);
+/// The comparison for an issue or a pull request: the counts, then the table.
+pub fn comparison_markdown(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    let cautions = comparison.cautions.iter().map(|caution| format!("caution: {caution}"));
+    for line in summary(comparison).into_iter().chain(cautions) {
+        let _ = writeln!(text, "{}\n", plain(&line));
+    }
+    let rows = rows(comparison);
+    if !rows.is_empty() {
+        let _ = writeln!(text, "| {} |\n|:--|:--|--:|--:|--:|--:|:--|", HEADER.join(" | "));
+        for row in rows {
+            let cells: Vec<String> = row.iter().map(|cell| plain(cell)).collect();
+            let _ = writeln!(text, "| {} |", cells.join(" | "));
         }
-        for figure in &row.figures {
-            table.push(figure_cells(std::mem::take(&mut name), figure));
+        text.push('\n');
+    }
+    for line in remarks(comparison) {
+        let _ = writeln!(text, "- {}", plain(&line));
+    }
+    text
+}
+
+/// Text that Markdown shows as it is, in a cell of a table.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '|' | '\\' | '`' | '*' | '[' | ']' | '#' | '_' => plain.extend(['\\', c]),
+            '<' => plain.push_str("&lt;"),
+            '>' => plain.push_str("&gt;"),
+            '\n' | '\r' => plain.push(' '),
+            c => plain.push(c),
         }
     }
-    table.text()
+    plain
+}
+
+/// The comparison for other programs. Figures are in seconds, bytes and shares.
+pub fn comparison_json(comparison: &Comparison) -> String {
+    let count = |verdict| comparison.count(verdict);
+    let configurations: Vec<Value> = comparison
+        .shown()
+        .map(|row| {
+            json!({
+                "workload": row.configuration.workload,
+                "args": row.configuration.args,
+                "collector": row.configuration.collector,
+                "flags": row.configuration.flags,
+                "verdict": row.verdict.word(),
+                "note": row.note,
+                "figures": comparison.figures(row).map(figure_json).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    let names = |list: &[gclab_results::Configuration]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let value = json!({
+        "threshold": comparison.threshold,
+        "regressed": comparison.regressed(),
+        "worse": count(Verdict::Worse),
+        "better": count(Verdict::Better),
+        "same": count(Verdict::Same),
+        "unclear": count(Verdict::Unclear),
+        "configurations": configurations,
+        "only_base": names(&comparison.only_base),
+        "only_new": names(&comparison.only_new),
+        "cautions": comparison.cautions,
+    });
+    format!("{value:#}\n")
+}
+
+fn figure_json(figure: &Figure) -> Value {
+    let change = figure.change.as_ref();
+    let ci = change.and_then(|change| change.interval(0.95));
+    json!({
+        "figure": figure.metric.key,
+        "base": change.map(|change| change.base),
+        "new": change.map(|change| change.new),
+        "ratio": change.map(|change| change.ratio()),
+        "low": ci.map(|ci| ci.low),
+        "high": ci.map(|ci| ci.high),
+        "visible": change.and_then(|change| change.visible()),
+        "runs": change.map(|change| change.runs),
+        "verdict": figure.verdict.word(),
+        "remark": figure.remark,
+    })
+}
+
+/// The rows of the table.
+fn rows(comparison: &Comparison) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    for row in comparison.shown() {
+        let mut name = row.configuration.to_string();
+        if row.verdict == Verdict::Identical {
+            rows.push(short_row(name, "all", row.verdict.word()));
+            continue;
+        }
+        if row.note.is_some() {
+            let verdict = row.outcome.map_or("", Verdict::word);
+            rows.push(short_row(std::mem::take(&mut name), "outcome (below)", verdict));
+        }
+        for figure in comparison.figures(row) {
+            rows.push(figure_cells(std::mem::take(&mut name), figure));
+        }
+    }
+    rows
+}
+
+fn short_row(name: String, figure: &str, verdict: &str) -> Vec<String> {
+    let mut cells = vec![name, figure.to_owned()];
+    cells.resize(HEADER.len() - 1, String::new());
+    cells.push(verdict.to_owned());
+    cells
 }
 
 fn figure_cells(name: String, figure: &Figure) -> Vec<String> {
     let unit = figure.metric.unit;
-    let ratio = figure
-        .ratio
-        .map_or_else(|| ABSENT.to_owned(), |r| format!("{:.3}", r.estimate));
-    let interval = figure.ratio.and_then(|r| r.ci95);
-    let interval = interval.map_or_else(
-        || "not enough data".to_owned(),
-        |i| format!("{:.3} to {:.3}", i.low, i.high),
-    );
+    let change = figure.change.as_ref();
+    let text = |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |value| unit.text(value));
+    let interval = match change.map(|change| change.interval(0.95)) {
+        Some(Some(ci)) => format!("{:.3} to {:.3}", ci.low, ci.high),
+        Some(None) => "too few runs".to_owned(),
+        None => ABSENT.to_owned(),
+    };
+    let more = match (figure.verdict, figure.remark, change.and_then(Change::visible)) {
+        (_, Some(remark), _) => format!(" ({remark})"),
+        (Verdict::Unclear, None, Some(visible)) => format!(" (would see {})", percent(visible)),
+        _ => String::new(),
+    };
     vec![
         name,
         figure.metric.heading(),
-        unit.text(figure.base.mean),
-        unit.text(figure.new.mean),
-        ratio,
+        text(change.map(|change| change.base)),
+        text(change.map(|change| change.new)),
+        change.map_or_else(|| ABSENT.to_owned(), |change| format!("{:.3}", change.ratio())),
         interval,
-        figure.verdict.to_string(),
+        format!("{}{more}", figure.verdict),
     ]
+}
+
+/// The notes on outcomes, and the configurations that one folder lacks.
+fn remarks(comparison: &Comparison) -> Vec<String> {
+    let note = |row: &Row| Some(format!("{}: {}", row.configuration, row.note.as_ref()?));
+    let mut lines: Vec<String> = comparison.shown().filter_map(note).collect();
+    for (place, list) in [("base", &comparison.only_base), ("new one", &comparison.only_new)] {
+        lines.extend(
+            list.iter()
+                .map(|configuration| format!("only in the {place}: {configuration}")),
+        );
+    }
+    lines
+}
+
+/// The counts of figures and of configurations.
+fn summary(comparison: &Comparison) -> Vec<String> {
+    let all = comparison.rows.len();
+    if all > 0 && comparison.configurations(Verdict::Identical) == all {
+        return vec![format!(
+            "identical runs: both folders hold the same runs of {}",
+            counted(all, "configuration")
+        )];
+    }
+    let count = |verdict| comparison.count(verdict);
+    let mut figures = format!(
+        "figures: {} better, {} worse, {} same, {} unclear",
+        count(Verdict::Better),
+        count(Verdict::Worse),
+        count(Verdict::Same),
+        count(Verdict::Unclear)
+    );
+    if let Some((median, most, runs)) = comparison.visible() {
+        let range = if percent(median) == percent(most) {
+            percent(median)
+        } else {
+            format!("{} (median; the noisiest: {})", percent(median), percent(most))
+        };
+        let _ = write!(
+            figures,
+            "; of the unclear ones only changes of {range} and more would have been seen with {} of each",
+            counted(runs, "run")
+        );
+    }
+    let of = |verdict| comparison.configurations(verdict);
+    let identical = match of(Verdict::Identical) {
+        0 => String::new(),
+        identical => format!(", {identical} identical"),
+    };
+    let configurations = format!(
+        "{}: {}, {}, {} same{identical}, {} unclear (threshold {} %)",
+        counted(all, "configuration"),
+        counted(of(Verdict::Worse), "regression"),
+        counted(of(Verdict::Better), "improvement"),
+        of(Verdict::Same),
+        of(Verdict::Unclear),
+        (comparison.threshold * 1e4).round() / 1e2,
+    );
+    let mut lines = vec![figures, configurations];
+    let judged = comparison.rows.iter().map(|row| row.figures.len()).sum::<usize>();
+    if judged >= CHANCE && count(Verdict::Worse) + count(Verdict::Better) > 0 {
+        lines.push(format!(
+            "one in twenty intervals misses by chance, so up to {} of {judged} figures may be called changed without being so",
+            judged.div_ceil(CHANCE)
+        ));
+    }
+    lines
+}
+
+/// One of so many intervals of 95 % misses.
+const CHANCE: usize = 20;
+
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent {
+        p if p >= 1000.0 => "more than 1000 %".to_owned(),
+        p if p >= 10.0 => format!("{p:.0} %"),
+        p => format!("{p:.1} %"),
+    }
 }

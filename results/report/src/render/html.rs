@@ -9,28 +9,11 @@ use crate::format::{ABSENT, median_then_range};
 use crate::sections::report;
 use gclab_results::ResultsDir;
 
-const STYLE: &str = include_str!("assets/page.css");
-const SCRIPT: &str = include_str!("assets/page.js");
+pub(super) const STYLE: &str = include_str!("assets/page.css");
+pub(super) const SCRIPT: &str = include_str!("assets/page.js");
 
 /// The most heap profiles that are drawn: each takes some twenty kilobytes.
 const MOST_PROFILES: usize = 60;
-
-/// The sections that answer the question, in their order.
-const ANSWERS: [Topic; 4] = [Topic::Budgets, Topic::LeastHeaps, Topic::Sharing, Topic::Best];
-
-/// The other sections, in their order.
-const SECTIONS: [Topic; 10] = [
-    Topic::Parallel,
-    Topic::Curves,
-    Topic::Panels,
-    Topic::Timeline,
-    Topic::Pauses,
-    Topic::Profiles,
-    Topic::Failed,
-    Topic::Configurations,
-    Topic::Machine,
-    Topic::Repeat,
-];
 
 /// The report of these folders as one HTML file.
 pub fn html(dirs: &[ResultsDir]) -> String {
@@ -46,7 +29,9 @@ pub fn html(dirs: &[ResultsDir]) -> String {
     page.markup(": gclab report</title>\n<style>\n")
         .markup(STYLE)
         .markup("</style>\n</head>\n<body>\n");
-    reports.iter().for_each(|report| page.report(report));
+    for (number, report) in reports.iter().enumerate() {
+        page.report(report, number);
+    }
     page.markup("<footer>Written by gclab ").text(version);
     page.markup(" from plan.json and runs.jsonl; all figures follow from these two files.</footer>\n<script>\n");
     page.markup(SCRIPT).markup("</script>\n</body>\n</html>\n");
@@ -55,34 +40,39 @@ pub fn html(dirs: &[ResultsDir]) -> String {
 
 /// A page that grows at its end.
 #[derive(Default)]
-struct Page(String);
+pub(super) struct Page(pub(super) String);
 
 impl Page {
     /// Appends markup.
-    fn markup(&mut self, markup: &'static str) -> &mut Page {
+    pub(super) fn markup(&mut self, markup: &'static str) -> &mut Page {
         self.0.push_str(markup);
         self
     }
 
     /// Appends text, escaped.
-    fn text(&mut self, text: &str) -> &mut Page {
+    pub(super) fn text(&mut self, text: &str) -> &mut Page {
         self.0.push_str(&escape(text));
         self
     }
 
     /// Appends a chart or a swatch, which is SVG that escapes its own text.
-    fn svg(&mut self, svg: &str) -> &mut Page {
+    pub(super) fn svg(&mut self, svg: &str) -> &mut Page {
         self.0.push_str(svg);
         self
     }
 
     /// Appends text between two tags.
-    fn element(&mut self, open: &'static str, text: &str, close: &'static str) -> &mut Page {
+    pub(super) fn element(&mut self, open: &'static str, text: &str, close: &'static str) -> &mut Page {
         self.markup(open).text(text).markup(close)
     }
 
-    fn report(&mut self, report: &Report) {
-        self.markup("\n<article>\n<header>\n");
+    /// The report of a folder. Its sections have ids, which differ from report to report.
+    fn report(&mut self, report: &Report, number: usize) {
+        let id = |title: &str| match number {
+            0 => slug(title),
+            number => format!("{}-{}", slug(title), number + 1),
+        };
+        self.element("\n<article id=\"", &id("report"), "\">\n<header>\n");
         self.element("<div class=\"name\">gclab experiment: ", &report.name, "</div>\n");
         let title = report.question.as_ref().unwrap_or(&report.name);
         self.element("<h1>", title, "</h1>\n");
@@ -103,11 +93,20 @@ impl Page {
             }
             self.markup("</ul>\n");
         }
-        self.markup("\n<section>\n<h2>Answer</h2>\n");
-        let answers: Vec<&Section> = ANSWERS.iter().filter_map(|topic| report.section(*topic)).collect();
+        let others: Vec<&Section> = report.sections.iter().filter(|section| is_on_page(section)).collect();
+        self.contents(
+            std::iter::once("Answer").chain(others.iter().map(|section| section.topic.title())),
+            id,
+        );
+        self.heading(&id("Answer"), "Answer");
+        let answers: Vec<&Section> = report.answers().collect();
         for section in &answers {
             if answers.len() > 1 {
-                self.element("<h3>", section.topic.title(), "</h3>\n");
+                self.element("<h3 id=\"", &id(section.topic.title()), "\">").element(
+                    "",
+                    section.topic.title(),
+                    "</h3>\n",
+                );
             }
             for (index, line) in section.text.iter().enumerate() {
                 let open = if index == 0 { "<p class=\"headline\">" } else { "<p>" };
@@ -116,9 +115,8 @@ impl Page {
             self.parts(&section.parts);
         }
         self.markup("</section>\n");
-        for section in SECTIONS.iter().filter_map(|topic| report.section(*topic)) {
-            self.markup("\n<section>\n");
-            self.element("<h2>", section.topic.title(), "</h2>\n");
+        for section in others {
+            self.heading(&id(section.topic.title()), section.topic.title());
             section.text.iter().for_each(|line| {
                 self.element("<p class=\"note\">", line, "</p>\n");
             });
@@ -129,6 +127,22 @@ impl Page {
             self.markup("</section>\n");
         }
         self.markup("</article>\n");
+    }
+
+    /// The beginning of a section.
+    fn heading(&mut self, id: &str, title: &str) {
+        self.element("\n<section id=\"", id, "\">\n<h2>")
+            .element("", title, "</h2>\n");
+    }
+
+    /// Links to the sections.
+    fn contents<'t>(&mut self, titles: impl Iterator<Item = &'t str>, id: impl Fn(&str) -> String) {
+        self.markup("<nav aria-label=\"Contents\">");
+        for title in titles {
+            self.element("<a href=\"#", &id(title), "\">")
+                .element("", title, "</a> ");
+        }
+        self.markup("</nav>\n");
     }
 
     fn parts(&mut self, parts: &[Part]) {
@@ -174,6 +188,10 @@ impl Page {
                 });
                 self.markup("</div>\n")
             }
+            Part::Forest(forest) => {
+                self.markup("<div class=\"charts\">");
+                self.svg(&forest.svg()).markup("</div>\n")
+            }
             Part::Table(table) => {
                 self.markup("<div class=\"wide\">");
                 self.table(table);
@@ -182,7 +200,7 @@ impl Page {
             Part::Facts(facts) => {
                 self.markup("<div class=\"wide\"><table class=\"facts-table\"><tbody>");
                 for (name, value) in facts {
-                    self.element("<tr><th>", name, "</th>")
+                    self.element("<tr><th scope=\"row\">", name, "</th>")
                         .element("<td>", value, "</td></tr>");
                 }
                 self.markup("</tbody></table></div>\n")
@@ -219,14 +237,23 @@ impl Page {
         });
         let right = |column: &Column| column.figures && table.look != Look::Answers;
         for column in &table.columns {
-            let open = if right(column) { "<th class=\"n\">" } else { "<th>" };
-            self.element(open, &column.heading(), "</th>");
+            self.markup("<th scope=\"col\"");
+            self.markup(if right(column) { " class=\"n\">" } else { ">" });
+            // A button can be reached and pressed by keyboard.
+            match table.look {
+                Look::Sortable => self.element("<button type=\"button\">", &column.heading(), "</button></th>"),
+                _ => self.element("", &column.heading(), "</th>"),
+            };
         }
         self.markup("</tr></thead>\n<tbody>\n");
         for row in &table.rows {
             self.markup("<tr>");
             for (column, cell) in table.columns.iter().zip(row) {
                 self.markup(if right(column) { "<td class=\"n\"" } else { "<td" });
+                // On a narrow page the cells stand below each other, each after its heading.
+                if table.look == Look::Answers {
+                    self.element(" data-label=\"", &column.heading(), "\"");
+                }
                 self.cell(cell);
                 self.markup("</td>");
             }
@@ -305,4 +332,18 @@ impl Page {
             self.element("<small>", &cell.more, "</small>");
         }
     }
+}
+
+/// Whether a section has a place of its own on the page. The tables of workloads are one table
+/// there.
+fn is_on_page(section: &Section) -> bool {
+    !section.topic.is_answer() && section.topic != Topic::Workloads
+}
+
+/// A title as an id: its letters and figures in lower case, joined by hyphens.
+fn slug(title: &str) -> String {
+    let words = title
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
+    words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-")
 }

@@ -8,11 +8,14 @@ use crate::sections::report;
 use gclab_results::ResultsDir;
 use std::fmt::Write;
 
-/// The sections whose text comes first, in their order.
-const ANSWERS: [Topic; 3] = [Topic::Best, Topic::Budgets, Topic::Sharing];
-
-/// The sections whose tables follow, in their order.
-const TABLES: [Topic; 3] = [Topic::Budgets, Topic::LeastHeaps, Topic::Sharing];
+/// The sections whose tables follow the answer, in their order.
+const TABLES: [Topic; 5] = [
+    Topic::Budgets,
+    Topic::LeastHeaps,
+    Topic::Sharing,
+    Topic::Knee,
+    Topic::Latency,
+];
 
 /// The report of these folders as GitHub-flavoured Markdown.
 pub fn markdown(dirs: &[ResultsDir]) -> String {
@@ -22,15 +25,16 @@ pub fn markdown(dirs: &[ResultsDir]) -> String {
 
 fn folder(report: &Report) -> String {
     let mut text = format!("## {}\n\n", plain(&report.name));
-    let answers = ANSWERS.iter().filter_map(|topic| report.section(*topic));
-    for line in report.question.iter().chain(answers.flat_map(|section| &section.text)) {
+    for line in report.question.iter().chain(report.sentences()) {
         let _ = writeln!(text, "{}\n", plain(line));
     }
     for caution in &report.cautions {
         let _ = writeln!(text, "- {}", plain(caution));
     }
     for section in TABLES.iter().filter_map(|topic| report.section(*topic)) {
-        titled(&mut text, section);
+        if section.parts.iter().any(|part| matches!(part, Part::Table(_))) {
+            titled(&mut text, section);
+        }
     }
     if let Some(section) = report.section(Topic::Workloads) {
         parts(&mut text, &section.parts, "###");
@@ -39,12 +43,7 @@ fn folder(report: &Report) -> String {
         text.push_str("\nMedian (least–greatest) of the runs that ended well.\n");
     }
     if let Some(section) = report.section(Topic::Profiles) {
-        let _ = writeln!(
-            text,
-            "\n### {}\n\n{}",
-            section.topic.title(),
-            plain(&section.text.join(" "))
-        );
+        let _ = writeln!(text, "\n### {}", section.topic.title());
         parts(&mut text, &section.parts, "####");
     }
     if let Some(section) = report.section(Topic::Machine) {
@@ -83,6 +82,7 @@ fn parts(text: &mut String, parts: &[Part], heading: &str) {
             | Part::Note(_)
             | Part::Legend(_)
             | Part::Charts(_)
+            | Part::Forest(_)
             | Part::Details(..)
             | Part::Code(_) => Ok(()),
         };

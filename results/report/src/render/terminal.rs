@@ -1,14 +1,20 @@
-//! A report for the terminal: a table for each workload, with a row for each configuration.
+//! A report for the terminal: a table for each workload, with a row for each configuration, and the
+//! answer at the end, where a reader sees it first.
 //!
-//! Figures are medians; `±` is the distance of the farthest run from the median, in percent of it.
+//! Figures are medians with the least and the greatest run.
 
 use super::text_table::{TextTable, runs};
 use crate::document::{Cell, Column, Part, Report, Table, Topic};
-use crate::format::{ABSENT, median_and_deviation};
+use crate::format::{ABSENT, counted, median_and_range};
+use crate::maths::Spread;
 use crate::sections::report;
 use gclab_results::ResultsDir;
 use std::fmt::Write;
 use terminal_size::{Width, terminal_size_of};
+use unicode_width::UnicodeWidthStr;
+
+/// Longer lines are hard to read.
+const PARAGRAPH: usize = 100;
 
 /// The report of a results folder, as wide as the terminal if standard output is one.
 pub fn terminal(dir: &ResultsDir) -> String {
@@ -25,28 +31,48 @@ pub(crate) fn terminal_within(dir: &ResultsDir, width: Option<usize>) -> String 
     }
     let mut text = String::new();
     workloads(&mut text, &report, width);
-    for section in [Topic::Budgets, Topic::Sharing]
-        .iter()
-        .filter_map(|topic| report.section(*topic))
-    {
-        let _ = writeln!(text, "\n{}", section.topic.title());
-        section.text.iter().for_each(|line| {
-            let _ = writeln!(text, "{line}");
-        });
-    }
-    if let Some(section) = report.section(Topic::Profiles) {
-        for part in &section.parts {
-            let _ = match part {
-                Part::Heading(work) => writeln!(text, "\n{} of {work}", section.topic.title()),
-                Part::Profile(profile) => writeln!(text, "  {}", profile.line),
-                _ => Ok(()),
-            };
-        }
-    }
     if report.done < report.planned {
         let _ = writeln!(text, "\n{} of {} planned runs are done", report.done, report.planned);
     }
+    answer(&mut text, &report, width);
     text
+}
+
+/// The sentences of the answer, each as a paragraph with its first line at the margin.
+fn answer(text: &mut String, report: &Report, width: Option<usize>) {
+    let runs = match report.most_runs {
+        0 => return,
+        most => counted(most, "run"),
+    };
+    let _ = writeln!(text, "\nAnswer ({runs} of each configuration)");
+    for caution in report
+        .cautions
+        .iter()
+        .filter(|caution| caution.starts_with("Wrong results"))
+    {
+        let _ = writeln!(text, "{}", wrapped(caution, width));
+    }
+    for sentence in report.sentences() {
+        let _ = writeln!(text, "{}", wrapped(sentence, width));
+    }
+}
+
+/// Text in lines of at most `width` columns and at most [`PARAGRAPH`], indented by two.
+fn wrapped(text: &str, width: Option<usize>) -> String {
+    let most = width.unwrap_or(PARAGRAPH).clamp(40, PARAGRAPH);
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            // The first line says where a paragraph begins.
+            Some(_) => lines.push(format!("    {word}")),
+            None => lines.push(format!("  {word}")),
+        }
+    }
+    lines.join("\n")
 }
 
 fn workloads(text: &mut String, report: &Report, width: Option<usize>) {
@@ -77,24 +103,27 @@ fn workloads(text: &mut String, report: &Report, width: Option<usize>) {
         };
     }
     if report.most_runs > 1 {
-        text.push_str("\nmedian of the runs that ended well; ± largest deviation from it\n");
+        text.push_str("\nmedian (least–greatest) of the runs that ended well\n");
     }
     if !left_out.is_empty() {
         let _ = writeln!(text, "no room for: {}; see the report", left_out.join(", "));
     }
 }
 
-/// The table with as many columns of figures as fit, and the titles of the others.
+/// The table with as many columns of figures as fit, and the titles of the others. If not all fit
+/// with their ranges, only the first one has its range.
 fn table_within(table: &Table, width: Option<usize>) -> (String, Vec<String>) {
     let mut shown: Vec<usize> = (0..table.columns.len())
         .filter(|at| !table.columns[*at].wide_only)
         .collect();
     let mut left_out = Vec::new();
+    let mut ranges = usize::MAX;
     loop {
-        let text = table_of(table, &shown);
+        let text = table_of(table, &shown, ranges);
         let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
         let last = shown.last().map(|at| &table.columns[*at]);
         match (width, last) {
+            (Some(width), Some(_)) if widest > width && ranges > 1 => ranges = 1,
             (Some(width), Some(column)) if widest > width && column.figures => {
                 left_out.push(column.title.clone());
                 shown.pop();
@@ -104,7 +133,8 @@ fn table_within(table: &Table, width: Option<usize>) -> (String, Vec<String>) {
     }
 }
 
-fn table_of(table: &Table, shown: &[usize]) -> String {
+/// The table with these columns; the first `ranges` figures of a row have their ranges.
+fn table_of(table: &Table, shown: &[usize], ranges: usize) -> String {
     let columns: Vec<&Column> = shown.iter().map(|at| &table.columns[*at]).collect();
     // The unit has a line of its own, which makes columns narrower.
     let heading = |column: &&Column| match column.figures {
@@ -114,16 +144,26 @@ fn table_of(table: &Table, shown: &[usize]) -> String {
     let words = columns.iter().filter(|column| !column.figures).count();
     let mut text = TextTable::new(columns.iter().map(heading).collect(), words);
     for row in &table.rows {
-        text.push(shown.iter().map(|at| cell(&row[*at])).collect());
+        let mut figures = 0;
+        let cells = shown.iter().map(|at| {
+            let is_figure = matches!(row[*at], Cell::Figure(..));
+            figures += usize::from(is_figure);
+            cell(&row[*at], figures <= ranges)
+        });
+        text.push(cells.collect());
     }
     text.text()
 }
 
-fn cell(cell: &Cell) -> String {
+fn cell(cell: &Cell, range: bool) -> String {
     match cell {
         Cell::Text(text) => text.text.clone(),
         Cell::Figure(metric, spread) => {
-            spread.map_or_else(|| ABSENT.to_owned(), |spread| median_and_deviation(metric, &spread))
+            let text = |spread: &Spread| match range {
+                true => median_and_range(metric, spread),
+                false => metric.unit.text(spread.median),
+            };
+            spread.as_ref().map_or_else(|| ABSENT.to_owned(), text)
         }
         Cell::Runs(ok, all, failures) => runs(*ok, *all, failures),
         Cell::Pairs(_) | Cell::Output(..) => String::new(),

@@ -1,12 +1,13 @@
 //! The sections that answer the experiment's question.
 
-use crate::analysis::answer::{Answer, Best, answers, headline};
+use crate::analysis::answers::{Answer, Best, answers, headline, knees, overall as over_all_workloads};
 use crate::analysis::facts::is_failure;
 use crate::analysis::memory::{self, Budget, Budgets, Standing};
-use crate::analysis::parallel::{Case, advice};
+use crate::analysis::panels::split_axes;
+use crate::analysis::parallel::{Case, SHARING_FLAGS, advice};
 use crate::document::{Cell, Column, Look, Part, Section, Table, Text, Topic};
-use crate::format::{self, median_and_range, times};
-use crate::summary::Summary;
+use crate::format::{self, list, mean_and_interval, median_and_range, times};
+use crate::summary::{HEAP, Summary};
 use gclab_results::{Manifest, ResultsDir};
 
 /// The fastest collectors at each budget, if the experiment has any.
@@ -19,6 +20,8 @@ pub(super) fn budgets(summary: &Summary<'_>) -> Option<Section> {
          workload has no figure. Figures in bold are the fastest, or differ from it by no more than noise.",
         summary.time_metric().title
     );
+    let chart = (found.budgets.len() > 1).then(|| memory::overall_chart(summary, &found));
+    let legend = Part::Legend(found.contenders.iter().cloned().enumerate().collect());
     let works = summary.works.len();
     let mut columns = vec![Column::words("Heap, in multiples of the least")];
     columns.extend(found.contenders.iter().map(Column::figures));
@@ -29,10 +32,15 @@ pub(super) fn budgets(summary: &Summary<'_>) -> Option<Section> {
         columns,
         rows,
     };
+    let mut parts = Vec::new();
+    if let Some(chart) = chart {
+        parts.extend([legend, Part::Charts(vec![chart])]);
+    }
+    parts.extend([Part::Table(table), Part::Note(note)]);
     Some(Section {
         topic: Topic::Budgets,
         text,
-        parts: vec![Part::Table(table), Part::Note(note)],
+        parts,
     })
 }
 
@@ -123,70 +131,168 @@ pub(super) fn sharing(summary: &Summary<'_>) -> Option<Section> {
     })
 }
 
-/// The best configurations.
-pub(super) fn best(summary: &Summary<'_>, dir: &ResultsDir) -> Section {
-    let answers = answers(summary);
+/// One figure over all workloads, if there are several of them.
+pub(super) fn overall(summary: &Summary<'_>) -> Option<Section> {
+    // With multiples of the least heap, the budgets are the figure over all workloads.
+    if summary.sweeps(HEAP) {
+        return None;
+    }
+    let found = over_all_workloads(summary)?;
+    let mut parts = match found.curve(summary) {
+        Some(chart) => vec![collectors(summary), Part::Charts(vec![chart])],
+        None => vec![Part::Forest(found.forest(summary))],
+    };
+    let note = "Geometric means of ratios of mean times, with 95 % intervals: below 1 is faster. The base is the best of \
+         all settings, so it looks a little better than it is. A setting that fails on a workload has no figure.";
+    parts.push(Part::Note(note.to_owned()));
+    Some(Section {
+        topic: Topic::Overall,
+        text: found.sentences(summary),
+        parts,
+    })
+}
+
+/// The colours of the collectors.
+pub(super) fn collectors(summary: &Summary<'_>) -> Part {
+    let names = summary.collectors.iter().map(|name| (*name).to_owned());
+    Part::Legend(names.enumerate().collect())
+}
+
+/// The value from which on a swept flag does not matter, if a flag with numbers was swept.
+pub(super) fn knee(summary: &Summary<'_>) -> Option<Section> {
+    let axis = split_axes(summary).0?;
+    // The section on parallel collection answers for its flags.
+    let of_sharing = axis.flag == "N" || SHARING_FLAGS.contains(&axis.flag.as_str());
+    if of_sharing && advice(summary).is_some() {
+        return None;
+    }
+    let knees = knees(summary)?;
     let mut parts = Vec::new();
-    if !answers.is_empty() {
-        let mut note = "Values are medians (least–greatest run). Ratios are mean times over that of the fastest \
-             configuration, with the 95 % interval by Fieller; a ratio whose interval contains 1 may be noise. \
-             The best of many settings looks a little better than it is."
-            .to_owned();
+    if knees.works.len() > 1 {
+        let mut columns = vec![Column::words("Workload")];
+        columns.extend(knees.contenders.iter().map(Column::words));
+        let row = |(work, cells): &(String, Vec<String>)| {
+            let mut row = vec![Cell::strong(work)];
+            row.extend(cells.iter().map(Cell::text));
+            row
+        };
+        parts.push(Part::Table(Table {
+            look: Look::Answers,
+            columns,
+            rows: knees.works.iter().map(row).collect(),
+        }));
+    }
+    let note = format!(
+        "The values of {} whose {} time is as good as the best one, and the time that others take, over that of the best \
+         value (ratios with 95 % intervals). A value is worse if it takes 5 % more and its whole interval lies above 1.",
+        knees.flag,
+        summary.time_metric().title
+    );
+    parts.push(Part::Note(note));
+    Some(Section {
+        topic: Topic::Knee,
+        text: knees.sentences,
+        parts,
+    })
+}
+
+/// The best configurations. Nothing with one configuration of each workload, unless no run ended
+/// well.
+pub(super) fn best(summary: &Summary<'_>, dir: &ResultsDir) -> Option<Section> {
+    let answers = answers(summary);
+    let alone = summary.axes.is_empty() && summary.collectors.len() < 2;
+    let answered = alone && !dir.profiled().is_empty()
+        || summary.sweeps(HEAP)
+        || summary.collectors.len() < 2 && knees(summary).is_some();
+    let text = if answered && !answers.is_empty() {
+        Vec::new()
+    } else {
+        headline(summary, &answers)
+    };
+    let mut parts = Vec::new();
+    if !answers.is_empty() && !alone {
+        let mut note = if answers.iter().any(|answer| answer.fastest.is_some()) {
+            "Times are means with their 95 % intervals, and ratios are over the fastest mean (intervals by Fieller). Where \
+             an interval contains 1, the lead may be noise. Memory and pauses are medians (least–greatest run). The best of \
+             many settings looks a little better than it is."
+        } else {
+            "Memory and pauses are medians (least–greatest run)."
+        }
+        .to_owned();
         if dir.all_runs().any(is_failure) {
             note.push_str(" Configurations with a failed run take no part.");
         }
         parts = vec![Part::Table(best_table(summary, &answers)), Part::Note(note)];
     }
-    Section {
+    (!text.is_empty() || !parts.is_empty()).then_some(Section {
         topic: Topic::Best,
-        text: vec![headline(&answers)],
+        text,
         parts,
-    }
+    })
 }
 
 fn best_table(summary: &Summary<'_>, answers: &[Answer<'_>]) -> Table {
-    let several = summary.collectors.len() > 1;
-    let mut columns = vec![
-        Column::words("Workload"),
-        Column::words(format!("Fastest ({})", summary.time_metric().title)),
-    ];
-    if several {
-        columns.push(Column::words("Other collectors at their best"));
-    }
-    let titles = ["Slowest, over the fastest", "Least memory", "Lowest longest pause"];
-    columns.extend(titles.map(Column::words));
+    let is_timed = answers.iter().any(|answer| answer.fastest.is_some());
+    let fastest = format!(
+        "Fastest ({} time), and the others at their best",
+        summary.time_metric().title
+    );
+    let titles = ["Workload", &fastest, "Least memory", "Smallest max pause"];
     let label = |best: &Best<'_>| best.group.label(&summary.axes);
-    let pair = |best: &Best<'_>| {
-        let value = median_and_range(best.metric, &best.spread);
-        vec![(label(best), format!("{value} {}", best.metric.unit.name()))]
-    };
     let row = |answer: &Answer<'_>| {
-        let mut row = vec![Cell::strong(&answer.work.title), Cell::Pairs(pair(&answer.fastest))];
-        if several {
-            let alternatives = answer.alternatives.iter().map(|other| {
-                let noise = if other.differs() == Some(false) {
-                    ": may be noise"
-                } else {
-                    ""
-                };
-                let value = format!("{}{noise}", format::ratio_or_absent(other.ratio.as_ref()));
-                (label(&other.best), value)
-            });
-            row.push(Cell::Pairs(alternatives.collect()));
-        }
-        let slowest = answer.slowest.as_ref();
-        let slowest = slowest.map(|(slowest, times)| vec![(label(slowest), format!("{times:.2}×"))]);
-        let others = [
-            slowest,
-            answer.least_memory.as_ref().map(pair),
-            answer.lowest_pause.as_ref().map(pair),
-        ];
-        row.extend(others.map(|pairs| Cell::Pairs(pairs.unwrap_or_default())));
-        row
+        [
+            Cell::strong(&answer.work.title),
+            Cell::Pairs(times_of(answer, label)),
+            Cell::Pairs(tied(&answer.least_memory, label)),
+            Cell::Pairs(tied(&answer.smallest_pause, label)),
+        ]
+    };
+    // In an open loop no time depends on the collector.
+    let shown = |place: &usize| is_timed || *place != 1;
+    let keep = |row: [Cell; 4]| {
+        row.into_iter()
+            .enumerate()
+            .filter(|(place, _)| shown(place))
+            .map(|(_, cell)| cell)
+            .collect()
     };
     Table {
         look: Look::Answers,
-        columns,
-        rows: answers.iter().map(row).collect(),
+        columns: (0..titles.len())
+            .filter(shown)
+            .map(|place| Column::words(titles[place]))
+            .collect(),
+        rows: answers.iter().map(row).map(keep).collect(),
     }
+}
+
+/// The fastest configuration, the other collectors at their best, and the slowest one, each with
+/// its time or its ratio.
+fn times_of(answer: &Answer<'_>, label: impl Fn(&Best<'_>) -> String) -> Vec<(String, String)> {
+    let fastest = answer
+        .fastest
+        .iter()
+        .map(|best| (label(best), mean_and_interval(best.metric, &best.spread)));
+    let others = answer
+        .alternatives
+        .iter()
+        .map(|other| (label(&other.best), other.text()));
+    let slowest = answer
+        .slowest
+        .iter()
+        .map(|slowest| (format!("slowest: {}", label(&slowest.best)), slowest.text()));
+    fastest.chain(others).chain(slowest).collect()
+}
+
+/// The configurations that share a figure, and the figure.
+fn tied(best: &[Best<'_>], label: impl Fn(&Best<'_>) -> String) -> Vec<(String, String)> {
+    let Some(first) = best.first() else { return Vec::new() };
+    let names: Vec<String> = best.iter().map(label).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let value = format!(
+        "{} {}",
+        median_and_range(first.metric, &first.spread),
+        first.metric.unit.name()
+    );
+    vec![(list(&names), value)]
 }

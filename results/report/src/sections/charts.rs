@@ -1,5 +1,6 @@
 //! The sections that consist of charts.
 
+use super::answers::collectors;
 use super::runs::{word_cells, word_columns};
 use super::sharing;
 use crate::analysis::panels::{MOST_PANELS, by_other_axes, panels as rows_of_panels, split_axes};
@@ -15,11 +16,6 @@ use gclab_results::Axis;
 /// A note below charts of which some are left out.
 fn left_out(number: usize, place: &str) -> Option<Part> {
     (number > 0).then(|| Part::Note(format!("{number} more settings are in {place}.")))
-}
-
-fn collectors(summary: &Summary<'_>) -> Part {
-    let names = summary.collectors.iter().map(|name| (*name).to_owned());
-    Part::Legend(names.enumerate().collect())
 }
 
 fn chart_set(parts: &mut Vec<Part>, set: ChartSet) {
@@ -84,12 +80,25 @@ pub(super) fn panels(summary: &Summary<'_>) -> Option<Section> {
     if summary.works.is_empty() || curves_only {
         return None;
     }
-    let note = "Marks are medians, bars reach from the least to the greatest run. A cross on the axis is a \
-         configuration without a good run. Charts in one column share their scale within a workload.";
-    let mut parts = vec![collectors(summary), Part::Note(note.to_owned())];
-    for work in &summary.works {
+    let mut note = "Marks are medians, bars reach from the least to the greatest run. A cross on the axis is a \
+         configuration without a good run."
+        .to_owned();
+    let works: Vec<_> = summary
+        .works
+        .iter()
+        .map(|work| (work, rows_of_panels(summary, work)))
+        .collect();
+    let most = works.iter().map(|(_, (rows, _))| rows.len()).max().unwrap_or(0);
+    if most == 0 && summary.most_runs() > 0 {
+        return None;
+    }
+    note.push_str(match most {
+        0 | 1 => " Each chart has a scale of its own.",
+        _ => " The charts of one column share their scale within a workload; those side by side do not.",
+    });
+    let mut parts = vec![collectors(summary), Part::Note(note)];
+    for (work, (rows, all)) in works {
         parts.push(Part::Heading(work.title.clone()));
-        let (rows, all) = rows_of_panels(summary, work);
         if rows.is_empty() {
             parts.push(Part::Note("No good run of this workload has times.".to_owned()));
         }
@@ -122,9 +131,10 @@ pub(super) fn timelines(summary: &Summary<'_>) -> Option<Section> {
     if charts.is_empty() {
         return None;
     }
-    let note = "One run of each collector at the same setting, as it was after each collection; during a collection \
-         a heap may be larger. Slop is memory in live blocks that holds no live data. Memory in use that is neither \
-         live nor slop is free for allocation or for copies.";
+    let note = "One run of each collector at the same setting, where most collectors have a good run: that of the \
+         fastest configuration if it is one of these. Lines show the memory as it was after each collection; during a \
+         collection a heap may be larger. Dots are live data after major collections; after others, live data \
+         contain garbage that was not looked for.";
     let lines = timeline::LINES.iter().map(|&name| name.to_owned());
     let mut parts = vec![Part::Note(note.to_owned()), Part::Legend(lines.enumerate().collect())];
     parts.extend(charts);
@@ -142,8 +152,9 @@ pub(super) fn pauses(summary: &Summary<'_>) -> Option<Section> {
     }
     let note = "A pause is the time in which the mutator stands still: its threads are stopped and the collection \
          runs. The pauses of all good runs of a configuration are pooled. Percentiles are observed pauses (nearest \
-         rank), 99.9 % only with 1000 pauses or more. “Longest” is the median (least–greatest) of the longest pauses \
-         of the runs.";
+         rank): 90 % needs 10 pauses, 99 % 100, 99.9 % 1000. “Longest of a run” is the median (least–greatest) of the \
+         longest pauses of the runs. A run with too many collections has no single pauses in its record; then a \
+         percentile is the median of those of the runs.";
     let mut parts = vec![Part::Note(note.to_owned()), collectors(summary)];
     for work in &summary.works {
         let rows = pause_rows(work);
@@ -151,7 +162,8 @@ pub(super) fn pauses(summary: &Summary<'_>) -> Option<Section> {
             parts.push(Part::Note(format!("{}: no pause was recorded.", work.title)));
             continue;
         }
-        let (charts, missing) = distributions(summary, work, &rows);
+        let (mut charts, missing) = distributions(summary, work, &rows);
+        charts.retain(|chart| chart.dots() > 1);
         parts.extend([Part::Heading(work.title.clone()), Part::Charts(charts)]);
         parts.extend(left_out(missing, "the table"));
         let table = Part::Table(pause_table(summary, &rows));
@@ -192,7 +204,7 @@ fn distributions(summary: &Summary<'_>, work: &Work<'_>, rows: &[PauseRow<'_>]) 
         };
         let (heading, rows) = &settings[place];
         let colon = if heading.is_empty() { "" } else { ": " };
-        distribution(&format!("Pauses, ms{colon}{heading}"), summary, rows)
+        distribution(&work.title, &format!("Pauses, ms{colon}{heading}"), summary, rows)
     };
     ((0..shown).map(chart).collect(), all - shown)
 }
@@ -208,13 +220,14 @@ fn pause_table(summary: &Summary<'_>, rows: &[PauseRow<'_>]) -> Table {
         };
         Column::figures(format!("{title} ms"))
     }));
-    columns.push(Column::figures("longest ms"));
+    columns.extend(["longest ms", "longest of a run ms"].map(Column::figures));
     let row = |row: &PauseRow<'_>| {
         let mut cells = word_cells(summary, row.group);
         cells.push(Cell::number(row.count.to_string(), row.count as f64));
         let percentiles = row.percentiles.iter();
         cells.extend(percentiles.map(|p| p.map_or_else(Cell::absent, Cell::milliseconds)));
-        cells.push(Cell::Figure(metric::MAX_PAUSE, row.longest));
+        cells.push(row.longest.map_or_else(Cell::absent, Cell::milliseconds));
+        cells.push(Cell::Figure(metric::MAX_PAUSE, row.longest_of_runs));
         cells
     };
     Table {

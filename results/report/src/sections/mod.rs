@@ -2,6 +2,7 @@
 
 mod answers;
 mod charts;
+mod latency;
 mod profiles;
 mod report;
 mod runs;

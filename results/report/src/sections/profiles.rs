@@ -7,15 +7,17 @@ use crate::metric::Unit;
 use crate::summary::Summary;
 use gclab_results::{Census, ResultsDir};
 
+/// The most profiles that have a sentence in the answer.
+const LINES: usize = 8;
+
 /// The heap profiles of a folder, if it has any.
 pub(super) fn profiles(dir: &ResultsDir, summary: &Summary<'_>) -> Option<Section> {
     let works = profiled(dir, summary);
     if works.is_empty() {
         return None;
     }
-    let text = "Each heap profile has a run of its own. A profiled run is slower, so it enters no figure of the other \
-         sections. The peak is the census with the most bytes.";
-    let note = "The bands with the largest areas have colours, the largest at the bottom; the rest is grey. Dashed \
+    let note = "Each heap profile has a run of its own. A profiled run is slower, so it enters no figure of the other \
+         sections. The peak is the census with the most bytes. The bands with the largest areas have colours, the largest at the bottom; the rest is grey. Dashed \
          lines are markers of the program. The table next to each chart is its peak.";
     let mut parts = vec![Part::Note(note.to_owned())];
     for (title, runs) in works {
@@ -24,8 +26,32 @@ pub(super) fn profiles(dir: &ResultsDir, summary: &Summary<'_>) -> Option<Sectio
     }
     Some(Section {
         topic: Topic::Profiles,
-        text: vec![text.to_owned()],
+        text: Vec::new(),
         parts,
+    })
+}
+
+/// The largest bands of each profile in words, if there are profiles.
+pub(super) fn bands(dir: &ResultsDir, summary: &Summary<'_>) -> Option<Section> {
+    let lines: Vec<String> = profiled(dir, summary)
+        .iter()
+        .flat_map(|(title, runs)| runs.iter().map(move |run| format!("{title}, {}.", run.line())))
+        .collect();
+    if lines.is_empty() {
+        return None;
+    }
+    let left_out = lines.len().saturating_sub(LINES);
+    let mut text: Vec<String> = lines.into_iter().take(LINES).collect();
+    if left_out > 0 {
+        text.push(format!(
+            "{} more stand under Heap profiles.",
+            format::counted(left_out, "profile")
+        ));
+    }
+    Some(Section {
+        topic: Topic::Bands,
+        text,
+        parts: Vec::new(),
     })
 }
 
@@ -36,7 +62,6 @@ fn profile(profiled: &Profiled<'_>) -> Profile {
         peak: profiled.peak().map(|(peak, rows)| peak_table(peak, &rows)),
         notes: profiled.notes(),
         file: profiled.profile.map(|_| profiled.file()),
-        line: profiled.line(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The report of a folder: its head, and all its sections.
 
-use super::{answers, charts, profiles, runs};
+use super::{answers, charts, latency, profiles, runs};
 use crate::analysis::facts::{cautions, environment};
 use crate::document::{Part, Report, Section, Topic};
 use crate::format::counted;
@@ -11,17 +11,30 @@ use gclab_results::{Manifest, ResultsDir, shell_line};
 pub(crate) fn report(dir: &ResultsDir) -> Report {
     let manifest = dir.manifest();
     let summary = Summary::of(dir);
+    // Profiles without anything to compare are the subject of the experiment.
+    let only_profiles = !dir.profiled().is_empty() && summary.axes.is_empty() && summary.collectors.len() < 2;
+    let profiles = profiles::profiles(dir, &summary);
+    let (early, late) = if only_profiles {
+        (profiles, None)
+    } else {
+        (None, profiles)
+    };
     let sections = [
         answers::budgets(&summary),
         answers::least_heaps(&summary, manifest),
         answers::sharing(&summary),
-        Some(answers::best(&summary, dir)),
+        answers::overall(&summary),
+        answers::knee(&summary),
+        latency::latency(&summary),
+        profiles::bands(dir, &summary),
+        answers::best(&summary, dir),
+        early,
         charts::parallel(&summary),
         charts::curves(&summary),
         charts::panels(&summary),
         charts::timelines(&summary),
         charts::pauses(&summary),
-        profiles::profiles(dir, &summary),
+        late,
         runs::failed(dir, &summary),
         Some(runs::workloads(&summary)),
         Some(runs::configurations(dir, &summary)),

@@ -2,8 +2,8 @@
 
 use super::synthetic::{self, fail, small, small_runs, write};
 use crate::analysis::compare::{Verdict, judge};
-use crate::maths::{Interval, Ratio};
-use crate::{Comparison, compare, comparison as text};
+use crate::change::Change;
+use crate::{Comparison, compare, comparison as text, comparison_json, comparison_markdown};
 use gclab_results::{RunRecord, Status};
 use tempfile::tempdir;
 
@@ -52,34 +52,34 @@ fn steady() -> Vec<RunRecord> {
     slower(&runs.iter().map(first).collect::<Vec<_>>(), 1.0)
 }
 
-fn ratio(estimate: f64, low: f64, high: f64) -> Ratio {
-    Ratio {
-        estimate,
-        ci95: Some(Interval { low, high }),
-    }
+/// A change of ten rounds, each by this factor and a share of noise that alternates.
+fn change(factor: f64, noise: f64) -> Change {
+    let base: Vec<(u32, f64)> = (0..10).map(|round| (round, 1.0 + f64::from(round))).collect();
+    let new = |&(round, value): &(u32, f64)| {
+        let noise = if round % 2 == 0 { noise } else { -noise };
+        (round, value * factor * noise.exp())
+    };
+    let new: Vec<(u32, f64)> = base.iter().map(new).collect();
+    Change::of(&base, &new).expect("a change")
 }
 
 #[test]
-fn verdicts_on_ratios() {
+fn verdicts_on_changes() {
     let cases = [
-        (ratio(1.10, 1.05, 1.15), Verdict::Regression),
-        (ratio(0.90, 0.85, 0.95), Verdict::Improvement),
-        (ratio(1.00, 0.98, 1.02), Verdict::Same),
-        (ratio(1.02, 1.01, 1.025), Verdict::Same), // certain, but too small to count
-        (ratio(1.10, 0.95, 1.25), Verdict::Unclear), // large, but may be noise
-        (ratio(1.02, 1.005, 1.04), Verdict::Unclear),
-        (ratio(1.00, 0.90, 1.10), Verdict::Unclear),
-        (
-            Ratio {
-                estimate: 2.0,
-                ci95: None,
-            },
-            Verdict::Unclear,
-        ),
+        (change(1.10, 0.04), Verdict::Worse),
+        (change(0.90, 0.04), Verdict::Better),
+        (change(1.00, 0.02), Verdict::Same),
+        (change(1.02, 0.005), Verdict::Same),   // certain, but too small to count
+        (change(1.10, 0.20), Verdict::Unclear), // large, but may be noise
+        (change(1.02, 0.02), Verdict::Unclear),
+        (change(1.00, 0.10), Verdict::Unclear),
     ];
-    for (ratio, verdict) in cases {
-        assert_eq!(judge(&ratio, 0.03), verdict, "{ratio:?}");
+    for (change, verdict) in cases {
+        assert_eq!(judge(&change, 0.03), verdict, "{change:?}");
     }
+    let two = |factor: f64| [(0, factor), (1, factor)];
+    let few = Change::of(&two(1.0), &two(2.0)).expect("a change");
+    assert_eq!(judge(&few, 0.03), Verdict::Unclear);
 }
 
 #[test]
@@ -98,12 +98,12 @@ fn ten_percent_slower_is_a_regression_and_the_other_way_an_improvement() {
     let (base, new) = (steady(), slower(&steady(), 1.1));
     let worse = compared(&base, &new);
     assert!(
-        worse.regressed() && worse.rows.iter().all(|row| row.verdict == Verdict::Regression),
+        worse.regressed() && worse.rows.iter().all(|row| row.verdict == Verdict::Worse),
         "{worse:?}"
     );
     let better = compared(&new, &base);
     assert!(
-        !better.regressed() && better.rows.iter().all(|row| row.verdict == Verdict::Improvement),
+        !better.regressed() && better.rows.iter().all(|row| row.verdict == Verdict::Better),
         "{better:?}"
     );
 }
@@ -153,7 +153,7 @@ fn new_failures_and_new_checksums_are_regressions() {
         comparison
             .rows
             .iter()
-            .any(|row| row.verdict == Verdict::Improvement && row.note.is_some())
+            .any(|row| row.verdict == Verdict::Better && row.note.is_some())
     );
 }
 
@@ -205,10 +205,124 @@ fn parallel_collections_are_judged_by_their_elapsed_time_too() {
         figures.iter().map(|f| (f.metric.key, f.verdict)).next_back()
     };
     let lost = compared(&parallel(1.0), &parallel(1.5));
-    assert_eq!(row(&lost), Some(("gc_elapsed_seconds", Verdict::Regression)));
+    assert_eq!(row(&lost), Some(("gc_elapsed_seconds", Verdict::Worse)));
     assert!(lost.regressed());
     assert_eq!(
         row(&compared(&steady(), &steady())).map(|(key, _)| key),
         Some("peak_in_use_bytes")
     );
+}
+
+/// One figure is better and all others are unclear: the configuration is an improvement, and it is
+/// counted.
+#[test]
+fn an_improvement_is_not_hidden_by_figures_that_are_unclear() {
+    let base = steady();
+    let mut new = base.clone();
+    let mut noise = synthetic::Noise::new(5);
+    for stats in new.iter_mut().filter_map(|run| run.stats.as_mut()) {
+        stats.gc_cpu_seconds = stats.gc_cpu_seconds.map(|seconds| seconds * 0.5);
+        stats.mut_cpu_seconds = stats.mut_cpu_seconds.map(|seconds| seconds * (0.5 + noise.next()));
+    }
+    let comparison = compared(&base, &new);
+    let row = &comparison.rows[0];
+    let verdicts: Vec<Verdict> = row.figures.iter().map(|figure| figure.verdict).collect();
+    assert!(
+        verdicts.contains(&Verdict::Better) && verdicts.contains(&Verdict::Unclear),
+        "{verdicts:?}"
+    );
+    assert_eq!(row.verdict, Verdict::Better);
+    let text = text(&comparison);
+    assert!(text.contains("0 regressions, 12 improvements"), "{text}");
+    assert!(
+        text.contains("figures: 12 better, 0 worse,") && text.contains("would have been seen"),
+        "{text}"
+    );
+}
+
+/// The peak is counted in megablocks: from 19 to 20 of them is the least change that there is.
+#[test]
+fn one_megablock_is_no_regression_and_two_are_one() {
+    let with_peak = |megablocks: u64| {
+        let mut runs = steady();
+        for stats in runs.iter_mut().filter_map(|run| run.stats.as_mut()) {
+            stats.peak_in_use_bytes = Some(megablocks << 20);
+        }
+        runs
+    };
+    let peak = |comparison: &Comparison| {
+        let figures = &comparison.rows[0].figures;
+        let peak = figures.iter().find(|figure| figure.metric.key == "peak_in_use_bytes");
+        peak.map(|peak| (peak.verdict, peak.remark))
+    };
+    let one = compared(&with_peak(19), &with_peak(20));
+    assert_eq!(peak(&one), Some((Verdict::Same, Some("one megablock"))));
+    assert!(
+        !one.regressed() && text(&one).contains("same (one megablock)"),
+        "{}",
+        text(&one)
+    );
+    let two = compared(&with_peak(19), &with_peak(21));
+    assert_eq!(peak(&two), Some((Verdict::Worse, None)));
+    // Two megablocks of a thousand are less than the threshold.
+    assert_eq!(
+        peak(&compared(&with_peak(1000), &with_peak(1002))),
+        Some((Verdict::Same, None))
+    );
+}
+
+#[test]
+fn a_folder_beside_itself_has_identical_runs() {
+    let runs = small_runs();
+    let comparison = compared(&runs, &runs);
+    assert!(
+        comparison.rows.iter().all(|row| row.verdict == Verdict::Identical),
+        "{comparison:?}"
+    );
+    let text = text(&comparison);
+    assert!(
+        text.contains("identical runs: both folders hold the same runs of 12 configurations")
+            && !comparison.regressed(),
+        "{text}"
+    );
+    // A difference that no comparison judges still makes the runs others.
+    let mut later = runs.clone();
+    later
+        .iter_mut()
+        .for_each(|run| run.started = Some("2027-01-01T00:00:00Z".to_owned()));
+    let comparison = compared(&runs, &later);
+    assert!(
+        comparison.rows.iter().all(|row| row.verdict != Verdict::Identical),
+        "{comparison:?}"
+    );
+}
+
+#[test]
+fn only_changes_in_three_formats() {
+    let base = steady();
+    let mut new = base.clone();
+    let cell = new[0].cell.clone();
+    for run in new.iter_mut().filter(|run| run.cell == cell) {
+        let stats = run.stats.as_mut().expect("a good run");
+        stats.gc_cpu_seconds = stats.gc_cpu_seconds.map(|seconds| seconds * 2.0);
+    }
+    let changed = compared(&base, &slower(&new, 1.0)).only_changed(true);
+    let (table, markdown) = (text(&changed), comparison_markdown(&changed));
+    assert_eq!(table.matches("GC CPU").count(), 1, "{table}");
+    assert!(!table.contains("mutator CPU") && table.contains(" worse"), "{table}");
+    assert_eq!(
+        markdown.lines().filter(|line| line.starts_with("| ")).count(),
+        2,
+        "{markdown}"
+    );
+    assert!(markdown.starts_with("figures: 0 better, 1 worse, "), "{markdown}");
+    let json: serde_json::Value = serde_json::from_str(&comparison_json(&changed)).expect("JSON");
+    assert_eq!(
+        (&json["worse"], &json["regressed"], &json["threshold"]),
+        (&1.into(), &true.into(), &0.03.into())
+    );
+    let rows = json["configurations"].as_array().expect("an array");
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0]["figures"][0]["figure"], "gc_cpu_seconds");
+    assert_eq!(rows[0]["figures"][0]["verdict"], "worse");
 }

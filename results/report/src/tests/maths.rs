@@ -20,12 +20,11 @@ fn four_values_by_hand() {
         (4, 2.5, 2.5, 1.0, 4.0, 1.75, 3.25)
     );
     close(s.deviation.expect("four values"), (5.0f64 / 3.0).sqrt());
-    // t(0.975, 3) = 3.182446305284263
-    let half = 3.182_446_305_284_263 * (5.0f64 / 3.0).sqrt() / 2.0;
+    // t(0.975, 3) = 3.182446305284263; the relative standard error of the mean is s / (2.5 · 2).
+    let half = 3.182_446_305_284_263 * (5.0f64 / 3.0).sqrt() / 2.0 / 2.5;
     let ci = s.ci95.expect("four values");
-    close(ci.low, 2.5 - half);
-    close(ci.high, 2.5 + half);
-    close(s.largest_deviation().expect("a median"), 0.6);
+    close(ci.low, 2.5 * (-half).exp());
+    close(ci.high, 2.5 * half.exp());
 }
 
 #[test]
@@ -45,7 +44,41 @@ fn values_that_are_no_numbers_do_not_count() {
     assert_eq!(Spread::of([f64::NAN, f64::INFINITY]), None);
     assert_eq!(Spread::of([]), None);
     assert_eq!(spread(&[f64::NAN, 1.0, 3.0]).median, 2.0);
-    assert_eq!(spread(&[0.0, 0.0, 0.0]).largest_deviation(), None);
+}
+
+/// Times are not negative, however they scatter: the first sample's interval by plain t would begin
+/// at -0.32 s.
+#[test]
+fn no_mean_has_a_negative_end() {
+    for values in [
+        &[0.05, 0.06, 0.41][..],
+        &[0.001, 0.0012, 0.12],
+        &[0.0, 0.0, 3.0],
+        &[5e-324, 1.0, 2.0],
+    ] {
+        let s = spread(values);
+        let ci = s.ci95.expect("three values");
+        assert!(ci.low >= 0.0 && ci.contains(s.mean), "{values:?}: {ci:?}");
+    }
+    assert_eq!(spread(&[0.0; 3]).ci95, Some(Interval { low: 0.0, high: 0.0 }));
+    let ratio = ratio_of_means(&spread(&[1.0, 1.1, 0.9]), &spread(&[0.05, 0.06, 0.41])).expect("a ratio");
+    assert!(ratio.ci95.expect("an interval").low >= 0.0, "{ratio:?}");
+}
+
+/// Ten runs, skewed to the right as times are: about 95 of 100 intervals must contain the mean.
+#[test]
+fn the_interval_of_a_mean_covers_it_as_often_as_promised() {
+    let mut noise = Noise::new(17);
+    let mut normal = move || (0..12).map(|_| noise.next()).sum::<f64>() - 6.0;
+    let (sigma, trials) = (0.15f64, 4000);
+    let mean = (sigma * sigma / 2.0).exp();
+    let mut covered = 0;
+    for _ in 0..trials {
+        let sample: Vec<f64> = (0..10).map(|_| (sigma * normal()).exp()).collect();
+        covered += usize::from(spread(&sample).ci95.expect("ten runs").contains(mean));
+    }
+    let share = covered as f64 / trials as f64;
+    assert!((0.93..=0.97).contains(&share), "{share}");
 }
 
 #[test]
@@ -66,7 +99,7 @@ fn percentiles_are_observed_values() {
         [Some(500), Some(900), Some(990), Some(999), Some(1000)]
     );
     assert_eq!(nearest_rank(&[3, 5, 8, 9, 11], 50.0), Some(8));
-    assert_eq!(nearest_rank(&[3, 5, 8, 9, 11], 90.0), Some(11));
+    assert_eq!(nearest_rank(&[3, 5, 8, 9, 11], 90.0), None, "it would be the greatest");
     assert_eq!(nearest_rank(&[3, 5, 8, 9], 50.0), Some(5));
     assert_eq!(nearest_rank(&[3], 0.0), Some(3));
     assert_eq!(nearest_rank::<u64>(&[], 50.0), None);
@@ -75,6 +108,12 @@ fn percentiles_are_observed_values() {
         None,
         "99.9 % needs a thousand values"
     );
+    for (p, needed) in [(90.0, 10), (99.0, 100), (99.99, 10_000)] {
+        let values: Vec<u64> = (0..needed).collect();
+        assert!(nearest_rank(&values, p).is_some(), "{p} of {needed}");
+        assert_eq!(nearest_rank(&values[1..], p), None, "{p} of {}", needed - 1);
+    }
+    assert_eq!(nearest_rank(&[3], 50.0), Some(3), "a median needs one value");
 }
 
 #[test]

@@ -272,7 +272,14 @@ fn markdown_of_a_sweep_over_heaps() {
     let part = text.split("### binary").next().unwrap();
     insta::assert_snapshot!(part);
     let table = terminal_within(&dirs[0], None);
-    assert!(table.contains("Which collector for which budget?\nFrom 1"), "{table}");
+    let answer = table
+        .split("\nAnswer (4 runs of each configuration)\n")
+        .nth(1)
+        .expect("an answer");
+    assert!(
+        answer.starts_with("  From 1× to 1.5× the least heap: only compacting"),
+        "{answer}"
+    );
 }
 
 #[test]
@@ -293,16 +300,14 @@ fn curves_of_time_and_space() {
         "three for each workload"
     );
     for title in ["Total time, over the best", "GC time, s", "Peak heap, MiB"] {
-        assert_eq!(
-            section.matches(&format!("<title>{title}</title>")).count(),
-            2,
-            "{title}"
-        );
+        assert_eq!(section.matches(&format!(": {title}</title>")).count(), 2, "{title}");
     }
     // Each chart has bands of three collectors, and crosses: copying at two multiples, two-space at
     // three.
     assert_eq!(section.matches(r#"fill-opacity="0.16""#).count(), 6 * 3);
-    assert_eq!(section.matches(">heap exhausted</text>").count(), 6 * 4);
+    assert_eq!(section.matches("4 heap exhausted</title><path").count(), 6 * 4);
+    // Crosses at one multiple stand one above the other and share their reason.
+    assert_eq!(section.matches(">heap exhausted</text>").count(), 6 * 2);
     assert_eq!(section.matches(">thrashing</text>").count(), 6);
     assert!(section.contains("<title>two-space at 2×: 4 timeout</title>"));
     assert!(
@@ -314,8 +319,7 @@ fn curves_of_time_and_space() {
     }
 }
 
-/// Each collector has one chart, all at the same budget: the least at which most collectors
-/// complete.
+/// Each collector has one chart, all at the same budget: that of the fastest configuration.
 #[test]
 fn memory_over_time() {
     let manifest = manifest();
@@ -337,18 +341,15 @@ fn memory_over_time() {
         .unwrap();
     for (work, collectors) in [("binary_trees 14", 3), ("long_list", 3)] {
         let part = section
-            .split(&format!("<h3>{work}, heap=3</h3>"))
+            .split(&format!("<h3>{work}, heap=6</h3>"))
             .nth(1)
             .unwrap()
             .split("<h3>")
             .next()
             .unwrap();
         assert_eq!(part.matches(": memory, MiB</title>").count(), collectors, "{work}");
-        assert_eq!(
-            part.matches("<polyline").count(),
-            3 * collectors,
-            "in use, live and slop, live"
-        );
+        assert_eq!(part.matches("<polyline").count(), collectors, "in use");
+        assert!(part.matches("<title>live ").count() >= collectors, "{work}");
     }
     // Without these figures there is no section.
     for pause in runs

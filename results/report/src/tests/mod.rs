@@ -1,5 +1,6 @@
 //! Tests of analyses and formats on the synthetic records of the results crate.
 
+mod answers;
 mod compare;
 mod maths;
 mod memory;
@@ -7,5 +8,5 @@ mod parallel;
 mod profiles;
 mod report;
 mod summary;
-mod synthetic;
+pub(crate) mod synthetic;
 mod table;

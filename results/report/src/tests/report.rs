@@ -1,7 +1,7 @@
 //! Reports: their content, that no name in them is markup, and that they survive strange data.
 
 use super::synthetic::{self, fail, fixture, small, small_runs, write};
-use crate::analysis::answer::{answers, headline};
+use crate::analysis::answers::{answers, headline};
 use crate::analysis::pauses::pause_rows;
 use crate::chart::{Chart, Point, Series};
 use crate::summary::Summary;
@@ -68,19 +68,20 @@ fn html_has_the_question_the_answer_and_the_runs() {
         "crash (signal 11)",
         "panicked at &lt;somewhere&gt;",
         "4 of 36 runs did not end well",
-        "GC time, s",
-        "Mutator time, s",
+        "Total time, ms",
+        "GC time, ms",
+        "Mutator time, ms",
         "Peak heap, MiB",
         "Pauses, ms: A=16m",
         "seed 7",
     ] {
         assert!(html.contains(wanted), "{wanted}");
     }
-    // 2 workloads x (3 figures + 3 distributions).
-    assert_eq!(html.matches(r#"<svg class="chart""#).count(), 12);
-    // The configuration without a good run is crossed out in each of its three charts.
+    // One chart over both, and 2 workloads x (4 figures + 3 distributions).
+    assert_eq!(html.matches(r#"<svg class="chart""#).count(), 15);
+    // The configuration without a good run is crossed out in each of its four charts.
     let title = "<title>two-space A=16m: 3 heap exhausted</title><path";
-    assert_eq!(html.matches(title).count(), 3);
+    assert_eq!(html.matches(title).count(), 4);
 }
 
 #[test]
@@ -217,31 +218,29 @@ fn the_answer_follows_from_the_runs() {
     let answers = answers(&summary);
     assert_eq!(answers.len(), 2);
     for answer in &answers {
-        let best = answer.fastest.spread.median;
-        let metric = answer.fastest.metric;
-        let medians = answer
-            .work
-            .groups
-            .iter()
-            .filter(|g| g.failures().is_empty())
-            .filter_map(|g| g.spread(metric))
-            .map(|s| s.median);
-        assert_eq!(medians.clone().reduce(f64::min), Some(best));
-        let (slowest, times) = answer.slowest.as_ref().expect("another configuration");
-        assert_eq!(medians.reduce(f64::max), Some(slowest.spread.median));
-        assert!((times - slowest.spread.median / best).abs() < 1e-12);
+        let fastest = answer.fastest.as_ref().expect("a time");
+        let metric = fastest.metric;
+        let good = answer.work.groups.iter().filter(|g| g.failures().is_empty());
+        let means = good.filter_map(|g| g.spread(metric)).map(|s| s.mean);
+        assert_eq!(means.clone().reduce(f64::min), Some(fastest.spread.mean));
+        let slowest = answer.slowest.as_ref().expect("another configuration");
+        assert_eq!(means.reduce(f64::max), Some(slowest.best.spread.mean));
+        // Values and ratios are of one kind.
+        let ratio = slowest.ratio.expect("a ratio").estimate;
+        assert!((ratio - slowest.best.spread.mean / fastest.spread.mean).abs() < 1e-12);
         assert_eq!(answer.alternatives.len(), 1);
         assert_ne!(
             answer.alternatives[0].best.group.configuration.collector,
-            answer.fastest.group.configuration.collector
+            fastest.group.configuration.collector
         );
     }
     // Two of three runs were the fastest of all, but the third one crashed.
-    let crashed = summary.works[0].groups[0].spread(answers[0].fastest.metric);
-    assert!(crashed.expect("two good runs").median < answers[0].fastest.spread.median);
+    let fastest = answers[0].fastest.as_ref().expect("a time");
+    let crashed = summary.works[0].groups[0].spread(fastest.metric);
+    assert!(crashed.expect("two good runs").mean < fastest.spread.mean);
     let expected = "Fastest of 2 workloads, each collector at its best setting: copying on 2. \
                     The lead over the next collector is more than noise on 2 of 2.";
-    assert_eq!(headline(&answers), expected);
+    assert_eq!(headline(&summary, &answers), [expected]);
 }
 
 #[test]
@@ -255,10 +254,54 @@ fn pauses_are_pooled_over_good_runs() {
     assert_eq!(row.count, 48);
     assert_eq!(row.percentiles[0], Some(row.sorted[23]));
     assert_eq!(row.percentiles[3], None);
+    // 99 % of 48 pauses would be the longest one.
+    assert_eq!(row.percentiles[2], None);
     assert_eq!(
-        row.longest.expect("pauses").max,
+        row.longest_of_runs.expect("pauses").max,
         *row.sorted.last().expect("pauses") as f64 / 1e9
     );
+    // No percentile exceeds the longest pause of the table, which is that of the pool.
+    for row in summary.works.iter().flat_map(pause_rows) {
+        assert!(
+            row.percentiles
+                .iter()
+                .flatten()
+                .all(|p| p <= row.sorted.last().expect("pauses"))
+        );
+    }
+}
+
+/// A run with very many collections has percentiles in its record, and no single pauses.
+#[test]
+fn pauses_that_are_not_recorded_singly_have_percentiles() {
+    let mut runs = small_runs();
+    let cell = runs
+        .iter()
+        .find(|run| run.outcome.is_ok())
+        .expect("a good run")
+        .cell
+        .clone();
+    let mut round = 0;
+    for run in runs.iter_mut().filter(|run| run.cell == cell) {
+        let stats = run.stats.get_or_insert_default();
+        stats.collections.clear();
+        stats.collections_absent = Some("too many".to_owned());
+        round += 1;
+        stats.pauses = Some(gclab_results::Pauses {
+            count: 1000,
+            p50_ns: Some(round * 1_000_000),
+            max_ns: Some(round * 7_000_000),
+            ..gclab_results::Pauses::default()
+        });
+    }
+    let summary = Summary::of_runs(&runs, &[]);
+    let rows: Vec<_> = summary.works.iter().flat_map(pause_rows).collect();
+    let row = rows.iter().find(|row| row.sorted.is_empty()).expect("a row");
+    let good = row.group.ok().count() as u64;
+    assert_eq!((row.count as u64, row.longest), (1000 * good, Some(good * 7_000_000)));
+    assert_eq!(row.percentiles[3], None);
+    assert!(row.percentiles[0].is_some_and(|median| median > 0));
+    all_formats(&runs);
 }
 
 #[test]

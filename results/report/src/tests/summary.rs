@@ -3,7 +3,7 @@
 use super::synthetic::{self, fail, fixture, small, small_runs};
 use crate::metric;
 use crate::summary::{Summary, UNSET};
-use gclab_results::{Axis, Configuration, PlannedRun, RunRecord, Status};
+use gclab_results::{Axis, Configuration, PlannedRun, RunPhase, RunPhases, RunRecord, Status};
 use std::collections::BTreeMap;
 
 fn with_flags(flags: &[(&str, &str)]) -> RunRecord {
@@ -140,6 +140,47 @@ fn the_longest_pause_includes_stopping_the_threads() {
         .iter()
         .filter_map(|g| g.max_pause_seconds);
     assert_eq!((metric::MAX_PAUSE.of)(&run), by_generation.reduce(f64::max));
+}
+
+/// The pauses of set-up, and the collection at the end, counted as the program's.
+#[test]
+fn figures_are_those_of_the_measured_phase() {
+    let mut run = synthetic::runs(&small()).swap_remove(0);
+    let whole = (metric::TOTAL_ELAPSED.of)(&run).expect("a total");
+    let stats = run.stats.as_mut().expect("a good run");
+    stats.collections.truncate(4);
+    for (number, pause) in stats.collections.iter_mut().enumerate() {
+        pause.start_ns = 1_000_000_000 * (number as u64 + 1);
+        (pause.elapsed_ns, pause.sync_ns) = (10_000_000 * (number as u64 + 1), Some(0));
+    }
+    let phase = |start_seconds: f64| RunPhase {
+        start_seconds,
+        ..RunPhase::default()
+    };
+    stats.phases = Some(RunPhases {
+        marked: true,
+        setup: phase(0.5),
+        measured: RunPhase {
+            total_elapsed_seconds: Some(2.0),
+            gcs: Some(2),
+            max_pause_seconds: Some(0.03),
+            ..phase(1.5)
+        },
+        exit: phase(3.5),
+    });
+    let of = |metric: &metric::Metric| (metric.of)(&run);
+    assert_eq!(
+        [
+            &metric::TOTAL_ELAPSED,
+            &metric::GCS,
+            &metric::MAX_PAUSE,
+            &metric::WHOLE_ELAPSED
+        ]
+        .map(of),
+        [Some(2.0), Some(2.0), Some(0.03), Some(whole)]
+    );
+    let summary = Summary::of_runs(std::slice::from_ref(&run), &[]);
+    assert_eq!(summary.works[0].groups[0].pauses(), [20_000_000, 30_000_000]);
 }
 
 #[test]

@@ -3,15 +3,66 @@
 //! Points are means, bands their 95 % intervals (Student's t). A cross is where a contender fails,
 //! with the reason.
 
-use super::budgets::best_time;
+use super::budgets::{Budgets, Standing, best_time};
 use super::contenders::{contender, contenders, reason};
 use crate::chart::{Chart, ChartSet, Point, Series};
-use crate::format::{self, capital, times};
+use crate::format::{self, capital, counted, times};
 use crate::metric::{self, Metric};
 use crate::summary::{Group, Summary, Work};
 
 /// At this ratio of the greatest to the least value, or more, an axis is logarithmic.
 const LOG_FROM: f64 = 8.0;
+
+/// The label of the horizontal axis.
+const HEAPS: &str = "heap, in multiples of the least heap, logarithmic";
+
+/// The curve over all workloads: the geometric means of the answer, with their intervals.
+pub(crate) fn overall(summary: &Summary<'_>, budgets: &Budgets) -> Chart {
+    let place = |(style, name): (usize, &String)| Series {
+        style,
+        points: budgets
+            .budgets
+            .iter()
+            .filter_map(|budget| overall_point(name, budget.multiple, &budget.standings[style]))
+            .collect(),
+        marks: true,
+        joined: true,
+        band: true,
+        ..Series::default()
+    };
+    let multiples = budgets.budgets.iter().map(|budget| budget.multiple);
+    Chart {
+        title: format!(
+            "{} time over {}, relative to the best of each",
+            capital(summary.time_metric().title),
+            counted(summary.works.len(), "workload")
+        ),
+        x_label: HEAPS.to_owned(),
+        x_ticks: multiples.map(|multiple| (multiple, times(multiple))).collect(),
+        x_log: true,
+        series: budgets.contenders.iter().enumerate().map(place).collect(),
+        ..Chart::default()
+    }
+}
+
+fn overall_point(name: &str, multiple: f64, standing: &Standing) -> Option<Point> {
+    let tip = |text: String| format!("{name} at {}: {text}", times(multiple));
+    match standing {
+        Standing::Completes(ratio) => Some(Point {
+            x: multiple,
+            y: Some((ratio.estimate, ratio.ends().0, ratio.ends().1)),
+            tip: tip(format::ratio(ratio)),
+            ..Point::default()
+        }),
+        Standing::Fails(works) => Some(Point {
+            x: multiple,
+            tip: tip(format!("fails on {}", works.len())),
+            why: "fails".to_owned(),
+            ..Point::default()
+        }),
+        Standing::Unknown => None,
+    }
+}
 
 /// The curves of a sweep over multiples of the least heap.
 pub(crate) fn charts(summary: &Summary<'_>) -> ChartSet {
@@ -60,6 +111,7 @@ fn curve(
                 marks: true,
                 joined: true,
                 band: true,
+                ..Series::default()
             }
         })
         .filter(|series| !series.points.is_empty())
@@ -81,7 +133,8 @@ fn curve(
     multiples.dedup();
     Some(Chart {
         title: title.to_owned(),
-        x_label: "heap, in multiples of the least heap".to_owned(),
+        about: work.title.clone(),
+        x_label: HEAPS.to_owned(),
         x_ticks: multiples
             .into_iter()
             .map(|multiple| (multiple, times(multiple)))

@@ -13,5 +13,5 @@ mod contenders;
 mod minima;
 
 pub(crate) use budgets::{Budget, Budgets, Standing, budgets};
-pub(crate) use charts::charts;
+pub(crate) use charts::{charts, overall as overall_chart};
 pub(crate) use minima::minima;

@@ -7,7 +7,7 @@ use gclab_words::size::read_number;
 use std::collections::BTreeMap;
 
 /// The sharing flags.
-pub(super) const SHARING_FLAGS: [&str; 3] = ["qg", "qb", "qn"];
+pub(crate) const SHARING_FLAGS: [&str; 3] = ["qg", "qb", "qn"];
 
 /// Whether the runs say anything on parallel collection: it was switched on and off, or it took
 /// place and the number of capabilities was swept.

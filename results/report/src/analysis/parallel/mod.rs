@@ -16,4 +16,4 @@ mod families;
 pub(crate) use advice::{Advice, Effect};
 pub(crate) use advice::{Case, advice};
 pub(crate) use charts::charts;
-pub(crate) use families::{decisions, is_on, time_shares};
+pub(crate) use families::{SHARING_FLAGS, decisions, is_on, time_shares};

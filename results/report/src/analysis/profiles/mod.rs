@@ -5,6 +5,8 @@
 //! census with the most bytes; its table has the largest bands, the rest as one row, and the sum.
 
 mod bands;
+mod file;
 mod profiled;
 
+pub(crate) use file::FileProfile;
 pub(crate) use profiled::{PeakRow, Profiled, profiled};

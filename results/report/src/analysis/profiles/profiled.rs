@@ -1,7 +1,7 @@
 //! One profiled run: its chart, its peak, and remarks.
 
 use super::bands::{bands, in_order_of_life, thinned};
-use crate::chart::{BAND_COLOURS, Stack};
+use crate::chart::{BAND_COLOURS, Band, Stack};
 use crate::format::{self, counted, shortened};
 use crate::metric::Unit;
 use crate::summary::{Group, Summary};
@@ -76,10 +76,17 @@ impl Profiled<'_> {
             title: format!("Heap by {}, {}", profile.breakdown, self.label),
             x_label: format!("CPU time of the mutators, {unit}"),
             x: drawn.iter().map(|census| census.seconds * scale).collect(),
-            bands: bands(profile, &drawn),
+            bands: bands(profile, &drawn)
+                .into_iter()
+                .map(|band| Band {
+                    name: full_name(profile, &band.name),
+                    ..band
+                })
+                .collect(),
             markers: marked
                 .map(|(census, name)| (census.seconds * scale, name.clone()))
                 .collect(),
+            alone: None,
         })
     }
 
@@ -99,7 +106,7 @@ impl Profiled<'_> {
         let mut rows: Vec<PeakRow> = all
             .iter()
             .take(ROWS)
-            .map(|(name, bytes)| row((*name).clone(), *bytes, members(profile, name)))
+            .map(|(name, bytes)| row(without_number(profile, name).to_owned(), *bytes, members(profile, name)))
             .collect();
         if let Some(rest @ [_, ..]) = all.get(ROWS..) {
             let bytes = rest.iter().map(|(_, bytes)| bytes).sum();
@@ -150,12 +157,28 @@ fn share(bytes: u64, of: &Census) -> f64 {
     }
 }
 
-/// The members of a set of retainers. The name of its band begins with the number of the set, in
-/// parentheses.
+/// The set of retainers that is a band, and the rest of the band's name. The name begins with the
+/// number of the set, in parentheses.
+fn set<'p, 'b>(profile: &'p HeapProfile, band: &'b str) -> Option<(&'p Vec<String>, &'b str)> {
+    let (number, name) = band.strip_prefix('(')?.split_once(')')?;
+    Some((profile.retainer_sets.as_ref()?.get(number)?, name))
+}
+
+/// The name of a band without the number of its set, which differs from run to run.
+fn without_number<'b>(profile: &HeapProfile, band: &'b str) -> &'b str {
+    set(profile, band).map_or(band, |(_, name)| name)
+}
+
+/// The name of a band with all members of its set, if it is one.
+fn full_name(profile: &HeapProfile, band: &str) -> String {
+    set(profile, band).map_or_else(|| band.to_owned(), |(members, _)| members.join(", "))
+}
+
+/// The first members of a set of retainers; empty if the band is none.
 fn members(profile: &HeapProfile, band: &str) -> String {
-    let number = band.strip_prefix('(').and_then(|rest| rest.split_once(')'));
-    let set = number.and_then(|(number, _)| profile.retainer_sets.as_ref()?.get(number));
-    let Some(set) = set else { return String::new() };
+    let Some((set, _)) = set(profile, band) else {
+        return String::new();
+    };
     let mut text = set.iter().take(MEMBERS).cloned().collect::<Vec<_>>().join(", ");
     if set.len() > MEMBERS {
         text.push_str(&format!(", and {} more", set.len() - MEMBERS));
@@ -175,11 +198,15 @@ fn line(profiled: &Profiled<'_>) -> String {
     // The largest first, in a biography, too: there is no room for all of them.
     let mut bands: Vec<(&String, u64)> = peak.bands.iter().map(|(name, bytes)| (name, *bytes)).collect();
     bands.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    let name = |name: &'_ str| {
+        let plain = profiled.profile.map_or(name, |profile| without_number(profile, name));
+        shortened(plain, LETTERS)
+    };
     let percent = |bytes: u64| Unit::Percent.text(share(bytes, peak));
     let mut named: Vec<String> = bands
         .iter()
         .take(NAMED)
-        .map(|(name, bytes)| format!("{} {} %", shortened(name, LETTERS), percent(*bytes)))
+        .map(|(band, bytes)| format!("{} {} %", name(band), percent(*bytes)))
         .collect();
     if peak.bands.len() > NAMED {
         named.push(format!("{} more", peak.bands.len() - NAMED));

@@ -1,6 +1,7 @@
-// Sort a table by the clicked column: by number where cells have one, else by text.
-document.querySelectorAll("table.sortable th").forEach(th => th.addEventListener("click", () => {
-  const table = th.closest("table"), column = th.cellIndex, up = th.getAttribute("aria-sort") !== "ascending";
+// Sort a table by the column whose button is pressed: by number where cells have one, else by text.
+document.querySelectorAll("table.sortable th button").forEach(button => button.addEventListener("click", () => {
+  const th = button.closest("th"), table = th.closest("table"), column = th.cellIndex;
+  const up = th.getAttribute("aria-sort") !== "ascending";
   table.querySelectorAll("th").forEach(other => other.removeAttribute("aria-sort"));
   th.setAttribute("aria-sort", up ? "ascending" : "descending");
   const key = row => { const cell = row.cells[column]; return "sort" in cell.dataset ? Number(cell.dataset.sort) : cell.textContent; };
@@ -8,3 +9,7 @@ document.querySelectorAll("table.sortable th").forEach(th => th.addEventListener
   const rows = [...table.tBodies[0].rows].sort((a, b) => compare(key(a), key(b)) * (up ? 1 : -1));
   table.tBodies[0].append(...rows);
 }));
+// Paper has no clicks: open everything for it.
+let opened = [];
+addEventListener("beforeprint", () => { opened = [...document.querySelectorAll("details:not([open])")]; opened.forEach(one => one.open = true); });
+addEventListener("afterprint", () => opened.forEach(one => one.open = false));

@@ -1,14 +1,18 @@
-//! The programs of this workspace: all its workloads under all its collectors.
+//! The collectors of this workspace, put together with the compiled workloads.
+//!
+//! This crate is the only one between `gclab-collectors` and the command, so a changed collector
+//! costs no compilation of a workload. Its list of collectors has no type parameter: the code that
+//! is generic in a collector is compiled here, optimised, and not with the command line, which is
+//! not.
+
+#![forbid(unsafe_code)]
 
 use gclab_core::collector::Description;
 use gclab_core::events::Listener;
+use gclab_programs::{Done, Executor, Lists, Request};
 use gclab_workloads::WorkloadDescription;
 
-use crate::execute::Lists;
-use crate::request::{Done, Executor, Request};
-
-/// The executor over all collectors and workloads of this workspace. It has no type parameter, so
-/// its programs are compiled with this crate.
+/// The executor over all collectors and workloads of this workspace.
 #[derive(Clone, Copy, Debug)]
 pub struct Shipped;
 

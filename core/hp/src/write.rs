@@ -1,13 +1,11 @@
-//! The `.hp` file: GHC's format of heap profiles, which `hp2ps`, `hp2pretty` and other programs
-//! draw.
+//! Writes `.hp` files that `hp2ps`, `hp2pretty` and other programs draw.
 //!
 //! A header, a sample for each census, a mark for each marker, and an empty sample at the beginning
-//! and at the end. The reader splits lines at white space and knows a few keywords. So names are
+//! and at the end. `hp2ps` splits lines at white space and knows a few keywords. So names are
 //! changed until it reads them as names: white space becomes `_`, and a quote or a keyword at the
 //! start gets a `_` before it. Times have six decimals and never decrease. Each sample is written
 //! whole, as soon as it is there. So the file of a killed run can be drawn.
 
-use jiff::Zoned;
 use std::io::{self, Write};
 
 /// Words that the reader does not take for the name of a band.
@@ -24,8 +22,8 @@ const KEYWORDS: [&str; 7] = [
 /// The longest name that `hp2ps` takes, in bytes.
 const LONGEST_NAME: usize = 4999;
 
-/// Dates as C's `ctime` has them, without the seconds: `Fri Nov  6 23:05 2026`.
-const CTIME: &str = "%a %b %e %H:%M %Y";
+/// The format of a file's date for `strftime`: that of C's `ctime`, without the seconds.
+pub const DATE_FORMAT: &str = "%a %b %e %H:%M %Y";
 
 /// Writes an `.hp` file.
 #[derive(Debug)]
@@ -35,13 +33,14 @@ pub struct HpWriter<W> {
 }
 
 impl<W: Write> HpWriter<W> {
-    /// Begins a file. `job` is the command that ran, `at` the local time of its start.
+    /// Begins a file. `job` is the command that ran, `date` the local time of its start in
+    /// [`DATE_FORMAT`].
     ///
     /// # Errors
     /// If writing to `to` fails.
-    pub fn new(mut to: W, job: &str, at: &Zoned) -> io::Result<Self> {
+    pub fn new(mut to: W, job: &str, date: &str) -> io::Result<Self> {
         let job = job.replace('"', "\"\"").replace(['\n', '\r'], " ");
-        writeln!(to, "JOB \"{job}\"\nDATE \"{}\"", at.strftime(CTIME))?;
+        writeln!(to, "JOB \"{job}\"\nDATE \"{date}\"")?;
         writeln!(to, "SAMPLE_UNIT \"seconds\"\nVALUE_UNIT \"bytes\"")?;
         let mut writer = HpWriter { to, last: 0.0 };
         writer.sample(0.0, &[])?;
@@ -108,11 +107,7 @@ mod tests {
     use super::*;
     #[test]
     fn a_file_is_as_the_reader_wants_it() {
-        let at = jiff::civil::date(2026, 11, 6)
-            .at(23, 5, 59, 0)
-            .to_zoned(jiff::tz::TimeZone::UTC)
-            .unwrap();
-        let mut hp = HpWriter::new(Vec::new(), "say \"hello\"", &at).unwrap();
+        let mut hp = HpWriter::new(Vec::new(), "say \"hello\"", "Fri Nov  6 23:05 2026").unwrap();
         let bands =
             |all: &[(&str, u64)]| -> Vec<_> { all.iter().map(|(name, bytes)| ((*name).to_owned(), *bytes)).collect() };
         hp.sample(
@@ -132,7 +127,7 @@ mod tests {
     fn a_sample_does_not_wait_for_the_next() {
         let file = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
         let to = io::BufWriter::new(Shared(file.clone()));
-        let mut hp = HpWriter::new(to, "killed", &Zoned::now()).unwrap();
+        let mut hp = HpWriter::new(to, "killed", "today").unwrap();
         hp.sample(0.5, &[("Tree".to_owned(), 48)]).unwrap();
         let text = String::from_utf8(file.lock().unwrap().clone()).unwrap();
         assert!(text.ends_with("Tree\t48\nEND_SAMPLE 0.500000\n"), "{text}");

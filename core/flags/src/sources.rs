@@ -1,0 +1,198 @@
+//! The sources of the flags of a run: those that a program has by itself, the environment, and the
+//! command line.
+//!
+//! A later source overrides an earlier one. Most flags simply replace each other. Where two flags
+//! contradict each other (`-hT` and `-hy`, `-H1g` and `-M64m`), the flag of the earlier source
+//! gives way, and a note says so. A contradiction within one source is an error.
+//!
+//! A program may also forbid flags to its users ([`RtsOpts`]), as with GHC's `-rtsopts`.
+
+use gclab_core::collector::Description;
+
+use crate::parse::{ENVIRONMENT, Entry, Origin, Words, spec_of};
+use crate::{FlagError, Flags};
+
+/// The flags that a program's users may give: GHC's `-rtsopts`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RtsOpts {
+    /// All flags.
+    #[default]
+    All,
+    /// `-?` and `--info` only.
+    Some,
+    /// No flags. Those of the environment are ignored, and a note says so.
+    None,
+}
+
+/// The sources of the flags of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sources<'s> {
+    /// The flags that the program has by itself: GHC's `-with-rtsopts`.
+    pub program: &'s str,
+    /// The value of [`ENVIRONMENT`], if it is set.
+    pub environment: Option<&'s str>,
+    /// The words of the command line.
+    pub words: &'s [String],
+    /// The flags that environment and command line may have.
+    pub allowed: RtsOpts,
+}
+
+/// The flags of a run, from all their sources.
+#[derive(Clone, Debug)]
+pub struct Given {
+    entries: Vec<Entry>,
+    flags: Flags,
+    notes: Vec<String>,
+}
+
+impl Given {
+    /// Reads all sources.
+    ///
+    /// # Errors
+    /// The first word at fault, or flags of one source that contradict each other.
+    pub fn read(sources: &Sources<'_>) -> Result<Given, FlagError> {
+        let mut words = Words::default();
+        let mut notes = Vec::new();
+        for word in sources.program.split_whitespace() {
+            words
+                .take(Origin::Program, word)
+                .map_err(|error| Origin::Program.fault(error))?;
+        }
+        let environment = sources.environment.unwrap_or_default();
+        if sources.allowed == RtsOpts::None && !environment.trim().is_empty() {
+            notes.push(format!("{ENVIRONMENT} is ignored: this program takes no flags"));
+        } else {
+            for word in environment.split_whitespace() {
+                sources
+                    .allowed
+                    .check(word)
+                    .and_then(|()| words.take(Origin::Environment, word))
+                    .map_err(|error| Origin::Environment.fault(error))?;
+            }
+        }
+        for word in sources.words {
+            sources.allowed.check(word)?;
+            words.take(Origin::CommandLine, word)?;
+        }
+        let (flags, gave_way) = together(&words.entries, |flags| Ok(flags))?;
+        notes.extend(gave_way);
+        Ok(Given {
+            entries: words.entries,
+            flags,
+            notes,
+        })
+    }
+
+    /// The flags of all sources together.
+    pub fn flags(&self) -> &Flags {
+        &self.flags
+    }
+
+    /// Notes for the user: flags that gave way, and flags that were ignored.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The flags fitted to a collector that the command line names: see [`Flags::fit`]. Flags of
+    /// other sources that it does not honour give way; the texts are notes on them.
+    ///
+    /// # Errors
+    /// As [`Flags::fit`], for flags of the command line.
+    pub fn fit(
+        &self,
+        collector: &Description,
+        all: &[&'static Description],
+    ) -> Result<(Flags, Vec<String>), FlagError> {
+        let (flags, notes) = together(&self.entries, |mut flags| {
+            flags.fit(collector, all)?;
+            Ok(flags)
+        })?;
+        let new = notes.into_iter().filter(|note| !self.notes.contains(note));
+        Ok((flags, new.collect()))
+    }
+}
+
+/// The flags of these entries, checked one by one, against each other, and by `check`; and a note
+/// for each entry that gave way to a later source.
+fn together(
+    entries: &[Entry],
+    check: impl Fn(Flags) -> Result<Flags, FlagError>,
+) -> Result<(Flags, Vec<String>), FlagError> {
+    let flags = |kept: &[&Entry]| Flags::of(kept.iter().copied()).and_then(&check);
+    let of = |origin| -> Vec<&Entry> { entries.iter().filter(|entry| entry.origin == origin).collect() };
+    let mut kept: Vec<&Entry> = entries.iter().collect();
+    let Err(error) = flags(&kept) else {
+        return Ok((flags(&kept)?, Vec::new()));
+    };
+    // The command line alone must be right, and so must each other source.
+    flags(&of(Origin::CommandLine))?;
+    for origin in [Origin::Environment, Origin::Program] {
+        Flags::of(of(origin).into_iter()).map_err(|error| origin.fault(error))?;
+    }
+    let mut notes = Vec::new();
+    // The flag that gives way is the last one without which all is well, of the weakest source; if
+    // there is none, the last one of the weakest source, and then another.
+    for origin in [Origin::Program, Origin::Environment] {
+        while kept.iter().any(|entry| entry.origin == origin) {
+            let without = |place: usize| {
+                let mut fewer = kept.clone();
+                fewer.remove(place);
+                fewer
+            };
+            let mut places = (0..kept.len()).rev().filter(|place| kept[*place].origin == origin);
+            let last = places.clone().next();
+            let place = places.find(|place| flags(&without(*place)).is_ok()).or(last);
+            let Some(place) = place else { break };
+            notes.push(kept[place].gives_way());
+            kept.remove(place);
+            if let Ok(flags) = flags(&kept) {
+                return Ok((flags, notes));
+            }
+        }
+    }
+    Err(error)
+}
+
+impl Flags {
+    /// The flags of a run: those of [`ENVIRONMENT`] (its value, if it is set), then those of the
+    /// command line. [`Given`] tells more.
+    ///
+    /// # Errors
+    /// The first word at fault, or two flags that contradict each other.
+    pub fn parse<S: AsRef<str>>(environment: Option<&str>, words: &[S]) -> Result<Self, FlagError> {
+        let words: Vec<String> = words.iter().map(|word| word.as_ref().to_owned()).collect();
+        let sources = Sources {
+            environment,
+            words: &words,
+            ..Sources::default()
+        };
+        Given::read(&sources).map(|given| given.flags)
+    }
+
+    /// Flags from a list of words such as `-A4m`, without any environment.
+    ///
+    /// # Errors
+    /// As [`Flags::parse`].
+    pub fn parse_words<S: AsRef<str>>(words: &[S]) -> Result<Self, FlagError> {
+        Self::parse(None, words)
+    }
+}
+
+impl RtsOpts {
+    /// Checks that users may give the flag of this word.
+    fn check(self, word: &str) -> Result<(), FlagError> {
+        let harmless = || spec_of(word).is_some_and(|spec| matches!(spec.name, "?" | "-info"));
+        let (allowed, takes) = match self {
+            RtsOpts::All => (true, ""),
+            RtsOpts::Some => (harmless(), "takes -? and --info only"),
+            RtsOpts::None => (false, "takes no flags"),
+        };
+        if allowed {
+            return Ok(());
+        }
+        Err(FlagError::Forbidden {
+            word: word.to_owned(),
+            takes,
+        })
+    }
+}

@@ -1,0 +1,11 @@
+//! An empty slot is read and written by collections as any other.
+
+use gclab_core::mutator::{Any, Mutator, MutatorKind};
+
+fn misuse<M: MutatorKind>(m: &mut Mutator<'_, M>) {
+    m.frame(|m, [slot]| {
+        m.blocking(|| slot.put_option::<Any>(m, None));
+    });
+}
+
+fn main() {}

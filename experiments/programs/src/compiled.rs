@@ -1,0 +1,31 @@
+//! The programs that are compiled with this crate: every workload of gclab, for each kind of
+//! mutators that gclab's collectors have.
+//!
+//! A crate with a list of collectors finds these programs here. It compiles only those that are
+//! missing: its own workloads, and every workload for a kind that is not here. No collector is
+//! known here, so a changed collector compiles no program anew.
+//!
+//! This works since the functions that are large ([`crate::execute`]) are `#[inline(never)]`: rustc
+//! does not compile such a function again if a crate below has done so for the same types.
+//! `.ci/programs` counts the programs of the `gclab` command.
+
+use gclab_core::collector::{Bump, Chosen, GenerationalBarrier, MutatorKind, NoBarrier, Observed, Plain};
+
+use crate::execute::{Start, by_name};
+
+/// All workloads of gclab for mutators of kind `M`.
+const fn all<M: MutatorKind>() -> Start<Chosen<M>> {
+    by_name::<M, gclab_workloads::All>
+}
+
+/// `two-space`.
+#[used]
+static WITHOUT_BARRIER: Start<Chosen<Plain<Bump, NoBarrier>>> = all();
+
+/// `copying`, `parallel`, `compacting`.
+#[used]
+static GENERATIONAL: Start<Chosen<Plain<Bump, GenerationalBarrier>>> = all();
+
+/// Profiled runs under any collector.
+#[used]
+static OBSERVED: Start<Chosen<Observed>> = all();

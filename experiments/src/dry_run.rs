@@ -1,0 +1,277 @@
+//! `gclab run FILE --dry-run`: the grid of a sweep and its time, or the command of each run.
+//!
+//! The time of a configuration is that of earlier runs, or else of one run now. These runs take
+//! [`CALIBRATION`] at most; configurations that they do not reach take the mean of their workload.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use gclab_results::{Manifest, Minimum, PlannedRun, shell_line};
+use gclab_sweep::calibrate::{Calibrated, calibrate};
+use gclab_sweep::command_line::shown;
+use gclab_sweep::experiment::Experiment;
+use gclab_sweep::minheap::reference;
+use gclab_sweep::plan::ORDER;
+use gclab_sweep::runner::Sweep;
+use gclab_sweep::runner::progress::Estimator;
+use gclab_sweep::runner::stop::Stop;
+use gclab_sweep::text::{counted, duration};
+use gclab_sweep::{folder, machine, tell};
+
+use crate::common::{EXIT_USAGE, ended_by, fail, print, refuse};
+use crate::run_arguments::{Arguments, DryRun, command, no_runs, tools};
+
+/// The longest time of all calibrating runs; the last one may take longer.
+const CALIBRATION: Duration = Duration::from_secs(10);
+
+/// Prints the plan, with the minima that earlier searches found.
+pub(crate) fn dry_run(experiment: &Experiment, arguments: &Arguments, what: DryRun) -> ExitCode {
+    let stop = match Stop::listen() {
+        Ok(stop) => stop,
+        Err(error) => return refuse(format!("cannot listen for signals: {error}")),
+    };
+    let minima = known_minima(experiment, &stop);
+    let unknown = !experiment.heap.is_empty() && minima.is_empty();
+    let manifest = folder::manifest(experiment, minima, arguments.shard, command(arguments));
+    if manifest.plan.is_empty() {
+        return no_runs(experiment, arguments);
+    }
+    let mut estimator = Estimator::default();
+    let mut text = String::new();
+    let mut source = None;
+    match what {
+        DryRun::Commands => match commands(&manifest.plan) {
+            Ok(lines) => {
+                earlier(&manifest.plan, &mut estimator);
+                text.push_str(&lines);
+            }
+            // Not reached: the file was checked.
+            Err(message) => return refuse(message),
+        },
+        DryRun::Grid => {
+            match measured(&manifest.plan, &mut estimator, experiment, &stop) {
+                Ok(found) => source = Some(found),
+                Err(code) => return code,
+            }
+            text.push_str(&settings(experiment));
+            text.push_str(&grid(experiment, &manifest.plan, &estimator));
+        }
+    }
+    let printed = print(&text);
+    tell!("{}", size_and_time(experiment, &manifest, &estimator, source));
+    if unknown {
+        tell!(
+            "before them a search finds the least heap of each of {}; -M is then its multiple",
+            counted(reference::questions(experiment).len(), "configuration")
+        );
+    }
+    if printed == ExitCode::from(EXIT_USAGE) {
+        ExitCode::FAILURE
+    } else {
+        printed
+    }
+}
+
+fn known_minima(experiment: &Experiment, stop: &Stop) -> Vec<Minimum> {
+    if experiment.heap.is_empty() {
+        return Vec::new();
+    }
+    let tools = tools(experiment, Path::new(machine::THIS_PROGRAM), stop);
+    reference::all_known(&reference::questions(experiment), &tools).unwrap_or_default()
+}
+
+fn earlier(plan: &[PlannedRun], estimator: &mut Estimator) {
+    folder::earlier_runs(plan).iter().for_each(|run| estimator.learn(run));
+}
+
+/// The command of each run.
+fn commands(plan: &[PlannedRun]) -> Result<String, String> {
+    let mut text = String::new();
+    for run in plan {
+        let multiple = run.heap_multiple.map(|multiple| format!("heap = {multiple}"));
+        let profile = run.profile_flags.as_ref().map(|_| "profile".to_owned());
+        let notes: Vec<String> = multiple.into_iter().chain(profile).collect();
+        let notes = if notes.is_empty() {
+            String::new()
+        } else {
+            format!("  # {}", notes.join(", "))
+        };
+        let words = shown(run).map_err(|error| error.to_string())?;
+        text.push_str(&format!("{}{notes}\n", shell_line(&words)));
+    }
+    Ok(text)
+}
+
+/// Measures the configurations of the plan, unless earlier runs have told the time of all. Returns
+/// the origin of the times, in words.
+fn measured(
+    plan: &[PlannedRun],
+    estimator: &mut Estimator,
+    experiment: &Experiment,
+    stop: &Stop,
+) -> Result<String, ExitCode> {
+    earlier(plan, estimator);
+    let timed = || plan.iter().filter(|run| run.profile_flags.is_none());
+    if timed().all(|run| estimator.seconds(run).is_some()) {
+        return Ok("by earlier runs".to_owned());
+    }
+    let missing: Vec<PlannedRun> = timed()
+        .filter(|run| estimator.seconds(run).is_none())
+        .cloned()
+        .collect();
+    let sweep = Sweep {
+        program: Path::new(machine::THIS_PROGRAM),
+        timeout: experiment.timeout,
+        stop,
+    };
+    match calibrate(&missing, estimator, &sweep, CALIBRATION) {
+        Ok(Some(Calibrated {
+            configurations,
+            measured,
+            took,
+        })) => {
+            let all = if measured == configurations {
+                "each of".to_owned()
+            } else {
+                format!("{measured} of")
+            };
+            Ok(format!(
+                "by one run of {all} {}, which took {}",
+                counted(configurations, "configuration"),
+                duration(took)
+            ))
+        }
+        Ok(None) => Err(ended_by(stop.signal().unwrap_or(0))),
+        Err(error) => Err(fail(format!("cannot measure a run: {error}"))),
+    }
+}
+
+/// The question and the lists of the file, a line each.
+fn settings(experiment: &Experiment) -> String {
+    let mut rows = vec![
+        ("question", experiment.question.clone()),
+        ("collectors", experiment.collectors.join("  ")),
+    ];
+    let fixed = experiment.flags.values();
+    let fixed: Vec<String> = fixed.map(|flag| format!("{}={}", flag.key(), flag.text())).collect();
+    rows.push(("flags", fixed.join("  ")));
+    for axes in &experiment.sweeps {
+        let axis = axes.iter().map(|axis| {
+            let values: Vec<&str> = axis.values.iter().map(|value| value.text()).collect();
+            format!("{} = {}", axis.flag, values.join(" "))
+        });
+        rows.push(("sweep", axis.collect::<Vec<_>>().join("  ×  ")));
+    }
+    let multiples: Vec<String> = experiment.heap.iter().map(|multiple| format!("{multiple}×")).collect();
+    rows.push(("heap", multiples.join("  ")));
+    let mut text = String::new();
+    for (name, value) in rows.into_iter().filter(|(_, value)| !value.is_empty()) {
+        text.push_str(&format!("{name:<11} {value}\n"));
+    }
+    text
+}
+
+/// The grid: a row for each workload and setting, a column for each collector, and in each cell the
+/// seconds of one run.
+fn grid(experiment: &Experiment, plan: &[PlannedRun], estimator: &Estimator) -> String {
+    let mut rows: BTreeMap<(Vec<usize>, String), BTreeMap<&str, &PlannedRun>> = BTreeMap::new();
+    let mut in_order: Vec<&PlannedRun> = plan
+        .iter()
+        .filter(|run| run.round == 0 && run.profile_flags.is_none())
+        .collect();
+    if in_order.is_empty() {
+        in_order = plan.iter().collect();
+    }
+    for run in in_order {
+        let mut words = vec![run.workload.clone()];
+        words.extend(run.args.iter().cloned());
+        words.extend(
+            run.flags
+                .iter()
+                .filter(|(name, _)| swept(experiment, name))
+                .map(|(name, value)| format!("{name}={value}")),
+        );
+        words.extend(run.heap_multiple.map(|multiple| format!("{multiple}×")));
+        let row = rows.entry((place(experiment, run), words.join(" "))).or_default();
+        row.insert(&run.collector, run);
+    }
+    let width = rows.keys().map(|(_, name)| name.chars().count()).max().unwrap_or(0);
+    let columns = &experiment.collectors;
+    let mut text = format!("\n{:width$}", "seconds of one run");
+    for collector in columns {
+        text.push_str(&format!("  {collector:>9}"));
+    }
+    text.push('\n');
+    for ((_, name), row) in &rows {
+        text.push_str(&format!("{name:width$}"));
+        for collector in columns {
+            let cell = match row.get(collector.as_str()).map(|run| estimator.seconds(run)) {
+                Some(Some(seconds)) => format!("{seconds:.3}"),
+                Some(None) => "?".to_owned(),
+                None => "–".to_owned(),
+            };
+            let wide = collector.chars().count().max(9);
+            text.push_str(&format!("  {cell:>wide$}"));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The place of a run's workload and settings in the file. The order of the plan is random.
+fn place(experiment: &Experiment, run: &PlannedRun) -> Vec<usize> {
+    let mut works = experiment.workloads.iter();
+    let work = works.position(|(name, args)| (name, args) == (&run.workload, &run.args));
+    let axes = experiment.sweeps.iter().flatten().map(|axis| {
+        let value = run.flags.get(axis.flag);
+        axis.values
+            .iter()
+            .position(|known| Some(known.text()) == value.map(String::as_str))
+    });
+    let heap = experiment
+        .heap
+        .iter()
+        .position(|multiple| Some(*multiple) == run.heap_multiple);
+    let places = [work].into_iter().chain(axes).chain([heap]);
+    places.map(|place| place.unwrap_or(usize::MAX)).collect()
+}
+
+fn swept(experiment: &Experiment, name: &str) -> bool {
+    experiment.sweeps.iter().flatten().any(|axis| axis.flag == name)
+}
+
+/// The number of runs, and the time that they will take.
+fn size_and_time(
+    experiment: &Experiment,
+    manifest: &Manifest,
+    estimator: &Estimator,
+    source: Option<String>,
+) -> String {
+    let runs = manifest.plan.len();
+    let estimate = match (estimator.estimate(&manifest.plan), source) {
+        (Some(time), source) => {
+            let source = source.unwrap_or_else(|| "by earlier runs".to_owned());
+            format!("about {} {source}", duration(time))
+        }
+        (None, _) => "no earlier runs to estimate by".to_owned(),
+    };
+    let most = experiment
+        .timeout
+        .checked_mul(u32::try_from(runs).unwrap_or(u32::MAX))
+        .unwrap_or(Duration::MAX);
+    let profiled = manifest.plan.iter().filter(|run| run.profile_flags.is_some()).count();
+    let and_profiles = if profiled == 0 {
+        String::new()
+    } else {
+        format!(", and {}", counted(profiled, "heap profile"))
+    };
+    format!(
+        "{} in {} ({ORDER}){and_profiles}: {estimate}; at most {} by the time limit of {}",
+        counted(runs - profiled, "run"),
+        counted(experiment.repeat as usize, "round"),
+        duration(most),
+        duration(experiment.timeout)
+    )
+}

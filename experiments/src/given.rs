@@ -1,0 +1,42 @@
+//! The flags of a command, from the program's `main`, the environment and the command line.
+
+use gclab_flags::{ENVIRONMENT, GHC_ENVIRONMENT, Given, Sources};
+use gclab_sweep::tell;
+
+use crate::settings::Settings;
+
+/// Reads the flags of all sources, and prints notes on flags that were overridden.
+///
+/// # Errors
+/// A message about the first flag at fault.
+pub(crate) fn given(words: &[String], settings: &Settings) -> Result<Given, String> {
+    with_defaults(settings.with_rtsopts, words, settings)
+}
+
+/// The same with other flags of the program.
+///
+/// # Errors
+/// As [`given`].
+pub(crate) fn with_defaults(program: &str, words: &[String], settings: &Settings) -> Result<Given, String> {
+    let environment = std::env::var_os(ENVIRONMENT)
+        .map(|text| text.into_string())
+        .transpose()
+        .map_err(|text| format!("{ENVIRONMENT}: {} is not UTF-8", text.display()))?;
+    let given = Given::read(&Sources {
+        program,
+        environment: environment.as_deref(),
+        words,
+        allowed: settings.rtsopts,
+    })
+    .map_err(|error| error.to_string())?;
+    if environment.is_none() && std::env::var_os(GHC_ENVIRONMENT).is_some() {
+        tell!("gclab: note: {GHC_ENVIRONMENT} is set, but gclab reads {ENVIRONMENT}: its flags are not used");
+    }
+    notes(given.notes());
+    Ok(given)
+}
+
+/// Prints notes on flags.
+pub(crate) fn notes(notes: &[String]) {
+    notes.iter().for_each(|note| tell!("gclab: note: {note}"));
+}

@@ -1,0 +1,249 @@
+//! An analysis as JSON: plain lists of all nodes and classes, with nothing folded or left out.
+//!
+//! Names are decoded while they are written, so a long one is in memory only once.
+
+use std::io::{BufWriter, Error, ErrorKind, Write};
+use std::process::ExitCode;
+
+use gclab_heap_traverse::OutOfMemory;
+use gclab_heap_traverse::analysis::{Analysis, ClassFigures, Named, Sum};
+use gclab_snapshot::{Edge, Node};
+use serde::{Serialize, Serializer};
+
+use crate::common::{fail, refuse};
+
+/// The whole analysis, as `--json` prints it.
+#[derive(Serialize)]
+struct Report<'a> {
+    /// The name of the file.
+    file: &'a str,
+    /// Objects in the file.
+    nodes: u32,
+    /// References in the file, weak ones included.
+    edges: u32,
+    /// References that keep their targets alive.
+    strong_edges: u32,
+    /// Objects that the root reaches over strong references.
+    reached: usize,
+    /// Bytes of all objects.
+    self_size: u64,
+    /// Bytes of the objects that the root reaches.
+    reached_size: u64,
+    /// The nodes that retain most, largest first; of equals the lower ordinal first.
+    retained: Vec<Object<'a>>,
+    /// The classes that retain most, largest first; of equals the one that comes first in the file.
+    classes: Vec<Class<'a>>,
+    /// All types, most bytes first.
+    types: Vec<Count<&'a str>>,
+    /// The names with most bytes, most bytes first.
+    names: Vec<Count<GroupName<'a>>>,
+    /// With `--path-to`: the path; empty if the root does not reach the object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<Vec<Step<'a>>>,
+}
+
+/// An object of the file.
+#[derive(Serialize)]
+struct Object<'a> {
+    id: u64,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    name: Name<'a>,
+    self_size: u64,
+    retained_size: u64,
+}
+
+/// A class of objects.
+#[derive(Serialize)]
+struct Class<'a> {
+    name: Name<'a>,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    count: u32,
+    shallow_size: u64,
+    retained_size: u64,
+}
+
+/// The number of objects of one type or name.
+#[derive(Serialize)]
+struct Count<N> {
+    name: N,
+    count: u64,
+    self_size: u64,
+}
+
+/// An object on a path, and the reference that leads to it.
+#[derive(Serialize)]
+struct Step<'a> {
+    #[serde(flatten)]
+    object: Object<'a>,
+    /// The reference from the object before it; none leads to the root.
+    edge: Option<Reference<'a>>,
+}
+
+/// A reference of the file.
+#[derive(Serialize)]
+struct Reference<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    name: EdgeText<'a>,
+}
+
+struct Name<'a>(Node<'a>);
+
+/// The name of an edge as text.
+struct EdgeText<'a>(Edge<'a>);
+
+/// The name of a class, or a type in brackets.
+enum GroupName<'a> {
+    Class(Node<'a>),
+    Type(&'a str),
+}
+
+/// A name that is longer, in bytes, may have no room beside the file's own text.
+const LONG: usize = 1 << 16;
+
+/// Fails if there is no room to decode a text of `bytes` bytes.
+fn room<E: serde::ser::Error>(bytes: usize) -> Result<(), E> {
+    match bytes {
+        ..LONG => Ok(()),
+        _ => Vec::<u8>::new()
+            .try_reserve_exact(bytes)
+            .map_err(|_| E::custom(OutOfMemory)),
+    }
+}
+
+impl Serialize for Name<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        room(self.0.name_bytes())?;
+        serializer.serialize_str(&self.0.name())
+    }
+}
+
+impl Serialize for EdgeText<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0.name_text())
+    }
+}
+
+impl Serialize for GroupName<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            GroupName::Class(node) => Name(*node).serialize(serializer),
+            GroupName::Type(kind) => serializer.collect_str(&format_args!("({kind})")),
+        }
+    }
+}
+
+/// Prints the analysis with the first `top` objects, classes and names.
+///
+/// # Errors
+/// If there is no memory for the lists.
+pub(super) fn print(
+    file: &str,
+    analysis: &Analysis<'_>,
+    top: usize,
+    path: Option<&[u32]>,
+) -> Result<ExitCode, OutOfMemory> {
+    let report = report(file, analysis, top, path)?;
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let written = match serde_json::to_writer_pretty(&mut out, &report) {
+        Err(error) if !error.is_io() => return Ok(refuse(format!("{file}: {error}"))),
+        written => written.map_err(Error::from),
+    };
+    let written = written.and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
+    Ok(match written {
+        Ok(()) => ExitCode::SUCCESS,
+        // A reader that closes the pipe early is no error.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => fail(format!("standard output: {error}")),
+    })
+}
+
+fn report<'a>(
+    file: &'a str,
+    analysis: &Analysis<'a>,
+    top: usize,
+    path: Option<&[u32]>,
+) -> Result<Report<'a>, OutOfMemory> {
+    let snapshot = analysis.snapshot();
+    let types = analysis.types();
+    let self_size = types.iter().map(|(_, sum)| sum.bytes).sum();
+    let retained = analysis.largest(top)?.into_iter();
+    let count = |kind: u8, sum: Sum| Count {
+        name: snapshot.node_type_names()[usize::from(kind)].as_str(),
+        count: sum.count,
+        self_size: sum.bytes,
+    };
+    Ok(Report {
+        file,
+        nodes: snapshot.node_count(),
+        edges: snapshot.edge_count(),
+        strong_edges: analysis.strong_edges(),
+        reached: analysis.reached(),
+        self_size,
+        reached_size: analysis.reached_size(),
+        retained: retained.map(|node| object(analysis, node)).collect(),
+        classes: analysis
+            .largest_classes(top, |_| true)?
+            .into_iter()
+            .map(|figures| class(analysis, figures))
+            .collect(),
+        types: types.into_iter().map(|(kind, sum)| count(kind, sum)).collect(),
+        names: analysis
+            .names(top)?
+            .into_iter()
+            .map(|named| name(analysis, named))
+            .collect(),
+        path: path.map(|path| steps(analysis, path)),
+    })
+}
+
+fn object<'a>(analysis: &Analysis<'a>, node: u32) -> Object<'a> {
+    let own = analysis.snapshot().node(node);
+    Object {
+        id: own.id().unwrap_or_default(),
+        kind: own.type_name(),
+        name: Name(own),
+        self_size: own.self_size(),
+        retained_size: analysis.retained(node),
+    }
+}
+
+fn class<'a>(analysis: &Analysis<'a>, figures: ClassFigures) -> Class<'a> {
+    let first = analysis.snapshot().node(figures.first);
+    Class {
+        name: Name(first),
+        kind: first.type_name(),
+        count: figures.count,
+        shallow_size: figures.shallow,
+        retained_size: figures.retained,
+    }
+}
+
+fn name<'a>(analysis: &Analysis<'a>, named: Named) -> Count<GroupName<'a>> {
+    let example = analysis.snapshot().node(named.example);
+    Count {
+        name: if analysis.has_class_name(named.example) {
+            GroupName::Class(example)
+        } else {
+            GroupName::Type(example.type_name())
+        },
+        count: named.sum.count,
+        self_size: named.sum.bytes,
+    }
+}
+
+fn steps<'a>(analysis: &Analysis<'a>, path: &[u32]) -> Vec<Step<'a>> {
+    let before = std::iter::once(None).chain(path.iter().copied().map(Some));
+    let step = |(before, &node): (Option<u32>, &u32)| Step {
+        object: object(analysis, node),
+        edge: before
+            .and_then(|before| analysis.edge(before, node))
+            .map(|edge| Reference {
+                kind: edge.type_name(),
+                name: EdgeText(edge),
+            }),
+    };
+    before.zip(path).map(step).collect()
+}

@@ -1,0 +1,191 @@
+//! Sizes, counts, objects and chains of an analysis in words, for all renderers.
+
+use std::borrow::Cow;
+
+use gclab_heap_traverse::OutOfMemory;
+use gclab_heap_traverse::analysis::{Analysis, Named};
+use gclab_snapshot::EdgeName;
+
+/// The most letters of a name that are shown.
+const NAME: usize = 60;
+/// The most parts of a chain that are shown one by one.
+const PARTS: usize = 4;
+/// The most groups that the words for a rest name.
+const GROUPS: usize = 5;
+
+/// Bytes, with three significant digits: `5.68 MB`.
+pub(crate) fn size(bytes: u64) -> String {
+    let (mut value, mut unit) = (bytes as f64, "B");
+    for larger in ["kB", "MB", "GB", "TB", "PB", "EB"] {
+        if value < 999.5 {
+            break;
+        }
+        (value, unit) = (value / 1000.0, larger);
+    }
+    match value {
+        _ if unit == "B" => format!("{bytes} B"),
+        value if value < 9.995 => format!("{value:.2} {unit}"),
+        value if value < 99.95 => format!("{value:.1} {unit}"),
+        value => format!("{value:.0} {unit}"),
+    }
+}
+
+/// A whole number with a comma before each three digits: `725,800`.
+pub(super) fn number(number: impl TryInto<u64>) -> String {
+    let digits = number.try_into().unwrap_or(u64::MAX).to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `part` in percent of `whole`.
+pub(super) fn percent(part: u64, whole: u64) -> f64 {
+    100.0 * part as f64 / whole.max(1) as f64
+}
+
+/// A name on one line, cut if it is long.
+fn cut(name: &str) -> String {
+    let mut cut: String = name.chars().take(NAME).collect();
+    if cut.len() < name.len() {
+        cut.push('…');
+    }
+    cut.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// A string of the file, cut if it is long.
+fn string(analysis: &Analysis<'_>, index: Option<u32>) -> String {
+    let strings = analysis.snapshot().strings();
+    cut(&index.map_or(Cow::Borrowed(""), |index| strings.start(index, NAME + 1)))
+}
+
+/// The name of a node, cut if it is long; may be empty.
+pub(super) fn name(analysis: &Analysis<'_>, node: u32) -> String {
+    string(analysis, analysis.snapshot().node(node).name_index())
+}
+
+/// The type and the name of a node, as its class is shown: `object Array`.
+pub(super) fn class(analysis: &Analysis<'_>, node: u32) -> String {
+    let kind = analysis.snapshot().node(node).type_name();
+    format!("{kind} {}", name(analysis, node)).trim_end().to_owned()
+}
+
+/// A node with its id: `object Array @149117`.
+pub(super) fn object(analysis: &Analysis<'_>, node: u32) -> String {
+    let id = analysis.snapshot().node(node).id().unwrap_or_default();
+    format!("{} @{id}", class(analysis, node))
+}
+
+/// The name of a group: that of a class, or a type in brackets.
+pub(super) fn group(analysis: &Analysis<'_>, named: Named) -> String {
+    match name(analysis, named.example) {
+        name if analysis.has_class_name(named.example) && !name.is_empty() => name,
+        _ => format!("({})", analysis.snapshot().node(named.example).type_name()),
+    }
+}
+
+/// The name of the reference from one node to another, if there is one: `.next`, `[3]`.
+pub(super) fn reference(analysis: &Analysis<'_>, from: u32, to: u32) -> Option<String> {
+    let edge = analysis.edge(from, to)?;
+    let kind = edge.type_name();
+    Some(match edge.name()? {
+        EdgeName::Index(index) if kind == "element" => format!("[{index}]"),
+        EdgeName::Index(index) => format!("{kind} {index}"),
+        EdgeName::String(index) => match string(analysis, Some(index)) {
+            // V8 numbers the internal references of its roots.
+            name if name.bytes().all(|byte| byte.is_ascii_digit()) => format!("{kind} {name}"),
+            name => format!(".{name}"),
+        },
+    })
+}
+
+/// A part of a chain: nodes of one class in a row.
+struct Part {
+    first: u32,
+    /// The node before the first one.
+    before: Option<u32>,
+    count: usize,
+    /// The name of the references within the part, if all have the same.
+    by: Option<String>,
+}
+
+/// A chain below the node `above`: `.nodes object Array @149117`, `object Cell × 100,000 in a list
+/// (from @5 by .next)`.
+pub(super) fn chain(analysis: &Analysis<'_>, above: Option<u32>, chain: &[u32]) -> String {
+    let parts = parts(analysis, above, chain);
+    let shown = |part: &Part| {
+        let name = part.before.and_then(|before| reference(analysis, before, part.first));
+        let name = name.map_or_else(String::new, |name| format!("{name} "));
+        if part.count == 1 {
+            return format!("{name}{}", object(analysis, part.first));
+        }
+        let id = analysis.snapshot().node(part.first).id().unwrap_or_default();
+        let by = part.by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
+        let list = if part.count > 2 { " in a list" } else { "" };
+        let class = class(analysis, part.first);
+        format!("{name}{class} × {}{list} (from @{id}{by})", number(part.count as u64))
+    };
+    match &parts[..] {
+        all if all.len() <= PARTS => all.iter().map(shown).collect::<Vec<_>>().join(" > "),
+        [first, second, .., last] => format!(
+            "{} > {} > … > {} (chain of {})",
+            shown(first),
+            shown(second),
+            shown(last),
+            number(chain.len())
+        ),
+        _ => unreachable!("more than {PARTS} parts"),
+    }
+}
+
+fn parts(analysis: &Analysis<'_>, above: Option<u32>, chain: &[u32]) -> Vec<Part> {
+    let class_of = analysis.classes().of_nodes();
+    let mut parts: Vec<Part> = Vec::new();
+    let mut before = above;
+    for same in chain.chunk_by(|&one, &other| class_of[one as usize] == class_of[other as usize]) {
+        let mut links = same.windows(2).map(|link| reference(analysis, link[0], link[1]));
+        let first = links.next().flatten();
+        let all_same = links.all(|link| link == first);
+        parts.push(Part {
+            first: same[0],
+            before,
+            count: same.len(),
+            by: first.filter(|_| all_same),
+        });
+        before = same.last().copied();
+    }
+    parts
+}
+
+/// Objects that have no line of their own: `129,062 others, by class: J 19.0 MB, Array 1.20 MB`.
+pub(super) fn rest(analysis: &Analysis<'_>, nodes: &[u32]) -> Result<String, OutOfMemory> {
+    let groups = analysis.groups(nodes)?;
+    let mut words: Vec<String> = groups
+        .iter()
+        .take(GROUPS)
+        .map(|named| format!("{} {}", group(analysis, *named), size(named.sum.bytes)))
+        .collect();
+    if let Some(more @ [_, ..]) = groups.get(GROUPS..) {
+        let bytes = more.iter().map(|named| named.sum.bytes).sum();
+        words.push(format!("{} more {}", number(more.len()), size(bytes)));
+    }
+    let others = if nodes.len() == 1 { "other" } else { "others" };
+    let count = number(nodes.len() as u64);
+    Ok(format!("{count} {others}, by class: {}", words.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{number, size};
+
+    #[test]
+    fn large_figures_can_be_read() {
+        let numbers = [0_u64, 999, 1000, 725_800, 1_000_000].map(number);
+        assert_eq!(numbers, ["0", "999", "1,000", "725,800", "1,000,000"]);
+        assert_eq!([999, 1000, u64::MAX].map(size), ["999 B", "1.00 kB", "18.4 EB"]);
+    }
+}

@@ -1,0 +1,74 @@
+//! The time of a sweep before its first run: one run of each configuration is measured, up to a
+//! limit of time. Nothing of it is kept in a results folder.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::time::{Duration, Instant};
+
+use gclab_results::PlannedRun;
+
+use crate::runner::progress::{Estimator, bar, describe};
+use crate::runner::{Scratch, Sweep, one};
+
+/// The end of a calibration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Calibrated {
+    /// The number of configurations.
+    pub configurations: usize,
+    /// The number of configurations that were measured.
+    pub measured: usize,
+    /// The time that the measurements took.
+    pub took: Duration,
+}
+
+/// Runs each configuration of the plan once, and lets `estimator` learn its time. The order is that
+/// of the plan, which is random; no run starts after `most`. Returns `None` if a signal came.
+///
+/// # Errors
+/// If a process cannot be started, or the folder for its files cannot be made.
+pub fn calibrate(
+    plan: &[PlannedRun],
+    estimator: &mut Estimator,
+    sweep: &Sweep<'_>,
+    most: Duration,
+) -> io::Result<Option<Calibrated>> {
+    let begun = Instant::now();
+    let parent = std::env::temp_dir().join(format!("gclab-{}", std::process::id()));
+    let scratch = Scratch::new(&parent)?;
+    let mut seen = BTreeSet::new();
+    let first = plan.iter().filter(|run| run.profile_flags.is_none());
+    let configurations: Vec<&PlannedRun> = first.filter(|run| seen.insert(run.cell.as_str())).collect();
+    let progress = bar(0, configurations.len());
+    let mut measured = 0;
+    let mut stopped = false;
+    for run in &configurations {
+        if begun.elapsed() >= most {
+            break;
+        }
+        if let Some(bar) = &progress {
+            bar.set_message(format!("measuring {}", describe(run)));
+        }
+        match one(run, 0, sweep, &scratch.path)? {
+            Some(record) => estimator.learn(&record),
+            None => {
+                stopped = true;
+                break;
+            }
+        }
+        measured += 1;
+        if let Some(bar) = &progress {
+            bar.inc(1);
+        }
+    }
+    if let Some(bar) = progress {
+        bar.finish_and_clear();
+    }
+    drop(scratch);
+    // The folder is empty now; one that stays does no harm.
+    let _ = std::fs::remove_dir(&parent);
+    Ok((!stopped).then_some(Calibrated {
+        configurations: configurations.len(),
+        measured,
+        took: begun.elapsed(),
+    }))
+}

@@ -1,0 +1,123 @@
+//! Finds a results folder by its path, or by the name of its experiment.
+
+use std::path::{Path, PathBuf};
+
+use crate::folder::{RUNS, folders, is_results};
+
+/// The most names that a message lists.
+const MOST_NAMES: usize = 10;
+
+/// The length of the date in a folder's name: `2026-01-31-120005`.
+const DATE: usize = 17;
+
+/// The results folder at this path; or of this name below `results/runs`; or the newest one there
+/// of the experiment with this name: `quick` finds `results/runs/quick-2026-01-31-120005`.
+///
+/// # Errors
+/// A message with the folders that there are.
+pub fn find(name: &Path) -> Result<PathBuf, String> {
+    find_in(Path::new(RUNS), name)
+}
+
+fn find_in(root: &Path, name: &Path) -> Result<PathBuf, String> {
+    if is_results(name) {
+        return Ok(name.to_owned());
+    }
+    // `results/runs/quick` and `quick` mean the same.
+    let wanted = name.strip_prefix(root).unwrap_or(name);
+    if is_results(&root.join(wanted)) {
+        return Ok(root.join(wanted));
+    }
+    let mut there: Vec<String> = folders(root)
+        .filter(|path| is_results(path))
+        .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+        .collect();
+    // The newest first: a date sorts as text.
+    there.sort_by(|one, other| date(other).cmp(&date(one)).then_with(|| one.cmp(other)));
+    let of_name = |folder: &&String| {
+        let rest = wanted.to_str().and_then(|wanted| folder.strip_prefix(wanted));
+        rest.and_then(|rest| rest.strip_prefix('-'))
+            .is_some_and(begins_with_date)
+    };
+    if let Some(folder) = there.iter().find(of_name) {
+        return Ok(root.join(folder));
+    }
+    let problem = if name.is_dir() {
+        "is no results folder: it has no plan.json"
+    } else if name.exists() {
+        "is a file, not a results folder"
+    } else {
+        "no such folder"
+    };
+    let more = there.len().saturating_sub(MOST_NAMES);
+    there.truncate(MOST_NAMES);
+    let known = match (there.is_empty(), more) {
+        (true, _) => format!("there are none in {} yet; `gclab run` makes one", root.display()),
+        (false, 0) => format!("in {} there are: {}", root.display(), there.join(", ")),
+        (false, more) => format!(
+            "in {} there are: {}, and {more} older ones",
+            root.display(),
+            there.join(", ")
+        ),
+    };
+    Err(format!("{}: {problem}; {known}", name.display()))
+}
+
+/// Whether a text begins with a date as in a folder's name.
+fn begins_with_date(text: &str) -> bool {
+    let form = "0000-00-00-000000";
+    let fits = |(wanted, found): (char, char)| wanted == '0' && found.is_ascii_digit() || wanted == found;
+    text.len() >= DATE && form.chars().zip(text.chars()).all(fits)
+}
+
+/// The date in a folder's name, or nothing.
+fn date(folder: &str) -> &str {
+    let mut dashes = folder.match_indices('-').map(|(at, _)| &folder[at + 1..]);
+    dashes
+        .find(|rest| begins_with_date(rest))
+        .map_or("", |rest| &rest[..DATE])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_finds_the_newest_folder() {
+        let parent = tempfile::tempdir().unwrap();
+        let root = parent.path().join("runs");
+        let none = find_in(&root, Path::new("quick")).unwrap_err();
+        assert!(none.starts_with("quick: no such folder; there are none in "), "{none}");
+        for name in [
+            "quick-2026-01-02-000000",
+            "quick-2026-01-03-000000-2",
+            "quick-2025-12-31-235959",
+            "quick-more-2026-06-01-000000",
+            "after",
+        ] {
+            std::fs::create_dir_all(root.join(name)).unwrap();
+            std::fs::write(root.join(name).join("plan.json"), "{}").unwrap();
+        }
+        std::fs::create_dir_all(root.join("no-results")).unwrap();
+        let found =
+            |name: &str| find_in(&root, &root.join(name)).map(|path| path.strip_prefix(&root).unwrap().to_owned());
+        assert_eq!(found("quick").unwrap(), Path::new("quick-2026-01-03-000000-2"));
+        assert_eq!(found("quick-more").unwrap(), Path::new("quick-more-2026-06-01-000000"));
+        assert_eq!(found("after").unwrap(), Path::new("after"));
+        assert_eq!(find_in(&root, Path::new("after")).unwrap(), root.join("after"));
+        assert_eq!(
+            found("quick-2026-01-02-000000").unwrap(),
+            Path::new("quick-2026-01-02-000000")
+        );
+        let error = found("quic").unwrap_err().replace(&root.display().to_string(), "ROOT");
+        assert_eq!(
+            error,
+            "ROOT/quic: no such folder; in ROOT there are: quick-more-2026-06-01-000000, quick-2026-01-03-000000-2, quick-2026-01-02-000000, quick-2025-12-31-235959, after"
+        );
+        let error = found("no-results").unwrap_err();
+        assert!(
+            error.contains("is no results folder: it has no plan.json; in "),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,75 @@
+//! Tables of `docs/` whose data are in `results/reference`: they are those of the report on that
+//! folder.
+//!
+//! The place of a table on its page is between `<!-- results/reference/NAME, TITLE: begin -->` and
+//! the same with `end`. A folder that is not there yet leaves its places as they are.
+
+use std::fs;
+
+use gclab_results::ResultsDir;
+
+use super::generated::part_holds;
+use super::{pages, root};
+use crate::support::Bench;
+
+/// The first table below the heading `title` of a report in Markdown.
+fn table(report: &str, title: &str) -> String {
+    let is_title = |line: &&str| line.starts_with('#') && line.trim_start_matches('#').trim() == title;
+    let titles: Vec<&str> = report.lines().filter(|line| line.starts_with('#')).collect();
+    assert!(
+        report.lines().any(|line| is_title(&line)),
+        "no {title:?} among {titles:?}"
+    );
+    let below = report.lines().skip_while(|line| !is_title(line)).skip(1);
+    let rows = below
+        .skip_while(|line| !line.starts_with('|'))
+        .take_while(|line| line.starts_with('|'));
+    rows.collect::<Vec<_>>().join("\n")
+}
+
+/// The date, the machine and the build of a folder, as a line of a page.
+fn provenance(dir: &ResultsDir) -> String {
+    let manifest = dir.manifest();
+    let (machine, build) = (&manifest.machine, &manifest.build);
+    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
+    let commit: String = known(&build.git_commit).chars().take(7).collect();
+    format!(
+        "{}, {} x {}, {}, {}; gclab {commit}; {} runs of each configuration.",
+        manifest.started.split('T').next().unwrap_or_default(),
+        machine.cores.unwrap_or_default(),
+        known(&machine.cpu),
+        known(&machine.kernel),
+        known(&build.rustc),
+        manifest.repeat
+    )
+}
+
+#[test]
+fn tables_of_the_reference_data_are_those_of_their_reports() {
+    let mut places = 0;
+    for page in pages() {
+        let marks = page.text.lines().filter_map(|line| {
+            line.strip_prefix("<!-- results/reference/")?
+                .strip_suffix(": begin -->")
+        });
+        for mark in marks {
+            places += 1;
+            let (name, title) = mark.split_once(", ").expect("a folder and a title");
+            let folder = root().join("results/reference").join(name);
+            if !folder.exists() {
+                continue;
+            }
+            let bench = Bench::new();
+            let copy = bench.path().join(name);
+            fs::create_dir(&copy).unwrap();
+            for file in ["plan.json", "runs.jsonl"] {
+                fs::copy(folder.join(file), copy.join(file)).unwrap();
+            }
+            let report = bench.gclab(&["report", name, "--format", "markdown"]).exits(0).stdout;
+            let dir = ResultsDir::open(&folder).unwrap();
+            let text = format!("{}\n\n{}", table(&report, title), provenance(&dir));
+            part_holds(&page.name(), &format!("results/reference/{mark}"), &text);
+        }
+    }
+    assert!(places >= 3, "only {places} tables were found");
+}

@@ -1,0 +1,206 @@
+//! Flags from the outside: the environment, words that are the program's, interruptions, and a
+//! program's own settings.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use gclab_results::RunRecord;
+
+use crate::own;
+use crate::support::{Bench, Done};
+
+/// Runs a command with variables of the environment.
+fn with(bench: &Bench, variables: &[(&str, &str)], words: &[&str]) -> Done {
+    Done::of(bench.command(words).envs(variables.iter().copied()))
+}
+
+#[test]
+fn the_command_line_overrides_the_environment() {
+    let bench = Bench::new();
+    let trees = ["exec", "binary_trees", "6", "--record", "r.json"];
+    let words = |more: &[&'static str]| [&trees[..], more].concat();
+    let record = || -> RunRecord {
+        serde_json::from_str(&std::fs::read_to_string(bench.path().join("r.json")).unwrap()).unwrap()
+    };
+    let done = with(&bench, &[("GCLABRTS", "-c -A1m")], &words(&["--collector", "copying"])).exits(0);
+    assert!(done.stderr.contains("note: -c of GCLABRTS gives way"), "{}", done.all());
+    assert_eq!(
+        record().flags.into_iter().collect::<Vec<_>>(),
+        [("A".into(), "1m".into())]
+    );
+    with(&bench, &[("GCLABRTS", "-c -A1m")], &words(&["+RTS", "--no-c"])).exits(0);
+    assert_eq!(record().collector, "copying");
+    with(&bench, &[("GCLABRTS", "-hT")], &words(&["+RTS", "-hy"])).exits(0);
+    assert_eq!(record().profile.unwrap().breakdown, "type");
+    // What the user types must be right by itself.
+    with(&bench, &[], &words(&["--collector", "copying", "+RTS", "-c"])).exits(2);
+}
+
+#[test]
+fn an_environment_that_cannot_be_read_is_refused_and_that_of_ghc_is_mentioned() {
+    let bench = Bench::new();
+    let strange = std::ffi::OsStr::from_bytes(b"\xff-A1m");
+    let mut command = bench.command(&["exec", "binary_trees", "3"]);
+    let done = Done::of(command.env("GCLABRTS", strange)).exits(2);
+    assert!(
+        done.stderr.contains("GCLABRTS: ") && done.stderr.contains("is not UTF-8"),
+        "{}",
+        done.all()
+    );
+    for words in [
+        &["exec", "binary_trees", "3"][..],
+        &["minheap", "hsc_env", "1", "--runs", "1"],
+    ] {
+        let done = with(&bench, &[("GHCRTS", "-s")], words).exits(0);
+        assert!(
+            done.stderr.contains("GHCRTS is set, but gclab reads GCLABRTS"),
+            "{}",
+            done.all()
+        );
+    }
+}
+
+#[test]
+fn minheap_takes_the_flags_of_the_environment() {
+    let bench = Bench::new();
+    let words = [
+        "minheap",
+        "hsc_env",
+        "1",
+        "--runs",
+        "1",
+        "--collector",
+        "copying",
+        "--json",
+    ];
+    let done = with(&bench, &[("GCLABRTS", "-A64k")], &words).exits(0);
+    let folders = std::fs::read_dir(bench.path().join("results/minheap")).unwrap();
+    let folder = folders.map(|entry| entry.unwrap().path()).next().unwrap();
+    let probes = std::fs::read_to_string(folder.join("probes.jsonl")).unwrap();
+    assert!(
+        probes.contains("\"A\":\"64k\"") && probes.contains("max_rss_bytes"),
+        "{}\n{probes}",
+        done.all()
+    );
+    let wrong = with(&bench, &[("GCLABRTS", "-Q")], &words).exits(2);
+    assert!(wrong.stderr.contains("GCLABRTS: -Q: no such flag"), "{}", wrong.all());
+    let limit = with(&bench, &[("GCLABRTS", "-M64m")], &words).exits(2);
+    assert!(limit.stderr.contains("minheap chooses -M itself"), "{}", limit.all());
+    let back = [&words[..], &["+RTS", "--no-M"]].concat();
+    with(&bench, &[("GCLABRTS", "-M64m")], &back).exits(0);
+}
+
+#[test]
+fn words_after_rts_with_two_dashes_are_the_program_s() {
+    let bench = Bench::new();
+    for words in [&["--RTS", "--collector", "nosuch"][..], &["--RTS", "+RTS", "-A1m"]] {
+        let done = bench.gclab(&[&["exec", "binary_trees", "6"], words].concat()).exits(2);
+        // They are arguments of the workload, which takes one.
+        assert!(
+            done.stderr.contains("is one too many), expected at most 1"),
+            "{}",
+            done.all()
+        );
+    }
+    bench.gclab(&["exec", "binary_trees", "--RTS", "6"]).exits(0);
+}
+
+#[test]
+fn flags_in_the_wrong_place_are_shown_in_the_right_one() {
+    let bench = Bench::new();
+    let message = |words: &[&str]| bench.gclab(words).exits(2).stderr;
+    assert_eq!(
+        message(&["exec", "binary_trees", "6", "-A1m", "-s"]),
+        "gclab: flags stand after +RTS: gclab exec binary_trees 6 +RTS -A1m -s\n"
+    );
+    assert_eq!(
+        message(&["minheap", "-A1m", "hsc_env", "+RTS", "-F3"]),
+        "gclab: flags stand after +RTS: gclab minheap hsc_env +RTS -A1m -F3\n"
+    );
+    assert!(message(&["run", "x.toml", "-A1m"]).contains("in an experiment file flags stand under [flags]"));
+    assert!(message(&["exec", "binary_trees", "--wombat"]).contains("unexpected argument '--wombat'"));
+    assert!(message(&["exec", "hsc_env", "+RTS", "-hx"]).contains("-hT (closure type)"));
+}
+
+#[test]
+fn a_run_that_is_interrupted_prints_its_statistics() {
+    for (signal, number) in [("INT", 2), ("TERM", 15)] {
+        let bench = Bench::new();
+        let out = bench.path().join("out.txt");
+        let flag = format!("-S{}", out.display());
+        let mut child = bench.start(&["exec", "server", "1", "1000000000", "200", "0", "+RTS", &flag, "-A64k"]);
+        let begun = Instant::now();
+        // It has begun once the first row is there.
+        while std::fs::read_to_string(&out).unwrap_or_default().lines().count() < 5 {
+            assert!(begun.elapsed() < Duration::from_secs(60), "no collection");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let kill = Command::new("kill")
+            .args(["-s", signal, &child.id().to_string()])
+            .status();
+        assert!(kill.unwrap().success());
+        let status = child.wait().unwrap();
+        let text = std::fs::read_to_string(&out).unwrap();
+        assert!(
+            text.contains("bytes allocated in the heap") && text.contains("Total"),
+            "{status}\n{text}"
+        );
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(number));
+    }
+}
+
+#[test]
+fn an_empty_profile_of_roots_says_why() {
+    let bench = Bench::new();
+    let done = bench
+        .gclab(&["exec", "hsc_env", "1", "+RTS", "-ho", "-hdNone", "-i0"])
+        .exits(0);
+    assert!(
+        done.stdout.contains("no closure has the names of the restriction"),
+        "{}",
+        done.all()
+    );
+}
+
+/// The example with settings of its own.
+fn settled() -> PathBuf {
+    own::program("own_settings")
+}
+
+#[test]
+fn a_program_has_flags_by_itself_and_forbids_others() {
+    let bench = Bench::new();
+    let run = |words: &[&str]| {
+        Done::of(
+            Command::new(settled())
+                .args(words)
+                .current_dir(bench.path())
+                .env_remove("GCLABRTS"),
+        )
+    };
+    run(&["exec", "rings", "1000", "--record", "r.json"]).exits(0);
+    let record = std::fs::read_to_string(bench.path().join("r.json")).unwrap();
+    let record: RunRecord = serde_json::from_str(&record).unwrap();
+    let flags: Vec<_> = record.flags.into_iter().collect();
+    assert_eq!(
+        flags,
+        [("A".to_owned(), "64k".to_owned()), ("M".to_owned(), "4m".to_owned())]
+    );
+    run(&["exec", "+RTS", "--info"]).exits(0);
+    let refused = run(&["exec", "rings", "6", "+RTS", "-A1m"]).exits(2);
+    assert!(
+        refused.stderr.contains("-A1m: this program takes -? and --info only"),
+        "{}",
+        refused.all()
+    );
+    run(&["minheap", "rings", "6"]).exits(2);
+    bench.write(
+        "flags.toml",
+        "collectors = [\"copying\"]\nworkloads = [{ name = \"rings\", args = [6] }]\n[flags]\nA = \"1m\"\n",
+    );
+    run(&["run", "flags.toml"]).exits(2);
+    let exhausted = run(&["exec", "rings", "1000000"]).exits(251);
+    assert_eq!(exhausted.stderr, "settled: out of memory, of 4 MiB\n");
+}

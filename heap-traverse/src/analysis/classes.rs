@@ -1,0 +1,224 @@
+//! The classes of a snapshot's nodes. A *class* is a pair of a node's type and its name.
+//!
+//! A file may have equal strings twice, so classes are compared by the text of their names. A text
+//! is looked at once for each pair of a type and a string of the file, not once for each node.
+//!
+//! **Memory**: four bytes a node and 36 a class. While the classes are found, also up to 16 bytes
+//! for each pair of a type and a string.
+
+use super::slots::Slots;
+use crate::graph::NONE;
+use crate::memory::{OutOfMemory, filled, push, with_capacity, zeroed};
+use crate::rows::Rows;
+use gclab_snapshot::{Node, Snapshot};
+use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hasher};
+
+/// The longest name that is decoded before it is compared, in bytes.
+const LONGEST_NAME: usize = 1 << 16;
+
+/// The classes of a snapshot, by number.
+#[derive(Debug)]
+pub struct Classes {
+    /// By node: the number of its class.
+    of: Vec<u32>,
+    /// By class: its first node.
+    first: Vec<u32>,
+    count: Vec<u32>,
+    shallow: Vec<u64>,
+    holdings: Holdings,
+}
+
+/// The bytes that classes retain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holdings {
+    /// By class: the bytes that would be free without its nodes, each byte counted once.
+    pub retained: Vec<u64>,
+    /// By class: of its nodes that no other node of the class dominates, the one that retains most;
+    /// of equals the lower ordinal. [`NONE`] if the root reaches no node of the class.
+    pub largest: Vec<u32>,
+}
+
+/// The figures of one class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClassFigures {
+    /// The class's first node in the file, which has the type and the name.
+    pub first: u32,
+    /// The number of nodes in the file.
+    pub count: u32,
+    /// Bytes of these nodes themselves.
+    pub shallow: u64,
+    /// Bytes that would be free without them.
+    pub retained: u64,
+    /// The node of the class that retains most, if the root reaches any.
+    pub largest: Option<u32>,
+}
+
+impl Classes {
+    /// Finds the classes of `snapshot`. `children` is its dominator tree downwards, and `retained`
+    /// the retained size of each node.
+    pub(super) fn of(snapshot: &Snapshot, children: &Rows, retained: &[u64]) -> Result<Self, OutOfMemory> {
+        let (of, first) = numbered(snapshot)?;
+        let holdings = holdings(children, retained, &of, first.len())?;
+        let mut count = filled(0, first.len())?;
+        let mut shallow = zeroed(first.len())?;
+        for (node, &class) in snapshot.nodes().zip(&of) {
+            count[class as usize] += 1;
+            shallow[class as usize] += node.self_size();
+        }
+        Ok(Classes {
+            of,
+            first,
+            count,
+            shallow,
+            holdings,
+        })
+    }
+
+    /// The number of classes.
+    pub fn len(&self) -> usize {
+        self.first.len()
+    }
+
+    /// Whether there are no classes, which is so if there are no nodes.
+    pub fn is_empty(&self) -> bool {
+        self.first.is_empty()
+    }
+
+    /// By node: the number of its class.
+    pub fn of_nodes(&self) -> &[u32] {
+        &self.of
+    }
+
+    /// The figures of a class.
+    ///
+    /// # Panics
+    /// If there is no class of this number.
+    pub fn figures(&self, class: u32) -> ClassFigures {
+        let class = class as usize;
+        ClassFigures {
+            first: self.first[class],
+            count: self.count[class],
+            shallow: self.shallow[class],
+            retained: self.holdings.retained[class],
+            largest: Some(self.holdings.largest[class]).filter(|&node| node != NONE),
+        }
+    }
+}
+
+/// The number of each node's class, and the first node of each class. Numbers follow the order of
+/// first nodes.
+fn numbered(snapshot: &Snapshot) -> Result<(Vec<u32>, Vec<u32>), OutOfMemory> {
+    let (mut of, pairs) = pairs(snapshot)?;
+    // The first node of each class.
+    let mut first: Vec<u32> = Vec::new();
+    let mut table = Slots::new()?;
+    let mut class_of_pair = with_capacity(pairs.len())?;
+    let hash_of = |node: u32| text_hash(snapshot, snapshot.node(node));
+    for &node in &pairs {
+        let class = table.find_or_enter(
+            hash_of(node),
+            |class| same_class(snapshot, first[class as usize], node),
+            |class| hash_of(first.get(class as usize).copied().unwrap_or(node)),
+        )?;
+        if class as usize == first.len() {
+            push(&mut first, node)?;
+        }
+        class_of_pair.push(class);
+    }
+    for pair in &mut of {
+        *pair = class_of_pair[*pair as usize];
+    }
+    Ok((of, first))
+}
+
+/// The number of each node's pair of a type and a string's index, and the first node of each pair.
+fn pairs(snapshot: &Snapshot) -> Result<(Vec<u32>, Vec<u32>), OutOfMemory> {
+    let mut of = with_capacity(snapshot.node_count() as usize)?;
+    let mut first: Vec<u32> = Vec::new();
+    let mut table = Slots::new()?;
+    let key = |node: Node<'_>| (u64::from(node.type_index()) << 32) | u64::from(node.name_index().unwrap_or(0));
+    let key_of = |node: u32| key(snapshot.node(node));
+    for node in snapshot.nodes() {
+        let own = key(node);
+        let pair = table.find_or_enter(
+            own,
+            |pair| key_of(first[pair as usize]) == own,
+            |pair| first.get(pair as usize).map_or(own, |&node| key_of(node)),
+        )?;
+        if pair as usize == first.len() {
+            push(&mut first, node.ordinal())?;
+        }
+        of.push(pair);
+    }
+    Ok((of, first))
+}
+
+/// The text of a node's name by which its class is told. A long one is not decoded: V8 and JVMs
+/// write no such names.
+fn text<'s>(snapshot: &'s Snapshot, node: Node<'s>) -> Cow<'s, [u8]> {
+    let raw = node.name_index().map_or(&[][..], |name| snapshot.strings().raw(name));
+    if raw.len() > LONGEST_NAME || !raw.contains(&b'\\') {
+        return Cow::Borrowed(raw);
+    }
+    Cow::Owned(node.name().into_owned().into_bytes())
+}
+
+fn text_hash(snapshot: &Snapshot, node: Node<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(&text(snapshot, node));
+    hasher.write_u8(node.type_index());
+    hasher.finish()
+}
+
+fn same_class(snapshot: &Snapshot, one: u32, other: u32) -> bool {
+    let (one, other) = (snapshot.node(one), snapshot.node(other));
+    one.type_index() == other.type_index() && text(snapshot, one) == text(snapshot, other)
+}
+
+/// The bytes that each class retains: the sum of the retained sizes of those of its nodes that no
+/// other node of the class dominates. So each byte counts once for a class. It counts for each
+/// class that has a node among its dominators.
+///
+/// `children` is the dominator tree downwards from the root, `retained` the retained size of each
+/// node, and `class` the number of its class, which is below `classes`. Takes eight bytes for each
+/// level of the tree, and 16 a class.
+///
+/// # Errors
+/// If there is no memory for that.
+pub fn holdings(children: &Rows, retained: &[u64], class: &[u32], classes: usize) -> Result<Holdings, OutOfMemory> {
+    let mut holdings = Holdings {
+        retained: zeroed(classes)?,
+        largest: filled(NONE, classes)?,
+    };
+    // By class: how many of its nodes dominate the one at hand, itself included.
+    let mut above: Vec<u32> = filled(0, classes)?;
+    let mut enter = |node: u32, above: &mut [u32]| {
+        let class = class[node as usize] as usize;
+        above[class] += 1;
+        if above[class] == 1 {
+            let own = retained[node as usize];
+            holdings.retained[class] += own;
+            let largest = &mut holdings.largest[class];
+            let beaten = *largest == NONE || (retained[*largest as usize], node) < (own, *largest);
+            if beaten {
+                *largest = node;
+            }
+        }
+    };
+    // Each open node, and the number of its children that are done.
+    let mut open = Vec::new();
+    enter(crate::graph::ROOT, &mut above);
+    push(&mut open, (crate::graph::ROOT, 0_u32))?;
+    while let Some((node, done)) = open.last_mut() {
+        if let Some(&child) = children.row(*node).get(*done as usize) {
+            *done += 1;
+            enter(child, &mut above);
+            push(&mut open, (child, 0))?;
+        } else {
+            above[class[*node as usize] as usize] -= 1;
+            open.pop();
+        }
+    }
+    Ok(holdings)
+}

@@ -1,0 +1,220 @@
+//! The analysis of a snapshot, as data: which objects and which classes hold the memory.
+//!
+//! An [`Analysis`] has the dominator tree of a snapshot, the retained size of each node, and the
+//! [`Classes`] of nodes with the bytes that each class retains. An [`Outline`] is the same tree for
+//! readers. Nothing here prints: renderers print.
+//!
+//! **Memory**: 32 bytes a node that the root reaches, 36 a class, and while it is made also those
+//! of the graph and of the search for dominators.
+//!
+//! **Checked** by tests: the bytes that a class retains against an independent definition on random
+//! graphs, and on a real heap against another program.
+
+mod classes;
+mod names;
+mod outline;
+mod slots;
+
+pub use classes::{ClassFigures, Classes, Holdings, holdings};
+pub use names::{Named, Sum};
+pub use outline::{Branches, Extent, Line, Lines, Outline};
+
+use crate::dominators::Dominators;
+use crate::graph::{Graph, GraphError, ROOT, ShortestPaths};
+use crate::memory::{OutOfMemory, push, with_capacity};
+use crate::rows::Rows;
+use gclab_snapshot::{Edge, Snapshot};
+use std::cmp::Reverse;
+
+/// The name that V8's snapshots and ours have for the type of nodes that stand for no object.
+const SYNTHETIC: &str = "synthetic";
+
+/// A snapshot with its dominators, retained sizes and classes.
+#[derive(Debug)]
+pub struct Analysis<'s> {
+    snapshot: &'s Snapshot,
+    strong_edges: u32,
+    dominators: Dominators,
+    retained: Vec<u64>,
+    children: Rows,
+    classes: Classes,
+}
+
+impl<'s> Analysis<'s> {
+    /// Analyses a snapshot over all edges but weak ones.
+    ///
+    /// # Errors
+    /// If the snapshot is empty, or there is no memory.
+    pub fn of(snapshot: &'s Snapshot) -> Result<Self, GraphError> {
+        let graph = Graph::of_snapshot(snapshot)?;
+        let strong_edges = graph.edge_count();
+        let dominators = Dominators::of(&graph)?;
+        drop(graph);
+        let retained = dominators.retained(|node| snapshot.node(node).self_size())?;
+        let children = dominators.children()?;
+        let classes = Classes::of(snapshot, &children, &retained)?;
+        Ok(Analysis {
+            snapshot,
+            strong_edges,
+            dominators,
+            retained,
+            children,
+            classes,
+        })
+    }
+
+    /// The snapshot that was analysed.
+    pub fn snapshot(&self) -> &'s Snapshot {
+        self.snapshot
+    }
+
+    /// The number of edges that keep their targets alive.
+    pub fn strong_edges(&self) -> u32 {
+        self.strong_edges
+    }
+
+    /// The number of nodes that the root reaches.
+    pub fn reached(&self) -> usize {
+        self.dominators.reached().len()
+    }
+
+    /// The bytes of all nodes that the root reaches.
+    pub fn reached_size(&self) -> u64 {
+        self.retained[ROOT as usize]
+    }
+
+    /// The bytes that a node retains.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    pub fn retained(&self, node: u32) -> u64 {
+        self.retained[node as usize]
+    }
+
+    /// The nearest node that dominates `node`; none of the root and of nodes that it does not
+    /// reach.
+    pub fn holder(&self, node: u32) -> Option<u32> {
+        self.dominators.idom(node).filter(|_| node != ROOT)
+    }
+
+    /// The classes of the nodes.
+    pub fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    /// Whether a node stands for no object.
+    pub fn is_synthetic(&self, node: u32) -> bool {
+        self.snapshot.node(node).type_name() == SYNTHETIC
+    }
+
+    /// The dominator tree for readers. `hidden` says which nodes it leaves out.
+    pub fn outline<'a>(&'a self, hidden: &'a (dyn Fn(u32) -> bool + 'a)) -> Outline<'a> {
+        Outline::new(&self.children, &self.retained, self.classes.of_nodes(), hidden)
+    }
+
+    /// The `count` nodes that retain most, among those that the root reaches; of equals the lower
+    /// ordinal first.
+    ///
+    /// # Errors
+    /// If there is no memory for a list of all nodes.
+    pub fn largest(&self, count: usize) -> Result<Vec<u32>, OutOfMemory> {
+        let mut nodes = with_capacity(self.reached())?;
+        nodes.extend_from_slice(self.dominators.reached());
+        Ok(first_by(nodes, count, |node| {
+            (Reverse(self.retained[node as usize]), node)
+        }))
+    }
+
+    /// The `count` classes that retain most, of those for which `wanted` returns true; of equals
+    /// the one that comes first in the file.
+    ///
+    /// # Errors
+    /// If there is no memory for a list of them.
+    pub fn largest_classes(
+        &self,
+        count: usize,
+        wanted: impl Fn(ClassFigures) -> bool,
+    ) -> Result<Vec<ClassFigures>, OutOfMemory> {
+        let mut list = Vec::new();
+        for class in 0..self.classes.len() as u32 {
+            if wanted(self.classes.figures(class)) {
+                push(&mut list, class)?;
+            }
+        }
+        let first = first_by(list, count, |class| {
+            (Reverse(self.classes.figures(class).retained), class)
+        });
+        let mut figures = with_capacity(first.len())?;
+        figures.extend(first.into_iter().map(|class| self.classes.figures(class)));
+        Ok(figures)
+    }
+
+    /// A shortest path from the root to the object with this id: its nodes from the root on. Empty
+    /// if there is none. `None` if no object has this id.
+    ///
+    /// # Errors
+    /// If there is no memory for the search.
+    pub fn path_to(&self, id: u64) -> Result<Option<Vec<u32>>, GraphError> {
+        let Some(node) = self.snapshot.nodes().find(|node| node.id() == Some(id)) else {
+            return Ok(None);
+        };
+        let paths = ShortestPaths::of(&Graph::of_snapshot(self.snapshot)?)?;
+        Ok(Some(paths.to(node.ordinal()).unwrap_or_default()))
+    }
+
+    /// The first edge from one node to another that keeps its target alive.
+    pub fn edge(&self, from: u32, to: u32) -> Option<Edge<'s>> {
+        let mut edges = self.snapshot.node(from).edges();
+        edges.find(|edge| edge.is_strong() && edge.target().ordinal() == to)
+    }
+
+    /// Objects by type, most bytes first: the index of each type in
+    /// [`Snapshot::node_type_names`], and its objects.
+    pub fn types(&self) -> Vec<(u8, Sum)> {
+        let mut sums = vec![Sum::default(); self.snapshot.node_type_names().len()];
+        for node in self.snapshot.nodes() {
+            sums[usize::from(node.type_index())].add(Sum {
+                count: 1,
+                bytes: node.self_size(),
+            });
+        }
+        let mut types: Vec<(u8, Sum)> = (0..).zip(sums).filter(|(_, sum)| sum.count > 0).collect();
+        let name = |kind: u8| &self.snapshot.node_type_names()[usize::from(kind)];
+        types.sort_by_key(|&(kind, sum)| (Reverse(sum.bytes), name(kind)));
+        types
+    }
+
+    /// Whether the name of a node is that of its class. Other nodes, such as strings, count under
+    /// their types.
+    pub fn has_class_name(&self, node: u32) -> bool {
+        names::has_class_name(self.snapshot, node)
+    }
+
+    /// The `count` names whose objects have most bytes of their own, most bytes first. A node
+    /// without a class name counts under its type.
+    ///
+    /// # Errors
+    /// If there is no memory for a list of all classes.
+    pub fn names(&self, count: usize) -> Result<Vec<Named>, OutOfMemory> {
+        names::census(self.snapshot, &self.classes, count)
+    }
+
+    /// The objects of `nodes` by class, with the bytes that they retain, most bytes first. A node
+    /// without a class name counts under its type.
+    ///
+    /// # Errors
+    /// If there is no memory for a list of the nodes.
+    pub fn groups(&self, nodes: &[u32]) -> Result<Vec<Named>, OutOfMemory> {
+        names::groups(self.snapshot, &self.classes, nodes, |node| self.retained(node))
+    }
+}
+
+/// The first `count` of `all` by `key`, in order.
+fn first_by<K: Ord>(mut all: Vec<u32>, count: usize, key: impl Fn(u32) -> K) -> Vec<u32> {
+    if count < all.len() {
+        all.select_nth_unstable_by_key(count, |&one| key(one));
+        all.truncate(count);
+    }
+    all.sort_unstable_by_key(|&one| key(one));
+    all
+}

@@ -1,0 +1,256 @@
+//! The best configuration of each workload, and by how much it is better.
+//!
+//! The fastest configuration has the least mean time, and each other collector at *its* best
+//! setting has the ratio of its mean time to that: values and ratios are of one kind. Whether a
+//! difference means anything follows from the interval of the ratio. Choosing the best of many
+//! settings flatters the winner a little; with few runs and many settings the interval is too
+//! narrow rather than too wide, which the report says. A configuration with a failed run cannot be
+//! best.
+
+use crate::format::{self, counted, list};
+use crate::maths::{Ratio, Spread, ratio_of_means};
+use crate::metric::{self, Metric};
+use crate::power;
+use crate::summary::{Group, Summary, Work};
+use std::collections::BTreeMap;
+
+/// The best configurations of one workload.
+#[derive(Debug)]
+pub(crate) struct Answer<'a> {
+    /// The workload that is answered for.
+    pub(crate) work: &'a Work<'a>,
+    /// The configuration with the least mean time; absent in an open loop, where the schedule fixes
+    /// the time.
+    pub(crate) fastest: Option<Best<'a>>,
+    /// The other collectors, each at its best setting, in order of time.
+    pub(crate) alternatives: Vec<Alternative<'a>>,
+    /// The slowest configuration, if it is another one than these.
+    pub(crate) slowest: Option<Alternative<'a>>,
+    /// The configurations with the least median of peak memory: the heap's own, or the resident set
+    /// where no run has it. Several if their figures read the same.
+    pub(crate) least_memory: Vec<Best<'a>>,
+    /// The configurations with the least median of the longest pause.
+    pub(crate) smallest_pause: Vec<Best<'a>>,
+}
+
+/// A configuration that is best by one figure.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Best<'a> {
+    /// The configuration's runs.
+    pub(crate) group: &'a Group<'a>,
+    /// The figure by which it is best.
+    pub(crate) metric: &'static Metric,
+    /// The figure over its runs.
+    pub(crate) spread: Spread,
+}
+
+/// A configuration that is compared with the fastest one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Alternative<'a> {
+    /// The configuration.
+    pub(crate) best: Best<'a>,
+    /// Its mean time over that of the fastest.
+    pub(crate) ratio: Option<Ratio>,
+    /// The sum of the variances of both logarithms.
+    variance: Option<f64>,
+}
+
+impl Alternative<'_> {
+    fn of<'a>(fastest: &Best<'_>, best: Best<'a>) -> Alternative<'a> {
+        let variances = power::log_variance(&fastest.spread).zip(power::log_variance(&best.spread));
+        Alternative {
+            best,
+            ratio: ratio_of_means(&fastest.spread, &best.spread),
+            variance: variances.map(|(a, b)| a + b),
+        }
+    }
+
+    /// Whether it differs from the fastest by more than noise; `None` with too few runs to say.
+    pub(crate) fn differs(&self) -> Option<bool> {
+        self.ratio?.differs()
+    }
+
+    /// The ratio and the verdict on it if it may be noise, e.g. `1.32× (1.28–1.36)` or
+    /// `1.03× (0.95–1.12): cannot tell; ...`.
+    pub(crate) fn text(&self) -> String {
+        let ratio = format::ratio_or_absent(self.ratio.as_ref());
+        match self.differs() {
+            Some(true) => ratio,
+            _ => format!("{ratio}: {}", self.verdict()),
+        }
+    }
+
+    fn verdict(&self) -> String {
+        power::verdict(self.variance, self.ratio.as_ref())
+    }
+}
+
+/// The answers for all workloads that have a configuration without failures.
+pub(crate) fn answers<'a>(summary: &'a Summary<'a>) -> Vec<Answer<'a>> {
+    let works = summary.works.iter();
+    works.filter_map(|work| answer(work, summary.time_metric())).collect()
+}
+
+fn answer<'a>(work: &'a Work<'a>, time: &'static Metric) -> Option<Answer<'a>> {
+    let mut all = measured(work, time);
+    if all.is_empty() {
+        return None;
+    }
+    if work.is_open_loop() {
+        all.clear();
+    }
+    all.sort_by(|a, b| a.spread.mean.total_cmp(&b.spread.mean));
+    let fastest = all.first().copied();
+    let collector = |best: &Best<'a>| &best.group.configuration.collector;
+    let mut bests: Vec<Best<'a>> = Vec::new();
+    for &best in &all {
+        if bests.iter().all(|other| collector(other) != collector(&best)) {
+            bests.push(best);
+        }
+    }
+    let against = |best: &Best<'a>| Some(Alternative::of(&fastest?, *best));
+    let is_new = |last: &&Best<'a>| bests.iter().all(|best| !std::ptr::eq(best.group, last.group));
+    let memory = measured(work, &metric::PEAK_IN_USE);
+    let memory = if memory.is_empty() {
+        measured(work, &metric::MAX_RSS)
+    } else {
+        memory
+    };
+    Some(Answer {
+        work,
+        fastest,
+        alternatives: bests.iter().skip(1).filter_map(against).collect(),
+        slowest: all.last().filter(is_new).and_then(against),
+        least_memory: least(memory),
+        smallest_pause: least(measured(work, &metric::MAX_PAUSE)),
+    })
+}
+
+fn measured<'a>(work: &'a Work<'a>, metric: &'static Metric) -> Vec<Best<'a>> {
+    let groups = work.groups.iter().filter(|group| group.failures().is_empty());
+    groups
+        .filter_map(|group| {
+            Some(Best {
+                group,
+                metric,
+                spread: group.spread(metric)?,
+            })
+        })
+        .collect()
+}
+
+/// The configurations whose median reads the same as the least one.
+fn least(all: Vec<Best<'_>>) -> Vec<Best<'_>> {
+    let text = |best: &Best<'_>| best.metric.unit.text(best.spread.median);
+    let least = all.iter().min_by(|a, b| a.spread.median.total_cmp(&b.spread.median));
+    let least = least.map(text);
+    all.into_iter().filter(|best| Some(text(best)) == least).collect()
+}
+
+/// The answer over all workloads, in a sentence or two; empty if one setting ran whose only figure
+/// is its own.
+pub(crate) fn headline(summary: &Summary<'_>, answers: &[Answer<'_>]) -> Vec<String> {
+    if answers.is_empty() {
+        return vec!["No configuration has a run that ended well, so there is no answer yet.".to_owned()];
+    }
+    let timed: Vec<(&Answer<'_>, &Best<'_>)> = answers
+        .iter()
+        .filter_map(|answer| Some((answer, answer.fastest.as_ref()?)))
+        .collect();
+    let contested: Vec<(&Answer<'_>, &Alternative<'_>)> = timed
+        .iter()
+        .filter_map(|(answer, _)| Some((*answer, answer.alternatives.first()?)))
+        .collect();
+    match &contested[..] {
+        [] => alone(summary, &timed).into_iter().collect(),
+        [(answer, next)] if timed.len() == 1 => vec![duel(summary, answer, next)],
+        _ => {
+            let mut sentences = wins(&timed, &contested);
+            sentences.extend(uncertain(&contested));
+            vec![sentences.join(" ")]
+        }
+    }
+}
+
+/// The sentence for one collector.
+fn alone(summary: &Summary<'_>, timed: &[(&Answer<'_>, &Best<'_>)]) -> Option<String> {
+    let (_, first) = timed.first()?;
+    let name = &first.group.configuration.collector;
+    let workloads = counted(timed.len(), "workload");
+    if summary.axes.is_empty() {
+        return Some(format!(
+            "One collector ran ({name}), on {workloads}, with one setting: nothing is compared."
+        ));
+    }
+    let settings = timed.iter().map(|(answer, best)| {
+        let setting = summary.setting(best.group, &[]);
+        let setting = if setting.is_empty() { "the default" } else { &setting };
+        let slowest = answer.slowest.as_ref().map(|slowest| {
+            format!(
+                " ({} takes {})",
+                summary.setting(slowest.best.group, &[]),
+                slowest.text()
+            )
+        });
+        format!("{setting} on {}{}", answer.work.title, slowest.unwrap_or_default())
+    });
+    let settings: Vec<String> = settings.collect();
+    Some(format!(
+        "One collector ran ({name}), on {workloads}. Its fastest setting: {}.",
+        settings.join(", ")
+    ))
+}
+
+/// The sentence for one workload.
+fn duel(summary: &Summary<'_>, answer: &Answer<'_>, next: &Alternative<'_>) -> String {
+    let label = |best: &Best<'_>| best.group.label(&summary.axes);
+    let fastest = answer.fastest.as_ref().map_or_else(String::new, label);
+    format!(
+        "{fastest} is the fastest on {}; {} takes {}.",
+        answer.work.title,
+        label(&next.best),
+        next.text()
+    )
+}
+
+fn wins(timed: &[(&Answer<'_>, &Best<'_>)], contested: &[(&Answer<'_>, &Alternative<'_>)]) -> Vec<String> {
+    let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, fastest) in timed {
+        *wins.entry(&fastest.group.configuration.collector).or_default() += 1;
+    }
+    let mut wins: Vec<(&str, usize)> = wins.into_iter().collect();
+    wins.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    let wins: Vec<String> = wins.iter().map(|(name, n)| format!("{name} on {n}")).collect();
+    let sure = contested
+        .iter()
+        .filter(|(_, next)| next.differs() == Some(true))
+        .count();
+    vec![
+        format!(
+            "Fastest of {}, each collector at its best setting: {}.",
+            counted(timed.len(), "workload"),
+            wins.join(", ")
+        ),
+        format!(
+            "The lead over the next collector is more than noise on {sure} of {}.",
+            contested.len()
+        ),
+    ]
+}
+
+/// The workloads whose fastest collector is not certain, each with the verdict.
+fn uncertain(contested: &[(&Answer<'_>, &Alternative<'_>)]) -> Option<String> {
+    let mut parts: Vec<(String, Vec<&str>)> = Vec::new();
+    for (answer, next) in contested.iter().filter(|(_, next)| next.differs() != Some(true)) {
+        let verdict = next.verdict();
+        match parts.iter_mut().find(|(known, _)| *known == verdict) {
+            Some((_, works)) => works.push(&answer.work.title),
+            None => parts.push((verdict, vec![&answer.work.title])),
+        }
+    }
+    let parts: Vec<String> = parts
+        .iter()
+        .map(|(verdict, works)| format!("On {}: {verdict}.", list(works)))
+        .collect();
+    (!parts.is_empty()).then(|| parts.join(" "))
+}

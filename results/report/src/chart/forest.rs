@@ -1,0 +1,148 @@
+//! Charts of ratios with their intervals: a row for each setting, its name on the left, its figure
+//! on the right, and a line at 1.
+
+use super::line::fit;
+use super::scale::{Scale, linear_ticks};
+use super::style::{colour, escape, mark};
+use crate::format::{self, shortened};
+use std::fmt::Write;
+
+const WIDTH: f64 = 470.0;
+const LEFT: f64 = 158.0;
+const RIGHT: f64 = WIDTH - 124.0;
+const TOP: f64 = 42.0;
+const ROW: f64 = 19.0;
+const BOTTOM: f64 = 24.0;
+const TICKS: usize = 4;
+/// The most letters of a name.
+const LETTERS: usize = 25;
+/// Intervals that end beyond this multiple of the greatest ratio are cut off, with an arrow.
+const CUT: f64 = 1.5;
+
+/// A chart with a row for each setting.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Forest {
+    /// The title above the chart.
+    pub(crate) title: String,
+    /// The rows, from the top to the bottom.
+    pub(crate) rows: Vec<ForestRow>,
+}
+
+/// A row of a [`Forest`].
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ForestRow {
+    /// The colour and shape, as in other charts.
+    pub(crate) style: usize,
+    /// The name.
+    pub(crate) label: String,
+    /// The ratio.
+    pub(crate) value: f64,
+    /// The ends of its interval.
+    pub(crate) ends: (f64, f64),
+    /// The ratio and its interval as text.
+    pub(crate) text: String,
+}
+
+impl Forest {
+    /// The chart as one `<svg>` element.
+    pub(crate) fn svg(&self) -> String {
+        let base = TOP + ROW * self.rows.len() as f64;
+        let height = base + BOTTOM;
+        let figures: Vec<String> = self
+            .rows
+            .iter()
+            .map(|row| format!("{}: {}", row.label, row.text))
+            .collect();
+        let mut svg = format!(
+            r#"<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img" font-family="system-ui, sans-serif" font-size="11"><title>{title}</title><desc>{figures}</desc>"#,
+            title = escape(&self.title),
+            figures = escape(&figures.join("; ")),
+        );
+        for (line, text) in fit(&self.title, WIDTH - 8.0).iter().enumerate() {
+            let _ = write!(
+                svg,
+                r#"<text x="4" y="{}" font-size="12.5" font-weight="600" fill="currentColor">{}</text>"#,
+                14 + 15 * line,
+                escape(text)
+            );
+        }
+        let most = self.rows.iter().map(|row| row.value).fold(1.0, f64::max);
+        let high = self
+            .rows
+            .iter()
+            .map(|row| row.ends.1)
+            .fold(most, f64::max)
+            .min(most * CUT);
+        let ticks = linear_ticks(high, TICKS);
+        let end = ticks[ticks.len() - 1];
+        let x = Scale::new(0.0, end, false, LEFT, RIGHT);
+        for tick in ticks {
+            let at = x.at(tick);
+            let _ = write!(
+                svg,
+                r#"<line x1="{at:.1}" x2="{at:.1}" y1="{TOP}" y2="{base}" stroke="currentColor" stroke-opacity="0.13"/><text x="{at:.1}" y="{down}" text-anchor="middle" fill="currentColor" fill-opacity="0.8">{label}×</text>"#,
+                down = base + 15.0,
+                label = escape(&format::number(tick)),
+            );
+        }
+        let one = x.at(1.0);
+        let _ = write!(
+            svg,
+            r#"<line x1="{one:.1}" x2="{one:.1}" y1="{TOP}" y2="{base}" stroke="currentColor" stroke-opacity="0.55"/>"#
+        );
+        for (index, row) in self.rows.iter().enumerate() {
+            row.draw(&mut svg, &x, end, TOP + ROW * (index as f64 + 0.5));
+        }
+        svg.push_str("</svg>");
+        svg
+    }
+}
+
+impl ForestRow {
+    fn draw(&self, svg: &mut String, x: &Scale, end: f64, middle: f64) {
+        let down = middle + 3.8;
+        let (low, high) = (x.at(self.ends.0), x.at(self.ends.1));
+        let arrow = if self.ends.1 > end {
+            format!("M{:.1} {:.1}l4 4l-4 4", high - 4.0, middle - 4.0)
+        } else {
+            String::new()
+        };
+        let _ = write!(
+            svg,
+            r#"<text x="{left}" y="{down:.1}" text-anchor="end" fill="currentColor">{label}</text><path d="M{low:.1} {middle:.1}H{high:.1}{arrow}" style="stroke:{colour}" stroke-width="1.6" fill="none"/>{mark}<text x="{right}" y="{down:.1}" fill="currentColor" font-size="10.5">{text}</text>"#,
+            left = LEFT - 8.0,
+            label = escape(&shortened(&self.label, LETTERS)),
+            colour = colour(self.style),
+            mark = mark(self.style, x.at(self.value), middle),
+            right = RIGHT + 8.0,
+            text = escape(&self.text.replace(" for an interval", "")),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_has_its_name_and_its_figure() {
+        let row = |label: &str, value: f64| ForestRow {
+            label: label.to_owned(),
+            value,
+            ends: (value * 0.9, value * 9.0),
+            text: format!("{value:.2}×"),
+            ..ForestRow::default()
+        };
+        let forest = Forest {
+            title: "a < b".to_owned(),
+            rows: vec![row("one", 1.0), row("<two>", 1.5)],
+        };
+        let svg = forest.svg();
+        assert!(
+            svg.contains("a &lt; b") && svg.contains(">&lt;two&gt;</text>") && svg.contains("1.50×"),
+            "{svg}"
+        );
+        assert!(svg.contains("<desc>one: 1.00×; &lt;two&gt;: 1.50×</desc>"), "{svg}");
+        assert!(!svg.contains("NaN") && Forest::default().svg().ends_with("</svg>"));
+    }
+}

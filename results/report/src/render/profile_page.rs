@@ -1,0 +1,185 @@
+//! The heap profile of a file as one HTML page that loads nothing from anywhere, and in one line.
+
+use super::html::{Page, SCRIPT, STYLE};
+use crate::analysis::profiles::FileProfile;
+use crate::chart::Stack;
+use crate::format::{self, counted, shortened};
+use gclab_hp::Profile;
+use std::cmp::Reverse;
+
+/// The most bands in the table of all bands.
+const ROWS: usize = 1000;
+/// The most bands that the line names.
+const NAMED: usize = 3;
+/// The most letters of a name in the line.
+const LETTERS: usize = 40;
+
+/// Rules for this page alone.
+const OWN_STYLE: &str = "svg.chart { width: 100%; }\n\
+    .band { display: inline-block; width: .8rem; height: .8rem; vertical-align: -1px; }\n\
+    td.full { white-space: normal; overflow-wrap: anywhere; }\n";
+
+/// The heap profile that was read from `file`, as one HTML page.
+pub fn profile_page(file: &str, profile: &Profile) -> String {
+    let shown = FileProfile::of(profile);
+    let version = env!("CARGO_PKG_VERSION");
+    let mut page = Page::default();
+    page.markup(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"generator\" content=\"gclab ",
+    );
+    page.text(version).markup("\">\n<title>").text(file);
+    page.markup(": heap profile</title>\n<style>\n")
+        .markup(STYLE)
+        .markup(OWN_STYLE);
+    page.markup("</style>\n</head>\n<body>\n<article>\n<header>\n");
+    page.element("<div class=\"name\">heap profile: ", file, "</div>\n");
+    let job = if profile.job.is_empty() { file } else { &profile.job };
+    page.element("<h1>", job, "</h1>\n");
+    page.element("<div class=\"facts\">", &profile.date, "");
+    page.element(
+        if profile.date.is_empty() { "" } else { " · " },
+        &facts(&shown),
+        "</div>\n</header>\n",
+    );
+    if profile.cut_off {
+        page.markup("<ul class=\"cautions\"><li>The file ends within a census, which is left out: the program was ");
+        page.markup("killed, or still runs.</li></ul>\n");
+    }
+    if let Some(peak) = shown.peak {
+        picture(&mut page, &shown, peak);
+        all_bands(&mut page, &shown, peak);
+    }
+    page.markup("</article>\n<footer>Written by gclab ").text(version);
+    page.markup("</footer>\n<script>\n").markup(SCRIPT);
+    page.markup("</script>\n</body>\n</html>\n");
+    page.0
+}
+
+/// The heap profile in one line: its censuses, the largest of them, and the largest bands in it.
+pub fn profile_line(profile: &Profile) -> String {
+    let shown = FileProfile::of(profile);
+    let Some(peak) = shown.peak else {
+        return facts(&shown);
+    };
+    let mut bands: Vec<(&str, u64)> = shown
+        .bands
+        .iter()
+        .map(|band| (band.name.as_str(), band.at(peak)))
+        .filter(|(_, bytes)| *bytes > 0)
+        .collect();
+    bands.sort_by_key(|(_, bytes)| Reverse(*bytes));
+    let all = shown.sum(peak) as f64;
+    let mut named: Vec<String> = bands
+        .iter()
+        .take(NAMED)
+        .map(|(name, bytes)| format!("{} {}", shortened(name, LETTERS), percent(*bytes as f64, all)))
+        .collect();
+    if bands.len() > NAMED {
+        named.push(format!("{} more", bands.len() - NAMED));
+    }
+    format!("{}: {}", facts(&shown), named.join(", "))
+}
+
+/// The number of censuses and the largest: `6 censuses, at most 2.4 MiB after 34.2 ms`.
+fn facts(shown: &FileProfile<'_>) -> String {
+    let censuses = counted(shown.censuses(), "census");
+    let Some(peak) = shown.peak else {
+        let why = "the run ended before the first was due (-i<seconds> sets the time between two)";
+        return format!("{censuses}, so nothing to draw: {why}");
+    };
+    let at = shown.profile.samples[peak].at;
+    let after = match shown.profile.sample_unit.as_str() {
+        "seconds" => format::time(at),
+        unit => format!("{} {unit}", format::number(at)),
+    };
+    format!("{censuses}, at most {} after {after}", format::bytes(shown.sum(peak)))
+}
+
+/// The chart, and its legend with full names.
+fn picture(page: &mut Page, shown: &FileProfile<'_>, peak: usize) {
+    let chart = shown.chart();
+    page.markup("\n<section>\n").svg(&chart.svg());
+    let mut note = "Rest the pointer on a band to see its value. The bands are chosen and ordered as by hp2ps: the \
+                    largest total is on top"
+        .to_owned();
+    if shown.other > 0 {
+        note.push_str(&format!(
+            ", and OTHER is the sum of {}",
+            counted(shown.other, "more band")
+        ));
+    }
+    if shown.traces() > 0 {
+        let bands = counted(shown.traces(), "band");
+        note.push_str(&format!("; {bands} with less than 1 % together are not drawn"));
+    }
+    if !shown.profile.marks.is_empty() {
+        note.push_str(". Dashed lines are marks of the program");
+    }
+    page.element("\n<p class=\"note\">", &note, ".</p>\n");
+    legend(page, shown, &chart, peak);
+    page.markup("</section>\n");
+}
+
+fn legend(page: &mut Page, shown: &FileProfile<'_>, chart: &Stack, peak: usize) {
+    page.markup("<div class=\"wide\"><table>\n<thead><tr><th></th><th>band</th>");
+    page.markup("<th class=\"n\">in the largest census</th><th class=\"n\">share</th></tr></thead>\n<tbody>\n");
+    let own = shown.bands[..shown.drawn].iter().map(|band| band.at(peak));
+    let other = shown.others().iter().map(|band| band.at(peak)).sum();
+    for ((place, band), bytes) in chart.bands.iter().enumerate().rev().zip(own.chain([other])) {
+        page.element(
+            "<tr><td><span class=\"band\" style=\"background:",
+            &chart.colour(place),
+            "\"></span></td>",
+        );
+        page.element("<td class=\"full\">", &band.name, "</td>");
+        page.element("<td class=\"n\">", &format::bytes(bytes), "</td>");
+        let share = percent(bytes as f64, shown.sum(peak) as f64);
+        page.element("<td class=\"n\">", &share, "</td></tr>\n");
+    }
+    page.markup("</tbody></table></div>\n");
+}
+
+/// A table of all bands, drawn or not, which a reader has to open.
+fn all_bands(page: &mut Page, shown: &FileProfile<'_>, peak: usize) {
+    let all: u128 = shown.bands.iter().map(|band| band.total).sum();
+    let censuses = shown.censuses().max(1) as f64;
+    page.element(
+        "<details><summary>All ",
+        &counted(shown.bands.len(), "band"),
+        "</summary>\n",
+    );
+    page.markup("<div class=\"wide\"><table class=\"sortable\">\n<thead><tr><th>band</th><th class=\"n\">mean</th>");
+    page.markup(
+        "<th class=\"n\">in the largest census</th><th class=\"n\">share of the total</th></tr></thead>\n<tbody>\n",
+    );
+    for band in shown.bands.iter().take(ROWS) {
+        let mean = band.total as f64 / censuses;
+        page.element("<tr><td class=\"full\">", &band.name, "</td>");
+        figure(page, mean, &format::bytes(mean as u64));
+        figure(page, band.at(peak) as f64, &format::bytes(band.at(peak)));
+        figure(page, band.total as f64, &percent(band.total as f64, all as f64));
+        page.markup("</tr>\n");
+    }
+    page.markup("</tbody></table></div>\n");
+    if let Some(more @ 1..) = shown.bands.len().checked_sub(ROWS) {
+        page.element(
+            "<p class=\"note\">",
+            &counted(more, "smaller band"),
+            " are in the file.</p>\n",
+        );
+    }
+    page.markup("</details>\n");
+}
+
+/// A cell with a figure, and the number to sort it by.
+fn figure(page: &mut Page, sort: f64, text: &str) {
+    page.element("<td class=\"n\" data-sort=\"", &sort.to_string(), "\">")
+        .text(text)
+        .markup("</td>");
+}
+
+/// A share as `31.0 %`.
+fn percent(part: f64, whole: f64) -> String {
+    format!("{:.1} %", 100.0 * part / whole.max(1.0))
+}
