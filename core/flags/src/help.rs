@@ -65,8 +65,8 @@ A program with a `main` of its own can have flags by itself and forbid flags to 
             spec.form(),
             spec.kind.name(),
             spec.default,
-            spec.meaning.replace("<", "&lt;"),
-            spec.ghc.unwrap_or("")
+            spec.meaning.replace('<', "&lt;"),
+            spec.ghc.unwrap_or("").replace('<', "&lt;")
         );
     }
     page

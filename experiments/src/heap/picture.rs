@@ -1,6 +1,6 @@
 //! An analysis as a picture: the outline of the dominator tree as an icicle chart. The bar on top
-//! is the whole heap. Below each bar lie the bars of the chains that it holds. The width of a bar is
-//! its retained size.
+//! is the whole heap. Below each bar lie the bars of the chains that it holds. The width of a bar
+//! is its retained size.
 //!
 //! Objects that are too small for a bar share bars: one for each class; classes that are too small
 //! share one for their type. Only the types that are too small are one grey bar.

@@ -122,8 +122,9 @@ fn picture(page: &mut Page, shown: &FileProfile<'_>, peak: usize) {
 }
 
 fn legend(page: &mut Page, shown: &FileProfile<'_>, chart: &Stack, peak: usize) {
-    page.markup("<div class=\"wide\"><table>\n<thead><tr><th></th><th>band</th>");
-    page.markup("<th class=\"n\">in the largest census</th><th class=\"n\">share</th></tr></thead>\n<tbody>\n");
+    page.markup("<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\"></th><th scope=\"col\">band</th>");
+    page.markup("<th scope=\"col\" class=\"n\">in the largest census</th>");
+    page.markup("<th scope=\"col\" class=\"n\">share</th></tr></thead>\n<tbody>\n");
     let own = shown.bands[..shown.drawn].iter().map(|band| band.at(peak));
     let other = shown.others().iter().map(|band| band.at(peak)).sum();
     for ((place, band), bytes) in chart.bands.iter().enumerate().rev().zip(own.chain([other])) {
@@ -149,10 +150,16 @@ fn all_bands(page: &mut Page, shown: &FileProfile<'_>, peak: usize) {
         &counted(shown.bands.len(), "band"),
         "</summary>\n",
     );
-    page.markup("<div class=\"wide\"><table class=\"sortable\">\n<thead><tr><th>band</th><th class=\"n\">mean</th>");
-    page.markup(
-        "<th class=\"n\">in the largest census</th><th class=\"n\">share of the total</th></tr></thead>\n<tbody>\n",
-    );
+    page.markup("<div class=\"wide\"><table class=\"sortable\">\n<thead><tr>");
+    page.element("<th scope=\"col\"><button type=\"button\">", "band", "</button></th>");
+    for heading in ["mean", "in the largest census", "share of the total"] {
+        page.element(
+            "<th scope=\"col\" class=\"n\"><button type=\"button\">",
+            heading,
+            "</button></th>",
+        );
+    }
+    page.markup("</tr></thead>\n<tbody>\n");
     for band in shown.bands.iter().take(ROWS) {
         let mean = band.total as f64 / censuses;
         page.element("<tr><td class=\"full\">", &band.name, "</td>");

@@ -136,7 +136,10 @@ fn a_picture_tells_its_figures_and_names() {
     let at = "pointer-events=\"all\"><title>0.25: ";
     let tip = section(&part[part.find(at).expect("a strip")..], "<title>", "</title>");
     assert!(tip.contains("ByteArray 293.0 KiB, Tree&lt;Node&gt; 39.1 KiB"), "{tip}");
-    let line = terminal_within(&dir, None);
+    let line = terminal_within(&dir, None)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     assert!(
         line.contains("Entry,MUT_ARR_PTRS 96.2") && !line.contains("(2)Entry"),
         "{line}"

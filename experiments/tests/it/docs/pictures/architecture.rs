@@ -25,11 +25,11 @@ const PLACES: [(&str, u32, f64, f64); 17] = [
     ("workloads", 3, 2.0, 1.0),
     ("heap-traverse", 3, 3.0, 1.0),
     ("results", 3, 4.0, 1.0),
-    ("core", 4, 0.0, 3.0),
-    ("core/snapshot", 4, 3.0, 1.0),
-    ("core/hp", 4, 4.25, 0.75),
+    ("core", 4, 0.0, 2.0),
+    ("core/snapshot", 4, 2.0, 1.0),
+    ("core/hp", 4, 3.0, 1.0),
     ("core/derive", 5, 0.5, 1.0),
-    ("core/stats", 5, 3.6, 1.0),
+    ("core/stats", 5, 4.0, 1.0),
     ("core/words", 6, 4.0, 1.0),
 ];
 
