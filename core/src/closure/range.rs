@@ -149,3 +149,17 @@ impl Iterator for ClosureRange {
         Some(extent)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "more slots than the range has")]
+    fn a_range_is_not_split_beyond_its_end() {
+        let mut words = [0_u64; 4];
+        let mut range = SlotRange::new(Slot(words.as_mut_ptr()), 3);
+        assert_eq!((range.split_front(2).len(), range.len()), (2, 1));
+        range.split_front(2);
+    }
+}

@@ -182,14 +182,17 @@ fn shards_do_the_profiles_of_a_workload_together() {
     let words = ["report", "part1", "part2", "part3", "part4", "part5", "part6"];
     let all = bench.gclab(&words).exits(0);
     assert!(
-        all.stdout.contains("Heap profiles of hsc_env") && !all.stdout.contains("planned runs are done"),
+        all.stdout.contains("4 profiles more stand under Heap profiles")
+            && !all.stdout.contains("planned runs are done"),
         "{}",
         all.all()
     );
     // A part with profiles alone is a report too.
     let alone = bench.gclab(&["report", "part5"]).exits(0);
     assert!(
-        alone.stdout.contains("Heap profiles of hash_churn 64 256 20000"),
+        alone
+            .stdout
+            .contains("hash_churn 64 256 20000, two-space A=64k, -hy -i0: at most "),
         "{}",
         alone.all()
     );

@@ -10,6 +10,9 @@ fn reference_runs_are_whole() {
     let mut seen = 0;
     for entry in fs::read_dir(&folder).expect("results/reference is there") {
         let path = entry.expect("and can be listed").path();
+        if !path.is_dir() {
+            continue;
+        }
         let results = ResultsDir::open(&path).expect("a reference run can be read");
         let manifest = results.manifest();
         assert_eq!(results.runs().len(), manifest.plan.len(), "{}", path.display());
@@ -19,7 +22,7 @@ fn reference_runs_are_whole() {
             path.display()
         );
         assert_eq!(manifest.build.git_dirty, Some(false), "{}", path.display());
-        assert!(manifest.build.git_commit.is_some() && path.join("report.html").is_file());
+        assert!(manifest.build.git_commit.is_some(), "{}", path.display());
         seen += 1;
     }
     assert!(seen > 0, "there is no reference run");

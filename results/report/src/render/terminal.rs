@@ -40,11 +40,15 @@ pub(crate) fn terminal_within(dir: &ResultsDir, width: Option<usize>) -> String 
 
 /// The sentences of the answer, each as a paragraph with its first line at the margin.
 fn answer(text: &mut String, report: &Report, width: Option<usize>) {
-    let runs = match report.most_runs {
-        0 => return,
-        most => counted(most, "run"),
-    };
-    let _ = writeln!(text, "\nAnswer ({runs} of each configuration)");
+    let mut sentences = report.sentences().peekable();
+    match report.most_runs {
+        // A part of a sweep may have profiled runs alone: their bands are all it can tell.
+        0 if sentences.peek().is_none() => return,
+        0 => text.push_str("\nAnswer\n"),
+        most => {
+            let _ = writeln!(text, "\nAnswer ({} of each configuration)", counted(most, "run"));
+        }
+    }
     for caution in report
         .cautions
         .iter()
@@ -52,7 +56,7 @@ fn answer(text: &mut String, report: &Report, width: Option<usize>) {
     {
         let _ = writeln!(text, "{}", wrapped(caution, width));
     }
-    for sentence in report.sentences() {
+    for sentence in sentences {
         let _ = writeln!(text, "{}", wrapped(sentence, width));
     }
 }

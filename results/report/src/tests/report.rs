@@ -101,6 +101,7 @@ fn hostile_names_stay_text() {
     let mut manifest = synthetic::manifest(&small());
     let mut runs = small_runs();
     for run in &mut runs {
+        run.id.push_str(hostile);
         run.workload = format!("{}{hostile}", run.workload);
         run.collector = format!("{}{hostile}", run.collector);
         run.args.push(hostile.to_owned());
