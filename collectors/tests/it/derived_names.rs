@@ -22,7 +22,7 @@ macro_rules! structs_of_the_names {
     ($($name:ident)*) => {
         $(
             #[derive(Closure)]
-            #[allow(non_camel_case_types, dead_code)]
+            #[allow(non_camel_case_types, dead_code, clippy::upper_case_acronyms)]
             struct $name {
                 number: u64,
                 bytes: Mut<ByteArray>,

@@ -56,7 +56,7 @@ fn what_a_mutator_measures_is_apart_to_the_byte() {
 #[test]
 fn threads_are_measured_together() {
     let world = world(2);
-    world.enter(|m| allocate(m)).expect("room enough");
+    world.enter(allocate).expect("room enough");
     let threads = || {
         std::thread::scope(|scope| {
             for _ in 0..2 {
@@ -68,7 +68,7 @@ fn threads_are_measured_together() {
         });
     };
     world.measure(threads).expect("not inside");
-    world.enter(|m| allocate(m)).expect("room enough");
+    world.enter(allocate).expect("room enough");
     // A run has one measured phase: this has no effect.
     world.measure(|| ()).expect("not inside");
     let phases = world.finish().phases;

@@ -74,7 +74,7 @@ impl Given {
             sources.allowed.check(word)?;
             words.take(Origin::CommandLine, word)?;
         }
-        let (flags, gave_way) = together(&words.entries, |flags| Ok(flags))?;
+        let (flags, gave_way) = together(&words.entries, Ok)?;
         notes.extend(gave_way);
         Ok(Given {
             entries: words.entries,

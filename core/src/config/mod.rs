@@ -115,7 +115,7 @@ pub struct Config {
     /// `-qb` as given: load balancing in parallel collections. [`Config::balance_from`] applies
     /// GHC's rule.
     pub load_balance: Option<FromGeneration>,
-    /// `-qn`: GC threads; 0, the default, is as many as capabilities. [`Config::gc_thread_count`]
+    /// `-qn`: GC threads; 0, the default, is as many as capabilities. `Config::gc_thread_count`
     /// applies this rule.
     pub gc_threads: u32,
     /// `-DZ<n>`: collect at every n-th allocation, n at least 1.

@@ -3,7 +3,7 @@
 use gclab_stats::{Cause, Memory, PhaseTimes, Tasks, Work};
 
 /// The parts of a collection's record that the collector, the world and the heap fill in, for
-/// [`Recorder::gc_end`](super::Recorder::gc_end).
+/// `Recorder::gc_end`.
 #[derive(Clone, Debug, Default)]
 pub struct Ended {
     /// The collector's work.

@@ -1,8 +1,8 @@
 //! Accumulates the statistics of a run, from time stamps and from the figures of each collection.
 //!
-//! A world owns one recorder and calls, in this order: [`Recorder::new`], [`Recorder::init_done`],
-//! for each collection [`Recorder::gc_start`] (mutators stopped) and [`Recorder::gc_end`] (about to
-//! resume them), [`Recorder::exit_start`], [`Recorder::finish`]. Collections may also come before
+//! A world owns one recorder and calls, in this order: [`Recorder::new`], `Recorder::init_done`,
+//! for each collection `Recorder::gc_start` (mutators stopped) and `Recorder::gc_end` (about to
+//! resume them), `Recorder::exit_start`, [`Recorder::finish`]. Collections may also come before
 //! `init_done` and after `exit_start`. In between the program may say where its measured phase
 //! begins and ends ([`Recorder::measure_start`], [`Recorder::measure_end`]). Cost: about one
 //! microsecond a collection; some 400 bytes for each of the first ten thousand

@@ -22,7 +22,7 @@ use crate::request::{Done, Ended, Executor, Request};
 
 /// An executor over two lists of types. Every workload is compiled for every kind of mutators of
 /// the collectors: once for each allocator with its barrier, and once for profiles. This crate has
-/// gclab's own workloads for the kinds of gclab's own collectors already ([`crate::compiled`]).
+/// gclab's own workloads for the kinds of gclab's own collectors already (`compiled.rs`).
 #[derive(Debug)]
 pub struct Lists<Collectors, Workloads>(PhantomData<(Collectors, Workloads)>);
 

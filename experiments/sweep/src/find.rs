@@ -33,7 +33,7 @@ fn find_in(root: &Path, name: &Path) -> Result<PathBuf, String> {
         .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
         .collect();
     // The newest first: a date sorts as text.
-    there.sort_by(|one, other| date(other).cmp(&date(one)).then_with(|| one.cmp(other)));
+    there.sort_by(|one, other| date(other).cmp(date(one)).then_with(|| one.cmp(other)));
     let of_name = |folder: &&String| {
         let rest = wanted.to_str().and_then(|wanted| folder.strip_prefix(wanted));
         rest.and_then(|rest| rest.strip_prefix('-'))

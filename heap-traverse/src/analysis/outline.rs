@@ -22,6 +22,9 @@ const NEARLY_ALL: (u128, u128) = (9, 10);
 /// The part of the head that a step within one class may lose: a tenth.
 const LOSS: (u128, u128) = (1, 10);
 
+/// A branch that may get a line: its size, its head, and the line above it with the node there.
+type Open = (u64, Reverse<u32>, Option<(usize, u32)>);
+
 /// A dominator tree as it is shown.
 pub struct Outline<'a> {
     children: &'a Rows,
@@ -164,8 +167,7 @@ impl<'a> Outline<'a> {
     /// As [`Outline::top`].
     pub fn lines(&self, extent: Extent) -> Result<Lines, OutOfMemory> {
         let mut lines = Lines::default();
-        // The size of a branch, its head, the place of the line above it, and the node there.
-        let mut open: BinaryHeap<(u64, Reverse<u32>, Option<(usize, u32)>)> = BinaryHeap::new();
+        let mut open: BinaryHeap<Open> = BinaryHeap::new();
         let size = |head: u32| self.retained[head as usize];
         let top = self.top(extent.least)?;
         lines.rest = top.rest;

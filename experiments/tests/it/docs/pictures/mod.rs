@@ -145,8 +145,7 @@ impl CollectorVisitor for Phases {
         let mut world = World::new::<C>(&config).expect("an empty heap");
         world.listen(Box::new(Notes(Arc::clone(&seen))));
         world.enter(|m| m.collect(true)).expect("an empty heap has room");
-        let phases = seen.lock().unwrap().clone();
-        phases
+        seen.lock().unwrap().clone()
     }
 }
 
