@@ -260,7 +260,7 @@ fn settings(run: &RunRecord) -> BTreeMap<String, String> {
 }
 
 /// The flags with more than one value: in the order of the sweep, then by name.
-fn axes(runs: &[RunRecord], sweep: &[Axis]) -> Vec<Axis> {
+pub(crate) fn axes(runs: &[RunRecord], sweep: &[Axis]) -> Vec<Axis> {
     let all: Vec<BTreeMap<String, String>> = runs.iter().map(settings).collect();
     let names: BTreeSet<&String> = all.iter().flat_map(BTreeMap::keys).collect();
     let mut axes: Vec<Axis> = Vec::new();

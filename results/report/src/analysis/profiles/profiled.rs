@@ -4,7 +4,7 @@ use super::bands::{bands, in_order_of_life, thinned};
 use crate::chart::{BAND_COLOURS, Band, Stack};
 use crate::format::{self, counted, shortened};
 use crate::metric::Unit;
-use crate::summary::{Group, Summary};
+use crate::summary::{Group, Summary, axes};
 use gclab_results::{Census, HeapProfile, PROFILES, ResultsDir, RunRecord};
 
 /// The most bands in the table of a peak.
@@ -38,6 +38,9 @@ pub(crate) struct PeakRow {
 
 /// The profiled runs of a folder by workload, in the order of the plan.
 pub(crate) fn profiled<'a>(dir: &'a ResultsDir, summary: &Summary<'_>) -> Vec<(String, Vec<Profiled<'a>>)> {
+    // A part of a sweep may have profiled runs alone.
+    let own = axes(dir.profiled(), &dir.manifest().sweep);
+    let axes = if dir.runs().is_empty() { &own } else { &summary.axes };
     let mut runs: Vec<&RunRecord> = dir.profiled().iter().collect();
     runs.sort_by_key(|run| run.position);
     let mut works: Vec<(String, Vec<Profiled<'a>>)> = Vec::new();
@@ -45,7 +48,7 @@ pub(crate) fn profiled<'a>(dir: &'a ResultsDir, summary: &Summary<'_>) -> Vec<(S
         let group = Group::empty(run);
         let of_run = Profiled {
             run,
-            label: format!("{}, {}", group.label(&summary.axes), flags(run)),
+            label: format!("{}, {}", group.label(axes), flags(run)),
             profile: run.profile.as_ref(),
         };
         let title = group.configuration.work();
