@@ -1,5 +1,24 @@
 //! Tests of every collector of the registry.
 
+/// Makes a test that runs `program` under every collector.
+macro_rules! under_every_collector {
+    ($($(#[$meta:meta])* fn $name:ident<$c:ident>() $body:block)*) => {$(
+        $(#[$meta])*
+        #[test]
+        fn $name() {
+            #[derive(Clone, Copy)]
+            struct Program;
+            impl CollectorVisitor for Program {
+                type Output = ();
+                fn visit<$c: Collector>(self) $body
+            }
+            for description in All::descriptions() {
+                All::with(description.name, Program).expect("listed");
+            }
+        }
+    )*};
+}
+
 mod basics;
 mod causes;
 mod compacting;

@@ -30,25 +30,6 @@ struct Tagged {
 #[derive(Closure)]
 struct Empty;
 
-/// Makes a test that runs `program` under every collector.
-macro_rules! under_every_collector {
-    ($($(#[$meta:meta])* fn $name:ident<$c:ident>() $body:block)*) => {$(
-        $(#[$meta])*
-        #[test]
-        fn $name() {
-            #[derive(Clone, Copy)]
-            struct Program;
-            impl CollectorVisitor for Program {
-                type Output = ();
-                fn visit<$c: Collector>(self) $body
-            }
-            for description in All::descriptions() {
-                All::with(description.name, Program).expect("listed");
-            }
-        }
-    )*};
-}
-
 fn world<C: Collector>() -> World<KindOf<C>> {
     World::new::<C>(&config::<C>(32 << 10)).expect("a small heap")
 }

@@ -18,11 +18,11 @@ const fn all<M: MutatorKind>() -> Start<Chosen<M>> {
     by_name::<M, gclab_workloads::All>
 }
 
-/// `two-space`.
+/// Collectors that need no barrier.
 #[used]
 static WITHOUT_BARRIER: Start<Chosen<Plain<Bump, NoBarrier>>> = all();
 
-/// `copying`, `parallel`, `compacting`.
+/// Collectors with generations.
 #[used]
 static GENERATIONAL: Start<Chosen<Plain<Bump, GenerationalBarrier>>> = all();
 
