@@ -123,7 +123,7 @@ impl BlockAllocator {
 
     /// Takes neighbouring megablocks out of a free extent or from the system.
     pub(super) fn take_megablocks(&mut self, count: u32) -> Result<u32, Shortage> {
-        if self.promised.is_none() && !self.fits_limit(count) {
+        if !self.has_promise && !self.fits_limit(count) {
             return Err(Shortage::Limit);
         }
         if let Some(first) = self.free.best_fit(count) {
@@ -169,7 +169,7 @@ impl BlockAllocator {
         if count > capacity - first {
             return Err(Shortage::Reservation);
         }
-        let promised = self.promised.unwrap_or(0).min(fresh);
+        let promised = self.promised.min(fresh);
         let side_for = self.side_for.max(first + count);
         let beside = Bytes(self.charges.side().0 * (side_for - self.side_for) as usize);
         let asked = bytes_of_megablocks(fresh - promised) + beside;
@@ -186,7 +186,7 @@ impl BlockAllocator {
         self.side_for = side_for;
         if promised > 0 {
             self.charges.take_promised(bytes_of_megablocks(promised));
-            self.promised = self.promised.map(|left| left - promised);
+            self.promised -= promised;
         }
         if free > 0 {
             self.free.take_low(first, free);
