@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use gclab_stats::render::{HEADER, Printer, closing_row, command_line, info, machine_readable, one_line, row, summary};
+use gclab_stats::render::{Printer, closing_row, command_line, header, info, machine_readable, one_line, row, summary};
 use gclab_stats::{
     Before, Collection, GcThread, GenerationStats, Looks, RunPhase, RunPhases, Sharings, Sink, Statistics, StatsLevel,
     StatsOption, Tasks, Times, Timing, Work, WorkSearch,
@@ -284,7 +284,12 @@ fn rows_and_the_summary_under_them_are_ghcs_to_the_byte() {
         .collect();
     assert_eq!(rows.lines().count(), 51);
     assert_eq!(
-        format!("{HEADER}{rows}{}{}", closing_row(&stats), as_threaded(&summary(&stats))),
+        format!(
+            "{}{rows}{}{}",
+            header(),
+            closing_row(&stats),
+            as_threaded(&summary(&stats))
+        ),
         GHC_ROWS
     );
 }
@@ -471,7 +476,13 @@ fn each_flag_prints_what_it_prints_in_ghc() {
     assert_eq!(machine(StatsLevel::Summary), summary(&stats));
     assert_eq!(
         printed(StatsLevel::Each),
-        format!("{HEADER}{}{}{}", row(&collection), closing_row(&stats), summary(&stats))
+        format!(
+            "{}{}{}{}",
+            header(),
+            row(&collection),
+            closing_row(&stats),
+            summary(&stats)
+        )
     );
 }
 
