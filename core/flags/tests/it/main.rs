@@ -304,7 +304,7 @@ fn values_written_for_keys_give_the_same_flags() {
         read.stats.clone_from(&flags.stats);
         (read.info, read.help) = (flags.info, flags.help);
         for (key, value) in flags.as_toml() {
-            read.set(&key, &value).unwrap_or_else(|e| panic!("{word}: {e}"));
+            read.set(key, value.text()).unwrap_or_else(|e| panic!("{word}: {e}"));
         }
         read.settle().expect("they went together before");
         let settings = |mut f: Flags| {
