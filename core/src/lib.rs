@@ -41,6 +41,4 @@ pub mod trace;
 pub mod workers;
 pub mod world;
 
-pub use closure::Closure;
 pub use gclab_words as words;
-pub use world::World;

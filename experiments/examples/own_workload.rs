@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use gclab_collectors::{Copying, TwoSpace};
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::MutatorKind;
+use gclab_core::mutator::MutatorKind;
 use gclab_core::world::World;
 use gclab_workloads::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription};
 

@@ -5,8 +5,8 @@
 //! all values is O(1): pages carry the epoch they were filled in.
 
 use gclab_core::block::MEGABLOCK;
+use gclab_core::prefetch::prefetch_line;
 use gclab_core::words::{Addr, WORD};
-use gclab_core::world::prefetch;
 
 /// The number of places in a page.
 const PLACES: usize = MEGABLOCK.0 / WORD;
@@ -60,7 +60,7 @@ impl<T: Copy + Default> ClosureMap<T> {
     pub fn prefetch(&self, address: Addr) {
         let (page, place) = self.place(address);
         if let Some(value) = self.pages.get(page).and_then(|page| page.places.get(place)) {
-            prefetch(Addr::of(value));
+            prefetch_line(Addr::of(value));
         }
     }
 

@@ -1,7 +1,7 @@
 //! The structural walk: everything that a collector manages, region by region and closure by
 //! closure, dead or alive.
 
-use gclab_core::space::Region;
+use gclab_core::block::Region;
 use gclab_core::words::Addr;
 use gclab_core::world::{ClosureView, Stopped, StoppedRegion};
 

@@ -16,9 +16,9 @@
 //! depends on it is called *free*: R − L − w(C), less memory that is too scattered.
 
 use super::live::{Live, MajorStrategy};
-use crate::block::{BLOCK, Shortage};
+use crate::block::{BLOCK, OutOfMemory, Shortage};
 use crate::config::Config;
-use crate::heap::{Heap, OutOfMemory, copy_bound};
+use crate::heap::{Heap, copy_bound};
 use crate::words::Bytes;
 
 /// Free blocks of megablocks in use that are too few for a chunk, and the rest of the last

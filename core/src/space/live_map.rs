@@ -26,9 +26,9 @@
 //! it set.
 
 use super::{Marks, set_bits};
-use crate::block::{LARGE_OBJECT, MEGABLOCK, Shortage};
+use crate::block::{LARGE_OBJECT, MEGABLOCK, OutOfMemory, Shortage};
 use crate::closure::ClosureRef;
-use crate::heap::{Heap, OutOfMemory};
+use crate::heap::Heap;
 use crate::memory::Table;
 use crate::profile::SideWords;
 use crate::sync::{Arc, MappedU8, MappedU64, Ordering::Relaxed};

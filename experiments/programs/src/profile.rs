@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use jiff::Zoned;
 
-use gclab_core::World;
 use gclab_core::config::{Breakdown, Restrictions};
 use gclab_core::mutator::MutatorKind;
+use gclab_core::world::World;
 use gclab_heap_traverse::profile::{HeapProfiler, Profile, retainer_table, while_sampling};
 use gclab_hp::{DATE_FORMAT, HpWriter};
 use gclab_stats::Statistics;
