@@ -17,6 +17,7 @@ pub mod block;
 mod capability;
 mod cause;
 pub mod clock;
+#[allow(unreachable_pub, reason = "items of its private files are for core")]
 pub mod closure;
 pub mod collector;
 pub mod config;

@@ -24,7 +24,7 @@ struct Link {
 
 /// Builds a chain and adds up its numbers.
 #[derive(Debug, Default)]
-pub struct Rings;
+pub(crate) struct Rings;
 
 impl Workload for Rings {
     const DESCRIPTION: WorkloadDescription = WorkloadDescription {

@@ -77,10 +77,10 @@ impl<Workloads: WorkloadList> CollectorVisitor for ByCollector<'_, Workloads> {
 }
 
 /// Starts a program with a collector.
-pub type Start<C> = fn(C, &Request<'_>, Vec<Box<dyn Listener>>) -> Option<Done>;
+pub(crate) type Start<C> = fn(C, &Request<'_>, Vec<Box<dyn Listener>>) -> Option<Done>;
 
 /// Runs the requested workload of a list. `None` if the list has none of that name.
-pub fn by_name<M: MutatorKind, Workloads: WorkloadList>(
+pub(crate) fn by_name<M: MutatorKind, Workloads: WorkloadList>(
     collector: Chosen<M>,
     request: &Request<'_>,
     listeners: Vec<Box<dyn Listener>>,

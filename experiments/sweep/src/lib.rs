@@ -2,11 +2,11 @@
 //!
 //! Where things are: `registry` (descriptions of collectors and workloads), `experiment` (a checked
 //! experiment), `run` (a run with typed flags), `plan` (the order of runs), `spec` (reads and checks
-//! an experiment file), `command_line` (the words that start a run), `runner` (processes, resuming), `calibrate` (the
-//! time of a sweep), `folder` (chooses the results folder), `find` (finds one by its name),
-//! `minheap` (the least heap of a program), `record` and `machine` (parts of the records),
-//! `suggest` and `text` (parts of messages). This crate knows collectors and workloads by their
-//! descriptions only.
+//! an experiment file), `command_line` (the words that start a run), `runner` (processes,
+//! resuming), `calibrate` (the time of a sweep), `folder` (chooses the results folder), `find`
+//! (finds one by its name), `minheap` (the least heap of a program), `record` and `machine` (parts
+//! of the records), `suggest` and `text` (parts of messages). This crate knows collectors and
+//! workloads by their descriptions only.
 
 #![deny(unsafe_code)]
 

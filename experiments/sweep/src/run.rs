@@ -41,7 +41,7 @@ impl Combination {
         &self.configuration
     }
 
-    /// The flags.
+    /// The flags of its setting, typed.
     pub fn flags(&self) -> Flags {
         experiment::flags(&self.setting)
     }

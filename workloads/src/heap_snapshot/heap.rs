@@ -190,7 +190,8 @@ impl<'h> Renewal<'_, '_, 'h> {
         (count, digest)
     }
 
-    /// Redirects all pointers in the subgraph from old records to the new ones, and drops the subgraph.
+    /// Redirects all pointers in the subgraph from old records to the new ones, and drops the
+    /// subgraph.
     fn link<M: MutatorKind>(&self, m: &Mutator<'h, M>) {
         let records = self.records.get(m);
         for (place, step) in self.subgraph.steps().iter().enumerate() {

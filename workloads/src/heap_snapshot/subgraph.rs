@@ -1,12 +1,12 @@
-//! The choice of nodes to rebuild together: a subgraph that holds every referrer of each
-//! rebuilt node.
+//! The choice of nodes to rebuild together: a subgraph that holds every referrer of each rebuilt
+//! node.
 //!
 //! A node can be replaced only by storing its replacement in every node that refers to it, and a
-//! heap has no way back from a node to its referrers. So a subgraph is walked breadth first from some
-//! node. The rebuilt nodes are those that only nodes of the subgraph refer to. Programs renew their
-//! data in the same way: the tree is new, the classes and constants that it refers to are the old
-//! ones. The choice depends on ordinals only, so it is the same under every collector. Its cost is
-//! proportional to the subgraph.
+//! heap has no way back from a node to its referrers. So a subgraph is walked breadth first from
+//! some node. The rebuilt nodes are those that only nodes of the subgraph refer to. Programs renew
+//! their data in the same way: the tree is new, the classes and constants that it refers to are the
+//! old ones. The choice depends on ordinals only, so it is the same under every collector. Its cost
+//! is proportional to the subgraph.
 
 use super::graph::{Graph, ROOT};
 

@@ -18,7 +18,7 @@ use gclab_core::workers::ParallelPolicy;
 
 const STEP: u8 = 1;
 
-pub struct MarkRegion {
+pub(crate) struct MarkRegion {
     runs: Vec<BlockRun>,
     /// Free ranges between live closures, or in a new run.
     holes: Vec<Region>,

@@ -2,7 +2,7 @@
 
 #![no_implicit_prelude]
 #![deny(warnings)]
-#![allow(dead_code, non_camel_case_types, unused_imports, unused_macros)]
+#![allow(dead_code, non_camel_case_types, unreachable_pub, unused_imports, unused_macros)]
 
 use ::gclab_core::closure::Closure;
 use ::gclab_core::closure::{Mut, Ptr};

@@ -21,7 +21,7 @@ const PERIOD: u32 = 8;
 
 /// Two generations and a clock.
 #[derive(Debug)]
-pub struct Clockwork {
+pub(crate) struct Clockwork {
     nursery: Nursery,
     steps: Steps,
     sizing: Sizing,

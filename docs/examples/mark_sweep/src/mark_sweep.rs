@@ -17,7 +17,7 @@ const STEP: u8 = 1;
 
 /// Cells of size classes, large objects, and a bit for each closure.
 #[derive(Debug)]
-pub struct MarkSweep {
+pub(crate) struct MarkSweep {
     cells: CellSpace,
     large: LargeObjects,
     marks: MarkBits,

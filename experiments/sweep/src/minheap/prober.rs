@@ -110,7 +110,7 @@ pub fn find(question: &Combination, tools: &Tools<'_>, progress: &mut Progress) 
 }
 
 /// The minimum, if all its probes are on disk. Runs nothing.
-pub fn known(question: &Combination, tools: &Tools<'_>) -> Option<Minimum> {
+pub(super) fn known(question: &Combination, tools: &Tools<'_>) -> Option<Minimum> {
     let probes = store::read(&store::folder(&tools.root, question.configuration(), &tools.executable)).ok()?;
     let probe = |heap: Option<u64>, attempt: u32| probes.iter().filter(|p| p.heap_bytes == heap).nth(attempt as usize);
     let generous = probe(None, 0).filter(|probe| probe.outcome.is_ok())?;

@@ -192,7 +192,7 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     /// Makes the folder.
-    pub fn new(results: &Path) -> io::Result<Scratch> {
+    pub(crate) fn new(results: &Path) -> io::Result<Scratch> {
         // Absolute, because the child gets the path.
         let path = std::path::absolute(results)?.join(".scratch");
         fs::create_dir_all(&path)?;

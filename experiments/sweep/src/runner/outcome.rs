@@ -8,11 +8,11 @@ use gclab_results::{PlannedRun, RunRecord, Status};
 use super::child::{End, Finished};
 
 /// Exit status of a run that was refused.
-pub const EXIT_USAGE: i32 = 2;
+pub(crate) const EXIT_USAGE: i32 = 2;
 
 /// The facts about a run from before its start.
 #[derive(Clone, Debug)]
-pub struct Launch {
+pub(crate) struct Launch {
     /// The time of the start: UTC, RFC 3339.
     pub started: String,
     /// Load average over one minute.
@@ -28,7 +28,7 @@ pub struct Launch {
 }
 
 /// The record of `run`. `line` is the text that the child wrote to its record file, if any.
-pub fn record(run: &PlannedRun, launch: Launch, finished: Finished, line: Option<&str>) -> RunRecord {
+pub(crate) fn record(run: &PlannedRun, launch: Launch, finished: Finished, line: Option<&str>) -> RunRecord {
     let own = line.and_then(|line| serde_json::from_str::<RunRecord>(line).ok());
     let (outcome, reason) = classify(run, &finished, own.as_ref());
     let mut stderr = finished.stderr_tail.trim_end().to_owned();

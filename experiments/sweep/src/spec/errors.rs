@@ -27,7 +27,7 @@ pub(super) type Parsed<T> = Result<T, Box<SpecError>>;
 
 /// The text of an experiment file, with the file's name.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub(super) struct Source {
     /// The path as the user wrote it.
     pub name: String,
     /// The whole file.

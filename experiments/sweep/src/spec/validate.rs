@@ -25,7 +25,7 @@ use crate::suggest::suggest;
 const MOST_RUNS: usize = 1_000_000;
 
 /// Looks up all names in `raw` and checks its values.
-pub fn validate(name: String, source: &Source, raw: Raw, registry: &Registry) -> Parsed<Experiment> {
+pub(super) fn validate(name: String, source: &Source, raw: Raw, registry: &Registry) -> Parsed<Experiment> {
     let check = Check { source, registry };
     // The size first: each later check takes time for each value.
     check.size(&raw)?;

@@ -10,7 +10,7 @@ use crate::registry::Registry;
 
 /// A workload of the file with its arguments.
 #[derive(Debug)]
-pub struct RawWorkload {
+pub(crate) struct RawWorkload {
     pub name: Spanned<String>,
     pub args: Vec<Spanned<String>>,
     /// `profiles` of this workload; they replace those of the file.
@@ -18,11 +18,11 @@ pub struct RawWorkload {
 }
 
 /// The key of a swept flag, and its values.
-pub type RawAxis = (Spanned<String>, Vec<Spanned<FlagValue>>);
+pub(crate) type RawAxis = (Spanned<String>, Vec<Spanned<FlagValue>>);
 
 /// The collectors of the file.
 #[derive(Debug)]
-pub enum RawCollectors {
+pub(crate) enum RawCollectors {
     /// `"all"`, at this place: those that honour all flags of the file.
     All(Range<usize>),
     /// These names.
@@ -31,7 +31,7 @@ pub enum RawCollectors {
 
 impl RawCollectors {
     /// The number of collectors, before any is left out.
-    pub fn count(&self, registry: &Registry) -> usize {
+    pub(crate) fn count(&self, registry: &Registry) -> usize {
         match self {
             RawCollectors::All(_) => registry.collectors.len(),
             RawCollectors::Named(names) => names.len(),
@@ -41,7 +41,7 @@ impl RawCollectors {
 
 /// An experiment file whose keys and types are legal.
 #[derive(Debug)]
-pub struct Raw {
+pub(crate) struct Raw {
     pub question: String,
     pub collectors: RawCollectors,
     pub workloads: Vec<RawWorkload>,
