@@ -1,8 +1,8 @@
 //! Sweeps: from an experiment file to a plan, one process for each run, and their records.
 //!
 //! Where things are: `registry` (descriptions of collectors and workloads), `experiment` (a checked
-//! experiment), `run` (a run with typed flags), `plan` (the order of runs), `spec` (reads and checks
-//! an experiment file), `command_line` (the words that start a run), `runner` (processes,
+//! experiment), `run` (a run with typed flags), `plan` (the order of runs), `spec` (reads and
+//! checks an experiment file), `command_line` (the words that start a run), `runner` (processes,
 //! resuming), `calibrate` (the time of a sweep), `folder` (chooses the results folder), `find`
 //! (finds one by its name), `minheap` (the least heap of a program), `record` and `machine` (parts
 //! of the records), `suggest` and `text` (parts of messages). This crate knows collectors and
