@@ -159,7 +159,7 @@ impl<'s, 'a> Plot<'s, 'a> {
             let text = format!("{} {}", median_and_range(metric, &spread), metric.unit.name());
             Some(((shown(spread.median), shown(spread.min), shown(spread.max)), text))
         };
-        let chart = self.chart(work, "WorkloadRuns balance, %", point)?;
+        let chart = self.chart(work, "Work balance, %", point)?;
         Some(Chart { y_max: 100.0, ..chart })
     }
 
