@@ -230,12 +230,6 @@ pub struct NamedRoot<'a> {
     pub closure: Option<ClosureView<'a>>,
 }
 
-/// Prefetches the cache line at `address`, which may be any address.
-#[inline(always)]
-pub fn prefetch(address: Addr) {
-    crate::prefetch::prefetch_line(address);
-}
-
 impl<'a> ClosureView<'a> {
     /// The closure that a root or a slot of a stopped heap leads to.
     fn at(address: Addr) -> Self {

@@ -5,9 +5,9 @@
 //! behind slow paths ([`crate::collector::Collect`]), so collectors with the same allocator and
 //! barrier share one compiled program.
 //!
-//! * [`Plain`] is an allocator and a barrier, inlined. Two-space runs programs of
-//!   `Plain<Bump, NoBarrier>`; copying, parallel and compacting share
-//!   `Plain<Bump, GenerationalBarrier>`.
+//! * [`Direct`] is an allocator and a barrier, inlined. Two-space runs programs of
+//!   `Direct<Bump, NoBarrier>`; copying, parallel and compacting share
+//!   `Direct<Bump, GenerationalBarrier>`.
 //! * [`crate::collector::Observed`] serves every collector, for profiles: reads and writes are
 //!   noted, and allocator and barrier are the chosen collector's, called through a pointer.
 
@@ -28,9 +28,9 @@ pub trait MutatorKind: 'static {
 
 /// Allocator `A` and barrier `B`, inlined, and no observer.
 #[derive(Debug)]
-pub struct Plain<A, B>(PhantomData<fn() -> (A, B)>);
+pub struct Direct<A, B>(PhantomData<fn() -> (A, B)>);
 
-impl<A: Alloc, B: Barrier<A>> MutatorKind for Plain<A, B> {
+impl<A: Alloc, B: Barrier<A>> MutatorKind for Direct<A, B> {
     type Alloc = A;
     type Barrier = B;
     const OBSERVED: bool = false;

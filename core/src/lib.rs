@@ -17,6 +17,7 @@ pub mod block;
 mod capability;
 mod cause;
 pub mod clock;
+#[allow(unreachable_pub, reason = "items of its private files are for core")]
 pub mod closure;
 pub mod collector;
 pub mod config;
@@ -41,6 +42,4 @@ pub mod trace;
 pub mod workers;
 pub mod world;
 
-pub use closure::Closure;
 pub use gclab_words as words;
-pub use world::World;

@@ -7,10 +7,10 @@
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use gclab_core::World;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::words::Bytes;
+use gclab_core::world::World;
 use gclab_workloads::{Args, Workload, WorkloadList, WorkloadVisitor};
 
 /// The allocation area: small, so that the small runs of `WorkloadDescription::bench` collect

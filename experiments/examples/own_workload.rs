@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use gclab_collectors::{Copying, TwoSpace};
 use gclab_core::closure::{Closure, Ptr};
-use gclab_core::collector::MutatorKind;
+use gclab_core::mutator::MutatorKind;
 use gclab_core::world::World;
 use gclab_workloads::{ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription};
 
@@ -24,7 +24,7 @@ struct Link {
 
 /// Builds a chain and adds up its numbers.
 #[derive(Debug, Default)]
-pub struct Rings;
+pub(crate) struct Rings;
 
 impl Workload for Rings {
     const DESCRIPTION: WorkloadDescription = WorkloadDescription {

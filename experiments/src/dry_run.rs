@@ -13,7 +13,8 @@ use gclab_sweep::calibrate::{Calibrated, calibrate};
 use gclab_sweep::command_line::shown;
 use gclab_sweep::experiment::Experiment;
 use gclab_sweep::minheap::reference;
-use gclab_sweep::plan::ORDER;
+use gclab_sweep::plan::{ORDER, plan};
+use gclab_sweep::run::Run;
 use gclab_sweep::runner::Sweep;
 use gclab_sweep::runner::progress::Estimator;
 use gclab_sweep::runner::stop::Stop;
@@ -34,24 +35,23 @@ pub(crate) fn dry_run(experiment: &Experiment, arguments: &Arguments, what: DryR
     };
     let minima = known_minima(experiment, &stop);
     let unknown = !experiment.heap.is_empty() && minima.is_empty();
-    let manifest = folder::manifest(experiment, minima, arguments.shard, command(arguments));
-    if manifest.plan.is_empty() {
+    if !unknown && let Err(problem) = reference::check(experiment, &minima) {
+        return refuse(format!("{}: {problem}", arguments.experiment.display()));
+    }
+    let plan = plan(experiment, &minima, arguments.shard);
+    if plan.is_empty() {
         return no_runs(experiment, arguments);
     }
+    let manifest = folder::manifest(experiment, &plan, minima, arguments.shard, command(arguments));
     let mut estimator = Estimator::default();
+    let earlier = folder::earlier_runs(&manifest.plan);
+    earlier.iter().for_each(|run| estimator.learn(run));
     let mut text = String::new();
     let mut source = None;
     match what {
-        DryRun::Commands => match commands(&manifest.plan) {
-            Ok(lines) => {
-                earlier(&manifest.plan, &mut estimator);
-                text.push_str(&lines);
-            }
-            // Not reached: the file was checked.
-            Err(message) => return refuse(message),
-        },
+        DryRun::Commands => text.push_str(&commands(&plan)),
         DryRun::Grid => {
-            match measured(&manifest.plan, &mut estimator, experiment, &stop) {
+            match measured(&plan, &mut estimator, experiment, &stop) {
                 Ok(found) => source = Some(found),
                 Err(code) => return code,
             }
@@ -82,43 +82,32 @@ fn known_minima(experiment: &Experiment, stop: &Stop) -> Vec<Minimum> {
     reference::all_known(&reference::questions(experiment), &tools).unwrap_or_default()
 }
 
-fn earlier(plan: &[PlannedRun], estimator: &mut Estimator) {
-    folder::earlier_runs(plan).iter().for_each(|run| estimator.learn(run));
-}
-
 /// The command of each run.
-fn commands(plan: &[PlannedRun]) -> Result<String, String> {
+fn commands(plan: &[Run]) -> String {
     let mut text = String::new();
     for run in plan {
-        let multiple = run.heap_multiple.map(|multiple| format!("heap = {multiple}"));
-        let profile = run.profile_flags.as_ref().map(|_| "profile".to_owned());
+        let multiple = run.planned.heap_multiple.map(|multiple| format!("heap = {multiple}"));
+        let profile = run.planned.profile_flags.as_ref().map(|_| "profile".to_owned());
         let notes: Vec<String> = multiple.into_iter().chain(profile).collect();
         let notes = if notes.is_empty() {
             String::new()
         } else {
             format!("  # {}", notes.join(", "))
         };
-        let words = shown(run).map_err(|error| error.to_string())?;
-        text.push_str(&format!("{}{notes}\n", shell_line(&words)));
+        text.push_str(&format!("{}{notes}\n", shell_line(&shown(run))));
     }
-    Ok(text)
+    text
 }
 
 /// Measures the configurations of the plan, unless earlier runs have told the time of all. Returns
 /// the origin of the times, in words.
-fn measured(
-    plan: &[PlannedRun],
-    estimator: &mut Estimator,
-    experiment: &Experiment,
-    stop: &Stop,
-) -> Result<String, ExitCode> {
-    earlier(plan, estimator);
-    let timed = || plan.iter().filter(|run| run.profile_flags.is_none());
-    if timed().all(|run| estimator.seconds(run).is_some()) {
+fn measured(plan: &[Run], estimator: &mut Estimator, experiment: &Experiment, stop: &Stop) -> Result<String, ExitCode> {
+    let timed = || plan.iter().filter(|run| run.planned.profile_flags.is_none());
+    if timed().all(|run| estimator.seconds(&run.planned).is_some()) {
         return Ok("by earlier runs".to_owned());
     }
-    let missing: Vec<PlannedRun> = timed()
-        .filter(|run| estimator.seconds(run).is_none())
+    let missing: Vec<Run> = timed()
+        .filter(|run| estimator.seconds(&run.planned).is_none())
         .cloned()
         .collect();
     let sweep = Sweep {

@@ -12,11 +12,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
-use gclab_core::block::Shortage;
+use gclab_core::block::{OutOfMemory, Shortage};
 use gclab_core::collector::Description;
 use gclab_core::config::{Compact, Config, FromGeneration};
-use gclab_core::heap::{EXIT_HEAP_EXHAUSTED, OutOfMemory};
-use gclab_flags::{Flags, Given, help};
+use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
+use gclab_flags::{FlagValue, Flags, Given, help};
 use gclab_programs::{Done, Ended, Executor, Request};
 use gclab_results::{Configuration, PlannedRun, RunRecord, RunStats, Status};
 use gclab_stats::{StatsLevel, render};
@@ -38,7 +38,7 @@ use crate::settings::Settings;
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    work: Work,
+    selection: Selection,
     /// Write the run's record, one line of JSON, to this file
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
 
 /// The workload, its arguments and the collector of a run.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Work {
+pub(crate) struct Selection {
     /// The workload; `gclab list workloads` shows them
     workload: Option<String>,
     /// Its arguments; `-`, or leaving out the last ones, takes the default
@@ -83,7 +83,7 @@ pub(crate) fn exec(
         ];
         return print(&render::info(&more));
     }
-    match checked(&arguments.work, &given, registry) {
+    match checked(&arguments.selection, &given, registry) {
         Ok(checked) => run(arguments, &checked, words, executor, settings),
         Err(message) => refuse(message),
     }
@@ -100,9 +100,9 @@ pub(crate) struct Checked {
 
 impl Checked {
     /// The command line's words without flags. They always name the collector.
-    pub(crate) fn program(&self, command: &str, work: &Work) -> Vec<String> {
+    pub(crate) fn program(&self, command: &str, selection: &Selection) -> Vec<String> {
         let mut program: Vec<String> = ["gclab", command, self.workload.name].map(str::to_owned).to_vec();
-        program.extend(work.args.iter().cloned());
+        program.extend(selection.args.iter().cloned());
         program.extend(["--collector".to_owned(), self.collector.name.to_owned()]);
         program
     }
@@ -114,7 +114,8 @@ impl Checked {
         if !self.flags.given.contains("G") {
             given.remove("G");
         }
-        given
+        let text = |(key, value): (&str, FlagValue)| (key.to_owned(), value.text().to_owned());
+        given.into_iter().map(text).collect()
     }
 
     pub(crate) fn request<'r>(&'r self, program: &'r [String], words: &'r [String]) -> Request<'r> {
@@ -153,14 +154,14 @@ impl Checked {
 ///
 /// # Errors
 /// A message about the first thing that is wrong.
-pub(crate) fn checked(work: &Work, given: &Given, registry: &Registry) -> Result<Checked, String> {
-    let name = work.workload.as_deref().ok_or_else(|| {
+pub(crate) fn checked(selection: &Selection, given: &Given, registry: &Registry) -> Result<Checked, String> {
+    let name = selection.workload.as_deref().ok_or_else(|| {
         let names = suggest("", "workloads", &registry.workload_names());
         format!("exec: which workload? {names}")
     })?;
     let workload = common::workload(name, registry)?;
-    let args = common::arguments(workload, &work.args)?;
-    let (collector, fitted) = match &work.collector {
+    let args = common::arguments(workload, &selection.args)?;
+    let (collector, fitted) = match &selection.collector {
         Some(name) => {
             let collector = common::collector(name, registry)?;
             (collector, given.fit(collector, &registry.collectors))
@@ -234,7 +235,7 @@ fn run(
         );
     }
     let name = checked.workload.name;
-    let program = checked.program("exec", &arguments.work);
+    let program = checked.program("exec", &arguments.selection);
     let request = Request {
         profile: arguments.profile.as_deref(),
         ..checked.request(&program, words)
@@ -264,7 +265,7 @@ fn run(
     if let Some(record) = record {
         let configuration = Configuration {
             workload: name.to_owned(),
-            args: arguments.work.args.clone(),
+            args: arguments.selection.args.clone(),
             collector: checked.collector.name.to_owned(),
             flags: checked.given(),
         };

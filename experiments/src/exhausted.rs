@@ -1,10 +1,10 @@
 //! The message of an exhausted heap: the limit that was met, and the remedies. GHC's words where
 //! it has them.
 
-use gclab_core::block::{MEGABLOCK, Shortage};
+use gclab_core::block::{MEGABLOCK, OutOfMemory, Shortage};
 use gclab_core::collector::Description;
 use gclab_core::config::Parameter;
-use gclab_core::heap::{OutOfMemory, default_limit};
+use gclab_core::heap::default_limit;
 use gclab_core::words::Bytes;
 use gclab_flags::Flags;
 

@@ -13,10 +13,11 @@ use gclab_results::{Configuration, Status, shell_line};
 use gclab_sweep::minheap::progress::{Progress, outcome};
 use gclab_sweep::minheap::{Found, LEAST_PATIENCE, RUNS, SearchError, TOLERANCE, Tools, find, store};
 use gclab_sweep::registry::Registry;
+use gclab_sweep::run::Combination;
 use gclab_sweep::runner::stop::Stop;
 use gclab_sweep::spec::parse_duration;
 use gclab_sweep::text::mebibytes;
-use gclab_sweep::{command_line, machine, tell};
+use gclab_sweep::{machine, tell};
 use serde_json::{Value, json};
 
 use crate::common::{self, ended_by, fail, fraction, print, refuse};
@@ -117,7 +118,7 @@ pub(crate) fn minheap(arguments: &Arguments, words: &[String], registry: &Regist
             return stopped(error, arguments, words, &progress);
         }
         progress.found();
-        outcomes.push((question, result));
+        outcomes.push((question.configuration().clone(), result));
     }
     progress.end();
     report(arguments, &tools, &outcomes)
@@ -129,7 +130,7 @@ fn questions(
     words: &[String],
     registry: &Registry,
     settings: &Settings,
-) -> Result<Vec<Configuration>, String> {
+) -> Result<Vec<Combination>, String> {
     let workload = common::workload(&arguments.workload, registry)?;
     common::arguments(workload, &arguments.args)?;
     // The runs will have an -M, and some flags need one. Any other -M overrides this one.
@@ -148,7 +149,7 @@ fn questions(
         Ok(flags)
     };
     let flags = without_limit(given.flags().clone())?;
-    let mut questions: Vec<Configuration> = Vec::new();
+    let mut questions: Vec<Combination> = Vec::new();
     let mut refusals = Vec::new();
     let all = registry.collector_names();
     let named: Vec<&str> = arguments.collectors.iter().map(String::as_str).collect();
@@ -172,12 +173,7 @@ fn questions(
             }
             without_limit(fitted)?
         };
-        let question = Configuration {
-            workload: workload.name.to_owned(),
-            args: arguments.args.clone(),
-            collector: collector.name.to_owned(),
-            flags: flags.as_toml(),
-        };
+        let question = Combination::new(workload.name, &arguments.args, collector.name, flags.as_toml());
         kept(&question, &flags)?;
         if !questions.contains(&question) {
             questions.push(question);
@@ -193,11 +189,8 @@ fn questions(
 }
 
 /// Checks that the runs get all flags: a flag that asks for output has no name in a plan.
-fn kept(question: &Configuration, flags: &Flags) -> Result<(), String> {
-    let planned = gclab_results::PlannedRun::new(question.clone(), 0, 0);
-    let kept = command_line::flags(&planned)
-        .map_err(|error| error.to_string())?
-        .to_words();
+fn kept(question: &Combination, flags: &Flags) -> Result<(), String> {
+    let kept = question.flags().to_words();
     match flags.to_words().into_iter().find(|word| !kept.contains(word)) {
         None => Ok(()),
         Some(word) => Err(format!(

@@ -9,7 +9,9 @@ use gclab_results::{Minimum, ResultsDir, shell_line};
 use gclab_sweep::experiment::Experiment;
 use gclab_sweep::folder::{self, Folder};
 use gclab_sweep::minheap::{self, SearchError, reference};
+use gclab_sweep::plan::plan;
 use gclab_sweep::registry::Registry;
+use gclab_sweep::run::Run;
 use gclab_sweep::runner::stop::Stop;
 use gclab_sweep::runner::{Sweep, SweepEnd, sweep};
 use gclab_sweep::text::counted;
@@ -64,12 +66,13 @@ pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Setting
     if let Err(problem) = reference::check(&experiment, &minima) {
         return refuse(format!("{}: {problem}", arguments.experiment.display()));
     }
-    let manifest = folder::manifest(&experiment, minima, arguments.shard, command(arguments));
-    if manifest.plan.is_empty() {
+    let plan = plan(&experiment, &minima, arguments.shard);
+    if plan.is_empty() {
         return no_runs(&experiment, arguments);
     }
+    let manifest = folder::manifest(&experiment, &plan, minima, arguments.shard, command(arguments));
     match folder::choose(manifest, arguments.shard, arguments.out.as_deref(), arguments.fresh) {
-        Ok(folder) => go(folder, &experiment, arguments, program, &stop),
+        Ok(folder) => go(folder, &plan, &experiment, arguments, program, &stop),
         Err(error) => refuse(error),
     }
 }
@@ -94,12 +97,19 @@ fn minima(experiment: &Experiment, program: &Path, stop: &Stop) -> Result<Vec<Mi
     minima
 }
 
-fn go(mut folder: Folder, experiment: &Experiment, arguments: &Arguments, program: &Path, stop: &Stop) -> ExitCode {
+fn go(
+    mut folder: Folder,
+    plan: &[Run],
+    experiment: &Experiment,
+    arguments: &Arguments,
+    program: &Path,
+    stop: &Stop,
+) -> ExitCode {
     for note in &folder.notes {
         tell!("gclab: note: {note}");
     }
     let path = folder.results.path().to_owned();
-    let (done, all) = (folder.results.done(), folder.results.manifest().plan.len());
+    let (done, all) = (folder.results.done(), plan.len());
     match (done, all) {
         _ if done == all => tell!("{}: all {all} runs are done; --fresh measures again", path.display()),
         (0, _) => tell!("{}: {}", path.display(), counted(all, "run")),
@@ -108,6 +118,7 @@ fn go(mut folder: Folder, experiment: &Experiment, arguments: &Arguments, progra
     if done < all {
         let swept = sweep(
             &mut folder.results,
+            plan,
             &Sweep {
                 program,
                 timeout: experiment.timeout,

@@ -1,6 +1,6 @@
 //! The settings of a program with a `main` of its own: GHC's link options and hooks.
 
-use gclab_core::heap::OutOfMemory;
+use gclab_core::block::OutOfMemory;
 
 pub use gclab_flags::RtsOpts;
 

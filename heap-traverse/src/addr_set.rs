@@ -5,8 +5,8 @@
 //! filled in, and a page of an older epoch counts as empty until it is written.
 
 use gclab_core::block::MEGABLOCK;
+use gclab_core::prefetch::prefetch_line;
 use gclab_core::words::{Addr, WORD};
-use gclab_core::world::prefetch;
 
 /// Words of bits in a page: a bit for each word of a megablock.
 const PAGE_WORDS: usize = MEGABLOCK.0 / WORD / 64;
@@ -105,7 +105,7 @@ impl AddrSet {
     pub fn prefetch(&self, address: Addr) {
         let Place { page, word, .. } = self.place(address);
         if let Some(Page { bits: Some(bits), .. }) = self.pages.get(page) {
-            prefetch(Addr::of(&raw const bits[word]));
+            prefetch_line(Addr::of(&raw const bits[word]));
         }
     }
 

@@ -5,15 +5,15 @@
 //! all values is O(1): pages carry the epoch they were filled in.
 
 use gclab_core::block::MEGABLOCK;
+use gclab_core::prefetch::prefetch_line;
 use gclab_core::words::{Addr, WORD};
-use gclab_core::world::prefetch;
 
 /// The number of places in a page.
 const PLACES: usize = MEGABLOCK.0 / WORD;
 
 /// Values for the closures of one heap. A closure without a value has the default one.
 #[derive(Debug)]
-pub struct ClosureMap<T> {
+pub(crate) struct ClosureMap<T> {
     base: Addr,
     pages: Vec<Page<T>>,
     epoch: u64,
@@ -29,7 +29,7 @@ struct Page<T> {
 impl<T: Copy + Default> ClosureMap<T> {
     /// No values, for the heap whose reservation begins at `base`
     /// ([`gclab_core::block::BlockAllocator::base`]).
-    pub fn new(base: Addr) -> Self {
+    pub(crate) fn new(base: Addr) -> Self {
         ClosureMap {
             base,
             pages: Vec::new(),
@@ -38,7 +38,7 @@ impl<T: Copy + Default> ClosureMap<T> {
     }
 
     /// Forgets all values.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.epoch += 1;
     }
 
@@ -57,10 +57,10 @@ impl<T: Copy + Default> ClosureMap<T> {
 
     /// Brings the value of the closure at `address` towards the cache, if its page has values.
     #[inline(always)]
-    pub fn prefetch(&self, address: Addr) {
+    pub(crate) fn prefetch(&self, address: Addr) {
         let (page, place) = self.place(address);
         if let Some(value) = self.pages.get(page).and_then(|page| page.places.get(place)) {
-            prefetch(Addr::of(value));
+            prefetch_line(Addr::of(value));
         }
     }
 
@@ -69,7 +69,7 @@ impl<T: Copy + Default> ClosureMap<T> {
     /// # Panics
     /// If the address lies below the base.
     #[inline]
-    pub fn entry(&mut self, address: Addr) -> &mut T {
+    pub(crate) fn entry(&mut self, address: Addr) -> &mut T {
         let (page, place) = self.place(address);
         if page >= self.pages.len() {
             self.pages.resize_with(page + 1, || Page {

@@ -1,10 +1,10 @@
 //! Prefetches of array entries, for loops that know early which entries they will need.
 
+use gclab_core::prefetch::prefetch_line;
 use gclab_core::words::Addr;
-use gclab_core::world::prefetch;
 
 /// Brings the entry of `array` at `index` towards the cache. Any index is allowed.
 #[inline(always)]
 pub(crate) fn fetch<T>(array: &[T], index: u32) {
-    prefetch(Addr(array.as_ptr().wrapping_add(index as usize) as usize));
+    prefetch_line(Addr(array.as_ptr().wrapping_add(index as usize) as usize));
 }

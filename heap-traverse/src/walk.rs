@@ -1,14 +1,14 @@
 //! The structural walk: everything that a collector manages, region by region and closure by
 //! closure, dead or alive.
 
-use gclab_core::space::Region;
+use gclab_core::block::Region;
 use gclab_core::words::Addr;
 use gclab_core::world::{ClosureView, Stopped, StoppedRegion};
 
 /// A walk cannot be continued: no closure starts at a word where one should start, or the closure
 /// does not end inside its region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unparsable {
+pub(crate) struct Unparsable {
     /// The word where a closure should start.
     pub at: Addr,
     /// The region of that word.
@@ -16,7 +16,7 @@ pub struct Unparsable {
 }
 
 /// All regions that hold closures or may hold them, in the order of their addresses.
-pub fn regions<'a>(stopped: &Stopped<'a>) -> Vec<StoppedRegion<'a>> {
+pub(crate) fn regions<'a>(stopped: &Stopped<'a>) -> Vec<StoppedRegion<'a>> {
     let mut regions = Vec::new();
     stopped.for_each_region(&mut |region| regions.push(region));
     regions.sort_unstable_by_key(|region| (region.run.start(), region.start));
@@ -27,7 +27,7 @@ pub fn regions<'a>(stopped: &Stopped<'a>) -> Vec<StoppedRegion<'a>> {
 ///
 /// # Errors
 /// At the first region whose words are not a sequence of closures.
-pub fn for_each_closure<'a>(
+pub(crate) fn for_each_closure<'a>(
     stopped: &Stopped<'a>,
     regions: &[StoppedRegion<'a>],
     mut visit: impl FnMut(&Region, ClosureView<'a>),

@@ -4,7 +4,7 @@
 //! sum of the threads' checksums, which is the number of nodes allocated. Live at the peak: the
 //! peak of binary_trees for each thread that is inside the world at the time.
 
-use gclab_core::collector::MutatorKind;
+use gclab_core::mutator::MutatorKind;
 use gclab_core::world::World;
 
 use crate::binary_trees::{self, LEAST_DEPTH};

@@ -1,8 +1,8 @@
 //! The definition of a workload: a description, and a program over any collector.
 
-use gclab_core::World;
-use gclab_core::collector::MutatorKind;
+use gclab_core::mutator::MutatorKind;
 use gclab_core::world::EnterError;
+use gclab_core::world::World;
 
 use crate::args::Args;
 use crate::description::WorkloadDescription;

@@ -14,7 +14,7 @@ const LINE: usize = 64;
 
 /// Counts of the reachable closures.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Census {
+pub(crate) struct Census {
     /// The number of closures.
     pub objects: u64,
     /// The bytes of all closures.
@@ -28,7 +28,7 @@ pub struct Census {
 }
 
 /// Counts the closures that the roots reach.
-pub fn census(stopped: &Stopped<'_>) -> Census {
+pub(crate) fn census(stopped: &Stopped<'_>) -> Census {
     let mut census = Census::default();
     let mut seen = AddrSet::new(stopped.blocks().base());
     let mut open: VecDeque<(ClosureView<'_>, u64)> = VecDeque::new();

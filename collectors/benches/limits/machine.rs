@@ -21,7 +21,7 @@ const AHEAD: usize = 128;
 
 /// The rates measured at one moment.
 #[derive(Clone, Copy, Debug)]
-pub struct Rates {
+pub(crate) struct Rates {
     /// M, in bytes per second.
     pub copy: f64,
     /// G, in lines per second.
@@ -31,7 +31,7 @@ pub struct Rates {
 }
 
 /// Memory to probe.
-pub struct Machine {
+pub(crate) struct Machine {
     from: Range,
     to: Range,
     /// Lines to touch, in order.
@@ -59,7 +59,7 @@ impl Range {
 }
 
 /// SplitMix64: the next number, from 0 to `below` - 1.
-pub fn random(state: &mut u64, below: usize) -> usize {
+pub(crate) fn random(state: &mut u64, below: usize) -> usize {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let z = (*state ^ (*state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -67,7 +67,7 @@ pub fn random(state: &mut u64, below: usize) -> usize {
 }
 
 /// The numbers below `n` in random order.
-pub fn shuffled(n: usize, seed: u64) -> Vec<u32> {
+pub(crate) fn shuffled(n: usize, seed: u64) -> Vec<u32> {
     let mut order: Vec<u32> = (0..n as u32).collect();
     let mut state = seed;
     for i in (1..n).rev() {
@@ -78,7 +78,7 @@ pub fn shuffled(n: usize, seed: u64) -> Vec<u32> {
 
 impl Machine {
     /// Two ranges of `size` (a multiple of 2 MiB).
-    pub fn new(size: Bytes) -> Machine {
+    pub(crate) fn new(size: Bytes) -> Machine {
         let (mut from, mut to) = (Range::new(size), Range::new(size));
         to.words().fill(1);
         let lines = size.0 / 8 / LINE_WORDS;
@@ -103,7 +103,7 @@ impl Machine {
     }
 
     /// Measures all three once.
-    pub fn probe(&mut self) -> Rates {
+    pub(crate) fn probe(&mut self) -> Rates {
         let (from, to) = (self.from.words(), self.to.words());
         let copied = timed(|| to.copy_from_slice(from));
         let accesses = self.touched.len() - AHEAD;

@@ -41,7 +41,7 @@ const BYTES: usize = 64;
 
 /// The shape of a heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// A complete binary tree of nodes of 24 bytes, in the order of a depth-first walk that visits
     /// children first.
     Tree,
@@ -61,7 +61,7 @@ pub enum Shape {
 
 impl Shape {
     /// All shapes, in the order of the table.
-    pub const ALL: [Shape; 7] = [
+    pub(crate) const ALL: [Shape; 7] = [
         Shape::Tree,
         Shape::ShuffledTree,
         Shape::Graph,
@@ -72,7 +72,7 @@ impl Shape {
     ];
 
     /// The shape's name in the table.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Shape::Tree => "tree, depth first",
             Shape::ShuffledTree => "tree, shuffled",
@@ -86,7 +86,7 @@ impl Shape {
 
     /// Builds a heap of this shape with about `scale` objects, without a collection if the
     /// allocation area has room.
-    pub fn build<'m, 'h, M: MutatorKind>(self, m: &'m mut Mutator<'h, M>, scale: usize) -> Gc<'m, 'h, Any> {
+    pub(crate) fn build<'m, 'h, M: MutatorKind>(self, m: &'m mut Mutator<'h, M>, scale: usize) -> Gc<'m, 'h, Any> {
         match self {
             Shape::Tree => tree(m, scale.ilog2() - 1).erase(),
             Shape::ShuffledTree => shuffled_tree(m, scale - 1).erase(),

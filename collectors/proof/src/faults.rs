@@ -6,7 +6,6 @@
 //! because of that refusal. Afterwards the heap must be intact, can be collected and used again,
 //! and has its statistics.
 
-use gclab_core::World;
 use gclab_core::block::Shortage;
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::Collector;
@@ -14,6 +13,7 @@ use gclab_core::config::Config;
 use gclab_core::memory::MemoryError;
 use gclab_core::mutator::{Gc, MutByteArray, Mutator, MutatorKind, NoGc};
 use gclab_core::words::Bytes;
+use gclab_core::world::World;
 use gclab_core::world::{EnterError, StartError};
 use gclab_heap_traverse::Checker;
 use std::sync::atomic::Ordering::Relaxed;

@@ -17,14 +17,15 @@
 //! tables of a 32nd and a 512th of that.
 
 use crate::copying::Generational;
+use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NotBegun, Outcome, Pause,
     Refill, Work,
 };
 use gclab_core::config::{AREA, COMPACTION, Compact, Config, GENERATIONS, MAX_GENERATIONS, SHARING, SIZING};
 use gclab_core::events::Phase;
-use gclab_core::heap::{Heap, OutOfMemory};
-use gclab_core::space::{LiveMap, Region};
+use gclab_core::heap::Heap;
+use gclab_core::space::LiveMap;
 use gclab_core::trace::{self, Compactor, Marker, Tracing};
 use gclab_core::words::{Addr, Bytes, Words};
 

@@ -12,15 +12,16 @@
 //! Memory at the worst: (1 + F) × live, with the allocation area twice, while a major collection
 //! copies.
 
+use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NotBegun, Outcome, Pause,
     Refill, Work,
 };
 use gclab_core::config::{AREA, Config, GENERATIONS, MAX_GENERATIONS, SHARING, SIZING};
 use gclab_core::events::Phase;
-use gclab_core::heap::{Heap, OutOfMemory};
+use gclab_core::heap::Heap;
 use gclab_core::sizing::{Live, MajorStrategy, Sizing, Young};
-use gclab_core::space::{Nursery, Region, Steps};
+use gclab_core::space::{Nursery, Steps};
 use gclab_core::trace::{self, Evacuator};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::workers::{GcThreads, ParallelPolicy, Workers};

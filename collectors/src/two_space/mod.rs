@@ -6,14 +6,15 @@
 //!
 //! Memory at the worst: (2 + F) × live with F × live of allocation area.
 
+use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collect, Collector, Description, NoBarrier, NotBegun, Outcome, Pause, Refill, Work,
 };
 use gclab_core::config::{AREA, Config, Parameter, SIZING};
 use gclab_core::events::Phase;
-use gclab_core::heap::{Heap, OutOfMemory};
+use gclab_core::heap::Heap;
 use gclab_core::sizing::{Live, MajorStrategy, Sizing};
-use gclab_core::space::{Nursery, Region, Steps};
+use gclab_core::space::{Nursery, Steps};
 use gclab_core::trace::{self, Evacuator};
 use gclab_core::words::{Addr, Words};
 

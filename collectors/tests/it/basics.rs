@@ -24,7 +24,7 @@ struct Cell {
 }
 
 /// The configuration of a small heap for a collector that takes `generations`.
-pub fn config<C: Collector>(area: usize) -> Config {
+pub(crate) fn config<C: Collector>(area: usize) -> Config {
     let generations = if C::DESCRIPTION.name == "two-space" { 1 } else { 2 };
     Config {
         allocation_area: Bytes(area),

@@ -4,14 +4,15 @@
 //! All are the same small generational collector, which is right but for its [`Sin`]. A mutant that
 //! survives means that a test is missing.
 
+use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::closure::{ClosureRef, Slot};
 use gclab_core::collector::{
     Barrier, Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NoBarrier, NotBegun,
     Outcome, Pause, Refill, Work,
 };
 use gclab_core::config::{Config, Parameter};
-use gclab_core::heap::{Heap, OutOfMemory};
-use gclab_core::space::{Nursery, Region, Steps};
+use gclab_core::heap::Heap;
+use gclab_core::space::{Nursery, Steps};
 use gclab_core::trace::{Evacuator, RememberedTracing, Tracing};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_proof::search_for;

@@ -19,7 +19,7 @@ use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Field, Fields, Ident, Index, LitStr, Result, Type, Visibility};
 
 /// Returns the items for one struct.
-pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
+pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let fields = named_fields(input)?;
     let closure = Struct {
         name: &input.ident,

@@ -94,16 +94,16 @@ impl Flags {
         Ok(())
     }
 
-    /// Returns the flags that differ from the default, by their names in experiment files, with
-    /// values that read back as the same.
-    pub fn as_toml(&self) -> BTreeMap<String, String> {
+    /// Returns the flags that differ from the default, by their names in experiment files.
+    pub fn as_toml(&self) -> BTreeMap<&'static str, FlagValue> {
         let default = Flags::default();
-        let entry = |spec: &FlagSpec| {
-            let value = (spec.get)(self)?;
+        let entry = |spec: &'static FlagSpec| {
+            let (key, value) = (spec.toml?, (spec.get)(self)?);
             let given = Some(&value) != (spec.get)(&default).as_ref();
-            given
-                .then_some(spec.toml?)
-                .map(|key| (key.to_owned(), value.key_text(&spec.kind)))
+            given.then(|| {
+                let text = value.key_text(&spec.kind);
+                (key, FlagValue { spec, value, text })
+            })
         };
         FLAGS.iter().filter_map(entry).collect()
     }

@@ -6,7 +6,7 @@ use gclab_core::config::{Breakdown, HeapProfile};
 use crate::{Flags, Value};
 
 /// The flag that asks for a breakdown, without its dash.
-pub const fn breakdown_flag(breakdown: Breakdown) -> &'static str {
+pub(crate) const fn breakdown_flag(breakdown: Breakdown) -> &'static str {
     match breakdown {
         Breakdown::ClosureType => "hT",
         Breakdown::Description => "hd",

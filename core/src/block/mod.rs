@@ -52,6 +52,7 @@ mod prepare;
 mod region;
 mod run;
 mod sizes;
+#[allow(unreachable_pub, reason = "its items are for the files around it")]
 mod state;
 
 pub use accounting::Accounting;

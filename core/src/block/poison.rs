@@ -46,12 +46,12 @@ mod tool {
         fn __asan_unpoison_memory_region(at: *const u8, size: usize);
     }
 
-    pub fn retire(at: Addr, size: Bytes) {
+    pub(super) fn retire(at: Addr, size: Bytes) {
         // SAFETY: the call writes only the sanitizer's own notes about this range.
         unsafe { __asan_poison_memory_region(at.as_ptr(), size.0) }
     }
 
-    pub fn lend(at: Addr, size: Bytes) {
+    pub(super) fn lend(at: Addr, size: Bytes) {
         // SAFETY: as above.
         unsafe { __asan_unpoison_memory_region(at.as_ptr(), size.0) }
     }
@@ -65,11 +65,11 @@ mod tool {
     const NO_ACCESS: u64 = (b'M' as u64) << 24 | (b'C' as u64) << 16;
     const UNDEFINED: u64 = NO_ACCESS + 1;
 
-    pub fn retire(at: Addr, size: Bytes) {
+    pub(super) fn retire(at: Addr, size: Bytes) {
         request(NO_ACCESS, at, size);
     }
 
-    pub fn lend(at: Addr, size: Bytes) {
+    pub(super) fn lend(at: Addr, size: Bytes) {
         request(UNDEFINED, at, size);
     }
 
@@ -95,8 +95,8 @@ mod tool {
     use crate::words::{Addr, Bytes};
 
     #[inline(always)]
-    pub fn retire(_: Addr, _: Bytes) {}
+    pub(super) fn retire(_: Addr, _: Bytes) {}
 
     #[inline(always)]
-    pub fn lend(_: Addr, _: Bytes) {}
+    pub(super) fn lend(_: Addr, _: Bytes) {}
 }

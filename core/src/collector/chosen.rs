@@ -3,10 +3,11 @@
 use super::observed::{self, Observed, Observing};
 use super::{Collect, Collector, Description};
 use crate::alloc::Alloc;
+use crate::block::OutOfMemory;
 use crate::capability::Barrier;
 use crate::config::Config;
-use crate::heap::{Heap, OutOfMemory};
-use crate::kind::{MutatorKind, Plain};
+use crate::heap::Heap;
+use crate::kind::{Direct, MutatorKind};
 use std::fmt;
 
 /// How a collector is made.
@@ -27,7 +28,7 @@ impl<M: MutatorKind> fmt::Debug for Chosen<M> {
     }
 }
 
-impl<A: Alloc + Default, B: Barrier<A>> Chosen<Plain<A, B>> {
+impl<A: Alloc + Default, B: Barrier<A>> Chosen<Direct<A, B>> {
     /// Collector `C`, with its own allocator and barrier inlined into programs.
     pub fn plain<C: Collector<Alloc = A, Barrier = B>>() -> Self {
         Chosen {

@@ -19,7 +19,7 @@ mod pause;
 pub use crate::alloc::{Alloc, Bump, Cells, SizeClass};
 pub use crate::capability::{Barrier, Capabilities, Capability, GenerationalBarrier, NoBarrier};
 pub use crate::cause::{Cause, NotBegun, Outcome, Refill};
-pub use crate::kind::{MutatorKind, Plain};
+pub use crate::kind::Direct;
 pub use crate::roots::{RootSlot, Roots};
 pub use chosen::Chosen;
 pub use gclab_stats::Work;
@@ -27,9 +27,9 @@ pub use list::{CollectorList, CollectorVisitor};
 pub use observed::Observed;
 pub use pause::{Pause, Since};
 
-use crate::block::Region;
+use crate::block::{OutOfMemory, Region};
 use crate::config::{Config, Parameter};
-use crate::heap::{Heap, OutOfMemory};
+use crate::heap::Heap;
 use crate::words::{Addr, Words};
 
 /// A collector as data: the command line, the TOML names, the test matrix and the docs follow from
@@ -100,7 +100,7 @@ pub unsafe trait Collector: Collect<Alloc: Alloc + Default> + Sized {
 }
 
 /// The kind of the mutators of collector `C`.
-pub type KindOf<C> = Plain<<C as Collect>::Alloc, <C as Collector>::Barrier>;
+pub type KindOf<C> = Direct<<C as Collect>::Alloc, <C as Collector>::Barrier>;
 
 /// A collector at work, as its world calls it: an object behind the world's lock.
 pub trait Collect: Send + 'static {

@@ -7,12 +7,12 @@
 
 use super::{Collect, Collector};
 use crate::alloc::Alloc;
-use crate::block::Region;
+use crate::block::{OutOfMemory, Region};
 use crate::capability::{Barrier, Capabilities, Capability};
 use crate::cause::{NotBegun, Outcome, Refill};
 use crate::closure::{ClosureRef, Slot};
 use crate::collector::Pause;
-use crate::heap::{Heap, OutOfMemory};
+use crate::heap::Heap;
 use crate::kind::MutatorKind;
 use crate::words::{Addr, Bytes, Words};
 use std::any::Any;

@@ -12,9 +12,9 @@
 
 pub(crate) use crate::block::copy_bound;
 use crate::block::{
-    BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockRun, BlockState, CHUNK_BLOCKS, Shortage, StateView, ToSpace,
+    BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockRun, BlockState, CHUNK_BLOCKS, Charges, OutOfMemory, Shortage,
+    StateView, ToSpace,
 };
-pub use crate::block::{Charges, OutOfMemory};
 use crate::config::Config;
 use crate::memory::{MemoryConfig, MemoryError, physical_memory};
 use crate::profile::SideWords;

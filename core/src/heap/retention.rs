@@ -46,7 +46,7 @@ const IN_PLACE: f64 = 1.2;
 const COPIED: f64 = 2.0;
 
 impl Retention {
-    pub fn new(config: &Config) -> Retention {
+    pub(super) fn new(config: &Config) -> Retention {
         Retention {
             factor: config.old_factor,
             decay: config.decay,
@@ -60,7 +60,7 @@ impl Retention {
     }
 
     /// Notes a major collection, caused by `allocation` or by a request.
-    pub fn note_major(&mut self, allocation: bool) {
+    pub(super) fn note_major(&mut self, allocation: bool) {
         self.idle_majors = if allocation {
             0
         } else {
@@ -78,7 +78,7 @@ impl Retention {
     }
 
     /// The bytes to keep. (GHC's `-M` bounds them too; here the limit holds anyway.)
-    pub fn needed(&self, left: AfterMajor) -> Bytes {
+    pub(super) fn needed(&self, left: AfterMajor) -> Bytes {
         let AfterMajor {
             mut copied, mut large, ..
         } = left;

@@ -40,7 +40,7 @@ pub(super) struct HugePages {
 impl HugePages {
     /// Starts with huge pages if `wanted`, else never uses them, for the untouched range of `size`
     /// from `base`.
-    pub fn new(base: Addr, size: Bytes, wanted: bool) -> Self {
+    pub(super) fn new(base: Addr, size: Bytes, wanted: bool) -> Self {
         advise(base, size, false);
         HugePages {
             wanted,
@@ -54,7 +54,7 @@ impl HugePages {
     /// # Safety
     /// The 2 MiB at `at` are mapped readable and writable, belong to the caller, and were never
     /// touched.
-    pub unsafe fn provide(&mut self, at: Addr) {
+    pub(super) unsafe fn provide(&mut self, at: Addr) {
         if !self.try_next() {
             return;
         }

@@ -44,7 +44,7 @@ impl<T> Table<T> {
     ///
     /// # Panics
     /// If `len` is 0, or the table is larger than half of the address space.
-    pub fn new(len: usize) -> Result<Table<T>, MemoryError>
+    pub(crate) fn new(len: usize) -> Result<Table<T>, MemoryError>
     where
         T: ZeroValid,
     {

@@ -48,7 +48,7 @@ impl Stacks {
     /// The stack after `centre` is entered from `outer`. A cost centre that is in the stack already
     /// is not pushed again; those entered after it are dropped, as in GHC, so that recursion makes
     /// no endless stack.
-    pub fn enter(&mut self, outer: StackId, centre: CostCentre) -> StackId {
+    pub(super) fn enter(&mut self, outer: StackId, centre: CostCentre) -> StackId {
         if let Some(&known) = self.numbers.get(&(centre, outer)) {
             return known;
         }
@@ -82,7 +82,7 @@ impl Stacks {
     }
 
     /// The cost centres of a stack, the innermost first.
-    pub fn centres(&self, mut stack: StackId) -> Vec<CostCentre> {
+    pub(super) fn centres(&self, mut stack: StackId) -> Vec<CostCentre> {
         let mut centres = Vec::new();
         while let Some((innermost, outer)) = self.get(stack) {
             centres.push(innermost);

@@ -18,7 +18,7 @@ pub(super) struct Reading {
 
 impl Reading {
     /// The reading at `stamp`, when the totals are those of `stats`.
-    pub fn new(stamp: Stamp, stats: &Statistics, allocated: u64) -> Self {
+    pub(super) fn new(stamp: Stamp, stats: &Statistics, allocated: u64) -> Self {
         Reading {
             stamp,
             gc: stats.gc,
@@ -32,12 +32,12 @@ impl Reading {
     }
 
     /// All time from `from` to `self`.
-    pub fn total_since(&self, from: &Reading) -> Times {
+    pub(super) fn total_since(&self, from: &Reading) -> Times {
         self.stamp.times().since(from.stamp.times())
     }
 
     /// The time from `from` to `self`, less the time in which the mutators were stopped.
-    pub fn program_since(&self, from: &Reading) -> Times {
+    pub(super) fn program_since(&self, from: &Reading) -> Times {
         let stopped = (self.gc + self.looks).since(from.gc + from.looks);
         self.total_since(from).since(stopped)
     }
@@ -76,7 +76,7 @@ pub(super) struct Marks {
 
 impl Marks {
     /// Returns whether the measured phase begins here.
-    pub fn begin(&mut self, here: Reading) -> bool {
+    pub(super) fn begin(&mut self, here: Reading) -> bool {
         self.open += 1;
         let begins = self.begun.is_none();
         self.begun.get_or_insert(here);
@@ -84,7 +84,7 @@ impl Marks {
     }
 
     /// One call of [`Marks::begin`] has its end.
-    pub fn end(&mut self, here: Reading) {
+    pub(super) fn end(&mut self, here: Reading) {
         self.open -= 1;
         if self.open == 0 {
             self.ended.get_or_insert(here);
@@ -92,12 +92,12 @@ impl Marks {
     }
 
     /// The program has ended.
-    pub fn exit(&mut self, here: Reading) {
+    pub(super) fn exit(&mut self, here: Reading) {
         self.ended.get_or_insert(here);
     }
 
     /// Notes a pause. Returns whether it is one of the measured phase, or may turn out to be.
-    pub fn pause(&mut self, ns: u64) -> bool {
+    pub(super) fn pause(&mut self, ns: u64) -> bool {
         let phase = match (self.begun, self.ended) {
             (_, Some(_)) => 2,
             (Some(_), None) => 1,
@@ -108,7 +108,7 @@ impl Marks {
     }
 
     /// The phases of a run that started at `start`, was ready at `ready`, and ends at `end`.
-    pub fn phases(&self, start: Stamp, ready: &Reading, end: &Reading) -> RunPhases {
+    pub(super) fn phases(&self, start: Stamp, ready: &Reading, end: &Reading) -> RunPhases {
         let marked = self.begun.is_some();
         let begun = self.begun.as_ref().unwrap_or(ready);
         let ended = self.ended.as_ref().unwrap_or(end);

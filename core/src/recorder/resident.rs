@@ -11,12 +11,12 @@ use std::os::unix::fs::FileExt;
 pub(super) struct Resident(Option<File>);
 
 impl Resident {
-    pub fn open() -> Resident {
+    pub(super) fn open() -> Resident {
         Resident(File::open("/proc/self/statm").ok())
     }
 
     /// Bytes that are resident now; `None` where the system does not say.
-    pub fn read(&self) -> Option<Bytes> {
+    pub(super) fn read(&self) -> Option<Bytes> {
         let mut text = [0; 128];
         let length = self.0.as_ref()?.read_at(&mut text, 0).ok()?;
         let pages = std::str::from_utf8(&text[..length]).ok()?.split(' ').nth(1)?;

@@ -13,7 +13,7 @@ pub(super) struct Stamp {
 
 impl Stamp {
     /// Reads all clocks; elapsed time is that of `clock`.
-    pub fn now(clock: &Clock) -> Self {
+    pub(super) fn now(clock: &Clock) -> Self {
         Stamp {
             elapsed_ns: clock.elapsed_ns(),
             cpu_ns: Clock::process_cpu_ns(),
@@ -21,7 +21,7 @@ impl Stamp {
         }
     }
 
-    pub fn times(self) -> Times {
+    pub(super) fn times(self) -> Times {
         Times {
             cpu_ns: self.cpu_ns,
             elapsed_ns: self.elapsed_ns,

@@ -295,7 +295,7 @@ pub(crate) struct RememberedChunks {
 
 impl RememberedChunks {
     /// Empties `set` and keeps its entries here.
-    pub fn take(&mut self, set: &RememberedSet) {
+    pub(crate) fn take(&mut self, set: &RememberedSet) {
         let mut left = set.len();
         for chunk in set.take_chunks() {
             self.chunks.push((chunk, left.min(CHUNK)));
@@ -304,17 +304,17 @@ impl RememberedChunks {
     }
 
     /// Whether there are no entries.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }
 
     /// Runs of entries, which stay at their addresses until [`RememberedChunks::give_back`].
-    pub fn iter(&self) -> impl Iterator<Item = &[Slot]> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[Slot]> {
         self.chunks.iter().map(|(chunk, entries)| &chunk.entries[..*entries])
     }
 
     /// Returns the memory to a set.
-    pub fn give_back(self, set: &RememberedSet) {
+    pub(crate) fn give_back(self, set: &RememberedSet) {
         // Keep half as many chunks again, as `drain` does: one burst of stores must not hold memory
         // forever.
         let keep = self.chunks.len() * 3 / 2;

@@ -27,7 +27,7 @@ pub(super) struct SeenSlots {
 
 impl SeenSlots {
     /// An empty set of slots from `base` on.
-    pub fn new(base: Addr, charges: Option<Charges>) -> Self {
+    pub(super) fn new(base: Addr, charges: Option<Charges>) -> Self {
         SeenSlots {
             base,
             megablocks: Vec::new(),
@@ -37,7 +37,7 @@ impl SeenSlots {
 
     /// Adds a slot, and returns whether it is new.
     #[inline]
-    pub fn insert(&mut self, slot: Slot) -> bool {
+    pub(super) fn insert(&mut self, slot: Slot) -> bool {
         let word = (slot.addr().0 - self.base.0) / WORD;
         let (megablock, word) = (word / WORDS, word % WORDS);
         let bits = match self.megablocks.get_mut(megablock) {
@@ -62,7 +62,7 @@ impl SeenSlots {
     }
 
     /// Memory of the bits.
-    pub fn bytes(&self) -> Bytes {
+    pub(super) fn bytes(&self) -> Bytes {
         Bytes(self.megablocks.iter().flatten().count() * BITS_BYTES.0)
     }
 }

@@ -16,9 +16,9 @@
 //! depends on it is called *free*: R − L − w(C), less memory that is too scattered.
 
 use super::live::{Live, MajorStrategy};
-use crate::block::{BLOCK, Shortage};
+use crate::block::{BLOCK, OutOfMemory, Shortage};
 use crate::config::Config;
-use crate::heap::{Heap, OutOfMemory, copy_bound};
+use crate::heap::{Heap, copy_bound};
 use crate::words::Bytes;
 
 /// Free blocks of megablocks in use that are too few for a chunk, and the rest of the last
@@ -53,14 +53,14 @@ pub(super) struct Limit {
 
 impl Limit {
     /// The limit of `heap`, with the parts of it that `config` sets.
-    pub fn new(config: &Config, heap: &Heap) -> Limit {
+    pub(super) fn new(config: &Config, heap: &Heap) -> Limit {
         let mut limit = Limit::of_size(config, heap.limit());
         limit.look_at(heap);
         limit
     }
 
     /// The limit of a heap of which only the size is known.
-    pub fn of_size(config: &Config, whole: Bytes) -> Limit {
+    pub(super) fn of_size(config: &Config, whole: Bytes) -> Limit {
         let capabilities = config.capabilities as usize;
         let area = Bytes(config.allocation_area.0.saturating_mul(capabilities));
         Limit {

@@ -28,9 +28,10 @@ pub use live::{Live, MajorStrategy, Young};
 pub use membalancer::MemBalancer;
 pub use policy::{Measured, Policy};
 
+use crate::block::OutOfMemory;
 use crate::collector::{Outcome, Pause};
 use crate::config::{Compact, Config, HeapHint, SizingPolicy};
-use crate::heap::{Heap, OutOfMemory};
+use crate::heap::Heap;
 use crate::space::Nursery;
 use crate::words::Bytes;
 use limit::Limit;

@@ -17,9 +17,9 @@
 
 use super::MarkBits;
 use crate::alloc::{Cells, SizeClass};
-use crate::block::{BlockRun, BlockState, Region, poison};
+use crate::block::{BlockRun, BlockState, OutOfMemory, Region, poison};
 use crate::capability::{Capabilities, Capability};
-use crate::heap::{Heap, OutOfMemory};
+use crate::heap::Heap;
 use crate::words::{Addr, Bytes, Words};
 
 /// Blocks of the largest segments: 32 KiB, as GHC's.

@@ -4,8 +4,8 @@
 //! steps, and change their step.)
 
 use super::{LargeObject, MarkBits};
-use crate::block::{BlockState, Region, poison};
-use crate::heap::{Heap, OutOfMemory};
+use crate::block::{BlockState, OutOfMemory, Region, poison};
+use crate::heap::Heap;
 use crate::words::{Addr, Bytes, Words};
 
 /// Closures with block runs of their own.

@@ -26,9 +26,9 @@
 //! it set.
 
 use super::{Marks, set_bits};
-use crate::block::{LARGE_OBJECT, MEGABLOCK, Shortage};
+use crate::block::{LARGE_OBJECT, MEGABLOCK, OutOfMemory, Shortage};
 use crate::closure::ClosureRef;
-use crate::heap::{Heap, OutOfMemory};
+use crate::heap::Heap;
 use crate::memory::Table;
 use crate::profile::SideWords;
 use crate::sync::{Arc, MappedU8, MappedU64, Ordering::Relaxed};
@@ -222,7 +222,7 @@ impl LiveView<'_> {
     /// # Safety
     /// A closure of the map's heap starts there.
     #[inline(always)]
-    pub unsafe fn forward(self, closure: ClosureRef) -> ClosureRef {
+    pub(crate) unsafe fn forward(self, closure: ClosureRef) -> ClosureRef {
         let (entry, bit) = self.map.place(closure.addr());
         debug_assert!(entry < self.map.bits.len());
         // SAFETY: every word of the heap has an entry.
@@ -235,7 +235,7 @@ impl LiveView<'_> {
     /// number of words at its start that do not, and the destination of the first of those
     /// closures.
     #[inline(always)]
-    pub fn beginning(self, at: Addr) -> (u64, usize, Addr) {
+    pub(crate) fn beginning(self, at: Addr) -> (u64, usize, Addr) {
         let entry = self.map.entry(at);
         let overhang = usize::from(self.map.overhang[entry].load(Relaxed));
         let bits = self.map.bits[entry].load(Relaxed) & !low_bits(overhang);

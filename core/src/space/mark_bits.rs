@@ -12,8 +12,8 @@
 //! of the part of the heap that was used.
 
 use super::Marks;
-use crate::block::{MEGABLOCK, Shortage};
-use crate::heap::{Heap, OutOfMemory};
+use crate::block::{MEGABLOCK, OutOfMemory, Shortage};
+use crate::heap::Heap;
 use crate::memory::Table;
 use crate::sync::{MappedU64, Ordering::Relaxed, shared_word};
 use crate::words::{Addr, Bytes, Words};

@@ -12,11 +12,11 @@
 
 use super::LargeObject;
 use crate::alloc::Bump;
-use crate::block::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockRun, BlockState, Region, blocks_for, poison};
+use crate::block::{BLOCK, BLOCKS_PER_MEGABLOCK, BlockRun, BlockState, OutOfMemory, Region, blocks_for, poison};
 use crate::capability::{Capabilities, Capability};
 use crate::cause::Refill;
 use crate::config::Config;
-use crate::heap::{Heap, OutOfMemory};
+use crate::heap::Heap;
 use crate::words::{Addr, Bytes, Words};
 
 /// The memory in which mutators allocate.

@@ -33,7 +33,7 @@ pub(crate) enum Steal<T> {
 }
 
 impl<T> Worker<T> {
-    pub fn new_lifo() -> Self {
+    pub(crate) fn new_lifo() -> Self {
         Worker(Arc::new(Inner {
             front: AtomicUsize::new(1),
             back: AtomicUsize::new(1),
@@ -41,15 +41,15 @@ impl<T> Worker<T> {
         }))
     }
 
-    pub fn stealer(&self) -> Stealer<T> {
+    pub(crate) fn stealer(&self) -> Stealer<T> {
         Stealer(Arc::clone(&self.0))
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.back.load(Relaxed) <= self.0.front.load(SeqCst)
     }
 
-    pub fn push(&self, item: T) {
+    pub(crate) fn push(&self, item: T) {
         let back = self.0.back.load(Relaxed);
         assert!(
             back - self.0.front.load(Acquire) < ROOM,
@@ -60,7 +60,7 @@ impl<T> Worker<T> {
         self.0.back.store(back + 1, Relaxed);
     }
 
-    pub fn pop(&self) -> Option<T> {
+    pub(crate) fn pop(&self) -> Option<T> {
         let (back, front) = (self.0.back.load(Relaxed), self.0.front.load(Relaxed));
         if back <= front {
             return None;
@@ -86,13 +86,13 @@ impl<T> Worker<T> {
 }
 
 impl<T> Stealer<T> {
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         let front = self.0.front.load(Acquire);
         fence(SeqCst);
         self.0.back.load(Acquire) <= front
     }
 
-    pub fn steal(&self) -> Steal<T> {
+    pub(crate) fn steal(&self) -> Steal<T> {
         let front = self.0.front.load(Acquire);
         fence(SeqCst);
         if self.0.back.load(Acquire) <= front {

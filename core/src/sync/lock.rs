@@ -20,38 +20,38 @@ pub(crate) struct MutexGuard<'a, T>(Option<checker::MutexGuard<'a, T>>);
 pub(crate) struct Condvar(checker::Condvar);
 
 impl<T> Mutex<T> {
-    pub fn new(value: T) -> Self {
+    pub(crate) fn new(value: T) -> Self {
         Mutex(checker::Mutex::new(value))
     }
 
-    pub fn lock(&self) -> MutexGuard<'_, T> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         MutexGuard(Some(self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())))
     }
 
-    pub fn get_mut(&mut self) -> &mut T {
+    pub(crate) fn get_mut(&mut self) -> &mut T {
         self.0.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    pub fn into_inner(self) -> T {
+    pub(crate) fn into_inner(self) -> T {
         self.0.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
 impl Condvar {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Condvar(checker::Condvar::new())
     }
 
-    pub fn wait<T>(&self, guard: &mut MutexGuard<'_, T>) {
+    pub(crate) fn wait<T>(&self, guard: &mut MutexGuard<'_, T>) {
         let waiting = guard.0.take().expect("a guard that is not waited with");
         guard.0 = Some(self.0.wait(waiting).unwrap_or_else(|poisoned| poisoned.into_inner()));
     }
 
-    pub fn notify_one(&self) {
+    pub(crate) fn notify_one(&self) {
         self.0.notify_one();
     }
 
-    pub fn notify_all(&self) {
+    pub(crate) fn notify_all(&self) {
         self.0.notify_all();
     }
 }

@@ -107,19 +107,19 @@ macro_rules! mapped {
     ($atomic:ty, $value:ty) => {
         impl Mapped<$atomic> {
             #[inline(always)]
-            pub fn load(&self, order: Ordering) -> $value {
+            pub(crate) fn load(&self, order: Ordering) -> $value {
                 schedule();
                 self.0.load(order)
             }
 
             #[inline(always)]
-            pub fn store(&self, value: $value, order: Ordering) {
+            pub(crate) fn store(&self, value: $value, order: Ordering) {
                 schedule();
                 self.0.store(value, order);
             }
 
             #[inline(always)]
-            pub fn get_mut(&mut self) -> &mut $value {
+            pub(crate) fn get_mut(&mut self) -> &mut $value {
                 self.0.get_mut()
             }
         }
@@ -131,7 +131,7 @@ mapped!(DataU64, u64);
 
 impl MappedU64 {
     #[inline(always)]
-    pub fn compare_exchange(&self, current: u64, new: u64, order: Ordering) -> Result<u64, u64> {
+    pub(crate) fn compare_exchange(&self, current: u64, new: u64, order: Ordering) -> Result<u64, u64> {
         schedule();
         self.0.compare_exchange(current, new, order, order)
     }

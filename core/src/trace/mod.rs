@@ -6,6 +6,7 @@
 //! closures live before it does anything about them. [`Compactor`] slides marked closures together.
 
 mod compactor;
+#[allow(unreachable_pub, reason = "its items are for the files around them")]
 mod copier;
 mod drained;
 mod evacuator;

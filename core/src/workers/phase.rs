@@ -80,7 +80,7 @@ impl<T: Tracer> ParallelPhase<T> {
     ///
     /// # Panics
     /// Unless there is a tracer for each worker.
-    pub fn new(
+    pub(crate) fn new(
         workers: &Workers<'_>,
         tasks: Vec<T::Task>,
         begin: impl FnOnce(WorkQueue<'_, T::Item>) -> Vec<T>,
@@ -111,7 +111,7 @@ impl<T: Tracer> ParallelPhase<T> {
 
     /// Wakes the GC threads and works until the phase has terminated. Returns the tracers and
     /// figures of all workers, the leader's first, and the duration of the phase in nanoseconds.
-    pub fn run<'h>(self, workers: &mut Workers<'_>) -> (Vec<T>, Vec<GcThread>, u64)
+    pub(crate) fn run<'h>(self, workers: &mut Workers<'_>) -> (Vec<T>, Vec<GcThread>, u64)
     where
         T: 'h,
     {

@@ -43,27 +43,27 @@ impl<'a, T> WorkQueue<'a, T> {
     }
 
     /// Adds an item, which any worker may take from now on.
-    pub fn push(self, item: T) {
+    pub(crate) fn push(self, item: T) {
         self.deque.push(item);
         self.pool.termination.work_added();
     }
 
     /// Takes the newest item.
-    pub fn pop(self) -> Option<T> {
+    pub(crate) fn pop(self) -> Option<T> {
         self.deque.pop()
     }
 
     /// Whether a worker is idle and finds nothing in this queue either: time to share a part of the
     /// work at hand.
     #[inline(always)]
-    pub fn should_share(self) -> bool {
+    pub(crate) fn should_share(self) -> bool {
         self.pool.termination.has_idle() && self.deque.is_empty()
     }
 }
 
 impl<T> WorkPool<T> {
     /// A pool of the queues that `stealers` steal from; `busy` as for [`Termination::new`].
-    pub fn new(stealers: Vec<Stealer<T>>, busy: usize) -> Self {
+    pub(super) fn new(stealers: Vec<Stealer<T>>, busy: usize) -> Self {
         WorkPool {
             stealers,
             termination: Termination::new(busy),
@@ -72,7 +72,7 @@ impl<T> WorkPool<T> {
 
     /// The caller, which is idle, waits for an item of another worker and becomes busy with it.
     /// `None` after termination.
-    pub fn steal_or_wait(&self, rng: &mut u64, searches: &mut Searches) -> Option<T> {
+    pub(super) fn steal_or_wait(&self, rng: &mut u64, searches: &mut Searches) -> Option<T> {
         let mut tries = 0;
         while !self.termination.is_terminated() {
             searches.any_work += 1;

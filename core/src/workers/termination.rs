@@ -58,7 +58,7 @@ pub(super) struct Termination {
 
 impl Termination {
     /// A phase in which `busy` workers and tasks have work already.
-    pub fn new(busy: usize) -> Self {
+    pub(super) fn new(busy: usize) -> Self {
         Termination {
             busy: AtomicUsize::new(busy),
             idle: AtomicUsize::new(0),
@@ -70,14 +70,14 @@ impl Termination {
 
     /// Whether a worker has entered and has no work.
     #[inline(always)]
-    pub fn has_idle(&self) -> bool {
+    pub(super) fn has_idle(&self) -> bool {
         // Relaxed: a hint. An item too many or an item too late does no harm.
         self.idle.load(Relaxed) > 0
     }
 
     /// Tells the others that the caller has added an item to its queue.
     #[inline]
-    pub fn work_added(&self) {
+    pub(super) fn work_added(&self) {
         // R1: either this load sees the sleeper, or the sleeper's last look sees the item.
         if !mutant!("models/added-without-fence") {
             fence(SeqCst);
@@ -97,7 +97,7 @@ impl Termination {
     }
 
     /// A worker enters the phase, idle.
-    pub fn enter(&self) {
+    pub(super) fn enter(&self) {
         self.idle.fetch_add(1, Relaxed);
     }
 
@@ -106,7 +106,7 @@ impl Termination {
     ///
     /// # Safety
     /// As for [`Termination::leave_busy`].
-    pub unsafe fn become_idle(&self) {
+    pub(super) unsafe fn become_idle(&self) {
         self.idle.fetch_add(1, Relaxed);
         // SAFETY: the caller's promise.
         unsafe { self.leave_busy() };
@@ -119,7 +119,7 @@ impl Termination {
     /// [`Termination::new`], took a task, or became busy by [`Termination::try_become_busy`]. From
     /// now on it does not touch its part of the phase. (If the count were too low, the leader would
     /// take back the part of a worker that still works.)
-    pub unsafe fn leave_busy(&self) {
+    pub(super) unsafe fn leave_busy(&self) {
         // R3. Release: a worker that sees the 0 sees all that was done. Acquire: the last worker
         // sees the others' work.
         let ordering = mutant!("models/leave-relaxed", AcqRel => Relaxed);
@@ -130,7 +130,7 @@ impl Termination {
     }
 
     /// Makes the caller one of the busy workers. Returns false after termination.
-    pub fn try_become_busy(&self) -> bool {
+    pub(super) fn try_become_busy(&self) -> bool {
         // R4. Acquire: a caller that finds the 0 here, because a queue did not look empty to it,
         // sees all that was done, as in `is_terminated`.
         if mutant!("models/steals-without-joining") {
@@ -147,25 +147,25 @@ impl Termination {
     /// The caller, which has become busy, has got an item: it is idle no more. (The number of idle
     /// workers is a hint, so a call that is wrong costs time and nothing else; that holds for
     /// `got_task` and `enter`, too.)
-    pub fn got_work(&self) {
+    pub(super) fn got_work(&self) {
         self.idle.fetch_sub(1, Relaxed);
     }
 
     /// The caller, which is idle, has taken a task. Tasks count as busy from the beginning (R6), so
     /// the caller is busy now.
-    pub fn got_task(&self) {
+    pub(super) fn got_task(&self) {
         self.idle.fetch_sub(1, Relaxed);
     }
 
     /// Whether no worker is busy, nor will ever be.
-    pub fn is_terminated(&self) -> bool {
+    pub(super) fn is_terminated(&self) -> bool {
         // R3, R5.
         self.busy.load(mutant!("models/end-not-acquired", Acquire => Relaxed)) == 0
     }
 
     /// Waits a little after `tries` vain attempts to find work: spins, yields, or sleeps until an
     /// item is added. `has_work` is the last look before sleep.
-    pub fn wait_for_work(&self, tries: u32, has_work: impl FnOnce() -> bool) {
+    pub(super) fn wait_for_work(&self, tries: u32, has_work: impl FnOnce() -> bool) {
         if !wait_awake(tries) {
             self.sleep(has_work);
         }
@@ -185,7 +185,7 @@ impl Termination {
     }
 
     /// The caller, which is idle and looks for no work, waits until the phase has terminated.
-    pub fn wait(&self) {
+    pub(super) fn wait(&self) {
         let mut tries = 0;
         while !self.is_terminated() {
             tries += 1;

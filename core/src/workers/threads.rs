@@ -18,12 +18,12 @@ impl WorkerNumber {
     ///
     /// # Safety
     /// While this value exists, no other of the same number is used with the same job.
-    pub unsafe fn new(number: usize) -> Self {
+    pub(super) unsafe fn new(number: usize) -> Self {
         WorkerNumber(number)
     }
 
     /// The number as an index of workers.
-    pub fn get(&self) -> usize {
+    pub(super) fn get(&self) -> usize {
         self.0
     }
 }

@@ -11,7 +11,7 @@ use crate::collector::{Chosen, Collector, Description, Observed};
 use crate::config::Config;
 use crate::events::Listener;
 use crate::inspect::Stopped;
-use crate::kind::{MutatorKind, Plain};
+use crate::kind::{Direct, MutatorKind};
 use crate::mutator::{Mutator, SlowPath};
 use crate::recorder::Recorder;
 use crate::session::{Participant, ThreadInside, ThreadState};
@@ -26,7 +26,7 @@ impl<M: MutatorKind> std::fmt::Debug for World<M> {
     }
 }
 
-impl<A: Alloc + Default, B: Barrier<A>> World<Plain<A, B>> {
+impl<A: Alloc + Default, B: Barrier<A>> World<Direct<A, B>> {
     /// A world with an empty heap under collector `C`: see [`World::with`].
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! How entering or starting a world can fail.
 
-use crate::heap::OutOfMemory;
+use crate::block::OutOfMemory;
 use crate::memory::MemoryError;
 
 /// A world that could not be made.

@@ -19,7 +19,7 @@ mod registry;
 mod slow_path;
 mod state;
 
-pub use crate::inspect::{Children, ClosureView, NamedRoot, RootOrigin, Stopped, StoppedRegion, prefetch};
+pub use crate::inspect::{Children, ClosureView, NamedRoot, RootOrigin, Stopped, StoppedRegion};
 pub use crate::session::{ThreadInside, ThreadState};
 pub use errors::{EnterError, Exhausted, StartError};
 pub use state::World;

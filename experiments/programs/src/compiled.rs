@@ -9,7 +9,8 @@
 //! does not compile such a function again if a crate below has done so for the same types.
 //! `.ci/programs` counts the programs of the `gclab` command.
 
-use gclab_core::collector::{Bump, Chosen, GenerationalBarrier, MutatorKind, NoBarrier, Observed, Plain};
+use gclab_core::collector::{Bump, Chosen, Direct, GenerationalBarrier, NoBarrier, Observed};
+use gclab_core::mutator::MutatorKind;
 
 use crate::execute::{Start, by_name};
 
@@ -20,11 +21,11 @@ const fn all<M: MutatorKind>() -> Start<Chosen<M>> {
 
 /// Collectors that need no barrier.
 #[used]
-static WITHOUT_BARRIER: Start<Chosen<Plain<Bump, NoBarrier>>> = all();
+static WITHOUT_BARRIER: Start<Chosen<Direct<Bump, NoBarrier>>> = all();
 
 /// Collectors with generations.
 #[used]
-static GENERATIONAL: Start<Chosen<Plain<Bump, GenerationalBarrier>>> = all();
+static GENERATIONAL: Start<Chosen<Direct<Bump, GenerationalBarrier>>> = all();
 
 /// Profiled runs under any collector.
 #[used]

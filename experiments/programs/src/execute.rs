@@ -2,14 +2,14 @@
 
 use std::marker::PhantomData;
 
-use gclab_core::World;
-use gclab_core::block::Shortage;
-use gclab_core::collector::{Chosen, Collector, CollectorList, CollectorVisitor, Description, MutatorKind};
+use gclab_core::block::{OutOfMemory, Shortage};
+use gclab_core::collector::{Chosen, Collector, CollectorList, CollectorVisitor, Description};
 use gclab_core::events::Listener;
-use gclab_core::heap::OutOfMemory;
 use gclab_core::memory::MemoryError;
+use gclab_core::mutator::MutatorKind;
 use gclab_core::recorder::{FinalCounts, Recorder};
 use gclab_core::words::Bytes;
+use gclab_core::world::World;
 use gclab_core::world::{EnterError, StartError};
 use gclab_flags::Flags;
 use gclab_heap_traverse::Checker;
@@ -77,10 +77,10 @@ impl<Workloads: WorkloadList> CollectorVisitor for ByCollector<'_, Workloads> {
 }
 
 /// Starts a program with a collector.
-pub type Start<C> = fn(C, &Request<'_>, Vec<Box<dyn Listener>>) -> Option<Done>;
+pub(crate) type Start<C> = fn(C, &Request<'_>, Vec<Box<dyn Listener>>) -> Option<Done>;
 
 /// Runs the requested workload of a list. `None` if the list has none of that name.
-pub fn by_name<M: MutatorKind, Workloads: WorkloadList>(
+pub(crate) fn by_name<M: MutatorKind, Workloads: WorkloadList>(
     collector: Chosen<M>,
     request: &Request<'_>,
     listeners: Vec<Box<dyn Listener>>,

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use gclab_core::World;
 use gclab_core::mutator::MutatorKind;
+use gclab_core::world::World;
 use gclab_stats::render::Printer;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use jiff::Zoned;
 
-use gclab_core::World;
 use gclab_core::config::{Breakdown, Restrictions};
 use gclab_core::mutator::MutatorKind;
+use gclab_core::world::World;
 use gclab_heap_traverse::profile::{HeapProfiler, Profile, retainer_table, while_sampling};
 use gclab_hp::{DATE_FORMAT, HpWriter};
 use gclab_stats::Statistics;
@@ -25,7 +25,7 @@ const SHOWN: usize = 20;
 
 /// The profile of a running program.
 #[derive(Debug)]
-pub struct Profiling {
+pub(crate) struct Profiling {
     profiler: HeapProfiler,
     interval: Duration,
     /// The path of the files without their endings.
@@ -40,7 +40,7 @@ impl Profiling {
     ///
     /// # Errors
     /// A message with the file that cannot be written.
-    pub fn begin(request: &Request<'_>) -> Result<Option<Profiling>, String> {
+    pub(crate) fn begin(request: &Request<'_>) -> Result<Option<Profiling>, String> {
         let flags = &request.flags.config.profile;
         let Some(breakdown) = flags.breakdown else {
             return Ok(None);
@@ -65,7 +65,7 @@ impl Profiling {
     }
 
     /// Lets the profiler receive the events of `world`.
-    pub fn listen<M: MutatorKind>(&self, world: &mut World<M>) {
+    pub(crate) fn listen<M: MutatorKind>(&self, world: &mut World<M>) {
         world.listen(Box::new(self.profiler.clone()));
     }
 
@@ -73,7 +73,7 @@ impl Profiling {
     ///
     /// # Errors
     /// A message, if the system has no thread for the censuses. The program has not run then.
-    pub fn run<M: MutatorKind, R>(
+    pub(crate) fn run<M: MutatorKind, R>(
         &self,
         world: &World<M>,
         program: &mut dyn FnMut(&World<M>) -> R,
@@ -89,7 +89,7 @@ impl Profiling {
     }
 
     /// Finishes the files after the run.
-    pub fn finish(self, statistics: &Statistics) -> RunProfile {
+    pub(crate) fn finish(self, statistics: &Statistics) -> RunProfile {
         let (profile, written) = self.profiler.finish(statistics.mutator.cpu_ns as f64 / 1e9);
         let mut wrong = written.err().map(|error| problem(&format!("{}.hp", self.stem), &error));
         if profile.breakdown == Breakdown::Retainer {

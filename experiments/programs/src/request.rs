@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use gclab_core::block::OutOfMemory;
 use gclab_core::collector::Description;
 use gclab_core::events::Listener;
-use gclab_core::heap::OutOfMemory;
 use gclab_flags::Flags;
 use gclab_heap_traverse::profile::Profile;
 use gclab_stats::Statistics;

@@ -25,7 +25,7 @@ use gclab_sweep::registry::Registry;
 
 use super::words::size;
 use crate::common::{print, refuse};
-use crate::exec::{Checked, Work, checked};
+use crate::exec::{Checked, Selection, checked};
 use crate::given::given;
 use crate::settings::Settings;
 
@@ -40,7 +40,7 @@ const BUFFER: usize = 1 << 20;
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    work: Work,
+    selection: Selection,
     /// The file to write: a .heapsnapshot
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -56,7 +56,7 @@ pub(crate) fn dump(
     executor: &dyn Executor,
     settings: &Settings,
 ) -> ExitCode {
-    let checked = match given(words, settings).and_then(|given| checked(&arguments.work, &given, registry)) {
+    let checked = match given(words, settings).and_then(|given| checked(&arguments.selection, &given, registry)) {
         Ok(checked) => checked,
         Err(message) => return refuse(message),
     };
@@ -167,7 +167,7 @@ impl Run<'_> {
     }
 
     fn run(&self, checked: &Checked, listeners: Vec<Box<dyn Listener>>) -> Result<(u64, Statistics), ExitCode> {
-        let program = checked.program("heap dump", &self.arguments.work);
+        let program = checked.program("heap dump", &self.arguments.selection);
         let done = self.executor.execute(&checked.request(&program, self.words), listeners);
         if let Some(profile) = &done.profile {
             print(&profile.table);

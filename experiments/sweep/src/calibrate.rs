@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::time::{Duration, Instant};
 
-use gclab_results::PlannedRun;
-
+use crate::run::Run;
 use crate::runner::progress::{Estimator, bar, describe};
 use crate::runner::{Scratch, Sweep, one};
 
@@ -27,7 +26,7 @@ pub struct Calibrated {
 /// # Errors
 /// If a process cannot be started, or the folder for its files cannot be made.
 pub fn calibrate(
-    plan: &[PlannedRun],
+    plan: &[Run],
     estimator: &mut Estimator,
     sweep: &Sweep<'_>,
     most: Duration,
@@ -36,8 +35,8 @@ pub fn calibrate(
     let parent = std::env::temp_dir().join(format!("gclab-{}", std::process::id()));
     let scratch = Scratch::new(&parent)?;
     let mut seen = BTreeSet::new();
-    let first = plan.iter().filter(|run| run.profile_flags.is_none());
-    let configurations: Vec<&PlannedRun> = first.filter(|run| seen.insert(run.cell.as_str())).collect();
+    let first = plan.iter().filter(|run| run.planned.profile_flags.is_none());
+    let configurations: Vec<&Run> = first.filter(|run| seen.insert(run.planned.cell.as_str())).collect();
     let progress = bar(0, configurations.len());
     let mut measured = 0;
     let mut stopped = false;
@@ -46,7 +45,7 @@ pub fn calibrate(
             break;
         }
         if let Some(bar) = &progress {
-            bar.set_message(format!("measuring {}", describe(run)));
+            bar.set_message(format!("measuring {}", describe(&run.planned)));
         }
         match one(run, 0, sweep, &scratch.path)? {
             Some(record) => estimator.learn(&record),

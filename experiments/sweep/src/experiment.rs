@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use gclab_flags::FlagValue;
+use gclab_flags::{FlagValue, Flags};
 
 /// A swept flag and its values.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,6 +17,18 @@ pub struct Axis {
 
 /// A value for each flag that has one, by the flag's name in experiment files.
 pub type Setting = BTreeMap<&'static str, FlagValue>;
+
+/// The setting of these values. Of several values of a flag the last one counts.
+pub(crate) fn setting<'v>(values: impl IntoIterator<Item = &'v FlagValue>) -> Setting {
+    values.into_iter().map(|value| (value.key(), value.clone())).collect()
+}
+
+/// The flags of a setting.
+pub(crate) fn flags(setting: &Setting) -> Flags {
+    let mut flags = Flags::default();
+    setting.values().for_each(|value| flags.apply(value));
+    flags
+}
 
 /// A checked experiment.
 #[derive(Clone, Debug, Default, PartialEq)]

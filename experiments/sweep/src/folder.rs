@@ -22,7 +22,8 @@ use thiserror::Error;
 
 use crate::experiment::Experiment;
 use crate::machine;
-use crate::plan::{ORDER, Shard, plan};
+use crate::plan::{ORDER, Shard};
+use crate::run::Run;
 use crate::runner::lock::{LOCK_FILE, Lock, lock};
 
 /// The folder of all results, below the current folder.
@@ -87,9 +88,15 @@ pub enum FolderError {
     },
 }
 
-/// The manifest of a sweep that begins now. `minima` are those of its configurations, if the
-/// experiment has `heap`.
-pub fn manifest(experiment: &Experiment, minima: Vec<Minimum>, shard: Shard, command: Vec<String>) -> Manifest {
+/// The manifest of a sweep that begins now. `runs` are the runs of `shard`; `minima` are those of
+/// its configurations, if the experiment has `heap`.
+pub fn manifest(
+    experiment: &Experiment,
+    runs: &[Run],
+    minima: Vec<Minimum>,
+    shard: Shard,
+    command: Vec<String>,
+) -> Manifest {
     let mut manifest = Manifest::new(&experiment.name);
     manifest.question = Some(experiment.question.clone()).filter(|question| !question.is_empty());
     manifest.experiment.clone_from(&experiment.text);
@@ -110,7 +117,7 @@ pub fn manifest(experiment: &Experiment, minima: Vec<Minimum>, shard: Shard, com
     manifest.build = machine::build();
     manifest.started = rfc3339(SystemTime::now());
     manifest.command = command;
-    manifest.plan = plan(experiment, &minima, shard);
+    manifest.plan = runs.iter().map(|run| run.planned.clone()).collect();
     manifest.heap.clone_from(&experiment.heap);
     manifest.minima = minima;
     manifest

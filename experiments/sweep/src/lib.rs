@@ -1,12 +1,12 @@
 //! Sweeps: from an experiment file to a plan, one process for each run, and their records.
 //!
 //! Where things are: `registry` (descriptions of collectors and workloads), `experiment` (a checked
-//! experiment), `plan` (the order of its runs), `spec` (reads and checks an experiment file),
-//! `command_line` (the words that start a run), `runner` (processes, resuming), `calibrate` (the
-//! time of a sweep), `folder` (chooses the results folder), `find` (finds one by its name),
-//! `minheap` (the least heap of a program), `record` and `machine` (parts of the records),
-//! `suggest` and `text` (parts of messages). This crate knows collectors and workloads by their
-//! descriptions only.
+//! experiment), `run` (a run with typed flags), `plan` (the order of runs), `spec` (reads and
+//! checks an experiment file), `command_line` (the words that start a run), `runner` (processes,
+//! resuming), `calibrate` (the time of a sweep), `folder` (chooses the results folder), `find`
+//! (finds one by its name), `minheap` (the least heap of a program), `record` and `machine` (parts
+//! of the records), `suggest` and `text` (parts of messages). This crate knows collectors and
+//! workloads by their descriptions only.
 
 #![deny(unsafe_code)]
 
@@ -35,6 +35,7 @@ pub mod minheap;
 pub mod plan;
 pub mod record;
 pub mod registry;
+pub mod run;
 pub mod runner;
 pub mod spec;
 pub mod suggest;

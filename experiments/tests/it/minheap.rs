@@ -357,4 +357,7 @@ fn a_multiple_that_is_less_than_any_heap_is_named() {
         done.all()
     );
     assert!(bench.folders().is_empty());
+    // The minima are known now, and a dry run refuses the same.
+    let dry = bench.gclab(&["run", "sizes.toml", "--dry-run"]).exits(2);
+    assert!(dry.stderr.contains("is less than the least -M, 2 MiB"), "{}", dry.all());
 }

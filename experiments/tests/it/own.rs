@@ -8,7 +8,7 @@ use gclab_results::Status;
 use crate::support::Bench;
 
 /// An example, which cargo builds with the tests and puts next to them.
-pub fn program(name: &str) -> PathBuf {
+pub(crate) fn program(name: &str) -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     let program = tests.ancestors().nth(2).unwrap().join("examples").join(name);
     assert!(

@@ -8,13 +8,13 @@ use gclab_results::ResultsDir;
 use tempfile::TempDir;
 
 /// An empty working folder.
-pub struct Bench {
+pub(crate) struct Bench {
     folder: TempDir,
 }
 
 /// The exit status and output of a command.
 #[derive(Debug)]
-pub struct Done {
+pub(crate) struct Done {
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
@@ -22,7 +22,7 @@ pub struct Done {
 
 impl Done {
     /// Runs a command to its end.
-    pub fn of(command: &mut Command) -> Done {
+    pub(crate) fn of(command: &mut Command) -> Done {
         let output = command.output().unwrap();
         Done {
             code: output.status.code(),
@@ -32,7 +32,7 @@ impl Done {
     }
 
     /// Both streams, for failure messages.
-    pub fn all(&self) -> String {
+    pub(crate) fn all(&self) -> String {
         format!(
             "exit {:?}\n-- stdout\n{}\n-- stderr\n{}",
             self.code, self.stdout, self.stderr
@@ -41,29 +41,29 @@ impl Done {
 
     /// Checks the exit status.
     #[track_caller]
-    pub fn exits(self, code: i32) -> Done {
+    pub(crate) fn exits(self, code: i32) -> Done {
         assert_eq!(self.code, Some(code), "{}", self.all());
         self
     }
 }
 
 impl Bench {
-    pub fn new() -> Bench {
+    pub(crate) fn new() -> Bench {
         Bench {
             folder: tempfile::tempdir().unwrap(),
         }
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
     /// Writes a file.
-    pub fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         fs::write(self.path().join(name), text).unwrap();
     }
 
-    pub fn command(&self, words: &[&str]) -> Command {
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gclab"));
         command
             .args(words)
@@ -75,12 +75,12 @@ impl Bench {
     }
 
     /// Runs `gclab` with these words to its end.
-    pub fn gclab(&self, words: &[&str]) -> Done {
+    pub(crate) fn gclab(&self, words: &[&str]) -> Done {
         Done::of(&mut self.command(words))
     }
 
     /// Starts `gclab` with these words and lets it run.
-    pub fn start(&self, words: &[&str]) -> Child {
+    pub(crate) fn start(&self, words: &[&str]) -> Child {
         self.command(words)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -90,7 +90,7 @@ impl Bench {
 
     /// The folders under `results/runs`, by name. A visible folder has a plan, even if its runner
     /// was killed.
-    pub fn folders(&self) -> Vec<PathBuf> {
+    pub(crate) fn folders(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.path().join("results/runs")).into_iter().flatten();
         let visible = entries
             .map(|entry| entry.unwrap())
@@ -105,7 +105,7 @@ impl Bench {
 
     /// The one results folder.
     #[track_caller]
-    pub fn results(&self) -> ResultsDir {
+    pub(crate) fn results(&self) -> ResultsDir {
         let folders = self.folders();
         assert_eq!(folders.len(), 1, "{folders:?}");
         ResultsDir::open(&folders[0]).unwrap()
@@ -114,7 +114,7 @@ impl Bench {
 
 /// An experiment of two collectors, two works and two settings, `repeat` times: 8 × `repeat` runs
 /// of a few milliseconds.
-pub fn tiny(repeat: u32) -> String {
+pub(crate) fn tiny(repeat: u32) -> String {
     format!(
         r#"question = "Does it work?"
 collectors = ["two-space", "copying"]

@@ -13,7 +13,7 @@ use gclab_heap_traverse::{Client, Order, Visit};
 
 #[derive(Closure)]
 #[allow(dead_code)]
-pub struct Node {
+pub(crate) struct Node {
     first: Mut<Node>,
     second: Mut<Node>,
     third: Mut<Node>,
@@ -22,7 +22,7 @@ pub struct Node {
 
 /// The shape of a heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// A binary tree that lies in breadth-first order.
     Tree,
     /// Lists of about 100,000 nodes, which lie in order.
@@ -35,7 +35,7 @@ pub enum Shape {
 }
 
 /// A heap, and the handle that keeps it alive.
-pub struct Heap {
+pub(crate) struct Heap {
     /// The name in the output.
     pub name: String,
     pub world: World<KindOf<TwoSpace>>,
@@ -43,7 +43,7 @@ pub struct Heap {
 }
 
 /// All heaps, each with its number of named roots: 20, and in some once more a thousand.
-pub const HEAPS: [(Shape, usize); 6] = [
+pub(crate) const HEAPS: [(Shape, usize); 6] = [
     (Shape::Tree, 20),
     (Shape::Lists, 20),
     (Shape::Graph, 20),
@@ -94,7 +94,7 @@ impl Shape {
 
 impl Heap {
     /// Makes a heap of `nodes` nodes of this shape.
-    pub fn new(shape: Shape, nodes: usize, roots: usize) -> Heap {
+    pub(crate) fn new(shape: Shape, nodes: usize, roots: usize) -> Heap {
         let config = Config {
             allocation_area: Bytes::gib(1),
             reserve: Bytes::gib(64),
@@ -147,12 +147,12 @@ impl Heap {
 }
 
 /// Makes a counter for a flag.
-pub fn counter(flag: &str) -> Counter {
+pub(crate) fn counter(flag: &str) -> Counter {
     Counter::new(&Flags::parse_words(&[flag]).expect("a flag").config.profile).expect("a profile")
 }
 
 /// A client that only counts closures.
-pub struct Empty<const DEPTH_FIRST: bool>(pub usize);
+pub(crate) struct Empty<const DEPTH_FIRST: bool>(pub usize);
 
 impl<'a, const DEPTH_FIRST: bool> Client<'a> for Empty<DEPTH_FIRST> {
     const ORDER: Order = if DEPTH_FIRST { Order::DepthFirst } else { Order::Any };

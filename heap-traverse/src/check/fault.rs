@@ -1,6 +1,6 @@
 //! Faults of a heap, and their descriptions.
 
-use gclab_core::space::Region;
+use gclab_core::block::Region;
 use gclab_core::words::Addr;
 use gclab_core::world::{ClosureView, Stopped};
 use std::fmt;

@@ -3,8 +3,7 @@
 use super::fault::{self, Check, Fault};
 use crate::addr_set::AddrSet;
 use crate::walk;
-use gclab_core::block::{BLOCK, BlockRun};
-use gclab_core::space::Region;
+use gclab_core::block::{BLOCK, BlockRun, Region};
 use gclab_core::words::Addr;
 use gclab_core::world::{Stopped, StoppedRegion};
 

@@ -4,7 +4,7 @@
 use super::fault::{self, Check, Fault};
 use crate::addr_set::AddrSet;
 use crate::walk;
-use gclab_core::space::FIRST_OLD_STEP;
+use gclab_core::block::FIRST_OLD_STEP;
 use gclab_core::words::Addr;
 use gclab_core::world::{ClosureView, Stopped, StoppedRegion};
 

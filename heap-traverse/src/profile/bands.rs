@@ -33,7 +33,7 @@ pub(super) struct Bands {
 }
 
 impl Bands {
-    pub fn new(breakdown: Breakdown, flags: &HeapProfile) -> Self {
+    pub(super) fn new(breakdown: Breakdown, flags: &HeapProfile) -> Self {
         Bands {
             breakdown,
             only: flags.only.clone(),
@@ -47,19 +47,19 @@ impl Bands {
     }
 
     /// The names of all bands so far, by their numbers.
-    pub fn names(&self) -> &[String] {
+    pub(super) fn names(&self) -> &[String] {
         &self.names
     }
 
     /// Whether bands depend on the stacks that allocated closures.
-    pub fn look_at_stacks(&self) -> bool {
+    pub(super) fn look_at_stacks(&self) -> bool {
         let only = &self.only;
         self.breakdown == Breakdown::CostCentre || !only.cost_centres.is_empty() || !only.cost_centre_stacks.is_empty()
     }
 
     /// The band of a closure, in a heap with these side words.
     #[inline]
-    pub fn of_closure(&mut self, closure: ClosureView<'_>, side_words: Option<&SideWords>) -> Band {
+    pub(super) fn of_closure(&mut self, closure: ClosureView<'_>, side_words: Option<&SideWords>) -> Band {
         let band = self.of(closure.info());
         if band == NONE || !self.look_at_stacks() {
             return band;
@@ -74,7 +74,7 @@ impl Bands {
     }
 
     /// The name of the band of closures with this info table, allocated by this stack.
-    pub fn name_of(&mut self, info: &'static TypeInfo, stack: StackId, side_words: &SideWords) -> &str {
+    pub(super) fn name_of(&mut self, info: &'static TypeInfo, stack: StackId, side_words: &SideWords) -> &str {
         let band = match self.breakdown {
             Breakdown::CostCentre => self.of_stack(stack, Some(side_words)),
             _ => self.of(info),
@@ -109,7 +109,7 @@ impl Bands {
 
     /// The band of closures with this info table.
     #[inline]
-    pub fn of(&mut self, info: &'static TypeInfo) -> Band {
+    pub(super) fn of(&mut self, info: &'static TypeInfo) -> Band {
         let mut at = place(info, self.places.len());
         loop {
             match self.places[at] {

@@ -65,7 +65,7 @@ pub(super) struct Biography {
 
 impl Biography {
     /// Counts the closures, and begins another era.
-    pub fn census(&mut self, stopped: &Stopped<'_>, traversal: &mut Traversal, bands: &mut Bands) {
+    pub(super) fn census(&mut self, stopped: &Stopped<'_>, traversal: &mut Traversal, bands: &mut Bands) {
         let Some(side_words) = stopped.side_words() else {
             return;
         };
@@ -116,7 +116,7 @@ impl Biography {
     /// Bytes by band at each census, in order. Bands are made by `breakdown`, from closures whose
     /// biography band is in `only`. If the breakdown is another than biographies, a band may have
     /// several entries.
-    pub fn bands(&self, bands: &mut Bands, breakdown: Breakdown, only: &[String]) -> Vec<Vec<(String, u64)>> {
+    pub(super) fn bands(&self, bands: &mut Bands, breakdown: Breakdown, only: &[String]) -> Vec<Vec<(String, u64)>> {
         let Some(side_words) = &self.side_words else {
             return Vec::new();
         };

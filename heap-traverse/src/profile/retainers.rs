@@ -172,7 +172,7 @@ pub struct RetainerSet {
 }
 
 impl Retainers {
-    pub fn new(flags: &HeapProfile) -> Self {
+    pub(super) fn new(flags: &HeapProfile) -> Self {
         let mut names = Names {
             names: Vec::new(),
             numbers: HashMap::new(),
@@ -195,7 +195,7 @@ impl Retainers {
     }
 
     /// Bytes by set of retainers, of those sets that `only` does not leave out.
-    pub fn census(
+    pub(super) fn census(
         &mut self,
         stopped: &Stopped<'_>,
         (traversal, reach): (&mut Traversal, &mut Reach),
@@ -228,7 +228,7 @@ impl Retainers {
     }
 
     /// Bytes by band, of closures that have a retainer in `only`.
-    pub fn restricted(
+    pub(super) fn restricted(
         &mut self,
         stopped: &Stopped<'_>,
         (traversal, reach): (&mut Traversal, &mut Reach),
@@ -256,7 +256,7 @@ impl Retainers {
     }
 
     /// All sets that were shown, by their numbers.
-    pub fn sets(&self) -> Vec<RetainerSet> {
+    pub(super) fn sets(&self) -> Vec<RetainerSet> {
         let mut by_id = vec![MANY; (self.next - FIRST) as usize];
         for (set, &id) in (0..).zip(&self.shown).filter(|(_, id)| **id != 0) {
             by_id[(id - FIRST) as usize] = set;

@@ -96,13 +96,13 @@ impl RootCensus {
     }
 
     /// Bytes by the names of combinations.
-    pub fn bands(&self) -> Vec<(String, u64)> {
+    pub(super) fn bands(&self) -> Vec<(String, u64)> {
         let all = self.combinations.iter();
         all.map(|(labels, bytes)| (self.name(labels), *bytes)).collect()
     }
 
     /// The same for a table. If there are few roots it has all combinations, single roots first.
-    pub fn table(&self) -> Option<Vec<(String, u64)>> {
+    pub(super) fn table(&self) -> Option<Vec<(String, u64)>> {
         let count = self.names.len();
         if count == 0 || count > SHOWN_IN_FULL {
             return None;

@@ -38,7 +38,7 @@ pub(super) struct Sets {
 
 impl Sets {
     /// Makes the empty set and [`MANY`]. `limit` is the most labels of a set.
-    pub fn new(limit: usize) -> Self {
+    pub(super) fn new(limit: usize) -> Self {
         Sets {
             limit,
             labels: Vec::new(),
@@ -49,28 +49,28 @@ impl Sets {
     }
 
     /// The most labels of a set.
-    pub fn limit(&self) -> usize {
+    pub(super) fn limit(&self) -> usize {
         self.limit
     }
 
     /// The number of sets, those two included.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// The labels of a set, ascending. [`MANY`] has none.
-    pub fn labels(&self, set: Set) -> &[Label] {
+    pub(super) fn labels(&self, set: Set) -> &[Label] {
         &self.labels[self.starts[set as usize]..self.starts[set as usize + 1]]
     }
 
     /// The set of one label.
-    pub fn single(&mut self, label: Label) -> Set {
+    pub(super) fn single(&mut self, label: Label) -> Set {
         self.intern(vec![label])
     }
 
     /// The union of two sets.
     #[inline(always)]
-    pub fn union(&mut self, one: Set, other: Set) -> Set {
+    pub(super) fn union(&mut self, one: Set, other: Set) -> Set {
         let (low, high) = (one.min(other), one.max(other));
         match (low, high) {
             _ if low == high || low == EMPTY => high,
@@ -94,7 +94,7 @@ impl Sets {
     }
 
     /// The set with the same labels as `set` of `others`. Both must have the same limit.
-    pub fn same(&mut self, set: Set, others: &Sets) -> Set {
+    pub(super) fn same(&mut self, set: Set, others: &Sets) -> Set {
         match set {
             MANY => MANY,
             set => self.intern(others.labels(set).to_vec()),

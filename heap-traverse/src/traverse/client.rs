@@ -88,7 +88,7 @@ pub trait Client<'a> {
 
 /// The client that calls a function once for each closure.
 #[derive(Debug)]
-pub struct Each<F>(pub F);
+pub(super) struct Each<F>(pub F);
 
 impl<'a, F: FnMut(ClosureView<'a>) -> Visit<()>> Client<'a> for Each<F> {
     const ORDER: Order = Order::Any;

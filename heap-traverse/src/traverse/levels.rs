@@ -17,7 +17,7 @@ pub(super) struct Levels<T> {
 }
 
 impl<T> Levels<T> {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Levels {
             full: Vec::new(),
             newest: Vec::new(),
@@ -27,14 +27,14 @@ impl<T> Levels<T> {
     }
 
     /// The memory of all chunks at the time when there were most.
-    pub fn most(&self) -> Bytes {
+    pub(super) fn most(&self) -> Bytes {
         // Add the list of chunks, and the empty one.
         let chunks = self.most_full + 2;
         Bytes(chunks * (CHUNK * size_of::<T>() + size_of::<Vec<T>>()))
     }
 
     #[inline(always)]
-    pub fn push(&mut self, level: T) {
+    pub(super) fn push(&mut self, level: T) {
         if self.newest.len() == CHUNK {
             self.another();
         }
@@ -42,7 +42,7 @@ impl<T> Levels<T> {
     }
 
     #[inline(always)]
-    pub fn pop(&mut self) -> Option<T> {
+    pub(super) fn pop(&mut self) -> Option<T> {
         if self.newest.is_empty() {
             self.one_less();
         }
@@ -50,7 +50,7 @@ impl<T> Levels<T> {
     }
 
     #[inline(always)]
-    pub fn last_mut(&mut self) -> Option<&mut T> {
+    pub(super) fn last_mut(&mut self) -> Option<&mut T> {
         if self.newest.is_empty() {
             self.one_less();
         }

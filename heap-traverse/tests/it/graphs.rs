@@ -12,7 +12,7 @@ use proptest::prelude::*;
 /// Data that is never overwritten.
 #[derive(Closure)]
 #[allow(dead_code)]
-pub struct Cons {
+pub(crate) struct Cons {
     head: Option<Ptr<Any>>,
     tail: Option<Ptr<Any>>,
     value: u64,
@@ -22,20 +22,20 @@ pub struct Cons {
 #[derive(Closure)]
 #[closure(name = "Other")]
 #[allow(dead_code)]
-pub struct Twin {
+pub(crate) struct Twin {
     only: Option<Ptr<Any>>,
 }
 
 /// Data that is overwritten.
 #[derive(Closure)]
 #[allow(dead_code)]
-pub struct Cell {
+pub(crate) struct Cell {
     here: Mut<Any>,
     there: Mut<Any>,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub enum Shape {
+pub(crate) enum Shape {
     Cons,
     Twin,
     Cell,
@@ -48,7 +48,7 @@ pub enum Shape {
 /// A closure, and the targets of its slots: closures allocated before it, by number modulo their
 /// count.
 #[derive(Debug, Clone)]
-pub struct Node {
+pub(crate) struct Node {
     shape: Shape,
     to: [Option<usize>; 4],
     /// Collect afterwards: a major collection if true, else the one that is due.
@@ -57,7 +57,7 @@ pub struct Node {
 
 /// The parts of a heap.
 #[derive(Debug, Clone)]
-pub struct Graph {
+pub(crate) struct Graph {
     pub nodes: Vec<Node>,
     /// Stores after all allocations: the closure, the target, and the mutable slot (modulo the
     /// number of slots).
@@ -210,7 +210,7 @@ fn build<M: MutatorKind>(world: &World<M>, graph: &Graph) {
 }
 
 /// Passes the heap to a function after each collection.
-pub struct Look<F>(pub F);
+pub(crate) struct Look<F>(pub F);
 
 impl<F: FnMut(&Stopped<'_>) + Send> Listener for Look<F> {
     fn event(&mut self, event: &Event<'_>) {
@@ -239,7 +239,7 @@ impl<L: Fn(&Stopped<'_>) + Clone + Send + 'static> CollectorVisitor for Everywhe
 }
 
 /// Builds `graph` under every collector of the list, and calls `look` after each collection.
-pub fn everywhere<L: Fn(&Stopped<'_>) + Clone + Send + 'static>(graph: &Graph, look: &L) {
+pub(crate) fn everywhere<L: Fn(&Stopped<'_>) + Clone + Send + 'static>(graph: &Graph, look: &L) {
     for description in gclab_collectors::All::descriptions() {
         gclab_collectors::All::with(description.name, Everywhere { graph, look }).expect("it is in the list");
     }

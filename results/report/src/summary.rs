@@ -21,12 +21,12 @@ pub(crate) struct Summary<'a> {
     /// The collectors, in alphabetical order.
     pub(crate) collectors: Vec<&'a str>,
     /// The workloads with their configurations.
-    pub(crate) works: Vec<Work<'a>>,
+    pub(crate) works: Vec<WorkloadRuns<'a>>,
 }
 
 /// A workload with its arguments, under all its configurations.
 #[derive(Debug)]
-pub(crate) struct Work<'a> {
+pub(crate) struct WorkloadRuns<'a> {
     /// Name and arguments, as on a command line.
     pub(crate) title: String,
     /// The configurations that ran it.
@@ -67,12 +67,12 @@ impl<'a> Summary<'a> {
             let group = groups.entry(run.configuration()).or_insert_with(|| Group::empty(run));
             group.runs.push(run);
         }
-        let mut works: Vec<Work<'a>> = Vec::new();
+        let mut works: Vec<WorkloadRuns<'a>> = Vec::new();
         for group in groups.into_values() {
             let title = group.configuration.work();
             match works.iter_mut().find(|work| work.title == title) {
                 Some(work) => work.groups.push(group),
-                None => works.push(Work {
+                None => works.push(WorkloadRuns {
                     title,
                     groups: vec![group],
                 }),
@@ -105,7 +105,7 @@ impl<'a> Summary<'a> {
 
     /// The workloads whose time depends on the collector. In an open loop the schedule of requests
     /// fixes the time.
-    pub(crate) fn timed_works(&self) -> impl Iterator<Item = &Work<'a>> {
+    pub(crate) fn timed_works(&self) -> impl Iterator<Item = &WorkloadRuns<'a>> {
         self.works.iter().filter(|work| !work.is_open_loop())
     }
 
@@ -151,7 +151,7 @@ impl<'a> Summary<'a> {
     }
 }
 
-impl<'a> Work<'a> {
+impl<'a> WorkloadRuns<'a> {
     /// Whether requests start at given times, so that the length of a run says nothing.
     pub(crate) fn is_open_loop(&self) -> bool {
         let latencies = self

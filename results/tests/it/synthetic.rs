@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// An experiment to make records of.
-pub struct Experiment {
+pub(crate) struct Experiment {
     pub name: &'static str,
     pub question: &'static str,
     pub collectors: Vec<&'static str>,
@@ -21,7 +21,7 @@ pub struct Experiment {
 
 /// The experiment of `fixtures/small`: two collectors, two workloads, three sizes of `-A`, three
 /// rounds.
-pub fn small() -> Experiment {
+pub(crate) fn small() -> Experiment {
     Experiment {
         name: "small",
         question: "How large should the allocation area be?",
@@ -37,15 +37,15 @@ pub fn small() -> Experiment {
 }
 
 /// A linear congruential generator (Knuth's MMIX constants): enough for noise.
-pub struct Noise(u64);
+pub(crate) struct Noise(u64);
 
 impl Noise {
-    pub fn new(seed: u64) -> Noise {
+    pub(crate) fn new(seed: u64) -> Noise {
         Noise(seed ^ 0x9e37_79b9_7f4a_7c15)
     }
 
     /// Uniform in 0..1.
-    pub fn next(&mut self) -> f64 {
+    pub(crate) fn next(&mut self) -> f64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -75,7 +75,7 @@ fn size(text: &str) -> Option<f64> {
     Some(digits.parse::<f64>().ok()? * unit)
 }
 
-pub fn configurations(experiment: &Experiment) -> Vec<Configuration> {
+pub(crate) fn configurations(experiment: &Experiment) -> Vec<Configuration> {
     let mut all = vec![Configuration::default()];
     for (flag, values) in &experiment.sweep {
         let with = |c: &Configuration| {
@@ -102,7 +102,7 @@ pub fn configurations(experiment: &Experiment) -> Vec<Configuration> {
     whole
 }
 
-pub fn manifest(experiment: &Experiment) -> Manifest {
+pub(crate) fn manifest(experiment: &Experiment) -> Manifest {
     let mut manifest = Manifest::new(experiment.name);
     manifest.gclab = "0.1.0".to_owned();
     manifest.question = Some(experiment.question.to_owned());
@@ -168,7 +168,7 @@ fn text(experiment: &Experiment) -> String {
 }
 
 /// All runs of an experiment, in the order of the plan.
-pub fn runs(experiment: &Experiment) -> Vec<RunRecord> {
+pub(crate) fn runs(experiment: &Experiment) -> Vec<RunRecord> {
     manifest(experiment)
         .plan
         .iter()
@@ -176,7 +176,7 @@ pub fn runs(experiment: &Experiment) -> Vec<RunRecord> {
         .collect()
 }
 
-pub fn run(experiment: &Experiment, planned: &PlannedRun) -> RunRecord {
+pub(crate) fn run(experiment: &Experiment, planned: &PlannedRun) -> RunRecord {
     let mut noise = Noise::new(u64::from(planned.position) * 7919 + experiment.seed);
     let (.., allocated, live) = experiment
         .workloads
@@ -307,7 +307,7 @@ fn stats(allocated: f64, live: f64, area: f64, two_space: bool, noise: &mut Nois
 }
 
 /// Makes a run fail: the figures that it would have written at its end are removed.
-pub fn fail(run: &mut RunRecord, outcome: Status, said: &str) {
+pub(crate) fn fail(run: &mut RunRecord, outcome: Status, said: &str) {
     run.outcome = outcome;
     run.checksum = None;
     run.stats = None;
@@ -315,7 +315,7 @@ pub fn fail(run: &mut RunRecord, outcome: Status, said: &str) {
 }
 
 /// The runs of `fixtures/small`: all runs of the plan, with an exhausted heap and a crash.
-pub fn small_runs() -> Vec<RunRecord> {
+pub(crate) fn small_runs() -> Vec<RunRecord> {
     let mut runs = runs(&small());
     for run in &mut runs {
         let a = run.flags["A"].as_str();
@@ -335,7 +335,7 @@ pub fn small_runs() -> Vec<RunRecord> {
 }
 
 /// Writes a folder below `parent`.
-pub fn write(parent: &Path, manifest: Manifest, runs: &[RunRecord]) -> ResultsDir {
+pub(crate) fn write(parent: &Path, manifest: Manifest, runs: &[RunRecord]) -> ResultsDir {
     let path: PathBuf = parent.join(&manifest.name);
     let mut dir = ResultsDir::create(path, manifest).expect("a new folder");
     runs.iter().for_each(|run| dir.append_run(run).expect("a line"));
@@ -343,10 +343,10 @@ pub fn write(parent: &Path, manifest: Manifest, runs: &[RunRecord]) -> ResultsDi
 }
 
 /// The committed folder.
-pub fn fixture() -> ResultsDir {
+pub(crate) fn fixture() -> ResultsDir {
     ResultsDir::open(fixture_path()).expect("the fixture reads")
 }
 
-pub fn fixture_path() -> PathBuf {
+pub(crate) fn fixture_path() -> PathBuf {
     Path::new(super::FIXTURES).join("small")
 }

@@ -1,4 +1,4 @@
-//! The graph as records of a heap: builds it, renews regions of it, and compares it with the
+//! The graph as records of a heap: builds it, renews subgraphs of it, and compares it with the
 //! snapshot.
 
 use std::sync::atomic::Ordering;
@@ -7,10 +7,10 @@ use gclab_core::closure::RecordShape;
 use gclab_core::mutator::{Gc, MutArray, Mutator, MutatorKind, NoGc, Record, Root};
 
 use super::graph::{Graph, ROOT};
-use super::region::{LARGEST, Region};
+use super::subgraph::{LARGEST, Subgraph};
 use crate::{RunError, SplitMix64, mix};
 
-/// Seed of the generator that chooses the regions.
+/// Seed of the generator that chooses the subgraphs.
 const SEED: u64 = 4;
 
 /// Each round builds one node in `SHARE` anew.
@@ -60,7 +60,7 @@ fn follow<'m, 'h, M: MutatorKind>(m: &NoGc<'h, M>, record: Gc<'m, 'h, Record>, s
     target.expect("all pointers of a record are set, to records")
 }
 
-/// The records of a region, by place.
+/// The records of a subgraph, by place.
 type Records = MutArray<Record>;
 
 /// Entry `place` of `records`, which is set.
@@ -81,7 +81,7 @@ pub(super) fn run<M: MutatorKind>(m: &mut Mutator<'_, M>, graph: &Graph, rounds:
             let fresh = fresh.put(root.get(m));
             let mut renewal = Renewal {
                 graph,
-                region: Region::new(graph),
+                subgraph: Subgraph::new(graph),
                 path: Vec::new(),
                 root: &root,
                 records,
@@ -120,17 +120,17 @@ fn build<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, graph: &Graph) -> Gc
 /// The state of renewal from round to round.
 struct Renewal<'g, 'f, 'h> {
     graph: &'g Graph,
-    region: Region,
+    subgraph: Subgraph,
     path: Vec<u32>,
     root: &'g Root<'f, 'h, Record>,
-    /// The records of the region, by their place in it.
+    /// The records of the subgraph, by their place in it.
     records: Root<'f, 'h, Records>,
     /// The record that was made last.
     fresh: Root<'f, 'h, Record>,
 }
 
 impl<'h> Renewal<'_, '_, 'h> {
-    /// Renews regions until there are enough new records, or the walks have covered a quarter of
+    /// Renews subgraphs until there are enough new records, or the walks have covered a quarter of
     /// the graph. Returns a digest of the records that were replaced.
     fn round<M: MutatorKind>(&mut self, m: &mut Mutator<'h, M>, rng: &mut SplitMix64, round: u64) -> u64 {
         let size = u64::from(self.graph.node_count()) + self.graph.pointer_count();
@@ -139,7 +139,7 @@ impl<'h> Renewal<'_, '_, 'h> {
         while renewed < enough && walked < size.div_ceil(4) {
             let reached = self.graph.reached();
             let start = reached[rng.below(reached.len() as u64) as usize];
-            walked += self.region.grow(self.graph, start) + self.region.steps().len() as u64;
+            walked += self.subgraph.grow(self.graph, start) + self.subgraph.steps().len() as u64;
             self.fetch(m, start);
             let (count, part) = self.replace(m, round);
             self.link(m);
@@ -149,7 +149,7 @@ impl<'h> Renewal<'_, '_, 'h> {
         digest
     }
 
-    /// Looks up the records of the region.
+    /// Looks up the records of the subgraph.
     fn fetch<M: MutatorKind>(&mut self, m: &Mutator<'h, M>, start: u32) {
         let records = self.records.get(m);
         self.graph.path(start, &mut self.path);
@@ -158,7 +158,7 @@ impl<'h> Renewal<'_, '_, 'h> {
             .iter()
             .fold(self.root.get(m), |record, &slot| follow(m, record, slot));
         records.set(m, 0, Some(first));
-        for (place, step) in self.region.steps().iter().enumerate().skip(1) {
+        for (place, step) in self.subgraph.steps().iter().enumerate().skip(1) {
             records.set(m, place, Some(follow(m, at(m, records, step.from as usize), step.slot)));
         }
     }
@@ -167,8 +167,8 @@ impl<'h> Renewal<'_, '_, 'h> {
     /// number, and a digest of the last words of the old ones.
     fn replace<M: MutatorKind>(&self, m: &mut Mutator<'h, M>, round: u64) -> (u64, u64) {
         let (mut count, mut digest) = (0, 0_u64);
-        for (place, step) in self.region.steps().iter().enumerate() {
-            if self.region.rebuilt(step.ordinal).is_none() {
+        for (place, step) in self.subgraph.steps().iter().enumerate() {
+            if self.subgraph.rebuilt(step.ordinal).is_none() {
                 continue;
             }
             let (view, fresh) = m.with_view(|m| m.alloc_record(shape(self.graph, step.ordinal)));
@@ -190,17 +190,18 @@ impl<'h> Renewal<'_, '_, 'h> {
         (count, digest)
     }
 
-    /// Redirects all pointers in the region from old records to the new ones, and drops the region.
+    /// Redirects all pointers in the subgraph from old records to the new ones, and drops the
+    /// subgraph.
     fn link<M: MutatorKind>(&self, m: &Mutator<'h, M>) {
         let records = self.records.get(m);
-        for (place, step) in self.region.steps().iter().enumerate() {
+        for (place, step) in self.subgraph.steps().iter().enumerate() {
             for (slot, &target) in self.graph.pointers(step.ordinal).iter().enumerate() {
-                if let Some(new) = self.region.rebuilt(target) {
+                if let Some(new) = self.subgraph.rebuilt(target) {
                     at(m, records, place).set(m, slot, Some(at(m, records, new).erase()));
                 }
             }
         }
-        for place in 0..self.region.steps().len() {
+        for place in 0..self.subgraph.steps().len() {
             records.set(m, place, None);
         }
     }

@@ -6,8 +6,8 @@
 //! The first plain words hold the targets of weak edges (ordinals, no pointers; no more than there
 //! is room for). The last one holds the node's own ordinal and the round in which it was built.
 //! Only node 0 is a root, so that collectors meet the graph as the program had it: its depth, its
-//! hubs, its order. Each round builds some regions of it ([`region`]) anew, about 1/16 of the
-//! nodes. A seeded generator chooses the regions. The records that are replaced become garbage.
+//! hubs, its order. Each round builds some subgraphs of it ([`subgraph`]) anew, about 1/16 of the
+//! nodes. A seeded generator chooses the subgraphs. The records that are replaced become garbage.
 //!
 //! At the end, after a collection, the graph is walked from the root and compared with the
 //! snapshot, node by node. The checksum is nodes reached + pointers walked + sum of the reached
@@ -19,9 +19,9 @@
 
 mod graph;
 mod heap;
-mod region;
+mod subgraph;
 
-use gclab_core::collector::MutatorKind;
+use gclab_core::mutator::MutatorKind;
 use gclab_core::world::World;
 use gclab_snapshot::{Error, Options, Snapshot};
 

@@ -1,8 +1,8 @@
 //! Arguments that do not fit their declaration are refused in one sentence. Lists find their
 //! members.
 
-use gclab_core::World;
-use gclab_core::collector::MutatorKind;
+use gclab_core::mutator::MutatorKind;
+use gclab_core::world::World;
 use gclab_workloads::{
     ArgSpec, Args, RunError, StressSize, TestSize, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor,
 };

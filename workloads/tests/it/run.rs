@@ -1,7 +1,8 @@
 //! Runs a workload by its name under a collector by its name.
 
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, MutatorKind};
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
+use gclab_core::mutator::MutatorKind;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;

@@ -3,7 +3,7 @@
 
 use super::heap::{GLOBALS, Heap, LOCALS, Locals};
 use super::model::{Id, Model};
-use super::shapes::Real;
+use super::real::Real;
 use gclab_core::mutator::{Any, Gc, MutatorKind, NoGc};
 use std::collections::HashMap;
 

@@ -3,11 +3,11 @@
 use super::difference::{agreed, differ};
 use super::model::{Id, Model};
 use super::program::{Op, Setting, Var};
-use super::shapes::{Real, Shape, alloc};
+use super::real::Real;
+use super::shapes::{Shape, alloc};
 use super::table::Table;
-use gclab_core::block::MEGABLOCK;
+use gclab_core::block::{MEGABLOCK, OutOfMemory};
 use gclab_core::collector::Description;
-use gclab_core::heap::OutOfMemory;
 use gclab_core::mutator::{Any, Gc, Handle, MutArray, Mutator, MutatorKind, NoGc, OptionRoot, WeakHandle};
 use gclab_heap_traverse::Checker;
 

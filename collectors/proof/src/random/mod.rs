@@ -17,6 +17,7 @@ mod heap;
 mod interpret;
 mod model;
 mod program;
+mod real;
 mod regressions;
 mod shapes;
 mod table;

@@ -8,7 +8,8 @@
 //! the threads ran.
 
 use super::difference::{agreed, differ};
-use super::shapes::{Cons, ConsFields, Int, IntFields, Shape, alloc, cast};
+use super::real::cast;
+use super::shapes::{Cons, ConsFields, Int, IntFields, Shape, alloc};
 use gclab_core::mutator::{Any, Gc, Handle, MutArray, Mutator, MutatorKind, NoGc};
 use std::sync::Arc;
 use std::thread::yield_now;

@@ -2,21 +2,23 @@
 //! its own. Its only `unsafe` is the promise of the `Collector` trait. It shows that core's
 //! interface serves more than one collector.
 
+use gclab_core::block::OutOfMemory;
+use gclab_core::block::Region;
 use gclab_core::block::{BlockRun, BlockState};
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collect, Collector, Description, NoBarrier, NotBegun, Outcome, Pause, Refill,
 };
 use gclab_core::config::{Config, Parameter, SIZING};
-use gclab_core::heap::{Heap, OutOfMemory};
+use gclab_core::heap::Heap;
 use gclab_core::sizing::Sizing;
-use gclab_core::space::{LargeObjects, MarkBits, Region};
+use gclab_core::space::{LargeObjects, MarkBits};
 use gclab_core::trace::{self, Marker};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::workers::ParallelPolicy;
 
 const STEP: u8 = 1;
 
-pub struct MarkRegion {
+pub(crate) struct MarkRegion {
     runs: Vec<BlockRun>,
     /// Free ranges between live closures, or in a new run.
     holes: Vec<Region>,

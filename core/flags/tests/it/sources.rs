@@ -3,7 +3,9 @@
 use gclab_core::config::{Breakdown, Compact, SizingPolicy};
 use gclab_flags::{FLAGS, FlagError, Flags, Given, Kind, RtsOpts, Sources};
 
-use crate::{COMPACTING, COPYING, legal_words, line, parse};
+use crate::honour::{COMPACTING, COPYING};
+use crate::written::legal_words;
+use crate::{line, parse};
 
 fn given(environment: &str, words: &str) -> Result<Given, FlagError> {
     Given::read(&Sources {

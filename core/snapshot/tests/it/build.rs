@@ -3,17 +3,17 @@
 use std::io::Write;
 
 /// The type, the name or index, and the ordinal of the target.
-pub type Edge = (u64, u64, u64);
+pub(crate) type Edge = (u64, u64, u64);
 
 /// A graph to be written: nodes as (type, name, id, self size, edges).
 #[derive(Clone, Debug, Default)]
-pub struct Graph {
+pub(crate) struct Graph {
     pub nodes: Vec<(u64, u64, u64, u64, Vec<Edge>)>,
     /// JSON string literals without their quotes.
     pub strings: Vec<String>,
 }
 
-pub const NODE_FIELDS: &[&str] = &[
+pub(crate) const NODE_FIELDS: &[&str] = &[
     "type",
     "name",
     "id",
@@ -22,11 +22,11 @@ pub const NODE_FIELDS: &[&str] = &[
     "trace_node_id",
     "detachedness",
 ];
-pub const EDGE_FIELDS: &[&str] = &["type", "name_or_index", "to_node"];
+pub(crate) const EDGE_FIELDS: &[&str] = &["type", "name_or_index", "to_node"];
 
 /// The graph of most tests: a root, two objects that refer to each other, one weak edge, one
 /// element.
-pub fn example() -> Graph {
+pub(crate) fn example() -> Graph {
     let strings = ["<dummy>", "", "Point", "origin"].map(str::to_owned).to_vec();
     let root = (0, 1, 1, 0, vec![(1, 0, 1), (2, 3, 2)]);
     let point = (1, 2, 3, 24, vec![(0, 3, 2), (0, 3, 1)]);
@@ -37,7 +37,7 @@ pub fn example() -> Graph {
 }
 
 /// Writes `graph`, with the fields of a record in the given order.
-pub fn text(graph: &Graph, node_fields: &[&str], edge_fields: &[&str]) -> String {
+pub(crate) fn text(graph: &Graph, node_fields: &[&str], edge_fields: &[&str]) -> String {
     let types = |fields: &[&str], names: &str| {
         let of = |field: &&str| {
             if *field == "type" {
@@ -97,18 +97,18 @@ pub fn text(graph: &Graph, node_fields: &[&str], edge_fields: &[&str]) -> String
 }
 
 /// The example as V8 12 would write it.
-pub fn example_text() -> String {
+pub(crate) fn example_text() -> String {
     text(&example(), NODE_FIELDS, EDGE_FIELDS)
 }
 
-pub fn gzip(text: &[u8]) -> Vec<u8> {
+pub(crate) fn gzip(text: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(text).unwrap();
     encoder.finish().unwrap()
 }
 
 /// A reader that returns one byte at a time, so that every token crosses a refill.
-pub struct Drip<'t>(pub &'t [u8]);
+pub(crate) struct Drip<'t>(pub &'t [u8]);
 
 impl std::io::Read for Drip<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {

@@ -9,7 +9,7 @@ fn read(text: &str) -> Snapshot {
 }
 
 /// Makes the graph again from the snapshot that was read.
-pub fn graph_of(snapshot: &Snapshot) -> Graph {
+pub(crate) fn graph_of(snapshot: &Snapshot) -> Graph {
     let edges = |node: gclab_snapshot::Node<'_>| {
         let edge = |edge: gclab_snapshot::Edge<'_>| {
             let name = match edge.name().unwrap() {

@@ -77,19 +77,19 @@ pub(super) struct Dropped {
 }
 
 impl Dropped {
-    pub const NONE: Dropped = Dropped {
+    pub(super) const NONE: Dropped = Dropped {
         first: Addr(usize::MAX),
         last: Addr::NULL,
         pass: Addr(usize::MAX),
         pass_last: Addr::NULL,
     };
 
-    pub fn is_none(&self) -> bool {
+    pub(super) fn is_none(&self) -> bool {
         self.first > self.last
     }
 
     /// Adds closures that another worker dropped.
-    pub fn join(&mut self, other: Dropped) {
+    pub(super) fn join(&mut self, other: Dropped) {
         self.first = self.first.min(other.first);
         self.last = self.last.max(other.last);
     }
@@ -128,7 +128,7 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
     /// # Safety
     /// As long as the loop exists, the mutators are stopped, nothing moves, and no block is freed.
     /// At the beginning of the marking, no closure was marked.
-    pub unsafe fn new(marks: &'m M, stack: SpanStack) -> Self {
+    pub(super) unsafe fn new(marks: &'m M, stack: SpanStack) -> Self {
         MarkLoop {
             marks,
             ring: PrefetchRing::new(),
@@ -145,7 +145,7 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
     /// Marks everything that can be reached from the closures that were found. Without a `queue`,
     /// stops when `share_at` words are marked and there is work to share. Closures that were
     /// dropped are left.
-    pub fn trace<const PARALLEL: bool>(&mut self, queue: Option<WorkQueue<'_, Span>>) -> Drained {
+    pub(super) fn trace<const PARALLEL: bool>(&mut self, queue: Option<WorkQueue<'_, Span>>) -> Drained {
         loop {
             if self.scan_all::<PARALLEL>(queue) == Drained::WorthSharing {
                 return Drained::WorthSharing;
@@ -191,7 +191,7 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
     /// Pushes half of the work at hand to `queue`.
     #[cold]
     #[inline(never)]
-    pub fn share<const PARALLEL: bool>(&mut self, queue: WorkQueue<'_, Span>) {
+    pub(super) fn share<const PARALLEL: bool>(&mut self, queue: WorkQueue<'_, Span>) {
         if self.stack.len() < WORTH_SHARING {
             // Of a tree, much of the part between the root and here waits in the ring.
             while let Some(closure) = self.ring.pop_oldest() {
@@ -219,7 +219,7 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
     /// # Safety
     /// `closure` is null, or a closure of the heap.
     #[inline(always)]
-    pub unsafe fn found<const PARALLEL: bool>(&mut self, closure: ClosureRef) {
+    pub(super) unsafe fn found<const PARALLEL: bool>(&mut self, closure: ClosureRef) {
         let Some(found) = NonNull::new(closure.0) else {
             return;
         };
@@ -285,7 +285,7 @@ impl<'m, M: Marks> MarkLoop<'m, M> {
     /// marks meanwhile.
     #[cold]
     #[inline(never)]
-    pub fn rescan(&mut self) {
+    pub(super) fn rescan(&mut self) {
         let (first, last) = (self.dropped.first, self.dropped.last);
         self.dropped = Dropped {
             pass: first,

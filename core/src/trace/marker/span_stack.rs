@@ -44,7 +44,7 @@ pub(super) struct StackPool {
 
 impl StackPool {
     /// At most `most` for all stacks together, in addition to the spans that each begins with.
-    pub fn new(most: Bytes, charges: Charges) -> Self {
+    pub(super) fn new(most: Bytes, charges: Charges) -> Self {
         let most = most.0 / size_of::<Span>();
         StackPool {
             most,
@@ -56,7 +56,7 @@ impl StackPool {
     }
 
     /// From now on `threads` threads share the pool.
-    pub fn share_between(&self, threads: usize) {
+    pub(super) fn share_between(&self, threads: usize) {
         self.threads.store(threads, Relaxed);
     }
 
@@ -88,7 +88,7 @@ impl StackPool {
     }
 
     /// The most that all stacks took at a time.
-    pub fn taken(&self) -> Bytes {
+    pub(super) fn taken(&self) -> Bytes {
         bytes_of(self.most - self.least.load(Relaxed))
     }
 }
@@ -114,7 +114,7 @@ pub(super) struct SpanStack {
 }
 
 impl SpanStack {
-    pub fn new(pool: Arc<StackPool>) -> Self {
+    pub(super) fn new(pool: Arc<StackPool>) -> Self {
         let mut few = Vec::with_capacity(FIRST);
         let start: *mut Span = few.as_mut_ptr();
         SpanStack {
@@ -131,13 +131,13 @@ impl SpanStack {
 
     /// How many spans are on the stack.
     #[inline(always)]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         (self.top as usize - self.bottom as usize) / size_of::<Span>()
     }
 
     /// Adds a span. Returns it if there is no room for it.
     #[inline(always)]
-    pub fn push(&mut self, span: Span) -> Result<(), Span> {
+    pub(super) fn push(&mut self, span: Span) -> Result<(), Span> {
         if self.top == self.limit && !self.grow() {
             return Err(span);
         }
@@ -149,7 +149,7 @@ impl SpanStack {
 
     /// Takes the newest span.
     #[inline(always)]
-    pub fn pop(&mut self) -> Option<Span> {
+    pub(super) fn pop(&mut self) -> Option<Span> {
         if self.top == self.bottom {
             return None;
         }
@@ -159,13 +159,13 @@ impl SpanStack {
     }
 
     /// The oldest span: of a tree, the one with the largest part below it.
-    pub fn oldest(&mut self) -> Option<&mut Span> {
+    pub(super) fn oldest(&mut self) -> Option<&mut Span> {
         // SAFETY: there is a span between bottom and top, and this is the only reference to it.
         (self.top != self.bottom).then(|| unsafe { &mut *self.bottom })
     }
 
     /// Takes the oldest span.
-    pub fn take_oldest(&mut self) -> Option<Span> {
+    pub(super) fn take_oldest(&mut self) -> Option<Span> {
         if self.top == self.bottom {
             return None;
         }

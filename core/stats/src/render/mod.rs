@@ -20,5 +20,5 @@ mod summary;
 pub use info::{command_line, info};
 pub use machine::machine_readable;
 pub use printer::Printer;
-pub use rows::{HEADER, closing_row, row};
+pub use rows::{closing_row, header, row};
 pub use summary::{one_line, summary};

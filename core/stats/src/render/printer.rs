@@ -3,7 +3,7 @@
 use std::io;
 
 use super::super::{Collection, Sink, Statistics, StatsLevel, StatsOption};
-use super::{HEADER, closing_row, command_line, machine_readable, one_line, row, summary};
+use super::{closing_row, command_line, header, machine_readable, one_line, row, summary};
 
 /// Prints the statistics of `-t`, `-s`, `-S` and `--machine-readable`. Clones print to the same
 /// place.
@@ -40,7 +40,7 @@ impl Printer {
             sink,
         };
         if printer.level == StatsLevel::Each {
-            printer.sink.write(HEADER);
+            printer.sink.write(&header());
         }
         printer
     }

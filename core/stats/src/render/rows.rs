@@ -1,37 +1,128 @@
 //! `-S`: a header, a row for each collection, a closing row. The summary follows.
+//!
+//! All three follow from one table, [`COLUMNS`]. A figure of a collection is a field that
+//! [`collection_figures!`](crate::collection_figures) declares, or a sum of such fields.
 
 use super::super::{Collection, Statistics};
 use super::number::seconds;
 
-/// The two lines above the rows.
-pub const HEADER: &str = "    Alloc    Copied     Live     GC     GC      TOT      TOT  Page Flts
-    bytes     bytes     bytes   user   elap     user     elap
-";
+/// A column of `-S`.
+struct Column {
+    /// Its part of the two header lines, flush right.
+    heading: [&'static str; 2],
+    /// Characters of the column. A blank stands between two columns.
+    width: usize,
+    /// The figure of a collection.
+    figure: fn(&Collection) -> Figure,
+    /// The figure of the closing row. That row ends before the first column without any.
+    closing: Option<fn(&Statistics) -> Figure>,
+}
 
-/// The row of one collection: bytes allocated since the last one, copied, live; its CPU and elapsed
-/// seconds; those of the whole run so far; page faults in it and since the last one; its
-/// generation.
+/// A figure, by the form in which it is printed.
+enum Figure {
+    /// A whole number.
+    Whole(u64),
+    /// Nanoseconds, printed as seconds with three decimals.
+    Time(u64),
+    /// None: the column stays blank.
+    Blank,
+}
+
+impl Figure {
+    fn text(&self, width: usize) -> String {
+        match self {
+            Figure::Whole(number) => format!("{number:width$}"),
+            Figure::Time(ns) => format!("{:width$.3}", seconds(*ns)),
+            Figure::Blank => " ".repeat(width),
+        }
+    }
+}
+
+/// The columns of `-S`, from left to right. The generation follows them, without a heading.
+const COLUMNS: [Column; 9] = [
+    Column {
+        heading: ["Alloc", "bytes"],
+        width: 9,
+        figure: |collection| Figure::Whole(collection.before.allocated.0 as u64),
+        closing: Some(|stats| Figure::Whole(stats.allocated_after_last)),
+    },
+    Column {
+        heading: ["Copied", "bytes"],
+        width: 9,
+        figure: |collection| Figure::Whole(collection.work.copied.0 as u64),
+        closing: Some(|_| Figure::Blank),
+    },
+    Column {
+        heading: ["Live ", "bytes"],
+        width: 9,
+        figure: |collection| Figure::Whole(collection.work.live.0 as u64),
+        closing: Some(|_| Figure::Blank),
+    },
+    Column {
+        heading: ["GC ", "user"],
+        width: 6,
+        figure: |collection| Figure::Time(collection.time.cpu_ns),
+        closing: Some(|_| Figure::Time(0)),
+    },
+    Column {
+        heading: ["GC ", "elap"],
+        width: 6,
+        figure: |collection| Figure::Time(collection.time.elapsed_ns),
+        closing: Some(|_| Figure::Time(0)),
+    },
+    Column {
+        heading: ["TOT ", "user"],
+        width: 8,
+        figure: |collection| Figure::Time(collection.time.total_cpu_ns),
+        closing: None,
+    },
+    Column {
+        heading: ["TOT ", "elap"],
+        width: 8,
+        figure: |collection| Figure::Time(collection.time.start_ns + collection.time.elapsed_ns),
+        closing: None,
+    },
+    Column {
+        heading: ["Page", ""],
+        width: 4,
+        figure: |collection| Figure::Whole(collection.time.faults),
+        closing: None,
+    },
+    Column {
+        heading: ["Flts", ""],
+        width: 4,
+        figure: |collection| Figure::Whole(collection.before.faults),
+        closing: None,
+    },
+];
+
+/// The two lines above the rows.
+pub fn header() -> String {
+    let line = |number: usize| {
+        let headings = COLUMNS
+            .iter()
+            .map(|column| format!("{:>1$}", column.heading[number], column.width));
+        joined(headings).trim_end().to_owned()
+    };
+    format!("{}\n{}\n", line(0), line(1))
+}
+
+/// The row of one collection: its figures in [`COLUMNS`], and its generation.
 pub fn row(collection: &Collection) -> String {
-    let Collection { work, before, time, .. } = collection;
-    format!(
-        "{:9} {:9} {:9} {:6.3} {:6.3} {:8.3} {:8.3} {:4} {:4}  (Gen: {:2})\n",
-        before.allocated.0,
-        work.copied.0,
-        work.live.0,
-        seconds(time.cpu_ns),
-        seconds(time.elapsed_ns),
-        seconds(time.total_cpu_ns),
-        seconds(time.start_ns + time.elapsed_ns),
-        time.faults,
-        before.faults,
-        work.generation
-    )
+    let figures = COLUMNS
+        .iter()
+        .map(|column| (column.figure)(collection).text(column.width));
+    format!("{}  (Gen: {:2})\n", joined(figures), collection.work.generation)
 }
 
 /// The row after the last collection: the bytes allocated since.
 pub fn closing_row(stats: &Statistics) -> String {
-    format!(
-        "{:9} {:9} {:9} {:6.3} {:6.3}\n\n",
-        stats.allocated_after_last, "", "", 0.0, 0.0
-    )
+    let figures = COLUMNS
+        .iter()
+        .map_while(|column| Some(column.closing?(stats).text(column.width)));
+    format!("{}\n\n", joined(figures))
+}
+
+fn joined(cells: impl Iterator<Item = String>) -> String {
+    cells.collect::<Vec<_>>().join(" ")
 }

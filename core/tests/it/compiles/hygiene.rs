@@ -2,9 +2,9 @@
 
 #![no_implicit_prelude]
 #![deny(warnings)]
-#![allow(dead_code, non_camel_case_types, unused_imports, unused_macros)]
+#![allow(dead_code, non_camel_case_types, unreachable_pub, unused_imports, unused_macros)]
 
-use ::gclab_core::Closure;
+use ::gclab_core::closure::Closure;
 use ::gclab_core::closure::{Mut, Ptr};
 
 // Names that derived code uses, here with another meaning.
@@ -60,7 +60,7 @@ pub struct C {
 }
 
 mod private {
-    use ::gclab_core::Closure;
+    use ::gclab_core::closure::Closure;
 
     #[derive(Closure)]
     pub(crate) struct InCrate {

@@ -3,7 +3,7 @@
 
 #![allow(dead_code)]
 
-use gclab_core::Closure;
+use gclab_core::closure::Closure;
 use gclab_core::closure::Ptr;
 use gclab_core::mutator::{FrameSlot, Gc, Handle, MutVar, Mutator, MutatorKind, NoGc, OptionRoot, Root, WeakHandle};
 

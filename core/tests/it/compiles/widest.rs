@@ -2,7 +2,7 @@
 
 #![allow(dead_code)]
 
-#[derive(gclab_core::Closure)]
+#[derive(gclab_core::closure::Closure)]
 struct Wide {
     f0: u64,
     f1: u64,

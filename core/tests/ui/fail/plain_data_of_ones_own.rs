@@ -1,6 +1,6 @@
 //! A type of one's own could claim to be a pointer, or not to be one.
 
-use gclab_core::Closure;
+use gclab_core::closure::Closure;
 use gclab_core::closure::{Field, Plain};
 
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::mutator::{Gc, MutVar, Mutator, MutatorKind};
-use gclab_core::World;
+use gclab_core::world::World;
 
 #[derive(Closure)]
 #[allow(dead_code)]

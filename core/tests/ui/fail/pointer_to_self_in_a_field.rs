@@ -1,6 +1,6 @@
 //! `Self` would mean another type in each of the items that the derive writes.
 
-use gclab_core::Closure;
+use gclab_core::closure::Closure;
 use gclab_core::closure::Ptr;
 
 #[derive(Closure)]

@@ -1,6 +1,6 @@
 //! After the next collection other closures lie there, or none.
 
-use gclab_core::collector::MutatorKind;
+use gclab_core::mutator::MutatorKind;
 use gclab_core::world::World;
 
 fn misuse<M: MutatorKind>(world: &World<M>) {

@@ -1,6 +1,6 @@
 //! The words of a made-up or outdated region are no closures: their headers would be followed.
 
-use gclab_core::space::Region;
+use gclab_core::block::Region;
 use gclab_core::world::Stopped;
 
 fn misuse(stopped: &Stopped<'_>, region: Region) {

@@ -1,6 +1,6 @@
 //! A field of another type named `Mut` is not overwritten without a barrier.
 
-use gclab_core::Closure;
+use gclab_core::closure::Closure;
 use gclab_core::closure::Ptr;
 
 type Mut = Option<Ptr<Tree>>;

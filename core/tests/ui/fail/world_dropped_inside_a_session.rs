@@ -1,6 +1,6 @@
 //! The heap must outlive the session.
 
-use gclab_core::collector::MutatorKind;
+use gclab_core::mutator::MutatorKind;
 use gclab_core::world::World;
 
 fn misuse<M: MutatorKind>(world: World<M>) {

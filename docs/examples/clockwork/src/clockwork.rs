@@ -3,15 +3,16 @@
 //! Two generations, as `copying` has by default, without its limits: no `-F`, no `-O`. The
 //! experiment is to find out whether a clock is a worse trigger than a size.
 
+use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NotBegun, Outcome, Pause,
     Refill, Work,
 };
 use gclab_core::config::{AREA, Config, Parameter};
 use gclab_core::events::Phase;
-use gclab_core::heap::{Heap, OutOfMemory};
+use gclab_core::heap::Heap;
 use gclab_core::sizing::{Live, MajorStrategy, Sizing, Young};
-use gclab_core::space::{Nursery, Region, Steps};
+use gclab_core::space::{Nursery, Steps};
 use gclab_core::trace::{self, Evacuator};
 use gclab_core::words::{Addr, Bytes, Words};
 
@@ -20,7 +21,7 @@ const PERIOD: u32 = 8;
 
 /// Two generations and a clock.
 #[derive(Debug)]
-pub struct Clockwork {
+pub(crate) struct Clockwork {
     nursery: Nursery,
     steps: Steps,
     sizing: Sizing,

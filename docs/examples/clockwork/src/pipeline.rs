@@ -18,7 +18,7 @@ struct Message {
 
 /// A queue of messages that die old.
 #[derive(Debug, Default)]
-pub struct Pipeline;
+pub(crate) struct Pipeline;
 
 impl Workload for Pipeline {
     const DESCRIPTION: WorkloadDescription = WorkloadDescription {

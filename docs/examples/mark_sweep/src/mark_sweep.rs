@@ -1,13 +1,14 @@
 //! `mark-sweep`: live closures are marked and not moved; unmarked memory is used for new closures.
 
+use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{
     Capabilities, Capability, Cells, Collect, Collector, Description, NoBarrier, NotBegun, Outcome, Pause, Refill,
 };
 use gclab_core::config::{Config, Parameter, SIZING};
 use gclab_core::events::Phase;
-use gclab_core::heap::{Heap, OutOfMemory};
+use gclab_core::heap::Heap;
 use gclab_core::sizing::Sizing;
-use gclab_core::space::{CellSpace, LargeObjects, MarkBits, Region};
+use gclab_core::space::{CellSpace, LargeObjects, MarkBits};
 use gclab_core::trace::{self, Marker};
 use gclab_core::words::{Addr, Bytes, Words};
 
@@ -16,7 +17,7 @@ const STEP: u8 = 1;
 
 /// Cells of size classes, large objects, and a bit for each closure.
 #[derive(Debug)]
-pub struct MarkSweep {
+pub(crate) struct MarkSweep {
     cells: CellSpace,
     large: LargeObjects,
     marks: MarkBits,

@@ -1,17 +1,20 @@
 //! One search: probes that are read from disk or run now, and the least heap that they show.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gclab_core::block::MEGABLOCK;
-use gclab_core::config::LEAST_MAX_HEAP;
+use gclab_core::config::{LEAST_MAX_HEAP, SizingPolicy};
 use gclab_core::heap::default_limit;
-use gclab_results::{Configuration, Minimum, PlannedRun, Probe, RunRecord, SCHEMA, Status};
+use gclab_results::{Minimum, Probe, RunRecord, SCHEMA, Status};
 
 use super::error::SearchError;
 use super::progress::Progress;
 use super::search::{Least, Search, least};
 use super::store::{self, Store};
+use crate::plan::heap_limit;
+use crate::run::{Combination, Run};
 use crate::runner::stop::Stop;
 use crate::runner::{Scratch, Sweep, one, outcome};
 use crate::text::mebibytes;
@@ -72,9 +75,9 @@ pub struct Found {
 /// # Errors
 /// If the program fails for another reason than memory, a signal stops the search, or the system
 /// refuses a file or a process.
-pub fn find(question: &Configuration, tools: &Tools<'_>, progress: &mut Progress) -> Result<Found, SearchError> {
+pub fn find(question: &Combination, tools: &Tools<'_>, progress: &mut Progress) -> Result<Found, SearchError> {
     let store = Store::open(
-        &store::folder(&tools.root, question, &tools.executable),
+        &store::folder(&tools.root, question.configuration(), &tools.executable),
         tools.fresh,
         tools.stop,
     )?;
@@ -107,8 +110,8 @@ pub fn find(question: &Configuration, tools: &Tools<'_>, progress: &mut Progress
 }
 
 /// The minimum, if all its probes are on disk. Runs nothing.
-pub fn known(question: &Configuration, tools: &Tools<'_>) -> Option<Minimum> {
-    let probes = store::read(&store::folder(&tools.root, question, &tools.executable)).ok()?;
+pub(super) fn known(question: &Combination, tools: &Tools<'_>) -> Option<Minimum> {
+    let probes = store::read(&store::folder(&tools.root, question.configuration(), &tools.executable)).ok()?;
     let probe = |heap: Option<u64>, attempt: u32| probes.iter().filter(|p| p.heap_bytes == heap).nth(attempt as usize);
     let generous = probe(None, 0).filter(|probe| probe.outcome.is_ok())?;
     let unit = MEGABLOCK.0 as u64;
@@ -131,7 +134,7 @@ pub fn known(question: &Configuration, tools: &Tools<'_>) -> Option<Minimum> {
 }
 
 struct Prober<'p> {
-    question: &'p Configuration,
+    question: &'p Combination,
     tools: &'p Tools<'p>,
     store: Store,
     scratch: Scratch,
@@ -197,29 +200,26 @@ impl Prober<'_> {
     }
 
     fn run(&mut self, heap: Option<u64>, attempt: u32) -> Result<Probe, SearchError> {
-        self.progress.start(self.question, heap);
-        let mut configuration = self.question.clone();
-        match heap {
-            Some(heap) => _ = configuration.flags.insert("M".to_owned(), heap.to_string()),
+        self.progress.start(self.question.configuration(), heap);
+        let combination = match heap {
+            Some(heap) => {
+                let limit =
+                    heap_limit(heap).map_err(|error| SearchError::io(self.tools.program, io::Error::other(error)))?;
+                self.question.with(limit)
+            }
             // A heap of fixed size takes its size from -M. The default policy finds how much the
             // program needs.
-            None if configuration
-                .flags
-                .get("sizing")
-                .is_some_and(|policy| policy == "fixed") =>
-            {
-                configuration.flags.remove("sizing");
-            }
-            None => {}
-        }
-        let planned = PlannedRun::new(configuration, attempt, 0);
+            None if self.question.flags().config.sizing == SizingPolicy::Fixed => self.question.without("sizing"),
+            None => self.question.clone(),
+        };
+        let run = Run::new(&combination, attempt, 0);
         let sweep = Sweep {
             program: self.tools.program,
             timeout: self.limit,
             stop: self.tools.stop,
         };
-        let record = one(&planned, 0, &sweep, &self.scratch.path)
-            .map_err(|source| SearchError::io(self.tools.program, source))?;
+        let record =
+            one(&run, 0, &sweep, &self.scratch.path).map_err(|source| SearchError::io(self.tools.program, source))?;
         match record {
             Some(record) => Ok(self.line(record, heap, attempt)),
             None => Err(SearchError::Stopped(self.tools.stop.signal().unwrap_or(0))),
@@ -234,12 +234,13 @@ impl Prober<'_> {
             Status::Crash { exit_code, .. } => *exit_code,
             Status::Timeout => None,
         };
+        let question = self.question.configuration().clone();
         Probe {
             schema: SCHEMA,
-            collector: self.question.collector.clone(),
-            workload: self.question.workload.clone(),
-            args: self.question.args.clone(),
-            flags: self.question.flags.clone(),
+            collector: question.collector,
+            workload: question.workload,
+            args: question.args,
+            flags: question.flags,
             executable: Some(self.tools.executable.clone()),
             heap_bytes: heap,
             attempt,
@@ -280,7 +281,7 @@ impl Prober<'_> {
     }
 }
 
-fn minimum(question: &Configuration, found: &Least, probes: usize) -> Minimum {
+fn minimum(question: &Combination, found: &Least, probes: usize) -> Minimum {
     let bytes = |units: u64| units * MEGABLOCK.0 as u64;
     let holes: Vec<String> = found
         .holes
@@ -301,11 +302,12 @@ fn minimum(question: &Configuration, found: &Least, probes: usize) -> Minimum {
         )),
         Some(_) => (!holes.is_empty()).then(|| format!("not monotone: {}", holes.join("; "))),
     };
+    let question = question.configuration().clone();
     Minimum {
-        collector: question.collector.clone(),
-        workload: question.workload.clone(),
-        args: question.args.clone(),
-        flags: question.flags.clone(),
+        collector: question.collector,
+        workload: question.workload,
+        args: question.args,
+        flags: question.flags,
         minimum_bytes: found.size.map(bytes),
         too_small_bytes: Some(bytes(found.too_small)).filter(|bytes| *bytes > 0),
         probes: u32::try_from(probes).unwrap_or(u32::MAX),

@@ -9,11 +9,12 @@ use super::prober::{Found, Tools, find, known};
 use super::progress::Progress;
 use crate::experiment::Experiment;
 use crate::plan;
+use crate::run::Combination;
 use crate::text::mebibytes;
 
-/// The questions of an experiment: every configuration, without `-M`.
-pub fn questions(experiment: &Experiment) -> Vec<Configuration> {
-    plan::configurations(experiment)
+/// The questions of an experiment: every combination, without `-M`.
+pub fn questions(experiment: &Experiment) -> Vec<Combination> {
+    plan::combinations(experiment)
 }
 
 /// The minima of an experiment. A configuration that never completes, or that crashes, has no
@@ -22,7 +23,7 @@ pub fn questions(experiment: &Experiment) -> Vec<Configuration> {
 /// # Errors
 /// If a signal stops the search, or the system refuses a file or a process.
 pub fn find_all(
-    questions: &[Configuration],
+    questions: &[Combination],
     tools: &Tools<'_>,
     progress: &mut Progress,
 ) -> Result<Vec<Minimum>, SearchError> {
@@ -32,11 +33,12 @@ pub fn find_all(
             Ok(Found { minimum, .. }) => minimum,
             Err(error @ SearchError::Failed(..)) => {
                 tell!("gclab: {question}: no least heap: {error}");
+                let question = question.configuration().clone();
                 Minimum {
-                    collector: question.collector.clone(),
-                    workload: question.workload.clone(),
-                    args: question.args.clone(),
-                    flags: question.flags.clone(),
+                    collector: question.collector,
+                    workload: question.workload,
+                    args: question.args,
+                    flags: question.flags,
                     note: Some(error.note()),
                     ..Minimum::default()
                 }
@@ -49,7 +51,7 @@ pub fn find_all(
 }
 
 /// The minima, if all are on disk.
-pub fn all_known(questions: &[Configuration], tools: &Tools<'_>) -> Option<Vec<Minimum>> {
+pub fn all_known(questions: &[Combination], tools: &Tools<'_>) -> Option<Vec<Minimum>> {
     questions.iter().map(|question| known(question, tools)).collect()
 }
 
@@ -80,6 +82,8 @@ pub fn check(experiment: &Experiment, minima: &[Minimum]) -> Result<(), String> 
                     mebibytes(LEAST_MAX_HEAP.0 as u64)
                 ));
             }
+            plan::heap_limit(bytes)
+                .map_err(|error| format!("`heap`: {multiple} x {} of {work}: {error}", mebibytes(least)))?;
         }
     }
     Ok(())

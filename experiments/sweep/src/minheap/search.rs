@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 /// The settings of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Search {
+pub(super) struct Search {
     /// The first size, in units: one that is likely to complete.
     pub start: u64,
     /// The largest possible size.
@@ -31,7 +31,7 @@ pub struct Search {
 
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Least {
+pub(super) struct Least {
     /// The least accepted size, in units; `None` if not even the largest was accepted.
     pub size: Option<u64>,
     /// The largest size below it that failed; 0 if none did.
@@ -43,7 +43,7 @@ pub struct Least {
 
 /// A size that failed although a smaller one, or itself, had completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hole {
+pub(super) struct Hole {
     /// The size that had completed.
     pub completed: u64,
     /// The size that failed.
@@ -62,7 +62,7 @@ struct Tally {
 ///
 /// # Errors
 /// The first error of `ask`.
-pub fn least<E>(search: Search, ask: impl FnMut(u64, u32) -> Result<bool, E>) -> Result<Least, E> {
+pub(super) fn least<E>(search: Search, ask: impl FnMut(u64, u32) -> Result<bool, E>) -> Result<Least, E> {
     let mut known = Known {
         tallies: BTreeMap::new(),
         ask,

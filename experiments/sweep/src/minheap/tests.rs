@@ -6,11 +6,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use gclab_results::{Configuration, Probe, Status};
+use gclab_results::{Probe, Status};
 
 use super::prober::known;
 use super::progress::Progress;
 use super::*;
+use crate::experiment::Setting;
+use crate::run::Combination;
 use crate::runner::stop::Stop;
 
 /// Stands for `gclab exec WORKLOAD --collector NAME --record FILE +RTS -M<n>m -RTS`. Each call
@@ -72,7 +74,12 @@ impl Bench {
     }
 
     fn probes(&self, workload: &str) -> Vec<Probe> {
-        store::read(&store::folder(&self.tools().root, &question(workload), "0123")).unwrap()
+        store::read(&store::folder(
+            &self.tools().root,
+            question(workload).configuration(),
+            "0123",
+        ))
+        .unwrap()
     }
 
     fn started(&self) -> usize {
@@ -83,12 +90,8 @@ impl Bench {
     }
 }
 
-fn question(workload: &str) -> Configuration {
-    Configuration {
-        workload: workload.into(),
-        collector: "any".into(),
-        ..Configuration::default()
-    }
+fn question(workload: &str) -> Combination {
+    Combination::new(workload, &[], "any", Setting::default())
 }
 
 const MIB: u64 = 1 << 20;

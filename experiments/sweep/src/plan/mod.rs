@@ -18,13 +18,14 @@
 use std::collections::{BTreeSet, HashMap};
 use std::str::FromStr;
 
-use gclab_flags::FlagValue;
+use gclab_flags::{FlagError, FlagValue};
 use gclab_results::probe::reference;
-use gclab_results::{Configuration, Minimum, PlannedRun};
+use gclab_results::{Configuration, Minimum};
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;
 
 use crate::experiment::{Axis, Experiment, Setting};
+use crate::run::{Combination, Run};
 
 /// The method that makes the order, for `plan.json`.
 pub const ORDER: &str = "rounds shuffled by pcg64(seed, round) and fisher-yates";
@@ -106,48 +107,44 @@ fn cross_product(fixed: &Setting, axes: &[Axis]) -> Vec<Setting> {
     })
 }
 
-/// All configurations of an experiment, without the size of the heap: workloads × collectors ×
+/// All combinations of an experiment, without the size of the heap: workloads × collectors ×
 /// settings.
-pub(crate) fn configurations(experiment: &Experiment) -> Vec<Configuration> {
+pub(crate) fn combinations(experiment: &Experiment) -> Vec<Combination> {
     let settings = settings(experiment);
-    let mut configurations = Vec::new();
+    let mut combinations = Vec::new();
     for (workload, args) in &experiment.workloads {
         for collector in &experiment.collectors {
-            configurations.extend(settings.iter().map(|setting| {
-                Configuration {
-                    workload: workload.clone(),
-                    args: args.clone(),
-                    collector: collector.clone(),
-                    flags: setting
-                        .iter()
-                        .map(|(flag, value)| ((*flag).to_owned(), value.text().to_owned()))
-                        .collect(),
-                }
-            }));
+            let under = |setting: &Setting| Combination::new(workload, args, collector, setting.clone());
+            combinations.extend(settings.iter().map(under));
         }
     }
-    configurations
+    combinations
 }
 
-/// A configuration, and its `-M` as a multiple of the reference minimum if the experiment has
-/// `heap`.
+/// A combination, and its `-M` as a multiple of the reference minimum if the experiment has `heap`.
 #[derive(Clone, Debug, PartialEq)]
 struct Cell {
     /// Everything that may change the result.
-    configuration: Configuration,
+    combination: Combination,
     /// The multiple of the reference minimum.
     heap: Option<f64>,
 }
 
-/// All cells of an experiment: its configurations; with `heap`, each at every multiple of the
-/// workload's reference minimum. All collectors get the same bytes. (A workload without a minimum
-/// gets no `-M`: a plan shows it, but it cannot run.)
+impl Cell {
+    fn configuration(&self) -> &Configuration {
+        self.combination.configuration()
+    }
+}
+
+/// All cells of an experiment: its combinations; with `heap`, each at every multiple of the
+/// workload's reference minimum. All collectors get the same bytes. (A workload without a minimum,
+/// or with a multiple that is no legal `-M`, gets none: a plan shows it, but it cannot run.)
 fn cells(experiment: &Experiment, minima: &[Minimum]) -> Vec<Cell> {
-    let configurations = configurations(experiment).into_iter();
+    let combinations = combinations(experiment).into_iter();
     if experiment.heap.is_empty() {
-        return configurations
-            .map(|configuration| Cell {
-                configuration,
+        return combinations
+            .map(|combination| Cell {
+                combination,
                 heap: None,
             })
             .collect();
@@ -159,25 +156,22 @@ fn cells(experiment: &Experiment, minima: &[Minimum]) -> Vec<Cell> {
             .or_default()
             .push(minimum);
     }
-    let at = |configuration: &Configuration, multiple: f64| {
-        let mut configuration = configuration.clone();
+    let at = |combination: &Combination, multiple: f64| {
+        let configuration = combination.configuration();
         let works = of_work.get(&(&configuration.workload, &configuration.args));
-        if let Some(least) = reference(works.into_iter().flatten().copied()) {
-            configuration
-                .flags
-                .insert("M".to_owned(), heap_bytes(multiple, least).to_string());
-        }
+        let limit = reference(works.into_iter().flatten().copied())
+            .and_then(|least| heap_limit(heap_bytes(multiple, least)).ok());
         Cell {
-            configuration,
+            combination: limit.map_or_else(|| combination.clone(), |limit| combination.with(limit)),
             heap: Some(multiple),
         }
     };
-    configurations
-        .flat_map(|configuration| {
+    combinations
+        .flat_map(|combination| {
             experiment
                 .heap
                 .iter()
-                .map(move |multiple| at(&configuration, *multiple))
+                .map(|multiple| at(&combination, *multiple))
                 .collect::<Vec<_>>()
         })
         .collect()
@@ -188,6 +182,14 @@ pub(crate) fn heap_bytes(multiple: f64, reference: u64) -> u64 {
     (multiple * reference as f64).round() as u64
 }
 
+/// The `-M` of these bytes.
+///
+/// # Errors
+/// If they are fewer or more than an `-M` may have.
+pub(crate) fn heap_limit(bytes: u64) -> Result<FlagValue, FlagError> {
+    FlagValue::read("M", &bytes.to_string())
+}
+
 fn with(setting: &Setting, value: &FlagValue) -> Setting {
     let mut setting = setting.clone();
     setting.insert(value.key(), value.clone());
@@ -196,12 +198,12 @@ fn with(setting: &Setting, value: &FlagValue) -> Setting {
 
 /// The runs of `shard`, in order. Their positions are those in the whole plan, so that the runs of
 /// all shards can be put together again.
-pub fn plan(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Vec<PlannedRun> {
+pub fn plan(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Vec<Run> {
     let cells = cells(experiment, minima);
     // Works in the order of the file. The number of a group decides which shard takes it.
     let works = experiment.workloads.iter().map(|(name, args)| (name, args));
     let numbers: HashMap<_, usize> = works.zip(0..).collect();
-    let work_of = |cell: &Configuration| numbers.get(&(&cell.workload, &cell.args)).copied().unwrap_or(0);
+    let work_of = |of: &Configuration| numbers.get(&(&of.workload, &of.args)).copied().unwrap_or(0);
     let mut runs = Vec::new();
     let mut position = 0;
     for round in 0..experiment.repeat {
@@ -211,23 +213,23 @@ pub fn plan(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Vec<Pl
             &mut Pcg64::new(u128::from(experiment.seed), u128::from(round)),
         );
         for cell in order.into_iter().map(|index| &cells[index]) {
-            let group = round as usize * experiment.workloads.len() + work_of(&cell.configuration);
+            let group = round as usize * experiment.workloads.len() + work_of(cell.configuration());
             if shard.takes(group) {
-                let mut run = PlannedRun::new(cell.configuration.clone(), round, position);
-                run.heap_multiple = cell.heap;
+                let mut run = Run::new(&cell.combination, round, position);
+                run.planned.heap_multiple = cell.heap;
                 runs.push(run);
             }
             position += 1;
         }
     }
     for cell in &cells {
-        let work = work_of(&cell.configuration);
+        let work = work_of(cell.configuration());
         let profiles = experiment.profiles.get(work).map_or(&[][..], Vec::as_slice);
         let group = experiment.repeat as usize * experiment.workloads.len() + work;
         for (number, flags) in profiles.iter().enumerate() {
             if shard.takes(group) {
-                let mut run = PlannedRun::profiled(cell.configuration.clone(), flags, number, position);
-                run.heap_multiple = cell.heap;
+                let mut run = Run::profiled(&cell.combination, flags, number, position);
+                run.planned.heap_multiple = cell.heap;
                 runs.push(run);
             }
             position += 1;

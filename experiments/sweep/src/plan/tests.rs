@@ -32,23 +32,29 @@ fn axis(flag: &'static str, values: &[&str]) -> Axis {
     }
 }
 
-fn ids(runs: &[PlannedRun]) -> Vec<String> {
-    runs.iter().map(|run| run.id.clone()).collect()
+fn ids(runs: &[Run]) -> Vec<String> {
+    runs.iter().map(|run| run.planned.id.clone()).collect()
 }
 
 #[test]
 fn the_cross_product_has_each_cell_once() {
-    let cells = configurations(&experiment(1, 1));
+    let cells = combinations(&experiment(1, 1));
     assert_eq!(cells.len(), 2 * 3 * 2 * 3);
     assert_eq!(
-        cells.iter().map(Configuration::id).collect::<BTreeSet<_>>().len(),
-        cells.len()
-    );
-    assert!(
         cells
             .iter()
-            .all(|cell| cell.flags.keys().map(String::as_str).eq(["A", "F", "n"]))
+            .map(|cell| cell.configuration().id())
+            .collect::<BTreeSet<_>>()
+            .len(),
+        cells.len()
     );
+    assert!(cells.iter().all(|cell| {
+        cell.configuration()
+            .flags
+            .keys()
+            .map(String::as_str)
+            .eq(["A", "F", "n"])
+    }));
 }
 
 #[test]
@@ -116,14 +122,20 @@ fn a_profile_is_one_run_of_each_cell_whatever_the_rounds() {
         assert_eq!(as_before, timed, "timed runs are as they were");
         // Two collectors and six settings of each work.
         assert_eq!(more.len(), 12 * (2 + 1));
-        let keys: BTreeSet<_> = more.iter().map(|run| (&run.cell, &run.profile_flags)).collect();
+        let keys: BTreeSet<_> = more
+            .iter()
+            .map(|run| (&run.planned.cell, &run.planned.profile_flags))
+            .collect();
         assert_eq!(keys.len(), more.len(), "each once");
-        assert!(timed.iter().all(|run| run.profile_flags.is_none()));
-        assert!(more.iter().all(|run| run.profile_flags.is_some() && run.args != ["9"]));
+        assert!(timed.iter().all(|run| run.planned.profile_flags.is_none()));
+        assert!(
+            more.iter()
+                .all(|run| run.planned.profile_flags.is_some() && run.planned.args != ["9"])
+        );
         assert!(
             all.iter()
                 .enumerate()
-                .all(|(place, run)| run.position as usize == place)
+                .all(|(place, run)| run.planned.position as usize == place)
         );
         assert_eq!(ids(&all).iter().collect::<BTreeSet<_>>().len(), all.len());
     }
@@ -135,8 +147,8 @@ fn shards_share_profiles_too() {
     let whole = plan(&experiment, &[], Shard::default());
     for count in [2, 3, 8, 20] {
         let parts = (1..=count).map(|index| plan(&experiment, &[], Shard { index, count }));
-        let mut together: Vec<PlannedRun> = parts.flatten().collect();
-        together.sort_by_key(|run| run.position);
+        let mut together: Vec<Run> = parts.flatten().collect();
+        together.sort_by_key(|run| run.planned.position);
         assert_eq!(together, whole, "nothing lost, nothing twice");
     }
 }
@@ -155,7 +167,7 @@ fn a_heap_is_the_same_bytes_for_all_collectors() {
         minimum("two-space", "binary_trees", &["8"], Some(8 << 20)),
         minimum("copying", "binary_trees", &["9"], None),
         minimum("two-space", "binary_trees", &["9"], Some(3 << 20)),
-        minimum("copying", "gcbench", &[], Some(1_000_001)),
+        minimum("copying", "gcbench", &[], Some(4_000_001)),
     ];
     let experiment = Experiment {
         heap: vec![1.0, 1.5],
@@ -165,20 +177,20 @@ fn a_heap_is_the_same_bytes_for_all_collectors() {
     let cells = cells(&experiment, &minima);
     assert_eq!(cells.len(), 3 * 2 * 2);
     for cell in &cells {
-        let least = match cell.configuration.work().as_str() {
+        let least = match cell.configuration().work().as_str() {
             "binary_trees 8" => 8 << 20,
             "binary_trees 9" => 3 << 20,
-            _ => 1_000_001,
+            _ => 4_000_001,
         };
         let bytes = if cell.heap == Some(1.0) {
             least
         } else {
             (least * 3 + 1) / 2
         };
-        assert_eq!(cell.configuration.flags["M"], bytes.to_string(), "{cell:?}");
+        assert_eq!(cell.configuration().flags["M"], bytes.to_string(), "{cell:?}");
     }
     let runs = plan(&experiment, &minima, Shard::default());
-    assert!(runs.iter().all(|run| run.heap_multiple.is_some()));
+    assert!(runs.iter().all(|run| run.planned.heap_multiple.is_some()));
     assert_eq!(ids(&runs).iter().collect::<BTreeSet<_>>().len(), cells.len());
     // Profiles are of the same heaps: two of the first work, one of the third, each at two sizes
     // under two collectors.
@@ -187,7 +199,7 @@ fn a_heap_is_the_same_bytes_for_all_collectors() {
     assert_eq!(more.len(), (2 + 1) * 2 * 2);
     assert!(
         more.iter()
-            .all(|run| run.heap_multiple.is_some() && run.flags.contains_key("M"))
+            .all(|run| run.planned.heap_multiple.is_some() && run.planned.flags.contains_key("M"))
     );
 }
 
@@ -196,18 +208,21 @@ fn each_round_is_one_pass_over_all_cells() {
     let experiment = experiment(4, 1);
     let runs = plan(&experiment, &[], Shard::default());
     for (number, round) in runs.chunks(36).enumerate() {
-        assert!(round.iter().all(|run| run.round as usize == number));
-        assert_eq!(round.iter().map(|run| &run.cell).collect::<BTreeSet<_>>().len(), 36);
+        assert!(round.iter().all(|run| run.planned.round as usize == number));
+        assert_eq!(
+            round.iter().map(|run| &run.planned.cell).collect::<BTreeSet<_>>().len(),
+            36
+        );
     }
     assert!(
         runs.iter()
             .enumerate()
-            .all(|(place, run)| run.position as usize == place)
+            .all(|(place, run)| run.planned.position as usize == place)
     );
     let cells = |round: usize| {
         runs[round * 36..][..36]
             .iter()
-            .map(|run| run.cell.clone())
+            .map(|run| run.planned.cell.clone())
             .collect::<Vec<_>>()
     };
     assert_ne!(cells(0), cells(1), "each round has an order of its own");
@@ -271,12 +286,16 @@ fn shards_share_the_plan_by_whole_groups() {
             .map(|index| plan(&experiment, &[], Shard { index, count }))
             .collect();
         let mut together = parts.concat();
-        together.sort_by_key(|run| run.position);
+        together.sort_by_key(|run| run.planned.position);
         assert_eq!(together, whole, "nothing lost, nothing twice");
         let mut owner = HashMap::new();
         for (part, runs) in parts.iter().enumerate() {
             for run in runs {
-                let group = (run.round, run.workload.clone(), run.args.clone());
+                let group = (
+                    run.planned.round,
+                    run.planned.workload.clone(),
+                    run.planned.args.clone(),
+                );
                 assert_eq!(*owner.entry(group).or_insert(part), part, "a group is not split");
             }
         }

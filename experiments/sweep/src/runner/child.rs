@@ -18,7 +18,7 @@ use super::system::{self, Reaped};
 
 /// How a child ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub(crate) enum End {
     /// By itself, with this status.
     Exit(i32),
     /// By this signal, which did not come from the runner.
@@ -31,7 +31,7 @@ pub enum End {
 
 /// A child that has ended, as the operating system saw it.
 #[derive(Clone, Debug)]
-pub struct Finished {
+pub(crate) struct Finished {
     /// How it ended.
     pub end: End,
     /// Time from just before its start until its end was noticed.
@@ -56,7 +56,7 @@ const PIPE: usize = 64 << 10;
 ///
 /// # Errors
 /// If the process cannot be started or waited for. A child that fails is no error here.
-pub fn run(mut command: Command, timeout: Duration, stop: &Stop) -> io::Result<Finished> {
+pub(super) fn run(mut command: Command, timeout: Duration, stop: &Stop) -> io::Result<Finished> {
     command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -10,11 +10,11 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// The name of the lock's file in a results folder.
-pub const LOCK_FILE: &str = ".lock";
+pub(crate) const LOCK_FILE: &str = ".lock";
 
 /// The right of this process to write to a folder, until it is dropped.
 #[derive(Debug)]
-pub struct Lock {
+pub(crate) struct Lock {
     file: File,
 }
 
@@ -30,7 +30,7 @@ impl Drop for Lock {
 ///
 /// # Errors
 /// If the file cannot be made or locked.
-pub fn lock(folder: &Path) -> io::Result<Result<Lock, String>> {
+pub(crate) fn lock(folder: &Path) -> io::Result<Result<Lock, String>> {
     let mut file = File::options()
         .create(true)
         .truncate(false)

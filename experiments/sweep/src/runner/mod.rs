@@ -30,8 +30,9 @@ use thiserror::Error;
 
 use crate::command_line::{self, Files};
 use crate::machine;
+use crate::run::Run;
 use child::End;
-use outcome::Before;
+use outcome::Launch;
 use progress::{Estimator, Progress};
 use stop::Stop;
 
@@ -71,20 +72,16 @@ pub struct Sweep<'s> {
     pub stop: &'s Stop,
 }
 
-/// Does every missing run of the folder's plan, in the plan's order.
+/// Does every missing run of the folder's plan, in the plan's order. `plan` has the same runs as
+/// that plan, with typed flags.
 ///
 /// # Errors
 /// If a process cannot be started or a line cannot be written. A run that fails is no error but an
 /// outcome.
-pub fn sweep(dir: &mut ResultsDir, sweep: &Sweep<'_>) -> Result<SweepEnd, RunnerError> {
-    let todo: Vec<PlannedRun> = dir
-        .manifest()
-        .plan
-        .iter()
-        .filter(|run| !dir.is_done(&run.id))
-        .cloned()
-        .collect();
-    let total = dir.manifest().plan.len();
+pub fn sweep(dir: &mut ResultsDir, plan: &[Run], sweep: &Sweep<'_>) -> Result<SweepEnd, RunnerError> {
+    let todo: Vec<&Run> = plan.iter().filter(|run| !dir.is_done(&run.planned.id)).collect();
+    let total = plan.len();
+    let estimate = |estimator: &Estimator, rest: &[&Run]| estimator.estimate(rest.iter().map(|run| &run.planned));
     let mut estimator = Estimator::default();
     dir.all_runs().for_each(|run| estimator.learn(run));
     let mut progress = Progress::begin(total - todo.len(), total);
@@ -93,25 +90,26 @@ pub fn sweep(dir: &mut ResultsDir, sweep: &Sweep<'_>) -> Result<SweepEnd, Runner
         source,
     })?;
     for (index, run) in todo.iter().enumerate() {
-        progress.start(run, estimator.estimate(&todo[index..]));
+        let planned = &run.planned;
+        progress.start(planned, estimate(&estimator, &todo[index..]));
         let record = match one(run, dir.manifest().seed, sweep, &scratch.path) {
             Ok(Some(record)) => record,
             Ok(None) => break,
             Err(source) => {
                 return Err(RunnerError::Child {
-                    run: progress::describe(run),
+                    run: progress::describe(planned),
                     source,
                 });
             }
         };
-        let kept = keep_profile(dir, run, &scratch.path);
+        let kept = keep_profile(dir, planned, &scratch.path);
         kept.map_err(|source| RunnerError::Child {
-            run: format!("{}: its heap profile cannot be kept", progress::describe(run)),
+            run: format!("{}: its heap profile cannot be kept", progress::describe(planned)),
             source,
         })?;
         dir.append_run(&record)?;
         estimator.learn(&record);
-        progress.finish(run, &record, estimator.estimate(&todo[index + 1..]));
+        progress.finish(planned, &record, estimate(&estimator, &todo[index + 1..]));
     }
     progress.end();
     let complete = dir.done() == total;
@@ -123,7 +121,7 @@ pub fn sweep(dir: &mut ResultsDir, sweep: &Sweep<'_>) -> Result<SweepEnd, Runner
 
 /// Does one run. Returns `None` if a signal came before it ended.
 pub(crate) fn one(
-    run: &PlannedRun,
+    run: &Run,
     seed: u64,
     sweep: &Sweep<'_>,
     scratch: &Path,
@@ -143,20 +141,19 @@ pub(crate) fn one(
         profile: &profile,
     };
     let mut command = Command::new(sweep.program);
-    let illegal = |error| io::Error::new(io::ErrorKind::InvalidInput, format!("plan.json: {error}"));
-    command.args(command_line::exec(run, Some(&files)).map_err(illegal)?);
+    command.args(command_line::exec(run, Some(&files)));
     command.arg0(machine::name());
     // Flags come from the plan alone.
     command.env_remove(ENVIRONMENT).env_remove(GHC_ENVIRONMENT);
     // A backtrace would push the panic's message out of the recorded tail. The run's command,
     // repeated by hand, shows one.
     command.env("RUST_BACKTRACE", "0");
-    let before = Before {
+    let launch = Launch {
         started: rfc3339(SystemTime::now()),
         load_average: machine::load_average(),
         host: machine::host(),
         own_resident: machine::peak_resident(),
-        command: command_line::shown(run).map_err(illegal)?,
+        command: command_line::shown(run),
         seed,
     };
     let finished = child::run(command, sweep.timeout, sweep.stop)?;
@@ -164,7 +161,7 @@ pub(crate) fn one(
         return Ok(None);
     }
     let line = fs::read_to_string(&line).ok();
-    Ok(Some(outcome::record(run, before, finished, line.as_deref())))
+    Ok(Some(outcome::record(&run.planned, launch, finished, line.as_deref())))
 }
 
 /// The name of a run's heap profile until it is whole.
@@ -195,7 +192,7 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     /// Makes the folder.
-    pub fn new(results: &Path) -> io::Result<Scratch> {
+    pub(crate) fn new(results: &Path) -> io::Result<Scratch> {
         // Absolute, because the child gets the path.
         let path = std::path::absolute(results)?.join(".scratch");
         fs::create_dir_all(&path)?;

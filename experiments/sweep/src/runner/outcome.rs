@@ -8,11 +8,11 @@ use gclab_results::{PlannedRun, RunRecord, Status};
 use super::child::{End, Finished};
 
 /// Exit status of a run that was refused.
-pub const EXIT_USAGE: i32 = 2;
+pub(crate) const EXIT_USAGE: i32 = 2;
 
 /// The facts about a run from before its start.
 #[derive(Clone, Debug)]
-pub struct Before {
+pub(crate) struct Launch {
     /// The time of the start: UTC, RFC 3339.
     pub started: String,
     /// Load average over one minute.
@@ -28,7 +28,7 @@ pub struct Before {
 }
 
 /// The record of `run`. `line` is the text that the child wrote to its record file, if any.
-pub fn record(run: &PlannedRun, before: Before, finished: Finished, line: Option<&str>) -> RunRecord {
+pub(crate) fn record(run: &PlannedRun, launch: Launch, finished: Finished, line: Option<&str>) -> RunRecord {
     let own = line.and_then(|line| serde_json::from_str::<RunRecord>(line).ok());
     let (outcome, reason) = classify(run, &finished, own.as_ref());
     let mut stderr = finished.stderr_tail.trim_end().to_owned();
@@ -41,12 +41,12 @@ pub fn record(run: &PlannedRun, before: Before, finished: Finished, line: Option
     let own = own.unwrap_or_default();
     // A child begins as a copy of the runner, and the kernel counts the memory of that copy. So its
     // figure is the run's own only if it is more than the runner ever had.
-    let resident = Some(finished.used.max_rss).filter(|&bytes| before.own_resident.is_some_and(|own| bytes > own));
+    let resident = Some(finished.used.max_rss).filter(|&bytes| launch.own_resident.is_some_and(|own| bytes > own));
     RunRecord {
-        command: before.command,
-        started: Some(before.started),
-        host: before.host,
-        load_average: before.load_average,
+        command: launch.command,
+        started: Some(launch.started),
+        host: launch.host,
+        load_average: launch.load_average,
         voluntary_context_switches: Some(voluntary),
         involuntary_context_switches: Some(involuntary),
         minor_page_faults: Some(minor),
@@ -61,7 +61,7 @@ pub fn record(run: &PlannedRun, before: Before, finished: Finished, line: Option
         latency: own.latency,
         profile: own.profile.filter(|_| run.profile_flags.is_some()),
         stats: own.stats,
-        ..RunRecord::planned(run, before.seed)
+        ..RunRecord::planned(run, launch.seed)
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
             stdout: stdout.into(),
             stderr_tail: "last words\n".into(),
         };
-        let before = Before {
+        let launch = Launch {
             started: String::new(),
             load_average: None,
             host: None,
@@ -165,7 +165,7 @@ mod tests {
             seed: 1,
         };
         let line = own.map(|own| serde_json::to_string(&own).unwrap());
-        record(&planned(), before, finished, line.as_deref())
+        record(&planned(), launch, finished, line.as_deref())
     }
 
     fn own(status: Status) -> RunRecord {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// How a child process ended, and the resources that it used.
 #[derive(Clone, Copy, Debug)]
-pub struct Reaped {
+pub(crate) struct Reaped {
     /// The exit status, or the signal as an error.
     pub status: Result<i32, i32>,
     /// User CPU time.
@@ -27,7 +27,7 @@ pub struct Reaped {
 }
 
 /// Makes the kernel kill the child with SIGKILL when this process dies.
-pub fn die_with_parent(command: &mut Command) {
+pub(super) fn die_with_parent(command: &mut Command) {
     let parent = std::process::id() as libc::pid_t;
     let in_child = move || {
         // SAFETY: two system calls without pointers, allowed between fork and exec
@@ -51,7 +51,7 @@ pub fn die_with_parent(command: &mut Command) {
 ///
 /// # Errors
 /// If the system refuses one.
-pub fn descriptor(child: &Child) -> io::Result<OwnedFd> {
+pub(super) fn descriptor(child: &Child) -> io::Result<OwnedFd> {
     // SAFETY: a system call without pointers.
     let raw = unsafe { libc::syscall(libc::SYS_pidfd_open, child.id() as libc::pid_t, 0) };
     if raw < 0 {
@@ -66,7 +66,7 @@ pub fn descriptor(child: &Child) -> io::Result<OwnedFd> {
 ///
 /// # Errors
 /// If the system refuses.
-pub fn wait_readable<const N: usize>(fds: [Option<BorrowedFd<'_>>; N], most: Duration) -> io::Result<[bool; N]> {
+pub(super) fn wait_readable<const N: usize>(fds: [Option<BorrowedFd<'_>>; N], most: Duration) -> io::Result<[bool; N]> {
     let mut polled = fds.map(|fd| libc::pollfd {
         // The kernel passes over negative descriptors.
         fd: fd.map_or(-1, |fd| fd.as_raw_fd()),
@@ -88,7 +88,7 @@ pub fn wait_readable<const N: usize>(fds: [Option<BorrowedFd<'_>>; N], most: Dur
 }
 
 /// Kills the process group that `child` leads. If the group is gone already, nothing happens.
-pub fn kill_group(child: &Child) {
+pub(super) fn kill_group(child: &Child) {
     // SAFETY: a system call without pointers.
     unsafe { libc::killpg(child.id() as libc::pid_t, libc::SIGKILL) };
 }
@@ -97,7 +97,7 @@ pub fn kill_group(child: &Child) {
 ///
 /// # Errors
 /// If the system refuses.
-pub fn reap(child: Child) -> io::Result<Reaped> {
+pub(super) fn reap(child: Child) -> io::Result<Reaped> {
     let pid = child.id() as libc::pid_t;
     let mut status = 0;
     // SAFETY: rusage is plain integers, for which all zeros is a value.

@@ -1,18 +1,20 @@
 //! The runner against children that are shell scripts, so that each way of ending does happen.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use gclab_results::{Configuration, Manifest, RunRecord, Status};
+use gclab_results::{Manifest, RunRecord, Status};
 
 use super::*;
+use crate::experiment::Setting;
+use crate::run::Combination;
 
 /// A folder with a plan, and a program whose behaviour is the name of the workload.
 struct Bench {
     folder: tempfile::TempDir,
     program: PathBuf,
+    plan: Vec<Run>,
 }
 
 /// Stands for `gclab exec WORKLOAD --collector NAME --record FILE`. Each call appends a line to
@@ -41,22 +43,18 @@ impl Bench {
         fs::write(&program, SCRIPT).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         let mut manifest = Manifest::new("fake");
+        let mut plan = Vec::new();
         for round in 0..repeat {
             for workload in workloads {
                 for collector in collectors {
-                    let cell = Configuration {
-                        workload: workload.to_string(),
-                        collector: collector.to_string(),
-                        args: vec![],
-                        flags: BTreeMap::new(),
-                    };
-                    let position = manifest.plan.len() as u32;
-                    manifest.plan.push(PlannedRun::new(cell, round, position));
+                    let combination = Combination::new(workload, &[], collector, Setting::default());
+                    plan.push(Run::new(&combination, round, plan.len() as u32));
                 }
             }
         }
+        manifest.plan = plan.iter().map(|run| run.planned.clone()).collect();
         ResultsDir::create(folder.path().join("results"), manifest).unwrap();
-        Bench { folder, program }
+        Bench { folder, program, plan }
     }
 
     fn open(&self) -> ResultsDir {
@@ -68,6 +66,7 @@ impl Bench {
         let mut dir = self.open();
         let swept = sweep(
             &mut dir,
+            &self.plan,
             &Sweep {
                 program: &self.program,
                 timeout,

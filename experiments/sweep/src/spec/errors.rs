@@ -22,9 +22,12 @@ const MOST: usize = 1000;
 /// A line of more bytes than this is shown in part: this many before and after the place.
 const LINE: usize = 200;
 
+/// A result whose error points into the file.
+pub(super) type Parsed<T> = Result<T, Box<SpecError>>;
+
 /// The text of an experiment file, with the file's name.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub(super) struct Source {
     /// The path as the user wrote it.
     pub name: String,
     /// The whole file.

@@ -10,8 +10,8 @@ use std::ops::Range;
 use gclab_flags::{FLAGS, FlagError, FlagSpec, Flags, Scope};
 use toml::Spanned;
 
-use super::errors::{Source, SpecError};
-use super::parse::{Parsed, Raw, RawWorkload};
+use super::errors::{Parsed, Source, SpecError};
+use super::parse::{Raw, RawWorkload};
 
 /// Whether a flag sets the breakdown of a heap profile, its interval, or the names of its bands.
 fn is_profile_flag(flag: &FlagSpec) -> bool {

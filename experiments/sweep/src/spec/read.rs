@@ -7,7 +7,7 @@ use super::errors::{Source, SpecError};
 
 /// Reads the whole file. A folder, a missing file, and bytes that are not UTF-8 have errors of
 /// their own, since each has its own remedy.
-pub fn read(path: &Path) -> Result<Source, Box<SpecError>> {
+pub(super) fn read(path: &Path) -> Result<Source, Box<SpecError>> {
     if path.is_dir() {
         return Err(SpecError::file(path, "is a folder").help(toml_files_in(path)));
     }

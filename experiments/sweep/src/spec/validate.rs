@@ -7,15 +7,16 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use gclab_core::config::HeapHint;
 use gclab_core::words::Bytes;
-use gclab_flags::{FLAGS, FlagError, FlagValue, Flags, Scope};
+use gclab_flags::{FLAGS, FlagError, FlagValue, Flags};
 use gclab_workloads::{ArgError, Args};
 use toml::Spanned;
 
-use super::errors::{Source, SpecError};
-use super::parse::{Parsed, Raw, RawAxis, RawCollectors, RawWorkload, Value};
+use super::errors::{Parsed, Source, SpecError};
+use super::parse::{Raw, RawAxis, RawCollectors, RawWorkload};
 use super::profiles;
-use crate::experiment::{Axis, Experiment, Setting};
+use crate::experiment::{self, Axis, Experiment, Setting};
 use crate::plan;
 use crate::registry::{Registry, usage};
 use crate::suggest::suggest;
@@ -24,7 +25,7 @@ use crate::suggest::suggest;
 const MOST_RUNS: usize = 1_000_000;
 
 /// Looks up all names in `raw` and checks its values.
-pub fn validate(name: String, source: &Source, raw: Raw, registry: &Registry) -> Parsed<Experiment> {
+pub(super) fn validate(name: String, source: &Source, raw: Raw, registry: &Registry) -> Parsed<Experiment> {
     let check = Check { source, registry };
     // The size first: each later check takes time for each value.
     check.size(&raw)?;
@@ -35,7 +36,7 @@ pub fn validate(name: String, source: &Source, raw: Raw, registry: &Registry) ->
         collectors: check.collectors(&raw.collectors)?,
         workloads: check.workloads(&raw.workloads)?,
         profiles: profiles::of_workloads(source, &raw)?,
-        flags: check.flags(&raw)?,
+        flags: experiment::setting(raw.flags.iter().map(|(_, flag)| flag.get_ref())),
         sweeps: check.sweeps(&raw)?,
         question: raw.question.clone(),
         repeat: raw.repeat,
@@ -54,6 +55,13 @@ pub fn validate(name: String, source: &Source, raw: Raw, registry: &Registry) ->
 /// An -M for checks before the right one is known. No machine has so much memory, so it contradicts
 /// no other flag.
 const SOME_LIMIT: Bytes = Bytes(1 << 40);
+
+/// Whether it is an `-H` with a size.
+fn asks_for_a_size(flag: &FlagValue) -> bool {
+    let mut flags = Flags::default();
+    flags.apply(flag);
+    matches!(flags.config.heap_hint, HeapHint::Size(_))
+}
 
 struct Check<'a> {
     source: &'a Source,
@@ -132,13 +140,6 @@ impl Check<'_> {
         Ok(workloads)
     }
 
-    fn flags(&self, raw: &Raw) -> Parsed<Setting> {
-        raw.flags
-            .iter()
-            .map(|(key, value)| self.flag(key, value).map(|flag| (flag.key(), flag)))
-            .collect()
-    }
-
     fn sweeps(&self, raw: &Raw) -> Parsed<Vec<Vec<Axis>>> {
         let axes = |sweep: &Vec<RawAxis>| {
             sweep
@@ -149,7 +150,7 @@ impl Check<'_> {
         raw.sweeps.iter().map(axes).collect()
     }
 
-    fn axis(&self, raw: &Raw, key: &Spanned<String>, values: &[Spanned<Value>]) -> Parsed<Axis> {
+    fn axis(&self, raw: &Raw, key: &Spanned<String>, values: &[Spanned<FlagValue>]) -> Parsed<Axis> {
         let name = key.get_ref();
         if raw.flags.iter().any(|(fixed, _)| fixed.get_ref() == name) {
             return Err(self
@@ -163,12 +164,12 @@ impl Check<'_> {
         let mut read: Vec<FlagValue> = Vec::new();
         let mut seen = HashSet::new();
         for value in values {
-            let flag = self.flag(key, value)?;
+            let flag = value.get_ref();
             // Compared by meaning, not by text: 1m and 1024k are one value.
             if !seen.insert(flag.meaning()) {
                 return Err(self.twice(value.span(), name, flag.text()));
             }
-            read.push(flag);
+            read.push(flag.clone());
         }
         Ok(Axis {
             flag: read.first().map_or("", FlagValue::key),
@@ -192,8 +193,7 @@ impl Check<'_> {
             .map(|(key, value)| (key, "[flags]", std::slice::from_ref(value)));
         for (key, place, values) in fixed.chain(swept) {
             let name = key.get_ref().as_str();
-            let sized = |value: &Spanned<Value>| matches!(value.get_ref(), Value::Text(_) | Value::Integer(_));
-            if name == "M" || name == "H" && values.iter().any(sized) {
+            if name == "M" || values.iter().any(|value| asks_for_a_size(value.get_ref())) {
                 return Err(self
                     .at(
                         key.span(),
@@ -204,25 +204,6 @@ impl Check<'_> {
             }
         }
         Ok(heap.get_ref().iter().map(|multiple| *multiple.get_ref()).collect())
-    }
-
-    fn flag(&self, key: &Spanned<String>, value: &Spanned<Value>) -> Parsed<FlagValue> {
-        FlagValue::read(key.get_ref(), &value.get_ref().to_string()).map_err(|error| {
-            let (span, label) = match error {
-                FlagError::Unknown { .. } | FlagError::NotYet { .. } | FlagError::CommandLineOnly { .. } => {
-                    (key.span(), "not a flag of experiment files")
-                }
-                _ => (value.span(), "not a legal value"),
-            };
-            // Flags of heap profiles stand in `profiles` only.
-            let names = FLAGS.iter().filter(|flag| flag.scope != Scope::Profile);
-            let names: Vec<&str> = names.filter_map(|flag| flag.toml).collect();
-            let report = self.at(span, error.to_string(), label);
-            match error {
-                FlagError::Unknown { .. } => report.help(format!("flags: {}", names.join(", "))),
-                _ => report,
-            }
-        })
     }
 
     /// Checks the number of runs, as far as the lengths of the file's lists tell it.
@@ -296,8 +277,7 @@ impl Check<'_> {
 
     /// The flags of a setting, with some `-M` if the experiment has `heap`.
     fn flags_of(&self, experiment: &Experiment, setting: &Setting) -> Flags {
-        let mut flags = Flags::default();
-        setting.values().for_each(|value| flags.apply(value));
+        let mut flags = experiment::flags(setting);
         if !experiment.heap.is_empty() {
             // The runs will have an -M, and some flags need one.
             flags.config.max_heap = Some(SOME_LIMIT);

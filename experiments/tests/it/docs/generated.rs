@@ -5,13 +5,13 @@ use std::fs;
 use super::root;
 
 /// Whether the documents are to be renewed.
-pub fn renews() -> bool {
+pub(super) fn renews() -> bool {
     std::env::var_os("UPDATE_DOCS").is_some()
 }
 
 /// Checks a file of the workspace against the text that the source gives, or renews it.
 #[track_caller]
-pub fn holds(name: &str, text: &str) {
+pub(super) fn holds(name: &str, text: &str) {
     let path = root().join(name);
     if renews() {
         fs::create_dir_all(path.parent().expect("a file in a folder")).unwrap();
@@ -26,7 +26,7 @@ pub fn holds(name: &str, text: &str) {
 
 /// Checks the part of a page between `<!-- MARK: begin -->` and `<!-- MARK: end -->`, or renews it.
 #[track_caller]
-pub fn part_holds(name: &str, mark: &str, text: &str) {
+pub(super) fn part_holds(name: &str, mark: &str, text: &str) {
     let (begin, end) = (format!("<!-- {mark}: begin -->"), format!("<!-- {mark}: end -->"));
     let page = fs::read_to_string(root().join(name)).unwrap();
     let (before, rest) = page

@@ -13,13 +13,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A page of the documentation.
-pub struct Page {
+pub(crate) struct Page {
     pub path: PathBuf,
     pub text: String,
 }
 
 /// A code block: the text between two fences.
-pub struct Block {
+pub(crate) struct Block {
     pub language: String,
     pub text: String,
     /// The page and the line, for messages.
@@ -27,7 +27,7 @@ pub struct Block {
 }
 
 /// The root of the workspace.
-pub fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("the crate lies in the workspace")
@@ -35,7 +35,7 @@ pub fn root() -> PathBuf {
 }
 
 /// All files below `folder` with this extension; build folders are left out.
-pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -51,7 +51,7 @@ pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 }
 
 /// README and all pages in `docs/`.
-pub fn pages() -> Vec<Page> {
+pub(crate) fn pages() -> Vec<Page> {
     let mut paths = files(&root().join("docs"), "md");
     paths.push(root().join("README.md"));
     let page = |path: PathBuf| Page {
@@ -63,13 +63,13 @@ pub fn pages() -> Vec<Page> {
 
 impl Page {
     /// The path of the page from the root.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let path = self.path.strip_prefix(root()).unwrap_or(&self.path);
         path.display().to_string()
     }
 
     /// The code blocks of the page.
-    pub fn blocks(&self) -> Vec<Block> {
+    pub(crate) fn blocks(&self) -> Vec<Block> {
         let mut blocks: Vec<Block> = Vec::new();
         let mut inside = false;
         for (number, line) in self.text.lines().enumerate() {
@@ -93,7 +93,7 @@ impl Page {
     }
 
     /// The lines outside of fences.
-    pub fn prose(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn prose(&self) -> impl Iterator<Item = &str> {
         let mut inside = false;
         self.text.lines().filter(move |line| {
             let fence = line.starts_with("```");
@@ -103,7 +103,7 @@ impl Page {
     }
 
     /// The texts in backticks, outside of fences.
-    pub fn code(&self) -> Vec<&str> {
+    pub(crate) fn code(&self) -> Vec<&str> {
         self.prose()
             .flat_map(|line| line.split('`').skip(1).step_by(2))
             .collect()

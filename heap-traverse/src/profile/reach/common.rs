@@ -64,7 +64,7 @@ struct Leading<'a> {
 impl Reach {
     /// Finds the set of every region, as [`Reach::sets`] does without sources. `count` gets each
     /// closure once, and closures in parts of [`COMMON`] once more.
-    pub fn named<'a>(
+    pub(crate) fn named<'a>(
         &mut self,
         traversal: &mut Traversal,
         roots: &[(ClosureView<'a>, Label)],

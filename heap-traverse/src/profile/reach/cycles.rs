@@ -53,7 +53,7 @@ impl Members {
 
 impl Cycles {
     /// Completes the sets of all `nodes` that wait. `queue` has the others, and room for all.
-    pub fn complete(&mut self, rows: &Rows, nodes: &mut [Node], queue: &mut Vec<u32>, sets: &mut Sets) {
+    pub(super) fn complete(&mut self, rows: &Rows, nodes: &mut [Node], queue: &mut Vec<u32>, sets: &mut Sets) {
         let product = |(number, node): (u32, &Node)| (u64::from(node.waiting) * rows.row(number).len() as u64, number);
         let products = (0..).zip(&*nodes).filter(|(_, node)| node.waiting > 0).map(product);
         let (_, pivot) = products.max().expect("some are left");

@@ -133,7 +133,7 @@ impl<'a, S: Sources, F: FnMut(ClosureView<'a>, Region)> Client<'a> for FindRegio
 }
 
 impl Reach {
-    pub fn new(base: Addr) -> Self {
+    pub(crate) fn new(base: Addr) -> Self {
         Reach {
             shared: AddrSet::new(base),
             heads: ClosureMap::new(base),
@@ -152,7 +152,7 @@ impl Reach {
     /// Finds the set of every region. `count` gets each reached closure and its region. Each root
     /// comes with the label that it brings. Sets that are only met on the way are not added to
     /// `sets`.
-    pub fn sets<'a>(
+    pub(crate) fn sets<'a>(
         &mut self,
         traversal: &mut Traversal,
         roots: &[(ClosureView<'a>, Label)],

@@ -24,7 +24,7 @@ pub(super) struct Flows {
 
 impl Flows {
     /// Replaces everything by these flows between `regions` regions.
-    pub fn renew(&mut self, regions: usize, flows: &[(Region, Region)]) {
+    pub(super) fn renew(&mut self, regions: usize, flows: &[(Region, Region)]) {
         u32::try_from(flows.len()).expect("fewer than 2^32 flows");
         self.rows.fill(regions, flows.len(), |at| Some(flows[at]));
         self.nodes.clear();
@@ -38,12 +38,12 @@ impl Flows {
     }
 
     /// The sets of all regions.
-    pub fn sets(&self) -> impl Iterator<Item = Set> {
+    pub(super) fn sets(&self) -> impl Iterator<Item = Set> {
         self.nodes.iter().map(|node| node.set)
     }
 
     /// Completes all sets, from the sets that are brought to some regions.
-    pub fn pass_on(&mut self, brought: &[(Region, Set)], sets: &mut Sets) {
+    pub(super) fn pass_on(&mut self, brought: &[(Region, Set)], sets: &mut Sets) {
         for &(region, set) in brought {
             let node = &mut self.nodes[region as usize];
             node.set = sets.union(node.set, set);

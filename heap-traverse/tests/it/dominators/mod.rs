@@ -12,13 +12,13 @@ use gclab_heap_traverse::Dominators;
 use gclab_heap_traverse::graph::{Graph, NONE};
 
 /// Makes a graph of these rows.
-pub fn graph(rows: &[&[u32]]) -> Graph {
+pub(crate) fn graph(rows: &[&[u32]]) -> Graph {
     Graph::from_rows(rows.iter().map(|row| row.iter().copied())).expect("a graph")
 }
 
 /// FNV-1a of 64 bits. It starts from the value that the program with the checksums of real heaps
 /// used: the usual value in decimal, less a digit.
-pub fn fnv(bytes: impl IntoIterator<Item = u8>) -> u64 {
+pub(crate) fn fnv(bytes: impl IntoIterator<Item = u8>) -> u64 {
     bytes.into_iter().fold(1_469_598_103_934_665_603_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
     })
@@ -27,7 +27,7 @@ pub fn fnv(bytes: impl IntoIterator<Item = u8>) -> u64 {
 /// The immediate dominators by the algorithm of Cooper, Harvey and Kennedy (A Simple, Fast
 /// Dominance Algorithm, 2001). It shares only the graph with the tested one. It sweeps until
 /// nothing changes.
-pub fn by_sweeps(graph: &Graph) -> Vec<u32> {
+pub(crate) fn by_sweeps(graph: &Graph) -> Vec<u32> {
     let order = reverse_postorder(graph);
     let mut place = vec![NONE; graph.node_count() as usize];
     (0..).zip(&order).for_each(|(at, &node)| place[node as usize] = at);
@@ -95,7 +95,7 @@ fn reverse_postorder(graph: &Graph) -> Vec<u32> {
 
 /// Checks that two algorithms agree on every node, and that each node comes after its dominator.
 #[track_caller]
-pub fn check(graph: &Graph) -> Dominators {
+pub(crate) fn check(graph: &Graph) -> Dominators {
     let dominators = Dominators::of(graph).unwrap();
     assert_eq!(dominators.idoms(), by_sweeps(graph));
     let mut placed = vec![false; graph.node_count() as usize];

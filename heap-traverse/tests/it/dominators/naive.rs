@@ -5,7 +5,7 @@ use gclab_heap_traverse::graph::{Graph, NONE, ShortestPaths};
 use proptest::prelude::*;
 
 /// The nodes that the root reaches when `without` is removed.
-pub fn reached(graph: &Graph, without: Option<u32>) -> Vec<bool> {
+pub(super) fn reached(graph: &Graph, without: Option<u32>) -> Vec<bool> {
     let mut seen = vec![false; graph.node_count() as usize];
     let mut open = vec![0];
     while let Some(node) = open.pop() {
@@ -18,7 +18,7 @@ pub fn reached(graph: &Graph, without: Option<u32>) -> Vec<bool> {
 
 /// Rows of a graph: a few nodes and any edges. So there are parallel edges, loops, and nodes that
 /// nothing leads to.
-pub fn rows() -> impl Strategy<Value = Vec<Vec<u32>>> {
+pub(super) fn rows() -> impl Strategy<Value = Vec<Vec<u32>>> {
     (1_u32..40, 0_usize..4).prop_flat_map(|(nodes, most)| {
         let row = prop::collection::vec(0..nodes, 0..=most + 1);
         prop::collection::vec(row, nodes as usize)

@@ -1,18 +1,18 @@
 //! Checksums that differ: a collector, a profile or a workload is wrong.
 
-use crate::summary::{Summary, Work};
+use crate::summary::{Summary, WorkloadRuns};
 use gclab_results::{ResultsDir, RunRecord};
 
 /// The workloads on which collectors computed different checksums: one text for each, with the
 /// checksums and their collectors.
 pub fn disagreements(dir: &ResultsDir) -> Vec<String> {
     let works = Summary::of(dir).works;
-    let text = |work: &Work<'_>| Some(format!("{}: {}", work.title, disagreement(work)?));
+    let text = |work: &WorkloadRuns<'_>| Some(format!("{}: {}", work.title, disagreement(work)?));
     works.iter().filter_map(text).collect()
 }
 
 /// The checksums of one workload with their collectors, when there is more than one checksum.
-pub(crate) fn disagreement(work: &Work<'_>) -> Option<String> {
+pub(crate) fn disagreement(work: &WorkloadRuns<'_>) -> Option<String> {
     let found = work.disagreement()?;
     let parts: Vec<String> = found
         .iter()

@@ -10,7 +10,7 @@ use crate::analysis::places::Places;
 use crate::chart::{Chart, Point, Series};
 use crate::format::{self, SHORT, capital};
 use crate::metric::{self, Metric, Unit};
-use crate::summary::{Group, Summary, Work};
+use crate::summary::{Group, Summary, WorkloadRuns};
 use gclab_results::Axis;
 use gclab_words::size::read_number;
 
@@ -50,7 +50,7 @@ pub(crate) fn split_axes<'s>(summary: &'s Summary<'_>) -> (Option<&'s Axis>, Vec
 }
 
 /// The values of the other axes that occur, in order, with the groups that have them.
-pub(crate) fn by_other_axes<'w, 'a>(work: &'w Work<'a>, others: &[&Axis]) -> Vec<(String, Vec<&'w Group<'a>>)> {
+pub(crate) fn by_other_axes<'w, 'a>(work: &'w WorkloadRuns<'a>, others: &[&Axis]) -> Vec<(String, Vec<&'w Group<'a>>)> {
     let mut parts: Vec<(String, Vec<&Group<'a>>)> = Vec::new();
     for group in &work.groups {
         let words: Vec<String> = others
@@ -67,7 +67,7 @@ pub(crate) fn by_other_axes<'w, 'a>(work: &'w Work<'a>, others: &[&Axis]) -> Vec
 }
 
 /// The charts of a workload in at most [`MOST_PANELS`] rows, and the number of all rows.
-pub(crate) fn panels(summary: &Summary<'_>, work: &Work<'_>) -> (Vec<Panel>, usize) {
+pub(crate) fn panels(summary: &Summary<'_>, work: &WorkloadRuns<'_>) -> (Vec<Panel>, usize) {
     let (main, others) = split_axes(summary);
     let parts = by_other_axes(work, &others);
     let all = parts.len();
@@ -104,7 +104,7 @@ pub(crate) fn panels(summary: &Summary<'_>, work: &Work<'_>) -> (Vec<Panel>, usi
 
 /// The factor and the name of the unit in which a figure of a workload is drawn: short times are in
 /// milliseconds.
-fn unit(work: &Work<'_>, metric: &Metric) -> (f64, &'static str) {
+fn unit(work: &WorkloadRuns<'_>, metric: &Metric) -> (f64, &'static str) {
     let most = work
         .groups
         .iter()

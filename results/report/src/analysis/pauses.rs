@@ -8,7 +8,7 @@
 use crate::chart::{Chart, Point, Series};
 use crate::maths::{Spread, nearest_rank};
 use crate::metric;
-use crate::summary::{Group, Summary, Work};
+use crate::summary::{Group, Summary, WorkloadRuns};
 use gclab_results::{Pauses, RunStats};
 
 /// The percentiles of the table.
@@ -35,7 +35,7 @@ pub(crate) struct PauseRow<'a> {
 }
 
 /// The configurations of a workload that recorded pauses.
-pub(crate) fn pause_rows<'a>(work: &'a Work<'a>) -> Vec<PauseRow<'a>> {
+pub(crate) fn pause_rows<'a>(work: &'a WorkloadRuns<'a>) -> Vec<PauseRow<'a>> {
     let rows = work.groups.iter().map(|group| {
         if let Some(row) = summarised(group) {
             return row;

@@ -12,7 +12,7 @@ use crate::analysis::panels::by_other_axes;
 use crate::chart::{Chart, Point, Series, linear_ticks};
 use crate::format;
 use crate::metric::Unit;
-use crate::summary::{Group, Summary, Work};
+use crate::summary::{Group, Summary, WorkloadRuns};
 use gclab_results::{Axis, CollectionRecord};
 
 /// The most points of a line that are drawn. Of several points that share one, the point with the
@@ -23,7 +23,7 @@ const POINTS: usize = 160;
 pub(crate) const LINES: [&str; 2] = ["in use", "live, after a major collection"];
 
 /// The setting of the charts of a workload, and the charts; none where no run has these figures.
-pub(crate) fn timelines(summary: &Summary<'_>, work: &Work<'_>) -> (String, Vec<Chart>) {
+pub(crate) fn timelines(summary: &Summary<'_>, work: &WorkloadRuns<'_>) -> (String, Vec<Chart>) {
     let axes: Vec<&Axis> = summary.axes.iter().collect();
     let answers = answers(summary);
     let answer = answers.iter().find(|answer| std::ptr::eq(answer.work, work));

@@ -10,7 +10,7 @@ use crate::analysis::{memory, timeline};
 use crate::chart::{Chart, ChartSet};
 use crate::document::{Cell, Column, Look, Part, Section, Table, Topic};
 use crate::metric;
-use crate::summary::{Group, Summary, Work};
+use crate::summary::{Group, Summary, WorkloadRuns};
 use gclab_results::Axis;
 
 /// A note below charts of which some are left out.
@@ -178,7 +178,7 @@ pub(super) fn pauses(summary: &Summary<'_>) -> Option<Section> {
 
 /// A chart of pauses for each value of the horizontal axis, at the first values of the others, and
 /// the number of settings that are left out.
-fn distributions(summary: &Summary<'_>, work: &Work<'_>, rows: &[PauseRow<'_>]) -> (Vec<Chart>, usize) {
+fn distributions(summary: &Summary<'_>, work: &WorkloadRuns<'_>, rows: &[PauseRow<'_>]) -> (Vec<Chart>, usize) {
     let axes: Vec<&Axis> = summary.axes.iter().collect();
     let (_, others) = split_axes(summary);
     let first = by_other_axes(work, &others).into_iter().next();

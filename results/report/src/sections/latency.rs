@@ -7,12 +7,12 @@ use crate::analysis::panels::{MOST_PANELS, by_other_axes};
 use crate::chart::Chart;
 use crate::document::{Cell, Column, Look, Part, Section, Table, Topic};
 use crate::metric;
-use crate::summary::{Summary, Work};
+use crate::summary::{Summary, WorkloadRuns};
 use gclab_results::Axis;
 
 /// The latency of the workloads that answer requests, if any does.
 pub(super) fn latency(summary: &Summary<'_>) -> Option<Section> {
-    let works: Vec<(&Work<'_>, Vec<LatencyRow<'_>>)> = summary
+    let works: Vec<(&WorkloadRuns<'_>, Vec<LatencyRow<'_>>)> = summary
         .works
         .iter()
         .map(|work| (work, latency_rows(work)))
@@ -43,7 +43,7 @@ pub(super) fn latency(summary: &Summary<'_>) -> Option<Section> {
 
 /// A chart for each setting, with a line for each collector; with one collector all settings are in
 /// the table alone from the seventh on.
-fn charts(summary: &Summary<'_>, work: &Work<'_>, rows: &[LatencyRow<'_>]) -> Vec<Chart> {
+fn charts(summary: &Summary<'_>, work: &WorkloadRuns<'_>, rows: &[LatencyRow<'_>]) -> Vec<Chart> {
     let axes: Vec<&Axis> = summary.axes.iter().collect();
     let charts = by_other_axes(work, &axes).into_iter().map(|(heading, groups)| {
         let mine: Vec<&LatencyRow<'_>> = rows

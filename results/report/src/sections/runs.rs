@@ -6,7 +6,7 @@ use crate::analysis::pauses::pause_rows;
 use crate::document::{Cell, Column, Look, Part, Section, Table, Text, Topic};
 use crate::format::ABSENT;
 use crate::metric::{self, Metric};
-use crate::summary::{Group, Summary, Work};
+use crate::summary::{Group, Summary, WorkloadRuns};
 use gclab_results::{ResultsDir, RunRecord, shell_line};
 
 /// The figures in the table of single runs.
@@ -68,7 +68,7 @@ pub(super) fn workloads(summary: &Summary<'_>) -> Section {
     }
 }
 
-fn work_table(summary: &Summary<'_>, work: &Work<'_>) -> Table {
+fn work_table(summary: &Summary<'_>, work: &WorkloadRuns<'_>) -> Table {
     let metrics = known_metrics(work.groups.iter());
     let pauses = pause_rows(work);
     let mut columns = word_columns(summary);
@@ -122,7 +122,7 @@ fn configuration_table(summary: &Summary<'_>) -> Table {
     columns.push(Column::words("runs"));
     columns.extend(metrics.iter().map(Column::metric));
     columns.push(Column::figures(format!("mean {}, 95 %", time.heading())));
-    let row = |work: &Work<'_>, group: &Group<'_>| {
+    let row = |work: &WorkloadRuns<'_>, group: &Group<'_>| {
         let mut cells = vec![Cell::word(&work.title)];
         cells.extend(word_cells(summary, group));
         cells.push(runs_cell(group));

@@ -2,21 +2,21 @@
 
 use gclab_snapshot::{Error, Snapshot};
 
-pub const OBJECT: u8 = 2;
-pub const BYTE: u8 = 8;
-pub const INT: u8 = 10;
-pub const LONG: u8 = 11;
+pub(super) const OBJECT: u8 = 2;
+pub(super) const BYTE: u8 = 8;
+pub(super) const INT: u8 = 10;
+pub(super) const LONG: u8 = 11;
 
 /// A dump, or the contents of a heap dump's segment.
 #[derive(Clone)]
-pub struct Dump {
+pub(super) struct Dump {
     pub bytes: Vec<u8>,
     pub id_bytes: usize,
 }
 
 /// A class. Names are ids of strings.
 #[derive(Clone, Default)]
-pub struct Class<'c> {
+pub(super) struct Class<'c> {
     pub id: u64,
     pub superclass: u64,
     pub loader: u64,
@@ -25,7 +25,7 @@ pub struct Class<'c> {
 }
 
 impl Dump {
-    pub fn new(id_bytes: usize) -> Self {
+    pub(super) fn new(id_bytes: usize) -> Self {
         let mut dump = Dump {
             bytes: b"JAVA PROFILE 1.0.2\0".to_vec(),
             id_bytes,
@@ -35,42 +35,42 @@ impl Dump {
     }
 
     /// The contents of a segment, empty at first.
-    pub fn segment(id_bytes: usize) -> Self {
+    pub(super) fn segment(id_bytes: usize) -> Self {
         Dump {
             bytes: Vec::new(),
             id_bytes,
         }
     }
 
-    pub fn u1(&mut self, value: u8) -> &mut Self {
+    pub(super) fn u1(&mut self, value: u8) -> &mut Self {
         self.bytes.push(value);
         self
     }
 
-    pub fn u2(&mut self, value: u16) -> &mut Self {
+    pub(super) fn u2(&mut self, value: u16) -> &mut Self {
         self.bytes.extend(value.to_be_bytes());
         self
     }
 
-    pub fn u4(&mut self, value: u32) -> &mut Self {
+    pub(super) fn u4(&mut self, value: u32) -> &mut Self {
         self.bytes.extend(value.to_be_bytes());
         self
     }
 
-    pub fn id(&mut self, id: u64) -> &mut Self {
+    pub(super) fn id(&mut self, id: u64) -> &mut Self {
         let bytes = id.to_be_bytes();
         self.bytes.extend(&bytes[8 - self.id_bytes..]);
         self
     }
 
-    pub fn record(&mut self, tag: u8, body: &[u8]) -> &mut Self {
+    pub(super) fn record(&mut self, tag: u8, body: &[u8]) -> &mut Self {
         self.u1(tag).u4(0).u4(body.len() as u32);
         self.bytes.extend(body);
         self
     }
 
     /// A string, and the id of the class that it names, if it names one.
-    pub fn name(&mut self, id: u64, text: &str, class: Option<u64>) -> &mut Self {
+    pub(super) fn name(&mut self, id: u64, text: &str, class: Option<u64>) -> &mut Self {
         let mut body = Dump::segment(self.id_bytes);
         body.id(id).bytes.extend(text.as_bytes());
         self.record(0x01, &body.bytes);
@@ -93,7 +93,7 @@ impl Dump {
         }
     }
 
-    pub fn class(&mut self, class: &Class<'_>) -> &mut Self {
+    pub(super) fn class(&mut self, class: &Class<'_>) -> &mut Self {
         self.u1(0x20)
             .id(class.id)
             .u4(0)
@@ -117,7 +117,7 @@ impl Dump {
         self
     }
 
-    pub fn instance(&mut self, id: u64, class: u64, values: &[(u8, u64)]) -> &mut Self {
+    pub(super) fn instance(&mut self, id: u64, class: u64, values: &[(u8, u64)]) -> &mut Self {
         let mut body = Dump::segment(self.id_bytes);
         values.iter().for_each(|&(basic, value)| {
             let _ = body.value(basic, value).bytes.len();
@@ -127,7 +127,7 @@ impl Dump {
         self
     }
 
-    pub fn objects(&mut self, id: u64, class: u64, elements: &[u64]) -> &mut Self {
+    pub(super) fn objects(&mut self, id: u64, class: u64, elements: &[u64]) -> &mut Self {
         self.u1(0x22).id(id).u4(0).u4(elements.len() as u32).id(class);
         elements.iter().for_each(|&element| {
             let _ = self.id(element).bytes.len();
@@ -135,7 +135,7 @@ impl Dump {
         self
     }
 
-    pub fn values(&mut self, id: u64, basic: u8, count: u32) -> &mut Self {
+    pub(super) fn values(&mut self, id: u64, basic: u8, count: u32) -> &mut Self {
         self.u1(0x23).id(id).u4(0).u4(count).u1(basic);
         (0..count).for_each(|value| {
             let _ = self.value(basic, u64::from(value)).bytes.len();
@@ -144,35 +144,35 @@ impl Dump {
     }
 
     /// Ends the dump with a segment and the end of the heap dump.
-    pub fn finish(&mut self, segment: &Dump) -> &mut Self {
+    pub(super) fn finish(&mut self, segment: &Dump) -> &mut Self {
         self.record(0x1c, &segment.bytes).record(0x2c, &[])
     }
 
-    pub fn read(&self) -> Result<Snapshot, Error> {
+    pub(super) fn read(&self) -> Result<Snapshot, Error> {
         read(&self.bytes)
     }
 }
 
-pub fn read(bytes: &[u8]) -> Result<Snapshot, Error> {
+pub(super) fn read(bytes: &[u8]) -> Result<Snapshot, Error> {
     Snapshot::read_hprof([bytes, bytes], "small.hprof")
 }
 
 /// Ids of the example's strings, classes and objects.
-pub const NEXT: u64 = 0x101;
-pub const CLASS_OBJECT: u64 = 0x1000;
-pub const CLASS_NODE: u64 = 0x1100;
-pub const CLASS_ARRAY: u64 = 0x1200;
-pub const CLASS_REFERENCE: u64 = 0x1300;
-pub const CLASS_WEAK: u64 = 0x1400;
-pub const NODE: u64 = 0x2000;
-pub const OTHER: u64 = 0x2100;
-pub const ARRAY: u64 = 0x2200;
-pub const BYTES: u64 = 0x2300;
-pub const WEAK: u64 = 0x2400;
-pub const LONGS: u64 = 0x2500;
+pub(super) const NEXT: u64 = 0x101;
+pub(super) const CLASS_OBJECT: u64 = 0x1000;
+pub(super) const CLASS_NODE: u64 = 0x1100;
+pub(super) const CLASS_ARRAY: u64 = 0x1200;
+pub(super) const CLASS_REFERENCE: u64 = 0x1300;
+pub(super) const CLASS_WEAK: u64 = 0x1400;
+pub(super) const NODE: u64 = 0x2000;
+pub(super) const OTHER: u64 = 0x2100;
+pub(super) const ARRAY: u64 = 0x2200;
+pub(super) const BYTES: u64 = 0x2300;
+pub(super) const WEAK: u64 = 0x2400;
+pub(super) const LONGS: u64 = 0x2500;
 
 /// The strings, and the contents of the segment.
-pub fn parts(id_bytes: usize) -> (Dump, Dump) {
+pub(super) fn parts(id_bytes: usize) -> (Dump, Dump) {
     let mut dump = Dump::new(id_bytes);
     dump.name(1, "java/lang/Object", Some(CLASS_OBJECT))
         .name(2, "a/Node", Some(CLASS_NODE))
@@ -244,7 +244,7 @@ pub fn parts(id_bytes: usize) -> (Dump, Dump) {
     (dump, segment)
 }
 
-pub fn example(id_bytes: usize) -> Dump {
+pub(super) fn example(id_bytes: usize) -> Dump {
     let (mut dump, segment) = parts(id_bytes);
     dump.finish(&segment);
     dump

@@ -6,7 +6,7 @@ use super::svg::{Picture, Rect};
 
 /// A crate: its folder, its description, and the folders of the crates that it uses.
 #[derive(Debug, Clone)]
-pub struct Crate {
+pub(super) struct Crate {
     pub folder: String,
     pub description: String,
     pub uses: BTreeSet<String>,
@@ -54,7 +54,7 @@ fn place(folder: &str) -> Rect {
 }
 
 /// The crates that each crate uses, without those that it also reaches through another one.
-pub fn direct(crates: &[Crate]) -> BTreeMap<&str, Vec<&str>> {
+pub(super) fn direct(crates: &[Crate]) -> BTreeMap<&str, Vec<&str>> {
     let uses: BTreeMap<&str, &BTreeSet<String>> = crates.iter().map(|c| (c.folder.as_str(), &c.uses)).collect();
     let reached = |from: &str| {
         let (mut seen, mut work) = (BTreeSet::new(), vec![from.to_owned()]);
@@ -82,7 +82,7 @@ pub fn direct(crates: &[Crate]) -> BTreeMap<&str, Vec<&str>> {
 
 /// The picture. Colours: blue for the command, sand for results, green for the heap; grey is for
 /// tests only.
-pub fn picture(crates: &[Crate], collectors: &[&str]) -> String {
+pub(super) fn picture(crates: &[Crate], collectors: &[&str]) -> String {
     let about = "The crates of gclab. An arrow means that a crate uses another one; arrows to crates that are also \
                  reached through others are left out.";
     let mut picture = Picture::new(5.0 * COLUMN + GAP, 960.0, about);

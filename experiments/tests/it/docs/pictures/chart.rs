@@ -4,7 +4,7 @@ use super::svg::{Picture, Rect, SMALL, TEXT, TITLE};
 
 /// One collector at one heap size.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Standing {
+pub(super) enum Standing {
     /// The time over the best time, and the ends of its interval.
     Time(f64, f64, f64),
     /// The collector fails on a workload.
@@ -13,7 +13,7 @@ pub enum Standing {
 
 /// The collectors, and for each multiple of the least heap their standings.
 #[derive(Debug, PartialEq)]
-pub struct Budgets {
+pub(super) struct Budgets {
     pub collectors: Vec<String>,
     pub rows: Vec<(f64, Vec<Standing>)>,
 }
@@ -23,7 +23,7 @@ pub struct Budgets {
 /// # Panics
 /// If the page has no such table, or a cell of it is neither a ratio with an interval nor a
 /// failure.
-pub fn budgets(page: &str) -> Budgets {
+pub(super) fn budgets(page: &str) -> Budgets {
     let cells = |line: &str| -> Vec<String> {
         let cells = line.trim_matches('|').split('|');
         cells.map(|cell| cell.trim().replace(['`', '*'], "")).collect()
@@ -78,7 +78,7 @@ fn mark(place: usize, x: f64, y: f64) -> String {
     }
 }
 
-pub fn picture(budgets: &Budgets) -> String {
+pub(super) fn picture(budgets: &Budgets) -> String {
     let about = "Time against memory: total time of four collectors over the best, by the size of the heap in multiples of \
                  the least heap, with 95 % intervals. Crosses are heaps with which a collector fails.";
     let mut picture = Picture::new(900.0, 440.0, about);

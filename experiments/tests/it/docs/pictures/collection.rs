@@ -4,7 +4,7 @@ use super::svg::{Picture, Rect, TEXT, TITLE};
 
 /// Collectors that go through the same phases.
 #[derive(Debug)]
-pub struct Course {
+pub(super) struct Course {
     /// The collectors, and the kind of collection.
     pub name: String,
     /// The phases in their order: the name, and the state when the phase is over.
@@ -17,7 +17,7 @@ const GAP: f64 = 18.0;
 /// The boxes of one line.
 const IN_A_LINE: usize = 5;
 
-pub fn picture(courses: &[Course]) -> String {
+pub(super) fn picture(courses: &[Course]) -> String {
     let about = "The phases of a collection in their order, with the state of the heap when each is over.";
     let lines = |course: &Course| course.phases.len().div_ceil(IN_A_LINE);
     let height: f64 = courses

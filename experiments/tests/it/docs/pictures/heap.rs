@@ -4,7 +4,7 @@ use super::svg::{Picture, Rect, SMALL, TEXT, TITLE};
 
 /// The sizes that the picture shows, from the source.
 #[derive(Debug)]
-pub struct Sizes {
+pub(super) struct Sizes {
     pub reservation: usize,
     pub megablock: usize,
     pub block: usize,
@@ -43,7 +43,7 @@ fn zoom(picture: &mut Picture, from: Rect, to: f64) {
     picture.path(&[(from.right(), from.bottom()), (LEFT + WIDTH, to)], "dash");
 }
 
-pub fn picture(sizes: &Sizes) -> String {
+pub(super) fn picture(sizes: &Sizes) -> String {
     let about = "The memory of a heap: a reservation of megablocks, a megablock of blocks, a block of closures, a closure \
                  of a header and slots, and the bits of the header.";
     let mut picture = Picture::new(LEFT + WIDTH + 20.0, 640.0, about);

@@ -12,12 +12,12 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 
 use gclab_collectors::All;
-use gclab_core::World;
 use gclab_core::block::{BLOCK, MAX_RESERVATION, MEGABLOCK};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::{Compact, Config, Parameter};
 use gclab_core::events::{Event, Listener};
 use gclab_core::words::WORD;
+use gclab_core::world::World;
 
 use super::generated::holds;
 use super::{files, root};

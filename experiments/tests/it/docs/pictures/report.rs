@@ -36,7 +36,7 @@ const PARTS: [(&str, &str, &str); 6] = [
     ),
 ];
 
-pub fn picture() -> String {
+pub(super) fn picture() -> String {
     let about = "Left, the parts of a report from top to bottom: the question, warnings, the answer, charts, tables, and \
                  how to repeat it. Right, the marks of its charts: a point with a bar, a band, and a cross.";
     let mut picture = Picture::new(980.0, 500.0, about);

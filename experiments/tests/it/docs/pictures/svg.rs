@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 /// A picture under construction.
-pub struct Picture {
+pub(super) struct Picture {
     body: String,
     width: f64,
     height: f64,
@@ -12,7 +12,7 @@ pub struct Picture {
 
 /// A rectangle of the picture.
 #[derive(Clone, Copy, Debug)]
-pub struct Rect {
+pub(super) struct Rect {
     pub x: f64,
     pub y: f64,
     pub width: f64,
@@ -21,17 +21,17 @@ pub struct Rect {
 
 /// A font: its size and weight.
 #[derive(Clone, Copy, Debug)]
-pub struct Font {
+pub(super) struct Font {
     pub size: f64,
     pub bold: bool,
 }
 
-pub const TITLE: Font = Font { size: 13.0, bold: true };
-pub const TEXT: Font = Font {
+pub(super) const TITLE: Font = Font { size: 13.0, bold: true };
+pub(super) const TEXT: Font = Font {
     size: 12.0,
     bold: false,
 };
-pub const SMALL: Font = Font {
+pub(super) const SMALL: Font = Font {
     size: 11.0,
     bold: false,
 };
@@ -48,7 +48,7 @@ const STYLE: &str = ".white{fill:#fff}.plain{fill:#fff;stroke:#7a808a;stroke-das
     .dash{stroke:#55617a;stroke-width:1.2;fill:none;stroke-dasharray:4 3}";
 
 /// An upper bound of the width of a text in the common fonts without serifs.
-pub fn width_of(text: &str, font: Font) -> f64 {
+pub(super) fn width_of(text: &str, font: Font) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.34,
         'f' | 'r' | 't' | '(' | ')' | ' ' | '-' | '/' | '[' | ']' => 0.42,
@@ -61,7 +61,7 @@ pub fn width_of(text: &str, font: Font) -> f64 {
 }
 
 /// The lines of a text that fit a width.
-pub fn wrap(text: &str, font: Font, width: f64) -> Vec<String> {
+pub(super) fn wrap(text: &str, font: Font, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
@@ -80,26 +80,26 @@ fn escape(text: &str) -> String {
 }
 
 impl Rect {
-    pub fn new(x: f64, y: f64, width: f64, height: f64) -> Rect {
+    pub(super) fn new(x: f64, y: f64, width: f64, height: f64) -> Rect {
         Rect { x, y, width, height }
     }
 
-    pub fn middle(&self) -> f64 {
+    pub(super) fn middle(&self) -> f64 {
         self.x + self.width / 2.0
     }
 
-    pub fn right(&self) -> f64 {
+    pub(super) fn right(&self) -> f64 {
         self.x + self.width
     }
 
-    pub fn bottom(&self) -> f64 {
+    pub(super) fn bottom(&self) -> f64 {
         self.y + self.height
     }
 }
 
 impl Picture {
     /// An empty picture. `about` says in words what a reader of the picture sees.
-    pub fn new(width: f64, height: f64, about: &str) -> Picture {
+    pub(super) fn new(width: f64, height: f64, about: &str) -> Picture {
         Picture {
             body: String::new(),
             width,
@@ -109,7 +109,7 @@ impl Picture {
     }
 
     /// An empty box.
-    pub fn rect(&mut self, rect: Rect, class: &str) {
+    pub(super) fn rect(&mut self, rect: Rect, class: &str) {
         self.within(rect.right(), rect.bottom());
         let Rect { x, y, width, height } = rect;
         writeln!(
@@ -120,13 +120,13 @@ impl Picture {
     }
 
     /// A line of text that begins at `x`, with its foot at `y`.
-    pub fn text(&mut self, x: f64, y: f64, text: &str, font: Font) {
+    pub(super) fn text(&mut self, x: f64, y: f64, text: &str, font: Font) {
         self.within(x + width_of(text, font), y);
         self.put_text(x, y, text, font, "start");
     }
 
     /// A line of text around `x`, with its foot at `y`.
-    pub fn centred(&mut self, x: f64, y: f64, text: &str, font: Font) {
+    pub(super) fn centred(&mut self, x: f64, y: f64, text: &str, font: Font) {
         self.within(x + width_of(text, font) / 2.0, y);
         self.put_text(x, y, text, font, "middle");
     }
@@ -148,7 +148,7 @@ impl Picture {
 
     /// A box with a title and a text that is wrapped into it.
     #[track_caller]
-    pub fn boxed(&mut self, rect: Rect, class: &str, title: &str, text: &str) {
+    pub(super) fn boxed(&mut self, rect: Rect, class: &str, title: &str, text: &str) {
         self.rect(rect, class);
         let room = rect.width - 2.0 * PADDING;
         let mut foot = rect.y + 6.0;
@@ -171,7 +171,7 @@ impl Picture {
 
     /// A box with one line in its middle.
     #[track_caller]
-    pub fn label(&mut self, rect: Rect, class: &str, text: &str, font: Font) {
+    pub(super) fn label(&mut self, rect: Rect, class: &str, text: &str, font: Font) {
         self.rect(rect, class);
         let lines = wrap(text, font, rect.width - 4.0);
         let height = font.size * LINE;
@@ -191,13 +191,13 @@ impl Picture {
     }
 
     /// A line through these points, with an arrow at its end if the class is `arrow`.
-    pub fn path(&mut self, points: &[(f64, f64)], class: &str) {
+    pub(super) fn path(&mut self, points: &[(f64, f64)], class: &str) {
         let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.0} {y:.0}")).collect();
         writeln!(self.body, r#"<path class="{class}" d="M{}"/>"#, points.join(" L")).unwrap();
     }
 
     /// Text in SVG that was made elsewhere.
-    pub fn raw(&mut self, svg: &str) {
+    pub(super) fn raw(&mut self, svg: &str) {
         self.body.push_str(svg);
         self.body.push('\n');
     }
@@ -211,7 +211,7 @@ impl Picture {
     }
 
     /// The whole file.
-    pub fn finish(self) -> String {
+    pub(super) fn finish(self) -> String {
         let Picture {
             body,
             width,

@@ -11,14 +11,14 @@ use crate::format::{self, counted, list};
 use crate::maths::{Ratio, Spread, ratio_of_means};
 use crate::metric::{self, Metric};
 use crate::power;
-use crate::summary::{Group, Summary, Work};
+use crate::summary::{Group, Summary, WorkloadRuns};
 use std::collections::BTreeMap;
 
 /// The best configurations of one workload.
 #[derive(Debug)]
 pub(crate) struct Answer<'a> {
     /// The workload that is answered for.
-    pub(crate) work: &'a Work<'a>,
+    pub(crate) work: &'a WorkloadRuns<'a>,
     /// The configuration with the least mean time; absent in an open loop, where the schedule fixes
     /// the time.
     pub(crate) fastest: Option<Best<'a>>,
@@ -91,7 +91,7 @@ pub(crate) fn answers<'a>(summary: &'a Summary<'a>) -> Vec<Answer<'a>> {
     works.filter_map(|work| answer(work, summary.time_metric())).collect()
 }
 
-fn answer<'a>(work: &'a Work<'a>, time: &'static Metric) -> Option<Answer<'a>> {
+fn answer<'a>(work: &'a WorkloadRuns<'a>, time: &'static Metric) -> Option<Answer<'a>> {
     let mut all = measured(work, time);
     if all.is_empty() {
         return None;
@@ -126,7 +126,7 @@ fn answer<'a>(work: &'a Work<'a>, time: &'static Metric) -> Option<Answer<'a>> {
     })
 }
 
-fn measured<'a>(work: &'a Work<'a>, metric: &'static Metric) -> Vec<Best<'a>> {
+fn measured<'a>(work: &'a WorkloadRuns<'a>, metric: &'static Metric) -> Vec<Best<'a>> {
     let groups = work.groups.iter().filter(|group| group.failures().is_empty());
     groups
         .filter_map(|group| {

@@ -12,7 +12,7 @@ use crate::format::{self, list};
 use crate::maths::Ratio;
 use crate::metric::{self, Metric};
 use crate::power;
-use crate::summary::{HEAP, Summary, Work};
+use crate::summary::{HEAP, Summary, WorkloadRuns};
 use gclab_results::Axis;
 use gclab_words::size::read_number;
 
@@ -46,7 +46,7 @@ pub(crate) fn knees(summary: &Summary<'_>) -> Option<Knees> {
     if !numeric || axis.flag == HEAP {
         return None;
     }
-    let works: Vec<&Work<'_>> = summary.timed_works().collect();
+    let works: Vec<&WorkloadRuns<'_>> = summary.timed_works().collect();
     let time = summary.time_metric();
     let all = settings(summary, &works);
     let curves = curves(summary, axis, &all, time);

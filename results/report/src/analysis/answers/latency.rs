@@ -10,7 +10,7 @@ use crate::format::{self, list, median_and_range};
 use crate::maths::{Spread, ratio_of_means};
 use crate::metric::{self, Metric};
 use crate::power;
-use crate::summary::{Group, Summary, Work};
+use crate::summary::{Group, Summary, WorkloadRuns};
 
 /// The percentiles of the table and of the chart.
 pub(crate) const PERCENTILES: [(f64, Metric); 5] = [
@@ -38,7 +38,7 @@ pub(crate) struct LatencyRow<'a> {
 }
 
 /// The configurations of a workload that answered requests.
-pub(crate) fn rows<'a>(work: &'a Work<'a>) -> Vec<LatencyRow<'a>> {
+pub(crate) fn rows<'a>(work: &'a WorkloadRuns<'a>) -> Vec<LatencyRow<'a>> {
     let row = |group: &'a Group<'a>| {
         let requests = group.ok().filter_map(|run| Some(run.latency.as_ref()?.requests)).sum();
         (requests > 0).then(|| LatencyRow {
@@ -109,7 +109,7 @@ fn share(percent: f64) -> f64 {
 }
 
 /// The answer for a workload: the settings that answer within a time, and the best one.
-pub(crate) fn sentence(summary: &Summary<'_>, work: &Work<'_>, rows: &[LatencyRow<'_>]) -> Option<String> {
+pub(crate) fn sentence(summary: &Summary<'_>, work: &WorkloadRuns<'_>, rows: &[LatencyRow<'_>]) -> Option<String> {
     let rows: Vec<&LatencyRow<'_>> = rows.iter().filter(|row| row.group.failures().is_empty()).collect();
     let place = (0..PERCENTILES.len())
         .rev()

@@ -11,7 +11,7 @@ use crate::format::{self, capital, counted, list};
 use crate::maths::Ratio;
 use crate::metric::Metric;
 use crate::power;
-use crate::summary::{Summary, Work};
+use crate::summary::{Summary, WorkloadRuns};
 
 /// The most settings in a chart without a horizontal axis of numbers; the best ones are drawn.
 const MOST_ROWS: usize = 16;
@@ -32,7 +32,7 @@ pub(crate) struct Overall<'a> {
 /// The figures over the workloads whose time depends on the collector; `None` with fewer than two
 /// workloads or settings, and if no setting completes all of them.
 pub(crate) fn overall<'a>(summary: &'a Summary<'a>) -> Option<Overall<'a>> {
-    let works: Vec<&Work<'_>> = summary.timed_works().collect();
+    let works: Vec<&WorkloadRuns<'_>> = summary.timed_works().collect();
     let settings = settings(summary, &works);
     if works.len() < 2 || settings.len() < 2 {
         return None;

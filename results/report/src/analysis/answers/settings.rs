@@ -3,7 +3,7 @@
 use crate::maths::{Ratio, Spread, geometric_mean_of_ratios};
 use crate::metric::Metric;
 use crate::power::log_variance;
-use crate::summary::{Group, Summary, Work};
+use crate::summary::{Group, Summary, WorkloadRuns};
 
 /// A setting and its configurations on all workloads.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(crate) struct Setting<'a> {
 }
 
 /// The settings of these workloads, in the order of the summary.
-pub(crate) fn settings<'a>(summary: &Summary<'a>, works: &[&'a Work<'a>]) -> Vec<Setting<'a>> {
+pub(crate) fn settings<'a>(summary: &Summary<'a>, works: &[&'a WorkloadRuns<'a>]) -> Vec<Setting<'a>> {
     let mut all: Vec<Setting<'a>> = Vec::new();
     for (place, work) in works.iter().enumerate() {
         for group in &work.groups {

@@ -4,7 +4,7 @@ use super::contenders::{contender, contenders, reason};
 use crate::format::{self, list, times};
 use crate::maths::{Ratio, Spread, geometric_mean_of_ratios};
 use crate::metric::Metric;
-use crate::summary::{Group, Summary, Work};
+use crate::summary::{Group, Summary, WorkloadRuns};
 
 /// The answer of a sweep over multiples of the least heap.
 #[derive(Debug)]
@@ -97,14 +97,14 @@ impl Standing {
 }
 
 /// The least mean time of all configurations that complete a workload. Times are relative to it.
-pub(super) fn best_time(work: &Work<'_>, time: &Metric) -> Option<Spread> {
+pub(super) fn best_time(work: &WorkloadRuns<'_>, time: &Metric) -> Option<Spread> {
     let complete = work.groups.iter().filter(|group| group.failures().is_empty());
     complete
         .filter_map(|group| group.spread(time))
         .min_by(|a, b| a.mean.total_cmp(&b.mean))
 }
 
-fn find<'w, 'a>(summary: &Summary<'_>, work: &'w Work<'a>, name: &str, multiple: f64) -> Option<&'w Group<'a>> {
+fn find<'w, 'a>(summary: &Summary<'_>, work: &'w WorkloadRuns<'a>, name: &str, multiple: f64) -> Option<&'w Group<'a>> {
     let mut groups = work.groups.iter();
     groups.find(|group| group.heap == Some(multiple) && contender(summary, group) == name)
 }

@@ -8,7 +8,7 @@ use super::contenders::{contender, contenders, reason};
 use crate::chart::{Chart, ChartSet, Point, Series};
 use crate::format::{self, capital, counted, times};
 use crate::metric::{self, Metric};
-use crate::summary::{Group, Summary, Work};
+use crate::summary::{Group, Summary, WorkloadRuns};
 
 /// At this ratio of the greatest to the least value, or more, an axis is logarithmic.
 const LOG_FROM: f64 = 8.0;
@@ -68,7 +68,7 @@ fn overall_point(name: &str, multiple: f64, standing: &Standing) -> Option<Point
 pub(crate) fn charts(summary: &Summary<'_>) -> ChartSet {
     let contenders = contenders(summary);
     let time = summary.time_metric();
-    let work = |work: &Work<'_>| {
+    let work = |work: &WorkloadRuns<'_>| {
         let best = best_time(work, time).map(|best| best.mean).filter(|mean| *mean > 0.0);
         let title = format!("{} time, over the best", capital(time.title));
         let charts = [
@@ -92,7 +92,7 @@ pub(crate) fn charts(summary: &Summary<'_>) -> ChartSet {
 
 fn curve(
     summary: &Summary<'_>,
-    work: &Work<'_>,
+    work: &WorkloadRuns<'_>,
     contenders: &[String],
     metric: &Metric,
     title: &str,

@@ -9,7 +9,7 @@ use super::families::{SHARING_FLAGS, concerns, decisions, is_off, is_on, off, on
 use crate::format;
 use crate::maths::{Ratio, Spread, geometric_mean_of_ratios, ratio_of_means};
 use crate::metric::{self, Metric};
-use crate::summary::{Group, Summary, Work};
+use crate::summary::{Group, Summary, WorkloadRuns};
 use std::collections::BTreeMap;
 
 /// The advice of a sweep on parallel collection.
@@ -61,7 +61,7 @@ impl Effect {
 #[derive(Debug)]
 pub(crate) struct Case<'a> {
     /// The workload of the family.
-    pub(crate) work: &'a Work<'a>,
+    pub(crate) work: &'a WorkloadRuns<'a>,
     /// The swept flags that its configurations share, e.g. `N=2 A=4m`.
     pub(crate) setting: String,
     /// The configuration with parallel collection off, or with one capability.
@@ -131,7 +131,7 @@ pub(crate) fn advice<'a>(summary: &'a Summary<'a>) -> Option<Advice<'a>> {
     })
 }
 
-fn cases<'a>(summary: &Summary<'_>, work: &'a Work<'a>, time: &Metric) -> Vec<Case<'a>> {
+fn cases<'a>(summary: &Summary<'_>, work: &'a WorkloadRuns<'a>, time: &Metric) -> Vec<Case<'a>> {
     // Bases are compared by address: each is one group of the work.
     let mut families: Vec<(&'a Group<'a>, String, Vec<&'a Group<'a>>)> = Vec::new();
     for group in work.groups.iter().filter(|group| is_on(group)) {

@@ -11,7 +11,7 @@ use crate::chart::{Chart, ChartSet, Point, Series};
 use crate::format::median_and_range;
 use crate::maths::ratio_of_means;
 use crate::metric::{self, Metric};
-use crate::summary::{Group, Summary, UNSET, Work};
+use crate::summary::{Group, Summary, UNSET, WorkloadRuns};
 use gclab_words::size::read_number;
 
 /// With at least this many values of `-N`, they lie on the horizontal axis.
@@ -107,7 +107,7 @@ impl<'s, 'a> Plot<'s, 'a> {
         self.summary.setting(group, &[self.flag])
     }
 
-    fn base<'w>(&self, work: &'w Work<'a>, group: &Group<'_>) -> Option<&'w Group<'a>> {
+    fn base<'w>(&self, work: &'w WorkloadRuns<'a>, group: &Group<'_>) -> Option<&'w Group<'a>> {
         if self.curve {
             one(work, group).or_else(|| off(work, group))
         } else {
@@ -123,7 +123,7 @@ impl<'s, 'a> Plot<'s, 'a> {
         self.places.iter().position(|place| place == value).map(|at| at as f64)
     }
 
-    fn speed_up(&self, work: &Work<'a>, title: &str, metric: &Metric) -> Option<Chart> {
+    fn speed_up(&self, work: &WorkloadRuns<'a>, title: &str, metric: &Metric) -> Option<Chart> {
         let point = |group: &Group<'_>| {
             let base = self.base(work, group)?;
             let ratio = ratio_of_means(&group.spread(metric)?, &base.spread(metric)?)?;
@@ -151,7 +151,7 @@ impl<'s, 'a> Plot<'s, 'a> {
         Some(chart)
     }
 
-    fn balance(&self, work: &Work<'a>) -> Option<Chart> {
+    fn balance(&self, work: &WorkloadRuns<'a>) -> Option<Chart> {
         let metric = &metric::WORK_BALANCE;
         let point = |group: &Group<'_>| {
             let spread = group.spread(metric)?;
@@ -166,7 +166,7 @@ impl<'s, 'a> Plot<'s, 'a> {
     /// A chart of the groups that are on; `None` if none of them has a point.
     fn chart(
         &self,
-        work: &Work<'a>,
+        work: &WorkloadRuns<'a>,
         title: &str,
         of: impl Fn(&Group<'_>) -> Option<((f64, f64, f64), String)>,
     ) -> Option<Chart> {

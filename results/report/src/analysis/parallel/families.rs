@@ -1,7 +1,7 @@
 //! Families of configurations that differ only in the sharing flags.
 
 use crate::metric;
-use crate::summary::{Group, Summary, UNSET, Work};
+use crate::summary::{Group, Summary, UNSET, WorkloadRuns};
 use gclab_results::{GcThread, RunStats};
 use gclab_words::size::read_number;
 use std::collections::BTreeMap;
@@ -48,14 +48,14 @@ fn but_for<'g>(group: &'g Group<'_>, left_out: &[&str]) -> (&'g str, BTreeMap<&'
 }
 
 /// The base with parallel collection off.
-pub(super) fn off<'w, 'a>(work: &'w Work<'a>, group: &Group<'_>) -> Option<&'w Group<'a>> {
+pub(super) fn off<'w, 'a>(work: &'w WorkloadRuns<'a>, group: &Group<'_>) -> Option<&'w Group<'a>> {
     let family = but_for(group, &SHARING_FLAGS);
     let mut groups = work.groups.iter();
     groups.find(|base| is_off(base) && but_for(base, &SHARING_FLAGS) == family)
 }
 
 /// The base with one capability.
-pub(super) fn one<'w, 'a>(work: &'w Work<'a>, group: &Group<'_>) -> Option<&'w Group<'a>> {
+pub(super) fn one<'w, 'a>(work: &'w WorkloadRuns<'a>, group: &Group<'_>) -> Option<&'w Group<'a>> {
     let with_n = [SHARING_FLAGS[0], SHARING_FLAGS[1], SHARING_FLAGS[2], "N"];
     let family = but_for(group, &with_n);
     let mut groups = work.groups.iter();

@@ -3,7 +3,7 @@
 #[path = "../../../../tests/it/synthetic.rs"]
 mod base;
 
-pub use base::*;
+pub(crate) use base::*;
 
 use gclab_results::{Census, HeapProfile, Manifest, PlannedRun, RunRecord};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/it/fixtures");
 
 /// A large experiment, whose reports people can look at: two axes, three workloads.
-pub fn large() -> Experiment {
+pub(crate) fn large() -> Experiment {
     Experiment {
         name: "nursery",
         question: "How large should the allocation area be, and does that depend on the collector?",
@@ -30,7 +30,7 @@ pub fn large() -> Experiment {
 
 /// `small` with two profiles of one of its configurations and one profile of another. As `profiles`
 /// plans them, they come last and have one run each.
-pub fn profiled() -> (Manifest, Vec<RunRecord>) {
+pub(crate) fn profiled() -> (Manifest, Vec<RunRecord>) {
     let (mut manifest, mut runs) = (manifest(&small()), small_runs());
     let all = configurations(&small());
     for (configuration, flags, profile) in [

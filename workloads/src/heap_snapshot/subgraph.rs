@@ -1,16 +1,16 @@
-//! The choice of nodes to rebuild together: a region of the graph that holds every referrer of each
-//! rebuilt node.
+//! The choice of nodes to rebuild together: a subgraph that holds every referrer of each rebuilt
+//! node.
 //!
 //! A node can be replaced only by storing its replacement in every node that refers to it, and a
-//! heap has no way back from a node to its referrers. So a region is walked breadth first from some
-//! node. The rebuilt nodes are those that only nodes of the region refer to. Programs renew their
-//! data in the same way: the tree is new, the classes and constants that it refers to are the old
-//! ones. The choice depends on ordinals only, so it is the same under every collector. Its cost is
-//! proportional to the region.
+//! heap has no way back from a node to its referrers. So a subgraph is walked breadth first from
+//! some node. The rebuilt nodes are those that only nodes of the subgraph refer to. Programs renew
+//! their data in the same way: the tree is new, the classes and constants that it refers to are the
+//! old ones. The choice depends on ordinals only, so it is the same under every collector. Its cost
+//! is proportional to the subgraph.
 
 use super::graph::{Graph, ROOT};
 
-/// Most nodes of a region: a few thousand, so that the cache holds it and a heap has many.
+/// Most nodes of a subgraph: a few thousand, so that the cache holds it and a heap has many.
 pub(super) const LARGEST: usize = 4096;
 
 /// A node with more referrers than this is shared by the whole program (a class, a constant). The
@@ -24,35 +24,35 @@ const OUTSIDE: u32 = u32::MAX;
 pub(super) struct Step {
     /// The node's ordinal.
     pub(super) ordinal: u32,
-    /// The place in the region of the node that the walk came from.
+    /// The place in the subgraph of the node that the walk came from.
     pub(super) from: u32,
     /// The index of the pointer in that node.
     pub(super) slot: u32,
-    /// The number of referrers found inside the region.
+    /// The number of referrers found inside the subgraph.
     inside: u32,
 }
 
-/// A region; made once and grown again and again.
+/// A subgraph; made once and grown again and again.
 #[derive(Debug)]
-pub(super) struct Region {
+pub(super) struct Subgraph {
     steps: Vec<Step>,
     /// By ordinal: its place in `steps`, or `OUTSIDE`.
     places: Vec<u32>,
     in_degrees: Vec<u32>,
 }
 
-impl Region {
-    /// An empty region, for nodes of `graph`.
+impl Subgraph {
+    /// An empty subgraph, for nodes of `graph`.
     pub(super) fn new(graph: &Graph) -> Self {
         let in_degrees = (0..graph.node_count()).map(|node| graph.in_degree(node)).collect();
-        Region {
+        Subgraph {
             steps: Vec::new(),
             places: vec![OUTSIDE; graph.node_count() as usize],
             in_degrees,
         }
     }
 
-    /// Walks the region around `start`. Returns the number of edges looked at.
+    /// Walks the subgraph around `start`. Returns the number of edges looked at.
     pub(super) fn grow(&mut self, graph: &Graph, start: u32) -> u64 {
         for step in self.steps.drain(..) {
             self.places[step.ordinal as usize] = OUTSIDE;
@@ -96,8 +96,8 @@ impl Region {
         &self.steps
     }
 
-    /// The place of a node in the region, if it is to be rebuilt: all its referrers are in the
-    /// region.
+    /// The place of a node in the subgraph, if it is to be rebuilt: all its referrers are in the
+    /// subgraph.
     #[inline]
     pub(super) fn rebuilt(&self, ordinal: u32) -> Option<usize> {
         let place = self.places[ordinal as usize] as usize;
@@ -108,18 +108,18 @@ impl Region {
 
 #[cfg(test)]
 mod tests {
-    use super::{Graph, Region};
+    use super::{Graph, Subgraph};
     use crate::heap_snapshot::postcss;
 
     /// Checks the claim that the workload rests on, against all edges of a real heap.
     #[test]
     fn every_referrer_of_what_is_rebuilt_is_in_the_region() {
         let graph = Graph::new(&postcss().unwrap()).unwrap();
-        let mut region = Region::new(&graph);
+        let mut subgraph = Subgraph::new(&graph);
         let mut rebuilt_in_all = 0;
         for start in (0..graph.node_count()).step_by(1009) {
-            region.grow(&graph, start);
-            let steps = region.steps();
+            subgraph.grow(&graph, start);
+            let steps = subgraph.steps();
             for (place, step) in steps.iter().enumerate().skip(1) {
                 let from = steps[step.from as usize].ordinal;
                 assert!((step.from as usize) < place);
@@ -133,12 +133,12 @@ mod tests {
                         graph
                             .pointers(node)
                             .iter()
-                            .all(|&target| region.rebuilt(target).is_none())
+                            .all(|&target| subgraph.rebuilt(target).is_none())
                     );
-                    assert_eq!(region.rebuilt(node), None);
+                    assert_eq!(subgraph.rebuilt(node), None);
                 }
             }
-            let rebuilt = steps.iter().filter(|step| region.rebuilt(step.ordinal).is_some());
+            let rebuilt = steps.iter().filter(|step| subgraph.rebuilt(step.ordinal).is_some());
             rebuilt_in_all += rebuilt.count();
         }
         assert!(rebuilt_in_all > 1000, "{rebuilt_in_all}");

@@ -1,0 +1,97 @@
+//! Flags that a collector honours, and flags that it does not.
+
+use crate::parse;
+use gclab_core::collector::Description;
+use gclab_core::config::{AREA, COMPACTION, GENERATIONS, Parameter, SHARING, SIZING};
+use gclab_flags::{FLAGS, Flags, honours};
+
+const fn collector(name: &'static str, honours: &'static [&'static [Parameter]]) -> Description {
+    Description {
+        name,
+        summary: "",
+        moves: true,
+        parallel: false,
+        honours,
+        generations: (2, 12),
+    }
+}
+
+pub(crate) static COPYING: Description = collector(
+    "copying",
+    &[
+        &[Parameter::OldFactor, Parameter::AllocationArea],
+        &[Parameter::Generations, Parameter::OldMin],
+    ],
+);
+
+pub(crate) static COMPACTING: Description = collector("compacting", &[COMPACTION, &[Parameter::HeapHint]]);
+
+static PARALLEL: Description = collector("parallel", &[GENERATIONS]);
+
+static TWO_SPACE: Description = Description {
+    generations: (1, 1),
+    ..collector("two-space", &[&[Parameter::Generations]])
+};
+
+/// Fits the flags of `text` to a collector.
+fn fitted(text: &str, collector: &Description) -> Result<Flags, String> {
+    let mut flags = parse(text);
+    flags
+        .fit(collector, &[&COPYING, &COMPACTING, &PARALLEL])
+        .map(|()| flags)
+        .map_err(|e| e.to_string())
+}
+
+#[test]
+fn flags_that_a_collector_does_not_honour_are_refused() {
+    let check = |text: &str| fitted(text, &COPYING).map(drop);
+    // Flags that are not given, that the heap honours, that turn something off.
+    for fine in ["", "-A1m -F3", "-M1g -N2 -DS -s --no-huge-pages", "-qg", "-qb", "-n0"] {
+        assert_eq!(check(fine), Ok(()), "{fine}");
+    }
+    assert_eq!(
+        check("-c"),
+        Err("-c: the copying collector does not honour this flag; compacting does".to_owned())
+    );
+    assert_eq!(
+        check("-H"),
+        Err("-H: the copying collector does not honour this flag; compacting and parallel do".to_owned())
+    );
+    assert_eq!(
+        check("-qg1"),
+        Err("-qg1: the copying collector does not honour this flag; nor does any other yet; of the flags for collectors, copying honours -A, -F, -O and -G".to_owned())
+    );
+    // Given, though the value is the default.
+    assert!(check("-m3").is_err());
+}
+
+#[test]
+fn generations_that_a_collector_cannot_have_are_refused_if_they_are_given() {
+    let generations = |text: &str, collector| fitted(text, collector).map(|flags| flags.config.generations);
+    assert_eq!(generations("", &COPYING), Ok(2));
+    assert_eq!(generations("-G3", &COPYING), Ok(3));
+    assert_eq!(generations("", &TWO_SPACE), Ok(1));
+    assert_eq!(generations("-G1", &TWO_SPACE), Ok(1));
+    assert_eq!(
+        generations("-G2", &TWO_SPACE),
+        Err("-G2 is not for the two-space collector: its number of generations is 1".to_owned())
+    );
+    assert_eq!(
+        generations("-G1", &COPYING),
+        Err("-G1 is not for the copying collector: its number of generations is 2 to 12".to_owned())
+    );
+}
+
+#[test]
+fn each_parameter_of_collectors_has_one_flag() {
+    let groups = [AREA, SIZING, GENERATIONS, COMPACTION, SHARING].concat();
+    for parameter in &groups {
+        let flags = FLAGS.iter().filter(|spec| spec.parameter() == Some(*parameter));
+        assert_eq!(flags.count(), 1, "{parameter:?}");
+    }
+    let of_collectors = FLAGS.iter().filter(|spec| spec.parameter().is_some());
+    assert_eq!(of_collectors.count(), groups.len(), "each parameter is in one group");
+    let all = collector("all", &[SHARING, AREA]);
+    let names: Vec<_> = honours(&all).map(|spec| spec.name).collect();
+    assert_eq!(names, ["A", "n", "AL", "qg", "qb", "qn"], "in the order of the table");
+}

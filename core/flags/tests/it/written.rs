@@ -1,0 +1,133 @@
+//! Flags that are written read back as the same: words of a command line, keys of experiment files.
+
+use crate::parse;
+use gclab_core::config::{Compact, HeapHint};
+use gclab_core::words::Bytes;
+use gclab_flags::{FLAGS, Flags, Kind};
+
+/// For each flag: words that are legal, at both ends of the range too.
+pub(crate) fn legal_words() -> Vec<String> {
+    let (mut words, mut words_of_two) = (Vec::new(), Vec::new());
+    for spec in FLAGS {
+        let mut values = match spec.kind {
+            Kind::Size { zero: true, .. } => vec!["0", "8k", "5000w", "8t"],
+            Kind::Size { max, .. } if max < Bytes(8 << 40) => vec!["2m", "2561k", "0.3g", "1t"],
+            Kind::Size { .. } => vec!["2m", "2561k", "0.3g", "8t"],
+            Kind::Number { .. } | Kind::Percent { .. } => vec!["1", "2.5", "99.25"],
+            Kind::Count { .. } => vec!["1", "3", "12"],
+            Kind::GenerationOrOff { auto: false, .. } => vec!["", "0", "1", "11"],
+            Kind::GenerationOrOff { auto: true, .. } => vec!["", "0", "1", "11", "=auto"],
+            Kind::Switch | Kind::SwitchOff => vec![""],
+            Kind::Output => vec!["", "some.file"],
+            // A heap of fixed size needs one: its test is another.
+            Kind::Choice { names, .. } => names.iter().copied().filter(|name| *name != "fixed").collect(),
+            Kind::Names { .. } if spec.name == "hb" => vec!["", "void", "lag,drag"],
+            Kind::Names { bare: true } => vec!["", "Node", "Node,Tree"],
+            // They restrict the bands of another flag.
+            Kind::Names { bare: false } => vec![],
+        };
+        // The constant of a policy is for that policy.
+        if spec.name == "-membalancer-c" {
+            let words = ["0.05", "0.125", "1000"].map(|c| format!("--sizing=membalancer --membalancer-c={c}"));
+            words_of_two.extend(words);
+            continue;
+        }
+        if spec.kind.placeholder().starts_with('[') {
+            values.push("");
+        }
+        let joint = if matches!(spec.kind, Kind::Choice { .. }) {
+            "="
+        } else {
+            ""
+        };
+        words.extend(values.iter().map(|value| format!("-{}{joint}{value}", spec.name)));
+    }
+    words.extend(words_of_two);
+    words
+}
+
+#[test]
+fn words_written_for_flags_give_the_same_flags() {
+    let settings = |mut f: Flags| {
+        f.given.clear();
+        f
+    };
+    assert_eq!(Flags::default().to_words(), Vec::<String>::new());
+    for word in legal_words() {
+        let flags = parse(&word);
+        let words = flags.to_words();
+        assert_eq!(
+            settings(parse(&words.join(" "))),
+            settings(flags.clone()),
+            "{word} became {words:?}"
+        );
+        assert_eq!(
+            words.is_empty(),
+            settings(flags) == Flags::default(),
+            "{word} became {words:?}"
+        );
+    }
+    let sized = "-M1g --sizing=fixed";
+    assert_eq!(parse(sized).to_words().join(" "), sized);
+    let all =
+        "-A64m -n0 -F1.5 -G3 -H -M1g -c40 -N4 -qg -qb0 -qn2 -sout.txt -hT -hdNode -i0.02 -R0 -DS -DZ7 --no-huge-pages";
+    assert_eq!(parse(all).to_words().join(" "), all);
+}
+
+#[test]
+fn values_written_for_keys_give_the_same_flags() {
+    for word in legal_words() {
+        let flags = parse(&word);
+        // Flags of the command line have no key.
+        let mut read = Flags::default();
+        read.stats.clone_from(&flags.stats);
+        (read.info, read.help) = (flags.info, flags.help);
+        for (key, value) in flags.as_toml() {
+            read.set(key, value.text()).unwrap_or_else(|e| panic!("{word}: {e}"));
+        }
+        read.settle().expect("they went together before");
+        let settings = |mut f: Flags| {
+            f.given.clear();
+            f
+        };
+        assert_eq!(settings(read), settings(flags), "{word}");
+    }
+    assert_eq!(Flags::default().as_toml(), Default::default());
+}
+
+#[test]
+fn keys_of_experiment_files() {
+    let mut f = Flags::default();
+    for (key, value) in [
+        ("A", "64m"),
+        ("n", "0"),
+        ("F", "1.5"),
+        ("G", "3"),
+        ("qg", "false"),
+        ("qb", "0"),
+        ("c", "true"),
+        ("H", "true"),
+        ("DS", "true"),
+        ("huge_pages", "false"),
+        ("M", "1g"),
+        ("sizing", "membalancer"),
+        ("sizing", "factor"),
+        ("membalancer_c", "0.1"),
+        ("membalancer_c", "0.05"),
+    ] {
+        f.set(key, value).unwrap_or_else(|e| panic!("{key} = {value}: {e}"));
+    }
+    assert_eq!(
+        f.to_words().join(" "),
+        "-A64m -n0 -F1.5 -G3 -H -M1g -c -qg -qb0 -DS --no-huge-pages"
+    );
+    for key in ["n", "qg", "qb", "c", "H", "DS", "M", "AL", "DZ"] {
+        f.set(key, "false").unwrap_or_else(|e| panic!("{key} = false: {e}"));
+    }
+    f.set("huge_pages", "true").unwrap();
+    assert_eq!(f.to_words().join(" "), "-A64m -n0 -F1.5 -G3 -qg -qb");
+    assert_eq!(
+        (f.config.compact, f.config.heap_hint, f.sanity, f.config.max_heap),
+        (Compact::Never, HeapHint::None, false, None)
+    );
+}

@@ -1,0 +1,100 @@
+//! The shape of an experiment file: its keys, and the types of their values. Names are looked up
+//! later (`validate`).
+//!
+//! The tree is walked by hand, not by serde, so that every message can name the key, underline the
+//! value and suggest the nearest key.
+
+use std::time::Duration;
+
+use toml::de::DeTable;
+
+use super::errors::{Parsed, Source, SpecError};
+use walk::{Walk, in_order};
+
+mod flags;
+mod lists;
+mod raw;
+mod walk;
+
+pub(super) use raw::{Raw, RawAxis, RawCollectors, RawWorkload};
+
+/// The default of `repeat`.
+const DEFAULT_REPEAT: u32 = 10;
+/// The most rounds: more is a mistake.
+pub const MAX_REPEAT: u64 = 100_000;
+/// The default of `seed`.
+const DEFAULT_SEED: u64 = 1;
+/// The default of `timeout`.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// The keys of a file, as messages list them.
+const FILE_KEYS: [&str; 10] = [
+    "question",
+    "collectors",
+    "workloads",
+    "repeat",
+    "seed",
+    "timeout",
+    "heap",
+    "profiles",
+    "flags",
+    "sweep",
+];
+
+/// Parses `source`. The error is its first fault.
+pub(super) fn parse(source: &Source) -> Parsed<Raw> {
+    let document = DeTable::parse(&source.text).map_err(|error| {
+        let reason = error.message().lines().collect::<Vec<_>>().join("; ");
+        SpecError::at(
+            source,
+            error.span().unwrap_or(0..0),
+            format!("{} is not TOML: {reason}", source.name),
+            "here",
+        )
+    })?;
+    Walk { source }.document(document.get_ref())
+}
+
+impl Walk<'_> {
+    fn document(&self, table: &DeTable<'_>) -> Parsed<Raw> {
+        for key in in_order(table).map(|(key, _)| key) {
+            if !FILE_KEYS.contains(&key.get_ref().as_ref()) {
+                return Err(self.unknown_key(key, &FILE_KEYS, ""));
+            }
+        }
+        let get = |key: &str| table.get(key);
+        Ok(Raw {
+            question: get("question")
+                .map(|value| self.text("question", value))
+                .transpose()?
+                .unwrap_or_default(),
+            collectors: self.collectors(self.required("collectors", table)?)?,
+            workloads: self.workloads(self.required("workloads", table)?)?,
+            repeat: get("repeat")
+                .map(|value| self.integer("repeat", value, 1, MAX_REPEAT))
+                .transpose()?
+                .map_or(DEFAULT_REPEAT, |n| n as u32),
+            seed: get("seed")
+                .map(|value| self.integer("seed", value, 0, i64::MAX as u64))
+                .transpose()?
+                .unwrap_or(DEFAULT_SEED),
+            timeout: get("timeout")
+                .map(|value| self.duration("timeout", value))
+                .transpose()?
+                .unwrap_or(DEFAULT_TIMEOUT),
+            heap: get("heap").map(|value| self.heap(value)).transpose()?,
+            profiles: get("profiles")
+                .map(|value| self.profiles(value, false))
+                .transpose()?
+                .unwrap_or_default(),
+            flags: get("flags")
+                .map(|value| self.flags(value))
+                .transpose()?
+                .unwrap_or_default(),
+            sweeps: get("sweep")
+                .map(|value| self.sweeps(value))
+                .transpose()?
+                .unwrap_or_default(),
+        })
+    }
+}

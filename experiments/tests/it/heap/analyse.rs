@@ -1,0 +1,188 @@
+//! `gclab heap analyse`: what is large in a heap of another program.
+
+use super::{cells, json, postcss};
+use crate::docs::root;
+use crate::support::Bench;
+use serde_json::Value;
+use std::fs;
+
+#[test]
+fn the_largest_of_a_snapshot_are_those_that_another_program_found() {
+    let expected = fs::read_to_string(root().join("experiments/tests/it/fixtures/postcss.retained.json")).unwrap();
+    let Value::Array(expected) = json(&expected) else {
+        panic!("no array")
+    };
+    for top in [50, 7, 1] {
+        let done = Bench::new()
+            .gclab(&["heap", "analyse", &postcss(), "--top", &top.to_string(), "--json"])
+            .exits(0);
+        let report = json(&done.stdout);
+        let retained = report["retained"].as_array().unwrap();
+        assert_eq!(retained.len(), top);
+        for (found, expected) in retained.iter().zip(&expected) {
+            for key in ["id", "type", "self_size", "retained_size"] {
+                assert_eq!(found[key], expected[key], "{key} of {found}");
+            }
+            assert!(found["name"].is_string());
+        }
+        // The known facts about the file.
+        let counts = ["nodes", "edges", "strong_edges", "reached", "self_size", "reached_size"]
+            .map(|key| report[key].as_u64().unwrap());
+        assert_eq!(counts, [76_142, 321_259, 314_221, 76_142, 5_683_202, 5_683_202]);
+        let strings = report["types"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|count| count["name"] == "string")
+            .unwrap();
+        assert_eq!(
+            (&strings["count"], &strings["self_size"]),
+            (&16_109.into(), &1_027_784.into())
+        );
+        assert!(report["names"].as_array().unwrap().len() <= top);
+    }
+}
+
+/// Another program found the first sixty classes, from the definition.
+#[test]
+fn the_largest_classes_of_a_snapshot_are_those_that_another_program_found() {
+    let expected = fs::read_to_string(root().join("experiments/tests/it/fixtures/postcss.classes.json")).unwrap();
+    let expected = json(&expected);
+    let expected = expected.as_array().unwrap();
+    for top in [60, 3] {
+        let words = ["heap", "analyse", &postcss(), "--top", &top.to_string(), "--json"];
+        let report = json(&Bench::new().gclab(&words).exits(0).stdout);
+        assert_eq!(report["classes"].as_array().unwrap(), &expected[..top]);
+    }
+}
+
+/// Objects that no single object holds were one grey bar of half the picture, and nothing in the
+/// text.
+#[test]
+fn the_rest_is_told_by_class_in_text_and_picture() {
+    let bench = Bench::new();
+    let words = ["heap", "analyse", &postcss(), "--top", "5", "--svg", "tree.svg"];
+    let text = bench.gclab(&words).exits(0).stdout;
+    let rest = text.lines().last().unwrap();
+    assert!(
+        rest.contains("others, by class: (code) 1.11 MB, (closure) 579 kB, (string) 369 kB, "),
+        "{rest}"
+    );
+    assert!(text.contains("hangs from no single object with 1 % or more"), "{text}");
+    assert!(
+        text.contains("object Root @6215 > .nodes object Array @149117"),
+        "{text}"
+    );
+    assert!(
+        !text.contains("synthetic @") && !text.contains("synthetic (GC roots)"),
+        "{text}"
+    );
+    let words = ["heap", "analyse", &postcss(), "--top", "5", "--synthetic"];
+    assert!(bench.gclab(&words).exits(0).stdout.contains("synthetic (GC roots)"));
+    let picture = fs::read_to_string(bench.path().join("tree.svg")).unwrap();
+    let width = |bar: &str| -> f64 {
+        let (_, after) = bar.split_once("width=\"").unwrap();
+        after.split('"').next().unwrap().parse().unwrap()
+    };
+    let bars: Vec<&str> = picture.split("<rect ").skip(1).collect();
+    let grey = bars.iter().filter(|bar| bar.contains("#cccccc")).map(|bar| width(bar));
+    assert!(
+        grey.fold(0.0, f64::max) < 120.0,
+        "a grey bar has a tenth of the picture"
+    );
+    // The bars of the second row fill it.
+    let top: f64 = bars
+        .iter()
+        .filter(|bar| bar.contains(" y=\"44\""))
+        .map(|bar| width(bar))
+        .sum();
+    assert!((1198.0..=1200.5).contains(&top), "{top}");
+    assert!(picture.contains("<title>(code): "), "{picture}");
+}
+
+/// A list filled the list of holders, cell by cell.
+#[test]
+fn a_list_is_one_line() {
+    let bench = Bench::new();
+    let dump = [
+        "heap",
+        "dump",
+        "long_list",
+        "5000",
+        "20000",
+        "-o",
+        "list.heapsnapshot",
+        "+RTS",
+        "-A256k",
+    ];
+    bench.gclab(&dump).exits(0);
+    let text = bench.gclab(&["heap", "analyse", "list.heapsnapshot"]).exits(0).stdout;
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains("Cell × 5,000 in a list"))
+        .collect();
+    // One holder, and one line of the tree.
+    assert_eq!(lines.len(), 2, "{text}");
+    assert!(
+        lines[0]
+            .trim_start()
+            .starts_with("120 kB   99.8     120 kB  object Cell × 5,000"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_jvm_dump_in_text() {
+    let bench = Bench::new();
+    fs::copy(cells(), bench.path().join("cells.hprof.gz")).unwrap();
+    let words = [
+        "heap",
+        "analyse",
+        "cells.hprof.gz",
+        "--top",
+        "6",
+        "--path-to",
+        "30146341144",
+    ];
+    insta::assert_snapshot!(bench.gclab(&words).exits(0).stdout);
+}
+
+#[test]
+fn paths_lead_from_the_root_to_the_object() {
+    let bench = Bench::new();
+    for id in ["6215", "@6215", "0x1847"] {
+        let done = bench
+            .gclab(&["heap", "analyse", &postcss(), "--json", "--path-to", id])
+            .exits(0);
+        let report = json(&done.stdout);
+        let path = report["path"].as_array().unwrap();
+        assert_eq!((&path[0]["id"], &path[0]["edge"]), (&1.into(), &Value::Null));
+        let last = path.last().unwrap();
+        assert_eq!((&last["id"], &last["name"]), (&6215.into(), &"Root".into()));
+        assert!(
+            path[1..]
+                .iter()
+                .all(|step| step["edge"]["type"].is_string() && step["edge"]["name"].is_string())
+        );
+    }
+}
+
+#[test]
+fn a_picture_has_a_bar_for_what_is_large() {
+    let bench = Bench::new();
+    bench
+        .gclab(&["heap", "analyse", &postcss(), "--svg", "tree.svg", "--top", "1"])
+        .exits(0);
+    let picture = fs::read_to_string(bench.path().join("tree.svg")).unwrap();
+    assert!(picture.starts_with("<svg xmlns=") && picture.ends_with("</svg>\n"));
+    let root =
+        "<title>object Root @6215 &gt; .nodes object Array @149117: retains 1.52 MB (26.7 %), itself 192 B</title>";
+    assert!(picture.contains(root), "{picture}");
+    // The root is as wide as the picture, and every element is closed.
+    assert!(picture.contains("width=\"1200.00\""));
+    for tag in ["g", "title", "text", "svg"] {
+        let opened = picture.matches(&format!("<{tag}>")).count() + picture.matches(&format!("<{tag} ")).count();
+        assert_eq!(opened, picture.matches(&format!("</{tag}>")).count(), "{tag}");
+    }
+    assert!(!picture.contains(['\u{8}', '\u{0}']));
+}

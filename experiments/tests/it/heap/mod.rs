@@ -1,0 +1,27 @@
+//! `gclab heap`: heaps of other programs, analysed, and heaps of our own, dumped.
+
+mod analyse;
+mod dump;
+mod limits;
+mod refusals;
+
+use crate::docs::root;
+use serde_json::Value;
+
+fn postcss() -> String {
+    root()
+        .join("workloads/fixtures/postcss.heapsnapshot.gz")
+        .display()
+        .to_string()
+}
+
+fn cells() -> String {
+    root()
+        .join("core/snapshot/tests/it/fixtures/cells.hprof.gz")
+        .display()
+        .to_string()
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
