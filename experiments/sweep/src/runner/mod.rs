@@ -32,7 +32,7 @@ use crate::command_line::{self, Files};
 use crate::machine;
 use child::End;
 use outcome::Before;
-use progress::{Estimator, Progress};
+use progress::{Estimator, Left, Progress};
 use stop::Stop;
 
 /// Why a sweep cannot continue. All runs that ended are on disk.
@@ -77,13 +77,11 @@ pub struct Sweep<'s> {
 /// If a process cannot be started or a line cannot be written. A run that fails is no error but an
 /// outcome.
 pub fn sweep(dir: &mut ResultsDir, sweep: &Sweep<'_>) -> Result<SweepEnd, RunnerError> {
-    let todo: Vec<PlannedRun> = dir
-        .manifest()
-        .plan
-        .iter()
-        .filter(|run| !dir.is_done(&run.id))
-        .cloned()
-        .collect();
+    // Places in the plan. A copy of a plan of many runs would take as much memory as the plan.
+    let plan = || dir.manifest().plan.iter().enumerate();
+    let missing = || plan().filter(|(_, run)| !dir.is_done(&run.id));
+    let todo: Vec<usize> = missing().map(|(place, _)| place).collect();
+    let mut left = Left::of(missing().map(|(_, run)| run));
     let total = dir.manifest().plan.len();
     let mut estimator = Estimator::default();
     dir.all_runs().for_each(|run| estimator.learn(run));
@@ -92,8 +90,9 @@ pub fn sweep(dir: &mut ResultsDir, sweep: &Sweep<'_>) -> Result<SweepEnd, Runner
         run: "anything".into(),
         source,
     })?;
-    for (index, run) in todo.iter().enumerate() {
-        progress.start(run, estimator.estimate(&todo[index..]));
+    for place in todo.iter().copied() {
+        let run = &dir.manifest().plan[place].clone();
+        progress.start(run, estimator.estimate(&left));
         let record = match one(run, dir.manifest().seed, sweep, &scratch.path) {
             Ok(Some(record)) => record,
             Ok(None) => break,
@@ -111,7 +110,8 @@ pub fn sweep(dir: &mut ResultsDir, sweep: &Sweep<'_>) -> Result<SweepEnd, Runner
         })?;
         dir.append_run(&record)?;
         estimator.learn(&record);
-        progress.finish(run, &record, estimator.estimate(&todo[index + 1..]));
+        left.done(run);
+        progress.finish(run, &record, estimator.estimate(&left));
     }
     progress.end();
     let complete = dir.done() == total;
