@@ -169,7 +169,7 @@ fn out_names_the_folder() {
         );
     }
     assert_eq!(
-        std::fs::read_to_string(bench.path().join("tiny.toml")).unwrap(),
+        fs::read_to_string(bench.path().join("tiny.toml")).unwrap(),
         tiny(2)
     );
     let foreign = bench.gclab(&["run", "tiny.toml", "--out", "here"]).exits(2);
