@@ -168,10 +168,7 @@ fn out_names_the_folder() {
             file.all()
         );
     }
-    assert_eq!(
-        fs::read_to_string(bench.path().join("tiny.toml")).unwrap(),
-        tiny(2)
-    );
+    assert_eq!(fs::read_to_string(bench.path().join("tiny.toml")).unwrap(), tiny(2));
     let foreign = bench.gclab(&["run", "tiny.toml", "--out", "here"]).exits(2);
     assert!(foreign.stderr.contains("is not empty"), "{}", foreign.all());
 }
