@@ -8,7 +8,7 @@ use crate::block::Region;
 use crate::block::{BlockAllocator, BlockState};
 use crate::closure::{ClosureRef, Kind, Slot, TypeInfo, VARIABLE};
 use crate::heap::Heap;
-use crate::profile::SideWords;
+use crate::profile::{Eras, SideWords};
 use crate::remembered::RememberedSet;
 use crate::roots::Roots;
 use crate::sync::Arc;
@@ -102,12 +102,24 @@ impl<'a> Stopped<'a> {
         self.heap.side_words()
     }
 
+    /// The right to end the eras of this heap, for a biographical profile; `None` if another
+    /// profile has it, or the heap has no side words.
+    pub fn eras(&self) -> Option<Eras> {
+        Eras::take(self.heap.side_words()?)
+    }
+
     /// A census of this stopped heap ends the era of a biographical profile, and another begins,
     /// unless this era was the last ([`crate::profile::LAST_ERA`]).
-    pub fn end_era(&self) {
-        if let Some(side_words) = self.heap.side_words() {
-            side_words.next_era();
-        }
+    ///
+    /// # Panics
+    /// If `eras` are those of another heap.
+    pub fn end_era(&self, eras: &mut Eras) {
+        let own = self.heap.side_words();
+        assert!(
+            own.is_some_and(|own| eras.are_of(own)),
+            "these are the eras of another heap"
+        );
+        eras.side_words().next_era();
     }
 
     /// The state of the block that `address` lies in.

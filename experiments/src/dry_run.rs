@@ -3,11 +3,12 @@
 //! The time of a configuration is that of earlier runs, or else of one run now. These runs take
 //! [`CALIBRATION`] at most; configurations that they do not reach take the mean of their workload.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use gclab_flags::FlagValue;
 use gclab_results::{Manifest, Minimum, PlannedRun, shell_line};
 use gclab_sweep::calibrate::{Calibrated, calibrate};
 use gclab_sweep::command_line::shown;
@@ -16,7 +17,7 @@ use gclab_sweep::minheap::reference;
 use gclab_sweep::plan::{ORDER, plan};
 use gclab_sweep::run::Run;
 use gclab_sweep::runner::Sweep;
-use gclab_sweep::runner::progress::Estimator;
+use gclab_sweep::runner::progress::{Estimator, Left};
 use gclab_sweep::runner::stop::Stop;
 use gclab_sweep::text::{counted, duration};
 use gclab_sweep::{folder, machine, tell};
@@ -106,9 +107,8 @@ fn measured(plan: &[Run], estimator: &mut Estimator, experiment: &Experiment, st
     if timed().all(|run| estimator.seconds(&run.planned).is_some()) {
         return Ok("by earlier runs".to_owned());
     }
-    let missing: Vec<Run> = timed()
+    let missing: Vec<&Run> = timed()
         .filter(|run| estimator.seconds(&run.planned).is_none())
-        .cloned()
         .collect();
     let sweep = Sweep {
         program: Path::new(machine::THIS_PROGRAM),
@@ -173,6 +173,7 @@ fn grid(experiment: &Experiment, plan: &[PlannedRun], estimator: &Estimator) -> 
     if in_order.is_empty() {
         in_order = plan.iter().collect();
     }
+    let places = Places::of(experiment);
     for run in in_order {
         let mut words = vec![run.workload.clone()];
         words.extend(run.args.iter().cloned());
@@ -183,7 +184,7 @@ fn grid(experiment: &Experiment, plan: &[PlannedRun], estimator: &Estimator) -> 
                 .map(|(name, value)| format!("{name}={value}")),
         );
         words.extend(run.heap_multiple.map(|multiple| format!("{multiple}×")));
-        let row = rows.entry((place(experiment, run), words.join(" "))).or_default();
+        let row = rows.entry((places.place(run), words.join(" "))).or_default();
         row.insert(&run.collector, run);
     }
     let width = rows.keys().map(|(_, name)| name.chars().count()).max().unwrap_or(0);
@@ -209,22 +210,44 @@ fn grid(experiment: &Experiment, plan: &[PlannedRun], estimator: &Estimator) -> 
     text
 }
 
-/// The place of a run's workload and settings in the file. The order of the plan is random.
-fn place(experiment: &Experiment, run: &PlannedRun) -> Vec<usize> {
-    let mut works = experiment.workloads.iter();
-    let work = works.position(|(name, args)| (name, args) == (&run.workload, &run.args));
-    let axes = experiment.sweeps.iter().flatten().map(|axis| {
-        let value = run.flags.get(axis.flag);
-        axis.values
+/// The places of workloads and settings in the file. The order of the plan is random.
+struct Places<'e> {
+    works: HashMap<(&'e str, &'e [String]), usize>,
+    /// Of each axis, its flag and the places of its values.
+    axes: Vec<(&'e str, HashMap<&'e str, usize>)>,
+    heap: &'e [f64],
+}
+
+impl<'e> Places<'e> {
+    fn of(experiment: &'e Experiment) -> Places<'e> {
+        let works = experiment.workloads.iter();
+        let axes = experiment.sweeps.iter().flatten();
+        Places {
+            works: works
+                .map(|(name, args)| (name.as_str(), args.as_slice()))
+                .zip(0..)
+                .collect(),
+            axes: axes
+                .map(|axis| (axis.flag, axis.values.iter().map(FlagValue::text).zip(0..).collect()))
+                .collect(),
+            heap: &experiment.heap,
+        }
+    }
+
+    /// The place of a run's workload, of its value on each axis, and of its multiple of the heap.
+    fn place(&self, run: &PlannedRun) -> Vec<usize> {
+        let work = self.works.get(&(run.workload.as_str(), run.args.as_slice())).copied();
+        let axes = self
+            .axes
             .iter()
-            .position(|known| Some(known.text()) == value.map(String::as_str))
-    });
-    let heap = experiment
-        .heap
-        .iter()
-        .position(|multiple| Some(*multiple) == run.heap_multiple);
-    let places = [work].into_iter().chain(axes).chain([heap]);
-    places.map(|place| place.unwrap_or(usize::MAX)).collect()
+            .map(|(flag, values)| values.get(run.flags.get(*flag)?.as_str()).copied());
+        let heap = self
+            .heap
+            .iter()
+            .position(|multiple| Some(*multiple) == run.heap_multiple);
+        let places = [work].into_iter().chain(axes).chain([heap]);
+        places.map(|place| place.unwrap_or(usize::MAX)).collect()
+    }
 }
 
 fn swept(experiment: &Experiment, name: &str) -> bool {
@@ -239,7 +262,7 @@ fn size_and_time(
     source: Option<String>,
 ) -> String {
     let runs = manifest.plan.len();
-    let estimate = match (estimator.estimate(&manifest.plan), source) {
+    let estimate = match (estimator.estimate(&Left::of(&manifest.plan)), source) {
         (Some(time), source) => {
             let source = source.unwrap_or_else(|| "by earlier runs".to_owned());
             format!("about {} {source}", duration(time))

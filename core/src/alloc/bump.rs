@@ -1,7 +1,6 @@
 //! Bump allocation.
 
 use super::Alloc;
-use crate::block::poison;
 use crate::sync::{AtomicUsize, Ordering::Relaxed};
 use crate::words::{Addr, Bytes, Words};
 use std::cell::Cell;
@@ -59,10 +58,7 @@ unsafe impl Alloc for Bump {
         let at = self.cursor.get();
         // No overflow: an address and less than a large object. An interrupted limit is below every
         // cursor.
-        (at + words.to_bytes().0 <= self.limit.load(Relaxed)).then(|| {
-            poison::lend(Addr(at), words.to_bytes());
-            Addr(at)
-        })
+        (at + words.to_bytes().0 <= self.limit.load(Relaxed)).then_some(Addr(at))
     }
 
     #[inline(always)]

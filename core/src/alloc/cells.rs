@@ -7,7 +7,6 @@
 
 use super::Alloc;
 use super::size_class::SizeClass;
-use crate::block::poison;
 use crate::sync::{AtomicUsize, Ordering::Relaxed};
 use crate::words::{Addr, Bytes, Words};
 use std::cell::Cell;
@@ -88,10 +87,7 @@ unsafe impl Alloc for Cells {
         let hole = &self.holes[class.index()];
         let at = hole.cursor.get();
         // No overflow, and an interrupted limit is below every cursor: as in `Bump`.
-        (at + class.cell().to_bytes().0 <= hole.limit.load(Relaxed)).then(|| {
-            poison::lend(Addr(at), words.to_bytes());
-            Addr(at)
-        })
+        (at + class.cell().to_bytes().0 <= hole.limit.load(Relaxed)).then_some(Addr(at))
     }
 
     #[inline(always)]

@@ -282,7 +282,8 @@ impl BlockAllocator {
         descriptor::describe_run(&mut self.descriptors, first, blocks);
         self.counts.add_blocks(blocks);
         let run = self.run(first, blocks);
-        poison::lend(run.start, run.bytes());
+        // SAFETY: the run was free and committed, and is the caller's now.
+        unsafe { poison::lend(run.start, run.bytes()) };
         run
     }
 

@@ -241,10 +241,12 @@ mod tests {
         assert_eq!(allocator.accounting().megablocks_in_use, 4);
         allocator.check().expect("whole");
         for (number, &run) in runs.iter().enumerate() {
-            // The test reads freed memory, to which a sanitizer objects otherwise.
-            poison::lend(run.start(), Bytes(8));
-            // SAFETY: committed memory.
-            let word = unsafe { first_word(run).read() };
+            // SAFETY: committed memory, and no other thread has the heap. The test reads freed memory,
+            // to which a sanitizer objects otherwise.
+            let word = unsafe {
+                poison::lend(run.start(), Bytes(8));
+                first_word(run).read()
+            };
             assert_eq!(word, if number % 2 == 0 { 0 } else { 7 });
         }
         // A group that has been in use since has pages again.

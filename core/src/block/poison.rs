@@ -32,8 +32,11 @@ pub(crate) unsafe fn retire(at: Addr, size: Bytes) {
 }
 
 /// Marks memory as in use from now on, with undefined contents.
+///
+/// # Safety
+/// `at..at+size` is committed, and belongs to the caller.
 #[inline(always)]
-pub(crate) fn lend(at: Addr, size: Bytes) {
+pub(crate) unsafe fn lend(at: Addr, size: Bytes) {
     tool::lend(at, size);
 }
 

@@ -7,6 +7,7 @@
 
 use super::{Gc, Mutator, NoGc};
 use crate::alloc::Alloc;
+use crate::block::poison;
 use crate::closure::{Closure, Header};
 use crate::kind::MutatorKind;
 use crate::words::{Addr, Words};
@@ -80,10 +81,13 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     /// Space for a small closure; may collect.
     #[inline(always)]
     fn reserve(&mut self, words: Words) -> Addr {
-        match self.view.capability.alloc.reserve(words) {
+        let at = match self.view.capability.alloc.reserve(words) {
             Some(at) => at,
             None => self.reserve_slow(words),
-        }
+        };
+        // SAFETY: `Alloc` promises that these words belong to this mutator alone.
+        unsafe { poison::lend(at, words.to_bytes()) };
+        at
     }
 
     #[cold]

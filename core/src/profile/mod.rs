@@ -25,10 +25,12 @@
 
 mod biography;
 mod cost_centre;
+mod eras;
 mod side_word;
 mod side_words;
 
 pub use biography::{Biographies, Spans};
 pub use cost_centre::{CostCentre, StackId};
+pub use eras::Eras;
 pub use side_word::{LAST_ERA, SideWord};
 pub use side_words::SideWords;

@@ -7,7 +7,7 @@ use crate::block::Region;
 use crate::block::StateView;
 use crate::closure::ClosureRef;
 use crate::memory::{MemoryError, Table};
-use crate::sync::{AtomicU64, MappedU64, Mutex, Ordering::Relaxed};
+use crate::sync::{AtomicBool, AtomicU64, MappedU64, Mutex, Ordering::Relaxed};
 use crate::words::{Addr, WORD};
 
 /// The side words of a heap, with the stacks and biographies that they refer to.
@@ -18,6 +18,8 @@ pub struct SideWords {
     base: Addr,
     /// The current era. Changed only while the world is stopped.
     era: AtomicU64,
+    /// Whether an [`Eras`](super::Eras) exists. Relaxed: it guards no other memory.
+    eras_taken: AtomicBool,
     stacks: Mutex<Stacks>,
     /// `None` if no profile needs the times of uses.
     biographies: Option<Mutex<Biographies>>,
@@ -36,6 +38,7 @@ impl SideWords {
             words: Table::new(reserved / WORD)?,
             base,
             era: AtomicU64::new(1),
+            eras_taken: AtomicBool::new(false),
             stacks: Mutex::default(),
             biographies: biographies.then(Mutex::default),
             before: Mutex::default(),
@@ -92,6 +95,16 @@ impl SideWords {
     /// The world must be stopped: [`crate::world::Stopped::end_era`] proves that.
     pub(crate) fn next_era(&self) {
         self.era.store((self.era() + 1).min(LAST_ERA), Relaxed);
+    }
+
+    /// Notes that an [`Eras`](super::Eras) exists. Returns whether there was none.
+    pub(super) fn take_eras(&self) -> bool {
+        !self.eras_taken.swap(true, Relaxed)
+    }
+
+    /// Notes that the [`Eras`](super::Eras) is gone.
+    pub(super) fn return_eras(&self) {
+        self.eras_taken.store(false, Relaxed);
     }
 
     /// The stack when `centre` is entered from `outer`.

@@ -20,13 +20,13 @@ pub struct Calibrated {
     pub took: Duration,
 }
 
-/// Runs each configuration of the plan once, and lets `estimator` learn its time. The order is that
-/// of the plan, which is random; no run starts after `most`. Returns `None` if a signal came.
+/// Runs each configuration of `plan` once, and lets `estimator` learn its time. The order is that
+/// of `plan`, which is random; no run starts after `most`. Returns `None` if a signal came.
 ///
 /// # Errors
 /// If a process cannot be started, or the folder for its files cannot be made.
 pub fn calibrate(
-    plan: &[Run],
+    plan: &[&Run],
     estimator: &mut Estimator,
     sweep: &Sweep<'_>,
     most: Duration,
@@ -36,7 +36,10 @@ pub fn calibrate(
     let scratch = Scratch::new(&parent)?;
     let mut seen = BTreeSet::new();
     let first = plan.iter().filter(|run| run.planned.profile_flags.is_none());
-    let configurations: Vec<&Run> = first.filter(|run| seen.insert(run.planned.cell.as_str())).collect();
+    let configurations: Vec<&Run> = first
+        .copied()
+        .filter(|run| seen.insert(run.planned.cell.as_str()))
+        .collect();
     let progress = bar(0, configurations.len());
     let mut measured = 0;
     let mut stopped = false;

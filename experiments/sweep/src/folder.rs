@@ -307,6 +307,12 @@ fn io_failed(path: &Path, source: io::Error) -> FolderError {
 fn begin(out: Option<&Path>, manifest: Manifest, shard: Shard) -> Result<Folder, FolderError> {
     let (results, _lock) = match out {
         Some(out) => {
+            if out.exists() && !out.is_dir() {
+                return Err(FolderError::Taken {
+                    path: out.to_owned(),
+                    problem: "is no folder; --out names a folder, and makes it if there is none".to_owned(),
+                });
+            }
             fs::create_dir_all(out).map_err(|source| io_failed(out, source))?;
             let lock = take_lock(out)?;
             ResultsDir::create(out, manifest)?;

@@ -16,6 +16,19 @@ fn with(bench: &Bench, variables: &[(&str, &str)], words: &[&str]) -> Done {
     Done::of(bench.command(words).envs(variables.iter().copied()))
 }
 
+/// The runs of a sweep have the flags of its file, and no others.
+#[test]
+fn a_sweep_takes_no_flags_of_the_environment() {
+    let bench = Bench::new();
+    bench.write(
+        "one.toml",
+        "question = 'q'\ncollectors = ['copying']\nworkloads = [{ name = 'binary_trees', args = [3] }]\nrepeat = 1",
+    );
+    let variables = [("GCLABRTS", "-Q"), ("GHCRTS", "-Q")];
+    let done = with(&bench, &variables, &["run", "one.toml"]).exits(0);
+    assert!(done.stderr.contains("note: GCLABRTS is set, but"), "{}", done.all());
+}
+
 #[test]
 fn the_command_line_overrides_the_environment() {
     let bench = Bench::new();

@@ -158,6 +158,17 @@ fn out_names_the_folder() {
     bench.write("tiny.toml", &tiny(2));
     let other = bench.gclab(&["run", "tiny.toml", "--out", "here/x"]).exits(2);
     assert!(other.stderr.contains("holds another plan"), "{}", other.all());
+    // A file in its place was `File exists (os error 17)`.
+    for fresh in [&[][..], &["--fresh"]] {
+        let words = [&["run", "tiny.toml", "--out", "tiny.toml"], fresh].concat();
+        let file = bench.gclab(&words).exits(2);
+        assert!(
+            file.stderr.contains("tiny.toml: is no folder; --out names a folder"),
+            "{}",
+            file.all()
+        );
+    }
+    assert_eq!(fs::read_to_string(bench.path().join("tiny.toml")).unwrap(), tiny(2));
     let foreign = bench.gclab(&["run", "tiny.toml", "--out", "here"]).exits(2);
     assert!(foreign.stderr.contains("is not empty"), "{}", foreign.all());
 }

@@ -23,10 +23,9 @@ use super::bands::{Bands, NONE};
 use crate::traverse::{Traversal, Visit};
 use gclab_core::closure::TypeInfo;
 use gclab_core::config::Breakdown;
-use gclab_core::profile::{SideWords, StackId};
+use gclab_core::profile::{Eras, StackId};
 use gclab_core::world::Stopped;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// The bands of `-hb`, in GHC's order.
 const BIOGRAPHY_BANDS: [&str; 5] = ["VOID", "LAG", "USE", "INHERENT_USE", "DRAG"];
@@ -59,17 +58,26 @@ pub(super) struct Biography {
     groups: HashMap<Group, usize>,
     histories: Vec<History>,
     /// The era that each census ended.
-    eras: Vec<u64>,
-    side_words: Option<Arc<SideWords>>,
+    ended: Vec<u64>,
+    /// The right to end eras, from the first census on.
+    eras: Option<Eras>,
 }
 
 impl Biography {
-    /// Counts the closures, and begins another era.
+    /// Takes the right to end the eras of this heap, unless it has it. Returns whether it has it:
+    /// not if another biography of the heap is being taken.
+    pub(super) fn begin(&mut self, stopped: &Stopped<'_>) -> bool {
+        self.eras = self.eras.take().or_else(|| stopped.eras());
+        self.eras.is_some()
+    }
+
+    /// Counts the closures, and begins another era. Counts nothing without the right to do so.
     pub(super) fn census(&mut self, stopped: &Stopped<'_>, traversal: &mut Traversal, bands: &mut Bands) {
-        let Some(side_words) = stopped.side_words() else {
+        if !self.begin(stopped) {
             return;
-        };
-        let side_words = &**self.side_words.get_or_insert_with(|| Arc::clone(side_words));
+        }
+        let Some(eras) = &mut self.eras else { return };
+        let side_words = eras.side_words();
         let era = side_words.era();
         let (groups, histories) = (&mut self.groups, &mut self.histories);
         let mut now = vec![Seen::default(); histories.len()];
@@ -109,15 +117,15 @@ impl Biography {
                 history.seen.push((era, seen));
             }
         }
-        self.eras.push(era);
-        stopped.end_era();
+        self.ended.push(era);
+        stopped.end_era(eras);
     }
 
     /// Bytes by band at each census, in order. Bands are made by `breakdown`, from closures whose
     /// biography band is in `only`. If the breakdown is another than biographies, a band may have
     /// several entries.
     pub(super) fn bands(&self, bands: &mut Bands, breakdown: Breakdown, only: &[String]) -> Vec<Vec<(String, u64)>> {
-        let Some(side_words) = &self.side_words else {
+        let Some(side_words) = self.eras.as_ref().map(Eras::side_words) else {
             return Vec::new();
         };
         let spans: HashMap<Group, _> = side_words
@@ -160,6 +168,6 @@ impl Biography {
             }
             sums
         };
-        self.eras.iter().copied().map(of_era).collect()
+        self.ended.iter().copied().map(of_era).collect()
     }
 }

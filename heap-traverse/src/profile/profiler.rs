@@ -161,9 +161,17 @@ impl Counter {
         }
     }
 
-    /// Whether another census can be counted. A biography has at most [`LAST_ERA`].
-    fn goes_on(&self, before: usize) -> bool {
-        self.biography.is_none() || (before as u64) < LAST_ERA
+    /// Why no other census can be counted after `before` of them, if so. A biography has at most
+    /// [`LAST_ERA`], and is the only one of its heap.
+    fn refusal(&mut self, stopped: &Stopped<'_>, before: usize) -> Option<String> {
+        let biography = self.biography.as_mut()?;
+        if before as u64 >= LAST_ERA {
+            return Some(format!(
+                "a biography has at most {LAST_ERA} censuses: take fewer (-i<seconds>)"
+            ));
+        }
+        (!biography.begin(stopped))
+            .then(|| "another biography of this heap is being taken, or its mutators do not note uses".to_owned())
     }
 }
 
@@ -262,8 +270,7 @@ impl HeapProfiler {
 
 impl Inner {
     fn census(&mut self, stopped: &Stopped<'_>, marker: Option<&str>) {
-        if !self.counter.goes_on(self.censuses.len()) {
-            let why = format!("a biography has at most {LAST_ERA} censuses: take fewer (-i<seconds>)");
+        if let Some(why) = self.counter.refusal(stopped, self.censuses.len()) {
             self.error.get_or_insert(io::Error::other(why));
             return;
         }

@@ -319,3 +319,33 @@ proptest! {
         }
     }
 }
+
+/// A census ends the era that all biographies of a heap have in common. A second one ended the eras
+/// of the first, whose uses then fell between two censuses.
+#[test]
+fn a_heap_has_one_biography_at_a_time() {
+    let config = Config {
+        profile: Flags::parse_words(&["-hb"]).expect("legal flags").config.profile,
+        ..config(2)
+    };
+    let world = World::observed::<gclab_collectors::Copying>(&config).expect("a small heap");
+    let profiler = || HeapProfiler::new(&config.profile, None).expect("a profile");
+    let (first, second) = (profiler(), profiler());
+    for profiler in [&first, &second, &first] {
+        world
+            .inspect(|stopped| profiler.census(stopped))
+            .expect("it is outside");
+    }
+    let (profile, written) = first.finish(0.0);
+    assert!(written.is_ok() && profile.censuses.len() == 2);
+    let (profile, written) = second.finish(0.0);
+    let message = written.expect_err("the first one ends the eras").to_string();
+    assert!(message.contains("another biography"), "{message}");
+    assert_eq!(profile.censuses.len(), 0);
+
+    // The right to end eras goes back with the profile.
+    drop((first, second));
+    let third = profiler();
+    world.inspect(|stopped| third.census(stopped)).expect("it is outside");
+    assert_eq!(third.finish(0.0).0.censuses.len(), 1);
+}

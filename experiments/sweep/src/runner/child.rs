@@ -6,11 +6,17 @@
 //! that prints without end fills neither the disk nor the runner's memory. The child dies with the
 //! runner (`PR_SET_PDEATHSIG`), even if SIGKILL ends the runner: a run without a record must not
 //! disturb the next one.
+//!
+//! A process that a run leaves behind must not disturb the next run either. The runner kills the
+//! child's process group, and then every orphan that left the group: the kernel makes those its
+//! children (`PR_SET_CHILD_SUBREAPER`).
 
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::stop::Stop;
@@ -65,18 +71,24 @@ pub(super) fn run(mut command: Command, timeout: Duration, stop: &Stop) -> io::R
     system::die_with_parent(&mut command);
 
     let started = Instant::now();
-    let mut child = command.spawn()?;
+    let mut child = spawn(&mut command)?;
+    let number = child.id();
     let mut output = Output {
         stdout: Pipe::new(child.stdout.take(), Keep::Beginning),
         stderr: Pipe::new(child.stderr.take(), Keep::End),
     };
     let waited = system::descriptor(&child).and_then(|fd| wait_until(fd.as_fd(), started + timeout, stop, &mut output));
     let wall = started.elapsed();
-    // This kills the child, if it still runs, and the processes that it left behind, which would
-    // disturb the next run. The child is not yet reaped, so no other process group can have its
-    // number; killing a dead process changes nothing.
+    // This kills the child, if it still runs, and the processes that it left behind in its group.
+    // The child is not yet reaped, so no other process group can have its number; killing a dead
+    // process changes nothing.
     system::kill_group(&child);
-    let used = system::reap(child)?;
+    let reaped = system::reap(child);
+    let mut running = running();
+    running.remove(&number);
+    system::kill_orphans(&running);
+    drop(running);
+    let used = reaped?;
     let end = match (waited?, used.status) {
         (WakeReason::Ended, Err(signal)) => End::Signal(signal),
         (WakeReason::Ended, Ok(status)) => End::Exit(status),
@@ -92,6 +104,25 @@ pub(super) fn run(mut command: Command, timeout: Duration, stop: &Stop) -> io::R
         stdout: output.stdout.text(),
         stderr_tail: output.stderr.text(),
     })
+}
+
+/// The process numbers of the children that [`run`] waits for in this process. Tests have several at
+/// a time. The lock is held from the start of a child until its number is here, and while orphans
+/// are killed: so no child is taken for an orphan.
+static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+fn running() -> MutexGuard<'static, BTreeSet<u32>> {
+    // Each change of the set is one call, so a panic leaves no half of one.
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts `command`, and adopts the orphans that it may leave.
+fn spawn(command: &mut Command) -> io::Result<Child> {
+    system::adopt_orphans();
+    let mut running = running();
+    let child = command.spawn()?;
+    running.insert(child.id());
+    Ok(child)
 }
 
 /// Why the runner stops waiting for a child.
@@ -273,26 +304,49 @@ mod tests {
         assert!(finished.wall < Duration::from_secs(10), "{:?}", finished.wall);
     }
 
-    #[test]
-    fn the_deadline_kills_grandchildren_too() {
+    /// Runs a script that starts a process and writes its number to the file `$PID`. Returns that
+    /// number, too.
+    fn left_behind(script: &str, timeout: Duration) -> (Finished, String) {
         let scratch = tempfile::tempdir().unwrap();
         let file = scratch.path().join("pid");
-        let finished = sh(
-            &format!("sleep 20 & echo $! > {}; wait", file.display()),
-            Duration::from_millis(300),
-        );
-        assert_eq!(finished.end, End::Timeout);
-        assert!(finished.wall >= Duration::from_millis(300) && finished.wall < Duration::from_secs(30));
-        let grandchild: String = std::fs::read_to_string(file).unwrap().trim().into();
-        // After the kill it is gone, or a zombie that init has yet to collect.
-        let gone =
-            || std::fs::read_to_string(format!("/proc/{grandchild}/stat")).map_or(true, |stat| stat.contains(") Z"));
+        let finished = sh(&format!("PID={}; {script}", file.display()), timeout);
+        let number: String = std::fs::read_to_string(file).unwrap().trim().into();
+        (finished, number)
+    }
+
+    /// After the kill a process is gone, or a zombie that its new parent has yet to collect.
+    fn assert_gone(number: &str) {
+        let gone = || std::fs::read_to_string(format!("/proc/{number}/stat")).map_or(true, |stat| stat.contains(") Z"));
         assert!(
             (0..200).any(|_| gone() || {
                 std::thread::sleep(Duration::from_millis(10));
                 false
             }),
-            "process {grandchild} is still there"
+            "process {number} is still there"
         );
+    }
+
+    #[test]
+    fn the_deadline_kills_grandchildren_too() {
+        let (finished, grandchild) = left_behind("sleep 20 & echo $! > $PID; wait", Duration::from_millis(300));
+        assert_eq!(finished.end, End::Timeout);
+        assert!(finished.wall >= Duration::from_millis(300) && finished.wall < Duration::from_secs(30));
+        assert_gone(&grandchild);
+    }
+
+    #[test]
+    fn a_process_that_leaves_the_group_does_not_survive_the_deadline() {
+        let (finished, daemon) = left_behind("setsid sleep 20 & echo $! > $PID; wait", Duration::from_millis(300));
+        assert_eq!(finished.end, End::Timeout);
+        assert_gone(&daemon);
+    }
+
+    #[test]
+    fn a_process_that_leaves_the_group_does_not_survive_the_run() {
+        // The daemon's parent has left the group, too.
+        let script = "setsid sh -c 'setsid sleep 20 & echo $! > '$PID; exit 3";
+        let (finished, daemon) = left_behind(script, LONG);
+        assert_eq!(finished.end, End::Exit(3));
+        assert_gone(&daemon);
     }
 }

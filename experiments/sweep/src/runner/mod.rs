@@ -33,7 +33,7 @@ use crate::machine;
 use crate::run::Run;
 use child::End;
 use outcome::Launch;
-use progress::{Estimator, Progress};
+use progress::{Estimator, Left, Progress};
 use stop::Stop;
 
 /// Why a sweep cannot continue. All runs that ended are on disk.
@@ -80,8 +80,8 @@ pub struct Sweep<'s> {
 /// outcome.
 pub fn sweep(dir: &mut ResultsDir, plan: &[Run], sweep: &Sweep<'_>) -> Result<SweepEnd, RunnerError> {
     let todo: Vec<&Run> = plan.iter().filter(|run| !dir.is_done(&run.planned.id)).collect();
+    let mut left = Left::of(todo.iter().map(|run| &run.planned));
     let total = plan.len();
-    let estimate = |estimator: &Estimator, rest: &[&Run]| estimator.estimate(rest.iter().map(|run| &run.planned));
     let mut estimator = Estimator::default();
     dir.all_runs().for_each(|run| estimator.learn(run));
     let mut progress = Progress::begin(total - todo.len(), total);
@@ -89,9 +89,9 @@ pub fn sweep(dir: &mut ResultsDir, plan: &[Run], sweep: &Sweep<'_>) -> Result<Sw
         run: "anything".into(),
         source,
     })?;
-    for (index, run) in todo.iter().enumerate() {
+    for run in todo.iter().copied() {
         let planned = &run.planned;
-        progress.start(planned, estimate(&estimator, &todo[index..]));
+        progress.start(planned, estimator.estimate(&left));
         let record = match one(run, dir.manifest().seed, sweep, &scratch.path) {
             Ok(Some(record)) => record,
             Ok(None) => break,
@@ -109,7 +109,8 @@ pub fn sweep(dir: &mut ResultsDir, plan: &[Run], sweep: &Sweep<'_>) -> Result<Sw
         })?;
         dir.append_run(&record)?;
         estimator.learn(&record);
-        progress.finish(planned, &record, estimate(&estimator, &todo[index + 1..]));
+        left.done(planned);
+        progress.finish(planned, &record, estimator.estimate(&left));
     }
     progress.end();
     let complete = dir.done() == total;

@@ -5,7 +5,7 @@
 //! its workload's runs, or else of all runs. Runs with a heap profile have means of their own;
 //! until one is done, they count as timed runs.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -39,19 +39,49 @@ impl Estimator {
         self.sums.get(&own).map(|(sum, count)| sum / f64::from(*count))
     }
 
-    /// The time that `runs` will take; `None` if no run was ever done.
-    pub fn estimate<'r>(&self, runs: impl IntoIterator<Item = &'r PlannedRun>) -> Option<Duration> {
+    /// The time that the runs in `left` will take; `None` if no run was ever done.
+    pub fn estimate(&self, left: &Left) -> Option<Duration> {
         let mean = |key: String| self.sums.get(&key).map(|(sum, count)| sum / f64::from(*count));
         let of_kind = |run: &PlannedRun, profile: Option<&str>| {
             let mut keys = keys(profile, &run.cell, &run.workload, &run.args).into_iter();
             keys.find_map(mean)
         };
         let seconds = |run: &PlannedRun| of_kind(run, run.profile_flags.as_deref()).or_else(|| of_kind(run, None));
-        runs.into_iter()
-            .map(seconds)
+        let groups = left.0.values();
+        groups
+            .map(|(run, count)| Some(seconds(run)? * *count as f64))
             .sum::<Option<f64>>()
             .map(Duration::from_secs_f64)
     }
+}
+
+/// The runs that are still to be done, counted by configuration and profile: an estimate, which is
+/// made twice for each run, looks at each configuration, not at each run.
+#[derive(Debug, Default)]
+pub struct Left(BTreeMap<(String, Option<String>), (PlannedRun, usize)>);
+
+impl Left {
+    /// Counts `runs`.
+    pub fn of<'r>(runs: impl IntoIterator<Item = &'r PlannedRun>) -> Left {
+        let mut left = Left::default();
+        for run in runs {
+            let (_, count) = left.0.entry(group(run)).or_insert_with(|| (run.clone(), 0));
+            *count += 1;
+        }
+        left
+    }
+
+    /// Takes out a run that is done.
+    pub fn done(&mut self, run: &PlannedRun) {
+        if let Some((_, count)) = self.0.get_mut(&group(run)) {
+            *count = count.saturating_sub(1);
+        }
+    }
+}
+
+/// The key of a run in [`Left`].
+fn group(run: &PlannedRun) -> (String, Option<String>) {
+    (run.cell.clone(), run.profile_flags.clone())
 }
 
 /// The keys of a run in [`Estimator::sums`], from the nearest to the farthest: its configuration,
@@ -173,18 +203,53 @@ mod tests {
     #[test]
     fn the_nearest_mean_counts() {
         let mut estimator = Estimator::default();
-        assert_eq!(estimator.estimate([&run("a", "x")]), None, "no run is done yet");
-        assert_eq!(estimator.estimate([]), Some(Duration::ZERO));
+        assert_eq!(
+            estimator.estimate(&Left::of([&run("a", "x")])),
+            None,
+            "no run is done yet"
+        );
+        assert_eq!(estimator.estimate(&Left::default()), Some(Duration::ZERO));
         for (workload, collector, seconds) in [("a", "x", 1.0), ("a", "y", 3.0), ("b", "x", 11.0)] {
             estimator.learn(&RunRecord {
                 wall_seconds: Some(seconds),
                 ..RunRecord::planned(&run(workload, collector), 1)
             });
         }
-        let estimate = |workload, collector| estimator.estimate([&run(workload, collector)]).unwrap().as_secs_f64();
+        let estimate = |workload, collector| {
+            estimator
+                .estimate(&Left::of([&run(workload, collector)]))
+                .unwrap()
+                .as_secs_f64()
+        };
         assert_eq!(estimate("a", "x"), 1.0, "the configuration's own");
         assert_eq!(estimate("a", "z"), 2.0, "the workload's");
         assert_eq!(estimate("c", "z"), 5.0, "all");
+    }
+
+    /// Before each run and after it the runs that were left were added up, each by itself.
+    #[test]
+    fn an_estimate_of_many_runs_takes_as_long_as_one_of_few() {
+        let mut estimator = Estimator::default();
+        for (workload, seconds) in [("a", 1.0), ("b", 2.0)] {
+            estimator.learn(&RunRecord {
+                wall_seconds: Some(seconds),
+                ..RunRecord::planned(&run(workload, "x"), 1)
+            });
+        }
+        const ROUNDS: usize = 20_000;
+        let plan: Vec<PlannedRun> = (0..ROUNDS).flat_map(|_| [run("a", "x"), run("b", "x")]).collect();
+        let mut left = Left::of(&plan);
+        assert_eq!(left.0.len(), 2);
+        for (index, run) in plan.iter().enumerate() {
+            let rounds = (ROUNDS - index / 2) as u64;
+            let halfway = index as u64 % 2;
+            assert_eq!(
+                estimator.estimate(&left),
+                Some(Duration::from_secs(3 * rounds - halfway))
+            );
+            left.done(run);
+        }
+        assert_eq!(estimator.estimate(&left), Some(Duration::ZERO));
     }
 
     #[test]
@@ -200,12 +265,15 @@ mod tests {
         };
         estimator.learn(&learned(&run("a", "x"), 1.0));
         assert_eq!(
-            estimator.estimate([&profiled]),
+            estimator.estimate(&Left::of([&profiled])),
             Some(Duration::from_secs(1)),
             "no profiled run is done yet"
         );
         estimator.learn(&learned(&profiled, 9.0));
-        assert_eq!(estimator.estimate([&profiled]), Some(Duration::from_secs(9)));
-        assert_eq!(estimator.estimate([&run("a", "x")]), Some(Duration::from_secs(1)));
+        assert_eq!(estimator.estimate(&Left::of([&profiled])), Some(Duration::from_secs(9)));
+        assert_eq!(
+            estimator.estimate(&Left::of([&run("a", "x")])),
+            Some(Duration::from_secs(1))
+        );
     }
 }

@@ -3,6 +3,8 @@
 
 #![allow(unsafe_code, reason = "system calls through libc")]
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -85,6 +87,72 @@ pub(super) fn wait_readable<const N: usize>(fds: [Option<BorrowedFd<'_>>; N], mo
         };
     }
     Ok(polled.map(|fd| fd.revents != 0))
+}
+
+/// Makes this process the parent of all orphans among its descendants: a process whose parent ends
+/// becomes a child of this process, not of init. [`kill_orphans`] finds it here.
+pub(super) fn adopt_orphans() {
+    // SAFETY: a system call without pointers. A kernel that refuses it leaves orphans to init.
+    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1 as libc::c_ulong) };
+}
+
+/// Kills the orphans that this process has adopted, and the orphans that they leave in turn. A
+/// child is no orphan if its number is in `running`, or if it is in the process group of this
+/// process, as commands are that this process itself runs.
+pub(super) fn kill_orphans(running: &BTreeSet<u32>) {
+    // SAFETY: a system call without pointers.
+    let own_group = unsafe { libc::getpgrp() };
+    while has_children() {
+        let orphan = |child: &Descendant| !running.contains(&child.number) && child.group != own_group;
+        let killed = children().iter().filter(|child| orphan(child) && kill(child)).count();
+        if killed == 0 {
+            return;
+        }
+    }
+}
+
+/// A child of this process, by birth or by adoption.
+struct Descendant {
+    number: u32,
+    group: libc::pid_t,
+}
+
+/// Whether this process has any child, running or not.
+fn has_children() -> bool {
+    // SAFETY: siginfo is plain data, for which all zeros is a value, and the pointer is to a live
+    // variable of the type that waitid writes.
+    let answer = unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+        libc::waitid(libc::P_ALL, 0, &raw mut info, options)
+    };
+    answer == 0
+}
+
+/// All children of this process, as `/proc` lists them.
+fn children() -> Vec<Descendant> {
+    let own = std::process::id();
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let child = |number: u32| {
+        let stat = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+        // The name of the program stands in parentheses and may contain some. State, parent and
+        // group follow.
+        let (_, rest) = stat.rsplit_once(')')?;
+        let mut fields = rest.split_whitespace().skip(1);
+        let parent: u32 = fields.next()?.parse().ok()?;
+        let group = fields.next()?.parse().ok()?;
+        (parent == own).then_some(Descendant { number, group })
+    };
+    numbers.filter_map(child).collect()
+}
+
+/// Kills a child and waits for its end. Returns whether the system let it.
+fn kill(child: &Descendant) -> bool {
+    let number = child.number as libc::pid_t;
+    // SAFETY: system calls with a null pointer, which waitpid takes for no status. A child keeps its
+    // number until it is waited for, so no other process has it.
+    unsafe { libc::kill(number, libc::SIGKILL) == 0 && libc::waitpid(number, std::ptr::null_mut(), 0) == number }
 }
 
 /// Kills the process group that `child` leads. If the group is gone already, nothing happens.

@@ -7,12 +7,16 @@
 //! would have been seen says how many. One in twenty intervals misses by design, so with many
 //! figures a finding must be repeated before it is believed.
 //!
+//! Records of an older gclab have no phases, so their times are those of whole runs. If only one
+//! side of a configuration has phases, the figures of both sides are those of whole runs.
+//!
 //! Memory in use is counted in megablocks. So a change of the peak must also exceed one of them.
 
 use crate::change::Change;
 use crate::metric::{COMPARED, COMPARED_PARALLEL, Metric, PAR_GCS, PEAK_IN_USE};
 use crate::summary::{Group, Summary};
 use gclab_results::{Configuration, ResultsDir, RunRecord};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -96,6 +100,8 @@ pub(crate) struct Row {
     pub(crate) outcome: Option<Verdict>,
     /// The verdict on the configuration.
     pub(crate) verdict: Verdict,
+    /// Whether the figures are those of whole runs because some of the runs have no phases.
+    whole_runs: bool,
 }
 
 /// The comparison of one figure of one configuration.
@@ -189,7 +195,7 @@ pub fn compare(base: &ResultsDir, new: &ResultsDir, threshold: f64) -> Compariso
     let (in_base, in_new) = (by_configuration(&base_summary), by_configuration(&new_summary));
     let new_groups: BTreeMap<&Configuration, &Group<'_>> =
         new_summary.groups().map(|g| (&g.configuration, g)).collect();
-    let rows = base_summary
+    let rows: Vec<Row> = base_summary
         .groups()
         .filter_map(|group| {
             new_groups
@@ -197,12 +203,14 @@ pub fn compare(base: &ResultsDir, new: &ResultsDir, threshold: f64) -> Compariso
                 .map(|new| row(group, new, threshold))
         })
         .collect();
+    let mut cautions = cautions(base, new);
+    cautions.extend(caution_of_whole_runs(&rows));
     Comparison {
         threshold,
         rows,
         only_base: in_base.difference(&in_new).cloned().collect(),
         only_new: in_new.difference(&in_base).cloned().collect(),
-        cautions: cautions(base, new),
+        cautions,
         only_changed: false,
     }
 }
@@ -212,10 +220,12 @@ fn row(base: &Group<'_>, new: &Group<'_>, threshold: f64) -> Row {
         .iter()
         .any(|group| group.spread(&PAR_GCS).is_some_and(|spread| spread.max > 0.0));
     let more = if parallel { COMPARED_PARALLEL } else { &[] };
+    let whole_runs = some(base, new, false) && some(base, new, true);
+    let (base_runs, new_runs) = (ok_runs(base, whole_runs), ok_runs(new, whole_runs));
     let mut figures: Vec<Figure> = COMPARED
         .iter()
         .chain(more)
-        .filter_map(|metric| figure(metric, base, new, threshold))
+        .filter_map(|metric| figure(metric, &base_runs, &new_runs, threshold))
         .collect();
     let (note, outcome) = outcome_change(base, new);
     let verdict = if is_identical(base, new) {
@@ -230,7 +240,34 @@ fn row(base: &Group<'_>, new: &Group<'_>, threshold: f64) -> Row {
         note,
         outcome,
         verdict,
+        whole_runs,
     }
+}
+
+/// Whether a run of the two has statistics with phases, or without.
+fn some(base: &Group<'_>, new: &Group<'_>, with_phases: bool) -> bool {
+    let stats = base.ok().chain(new.ok()).filter_map(|run| run.stats.as_ref());
+    stats.map(|stats| stats.phases.is_some()).any(|has| has == with_phases)
+}
+
+/// The runs that ended well. For figures of `whole_runs` they are copies without phases.
+fn ok_runs<'a>(group: &Group<'a>, whole_runs: bool) -> Vec<Cow<'a, RunRecord>> {
+    let without_phases = |run: &RunRecord| {
+        let mut run = run.clone();
+        if let Some(stats) = &mut run.stats {
+            stats.phases = None;
+        }
+        run
+    };
+    let runs = group.ok();
+    runs.map(|run| {
+        if whole_runs {
+            Cow::Owned(without_phases(run))
+        } else {
+            Cow::Borrowed(run)
+        }
+    })
+    .collect()
 }
 
 /// Whether both have the same runs: a copy of a folder, or the folder itself.
@@ -244,10 +281,10 @@ fn by_round<'a>(group: &Group<'a>) -> Vec<&'a RunRecord> {
     runs
 }
 
-fn figure(metric: &Metric, base: &Group<'_>, new: &Group<'_>, threshold: f64) -> Option<Figure> {
-    let values = |group: &Group<'_>| -> Vec<(u32, f64)> {
-        let of = |run: &RunRecord| Some((run.round, (metric.of)(run).filter(|value| value.is_finite())?));
-        group.ok().filter_map(of).collect()
+fn figure(metric: &Metric, base: &[Cow<'_, RunRecord>], new: &[Cow<'_, RunRecord>], threshold: f64) -> Option<Figure> {
+    let values = |runs: &[Cow<'_, RunRecord>]| -> Vec<(u32, f64)> {
+        let of = |run: &Cow<'_, RunRecord>| Some((run.round, (metric.of)(run).filter(|value| value.is_finite())?));
+        runs.iter().filter_map(of).collect()
     };
     let (base, new) = (values(base), values(new));
     if base.is_empty() || new.is_empty() {
@@ -319,6 +356,18 @@ fn outcome_change(base: &Group<'_>, new: &Group<'_>) -> (Option<String>, Option<
         None
     };
     (note, verdict)
+}
+
+/// A caution if figures are those of whole runs because some runs have no phases.
+fn caution_of_whole_runs(rows: &[Row]) -> Option<String> {
+    let count = rows.iter().filter(|row| row.whole_runs).count();
+    (count > 0).then(|| {
+        format!(
+            "the times, pauses, allocation and copying of {count} of {} configurations are those of whole runs, with \
+             set-up and exit: a gclab without phases recorded some of their runs",
+            rows.len()
+        )
+    })
 }
 
 fn cautions(base: &ResultsDir, new: &ResultsDir) -> Vec<String> {

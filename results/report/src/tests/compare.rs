@@ -4,7 +4,7 @@ use super::synthetic::{self, fail, small, small_runs, write};
 use crate::analysis::compare::{Verdict, judge};
 use crate::change::Change;
 use crate::{Comparison, compare, comparison as text, comparison_json, comparison_markdown};
-use gclab_results::{RunRecord, Status};
+use gclab_results::{RunPhase, RunPhases, RunRecord, Status};
 use tempfile::tempdir;
 
 fn compared(base: &[RunRecord], new: &[RunRecord]) -> Comparison {
@@ -61,6 +61,45 @@ fn change(factor: f64, noise: f64) -> Change {
     };
     let new: Vec<(u32, f64)> = base.iter().map(new).collect();
     Change::of(&base, &new).expect("a change")
+}
+
+/// The same runs as a newer gclab records them: the measured phase takes `share` of all times.
+fn with_phases(runs: &[RunRecord], share: f64) -> Vec<RunRecord> {
+    let mut runs = runs.to_vec();
+    for stats in runs.iter_mut().filter_map(|run| run.stats.as_mut()) {
+        let part = |whole: Option<f64>| whole.map(|seconds| seconds * share);
+        stats.phases = Some(RunPhases {
+            measured: RunPhase {
+                total_elapsed_seconds: part(stats.total_elapsed_seconds),
+                gc_cpu_seconds: part(stats.gc_cpu_seconds),
+                mut_cpu_seconds: part(stats.mut_cpu_seconds),
+                allocated_bytes: stats.allocated_bytes,
+                ..RunPhase::default()
+            },
+            ..RunPhases::default()
+        });
+    }
+    runs
+}
+
+/// The measured phase is shorter than the run. So a folder with phases was better than one without,
+/// though nothing had changed.
+#[test]
+fn whole_runs_are_not_compared_with_measured_phases() {
+    let (old, new) = (steady(), with_phases(&slower(&steady(), 1.0), 0.5));
+    for (base, new) in [(&old, &new), (&new, &old)] {
+        let comparison = compared(base, new);
+        let changed = comparison.rows.iter().filter(|row| row.verdict.is_change()).count();
+        assert_eq!(changed, 0, "{}", text(&comparison));
+        let caution = format!(
+            "of {0} of {0} configurations are those of whole runs",
+            comparison.rows.len()
+        );
+        assert!(text(&comparison).contains(&caution), "{}", text(&comparison));
+    }
+    // Both have phases: these are compared, and there is nothing to be said.
+    let both = compared(&new, &with_phases(&slower(&steady(), 1.0), 0.6));
+    assert!(both.regressed() && both.cautions.is_empty(), "{}", text(&both));
 }
 
 #[test]
