@@ -5,7 +5,7 @@ use crate::analysis::answers::{answers, headline};
 use crate::analysis::pauses::pause_rows;
 use crate::chart::{Chart, Point, Series};
 use crate::summary::Summary;
-use crate::{csv, html, markdown, terminal};
+use crate::{csv, html, markdown, profile_page, terminal};
 use gclab_results::{Manifest, ResultsDir, RunRecord, Status};
 use tempfile::{TempDir, tempdir};
 
@@ -307,6 +307,29 @@ fn pauses_that_are_not_recorded_singly_have_percentiles() {
     assert_eq!(row.percentiles[3], None);
     assert!(row.percentiles[0].is_some_and(|median| median > 0));
     all_formats(&runs);
+}
+
+/// A table that sorts does so by keyboard, too: each of its headings is a button.
+#[test]
+fn headings_that_sort_are_buttons() {
+    let profile = "JOB \"a\"\nDATE \"b\"\nSAMPLE_UNIT \"seconds\"\nVALUE_UNIT \"bytes\"\n\
+                   BEGIN_SAMPLE 0.5\nband\t7\nEND_SAMPLE 0.5\n";
+    let profile = gclab_hp::Profile::read(profile.as_bytes(), "x.hp").expect("a profile");
+    for page in [html(&[fixture()]), profile_page("x.hp", &profile)] {
+        let tables: Vec<&str> = page.split("<table class=\"sortable\">").skip(1).collect();
+        assert!(!tables.is_empty());
+        for table in tables {
+            let head = table.split_once("</thead>").expect("a head").0;
+            let headings: Vec<&str> = head.split("<th ").skip(1).collect();
+            assert!(!headings.is_empty());
+            assert!(
+                headings
+                    .iter()
+                    .all(|heading| heading.contains("><button type=\"button\">")),
+                "{head}"
+            );
+        }
+    }
 }
 
 /// The sweep and the report both see a debug build; one warning is enough.
