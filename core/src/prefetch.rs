@@ -101,6 +101,59 @@ impl<T: Copy, const N: usize> PrefetchRing<T, N> {
     }
 }
 
+impl<T: Copy, const N: usize> PrefetchRing<T, N> {
+    /// The ring with its position in the hand: for a loop that keeps the position in a register.
+    #[inline(always)]
+    pub fn hand(&mut self) -> RingHand<'_, T, N> {
+        RingHand {
+            places: &mut self.places,
+            next: self.next,
+            home: &mut self.next,
+        }
+    }
+}
+
+/// A [`PrefetchRing`] while a loop pushes to it. The ring has its position back when the hand is
+/// dropped.
+#[derive(Debug)]
+pub struct RingHand<'r, T, const N: usize> {
+    places: &'r mut [Option<T>; N],
+    next: usize,
+    home: &'r mut usize,
+}
+
+impl<T: Copy, const N: usize> RingHand<'_, T, N> {
+    /// As [`PrefetchRing::push`].
+    #[inline(always)]
+    pub fn push(&mut self, item: T) -> Option<T> {
+        let oldest = self.places[self.next % N].replace(item);
+        self.next = self.next.wrapping_add(1);
+        oldest
+    }
+
+    /// As [`PrefetchRing::pop_newest`].
+    #[inline(always)]
+    pub fn pop_newest(&mut self) -> Option<T> {
+        let newest = self.next.wrapping_sub(1);
+        let item = self.places[newest % N].take()?;
+        self.next = newest;
+        Some(item)
+    }
+
+    /// Whether no item waits.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.places[self.next.wrapping_sub(1) % N].is_none()
+    }
+}
+
+impl<T, const N: usize> Drop for RingHand<'_, T, N> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        *self.home = self.next;
+    }
+}
+
 impl<T: Copy, const N: usize> Default for PrefetchRing<T, N> {
     fn default() -> Self {
         PrefetchRing::new()

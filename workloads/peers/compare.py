@@ -4,7 +4,8 @@
 Builds all programs and runs them interleaved.
 
 Each round of a comparison runs every contestant once, in an order that is shuffled from a seed.
-Every run is a process of its own. Before each run, memory is touched (see `touch` in programs.py).
+Every run is a process of its own. Before each run, memory is touched (see `touch` in programs.py):
+in the *cold* series as small pages, in the *warm* series as huge pages after that.
 While a process is timed, the script holds a lock on `gclab-measure.lock` in the system's temporary
 folder, so that measurements which take the lock do not overlap. Every checksum is checked. Ends
 with status 1 if one of gclab's runs failed.
@@ -24,6 +25,10 @@ import tables
 
 PEERS = ("ghc", "mmtk", "ocaml", "java")
 SETTINGS = ("-A4m", "-A1m", "-A64m", "-G1", "-c -A4m")
+# An area beside which -A4m is a resonance: with it collections come when nearly whole trees live.
+BESIDE = {"binary_trees": "-A4200k"}
+# Runs until one is warm: see `is_warm` in programs.py.
+TRIES = 4
 PLANS = ("GenImmix", "StickyImmix")
 # GHC's flags with more than one capability: none, a serial collector, a parallel one for old
 # generations only.
@@ -46,6 +51,14 @@ def comparisons(peers, settings, size):
                 f"Both with `+RTS {flags}`.",
                 programs.WORKLOADS,
                 lambda workload, args, flags=flags: [programs.gclab(workload, args, flags), programs.ghc(workload, args, flags)],
+            )
+        if "-A4m" in settings:
+            yield (
+                "GHC beside -A4m",
+                "As with `-A4m`, with an area that is a little larger: "
+                + ", ".join(f"{workload} with `{flags}`" for workload, flags in BESIDE.items()) + ".",
+                {workload: programs.WORKLOADS[workload] for workload in BESIDE},
+                lambda workload, args: [programs.gclab(workload, args, BESIDE[workload]), programs.ghc(workload, args, BESIDE[workload])],
             )
         for flags in (flags for flags in settings if "-G1" not in flags):
             yield (
@@ -101,24 +114,28 @@ def measure(options, peers):
     order = random.Random(options.seed)
     locked = options.size == "std" and not options.no_lock
     done = []
-    for title, about, workloads, contestants in comparisons(peers, options.settings, options.size):
-        if options.comparison and not any(title.startswith(wanted) for wanted in options.comparison):
-            continue
+    wanted = [
+        (state, *comparison)
+        for comparison in comparisons(peers, options.settings, options.size)
+        for state in options.states
+        if not options.comparison or any(comparison[0].startswith(title) for title in options.comparison)
+    ]
+    for state, title, about, workloads, contestants in wanted:
         # Runs without collections take far more memory.
         touched = (options.touch or (1200 if options.size == "std" else 1)) * (3 if title == BARRIER else 1)
-        comparison = {"title": title, "about": about, "ours": None, "workloads": {}, "failures": []}
+        comparison = {"title": f"{title}, {state}", "about": about, "ours": None, "workloads": {}, "failures": []}
         for workload in [workload for workload in workloads if workload in options.workloads]:
             args, checksum = workloads[workload][options.size == "test"]
             entrants = contestants(workload, args)
             comparison["ours"] = entrants[0].name
             rows = {entrant.name: [] for entrant in entrants}
             for round_number in range(options.rounds):
-                print(f"{title}: {workload}, round {round_number + 1} of {options.rounds}", file=sys.stderr)
+                print(f"{title}, {state}: {workload}, round {round_number + 1} of {options.rounds}", file=sys.stderr)
                 for entrant in order.sample(entrants, len(entrants)):
                     if rows[entrant.name] is None:
                         continue
                     try:
-                        rows[entrant.name].append(programs.run(entrant, checksum, locked, touched))
+                        rows[entrant.name].append(run_in(state, entrant, checksum, locked, touched))
                     except programs.Failed as failure:
                         print(f"compare.py: {failure}", file=sys.stderr)
                         comparison["failures"].append({"contestant": entrant.name, "workload": workload})
@@ -133,6 +150,17 @@ def measure(options, peers):
             continue
         done.append(comparison)
     return {"setting": setting(options, peers), "comparisons": done}
+
+
+def run_in(state, entrant, checksum, locked, touched):
+    """A run in a state of huge pages. Other collectors than ours ask for no huge pages, so their
+    faults do not show the state."""
+    for _ in range(TRIES):
+        row = programs.run(entrant, checksum, locked, touched, state)
+        if state != "warm" or not locked or programs.GCLAB != Path(entrant.command[0]) or programs.is_warm(row):
+            return row
+        print(f"compare.py: {entrant.name}: {row['faults']} minor faults: huge pages were not warm", file=sys.stderr)
+    raise programs.Failed(f"{' '.join(entrant.command)}\n  was not warm in {TRIES} runs")
 
 
 def setting(options, peers):
@@ -197,6 +225,7 @@ def main():
     every = [*programs.WORKLOADS, *programs.THREADED]
     add("--workloads", type=words(every), default=every, help="names separated by commas (default: all)")
     add("--comparison", action="append", help="only comparisons whose title begins with this text (may be given more than once)")
+    add("--states", type=words(programs.STATES), default=list(programs.STATES), help=f"states of huge pages before each run, of {','.join(programs.STATES)} (default: both)")
     add("--size", choices=("std", "test"), default="std", help="test: runs take a moment and no lock, and their times mean nothing")
     add("--rounds", type=int, default=5, help="runs of each contestant (default: 5)")
     add("--seed", type=int, default=1, help="seed of the order within a round (default: 1)")

@@ -44,7 +44,7 @@ LIVE = {
 }
 
 # The figures of a row, in the order of the tables.
-FIGURES = ("user", "system", "cpu", "gc", "mutator", "heap", "resident", "pause", "copied", "wall", "gc_wall")
+FIGURES = ("user", "system", "cpu", "gc", "mutator", "heap", "resident", "faults", "pause", "copied", "wall", "gc_wall")
 
 
 @dataclass(frozen=True)
@@ -139,31 +139,47 @@ def is_built(peer):
     return (BUILT / program[peer]).exists()
 
 
-# Huge pages, since a heap gets huge pages: touching and freeing small pages leaves the huge ones
-# untouched.
+# Touches memory as pages of one size, in a private mapping: memory that is shared between processes
+# never gets huge pages.
 TOUCH = """
 import mmap, sys
 size = int(sys.argv[1]) << 20
-memory = mmap.mmap(-1, size)
-memory.madvise(mmap.MADV_HUGEPAGE)
+memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+memory.madvise(mmap.MADV_HUGEPAGE if sys.argv[2] == "huge" else mmap.MADV_NOHUGEPAGE)
 for page in range(0, size, mmap.PAGESIZE):
     memory[page] = 1
 """
 
+# The pages that are touched before a run, by the state of huge pages that this leads to.
+STATES = {"cold": ("small",), "warm": ("small", "huge")}
 
-def touch(megabytes):
+# A warm run has at most this share of the page faults that it would have with small pages alone, and
+# this number of faults in addition: of the program file, libraries and stacks.
+WARM_SHARE, WARM_FAULTS = 1 / 8, 2000
+
+PAGE = 4096
+
+
+def touch(megabytes, state):
     """Writes to memory and frees it. Some virtual machines return free memory to their host, and
-    the first process to touch it again pays for that in system time. Runs in a process of its own:
-    the system counts the peak memory of this process for its children, too."""
-    subprocess.run([sys.executable, "-c", TOUCH, str(megabytes)], check=True)
+    the first process to touch it again pays for that in system time, for small and for huge pages.
+    Runs in a process of its own: the system counts the peak memory of this process for its
+    children, too."""
+    for pages in STATES[state]:
+        subprocess.run([sys.executable, "-c", TOUCH, str(megabytes), pages], check=True)
 
 
-def run(contestant, checksum, locked, megabytes):
+def is_warm(row):
+    """Whether the faults of a run of gclab show that its heap was of huge pages."""
+    return row["faults"] <= WARM_SHARE * row["resident"] / PAGE + WARM_FAULTS
+
+
+def run(contestant, checksum, locked, megabytes, state="cold"):
     """Runs a contestant once and returns its row. If `locked`, holds the lock during the run."""
     with open(Path(tempfile.gettempdir()) / "gclab-measure.lock", "a") as lock:
         if locked:
             fcntl.flock(lock, fcntl.LOCK_EX)
-        touch(megabytes)
+        touch(megabytes, state)
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
             environment = os.environ | contestant.environment
             child = subprocess.Popen(contestant.command, stdout=out, stderr=err, env=environment)
@@ -180,6 +196,6 @@ def run(contestant, checksum, locked, megabytes):
         )
     row = dict.fromkeys(FIGURES)
     row.update(user=usage.ru_utime, system=usage.ru_stime, cpu=usage.ru_utime + usage.ru_stime)
-    row.update(resident=usage.ru_maxrss * 1024)
+    row.update(resident=usage.ru_maxrss * 1024, faults=usage.ru_minflt)
     row.update(contestant.says(stderr))
     return row

@@ -20,6 +20,7 @@ COLUMNS = (
     ("system", "system, s", 1, 3),
     ("heap", "peak heap, MiB", 1 / 2**20, 0),
     ("resident", "resident, MiB", 1 / 2**20, 0),
+    ("faults", "minor faults, thousands", 1e-3, 1),
     ("pause", "longest pause, ms", 1e3, 1),
     ("copied", "copied, MB", 1e-6, 0),
     ("wall", "elapsed, s", 1, 3),

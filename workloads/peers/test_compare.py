@@ -57,8 +57,16 @@ class Programs(unittest.TestCase):
     def test_resident_memory_is_the_programs_own(self):
         # The system also counts the memory of the process before it became the program: a copy of
         # this process.
-        resident = programs.run(printing("x checksum=12"), 12, False, 300)["resident"]
+        resident = programs.run(printing("x checksum=12"), 12, False, 300, "warm")["resident"]
         self.assertLess(resident, 100 << 20)
+
+
+    def test_faults_show_whether_a_run_was_warm(self):
+        # A heap of 640 MiB has 163,840 small pages.
+        self.assertTrue(programs.is_warm(row(faults=2898, resident=640 << 20)))
+        self.assertFalse(programs.is_warm(row(faults=96400, resident=640 << 20)))
+        self.assertTrue(programs.is_warm(row(faults=470, resident=34 << 20)))
+        self.assertFalse(programs.is_warm(row(faults=7600, resident=34 << 20)))
 
 
 class Tables(unittest.TestCase):

@@ -42,8 +42,13 @@ pub enum Kind {
         /// Whether the bare flag is legal.
         bare: bool,
     },
-    /// A generation from 0 to this one; the bare flag is "off".
-    GenerationOrOff(u64),
+    /// A generation from 0 to `max`; the bare flag is "off".
+    GenerationOrOff {
+        /// The greatest legal value.
+        max: u64,
+        /// Whether `auto` is legal too.
+        auto: bool,
+    },
     /// One of a list of names.
     Choice {
         /// The kind of thing that has these names, with its article.
@@ -65,6 +70,9 @@ pub enum Kind {
         bare: bool,
     },
 }
+
+/// The value of a flag whose effect follows from the work at hand.
+pub(super) const AUTO: &str = "auto";
 
 /// A value of a flag.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,7 +136,8 @@ impl Kind {
             Kind::Number { .. } => ("a number", "a number", "3"),
             Kind::Percent { .. } => ("a percentage", "a number from 0 to 100", "30"),
             Kind::Count { .. } => ("a whole number", "a whole number", "2"),
-            Kind::GenerationOrOff(_) => ("a generation", "a generation, from 0", "1"),
+            Kind::GenerationOrOff { auto: false, .. } => ("a generation", "a generation, from 0", "1"),
+            Kind::GenerationOrOff { auto: true, .. } => ("a generation", "a generation, from 0, or auto", "1"),
             Kind::Choice { of, names, list } => (of, list, names[0]),
             Kind::Switch | Kind::SwitchOff => ("true or false", "true or false", "true"),
             Kind::Output => ("a file name", "a file name", "out.txt"),
@@ -143,7 +152,8 @@ impl Kind {
             Kind::Number { .. } => "number",
             Kind::Percent { .. } => "percentage",
             Kind::Count { .. } => "count",
-            Kind::GenerationOrOff(_) => "generation or off",
+            Kind::GenerationOrOff { auto: false, .. } => "generation or off",
+            Kind::GenerationOrOff { auto: true, .. } => "generation, auto or off",
             Kind::Choice { .. } => "name",
             Kind::Switch | Kind::SwitchOff => "switch",
             Kind::Output => "output",
@@ -169,7 +179,7 @@ impl Kind {
                     max.to_string()
                 },
             )),
-            Kind::GenerationOrOff(max) => Some(("0".to_owned(), max.to_string())),
+            Kind::GenerationOrOff { max, .. } => Some(("0".to_owned(), max.to_string())),
             Kind::Switch | Kind::SwitchOff | Kind::Output | Kind::Choice { .. } | Kind::Names { .. } => None,
         }
     }
@@ -179,7 +189,7 @@ impl Kind {
         match self {
             Kind::Size { bare: true, .. } => "[<size>]",
             Kind::Size { .. } => "<size>",
-            Kind::Percent { bare: true } | Kind::Count { bare: true, .. } | Kind::GenerationOrOff(_) => "[<n>]",
+            Kind::Percent { bare: true } | Kind::Count { bare: true, .. } | Kind::GenerationOrOff { .. } => "[<n>]",
             Kind::Number { .. } | Kind::Percent { .. } | Kind::Count { .. } => "<n>",
             Kind::Switch | Kind::SwitchOff => "",
             Kind::Choice { .. } => "<name>",
@@ -201,7 +211,8 @@ impl Kind {
                 flag: called.flag(),
                 suggestion: None,
             }),
-            Kind::GenerationOrOff(_) if text.is_empty() => Ok(Value::Off),
+            Kind::GenerationOrOff { .. } if text.is_empty() => Ok(Value::Off),
+            Kind::GenerationOrOff { auto: true, .. } if text == "=auto" => Ok(Value::Name(AUTO)),
             Kind::Size { bare: true, .. } | Kind::Percent { bare: true } | Kind::Count { bare: true, .. }
                 if text.is_empty() =>
             {
@@ -232,7 +243,8 @@ impl Kind {
             (Kind::Names { bare: false }, "true") => Err(self.bad(called, text)),
             (Kind::SwitchOff, "true") => Ok(Value::Off),
             (Kind::SwitchOff, "false") => Ok(Value::On),
-            (Kind::GenerationOrOff(_), "false" | "off" | "none") => Ok(Value::Off),
+            (Kind::GenerationOrOff { .. }, "false" | "off" | "none") => Ok(Value::Off),
+            (Kind::GenerationOrOff { auto: true, .. }, "auto") => Ok(Value::Name(AUTO)),
             (_, "false" | "off" | "none") if optional => Ok(Value::Off),
             (_, "true") if bare => Ok(Value::On),
             (Kind::Names { .. }, _) if !text.is_empty() => self.read_names(called, text),
@@ -271,7 +283,7 @@ impl Kind {
                 let count = self.read_count(called, text)?;
                 (Value::Count(count), (min..=max).contains(&count))
             }
-            Kind::GenerationOrOff(max) => {
+            Kind::GenerationOrOff { max, .. } => {
                 let count = self.read_count(called, text)?;
                 (Value::Count(count), count <= max)
             }
@@ -341,6 +353,7 @@ impl Value {
             Value::Size(size) => size_text(*size),
             Value::Number(number) => number.to_string(),
             Value::Count(count) => count.to_string(),
+            Value::Name(name) if matches!(kind, Kind::GenerationOrOff { .. }) => format!("={name}"),
             Value::Name(name) => (*name).to_owned(),
             Value::File(path) => path.display().to_string(),
             Value::Names(names) => names.join(","),
@@ -355,6 +368,7 @@ impl Value {
             (Value::Off, Kind::Size { .. }) => "0".to_owned(),
             (Value::On, Kind::SwitchOff) | (Value::Off, _) => "false".to_owned(),
             (Value::On, _) => "true".to_owned(),
+            (Value::Name(name), _) => (*name).to_owned(),
             _ => self.text(kind),
         }
     }

@@ -37,8 +37,10 @@ pub struct BlockAllocator {
     pub(super) top: u32,
     /// The account of everything that counts under the limit.
     pub(super) charges: Charges,
-    /// Megablocks promised to the collection under way, which may take them without asking.
-    pub(super) promised: Option<u32>,
+    /// Whether the collection under way has a promise.
+    pub(super) has_promise: bool,
+    /// Megablocks promised to it that it has not taken: it need not ask for these.
+    pub(super) promised: u32,
     /// Number of megablocks for which side tables are charged; at least `top`.
     pub(super) side_for: u32,
     pub(super) counts: Accounting,
@@ -90,7 +92,8 @@ impl BlockAllocator {
             returned: Extents::default(),
             top: 0,
             charges: Charges::new(config.limit, requests),
-            promised: None,
+            has_promise: false,
+            promised: 0,
             side_for: 0,
             counts,
         })

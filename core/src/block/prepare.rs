@@ -109,7 +109,7 @@ impl BlockAllocator {
     /// Megablocks that are still promised count as free: the collection that they were promised to
     /// is over.
     pub(crate) fn could_copy(&self, to_space: ToSpace) -> bool {
-        let promised = self.promised.unwrap_or(0) as usize;
+        let promised = self.promised as usize;
         // Far from the limit there is no need to look through the free groups. This function is
         // called before each large object.
         let whole = to_space
@@ -132,7 +132,8 @@ impl BlockAllocator {
 
     /// Cancels the rest of the promise, and returns free memory beyond the limit.
     pub(crate) fn end_promise(&mut self) {
-        let promised = self.promised.take().unwrap_or(0);
+        self.has_promise = false;
+        let promised = std::mem::take(&mut self.promised);
         self.charges.give_promised(bytes_of_megablocks(promised));
         let side_for = std::mem::replace(&mut self.side_for, self.top);
         self.charges
@@ -192,7 +193,7 @@ impl BlockAllocator {
     }
 
     fn promise(&mut self, megablocks: u32) -> Result<(), Shortage> {
-        debug_assert!(self.promised.is_none(), "one promise at a time");
+        debug_assert!(!self.has_promise, "one promise at a time");
         let (fresh, beside, side_for) = self.cost_of_promise(megablocks);
         if fresh > 0 {
             let above = fresh.saturating_sub(self.returned.total());
@@ -207,7 +208,7 @@ impl BlockAllocator {
             self.charges.take_promised(beside);
             self.side_for = side_for;
         }
-        self.promised = Some(fresh);
+        (self.has_promise, self.promised) = (true, fresh);
         Ok(())
     }
 }

@@ -137,6 +137,12 @@ impl ClosureRef {
         self.0.is_null()
     }
 
+    /// The first slot of a closure of fixed layout that has pointers.
+    #[inline(always)]
+    pub(crate) fn first_slot(self) -> Slot {
+        Slot(self.0.wrapping_add(1))
+    }
+
     /// The header word, which may be a forwarding address.
     ///
     /// # Safety
@@ -214,6 +220,36 @@ impl ClosureRef {
         }
         // SAFETY: as for `extent`.
         unsafe { self.variable_extent(header) }
+    }
+
+    /// [`ClosureRef::extent_from`] for a closure that has pointers and is no large object: without
+    /// a look at the info table. The word that says the size of such an array is that of a record
+    /// without bytes, since the array has less than 2^32 pointers.
+    ///
+    /// # Safety
+    /// As [`ClosureRef::extent_from`]; the closure has pointers, and lies in a block of small
+    /// closures.
+    #[inline(always)]
+    pub(crate) unsafe fn extent_with_pointers(self, header: Header) -> Extent {
+        let first = self.0.wrapping_add(1);
+        let extent = if header.words() == VARIABLE {
+            // SAFETY: closures of variable size have a first word of payload, their size.
+            let shape = RecordShape::from_word(unsafe { *first });
+            Extent {
+                words: shape.words(),
+                first: first.wrapping_add(1),
+                slots: shape.pointers as usize,
+            }
+        } else {
+            Extent {
+                words: Words(1 + usize::from(header.words())),
+                first,
+                slots: usize::from(header.ptrs()),
+            }
+        };
+        // SAFETY: the caller's promise.
+        debug_assert_eq!(extent, unsafe { self.extent_from(header) });
+        extent
     }
 
     /// The extent of a closure that carries its size in the first word of its payload.

@@ -111,6 +111,22 @@ impl ClosureRange {
         self.next >= self.end
     }
 
+    /// Takes the next closure off, and returns its slots.
+    ///
+    /// # Safety
+    /// The closures have pointers, and lie in blocks of small closures.
+    #[inline(always)]
+    pub unsafe fn next_slots(&mut self) -> Option<SlotRange> {
+        if self.is_empty() {
+            return None;
+        }
+        let closure = ClosureRef(self.next);
+        // SAFETY: the caller of `new` vouched for whole closures up to `end`; the caller's promise.
+        let extent = unsafe { closure.extent_with_pointers(closure.header()) };
+        self.next = self.next.wrapping_add(extent.words.0);
+        Some(SlotRange::of(extent))
+    }
+
     /// Words of the closures that are left.
     #[inline(always)]
     pub fn words(&self) -> Words {

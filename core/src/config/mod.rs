@@ -112,8 +112,8 @@ pub struct Config {
     pub capabilities: u32,
     /// `-qg`: parallel collection from this generation on. Default from 0.
     pub parallel_gc: FromGeneration,
-    /// `-qb` as given: load balancing in parallel collections. [`Config::balance_from`] applies
-    /// GHC's rule.
+    /// `-qb` as given: load balancing in parallel collections. `None` is `-qb=auto`, the default:
+    /// see [`Config::balance_from`].
     pub load_balance: Option<FromGeneration>,
     /// `-qn`: GC threads; 0, the default, is as many as capabilities. `Config::gc_thread_count`
     /// applies this rule.
@@ -170,8 +170,6 @@ pub const LEAST_MAX_HEAP: Bytes = Bytes::mib(2);
 const CHUNKED_FROM: Bytes = Bytes(16 << 20);
 /// The size of these chunks.
 const IMPLIED_CHUNK: Bytes = Bytes(4 << 20);
-/// From this `-A` on minor collections balance their load too (GHC #9221).
-const BALANCED_FROM: Bytes = Bytes(32 << 20);
 /// `-M` without `-c` is `-c30` (GHC's rule).
 const IMPLIED_COMPACT: f64 = 30.0;
 
@@ -218,10 +216,11 @@ impl Config {
         }
     }
 
-    /// From which generation on parallel collections balance their load: `-qb` as given, or else 1,
-    /// or 0 if `-A` is at least 32 MiB.
+    /// From which generation on parallel collections balance their load: `-qb` as given, or else 0.
+    /// A balanced collection begins with one thread, which wakes others for the work that it finds.
+    /// So its generation need not decide. (GHC wakes all threads of a parallel collection, and
+    /// therefore has 1 for allocation areas below 32 MiB.)
     pub fn balance_from(&self) -> FromGeneration {
-        self.load_balance
-            .unwrap_or(FromGeneration::From(u32::from(self.allocation_area < BALANCED_FROM)))
+        self.load_balance.unwrap_or(FromGeneration::From(0))
     }
 }

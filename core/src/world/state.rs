@@ -74,7 +74,7 @@ impl<M: MutatorKind> WorldState<M> {
         let stress = config.stress.unwrap_or(0);
         let idle = (0..config.capabilities as usize)
             .map(|number| {
-                let remembered = RememberedSet::beside(config.allocation_area, heap.charges());
+                let remembered = RememberedSet::of_heap(heap.blocks().base(), heap.charges());
                 CapabilityData::new(number, (chosen.allocator)(), heap.states(), remembered, stress)
             })
             .collect();

@@ -20,11 +20,16 @@ pub(super) const LOCALS: usize = 4;
 /// No heap of a MiB or more is exhausted as long as this many times the live data would fit.
 const LEAST_USE: usize = 10;
 
+/// Bytes of a chunk of to-space.
+const CHUNK: usize = 32 << 10;
+
 /// One of the heaps, with its reference.
 pub(super) struct Heap {
     pub model: Model,
     /// `-M`, in bytes.
     pub limit: Option<usize>,
+    /// The most chunks that lanes may have open at a time, before a collection and after it.
+    pub open_chunks: usize,
     /// Checks the heap while no thread is inside it.
     pub checker: Checker,
     /// The variables of the open frames, the innermost last.
@@ -65,6 +70,7 @@ impl Heap {
         Heap {
             model: Model::default(),
             limit: setting.limit_mib.map(|mib| mib << 20),
+            open_chunks: 2 * 2 * setting.gc_threads as usize * setting.generations as usize,
             checker: Checker::new(collector),
             locals: Vec::new(),
             globals: None,
@@ -85,8 +91,10 @@ impl Heap {
             differ(format!("without a limit: {cause}"));
         };
         let live = self.model.bytes(self.roots(true));
-        // Blocks come in whole megablocks, and these need tables.
-        if (live + cause.requested.0) * LEAST_USE < limit - MEGABLOCK.0 {
+        // Blocks come in whole megablocks, and these need tables. Two lanes of each step and GC thread
+        // have an open chunk.
+        let room = (limit - MEGABLOCK.0).saturating_sub(self.open_chunks * CHUNK);
+        if (live + cause.requested.0) * LEAST_USE < room {
             differ(format!("{live} bytes are live: {cause}"));
         }
     }

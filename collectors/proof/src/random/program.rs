@@ -210,7 +210,7 @@ impl Setting {
             reserve: Bytes(1 << 30),
             huge_pages: false,
             gc_threads: self.gc_threads,
-            load_balance: self.balance_all.then_some(FromGeneration::From(0)),
+            load_balance: (!self.balance_all).then_some(FromGeneration::From(1)),
             ..Config::default()
         }
     }

@@ -4,7 +4,7 @@ use gclab_core::config::Parameter;
 
 use super::common::{MOST_THREADS, OLDEST, count, generation, generation_value};
 use crate::spec::{FlagSpec, Scope};
-use crate::value::{Kind, Value};
+use crate::value::{AUTO, Kind, Value};
 
 /// The flags of this part, in the order of help.
 pub(super) const SHARING: &[FlagSpec] = &[
@@ -32,7 +32,10 @@ pub(super) const SHARING: &[FlagSpec] = &[
     FlagSpec {
         name: "qg",
         toml: Some("qg"),
-        kind: Kind::GenerationOrOff(OLDEST),
+        kind: Kind::GenerationOrOff {
+            max: OLDEST,
+            auto: false,
+        },
         default: "0",
         meaning: "collect this generation and older ones in parallel; bare: never in parallel",
         ghc: Some(
@@ -46,14 +49,19 @@ pub(super) const SHARING: &[FlagSpec] = &[
     FlagSpec {
         name: "qb",
         toml: Some("qb"),
-        kind: Kind::GenerationOrOff(OLDEST),
-        default: "1, but 0 if -A is 32m or more",
-        meaning: "balance the load of parallel collections of this generation and older ones; bare: never",
-        ghc: None,
+        kind: Kind::GenerationOrOff {
+            max: OLDEST,
+            auto: true,
+        },
+        default: "auto",
+        meaning: "balance the load of parallel collections of this generation and older ones; bare: never; =auto: of all that have enough to share",
+        ghc: Some(
+            "=auto is the default, where GHC has 1, or 0 if -A is 32m or more: a collection wakes other threads for the work that it finds, so its generation need not decide",
+        ),
         scope: Scope::Collector(Parameter::LoadBalance),
         optional: false,
-        set: |f, v| f.config.load_balance = Some(generation(&v)),
-        get: |f| f.config.load_balance.map(generation_value),
+        set: |f, v| f.config.load_balance = (v != Value::Name(AUTO)).then(|| generation(&v)),
+        get: |f| Some(f.config.load_balance.map_or(Value::Name(AUTO), generation_value)),
     },
     FlagSpec {
         name: "qn",

@@ -101,14 +101,26 @@ fn bare_flags_mean_what_they_mean_in_ghc() {
 }
 
 #[test]
+fn load_is_balanced_by_the_work_at_hand_unless_a_generation_is_given() {
+    for auto in ["", "-A64m", "-qb1 -qb=auto"] {
+        let config = parse(auto).config;
+        assert_eq!(
+            (config.load_balance, config.balance_from()),
+            (None, FromGeneration::From(0)),
+            "{auto}"
+        );
+    }
+    assert_eq!(parse("-qb2").config.balance_from(), FromGeneration::From(2));
+    assert_eq!(parse("-qb").config.balance_from(), FromGeneration::Off);
+}
+
+#[test]
 fn flags_imply_what_they_imply_in_ghc() {
     assert_eq!(parse("").config.chunk_size(), None);
     assert_eq!(parse("-A16m").config.chunk_size(), Some(Bytes(4 * MIB)));
     assert_eq!(parse("-A15m").config.chunk_size(), None);
     assert_eq!(parse("-A64m -n1m").config.chunk_size(), Some(Bytes(MIB)));
     assert_eq!(parse("-A64m -n0").config.chunk_size(), None);
-    assert_eq!(parse("-A31m").config.balance_from(), FromGeneration::From(1));
-    assert_eq!(parse("-A32m").config.balance_from(), FromGeneration::From(0));
     assert_eq!(parse("-A32m -qb1").config.balance_from(), FromGeneration::From(1));
     assert_eq!(parse("-M1g").config.compaction(), Compact::Above(30.0));
     assert_eq!(parse("-M1g -c").config.compaction(), Compact::Always);
@@ -237,7 +249,8 @@ fn legal_words() -> Vec<String> {
             Kind::Size { .. } => vec!["2m", "2561k", "0.3g", "8t"],
             Kind::Number { .. } | Kind::Percent { .. } => vec!["1", "2.5", "99.25"],
             Kind::Count { .. } => vec!["1", "3", "12"],
-            Kind::GenerationOrOff(_) => vec!["", "0", "1", "11"],
+            Kind::GenerationOrOff { auto: false, .. } => vec!["", "0", "1", "11"],
+            Kind::GenerationOrOff { auto: true, .. } => vec!["", "0", "1", "11", "=auto"],
             Kind::Switch | Kind::SwitchOff => vec![""],
             Kind::Output => vec!["", "some.file"],
             // A heap of fixed size needs one: its test is another.

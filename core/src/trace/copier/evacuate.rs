@@ -10,7 +10,7 @@ use super::pending::Pending;
 use super::work::WorkItem;
 use super::workspace::{CopyBuffer, MAX_WORKSPACES, SharedHeap, Workspace, first_workspace};
 use crate::block::{BlockState, FIRST_OLD_STEP};
-use crate::closure::{ClosureRef, Header, Slot};
+use crate::closure::{ClosureRef, Header, Slot, VARIABLE};
 use crate::prefetch::{prefetch_closure, prefetch_line};
 use crate::words::Words;
 use crate::workers::WorkQueue;
@@ -20,6 +20,10 @@ const SLOTS_AHEAD: usize = 24;
 
 /// Remembered slots between the prefetch of a referent and its evacuation.
 const REFERENTS_AHEAD: usize = 12;
+
+/// Words from which on a byte array is promoted when it first survives. Copying it a second time, out
+/// of the aged step, costs more than what dies there is worth.
+const PROMOTED_FROM: Words = Words(128);
 
 /// Where a closure is after an attempt to copy it.
 #[derive(Debug)]
@@ -133,7 +137,8 @@ impl Copier<'_> {
             // Two branches, not a computed workspace: predicted, they free the address of the copy
             // from the header's load.
             let copied = if header.ptrs() == 0 {
-                self.copy::<PARALLEL>(closure, header, dest + 1)
+                let flat = self.flat_workspace(closure, header, dest + 1);
+                self.copy::<PARALLEL>(closure, header, flat)
             } else {
                 self.copy::<PARALLEL>(closure, header, dest)
             };
@@ -151,6 +156,24 @@ impl Copier<'_> {
     #[inline(always)]
     fn destination(&self, state: BlockState, holder: u8) -> u8 {
         (state.step() + 1).min(self.oldest()).max(holder)
+    }
+
+    /// The workspace for a closure without pointers that belongs to workspace `index`: a later one if
+    /// the closure is a byte array that is promoted at once.
+    ///
+    /// # Safety
+    /// `closure` is a closure with this header, which has no pointers, or (in parallel) was one
+    /// until now.
+    #[inline(always)]
+    pub(super) unsafe fn flat_workspace(&self, closure: ClosureRef, header: Header, index: usize) -> usize {
+        let promoted = first_workspace(FIRST_OLD_STEP) + 1;
+        // SAFETY: the caller's promise.
+        let is_promoted = || unsafe { closure.extent_from(header) }.words >= PROMOTED_FROM;
+        if header.words() == VARIABLE && index < promoted && promoted < self.workspaces.len() && is_promoted() {
+            promoted
+        } else {
+            index
+        }
     }
 
     /// Evacuates a slot whose referent does not go to the lane that is being scavenged.
@@ -179,7 +202,7 @@ impl Copier<'_> {
         // are evacuated before there are workers, or the worker goes through its own ranges
         // afterwards. SAFETY: passed on; to-space is not from-space.
         unsafe {
-            let to = copy_closure::<PARALLEL>(closure, header, &mut self.buffers[index], |buffer, words| {
+            let to = copy_closure(closure, header, &mut self.buffers[index], |buffer, words| {
                 refill(
                     &mut self.workspaces[index],
                     &mut self.pending,

@@ -1,7 +1,7 @@
 //! A copier: one worker's workspaces, and the work that it found on the way.
 //!
 //! A serial collection has one copier, a parallel one has a copier for each worker that has
-//! entered. Everything hot is in [`evacuate`], [`copy`] and [`scavenge`], once for both
+//! entered. Everything hot is in [`kernel`], [`copy`] and [`evacuate`], once for both
 //! (`const PARALLEL`). The differences in parallel:
 //!
 //! * A closure is copied first and then forwarded by compare-and-swap. The loser of the race
@@ -18,6 +18,7 @@
 mod copy;
 mod drain;
 mod evacuate;
+mod kernel;
 mod pending;
 mod queued_slot;
 mod scavenge;
@@ -72,7 +73,7 @@ impl<'h> Copier<'h> {
     /// The mutators are stopped, and no block is freed, as long as there is a copier of this heap.
     /// The blocks of from-space are condemned.
     pub unsafe fn new(heap: &'h mut crate::heap::Heap, opened: Vec<(Workspace, CopyBuffer)>) -> Self {
-        let (states, charges) = (heap.states(), heap.charges());
+        let (states, base, charges) = (heap.states(), heap.blocks().base(), heap.charges());
         let mut buffers = [CopyBuffer::NONE; MAX_WORKSPACES];
         let place = |((workspace, buffer), place): ((Workspace, CopyBuffer), &mut CopyBuffer)| {
             *place = buffer;
@@ -83,7 +84,7 @@ impl<'h> Copier<'h> {
             states,
             workspaces: opened.into_iter().zip(&mut buffers).map(place).collect(),
             buffers,
-            remembered: RememberedSet::charged(charges),
+            remembered: RememberedSet::of_heap(base, charges),
             large: Vec::new(),
             remembered_seen: 0,
             pending: Pending::ALONE,

@@ -34,6 +34,12 @@ impl QueuedSlot {
         self.0.as_ptr().addr() & 1 != 0
     }
 
+    /// The slot, if its referent goes to the lane that is being scavenged.
+    #[inline(always)]
+    pub fn in_lane(self) -> Option<Slot> {
+        (!self.leaves_lane()).then_some(Slot(self.0.as_ptr()))
+    }
+
     /// The slot without its tag.
     #[inline(always)]
     pub fn slot(self) -> Slot {

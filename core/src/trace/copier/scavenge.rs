@@ -1,36 +1,23 @@
-//! The loop that scavenges a lane: all that is hot in a collection.
+//! Scavenging a lane: the loop of [`super::kernel`], and the cases that the loop leaves.
 //!
-//! It walks the closures that were copied into the lane, slot by slot. A slot whose referent is
-//! condemned goes into the prefetch ring; the one that comes out for it is evacuated, most often
-//! into the same lane, whose buffer the loop keeps in registers. Referents that leave the lane
-//! (closures as old as their holder, where there is an older step; large objects) are left to
-//! `Copier::evacuate_elsewhere`. There is one place where slots are found and one where they are
-//! evacuated, so that the compiler makes one loop of it.
-//!
-//! A list is the hard case: each cell is found only when the one before it has been copied. So the
-//! last slot of a range does not go through the ring, and on the way from one cell to the next
-//! nothing is waited for but the copied cell itself: the loads from the tables are needed for
-//! branches only, and these are predicted. That made lists twice as fast as with every slot in the
-//! ring.
+//! Referents that leave the lane (closures as old as their holder, where there is an older step;
+//! large objects) are left to `Copier::evacuate_elsewhere`.
 //!
 //! Few closures wait in a lane's range at any time: of a tree, the part between the root and the
 //! loop waits in the prefetch ring. So when something is to be shared ([`Pending::shares`]) the
 //! lane's scan is *held* until the ring is empty, and then the range is split.
-//!
-//! Tried, and slower: evacuating in turns of eight, without a branch on whether a slot's referent
-//! is condemned (a sixth more time on trees); the state of the referent's block together with the
-//! slot that the last slot hands on (a third more on lists, which waited for it).
 
 use super::Copier;
 #[cfg(doc)]
 use super::Pending;
 use super::copy::copy_closure;
 use super::evacuate::{Copied, forward, load_header, refill};
+use super::kernel::{Exit, Scan};
 use super::queued_slot::{QueuedSlot, SlotRing};
 use super::work::WorkItem;
-use super::workspace::{CopyBuffer, HeldScan, MAX_WORKSPACES, first_workspace};
-use crate::block::{BlockState, FIRST_OLD_STEP};
-use crate::closure::{ClosureRange, ClosureRef, Slot, SlotRange};
+use super::workspace::{MAX_WORKSPACES, first_workspace};
+use crate::block::BlockState;
+use crate::closure::{ClosureRange, Slot, SlotRange};
 use crate::prefetch::prefetch_closure;
 use crate::words::Words;
 use crate::workers::WorkQueue;
@@ -50,34 +37,16 @@ pub(super) enum First {
     Closures(ClosureRange),
 }
 
-/// The loop's next action when it has looked at all slots that it knew of.
+/// The next work of a lane, when the loop has nothing left.
 enum Next {
-    /// Evacuates a slot that waited in the ring.
-    Slot(QueuedSlot),
-    /// Scans a range.
+    /// The open chunk has closures again.
+    Open,
+    /// A range is to be scanned.
     Range(ClosureRange),
-    /// Leaves the lane with a range to be shared: the caller wakes workers.
+    /// A range is to be shared: the caller wakes workers.
     Share,
-    /// Leaves the lane: nothing is left.
+    /// Nothing is left.
     Done,
-}
-
-/// A scan of one lane, under way.
-struct LaneScan {
-    /// The step of the lane.
-    holder: u8,
-    /// The number of its workspace for closures with pointers.
-    index: usize,
-    /// The buffer of that workspace.
-    open: CopyBuffer,
-    /// The slots that are left of one closure.
-    slots: SlotRange,
-    /// The closures that follow it.
-    closures: ClosureRange,
-    /// Where the lane's scan goes on if it is held.
-    held: Option<HeldScan>,
-    /// Whether there was any work.
-    worked: bool,
 }
 
 impl Copier<'_> {
@@ -94,144 +63,164 @@ impl Copier<'_> {
         first: First,
         queue: Option<WorkQueue<'_, WorkItem>>,
     ) -> bool {
-        // So that it takes no register where it cannot be used.
         let queue = queue.filter(|_| PARALLEL);
         let index = first_workspace(holder) % MAX_WORKSPACES;
-        let flat = (index + 1) % MAX_WORKSPACES;
-        let states = self.states;
-        let stays_below = self.stays_below(holder);
-        let mut ring = SlotRing::new();
+        let states = self.states.in_heap();
         let (slots, closures) = match first {
             First::Nothing => (SlotRange::EMPTY, ClosureRange::EMPTY),
             First::Slots(slots) => (slots, ClosureRange::EMPTY),
             First::Closures(closures) => (SlotRange::EMPTY, closures),
         };
-        let mut scan = LaneScan {
+        let mut scan = Scan {
             holder,
+            stays_below: self.stays_below(holder),
             index,
             open: self.buffers[index],
+            flat: self.buffers[index + 1],
             worked: !slots.is_empty() || !closures.is_empty(),
             slots,
             closures,
+            ring: SlotRing::new(),
             held: None,
         };
         let scan_before = scan.open.scan();
-        loop {
-            let (slot, leaves_lane) = loop {
-                if let Some(slot) = scan.slots.next() {
-                    // SAFETY: a slot of a live closure; the mutators are stopped.
-                    let closure = unsafe { slot.load() };
-                    let state = states.of(closure.addr());
-                    if state.is_condemned() {
-                        let is_copied = mutant!("copy/large-copied") && state.is_large();
-                        let leaves_lane = state.0 >= stays_below && !is_copied;
-                        // Not as a `QueuedSlot`: its address would wait for the state of the block.
-                        if scan.slots.is_empty() && scan.closures.is_empty() {
-                            break (slot, leaves_lane);
-                        }
-                        prefetch_closure(closure.addr());
-                        // SAFETY: no slot lies at null.
-                        let found = unsafe { QueuedSlot::new(slot, leaves_lane) };
-                        if let Some(oldest) = ring.push(found) {
-                            break (oldest.slot(), oldest.leaves_lane());
-                        }
-                    } else if state.step() < holder && !mutant!("copy/settled-not-remembered") {
-                        self.promoted_past(slot);
-                    }
-                } else if let Some(extent) = scan.closures.next() {
-                    scan.slots = SlotRange::of(extent);
+        let worked = loop {
+            // SAFETY: the caller's promise for `first`; all else that is scanned is a copy that
+            // this worker made. Buffers are those of workspaces, which own their chunks.
+            let exit = unsafe {
+                if scan.closures.is_empty() {
+                    scan.run::<PARALLEL, true>(states)
                 } else {
-                    match self.next_in_lane::<PARALLEL>(&mut scan, &mut ring, queue) {
-                        Next::Range(range) => scan.closures = range,
-                        Next::Slot(newest) => break (newest.slot(), newest.leaves_lane()),
-                        Next::Share => {
-                            self.buffers[index] = scan.open;
-                            return true;
-                        }
-                        Next::Done => {
-                            // A claim moves the scan.
-                            self.buffers[index] = scan.open;
-                            return scan.worked || scan.open.scan() != scan_before;
-                        }
-                    }
+                    scan.run::<PARALLEL, false>(states)
                 }
             };
-            // SAFETY: the slot is of a live closure, and points to one that was condemned when the
-            // slot was found. If that does not leave the lane, it is not large: it still lies in
-            // from-space, and its first word is its header or its forwarding address. Buffers are
-            // those of workspaces, which own their chunks.
-            unsafe {
-                if leaves_lane {
-                    self.evacuate_elsewhere::<PARALLEL>(slot, holder);
-                    continue;
-                }
-                let closure = slot.load();
-                let header = load_header::<PARALLEL>(closure);
-                if let Some(to) = header.forwarded_to() {
-                    slot.store(to);
-                    if holder >= FIRST_OLD_STEP && !mutant!("copy/forwarded-not-remembered") {
-                        self.remember_if_younger(slot, to, holder);
-                    }
-                    continue;
-                }
-                let (heap, pending) = (&self.heap, &mut self.pending);
-                let copied = if header.ptrs() == 0 {
-                    let (workspace, buffer) = (&mut self.workspaces[flat], &mut self.buffers[flat]);
-                    let to = copy_closure::<PARALLEL>(closure, header, buffer, |buffer, words| {
-                        let buffer = refill(workspace, pending, heap, queue, buffer, words);
-                        if pending.shares && scan.held.is_none() {
-                            scan.held = scan.open.hold();
-                        }
-                        buffer
-                    });
-                    forward::<PARALLEL>(closure, header, to, buffer)
-                } else {
-                    let workspace = &mut self.workspaces[index];
-                    let held = &mut scan.held;
-                    let to = copy_closure::<PARALLEL>(closure, header, &mut scan.open, |mut buffer, words| {
-                        // The held range is the beginning of the chunk that is full now.
-                        if let Some(held) = held.take() {
-                            buffer.resume(held);
-                        }
-                        let mut buffer = refill(workspace, pending, heap, queue, buffer, words);
-                        *held = if pending.shares { buffer.hold() } else { None };
-                        buffer
-                    });
-                    forward::<PARALLEL>(closure, header, to, &mut scan.open)
-                };
-                match copied {
-                    Copied::At(to) => slot.store(to),
-                    Copied::Lost(other) => self.lost_race(slot, other, holder),
+            match exit {
+                // SAFETY: the loop found the slot in a closure of this step. The referent was
+                // condemned then; if it does not leave the lane it is not large.
+                Exit::General(slot) => unsafe { self.evacuate_in_lane::<PARALLEL>(slot, &mut scan, queue) },
+                // SAFETY: as above, for a referent that leaves the lane.
+                Exit::Leaving(slot) => unsafe { self.queue_leaving::<PARALLEL>(slot, &mut scan, queue) },
+                // SAFETY: as above.
+                Exit::LeavesLane(slot) => unsafe { self.evacuate_elsewhere::<PARALLEL>(slot, holder) },
+                // SAFETY: a slot of a live closure; the mutators are stopped.
+                Exit::Younger(slot) => self.remember_if_younger(slot, unsafe { slot.load() }, holder),
+                Exit::RangeDone => {}
+                Exit::Idle => match self.next_in_lane::<PARALLEL>(&mut scan, queue) {
+                    Next::Open => {}
+                    Next::Range(range) => scan.closures = range,
+                    Next::Share => break true,
+                    // The scan has moved if there was anything in the open chunk.
+                    Next::Done => break scan.worked || scan.open.scan() != scan_before,
+                },
+            }
+        };
+        self.buffers[index] = scan.open;
+        self.buffers[index + 1] = scan.flat;
+        worked
+    }
+
+    /// Puts a slot into the ring whose referent is condemned and does not come to the lane.
+    /// Evacuates the slot that comes out for it.
+    ///
+    /// # Safety
+    /// The slot is one of a closure that `scan` scavenges.
+    unsafe fn queue_leaving<const PARALLEL: bool>(
+        &mut self,
+        slot: Slot,
+        scan: &mut Scan,
+        queue: Option<WorkQueue<'_, WorkItem>>,
+    ) {
+        // SAFETY: no slot lies at null. All slots of the ring are of closures that this scan
+        // scavenges, and point to closures that were condemned when they were put in.
+        unsafe {
+            let closure = slot.load();
+            let leaves_lane = !(mutant!("copy/large-copied") && self.states.of(closure.addr()).is_large());
+            prefetch_closure(closure.addr());
+            if let Some(oldest) = scan.ring.push(QueuedSlot::new(slot, leaves_lane)) {
+                match oldest.in_lane() {
+                    Some(slot) => self.evacuate_in_lane::<PARALLEL>(slot, scan, queue),
+                    None => self.evacuate_elsewhere::<PARALLEL>(oldest.slot(), scan.holder),
                 }
             }
         }
     }
 
-    /// The next work of the lane, when all of `scan`'s slots and closures have been looked at.
-    #[inline(always)]
-    fn next_in_lane<const PARALLEL: bool>(
+    /// Evacuates a slot whose referent comes to the lane that is being scavenged, of any size, and
+    /// opens another chunk if need be.
+    ///
+    /// # Safety
+    /// The slot is one of a closure that `scan` scavenges. It holds a closure of from-space, not a
+    /// large one, or the address of one that was forwarded.
+    #[inline(never)]
+    unsafe fn evacuate_in_lane<const PARALLEL: bool>(
         &mut self,
-        scan: &mut LaneScan,
-        ring: &mut SlotRing,
+        slot: Slot,
+        scan: &mut Scan,
         queue: Option<WorkQueue<'_, WorkItem>>,
-    ) -> Next {
-        if let Some(range) = scan.open.claim() {
-            return Next::Range(range);
+    ) {
+        // SAFETY: the caller's promise; to-space is not from-space.
+        unsafe {
+            let closure = slot.load();
+            let header = load_header::<PARALLEL>(closure);
+            if let Some(to) = header.forwarded_to() {
+                slot.store(to);
+                return self.remember_if_younger(slot, to, scan.holder);
+            }
+            let held = &mut scan.held;
+            let copied = if header.ptrs() == 0 {
+                let flat = self.flat_workspace(closure, header, scan.index + 1);
+                let (heap, pending) = (&self.heap, &mut self.pending);
+                let (workspace, open) = (&mut self.workspaces[flat], &mut scan.open);
+                let flat_buffer = if flat == scan.index + 1 {
+                    &mut scan.flat
+                } else {
+                    &mut self.buffers[flat]
+                };
+                let to = copy_closure(closure, header, flat_buffer, |buffer, words| {
+                    let buffer = refill(workspace, pending, heap, queue, buffer, words);
+                    if pending.shares && held.is_none() {
+                        *held = open.hold();
+                    }
+                    buffer
+                });
+                forward::<PARALLEL>(closure, header, to, flat_buffer)
+            } else {
+                let (heap, pending) = (&self.heap, &mut self.pending);
+                let workspace = &mut self.workspaces[scan.index];
+                let to = copy_closure(closure, header, &mut scan.open, |mut buffer, words| {
+                    // The held range is the beginning of the chunk that is full now.
+                    if let Some(held) = held.take() {
+                        buffer.resume(held);
+                    }
+                    let mut buffer = refill(workspace, pending, heap, queue, buffer, words);
+                    *held = if pending.shares { buffer.hold() } else { None };
+                    buffer
+                });
+                forward::<PARALLEL>(closure, header, to, &mut scan.open)
+            };
+            match copied {
+                Copied::At(to) => slot.store(to),
+                Copied::Lost(other) => {
+                    slot.store(other);
+                    self.remember_if_younger(slot, other, scan.holder);
+                }
+            }
         }
-        if let Some(newest) = ring.pop_newest().filter(|_| !mutant!("copy/ring-forgotten")) {
-            return Next::Slot(newest);
-        }
+    }
+
+    /// The next work of the lane, when the loop has nothing left.
+    fn next_in_lane<const PARALLEL: bool>(&mut self, scan: &mut Scan, queue: Option<WorkQueue<'_, WorkItem>>) -> Next {
         if let Some(held) = scan.held.take() {
             // All that this worker knew of is in the range now.
             scan.open.resume(held);
-            if scan.open.unscanned() >= RANGE_WORTH_SPLITTING {
-                let Some(queue) = queue else {
-                    return Next::Share;
-                };
-                let range = scan.open.claim().unwrap_or(ClosureRange::EMPTY);
-                return Next::Range(share_half(range, scan.holder, queue));
+            if scan.open.unscanned() < RANGE_WORTH_SPLITTING {
+                return Next::Open;
             }
-            return Next::Range(ClosureRange::EMPTY);
+            let Some(queue) = queue else {
+                return Next::Share;
+            };
+            let range = scan.open.claim().unwrap_or(ClosureRange::EMPTY);
+            return Next::Range(share_half(range, scan.holder, queue));
         }
         if let Some(range) = self.take_unscanned::<PARALLEL>(scan.index) {
             scan.worked = true;
@@ -242,7 +231,6 @@ impl Copier<'_> {
 
     /// A range of a full chunk of the lane; none if so much of that waits that workers are to be
     /// woken. (Once they are, such ranges go to the work queue.)
-    #[inline(always)]
     fn take_unscanned<const PARALLEL: bool>(&mut self, index: usize) -> Option<ClosureRange> {
         if PARALLEL || self.pending.is_worth_sharing() {
             return None;
@@ -252,33 +240,14 @@ impl Copier<'_> {
         Some(range)
     }
 
-    /// Another worker forwarded the referent of `slot` to `other` while this one copied it.
-    #[cold]
-    #[inline(never)]
-    fn lost_race(&mut self, slot: Slot, other: ClosureRef, holder: u8) {
-        // SAFETY: a slot of a live closure, which this worker scavenges.
-        unsafe { slot.store(other) };
-        self.remember_if_younger(slot, other, holder);
-    }
-
-    /// Remembers a slot of a closure that was promoted past its referent, which this collection
-    /// does not move: eager promotion may skip a generation that is not collected, and a large
-    /// object stays in the step of the worker that reached it first.
-    #[cold]
-    #[inline(never)]
-    fn promoted_past(&mut self, slot: Slot) {
-        self.remembered.push(slot);
-    }
-
-    /// States of condemned blocks less than this are of small closures that come to the step of a
-    /// holder in `holder`.
+    /// Condemned steps below this one hold small closures that come to the step of a holder in
+    /// `holder`.
     fn stays_below(&self, holder: u8) -> u8 {
-        let first_past = if holder == self.oldest() || mutant!("copy/all-to-one-step") {
+        if holder == self.oldest() || mutant!("copy/all-to-one-step") {
             BlockState::STEP_OUTSIDE
         } else {
             holder
-        };
-        BlockState::of_step(0).condemned(true).0 | first_past
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! be scanned (GHC's `gc_thread` has a *workspace* for each generation).
 
 use crate::block::{BlockState, blocks_for};
-use crate::closure::{ClosureRange, ClosureRef};
+use crate::closure::{ClosureRange, ClosureRef, SlotRange};
 use crate::heap::Heap;
 use crate::space::{Chunk, Lane};
 use crate::sync::{Mutex, MutexGuard};
@@ -59,6 +59,35 @@ impl CopyBuffer {
     #[inline(always)]
     pub fn has_room(self, words: Words) -> bool {
         self.free as usize + words.0 * WORD <= self.limit as usize
+    }
+
+    /// Takes the next closure off that waits to be scanned, and returns its slots.
+    ///
+    /// # Safety
+    /// The buffer is of a workspace of closures with pointers, and its chunk holds whole closures
+    /// up to `free`.
+    #[inline(always)]
+    pub unsafe fn next_slots(&mut self) -> Option<SlotRange> {
+        if self.scan >= self.free {
+            return None;
+        }
+        let closure = ClosureRef(self.scan);
+        // SAFETY: the caller's promise.
+        let extent = unsafe { closure.extent_with_pointers(closure.header()) };
+        self.scan = self.scan.wrapping_add(extent.words.0);
+        Some(SlotRange::of(extent))
+    }
+
+    /// Whether `copy`, which is the last in the chunk, is the one closure that waits to be scanned.
+    #[inline(always)]
+    pub fn scans_next(&self, copy: ClosureRef) -> bool {
+        self.scan == copy.0
+    }
+
+    /// Counts all closures of the chunk as scanned.
+    #[inline(always)]
+    pub fn skip_to_free(&mut self) {
+        self.scan = self.free;
     }
 
     /// Words of the open chunk that wait to be scanned.
