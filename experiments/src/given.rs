@@ -29,7 +29,7 @@ pub(crate) fn with_defaults(program: &str, words: &[String], settings: &Settings
         allowed: settings.rtsopts,
     })
     .map_err(|error| error.to_string())?;
-    if environment.is_none() && std::env::var_os(GHC_ENVIRONMENT).is_some() {
+    if environment.is_none() && std::env::var_os(GHC_ENVIRONMENT).is_some_and(|flags| !flags.is_empty()) {
         tell!("gclab: note: {GHC_ENVIRONMENT} is set, but gclab reads {ENVIRONMENT}: its flags are not used");
     }
     notes(given.notes());

@@ -1,12 +1,13 @@
 //! `gclab report` and `gclab compare`: results folders for people, other programs, and CI.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use gclab_report::compare as compare_folders;
+use gclab_report::{Rivals, compare as compare_folders};
 use gclab_results::ResultsDir;
 use gclab_results::parts::put_together;
 use gclab_sweep::find::find;
@@ -107,13 +108,22 @@ fn write_page(page: &str, folder: &Path) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Compare two results folders: exit 0 without a regression, 1 with one, 2 on wrong usage
+/// Compare two results folders, or two collectors: exit 0 without a regression, 1 with one, 2 on
+/// wrong usage
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
     /// The folder to compare with, or the name of its experiment: then the newest one
     base: PathBuf,
-    /// The folder that may have become worse, or the name of its experiment
-    new: PathBuf,
+    /// The folder that may have become worse, or the name of its experiment. With `--collector` it
+    /// may be absent: then both collectors are those of one folder
+    #[arg(required_unless_present = "collector")]
+    new: Option<PathBuf>,
+    /// The collector whose figures are judged, at each setting that both collectors have
+    #[arg(long, value_name = "NAME", requires = "against")]
+    collector: Option<String>,
+    /// The collector that it is compared with
+    #[arg(long, value_name = "NAME", requires = "collector")]
+    against: Option<String>,
     /// The smallest change that counts: 3% or 0.03
     #[arg(long, value_name = "FRACTION", default_value = "3%", value_parser = threshold)]
     threshold: f64,
@@ -141,18 +151,34 @@ fn threshold(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn compare(arguments: &CompareArguments) -> ExitCode {
-    let folders = match open(&[arguments.base.clone(), arguments.new.clone()]) {
-        Ok(folders) => folders,
+    let new = arguments.new.as_ref().unwrap_or(&arguments.base);
+    let rivals = arguments.collector.as_deref().zip(arguments.against.as_deref());
+    let rivals = rivals.map(|(collector, against)| Rivals { collector, against });
+    let comparison = open(&[arguments.base.clone(), new.clone()]).and_then(|folders| {
+        if let Some(rivals) = rivals {
+            has_collector(&folders[0], &arguments.base, rivals.against)?;
+            has_collector(&folders[1], new, rivals.collector)?;
+            if arguments.new.is_none() && rivals.collector == rivals.against {
+                return Err(format!("--collector and --against are both {}", rivals.against));
+            }
+        }
+        Ok(compare_folders(&folders[0], &folders[1], arguments.threshold, rivals))
+    });
+    let comparison = match comparison {
+        Ok(comparison) => comparison.only_changed(arguments.only_changed),
         Err(message) => return refuse(message),
     };
-    let comparison =
-        compare_folders(&folders[0], &folders[1], arguments.threshold).only_changed(arguments.only_changed);
     if comparison.is_empty() {
-        return refuse(format!(
-            "{} and {} have no configuration in common that was run: nothing can be compared",
-            arguments.base.display(),
-            arguments.new.display()
-        ));
+        return refuse(match rivals {
+            None => format!(
+                "{} and {} have no configuration in common that was run: nothing can be compared",
+                arguments.base.display(),
+                new.display()
+            ),
+            Some(Rivals { collector, against }) => {
+                format!("{collector} and {against} have no setting in common that was run: nothing can be compared")
+            }
+        });
     }
     let printed = print(&match arguments.format {
         None => gclab_report::comparison(&comparison),
@@ -164,6 +190,24 @@ pub(crate) fn compare(arguments: &CompareArguments) -> ExitCode {
     } else {
         printed
     }
+}
+
+/// Checks that a folder has runs of a collector.
+fn has_collector(results: &ResultsDir, folder: &Path, collector: &str) -> Result<(), String> {
+    let there: BTreeSet<&str> = results.runs().iter().map(|run| run.collector.as_str()).collect();
+    if there.contains(collector) {
+        return Ok(());
+    }
+    let there: Vec<&str> = there.into_iter().collect();
+    Err(format!(
+        "{}: no run of the collector `{collector}`; there are: {}",
+        folder.display(),
+        if there.is_empty() {
+            "none".to_owned()
+        } else {
+            there.join(", ")
+        }
+    ))
 }
 
 #[cfg(test)]

@@ -328,10 +328,10 @@ impl ResultsDir {
         ids.filter(|id| !planned.contains(id)).collect()
     }
 
-    /// The path of a heap profile: a file in [`PROFILES`] named by the run's id, with the ending
-    /// `hp`, or `prof` for sets of retainers.
-    pub fn profile_file(&self, id: &str, ending: &str) -> PathBuf {
-        self.path.join(PROFILES).join(format!("{id}.{ending}"))
+    /// The path of a heap profile: a file in [`PROFILES`] with a name from
+    /// [`RunRecord::profile_stem`] and the ending `hp`, or `prof` for sets of retainers.
+    pub fn profile_file(&self, stem: &str, ending: &str) -> PathBuf {
+        self.path.join(PROFILES).join(format!("{stem}.{ending}"))
     }
 
     /// The torn last line, if the file has one.

@@ -34,6 +34,7 @@ pub mod parts;
 mod plan;
 pub mod probe;
 mod profile;
+mod profile_files;
 mod record;
 pub mod schema;
 mod shell;

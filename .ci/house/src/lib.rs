@@ -56,8 +56,8 @@ pub fn crates() -> Vec<Crate> {
     all
 }
 
-/// The files below `folder` whose name ends with `ending`, sorted. Folders named `target` and
-/// folders of version control are left out.
+/// The files below `folder` whose name ends with `ending`, sorted. Folders named `target`,
+/// the built book and folders of version control are left out.
 ///
 /// # Panics
 /// If a folder cannot be read.
@@ -70,7 +70,7 @@ pub fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
             let path = entry.expect("an entry of a folder").path();
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             if path.is_dir() {
-                if name != "target" && name != ".git" {
+                if name != "target" && name != "book" && name != ".git" {
                     folders.push(path);
                 }
             } else if name.ends_with(ending) {

@@ -89,6 +89,21 @@ fn statistics_go_where_the_flags_say() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("MUT     time"));
 }
 
+/// GHC's name for the stream, which makes no file.
+#[test]
+fn stderr_is_no_file() {
+    let bench = Bench::new();
+    for (flag, shown) in [
+        ("-tstderr", "<<ghc: "),
+        ("-sstderr", "  GC      time"),
+        ("-Sstderr", "    Alloc    Copied"),
+    ] {
+        let done = bench.gclab(&["exec", "binary_trees", "6", "+RTS", flag]).exits(0);
+        assert!(done.stderr.contains(shown), "{}", done.all());
+        assert!(!bench.path().join("stderr").exists(), "{flag}");
+    }
+}
+
 #[test]
 fn the_record_has_what_was_asked_and_what_was_counted() {
     let bench = Bench::new();

@@ -72,6 +72,8 @@ fn an_environment_that_cannot_be_read_is_refused_and_that_of_ghc_is_mentioned() 
             "{}",
             done.all()
         );
+        let done = with(&bench, &[("GHCRTS", "")], words).exits(0);
+        assert!(!done.stderr.contains("GHCRTS"), "it holds no flag: {}", done.all());
     }
 }
 

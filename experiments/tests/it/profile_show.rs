@@ -55,6 +55,11 @@ fn profiles_of_ghc_are_drawn() {
         "{page}"
     );
     assert_eq!(page.matches("class=\"band\"").count(), 9);
+    // Two more views: shares of the heap, and a line for each band.
+    assert!(
+        page.contains("<summary>Shares</summary>") && page.contains("<polyline"),
+        "{page}"
+    );
     assert!(
         page.contains("21 bands with less than 1 % together are not drawn"),
         "{page}"

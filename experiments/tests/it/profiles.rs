@@ -81,7 +81,12 @@ fn each_profile_is_one_run_of_each_configuration_and_in_no_statistic() {
         .collect();
     let expected = results.profiled().iter().flat_map(|run| {
         let prof = run.profile.as_ref().unwrap().retainer_sets.is_some();
-        [Some(format!("{}.hp", run.id)), prof.then(|| format!("{}.prof", run.id))]
+        let stem = run.profile_stem();
+        assert!(
+            stem.starts_with(&run.workload) && stem.contains(&format!("-A{}-h", run.flags["A"])),
+            "{stem}"
+        );
+        [Some(format!("{stem}.hp")), prof.then(|| format!("{stem}.prof"))]
     });
     assert_eq!(kept, expected.flatten().collect());
     let others: Vec<_> = fs::read_dir(bench.path())
@@ -136,7 +141,7 @@ fn goes_on_with_the_profiles_that_are_missing() {
     fs::write(&file, format!("{}{}", kept.concat(), &lost[0][..lost[0].len() / 2])).unwrap();
     for line in lost {
         let run: RunRecord = serde_json::from_str(line).unwrap();
-        fs::write(results.profile_file(&run.id, "hp"), "half").unwrap();
+        fs::write(results.profile_file(&run.profile_stem(), "hp"), "half").unwrap();
     }
     let again = bench.gclab(&["run", "x.toml", "--out", "out"]).exits(0);
     assert!(
@@ -148,7 +153,7 @@ fn goes_on_with_the_profiles_that_are_missing() {
     assert_eq!((results.runs().len(), results.profiled().len()), (TIMED, PROFILED));
     assert!(fs::read_to_string(&file).unwrap().starts_with(&kept.concat()));
     for run in results.profiled() {
-        let hp = fs::read_to_string(results.profile_file(&run.id, "hp")).unwrap();
+        let hp = fs::read_to_string(results.profile_file(&run.profile_stem(), "hp")).unwrap();
         assert!(hp.starts_with("JOB \"") && hp.ends_with('\n'), "{hp}");
     }
     assert!(!bench.path().join("out/.scratch").exists());
@@ -182,7 +187,8 @@ fn shards_do_the_profiles_of_a_workload_together() {
     let words = ["report", "part1", "part2", "part3", "part4", "part5", "part6"];
     let all = bench.gclab(&words).exits(0);
     assert!(
-        all.stdout.contains("4 profiles more stand under Heap profiles")
+        all.stdout
+            .contains("4 more profiles are in the report, under Heap profiles")
             && !all.stdout.contains("planned runs are done"),
         "{}",
         all.all()
@@ -214,7 +220,7 @@ fn a_profile_of_a_heap_that_ran_out() {
     let run = &results.profiled()[0];
     assert_eq!(run.outcome, Status::HeapExhausted);
     assert!(run.profile.as_ref().unwrap().peak().unwrap().bytes() > 1 << 20);
-    assert!(results.profile_file(&run.id, "hp").exists());
+    assert!(results.profile_file(&run.profile_stem(), "hp").exists());
     let shown = bench.gclab(&["report", "out", "--format", "markdown"]).exits(0).stdout;
     assert!(shown.contains("the run ended as heap exhausted; "), "{shown}");
 }
@@ -227,7 +233,7 @@ fn hp2ps_draws_what_is_kept() {
     }
     let (_bench, results) = done(FILE);
     for run in results.profiled() {
-        let hp = results.profile_file(&run.id, "hp");
+        let hp = results.profile_file(&run.profile_stem(), "hp");
         let drawn = Command::new("hp2ps")
             .arg("-c")
             .arg(&hp)
@@ -240,7 +246,7 @@ fn hp2ps_draws_what_is_kept() {
             hp.display(),
             String::from_utf8_lossy(&drawn.stderr)
         );
-        let page = fs::read_to_string(results.path().join(format!("{}.ps", run.id))).unwrap();
+        let page = fs::read_to_string(results.path().join(format!("{}.ps", run.profile_stem()))).unwrap();
         assert!(page.contains("showpage"), "{page}");
         if run.workload == "hsc_env" {
             assert!(page.contains("(hsc-eps-fc) show"), "{page}");

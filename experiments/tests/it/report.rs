@@ -161,3 +161,40 @@ fn compare_tells_worse_from_same() {
         .stdout;
     assert!(markdown.starts_with("figures: "), "{markdown}");
 }
+
+#[test]
+fn compare_has_two_collectors_of_one_folder() {
+    let bench = measured();
+    let json = bench.gclab(&[
+        "compare",
+        "base",
+        "--collector",
+        "copying",
+        "--against",
+        "two-space",
+        "--format",
+        "json",
+    ]);
+    assert!(matches!(json.code, Some(0 | 1)), "{}", json.all());
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    for configuration in json["configurations"].as_array().unwrap() {
+        assert_eq!(configuration["collector"], "copying", "{configuration}");
+        assert_eq!(configuration["against"], "two-space", "{configuration}");
+        assert!(
+            !configuration["figures"].as_array().unwrap().is_empty(),
+            "{configuration}"
+        );
+    }
+    for (words, message) in [
+        (
+            &["--collector", "nosuch", "--against", "copying"][..],
+            "base: no run of the collector `nosuch`; there are: copying, two-space",
+        ),
+        (&["--collector", "copying", "--against", "copying"], "are both copying"),
+        (&["--collector", "copying"], "--against"),
+        (&["--against", "copying"], "--collector"),
+    ] {
+        let done = bench.gclab(&[&["compare", "base"], words].concat()).exits(2);
+        assert!(done.stderr.contains(message), "{}", done.all());
+    }
+}

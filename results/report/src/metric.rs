@@ -168,6 +168,12 @@ fn sequential_share(run: &RunRecord) -> Option<f64> {
     Some(1.0 - stats(run)?.par_shared_seconds? / elapsed)
 }
 
+/// The minimum mutator utilisation for a window that the record names.
+fn least_utilisation(run: &RunRecord, window: &str) -> Option<f64> {
+    let by_window = stats(run)?.pauses.as_ref()?.least_utilisation.as_ref()?;
+    by_window.get(window).copied()
+}
+
 metrics! {
     GC_ELAPSED "gc_elapsed_seconds" "GC" Seconds measured!(gc_elapsed_seconds);
     MUT_ELAPSED "mut_elapsed_seconds" "mutator" Seconds measured!(mut_elapsed_seconds);
@@ -211,6 +217,10 @@ metrics! {
     VOLUNTARY "voluntary_context_switches" "waited" Count |r| count(r.voluntary_context_switches);
     MINOR_FAULTS "minor_page_faults" "minor faults" Count |r| count(r.minor_page_faults);
     MAJOR_FAULTS "major_page_faults" "major faults" Count |r| count(r.major_page_faults);
+    MMU_1 "least_utilisation_1_ms" "utilisation in 1 ms" Percent |r| least_utilisation(r, "1 ms");
+    MMU_10 "least_utilisation_10_ms" "utilisation in 10 ms" Percent |r| least_utilisation(r, "10 ms");
+    MMU_100 "least_utilisation_100_ms" "utilisation in 100 ms" Percent |r| least_utilisation(r, "100 ms");
+    MMU_1000 "least_utilisation_1000_ms" "utilisation in 1000 ms" Percent |r| least_utilisation(r, "1000 ms");
 }
 
 /// The columns of tables, the most important first: a narrow terminal shows only the first ones.
@@ -229,6 +239,9 @@ pub(crate) const TABLE: &[Metric] = &[
     COPIED,
     WORK_BALANCE,
 ];
+
+/// The minimum mutator utilisation, each with the length of its window in milliseconds.
+pub(crate) const UTILISATION: &[(f64, Metric)] = &[(1.0, MMU_1), (10.0, MMU_10), (100.0, MMU_100), (1000.0, MMU_1000)];
 
 /// The figures that `compare` judges: less is better.
 pub(crate) const COMPARED: &[Metric] = &[TOTAL_ELAPSED, GC_CPU, MUT_CPU, PEAK_IN_USE, LATENCY_P99_9];

@@ -15,7 +15,7 @@ pub struct Printer {
 }
 
 impl Printer {
-    /// Opens the file that `option` names, or standard error. A file begins with the command line:
+    /// Opens the file that `option` names, or standard error, also named `stderr`. A file begins with the command line:
     /// `program` with its words, and the words of the flags. Under `-S` this writes the header.
     ///
     /// # Errors
@@ -23,6 +23,8 @@ impl Printer {
     pub fn open<S: AsRef<str>>(option: &StatsOption, program: &[S], words: &[S]) -> io::Result<Self> {
         let sink = match &option.file {
             None => Sink::stderr(),
+            // The word stands for the stream, as in GHC.
+            Some(path) if path.as_os_str() == "stderr" => Sink::stderr(),
             Some(path) => {
                 let sink = Sink::file(path)?;
                 sink.write(&command_line(program, words));

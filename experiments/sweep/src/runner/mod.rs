@@ -176,7 +176,7 @@ fn keep_profile(dir: &ResultsDir, run: &PlannedRun, scratch: &Path) -> io::Resul
     for ending in ENDINGS.iter().filter(|_| run.profile_flags.is_some()) {
         let written = scratch.join(PROFILE).with_extension(ending);
         if written.exists() {
-            let place = dir.profile_file(&run.id, ending);
+            let place = dir.profile_file(&run.profile_stem(), ending);
             fs::create_dir_all(place.parent().unwrap_or(dir.path()))?;
             fs::rename(written, place)?;
         }

@@ -39,3 +39,25 @@ fn the_page_of_commands_is_their_help() {
     assert!(commands >= 9, "only {commands} commands were found");
     part_holds("docs/command-line.md", "help of every command", page.trim_end());
 }
+
+/// Each status that commands end with has its row on the page.
+#[test]
+fn the_page_of_commands_has_their_statuses() {
+    let bench = Bench::new();
+    let page = std::fs::read_to_string(super::root().join("docs/command-line.md")).unwrap();
+    let table = page.split("| status | meaning |").nth(1).unwrap();
+    let table = table.split("\n\n").next().unwrap();
+    for (words, meaning) in [
+        (&["exec", "binary_trees", "3"][..], "all is well"),
+        (&["exec", "nosuch"], "the request was wrong"),
+        (
+            &["exec", "long_list", "200000", "10", "+RTS", "-M2m"],
+            "the heap is exhausted",
+        ),
+    ] {
+        let status = bench.gclab(words).code.unwrap();
+        let row = table.lines().find(|line| line.starts_with(&format!("| {status} |")));
+        let row = row.unwrap_or_else(|| panic!("no row for {status}: {table}"));
+        assert!(row.contains(meaning), "{words:?}: {row}");
+    }
+}

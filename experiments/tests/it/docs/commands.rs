@@ -90,6 +90,41 @@ fn commands_print_what_is_shown() {
     }
 }
 
+/// A census counts bytes, so the tables of the page on profiles are those of every machine. Times
+/// differ, and so may the numbers of sets of retainers.
+#[test]
+fn tables_of_profiles_are_those_of_their_commands() {
+    let masked = |table: &str| {
+        let mut text = table.split(" after ").next().unwrap_or_default().to_owned();
+        for line in table.lines().skip(1).take_while(|line| line.starts_with("  ")) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            text.push('\n');
+            text.push_str(
+                words
+                    .join(" ")
+                    .trim_start_matches(|c: char| "()".contains(c) || c.is_ascii_digit()),
+            );
+        }
+        text
+    };
+    let page = pages()
+        .into_iter()
+        .find(|page| page.name() == "docs/profiles.md")
+        .unwrap();
+    let (mut command, mut seen) = (String::new(), 0);
+    for block in page.blocks() {
+        if block.language == "console" {
+            command = block.text.lines().last().unwrap_or_default().to_owned();
+        } else if block.text.starts_with("heap profile by ") {
+            let words: Vec<&str> = command.strip_prefix("$ gclab ").unwrap().split(' ').collect();
+            let printed = Bench::new().gclab(&words).exits(0).stdout;
+            assert_eq!(masked(&block.text), masked(&printed), "{}: {command}", block.place);
+            seen += 1;
+        }
+    }
+    assert!(seen > 3, "{seen} tables");
+}
+
 /// `.ci/quick` and `.ci/test` run the README's two commands themselves.
 #[test]
 fn the_two_commands_are_for_what_is_there() {
@@ -104,6 +139,24 @@ fn the_two_commands_are_for_what_is_there() {
         assert!(root().join(file).is_file(), "{line}");
     }
     assert_eq!((shell.len(), lines.len()), (2, 1));
+}
+
+/// Every page that names a version of Rust names that of the manifest.
+#[test]
+fn the_version_of_rust_is_that_of_the_manifest() {
+    let read = |file: &str| fs::read_to_string(root().join(file)).unwrap();
+    let manifest = read("Cargo.toml");
+    let version = manifest.split("rust-version = \"").nth(1).unwrap();
+    let version = version.split('"').next().unwrap();
+    let mut seen = 0;
+    for file in ["README.md", "CONTRIBUTING.md", "docs/troubles.md"] {
+        for rest in read(file).split("Rust 1.").skip(1) {
+            let named = rest.split(|c: char| !c.is_ascii_digit()).next().unwrap();
+            assert_eq!(format!("1.{named}"), version, "{file}");
+            seen += 1;
+        }
+    }
+    assert!(seen >= 3, "{seen} places");
 }
 
 #[test]

@@ -34,13 +34,13 @@ pub(crate) fn root() -> PathBuf {
         .to_owned()
 }
 
-/// All files below `folder` with this extension; build folders are left out.
+/// All files below `folder` with this extension, without those of builds and of the built book.
 pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if path.is_dir() && name != "target" && !name.starts_with('.') {
+        if path.is_dir() && name != "target" && name != "book" && !name.starts_with('.') {
             found.extend(files(&path, extension));
         } else if path.extension().is_some_and(|found| found == extension) {
             found.push(path);

@@ -1,4 +1,5 @@
-//! Is the new one slower? Compares two results folders, configuration by configuration.
+//! Is the new one slower? Compares two results folders, configuration by configuration; or two
+//! collectors, by the settings that both were run at.
 //!
 //! A change counts only if it is large enough (the threshold) *and* the interval of the ratio
 //! excludes 1: either condition alone raises false alarms. A figure is the *same* if its interval
@@ -83,6 +84,9 @@ pub struct Comparison {
     pub(crate) only_new: Vec<Configuration>,
     /// Reasons why the two may not be comparable: another machine, another build profile.
     pub(crate) cautions: Vec<String>,
+    /// The collector of the base, if collectors are compared; the rows then have that of the new
+    /// one.
+    pub(crate) against: Option<String>,
     /// Whether figures that are the same or unclear are left out of tables.
     only_changed: bool,
 }
@@ -186,33 +190,66 @@ impl Comparison {
     }
 }
 
-/// Compares two folders; `threshold` is a share (0.03 for 3 %), not below 0.
-pub fn compare(base: &ResultsDir, new: &ResultsDir, threshold: f64) -> Comparison {
+/// Two collectors that are compared with each other.
+#[derive(Debug, Clone, Copy)]
+pub struct Rivals<'a> {
+    /// The collector whose figures are judged.
+    pub collector: &'a str,
+    /// The collector that it is compared with.
+    pub against: &'a str,
+}
+
+/// Compares two folders; `threshold` is a share (0.03 for 3 %), not below 0. With `rivals` it
+/// compares the runs of one collector in `new` with those of another one in `base` at the same
+/// settings; the two folders may then be one.
+pub fn compare(base: &ResultsDir, new: &ResultsDir, threshold: f64, rivals: Option<Rivals<'_>>) -> Comparison {
     let (base_summary, new_summary) = (Summary::of(base), Summary::of(new));
-    let by_configuration = |summary: &Summary<'_>| -> BTreeSet<Configuration> {
-        summary.groups().map(|g| g.configuration.clone()).collect()
-    };
-    let (in_base, in_new) = (by_configuration(&base_summary), by_configuration(&new_summary));
-    let new_groups: BTreeMap<&Configuration, &Group<'_>> =
-        new_summary.groups().map(|g| (&g.configuration, g)).collect();
-    let rows: Vec<Row> = base_summary
-        .groups()
-        .filter_map(|group| {
-            new_groups
-                .get(&group.configuration)
-                .map(|new| row(group, new, threshold))
-        })
+    let of_base = candidates(&base_summary, rivals.map(|rivals| rivals.against));
+    let of_new = candidates(&new_summary, rivals.map(|rivals| rivals.collector));
+    let new_groups: BTreeMap<&Configuration, &Group<'_>> = of_new.iter().map(|(key, group)| (key, *group)).collect();
+    let rows: Vec<Row> = of_base
+        .iter()
+        .filter_map(|(key, group)| Some(row(group, new_groups.get(key)?, threshold)))
         .collect();
     let mut cautions = cautions(base, new);
     cautions.extend(caution_of_whole_runs(&rows));
     Comparison {
         threshold,
         rows,
-        only_base: in_base.difference(&in_new).cloned().collect(),
-        only_new: in_new.difference(&in_base).cloned().collect(),
+        only_base: only_in(&of_base, &of_new),
+        only_new: only_in(&of_new, &of_base),
         cautions,
+        against: rivals.map(|rivals| rivals.against.to_owned()),
         only_changed: false,
     }
+}
+
+/// A group with the configuration by which it finds its partner.
+type Candidate<'s, 'a> = (Configuration, &'s Group<'a>);
+
+/// The groups that are compared. Of one `collector` only, if there is one; then the collector is no
+/// part of the configuration.
+fn candidates<'s, 'a>(summary: &'s Summary<'a>, collector: Option<&str>) -> Vec<Candidate<'s, 'a>> {
+    let candidate = |group: &'s Group<'a>| {
+        let mut key = group.configuration.clone();
+        if let Some(collector) = collector {
+            if key.collector != collector {
+                return None;
+            }
+            key.collector.clear();
+        }
+        Some((key, group))
+    };
+    summary.groups().filter_map(candidate).collect()
+}
+
+/// The configurations without a partner, sorted.
+fn only_in(these: &[Candidate<'_, '_>], others: &[Candidate<'_, '_>]) -> Vec<Configuration> {
+    let partners: BTreeSet<&Configuration> = others.iter().map(|(key, _)| key).collect();
+    let alone = these.iter().filter(|(key, _)| !partners.contains(key));
+    let mut alone: Vec<Configuration> = alone.map(|(_, group)| group.configuration.clone()).collect();
+    alone.sort();
+    alone
 }
 
 fn row(base: &Group<'_>, new: &Group<'_>, threshold: f64) -> Row {
@@ -235,7 +272,7 @@ fn row(base: &Group<'_>, new: &Group<'_>, threshold: f64) -> Row {
         outcome.unwrap_or_else(|| Verdict::of_all(figures.iter().map(|figure| figure.verdict)))
     };
     Row {
-        configuration: base.configuration.clone(),
+        configuration: new.configuration.clone(),
         figures,
         note,
         outcome,

@@ -54,7 +54,13 @@ pub(crate) fn cautions(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<String> {
             counted(most, "run")
         ));
     }
-    if manifest.build.profile.as_deref() == Some("debug") {
+    // The sweep warns of it, too, if it could see that.
+    let is_warned = manifest
+        .machine
+        .warnings
+        .iter()
+        .any(|warning| warning.contains("debug build"));
+    if manifest.build.profile.as_deref() == Some("debug") && !is_warned {
         cautions.push("This gclab was a debug build: its times say nothing about a release build.".to_owned());
     }
     cautions.extend(manifest.machine.warnings.iter().cloned());

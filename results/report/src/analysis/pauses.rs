@@ -4,6 +4,10 @@
 //! pool, not means of percentiles. A percentile is an observed pause (nearest rank); 90 needs ten
 //! pauses, 99 a hundred, 99.9 a thousand. The longest pause is that of the pool, so that no
 //! percentile exceeds it. It estimates nothing, so the longest pause of each run is shown with it.
+//!
+//! The *minimum mutator utilisation* (Cheng and Blelloch, PLDI 2001) says how pauses lie together:
+//! the least share of any window of a length in which the mutator could run. Records have it for a
+//! few windows.
 
 use crate::chart::{Chart, Point, Series};
 use crate::maths::{Spread, nearest_rank};
@@ -106,6 +110,44 @@ pub(crate) fn distribution(about: &str, title: &str, summary: &Summary<'_>, rows
         x_log: true,
         y_log: true,
         series,
+        ..Chart::default()
+    }
+}
+
+/// The minimum mutator utilisation of some configurations in one chart, against the length of the
+/// window; `about` is the workload.
+pub(crate) fn utilisation(about: &str, title: &str, summary: &Summary<'_>, rows: &[&PauseRow<'_>]) -> Chart {
+    let point = |group: &Group<'_>, window: f64, metric: &metric::Metric| {
+        let spread = group.spread(metric)?;
+        let shown = [spread.median, spread.min, spread.max].map(|share| metric.unit.shown(share));
+        Some(Point {
+            x: window,
+            y: Some((shown[0], shown[1], shown[2])),
+            tip: format!("{}: {:.1} % in {window} ms", group.configuration.collector, shown[0]),
+            ..Point::default()
+        })
+    };
+    let series = rows.iter().map(|row| Series {
+        style: summary.style_of(&row.group.configuration.collector),
+        points: metric::UTILISATION
+            .iter()
+            .filter_map(|(window, metric)| point(row.group, *window, metric))
+            .collect(),
+        marks: true,
+        joined: true,
+        ..Series::default()
+    });
+    Chart {
+        title: title.to_owned(),
+        about: about.to_owned(),
+        x_label: "window, ms".to_owned(),
+        x_ticks: metric::UTILISATION
+            .iter()
+            .map(|(window, _)| (*window, window.to_string()))
+            .collect(),
+        x_log: true,
+        y_max: 100.0,
+        series: series.filter(|series| !series.points.is_empty()).collect(),
         ..Chart::default()
     }
 }

@@ -85,6 +85,7 @@ pub fn comparison_json(comparison: &Comparison) -> String {
                 "workload": row.configuration.workload,
                 "args": row.configuration.args,
                 "collector": row.configuration.collector,
+                "against": comparison.against,
                 "flags": row.configuration.flags,
                 "verdict": row.verdict.word(),
                 "note": row.note,
@@ -129,7 +130,7 @@ fn figure_json(figure: &Figure) -> Value {
 fn rows(comparison: &Comparison) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     for row in comparison.shown() {
-        let mut name = row.configuration.to_string();
+        let mut name = name(comparison, row);
         if row.verdict == Verdict::Identical {
             rows.push(short_row(name, "all", row.verdict.word()));
             continue;
@@ -143,6 +144,16 @@ fn rows(comparison: &Comparison) -> Vec<Vec<String>> {
         }
     }
     rows
+}
+
+/// The configuration; of rivals, both collectors: `gcbench, copying over two-space A=1m`.
+fn name(comparison: &Comparison, row: &Row) -> String {
+    let mut configuration = row.configuration.clone();
+    if let Some(against) = &comparison.against {
+        configuration.collector.push_str(" over ");
+        configuration.collector.push_str(against);
+    }
+    configuration.to_string()
 }
 
 fn short_row(name: String, figure: &str, verdict: &str) -> Vec<String> {
@@ -179,13 +190,14 @@ fn figure_cells(name: String, figure: &Figure) -> Vec<String> {
 
 /// The notes on outcomes, and the configurations that one folder lacks.
 fn remarks(comparison: &Comparison) -> Vec<String> {
-    let note = |row: &Row| Some(format!("{}: {}", row.configuration, row.note.as_ref()?));
+    let note = |row: &Row| Some(format!("{}: {}", name(comparison, row), row.note.as_ref()?));
     let mut lines: Vec<String> = comparison.shown().filter_map(note).collect();
-    for (place, list) in [("base", &comparison.only_base), ("new one", &comparison.only_new)] {
-        lines.extend(
-            list.iter()
-                .map(|configuration| format!("only in the {place}: {configuration}")),
-        );
+    let places = match comparison.against {
+        None => ["only in the base", "only in the new one"],
+        Some(_) => ["without a partner"; 2],
+    };
+    for (place, list) in places.into_iter().zip([&comparison.only_base, &comparison.only_new]) {
+        lines.extend(list.iter().map(|configuration| format!("{place}: {configuration}")));
     }
     lines
 }
@@ -224,11 +236,14 @@ fn summary(comparison: &Comparison) -> Vec<String> {
         0 => String::new(),
         identical => format!(", {identical} identical"),
     };
+    let (worse, better) = (of(Verdict::Worse), of(Verdict::Better));
+    let changes = match comparison.against {
+        None => format!("{}, {}", counted(worse, "regression"), counted(better, "improvement")),
+        Some(_) => format!("{worse} worse, {better} better"),
+    };
     let configurations = format!(
-        "{}: {}, {}, {} same{identical}, {} unclear (threshold {} %)",
+        "{}: {changes}, {} same{identical}, {} unclear (threshold {} %)",
         counted(all, "configuration"),
-        counted(of(Verdict::Worse), "regression"),
-        counted(of(Verdict::Better), "improvement"),
         of(Verdict::Same),
         of(Verdict::Unclear),
         (comparison.threshold * 1e4).round() / 1e2,

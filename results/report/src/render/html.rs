@@ -3,7 +3,7 @@
 //! All text goes through [`Page::text`], which escapes it. Markup is `&'static str`, so it is a
 //! part of this program. The only other markup is that of charts, which escape their own text.
 
-use crate::chart::{escape, swatch};
+use crate::chart::{Stack, View, escape, swatch};
 use crate::document::{Cell, Column, Look, Part, Profile, Report, Section, Table, Text, Topic};
 use crate::format::{ABSENT, median_then_range};
 use crate::sections::report;
@@ -226,7 +226,17 @@ impl Page {
         if let Some(file) = &profile.file {
             self.element("; the whole profile is in ", file, "");
         }
-        self.markup("</p>\n</div>\n</div>\n")
+        self.markup("</p>\n");
+        profile.chart.iter().for_each(|chart| self.views(chart));
+        self.markup("</div>\n</div>\n")
+    }
+
+    /// The other views of a stack, which a reader has to open.
+    pub(super) fn views(&mut self, chart: &Stack) {
+        for (view, name) in [(View::Shares, "Shares"), (View::Lines, "A line for each band")] {
+            self.element("<details class=\"views\"><summary>", name, "</summary>\n");
+            self.svg(&chart.as_view(view).svg()).markup("</details>\n");
+        }
     }
 
     fn table(&mut self, table: &Table) {

@@ -118,6 +118,7 @@ fn picture(page: &mut Page, shown: &FileProfile<'_>, peak: usize) {
     }
     page.element("\n<p class=\"note\">", &note, ".</p>\n");
     legend(page, shown, &chart, peak);
+    page.views(&chart);
     page.markup("</section>\n");
 }
 

@@ -16,6 +16,9 @@ use unicode_width::UnicodeWidthStr;
 /// Longer lines are hard to read.
 const PARAGRAPH: usize = 100;
 
+/// The units that stay on the line of their number.
+const UNITS: [&str; 8] = ["%", "s", "ms", "µs", "B", "KiB", "MiB", "GiB"];
+
 /// The report of a results folder, as wide as the terminal if standard output is one.
 pub fn terminal(dir: &ResultsDir) -> String {
     let width = terminal_size_of(std::io::stdout()).map(|(Width(width), _)| usize::from(width));
@@ -65,11 +68,11 @@ fn answer(text: &mut String, report: &Report, width: Option<usize>) {
 fn wrapped(text: &str, width: Option<usize>) -> String {
     let most = width.unwrap_or(PARAGRAPH).clamp(40, PARAGRAPH);
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
+    for word in words(text) {
         match lines.last_mut() {
             Some(line) if line.width() + 1 + word.width() <= most => {
                 line.push(' ');
-                line.push_str(word);
+                line.push_str(&word);
             }
             // The first line says where a paragraph begins.
             Some(_) => lines.push(format!("    {word}")),
@@ -77,6 +80,22 @@ fn wrapped(text: &str, width: Option<usize>) -> String {
         }
     }
     lines.join("\n")
+}
+
+/// The words of a text; a number and its unit are one.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let unit = word.trim_end_matches([',', '.', ';', ':', ')']);
+        match words.last_mut() {
+            Some(number) if UNITS.contains(&unit) && number.ends_with(|c: char| c.is_ascii_digit() || c == ')') => {
+                number.push(' ');
+                number.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
 }
 
 fn workloads(text: &mut String, report: &Report, width: Option<usize>) {
@@ -171,5 +190,23 @@ fn cell(cell: &Cell, range: bool) -> String {
         }
         Cell::Runs(ok, all, failures) => runs(*ok, *all, failures),
         Cell::Pairs(_) | Cell::Output(..) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_and_its_unit_stay_together() {
+        let text = "hash_churn takes at most 3.0 MiB after 35.925 ms: ByteArray 62.1 %, Entry 33.7 %, MutArray 4.2 %.";
+        for width in 40..100 {
+            let lines = wrapped(text, Some(width));
+            assert!(lines.lines().all(|line| line.width() <= width), "{lines}");
+            for line in lines.lines() {
+                let first = line.split_whitespace().next().unwrap_or_default();
+                assert!(!["%,", "%.", "MiB", "ms:"].contains(&first), "{lines}");
+            }
+        }
     }
 }

@@ -204,7 +204,9 @@ pub(super) fn best(summary: &Summary<'_>, dir: &ResultsDir) -> Option<Section> {
     let answered = alone && !dir.profiled().is_empty()
         || summary.sweeps(HEAP)
         || summary.collectors.len() < 2 && knees(summary).is_some();
-    let text = if answered && !answers.is_empty() {
+    // A part of a sweep may have profiled runs alone, whose bands are its answer.
+    let untimed = dir.runs().is_empty() && !dir.profiled().is_empty();
+    let text = if untimed || answered && !answers.is_empty() {
         Vec::new()
     } else {
         headline(summary, &answers)

@@ -5,7 +5,7 @@ use super::runs::{word_cells, word_columns};
 use super::sharing;
 use crate::analysis::panels::{MOST_PANELS, by_other_axes, panels as rows_of_panels, split_axes};
 use crate::analysis::parallel::{self, advice};
-use crate::analysis::pauses::{PERCENTILES, PauseRow, distribution, pause_rows};
+use crate::analysis::pauses::{PERCENTILES, PauseRow, distribution, pause_rows, utilisation};
 use crate::analysis::{memory, timeline};
 use crate::chart::{Chart, ChartSet};
 use crate::document::{Cell, Column, Look, Part, Section, Table, Topic};
@@ -162,12 +162,26 @@ pub(super) fn pauses(summary: &Summary<'_>) -> Option<Section> {
             parts.push(Part::Note(format!("{}: no pause was recorded.", work.title)));
             continue;
         }
-        let (mut charts, missing) = distributions(summary, work, &rows);
-        charts.retain(|chart| chart.dots() > 1);
-        parts.extend([Part::Heading(work.title.clone()), Part::Charts(charts)]);
+        let (settings, missing) = shown_settings(summary, work, &rows);
+        let charts = |draw: fn(&str, &str, &Summary<'_>, &[&PauseRow<'_>]) -> Chart, title: &str| {
+            let charts = settings.iter().map(|(heading, rows)| {
+                let colon = if heading.is_empty() { "" } else { ": " };
+                draw(&work.title, &format!("{title}{colon}{heading}"), summary, rows)
+            });
+            Part::Charts(charts.filter(|chart| chart.dots() > 1).collect())
+        };
+        parts.extend([Part::Heading(work.title.clone()), charts(distribution, "Pauses, ms")]);
         parts.extend(left_out(missing, "the table"));
         let table = Part::Table(pause_table(summary, &rows));
         parts.push(Part::Details("Percentiles", vec![table]));
+        if let Some(table) = utilisation_table(summary, &rows) {
+            let charts = charts(utilisation, "Minimum mutator utilisation, %");
+            let note = Part::Note(UTILISATION_NOTE.to_owned());
+            parts.push(Part::Details(
+                "Minimum mutator utilisation",
+                vec![note, charts, Part::Table(table)],
+            ));
+        }
     }
     Some(Section {
         topic: Topic::Pauses,
@@ -176,16 +190,23 @@ pub(super) fn pauses(summary: &Summary<'_>) -> Option<Section> {
     })
 }
 
-/// A chart of pauses for each value of the horizontal axis, at the first values of the others, and
-/// the number of settings that are left out.
-fn distributions(summary: &Summary<'_>, work: &WorkloadRuns<'_>, rows: &[PauseRow<'_>]) -> (Vec<Chart>, usize) {
+/// A setting with the rows of its configurations.
+type ShownSetting<'r, 'a> = (String, Vec<&'r PauseRow<'a>>);
+
+/// The settings that have charts: each value of the horizontal axis, at the first values of the
+/// others; and the number of settings that are left out.
+fn shown_settings<'r, 'a>(
+    summary: &Summary<'_>,
+    work: &WorkloadRuns<'_>,
+    rows: &'r [PauseRow<'a>],
+) -> (Vec<ShownSetting<'r, 'a>>, usize) {
     let axes: Vec<&Axis> = summary.axes.iter().collect();
     let (_, others) = split_axes(summary);
     let first = by_other_axes(work, &others).into_iter().next();
     let first = first.map_or(Vec::new(), |(_, groups)| groups);
     let is_among =
         |row: &PauseRow<'_>, groups: &[&Group<'_>]| groups.iter().any(|group| std::ptr::eq(*group, row.group));
-    let mut settings: Vec<(String, Vec<&PauseRow<'_>>)> = Vec::new();
+    let mut settings: Vec<ShownSetting<'_, '_>> = Vec::new();
     for (heading, groups) in by_other_axes(work, &axes) {
         let of_setting: Vec<_> = rows.iter().filter(|row| is_among(row, &groups)).collect();
         if !of_setting.is_empty() {
@@ -196,17 +217,52 @@ fn distributions(summary: &Summary<'_>, work: &WorkloadRuns<'_>, rows: &[PauseRo
     settings.retain(|(_, rows)| rows.iter().any(|row| is_among(row, &first)));
     // Evenly over the sweep, with its ends.
     let shown = settings.len().min(MOST_PANELS);
-    let chart = |index: usize| {
+    let setting = |index: usize| {
         let place = if shown > 1 {
             index * (settings.len() - 1) / (shown - 1)
         } else {
             0
         };
-        let (heading, rows) = &settings[place];
-        let colon = if heading.is_empty() { "" } else { ": " };
-        distribution(&work.title, &format!("Pauses, ms{colon}{heading}"), summary, rows)
+        settings[place].clone()
     };
-    ((0..shown).map(chart).collect(), all - shown)
+    ((0..shown).map(setting).collect(), all - shown)
+}
+
+/// The explanation of the minimum mutator utilisation.
+const UTILISATION_NOTE: &str = "The mutator could run in this share of the worst window of each length, within the \
+     measured phase. Pauses that follow closely on each other lower the share, though each may be short. 0 % means that \
+     collections filled a whole window. Figures are medians (least–greatest) of the runs. A window that is longer than the \
+     measured phase has no figure.";
+
+/// The minimum mutator utilisation of the configurations; `None` if no record has it.
+fn utilisation_table(summary: &Summary<'_>, rows: &[PauseRow<'_>]) -> Option<Table> {
+    let known: Vec<&(f64, metric::Metric)> = metric::UTILISATION
+        .iter()
+        .filter(|(_, metric)| rows.iter().any(|row| row.group.spread(metric).is_some()))
+        .collect();
+    if known.is_empty() {
+        return None;
+    }
+    let mut columns = word_columns(summary);
+    columns.extend(
+        known
+            .iter()
+            .map(|(window, _)| Column::figures(format!("% in {window} ms"))),
+    );
+    let row = |row: &PauseRow<'_>| {
+        let mut cells = word_cells(summary, row.group);
+        cells.extend(
+            known
+                .iter()
+                .map(|(_, metric)| Cell::Figure(*metric, row.group.spread(metric))),
+        );
+        cells
+    };
+    Some(Table {
+        look: Look::Sortable,
+        columns,
+        rows: rows.iter().map(row).collect(),
+    })
 }
 
 fn pause_table(summary: &Summary<'_>, rows: &[PauseRow<'_>]) -> Table {

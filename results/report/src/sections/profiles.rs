@@ -44,8 +44,12 @@ pub(super) fn bands(dir: &ResultsDir, summary: &Summary<'_>) -> Option<Section> 
     let mut text: Vec<String> = lines.into_iter().take(LINES).collect();
     if left_out > 0 {
         text.push(format!(
-            "{} more stand under Heap profiles.",
-            format::counted(left_out, "profile")
+            "{} in the report, under Heap profiles.",
+            if left_out == 1 {
+                "1 more profile is".to_owned()
+            } else {
+                format!("{left_out} more profiles are")
+            }
         ));
     }
     Some(Section {
@@ -61,7 +65,7 @@ fn profile(profiled: &Profiled<'_>) -> Profile {
         chart: profiled.chart(),
         peak: profiled.peak().map(|(peak, rows)| peak_table(peak, &rows)),
         notes: profiled.notes(),
-        file: profiled.profile.map(|_| profiled.file()),
+        file: profiled.profile.map(|_| profiled.file.clone()),
     }
 }
 

@@ -285,6 +285,30 @@ fn all_formats_have_the_same_sentences() {
     }
 }
 
+/// The fastest has the least *mean*, as the ratios beside it: one that is fastest by its median
+/// would have a ratio below 1 next to it.
+#[test]
+fn the_fastest_and_the_ratios_are_of_one_kind() {
+    let experiment = sweep(&["copying", "two-space"]);
+    // One run in five of `copying` takes five times as long: its mean is 1.8, its median 1.
+    let runs = timed(&experiment, 0.02, |run| match run.collector.as_str() {
+        "copying" if run.round % 5 == 0 => 5.0,
+        "copying" => 1.0,
+        _ => 1.4,
+    });
+    let summary = Summary::of_runs(&runs, &[]);
+    for answer in answers(&summary) {
+        let fastest = answer.fastest.expect("a fastest one");
+        assert_eq!(fastest.group.configuration.collector, "two-space");
+        let ratios = answer.alternatives.iter().chain(&answer.slowest);
+        assert!(
+            ratios
+                .filter_map(|other| other.ratio)
+                .all(|ratio| ratio.estimate >= 1.0)
+        );
+    }
+}
+
 #[test]
 fn ties_are_named() {
     let dir = fixture();

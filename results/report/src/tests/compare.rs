@@ -3,8 +3,9 @@
 use super::synthetic::{self, fail, small, small_runs, write};
 use crate::analysis::compare::{Verdict, judge};
 use crate::change::Change;
-use crate::{Comparison, compare, comparison as text, comparison_json, comparison_markdown};
+use crate::{Comparison, Rivals, compare, comparison as text, comparison_json, comparison_markdown};
 use gclab_results::{RunPhase, RunPhases, RunRecord, Status};
+use std::collections::BTreeSet;
 use tempfile::tempdir;
 
 fn compared(base: &[RunRecord], new: &[RunRecord]) -> Comparison {
@@ -14,6 +15,7 @@ fn compared(base: &[RunRecord], new: &[RunRecord]) -> Comparison {
         &write(a.path(), manifest(), base),
         &write(b.path(), manifest(), new),
         0.03,
+        None,
     )
 }
 
@@ -224,8 +226,47 @@ fn a_comparison_in_text() {
     let mut elsewhere = synthetic::manifest(&small());
     elsewhere.machine.cpu = Some("Imaginary 4000".to_owned());
     let base = write(a.path(), synthetic::manifest(&small()), &base);
-    let comparison = compare(&base, &write(b.path(), elsewhere, &new), 0.03);
+    let comparison = compare(&base, &write(b.path(), elsewhere, &new), 0.03, None);
     insta::assert_snapshot!(text(&comparison));
+}
+
+/// Two collectors of one folder: each setting of one has its partner of the other.
+#[test]
+fn collectors_of_one_folder() {
+    let mut runs = steady();
+    for run in runs.iter_mut().filter(|run| run.collector == "copying") {
+        for partner in steady() {
+            let is_partner = partner.collector == "two-space"
+                && (partner.workload == run.workload && partner.flags == run.flags && partner.round == run.round);
+            if is_partner {
+                run.stats = slower(&[partner], 0.5)[0].stats.clone();
+            }
+        }
+    }
+    let is_alone = |run: &RunRecord| run.collector == "two-space" && run.flags["A"] == "16m";
+    runs.retain(|run| !is_alone(run));
+    let folder = tempdir().expect("a folder");
+    let dir = write(folder.path(), synthetic::manifest(&small()), &runs);
+    let rivals = |collector, against| compare(&dir, &dir, 0.03, Some(Rivals { collector, against }));
+    let better = rivals("copying", "two-space");
+    let names: Vec<String> = better.rows.iter().map(|row| row.configuration.to_string()).collect();
+    assert!(names.iter().all(|name| name.contains("copying")), "{names:?}");
+    let settings: BTreeSet<_> = better.rows.iter().map(|row| &row.configuration.flags["A"]).collect();
+    assert_eq!(settings.into_iter().collect::<Vec<_>>(), ["1m", "4m"]);
+    assert!(
+        !better.regressed() && better.rows.iter().all(|row| row.verdict == Verdict::Better),
+        "{better:?}"
+    );
+    assert!(better.only_base.is_empty() && !better.only_new.is_empty());
+    let words = text(&better);
+    assert!(words.contains("copying over two-space A=1m"), "{words}");
+    assert!(words.contains("without a partner: "), "{words}");
+    assert!(
+        words.contains(&format!("0 worse, {} better", better.rows.len())),
+        "{words}"
+    );
+    assert!(comparison_json(&better).contains(r#""against": "two-space""#));
+    assert!(rivals("two-space", "copying").regressed());
 }
 
 /// The CPU time can stay the same although several threads no longer save any time.

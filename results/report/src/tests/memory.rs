@@ -6,7 +6,7 @@ use crate::analysis::memory::{Budget, Budgets, Standing, budgets};
 use crate::markdown;
 use crate::render::terminal_within;
 use crate::summary::Summary;
-use gclab_results::{Configuration, Manifest, Minimum, PlannedRun, RunRecord, Status};
+use gclab_results::{CollectionRecord, Configuration, Manifest, Minimum, PlannedRun, RunRecord, Status};
 use tempfile::tempdir;
 
 const MULTIPLES: [&str; 5] = ["1", "1.5", "2", "3", "6"];
@@ -330,6 +330,17 @@ fn memory_over_time() {
             pause.slop_bytes = Some(1 << 20);
             pause.in_use_bytes = Some((8 + number as u64) << 20);
         }
+        // The collection at the end of a run is not the program's: nothing is alive in it.
+        for collections in run.stats.iter_mut().map(|stats| &mut stats.collections) {
+            let last = collections.last().cloned().unwrap_or_default();
+            collections.push(CollectionRecord {
+                cause: Some("final".to_owned()),
+                major: true,
+                in_use_bytes: Some(700 << 20),
+                live_bytes: Some(600 << 20),
+                ..last
+            });
+        }
     }
     let page = html(manifest.clone(), &runs);
     let section = page
@@ -339,6 +350,8 @@ fn memory_over_time() {
         .split("</section>")
         .next()
         .unwrap();
+    assert!(!section.contains("live 600"), "of the collection at the end: {section}");
+    assert!(!section.contains(">800</text>"), "the axis has room for it: {section}");
     for (work, collectors) in [("binary_trees 14", 3), ("long_list", 3)] {
         let part = section
             .split(&format!("<h3>{work}, heap=6</h3>"))

@@ -73,7 +73,7 @@ fn profiled_runs_are_in_no_statistic() {
         let [a, b] = [&pages[0], &pages[1]].map(|page| section(page, from, to));
         assert_eq!(a, b, "{from}");
     }
-    let against = compare(&without, &with, 0.03);
+    let against = compare(&without, &with, 0.03, None);
     assert!(
         !against.regressed() && against.only_new.is_empty(),
         "{}",
@@ -98,12 +98,19 @@ fn a_chart_and_a_table_for_each() {
     let (_parent, dir) = folder(&profiled().1);
     let page = html(std::slice::from_ref(&dir));
     let part = section(&page, "<h2>Heap profiles", "</section>");
-    assert_eq!(part.matches(r#"<svg class="chart""#).count(), 3);
+    assert_eq!(
+        part.matches(r#"<svg class="chart""#).count(),
+        9,
+        "the bytes, the shares and the lines of each"
+    );
+    for view in [": shares</title>", ": a line for each band</title>"] {
+        assert_eq!(part.matches(view).count(), 3, "{view}");
+    }
     // 16 types: twelve have colours, the rest is one band; and the same in the table.
     assert_eq!(
         part.matches("(4 more)").count(),
-        25,
-        "description, band, legend and its tip, table, and 20 places"
+        33,
+        "description, band, legend and its tip, in three views; table, and 20 places"
     );
     for wanted in [
         "<h3>binary_trees 14</h3>",
@@ -121,9 +128,14 @@ fn a_chart_and_a_table_for_each() {
     }
     assert!(!part.contains("NaN") && !part.contains("Tree<Node>"));
     for run in dir.profiled() {
-        assert!(part.contains(&format!("{}.hp", run.id)));
+        assert!(part.contains(&format!("profiles/{}.hp", run.profile_stem())));
     }
     assert!(page.contains(" · 3 heap profiles · "));
+    // A folder of an older gclab has files named by ids alone.
+    let old = &dir.profiled()[0].id;
+    std::fs::create_dir_all(dir.path().join("profiles")).expect("a folder");
+    std::fs::write(dir.profile_file(old, "hp"), "").expect("a file");
+    assert!(html(std::slice::from_ref(&dir)).contains(&format!("profiles/{old}.hp")));
 }
 
 /// The figures at a place are under the pointer, and a set has the names of its members: its number
@@ -233,7 +245,7 @@ fn failures_and_profiles_of_nothing() {
             "{said}"
         );
     }
-    assert_eq!(part.matches(r#"<svg class="chart""#).count(), 1);
+    assert_eq!(part.matches(r#"<svg class="chart""#).count(), 3, "of one profile");
     // Of the timed runs four failed, as without profiles; and here two more.
     assert!(page.contains("6 of 39 runs did not end well"));
     let failed = section(&page, "<h2>Failed runs", "</section>");
@@ -241,6 +253,36 @@ fn failures_and_profiles_of_nothing() {
         failed.contains("<td>-hb</td>") && failed.contains("<td>-hy -i0</td>"),
         "{failed}"
     );
+}
+
+/// One part of a sweep may have the profiles, and another one the timed runs. The profiles then
+/// answer by themselves, and name the settings in which they differ.
+#[test]
+fn a_part_with_profiles_alone_answers_and_names_settings() {
+    let (manifest, runs) = profiled();
+    let mut runs: Vec<RunRecord> = runs.into_iter().filter(|run| run.profile.is_some()).collect();
+    for (run, area) in runs.iter_mut().zip(["1m", "4m", "16m"]) {
+        run.flags.insert("A".to_owned(), area.to_owned());
+    }
+    let parent = tempdir().expect("a temporary folder");
+    let dir = write(parent.path(), manifest, &runs);
+    assert_eq!((dir.runs().len(), dir.profiled().len()), (0, 3));
+    let text = terminal_within(&dir, None);
+    let answer = text.split_once("\nAnswer\n").expect("an answer").1;
+    for label in [
+        "A=1m, -hy -i0: at most ",
+        "A=4m, -hr -R0 -i0: at most ",
+        "A=16m, -hb: at most ",
+    ] {
+        assert!(answer.contains(label), "{label}: {text}");
+    }
+    assert!(!text.contains("no answer"), "{text}");
+    let page = html(std::slice::from_ref(&dir));
+    assert!(
+        section(&page, "<h2>Heap profiles", "</section>").contains("A=16m, -hb"),
+        "{page}"
+    );
+    assert!(!page.contains("so there is no answer"), "{page}");
 }
 
 #[test]

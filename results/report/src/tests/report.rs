@@ -5,7 +5,7 @@ use crate::analysis::answers::{answers, headline};
 use crate::analysis::pauses::pause_rows;
 use crate::chart::{Chart, Point, Series};
 use crate::summary::Summary;
-use crate::{csv, html, markdown, terminal};
+use crate::{csv, html, markdown, profile_page, terminal};
 use gclab_results::{Manifest, ResultsDir, RunRecord, Status};
 use tempfile::{TempDir, tempdir};
 
@@ -261,14 +261,18 @@ fn pauses_are_pooled_over_good_runs() {
         row.longest_of_runs.expect("pauses").max,
         *row.sorted.last().expect("pauses") as f64 / 1e9
     );
-    // No percentile exceeds the longest pause of the table, which is that of the pool.
-    for row in summary.works.iter().flat_map(pause_rows) {
-        assert!(
-            row.percentiles
-                .iter()
-                .flatten()
-                .all(|p| p <= row.sorted.last().expect("pauses"))
-        );
+    // No percentile exceeds the longest pause of the table, which is that of the pool. The longest
+    // pauses of the runs differ.
+    let rows: Vec<_> = summary.works.iter().flat_map(pause_rows).collect();
+    assert!(
+        rows.iter()
+            .filter_map(|row| row.longest_of_runs)
+            .any(|of| of.median < of.max)
+    );
+    for row in rows {
+        let longest = row.longest.expect("pauses");
+        assert_eq!(Some(&longest), row.sorted.last());
+        assert!(row.percentiles.iter().flatten().all(|p| *p <= longest));
     }
 }
 
@@ -303,6 +307,80 @@ fn pauses_that_are_not_recorded_singly_have_percentiles() {
     assert_eq!(row.percentiles[3], None);
     assert!(row.percentiles[0].is_some_and(|median| median > 0));
     all_formats(&runs);
+}
+
+/// A table that sorts does so by keyboard, too: each of its headings is a button.
+#[test]
+fn headings_that_sort_are_buttons() {
+    let profile = "JOB \"a\"\nDATE \"b\"\nSAMPLE_UNIT \"seconds\"\nVALUE_UNIT \"bytes\"\n\
+                   BEGIN_SAMPLE 0.5\nband\t7\nEND_SAMPLE 0.5\n";
+    let profile = gclab_hp::Profile::read(profile.as_bytes(), "x.hp").expect("a profile");
+    for page in [html(&[fixture()]), profile_page("x.hp", &profile)] {
+        let tables: Vec<&str> = page.split("<table class=\"sortable\">").skip(1).collect();
+        assert!(!tables.is_empty());
+        for table in tables {
+            let head = table.split_once("</thead>").expect("a head").0;
+            let headings: Vec<&str> = head.split("<th ").skip(1).collect();
+            assert!(!headings.is_empty());
+            assert!(
+                headings
+                    .iter()
+                    .all(|heading| heading.contains("><button type=\"button\">")),
+                "{head}"
+            );
+        }
+    }
+}
+
+/// The sweep and the report both see a debug build; one warning is enough.
+#[test]
+fn a_debug_build_is_warned_of_once() {
+    let mut manifest = synthetic::manifest(&small());
+    manifest.build.profile = Some("debug".to_owned());
+    for warnings in [&[][..], &["a debug build: its times say nothing about speed"]] {
+        manifest.machine.warnings = warnings.iter().map(|&warning| warning.to_owned()).collect();
+        let parent = tempdir().expect("a temporary folder");
+        let dir = write(parent.path(), manifest.clone(), &small_runs());
+        assert_eq!(html(&[dir]).matches("debug build").count(), 1, "{warnings:?}");
+    }
+}
+
+/// Pauses that lie together stop a program for longer than each of them: the report has the least
+/// utilisation of a few windows as figures and as a chart.
+#[test]
+fn pauses_have_the_utilisation_between_them() {
+    let mut runs = small_runs();
+    let good = runs.iter().find(|run| run.outcome.is_ok()).expect("a good run");
+    let (cell, work) = (good.cell.clone(), good.workload.clone());
+    let mut shares = [0.25, 0.35, 0.30].into_iter().cycle();
+    for run in runs.iter_mut().filter(|run| run.cell == cell) {
+        let share = shares.next().unwrap_or_default();
+        let of_windows = [("1 ms", 0.0), ("10 ms", share), ("100 ms", 0.8)];
+        let stats = run.stats.get_or_insert_default();
+        stats.pauses = Some(gclab_results::Pauses {
+            least_utilisation: Some(of_windows.map(|(window, share)| (window.to_owned(), share)).into()),
+            ..gclab_results::Pauses::default()
+        });
+    }
+    let page = all_formats(&runs);
+    let (_parent, dirs) = folder(&runs);
+    let csv = csv(&dirs);
+    let after = page
+        .split_once("<summary>Minimum mutator utilisation")
+        .expect("the part")
+        .1;
+    let details = after.split_once("</details>").expect("an end").0;
+    assert!(
+        details.contains("% in 10 ms<") && details.contains("% in 100 ms<"),
+        "{details}"
+    );
+    assert!(!details.contains("% in 1000 ms<"), "no run is as long: {details}");
+    assert!(details.contains("30.0<small>(25.0–35.0)</small>"), "{details}");
+    assert!(details.contains("<svg") && details.contains(&work), "{details}");
+    assert!(
+        csv.contains("least_utilisation_10_ms") && csv.contains(",0.25,"),
+        "{csv}"
+    );
 }
 
 #[test]

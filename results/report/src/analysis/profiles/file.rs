@@ -5,7 +5,7 @@
 //! others, the twenty with the largest totals have a place in the picture; if there are more, the
 //! nineteen largest and `OTHER`, the sum of the rest. The largest is on top, `OTHER` at the bottom.
 
-use crate::chart::{ALONE_COLOURS, Band, Stack};
+use crate::chart::{ALONE_COLOURS, Band, Stack, View};
 use crate::format;
 use gclab_hp::{Profile, Sample};
 use std::cmp::Reverse;
@@ -134,6 +134,7 @@ impl<'p> FileProfile<'p> {
                 .collect(),
             markers: marks.map(|mark| (mark * scale, String::new())).collect(),
             alone: Some(unit),
+            view: View::Bytes,
         }
     }
 }

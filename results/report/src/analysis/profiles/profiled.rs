@@ -1,7 +1,7 @@
 //! One profiled run: its chart, its peak, and remarks.
 
 use super::bands::{bands, in_order_of_life, thinned};
-use crate::chart::{BAND_COLOURS, Band, Stack};
+use crate::chart::{BAND_COLOURS, Band, Stack, View};
 use crate::format::{self, counted, shortened};
 use crate::metric::Unit;
 use crate::summary::{Group, Summary, axes};
@@ -21,6 +21,8 @@ pub(crate) struct Profiled<'a> {
     pub(crate) label: String,
     /// The profile, if the run wrote one.
     pub(crate) profile: Option<&'a HeapProfile>,
+    /// The file with the whole profile, within the results folder.
+    pub(crate) file: String,
 }
 
 /// A row of the table of a peak.
@@ -50,6 +52,7 @@ pub(crate) fn profiled<'a>(dir: &'a ResultsDir, summary: &Summary<'_>) -> Vec<(S
             run,
             label: format!("{}, {}", group.label(axes), flags(run)),
             profile: run.profile.as_ref(),
+            file: file(dir, run),
         };
         let title = group.configuration.work();
         match works.iter_mut().find(|(work, _)| *work == title) {
@@ -90,6 +93,7 @@ impl Profiled<'_> {
                 .map(|(census, name)| (census.seconds * scale, name.clone()))
                 .collect(),
             alone: None,
+            view: View::Bytes,
         })
     }
 
@@ -145,11 +149,16 @@ impl Profiled<'_> {
     pub(crate) fn line(&self) -> String {
         line(self)
     }
+}
 
-    /// The file with the whole profile, within the results folder.
-    pub(crate) fn file(&self) -> String {
-        format!("{PROFILES}/{}.hp", self.run.id)
-    }
+/// See [`Profiled::file`]. An older gclab named files by the run's id alone.
+fn file(dir: &ResultsDir, run: &RunRecord) -> String {
+    let stem = if dir.profile_file(&run.id, "hp").exists() {
+        run.id.clone()
+    } else {
+        run.profile_stem()
+    };
+    format!("{PROFILES}/{stem}.hp")
 }
 
 /// The share of some bytes in a census; 0 in an empty one.

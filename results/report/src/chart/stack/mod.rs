@@ -6,11 +6,15 @@
 //! colours of Okabe and Ito, the next six a light tint of each; the rest is grey. The legend stands
 //! in the order of the picture and is a part of it, so that a chart that is cut out of the page is
 //! whole.
+//!
+//! A chart has three [views](View). That of the bytes tells its figures under the pointer.
 
-use super::scale::{Scale, linear_ticks};
-use super::style::{COLOURS, escape};
+use crate::chart::scale::{Scale, linear_ticks};
+use crate::chart::style::{COLOURS, escape};
 use crate::format::{self, byte_unit, shortened};
 use std::fmt::Write;
+
+mod pointer;
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 290.0;
@@ -23,18 +27,12 @@ const BASE: f64 = HEIGHT - 44.0;
 const TICKS: usize = 5;
 /// The left end of the legend, and the distance of its lines.
 const LEGEND: (f64, f64) = (RIGHT + 14.0, 16.0);
-/// The most letters of a name where a pointer rests.
-const TIP_LETTERS: usize = 200;
 /// The most letters of a name in the legend.
 const LEGEND_LETTERS: usize = 27;
 /// The width of a single census, which has no breadth of its own.
 const LONE: f64 = 40.0;
 /// The least distances of the labels of markers, so that they do not overlap, and of their lines.
 const MARKERS_APART: (f64, f64) = (12.0, 1.5);
-/// The most places that tell their values under the pointer, and the most bands that they name.
-const STRIPS: usize = 80;
-/// See [`STRIPS`].
-const NAMED: usize = 6;
 /// The colour of the rest, as an index into [`COLOURS`].
 const GREY: usize = 6;
 /// The first six of [`COLOURS`], mixed with some black, and two colours more.
@@ -49,6 +47,18 @@ pub(crate) const BAND_COLOURS: usize = 2 * GREY;
 
 /// The number of bands that have a colour of their own in a chart that stands alone.
 pub(crate) const ALONE_COLOURS: usize = BAND_COLOURS + SHADES.len();
+
+/// The way in which bands are drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum View {
+    /// The bytes of the bands, one on the other.
+    #[default]
+    Bytes,
+    /// Their shares of the sum, one on the other: a band that grows faster than the others widens.
+    Shares,
+    /// A line for each band from the bottom: each has its own shape.
+    Lines,
+}
 
 /// A chart of stacked bands.
 #[derive(Debug, Clone, Default)]
@@ -67,6 +77,8 @@ pub(crate) struct Stack {
     /// chart shows the value of a band where a pointer rests on it. The page has the legend. The
     /// first colour is that of the topmost band.
     pub(crate) alone: Option<&'static str>,
+    /// The way in which the bands are drawn.
+    pub(crate) view: View,
 }
 
 /// A band of a stack.
@@ -81,6 +93,20 @@ pub(crate) struct Band {
 }
 
 impl Stack {
+    /// The same bands in another view, which its title names.
+    pub(crate) fn as_view(&self, view: View) -> Stack {
+        let title = match view {
+            View::Bytes => self.title.clone(),
+            View::Shares => format!("{}: shares", self.title),
+            View::Lines => format!("{}: a line for each band", self.title),
+        };
+        Stack {
+            title,
+            view,
+            ..self.clone()
+        }
+    }
+
     /// The chart as one `<svg>` element.
     pub(crate) fn svg(&self) -> String {
         let title = escape(&self.title);
@@ -90,31 +116,44 @@ impl Stack {
             r#"<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="11"><title>{title}</title><desc>{bands}</desc><text x="4" y="14" font-size="12.5" font-weight="600" fill="currentColor">{title}</text>"#
         );
         let edges = self.edges();
-        let most = edges.iter().flatten().copied().fold(0.0, f64::max);
-        let (unit, unit_name) = byte_unit(most);
-        let y_ticks = linear_ticks(most / unit, TICKS);
-        let y = Scale::new(0.0, y_ticks[y_ticks.len() - 1] * unit, false, BASE, TOP);
+        let y = self.y_axis(&mut svg, &edges);
         let x = self.x_scale();
-        for tick in &y_ticks {
+        match self.view {
+            View::Lines => self.lines(&mut svg, &edges, &x, &y),
+            View::Bytes | View::Shares => self.areas(&mut svg, &edges, &x, &y),
+        }
+        self.x_axis(&mut svg, &x);
+        self.lines_of_markers(&mut svg, &x);
+        match (self.view, self.alone) {
+            (View::Bytes, Some(unit)) => self.values(&mut svg, &edges, &x, &y, unit),
+            (View::Bytes, None) => self.strips(&mut svg, &x),
+            (View::Shares | View::Lines, _) => {}
+        }
+        if self.alone.is_none() {
+            self.legend(&mut svg);
+        }
+        svg.push_str("</svg>");
+        svg
+    }
+
+    /// Draws the vertical axis, and returns its scale.
+    fn y_axis(&self, svg: &mut String, edges: &[Vec<f64>]) -> Scale {
+        let most = edges.iter().flatten().copied().fold(0.0, f64::max);
+        let (unit, unit_name) = match self.view {
+            View::Shares => (0.01, "%"),
+            View::Bytes | View::Lines => byte_unit(most),
+        };
+        let ticks = linear_ticks(most / unit, TICKS);
+        let y = Scale::new(0.0, ticks[ticks.len() - 1] * unit, false, BASE, TOP);
+        for tick in &ticks {
             let label = if *tick == 0.0 {
                 "0".to_owned()
             } else {
                 format!("{} {unit_name}", format::number(*tick))
             };
-            horizontal(&mut svg, self.right(), y.at(tick * unit), &label);
+            horizontal(svg, self.right(), y.at(tick * unit), &label);
         }
-        self.areas(&mut svg, &edges, &x, &y);
-        self.x_axis(&mut svg, &x);
-        self.lines_of_markers(&mut svg, &x);
-        match self.alone {
-            Some(unit) => self.values(&mut svg, &edges, &x, &y, unit),
-            None => {
-                self.strips(&mut svg, &x);
-                self.legend(&mut svg);
-            }
-        }
-        svg.push_str("</svg>");
-        svg
+        y
     }
 
     /// The right end of the bands.
@@ -122,48 +161,20 @@ impl Stack {
         if self.alone.is_some() { WIDE_RIGHT } else { RIGHT }
     }
 
-    /// Draws a clear field over each band at each place, which shows the value there.
-    fn values(&self, svg: &mut String, edges: &[Vec<f64>], x: &Scale, y: &Scale, unit: &str) {
-        let middle = |one: usize, other: usize| (x.at(self.x[one]) + x.at(self.x[other])) / 2.0;
-        let last = self.x.len().saturating_sub(1);
-        svg.push_str(r#"<g fill="none" pointer-events="all">"#);
-        for (at, place) in self.x.iter().enumerate() {
-            let left = match last {
-                0 => x.at(*place) - LONE,
-                _ => middle(at.saturating_sub(1), at),
-            };
-            let width = middle(at, (at + 1).min(last)) - left;
-            let total = edges.last().map_or(0.0, |top| top[at]);
-            let below = std::iter::once(0.0).chain(edges.iter().map(|edge| edge[at]));
-            for ((band, edge), below) in self.bands.iter().zip(edges).zip(below) {
-                let bytes = band.bytes[at];
-                if bytes == 0 {
-                    continue;
-                }
-                let high = y.at(edge[at]);
-                let _ = write!(
-                    svg,
-                    r#"<rect x="{left:.1}" y="{high:.1}" width="{width:.1}" height="{height:.1}"><title>{name}: {bytes} ({share:.1} % of {total}) at {time} {unit}</title></rect>"#,
-                    height = y.at(below) - high,
-                    name = escape(&shortened(&band.name, TIP_LETTERS)),
-                    bytes = format::bytes(bytes),
-                    share = 100.0 * bytes as f64 / total,
-                    total = format::bytes(total as u64),
-                    time = format::number(*place),
-                );
-            }
-        }
-        svg.push_str("</g>");
-    }
-
-    /// The upper edge of each band.
+    /// The upper edge of each band; of lines, their heights.
     fn edges(&self) -> Vec<Vec<f64>> {
         let mut below = vec![0.0; self.x.len()];
+        let sum = |at: usize| self.bands.iter().map(|band| band.bytes[at] as f64).sum::<f64>();
+        let sums: Vec<f64> = (0..self.x.len()).map(sum).collect();
         let above = self.bands.iter().map(|band| {
-            below
-                .iter_mut()
-                .zip(&band.bytes)
-                .for_each(|(sum, bytes)| *sum += *bytes as f64);
+            for (at, edge) in below.iter_mut().enumerate() {
+                let bytes = band.bytes[at] as f64;
+                match self.view {
+                    View::Bytes => *edge += bytes,
+                    View::Shares => *edge += if sums[at] > 0.0 { bytes / sums[at] } else { 0.0 },
+                    View::Lines => *edge = bytes,
+                }
+            }
             below.clone()
         });
         above.collect()
@@ -181,17 +192,34 @@ impl Stack {
         (if first > last / 2.0 && first < last { first } else { 0.0 }, last)
     }
 
+    /// The points of an edge, in pixels.
+    fn points(&self, edge: &[f64], x: &Scale, y: &Scale) -> Vec<(f64, f64)> {
+        match edge[..] {
+            [bytes] => [-LONE, 0.0].map(|left| (x.at(self.x[0]) + left, y.at(bytes))).to_vec(),
+            _ => {
+                let both = self.x.iter().zip(edge);
+                both.map(|(at, bytes)| (x.at(*at), y.at(*bytes))).collect()
+            }
+        }
+    }
+
+    fn lines(&self, svg: &mut String, edges: &[Vec<f64>], x: &Scale, y: &Scale) {
+        for (index, (band, edge)) in self.bands.iter().zip(edges).enumerate() {
+            let points = self.points(edge, x, y).into_iter();
+            let points: Vec<String> = points.map(|(across, up)| format!("{across:.1},{up:.1}")).collect();
+            let _ = write!(
+                svg,
+                r#"<polyline points="{}" fill="none" style="stroke:{}" stroke-width="1.6" stroke-linejoin="round"><title>{}</title></polyline>"#,
+                points.join(" "),
+                self.colour(index),
+                escape(&band.name)
+            );
+        }
+    }
+
     fn areas(&self, svg: &mut String, edges: &[Vec<f64>], x: &Scale, y: &Scale) {
         for (index, (band, edge)) in self.bands.iter().zip(edges).enumerate().rev() {
-            let points: Vec<(f64, f64)> = match edge[..] {
-                [bytes] => [-LONE, 0.0].map(|left| (x.at(self.x[0]) + left, y.at(bytes))).to_vec(),
-                _ => self
-                    .x
-                    .iter()
-                    .zip(edge)
-                    .map(|(at, bytes)| (x.at(*at), y.at(*bytes)))
-                    .collect(),
-            };
+            let points = self.points(edge, x, y);
             let (Some(first), Some(last)) = (points.first(), points.last()) else {
                 continue;
             };
@@ -205,36 +233,6 @@ impl Stack {
                 last.0,
                 self.colour(index),
                 escape(&band.name)
-            );
-        }
-    }
-
-    /// Draws a strip that cannot be seen at each place: under the pointer it tells the largest
-    /// bands there.
-    fn strips(&self, svg: &mut String, x: &Scale) {
-        let every = self.x.len().div_ceil(STRIPS).max(1);
-        let places: Vec<usize> = (0..self.x.len()).step_by(every).collect();
-        let middle = |a: usize, b: usize| f64::midpoint(x.at(self.x[a]), x.at(self.x[b]));
-        for (index, &place) in places.iter().enumerate() {
-            let from = index
-                .checked_sub(1)
-                .map_or(LEFT, |before| middle(places[before], place));
-            let to = places.get(index + 1).map_or(RIGHT, |&after| middle(place, after));
-            let mut bands: Vec<(&str, u64)> = self.bands.iter().map(|band| (&*band.name, band.bytes[place])).collect();
-            let sum = bands.iter().map(|(_, bytes)| bytes).sum();
-            bands.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
-            let named = bands.iter().filter(|(_, bytes)| *bytes > 0).take(NAMED);
-            let named: Vec<String> = named
-                .map(|(name, bytes)| format!("{} {}", shortened(name, LEGEND_LETTERS), format::bytes(*bytes)))
-                .collect();
-            let _ = write!(
-                svg,
-                r#"<rect x="{from:.1}" y="{TOP}" width="{:.1}" height="{}" fill="none" pointer-events="all"><title>{}: {}; {}</title></rect>"#,
-                (to - from).max(0.0),
-                BASE - TOP,
-                escape(&format::number((self.x[place] * 1000.0).round() / 1000.0)),
-                escape(&format::bytes(sum)),
-                escape(&named.join(", ")),
             );
         }
     }
@@ -355,6 +353,31 @@ mod tests {
             "{narrow:?}"
         );
         assert_eq!(ticks_between(0.0, 0.0), [0.0], "an empty range has one tick");
+    }
+
+    /// A band that keeps its bytes while another one grows has a falling share, and a line of its
+    /// own that does not rise.
+    #[test]
+    fn shares_add_up_and_lines_do_not() {
+        let band = |name: &str, bytes: &[u64]| Band {
+            name: name.to_owned(),
+            bytes: bytes.to_vec(),
+            rest: false,
+        };
+        let stack = Stack {
+            x: vec![0.0, 1.0, 2.0],
+            bands: vec![band("grows", &[1, 3, 0]), band("stays", &[1, 1, 0])],
+            ..Stack::default()
+        };
+        let shares = stack.as_view(View::Shares);
+        assert_eq!(shares.edges(), [[0.5, 0.75, 0.0], [1.0, 1.0, 0.0]]);
+        let svg = shares.svg();
+        assert!(svg.contains(">100 %</text>") && !svg.contains("NaN"), "{svg}");
+        let lines = stack.as_view(View::Lines);
+        assert_eq!(lines.edges(), [[1.0, 3.0, 0.0], [1.0, 1.0, 0.0]]);
+        let svg = lines.svg();
+        assert!(svg.matches("<polyline").count() == 2 && !svg.contains("<path"), "{svg}");
+        assert!(stack.svg().contains("<path") && !stack.svg().contains("<polyline"));
     }
 
     #[test]
