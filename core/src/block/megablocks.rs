@@ -241,8 +241,8 @@ mod tests {
         assert_eq!(allocator.accounting().megablocks_in_use, 4);
         allocator.check().expect("whole");
         for (number, &run) in runs.iter().enumerate() {
-            // SAFETY: committed memory, and no other thread has the heap. The test reads freed memory,
-            // to which a sanitizer objects otherwise.
+            // SAFETY: committed memory, and no other thread has the heap. A sanitizer objects to a
+            // read of freed memory otherwise.
             let word = unsafe {
                 poison::lend(run.start(), Bytes(8));
                 first_word(run).read()

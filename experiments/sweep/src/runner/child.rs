@@ -106,9 +106,9 @@ pub(super) fn run(mut command: Command, timeout: Duration, stop: &Stop) -> io::R
     })
 }
 
-/// The process numbers of the children that [`run`] waits for in this process. Tests have several at
-/// a time. The lock is held from the start of a child until its number is here, and while orphans
-/// are killed: so no child is taken for an orphan.
+/// The process numbers of the children that [`run`] waits for in this process. Tests have several
+/// at a time. The lock is held from the start of a child until its number is here, and while
+/// orphans are killed: so no child is taken for an orphan.
 static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
 fn running() -> MutexGuard<'static, BTreeSet<u32>> {

@@ -61,7 +61,7 @@ impl Estimator {
 pub struct Left(BTreeMap<(String, Option<String>), (PlannedRun, usize)>);
 
 impl Left {
-    /// Counts `runs`.
+    /// Counts the runs of a plan, or of a part of one.
     pub fn of<'r>(runs: impl IntoIterator<Item = &'r PlannedRun>) -> Left {
         let mut left = Left::default();
         for run in runs {

@@ -150,8 +150,8 @@ fn children() -> Vec<Descendant> {
 /// Kills a child and waits for its end. Returns whether the system let it.
 fn kill(child: &Descendant) -> bool {
     let number = child.number as libc::pid_t;
-    // SAFETY: system calls with a null pointer, which waitpid takes for no status. A child keeps its
-    // number until it is waited for, so no other process has it.
+    // SAFETY: system calls with a null pointer, which waitpid takes for no status. A child keeps
+    // its number until it is waited for, so no other process has it.
     unsafe { libc::kill(number, libc::SIGKILL) == 0 && libc::waitpid(number, std::ptr::null_mut(), 0) == number }
 }
 
