@@ -360,7 +360,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 4 } else { 64 }, ..ProptestConfig::default() })]
 
         /// Every live closure goes to a place of its own, whole, in the order of addresses, in a
         /// chunk, and not to a higher address.
