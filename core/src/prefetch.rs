@@ -123,7 +123,7 @@ pub struct RingHand<'r, T, const N: usize> {
 }
 
 impl<T: Copy, const N: usize> RingHand<'_, T, N> {
-    /// As [`PrefetchRing::push`].
+    /// Adds an item, as [`PrefetchRing::push`] does.
     #[inline(always)]
     pub fn push(&mut self, item: T) -> Option<T> {
         let oldest = self.places[self.next % N].replace(item);
@@ -131,7 +131,7 @@ impl<T: Copy, const N: usize> RingHand<'_, T, N> {
         oldest
     }
 
-    /// As [`PrefetchRing::pop_newest`].
+    /// Takes the newest item, as [`PrefetchRing::pop_newest`] does.
     #[inline(always)]
     pub fn pop_newest(&mut self) -> Option<T> {
         let newest = self.next.wrapping_sub(1);

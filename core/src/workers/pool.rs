@@ -79,7 +79,7 @@ impl<T> WorkPool<T> {
             if self.has_work() {
                 // R4: busy before it takes anything.
                 if !self.termination.try_become_busy() {
-                    return None;
+                    continue;
                 }
                 if let Some(item) = self.steal(rng) {
                     self.termination.got_work();

@@ -131,16 +131,15 @@ impl Termination {
 
     /// Makes the caller one of the busy workers. Returns false after termination.
     pub(super) fn try_become_busy(&self) -> bool {
-        // R4. Acquire: a caller that finds the 0 here, because a queue did not look empty to it,
-        // sees all that was done, as in `is_terminated`.
+        // R4. Relaxed: a caller that finds the 0 here, because a queue did not look empty to it,
+        // asks `is_terminated` next, which acquires what was done.
         if mutant!("models/steals-without-joining") {
             return !self.is_terminated();
         }
-        let failure = mutant!("models/end-by-joining-relaxed", Acquire => Relaxed);
         // The refusal makes termination final. (No model fails without it: a worker that joined
         // after the end would find all queues empty, and leave.)
         self.busy
-            .fetch_update(Relaxed, failure, |busy| (busy > 0).then_some(busy + 1))
+            .fetch_update(Relaxed, Relaxed, |busy| (busy > 0).then_some(busy + 1))
             .is_ok()
     }
 

@@ -91,8 +91,8 @@ impl Heap {
             differ(format!("without a limit: {cause}"));
         };
         let live = self.model.bytes(self.roots(true));
-        // Blocks come in whole megablocks, and these need tables. Two lanes of each step and GC thread
-        // have an open chunk.
+        // Blocks come in whole megablocks, and these need tables. Two lanes of each step and GC
+        // thread have an open chunk.
         let room = (limit - MEGABLOCK.0).saturating_sub(self.open_chunks * CHUNK);
         if (live + cause.requested.0) * LEAST_USE < room {
             differ(format!("{live} bytes are live: {cause}"));

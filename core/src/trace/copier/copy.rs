@@ -58,8 +58,9 @@ pub(super) unsafe fn copy_closure(
     ClosureRef(to)
 }
 
-/// [`copy_closure`] for the loop, of a closure with pointers that is no large object. Copies nothing
-/// and returns `None` if the closure is too large for the loop, or the buffer has too little room.
+/// [`copy_closure`] for the loop, of a closure with pointers that is no large object. Copies
+/// nothing and returns `None` if the closure is too large for the loop, or the buffer has too
+/// little room.
 ///
 /// # Safety
 /// As for [`copy_closure`].

@@ -21,8 +21,8 @@ const SLOTS_AHEAD: usize = 24;
 /// Remembered slots between the prefetch of a referent and its evacuation.
 const REFERENTS_AHEAD: usize = 12;
 
-/// Words from which on a byte array is promoted when it first survives. Copying it a second time, out
-/// of the aged step, costs more than what dies there is worth.
+/// Words from which on a byte array is promoted when it first survives. Copying it a second time,
+/// out of the aged step, costs more than what dies there is worth.
 const PROMOTED_FROM: Words = Words(128);
 
 /// Where a closure is after an attempt to copy it.
@@ -158,8 +158,8 @@ impl Copier<'_> {
         (state.step() + 1).min(self.oldest()).max(holder)
     }
 
-    /// The workspace for a closure without pointers that belongs to workspace `index`: a later one if
-    /// the closure is a byte array that is promoted at once.
+    /// The workspace for a closure without pointers that belongs to workspace `index`: a later one
+    /// if the closure is a byte array that is promoted at once.
     ///
     /// # Safety
     /// `closure` is a closure with this header, which has no pointers, or (in parallel) was one

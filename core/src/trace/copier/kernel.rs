@@ -177,8 +177,8 @@ impl Scan {
                 if !OPEN || !open.scans_next(to) || header.ptrs() != 1 || !slots.is_empty() || !ring.is_empty() {
                     break;
                 }
-                // SAFETY: the closure has a pointer, which lies behind its header, and which nothing
-                // has changed in from-space.
+                // SAFETY: the closure has a pointer, which lies behind its header, and which
+                // nothing has changed in from-space.
                 let next = unsafe { closure.first_slot().load() };
                 // SAFETY: a slot holds null or a closure of the heap.
                 if next.is_null() || unsafe { states.of(next.addr()) }.condemned_step() >= rare(&self.stays_below) {

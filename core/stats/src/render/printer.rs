@@ -15,8 +15,9 @@ pub struct Printer {
 }
 
 impl Printer {
-    /// Opens the file that `option` names, or standard error, also named `stderr`. A file begins with the command line:
-    /// `program` with its words, and the words of the flags. Under `-S` this writes the header.
+    /// Opens the file that `option` names, or standard error, also named `stderr`. A file begins
+    /// with the command line: `program` with its words, and the words of the flags. Under `-S` this
+    /// writes the header.
     ///
     /// # Errors
     /// As [`std::fs::File::create`], if the file of `-s<file>` cannot be made.
