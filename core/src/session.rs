@@ -106,7 +106,7 @@ impl<A> Participant<A> {
     }
 }
 
-/// A thread that is in the heap, for a caller of [`crate::World::threads`].
+/// A thread that is in the heap, for a caller of [`crate::world::World::threads`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadInside {
     /// The thread's id.

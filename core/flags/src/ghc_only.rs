@@ -34,7 +34,6 @@ pub(super) const GHC_ONLY: &[(&str, &str)] = &[
     ("xc", "stack trace on exceptions"),
     ("xq", "allocation limits"),
     ("xb", "heap base address"),
-    ("xm", "address at which code and static data are mapped"),
     ("xp", "code anywhere in the address space"),
     ("-nonmoving-gc", "non-moving collector"),
     ("-copying-gc", "copying collector"),

@@ -42,6 +42,8 @@ pub enum Kind {
         /// Whether the bare flag is legal.
         bare: bool,
     },
+    /// An address in hexadecimal, with or without `0x`, below 2^47.
+    Address,
     /// A generation from 0 to `max`; the bare flag is "off".
     GenerationOrOff {
         /// The greatest legal value.
@@ -74,6 +76,9 @@ pub enum Kind {
 /// The value of a flag whose effect follows from the work at hand.
 pub(super) const AUTO: &str = "auto";
 
+/// The highest address of a process.
+const MOST_ADDRESS: u64 = (1 << 47) - 1;
+
 /// A value of a flag.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -87,6 +92,8 @@ pub enum Value {
     Number(f64),
     /// A whole number.
     Count(u64),
+    /// An address.
+    Address(u64),
     /// A name of a choice.
     Name(&'static str),
     /// The name of a file.
@@ -136,6 +143,7 @@ impl Kind {
             Kind::Number { .. } => ("a number", "a number", "3"),
             Kind::Percent { .. } => ("a percentage", "a number from 0 to 100", "30"),
             Kind::Count { .. } => ("a whole number", "a whole number", "2"),
+            Kind::Address => ("an address", "an address in hexadecimal", "4200000000"),
             Kind::GenerationOrOff { auto: false, .. } => ("a generation", "a generation, from 0", "1"),
             Kind::GenerationOrOff { auto: true, .. } => ("a generation", "a generation, from 0, or auto", "1"),
             Kind::Choice { of, names, list } => (of, list, names[0]),
@@ -152,6 +160,7 @@ impl Kind {
             Kind::Number { .. } => "number",
             Kind::Percent { .. } => "percentage",
             Kind::Count { .. } => "count",
+            Kind::Address => "address",
             Kind::GenerationOrOff { auto: false, .. } => "generation or off",
             Kind::GenerationOrOff { auto: true, .. } => "generation, auto or off",
             Kind::Choice { .. } => "name",
@@ -179,6 +188,7 @@ impl Kind {
                     max.to_string()
                 },
             )),
+            Kind::Address => Some(("0".to_owned(), format!("{MOST_ADDRESS:x}"))),
             Kind::GenerationOrOff { max, .. } => Some(("0".to_owned(), max.to_string())),
             Kind::Switch | Kind::SwitchOff | Kind::Output | Kind::Choice { .. } | Kind::Names { .. } => None,
         }
@@ -193,6 +203,7 @@ impl Kind {
             Kind::Number { .. } | Kind::Percent { .. } | Kind::Count { .. } => "<n>",
             Kind::Switch | Kind::SwitchOff => "",
             Kind::Choice { .. } => "<name>",
+            Kind::Address => "<address>",
             Kind::Output => "[<file>]",
             Kind::Names { bare: true } => "[<names>]",
             Kind::Names { bare: false } => "<names>",
@@ -283,6 +294,14 @@ impl Kind {
                 let count = self.read_count(called, text)?;
                 (Value::Count(count), (min..=max).contains(&count))
             }
+            Kind::Address => {
+                let digits = text.strip_prefix("0x").unwrap_or(text);
+                if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+                    return Err(self.bad(called, text));
+                }
+                let address = u64::from_str_radix(digits, 16).unwrap_or(u64::MAX);
+                (Value::Address(address), address <= MOST_ADDRESS)
+            }
             Kind::GenerationOrOff { max, .. } => {
                 let count = self.read_count(called, text)?;
                 (Value::Count(count), count <= max)
@@ -353,6 +372,7 @@ impl Value {
             Value::Size(size) => size_text(*size),
             Value::Number(number) => number.to_string(),
             Value::Count(count) => count.to_string(),
+            Value::Address(address) => format!("{address:x}"),
             Value::Name(name) if matches!(kind, Kind::GenerationOrOff { .. }) => format!("={name}"),
             Value::Name(name) => (*name).to_owned(),
             Value::File(path) => path.display().to_string(),

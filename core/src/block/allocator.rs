@@ -69,7 +69,7 @@ impl BlockAllocator {
             requests.ask()?;
             requests.ask()?;
             requests.ask()?;
-            let space = Reservation::new(size, config.huge_pages)?;
+            let space = Reservation::new(size, config.near, config.huge_pages)?;
             let blocks = (space.size().0 / super::BLOCK.0) as u32;
             match (StateTable::new(space.base(), blocks), Table::new(blocks as usize)) {
                 (Ok(states), Ok(descriptors)) => break (space, states, descriptors),

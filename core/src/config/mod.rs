@@ -1,6 +1,6 @@
 //! The configuration of one heap, as plain data.
 //!
-//! A program fills in a [`Config`] and makes a [`crate::World`] with it. The names are GHC's. The
+//! A program fills in a [`Config`] and makes a [`crate::world::World`] with it. The names are GHC's. The
 //! heap does not know where the values come from: the crate `gclab-flags` reads them from `+RTS`
 //! and from experiment files, and checks their ranges.
 //!
@@ -16,7 +16,7 @@ mod profile;
 pub use parameter::{AREA, COMPACTION, GENERATIONS, Parameter, SHARING, SIZING};
 pub use profile::{Breakdown, HeapProfile, Restrictions};
 
-use crate::words::Bytes;
+use crate::words::{Addr, Bytes};
 
 /// How much memory the heap should use (`-H`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -124,6 +124,8 @@ pub struct Config {
     pub refuse_request: Option<u64>,
     /// `-xr`: address space to reserve. Default 1 TiB.
     pub reserve: Bytes,
+    /// `-xm`: the address near which the heap is to lie. Default: the system chooses it.
+    pub map_near: Option<Addr>,
     /// Advise the system to use huge pages. Default on; `--no-huge-pages`.
     pub huge_pages: bool,
     /// `-h..`, `-i`, `-R`, `-L`: the heap profile. The heap itself reads only which facts of each
@@ -155,6 +157,7 @@ impl Default for Config {
             stress: None,
             refuse_request: None,
             reserve: Bytes(MIB * MIB),
+            map_near: None,
             huge_pages: true,
             profile: HeapProfile::default(),
         }

@@ -56,6 +56,7 @@ impl Heap {
         let limit = config.max_heap.unwrap_or_else(default_limit);
         let memory = MemoryConfig {
             reserve: config.reserve,
+            near: config.map_near,
             huge_pages: config.huge_pages,
             limit: Some(limit),
             refuse: config.refuse_request,

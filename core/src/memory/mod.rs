@@ -44,6 +44,9 @@ pub struct MemoryConfig {
     /// where the kernel refuses this size (`ulimit -v`). Sanitizers and valgrind need a few GiB
     /// here.
     pub reserve: Bytes,
+    /// Where the reservation is to begin, rounded down to 2 MiB. The kernel chooses another address
+    /// if the range is not free there. `None` leaves the choice to it.
+    pub near: Option<Addr>,
     /// Ask for huge pages wherever 2 MiB of heap fill one, as long as they are cheap. `false` asks
     /// for small pages, even where the system's default is always huge ones.
     pub huge_pages: bool,
@@ -60,6 +63,7 @@ impl Default for MemoryConfig {
     fn default() -> MemoryConfig {
         MemoryConfig {
             reserve: Bytes::gib(1024),
+            near: None,
             huge_pages: true,
             limit: None,
             refuse: None,
@@ -114,10 +118,12 @@ fn system_message() -> String {
 }
 
 /// Maps fresh anonymous memory anywhere, uncharged (`MAP_NORESERVE`).
-fn map(size: Bytes, protection: libc::c_int) -> Result<Addr, MemoryError> {
+fn map(size: Bytes, protection: libc::c_int, near: Option<Addr>) -> Result<Addr, MemoryError> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: without MAP_FIXED the kernel picks free addresses; no existing mapping is touched.
-    let at = unsafe { libc::mmap(std::ptr::null_mut(), size.0, protection, flags, -1, 0) };
+    let near = near.map_or(std::ptr::null_mut(), Addr::as_mut_ptr);
+    // SAFETY: without MAP_FIXED the kernel picks free addresses, and `near` is a hint; no existing
+    // mapping is touched.
+    let at = unsafe { libc::mmap(near, size.0, protection, flags, -1, 0) };
     if at == libc::MAP_FAILED {
         return Err(MemoryError::Reserve {
             size,

@@ -38,7 +38,8 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Reserves `size` (rounded up to 2 MiB), or as much as the kernel allows.
+    /// Reserves `size` (rounded up to 2 MiB), or as much as the kernel allows, from the address
+    /// `near` (rounded down to 2 MiB) on if that range is free.
     ///
     /// Where `RLIMIT_AS` is less than `size`, the first attempt is for two thirds of the limit
     /// (GHC's figure). A refused attempt is repeated with an eighth less (GHC's step). A
@@ -47,7 +48,7 @@ impl Reservation {
     ///
     /// # Errors
     /// [`MemoryError::Reserve`] when not even 2 MiB can be had.
-    pub fn new(size: Bytes, huge_pages: bool) -> Result<Reservation, MemoryError> {
+    pub fn new(size: Bytes, near: Option<Addr>, huge_pages: bool) -> Result<Reservation, MemoryError> {
         let wanted = size
             .round_up(HUGE_PAGE)
             .unwrap_or(Bytes(usize::MAX & !(HUGE_PAGE.0 - 1)));
@@ -58,7 +59,7 @@ impl Reservation {
         let mut refused = false;
         loop {
             size = Bytes(size.0 & !(HUGE_PAGE.0 - 1)).max(HUGE_PAGE);
-            match reserve_aligned(size) {
+            match reserve_aligned(size, near) {
                 Ok(base) => {
                     let kept = if refused {
                         Bytes((size.0 / 4 * 3) & !(HUGE_PAGE.0 - 1)).max(HUGE_PAGE)
@@ -183,14 +184,18 @@ impl Drop for Reservation {
 
 /// Maps `size` bytes without access, aligned to a huge page: maps one huge page more and trims both
 /// ends.
-fn reserve_aligned(size: Bytes) -> Result<Addr, MemoryError> {
+fn reserve_aligned(size: Bytes, near: Option<Addr>) -> Result<Addr, MemoryError> {
     let Some(padded) = size.0.checked_add(HUGE_PAGE.0) else {
         return Err(MemoryError::Reserve {
             size,
             reason: "larger than the address space".into(),
         });
     };
-    let start = map(Bytes(padded), libc::PROT_NONE)?;
+    let start = map(
+        Bytes(padded),
+        libc::PROT_NONE,
+        near.map(|at| Addr(at.0 & !(HUGE_PAGE.0 - 1))),
+    )?;
     let base = start.align_up(HUGE_PAGE);
     let end = base + size;
     // SAFETY: both ends belong to the mapping just made; their addresses were not handed out.
@@ -227,8 +232,19 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore)]
+    fn a_reservation_lies_where_it_is_wanted_unless_that_range_is_taken() {
+        let wanted = Addr(0x5a00_0000_0000);
+        let first = Reservation::new(Bytes::mib(8), Some(wanted + Bytes(4097)), false).unwrap();
+        assert_eq!(first.base(), wanted);
+        let second = Reservation::new(Bytes::mib(8), Some(wanted), false).unwrap();
+        assert_ne!(second.base(), wanted);
+        assert_eq!(second.size(), Bytes::mib(8));
+    }
+
+    #[test]
     fn committed_memory_is_usable_and_decommitted_memory_reads_zero() {
-        let mut space = Reservation::new(Bytes::mib(64), true).unwrap();
+        let mut space = Reservation::new(Bytes::mib(64), None, true).unwrap();
         assert!(space.base().is_aligned(HUGE_PAGE));
         assert_eq!(space.size(), Bytes::mib(64));
         space.commit(Bytes::ZERO, Bytes::mib(3)).unwrap();
@@ -243,7 +259,7 @@ mod tests {
 
     #[test]
     fn growth_by_megablocks_leaves_few_mappings() {
-        let mut space = Reservation::new(Bytes::mib(256), true).unwrap();
+        let mut space = Reservation::new(Bytes::mib(256), None, true).unwrap();
         for n in 0..129 {
             space.commit(Bytes::mib(n), Bytes::mib(1)).unwrap();
             write(space.base() + Bytes::mib(n), 1);
@@ -288,7 +304,7 @@ mod tests {
             return; // this kernel has none to give
         }
         for (wanted, flag, other) in [(true, "hg", "nh"), (false, "nh", "hg")] {
-            let mut space = Reservation::new(Bytes::mib(16), wanted).unwrap();
+            let mut space = Reservation::new(Bytes::mib(16), None, wanted).unwrap();
             space.commit(Bytes::ZERO, Bytes::mib(1)).unwrap();
             let first = flags_of_mapping(space.base());
             let has = |name: &str| first.iter().any(|f| f == name);
@@ -304,14 +320,14 @@ mod tests {
 
     #[test]
     fn an_absurd_reservation_shrinks_until_it_fits() {
-        let space = Reservation::new(Bytes(usize::MAX / 2), false).unwrap();
+        let space = Reservation::new(Bytes(usize::MAX / 2), None, false).unwrap();
         assert!(space.size() < Bytes(1 << 47), "no process has more than 47 bits");
         assert!(space.size() >= Bytes::gib(1024));
     }
 
     #[test]
     fn a_commit_outside_the_reservation_is_an_error() {
-        let mut space = Reservation::new(Bytes::mib(4), false).unwrap();
+        let mut space = Reservation::new(Bytes::mib(4), None, false).unwrap();
         assert!(matches!(
             space.commit(Bytes::mib(4), Bytes::mib(1)),
             Err(MemoryError::Commit { .. })

@@ -54,7 +54,7 @@ impl<T> Table<T> {
             .and_then(|bytes| bytes.round_up(PAGE))
             .filter(|bytes| bytes.0 > 0 && isize::try_from(bytes.0).is_ok());
         let mapped = mapped.expect("a table of some bytes, and of fewer than half of all addresses");
-        let at = map(mapped, libc::PROT_READ | libc::PROT_WRITE)?;
+        let at = map(mapped, libc::PROT_READ | libc::PROT_WRITE, None)?;
         // Huge pages would make a lazily touched table resident by 2 MiB at a time.
         // SAFETY: our own mapping, and advice changes no contents.
         unsafe { libc::madvise(at.as_mut_ptr(), mapped.0, libc::MADV_NOHUGEPAGE) };

@@ -8,7 +8,7 @@ use crate::words::{Addr, Words};
 
 /// The world as its mutators call it. Each call but `handles` takes the world's lock.
 ///
-/// A call that finds the heap exhausted unwinds to [`crate::World::enter`].
+/// A call that finds the heap exhausted unwinds to [`crate::world::World::enter`].
 pub(crate) trait SlowPath<M: MutatorKind> {
     /// The mutator's allocator has no room for `words` words: makes room, and reserves them.
     fn refill(&self, session: Session<'_, M::Alloc>, words: Words) -> Addr;

@@ -4,6 +4,7 @@ use super::common::{MIB, bytes, switch};
 use crate::spec::{FlagSpec, Scope};
 use crate::value::{Kind, Value};
 use gclab_core::block::MAX_RESERVATION;
+use gclab_core::words::Addr;
 
 /// The flags of this part, in the order of help.
 pub(super) const OTHER: &[FlagSpec] = &[
@@ -67,6 +68,23 @@ pub(super) const OTHER: &[FlagSpec] = &[
         optional: false,
         set: |f, v| f.config.reserve = bytes(&v),
         get: |f| Some(Value::Size(f.config.reserve)),
+    },
+    FlagSpec {
+        name: "xm",
+        toml: Some("xm"),
+        kind: Kind::Address,
+        default: "the system chooses",
+        meaning: "hint at the address near which the heap is to lie, in hexadecimal",
+        ghc: Some("GHC maps code and static data there; gclab maps a heap only"),
+        scope: Scope::Heap,
+        optional: true,
+        set: |f, v| {
+            f.config.map_near = match v {
+                Value::Address(address) => Some(Addr(address as usize)),
+                _ => None,
+            }
+        },
+        get: |f| f.config.map_near.map(|at| Value::Address(at.0 as u64)),
     },
     FlagSpec {
         name: "-no-huge-pages",

@@ -2,7 +2,7 @@
 
 use crate::{MIB, line, message, parse};
 use gclab_core::config::{Breakdown, Compact, FromGeneration, HeapHint, Restrictions};
-use gclab_core::words::Bytes;
+use gclab_core::words::{Addr, Bytes};
 use gclab_flags::{Flags, split};
 use gclab_stats::StatsLevel;
 use std::collections::BTreeSet;
@@ -24,6 +24,14 @@ fn command_lines_are_split_as_ghc_does() {
         let split = split(line(all));
         assert_eq!((split.program, split.rts), (line(program), line(rts)), "{all}");
     }
+}
+
+#[test]
+fn addresses_are_hexadecimal_with_or_without_their_mark() {
+    for word in ["-xm4200000000", "-xm0x4200000000"] {
+        assert_eq!(parse(word).config.map_near, Some(Addr(0x42_0000_0000)), "{word}");
+    }
+    assert_eq!(parse("-xm20000000 --no-xm").config.map_near, None);
 }
 
 #[test]

@@ -15,6 +15,7 @@ pub(crate) fn legal_words() -> Vec<String> {
             Kind::Size { .. } => vec!["2m", "2561k", "0.3g", "8t"],
             Kind::Number { .. } | Kind::Percent { .. } => vec!["1", "2.5", "99.25"],
             Kind::Count { .. } => vec!["1", "3", "12"],
+            Kind::Address => vec!["4200000000", "7fffffffffff"],
             Kind::GenerationOrOff { auto: false, .. } => vec!["", "0", "1", "11"],
             Kind::GenerationOrOff { auto: true, .. } => vec!["", "0", "1", "11", "=auto"],
             Kind::Switch | Kind::SwitchOff => vec![""],

@@ -1,6 +1,6 @@
 //! `-S`: a header, a row for each collection, a closing row. The summary follows.
 //!
-//! All three follow from one table, [`COLUMNS`]. A figure of a collection is a field that
+//! All three follow from one table, `COLUMNS`. A figure of a collection is a field that
 //! [`collection_figures!`](crate::collection_figures) declares, or a sum of such fields.
 
 use super::super::{Collection, Statistics};
@@ -107,7 +107,7 @@ pub fn header() -> String {
     format!("{}\n{}\n", line(0), line(1))
 }
 
-/// The row of one collection: its figures in [`COLUMNS`], and its generation.
+/// The row of one collection: its figures in `COLUMNS`, and its generation.
 pub fn row(collection: &Collection) -> String {
     let figures = COLUMNS
         .iter()
