@@ -46,7 +46,7 @@ struct Range(Reservation);
 
 impl Range {
     fn new(size: Bytes) -> Range {
-        let mut reservation = Reservation::new(size, true).expect("address space for a bench");
+        let mut reservation = Reservation::new(size, None, true).expect("address space for a bench");
         reservation.commit(Bytes(0), size).expect("memory for a bench");
         Range(reservation)
     }
