@@ -1,8 +1,8 @@
 //! The configuration of one heap, as plain data.
 //!
-//! A program fills in a [`Config`] and makes a [`crate::world::World`] with it. The names are GHC's. The
-//! heap does not know where the values come from: the crate `gclab-flags` reads them from `+RTS`
-//! and from experiment files, and checks their ranges.
+//! A program fills in a [`Config`] and makes a [`crate::world::World`] with it. The names are
+//! GHC's. The heap does not know where the values come from: the crate `gclab-flags` reads them
+//! from `+RTS` and from experiment files, and checks their ranges.
 //!
 //! Some fields are *as given*: `None` stands for GHC's rule, which may depend on other fields. A
 //! method of [`Config`] applies the rule, and the heap asks that method.

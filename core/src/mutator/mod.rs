@@ -53,8 +53,8 @@ pub struct Mutator<'h, M: MutatorKind> {
 #[repr(C)]
 pub struct NoGc<'h, M: MutatorKind> {
     capability: CapabilityData<M::Alloc>,
-    /// The world. It and `participant` are valid as long as the mutator: [`crate::world::World::enter`]
-    /// has both.
+    /// The world. It and `participant` are valid as long as the mutator:
+    /// [`crate::world::World::enter`] has both.
     slow_path: *const dyn SlowPath<M>,
     /// This session as other threads see it.
     participant: *const Participant<M::Alloc>,
@@ -156,8 +156,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         world.marker(session, name);
     }
 
-    /// Runs `program` as the measured phase of the run, see [`crate::world::World::measure`]. All threads
-    /// of the heap stop where it begins and where it ends; nothing is collected then.
+    /// Runs `program` as the measured phase of the run, see [`crate::world::World::measure`]. All
+    /// threads of the heap stop where it begins and where it ends; nothing is collected then.
     #[inline]
     pub fn measure<R>(&mut self, program: impl FnOnce(&mut Self) -> R) -> R {
         let (world, session) = self.session();
