@@ -5,7 +5,7 @@
 //! Everything that is not defined here is re-exported from `libc`. All memory is readable and
 //! writable from the start: other checks test protection.
 
-pub use ::libc::*;
+pub(crate) use ::libc::*;
 use std::alloc::Layout;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -18,7 +18,7 @@ static MAPPED: Mutex<BTreeMap<usize, (Layout, usize)>> = Mutex::new(BTreeMap::ne
 
 /// # Safety
 /// `size` is not zero.
-pub unsafe fn mmap(_: *mut c_void, size: usize, _: c_int, _: c_int, _: c_int, _: off_t) -> *mut c_void {
+pub(crate) unsafe fn mmap(_: *mut c_void, size: usize, _: c_int, _: c_int, _: c_int, _: off_t) -> *mut c_void {
     let Ok(layout) = Layout::from_size_align(size, HUGE_PAGE) else {
         return MAP_FAILED;
     };
@@ -38,7 +38,7 @@ pub unsafe fn mmap(_: *mut c_void, size: usize, _: c_int, _: c_int, _: c_int, _:
 ///
 /// # Safety
 /// As for `libc::munmap`, and no byte is unmapped twice.
-pub unsafe fn munmap(at: *mut c_void, size: usize) -> c_int {
+pub(crate) unsafe fn munmap(at: *mut c_void, size: usize) -> c_int {
     let mut mapped = MAPPED.lock().expect("no panic under it");
     let (&start, (layout, left)) = mapped.range_mut(..=at.addr()).next_back().expect("mapped");
     *left -= size;
@@ -52,13 +52,13 @@ pub unsafe fn munmap(at: *mut c_void, size: usize) -> c_int {
 
 /// # Safety
 /// As for `libc::mprotect`.
-pub unsafe fn mprotect(_: *mut c_void, _: usize, _: c_int) -> c_int {
+pub(crate) unsafe fn mprotect(_: *mut c_void, _: usize, _: c_int) -> c_int {
     0
 }
 
 /// # Safety
 /// As for `libc::madvise`.
-pub unsafe fn madvise(at: *mut c_void, size: usize, advice: c_int) -> c_int {
+pub(crate) unsafe fn madvise(at: *mut c_void, size: usize, advice: c_int) -> c_int {
     if advice == MADV_DONTNEED {
         // SAFETY: the range is mapped, and the caller discards its contents.
         unsafe { at.cast::<u8>().write_bytes(0, size) };
@@ -70,7 +70,7 @@ pub unsafe fn madvise(at: *mut c_void, size: usize, advice: c_int) -> c_int {
 ///
 /// # Safety
 /// As for `libc::getrlimit`.
-pub unsafe fn getrlimit(_: __rlimit_resource_t, limit: *mut rlimit) -> c_int {
+pub(crate) unsafe fn getrlimit(_: __rlimit_resource_t, limit: *mut rlimit) -> c_int {
     // SAFETY: `limit` points to a valid `rlimit`, as `libc::getrlimit` demands.
     unsafe { (*limit).rlim_cur = 12 << 20 };
     0
@@ -78,13 +78,13 @@ pub unsafe fn getrlimit(_: __rlimit_resource_t, limit: *mut rlimit) -> c_int {
 
 /// # Safety
 /// As for `libc::getrusage`. Nothing is written.
-pub unsafe fn getrusage(_: c_int, _: *mut rusage) -> c_int {
+pub(crate) unsafe fn getrusage(_: c_int, _: *mut rusage) -> c_int {
     -1
 }
 
 /// # Safety
 /// As for `libc::clock_gettime`. Nothing is written.
-pub unsafe fn clock_gettime(_: clockid_t, _: *mut timespec) -> c_int {
+pub(crate) unsafe fn clock_gettime(_: clockid_t, _: *mut timespec) -> c_int {
     -1
 }
 
@@ -92,6 +92,6 @@ pub unsafe fn clock_gettime(_: clockid_t, _: *mut timespec) -> c_int {
 ///
 /// # Safety
 /// No condition: it touches no memory.
-pub unsafe fn sysconf(name: c_int) -> c_long {
+pub(crate) unsafe fn sysconf(name: c_int) -> c_long {
     if name == _SC_PAGESIZE { 4096 } else { 1 << 22 }
 }
