@@ -14,8 +14,8 @@
 //! (32 KiB).
 //!
 //! Tried, and slower: removal of duplicates by sorting (mutator 0.74 s instead of 0.26 s on
-//! `mut_array` with `-A64m`); bits from 512 KiB on (the collection time of `-A4m` grew by a sixth);
-//! a look at the old value in the barrier (mutator 1.68 times).
+//! `mut_array` with `-A64m`). Slower in a prototype: bits from 512 KiB on (the collection time of
+//! `-A4m` grew by a sixth); a look at the old value in the barrier (mutator 1.68 times).
 
 mod seen;
 
