@@ -59,18 +59,13 @@ impl<T: Copy, const N: usize> PrefetchRing<T, N> {
     /// Adds an item. Returns the oldest one if the ring was full.
     #[inline(always)]
     pub fn push(&mut self, item: T) -> Option<T> {
-        let oldest = self.places[self.next % N].replace(item);
-        self.next = self.next.wrapping_add(1);
-        oldest
+        self.hand().push(item)
     }
 
     /// Takes the newest item.
     #[inline(always)]
     pub fn pop_newest(&mut self) -> Option<T> {
-        let newest = self.next.wrapping_sub(1);
-        let item = self.places[newest % N].take()?;
-        self.next = newest;
-        Some(item)
+        self.hand().pop_newest()
     }
 
     /// Takes the oldest item: the one that has had the most time to come into the cache.
@@ -99,9 +94,7 @@ impl<T: Copy, const N: usize> PrefetchRing<T, N> {
     pub fn is_full(&self) -> bool {
         self.places[self.next % N].is_some()
     }
-}
 
-impl<T: Copy, const N: usize> PrefetchRing<T, N> {
     /// The ring with its position in the hand: for a loop that keeps the position in a register.
     #[inline(always)]
     pub fn hand(&mut self) -> RingHand<'_, T, N> {
@@ -123,7 +116,7 @@ pub struct RingHand<'r, T, const N: usize> {
 }
 
 impl<T: Copy, const N: usize> RingHand<'_, T, N> {
-    /// Adds an item, as [`PrefetchRing::push`] does.
+    /// Adds an item. Returns the oldest one if the ring was full.
     #[inline(always)]
     pub fn push(&mut self, item: T) -> Option<T> {
         let oldest = self.places[self.next % N].replace(item);
@@ -131,7 +124,7 @@ impl<T: Copy, const N: usize> RingHand<'_, T, N> {
         oldest
     }
 
-    /// Takes the newest item, as [`PrefetchRing::pop_newest`] does.
+    /// Takes the newest item.
     #[inline(always)]
     pub fn pop_newest(&mut self) -> Option<T> {
         let newest = self.next.wrapping_sub(1);
