@@ -2,9 +2,9 @@
 //! and how those of a slide affect neighbouring chunks, in every order that the memory model
 //! allows.
 //!
-//! [`ClosureRef`], [`set_bits`] and [`Turns`] are the real ones. Copies, scans and chunks are loom's
-//! cells, which detect two threads in one cell at a time, and a read that nothing orders behind the
-//! write.
+//! [`ClosureRef`], [`set_bits`] and [`Turns`] are the real ones. Copies, scans and chunks are
+//! loom's cells, which detect two threads in one cell at a time, and a read that nothing orders
+//! behind the write.
 
 use super::compactor::Turns;
 use crate::closure::{ClosureRef, Header};
