@@ -232,8 +232,8 @@ impl<M: MutatorKind> World<M> {
         Ok(result.expect("the closure was called"))
     }
 
-    /// [`World::inspect_for`], compiled once for all closures. If it returns no error, it has called
-    /// `look` once.
+    /// [`World::inspect_for`], compiled once for all closures. If it returns no error, it has
+    /// called `look` once.
     fn inspect_stopped(&self, purpose: Look, look: &mut dyn FnMut(&Stopped<'_>)) -> Result<(), EnterError> {
         /// Leaves at the end, also by unwinding.
         struct Observer<'a, M: MutatorKind>(&'a World<M>, Arc<Participant<M::Alloc>>);
