@@ -1,5 +1,5 @@
-//! Reads and writes the binary event logs of GHC's runtime, versions 7 to 9. This crate knows
-//! nothing of heaps.
+//! Reads and writes the binary event logs of GHC's runtime, versions 7 to 9, and computes from a
+//! log the figures that the same run prints with `+RTS -s`. This crate knows nothing of heaps.
 //!
 //! **Terms.** An *event* has a type, a time stamp in nanoseconds since the start of the runtime,
 //! and a payload. The header *declares* the types: number, size, description. A *block* is a
@@ -42,6 +42,7 @@
 
 #![forbid(unsafe_code)]
 
+mod check;
 mod error;
 mod event;
 mod header;
@@ -50,15 +51,20 @@ mod kind;
 pub mod kinds;
 mod merged;
 mod reader;
+mod show;
+mod summary;
 mod value;
 mod wire;
 mod writer;
 
+pub use check::{Complaint, Complaints, Rule, check, check_file};
 pub use error::{Error, Problem};
 pub use event::Event;
 pub use header::{Declared, Header};
 pub use kind::{Field, Form, Kind, Size, breakdown_text, capset_type_text, status_text};
 pub use merged::Merged;
 pub use reader::Reader;
+pub use show::{Lines, ShowError, Wanted, show, show_file};
+pub use summary::{CapTimes, Figure, Generation, Interval, Live, Parallel, Sparks, Stops, Summary};
 pub use value::{Fields, Value, texts};
 pub use writer::{Buffer, Misfit, Writer};

@@ -2,7 +2,9 @@
 
 use std::io::Cursor;
 
-use gclab_eventlog::{Buffer, Form, Kind, Merged, Reader, Value, Writer, kinds};
+use gclab_eventlog::{
+    Buffer, Form, Interval, Kind, Lines, Merged, Reader, Summary, Value, Wanted, Writer, check, kinds, show,
+};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -81,6 +83,18 @@ proptest! {
     }
 }
 
+/// The inputs of the fuzzer, without the fuzzer.
+#[test]
+fn every_input_of_the_corpus_is_read() {
+    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/read");
+    let mut inputs = 0;
+    for entry in std::fs::read_dir(corpus).unwrap() {
+        look_at_everything(&std::fs::read(entry.unwrap().path()).unwrap());
+        inputs += 1;
+    }
+    assert!(inputs > 10);
+}
+
 /// Reads a log in every way. Nothing may panic.
 fn look_at_everything(log: &[u8]) {
     let mut errors = [false; 2];
@@ -96,6 +110,14 @@ fn look_at_everything(log: &[u8]) {
             }
         }
     }
+    if let Ok(reader) = Reader::new(log, "damaged") {
+        let interval = Interval {
+            from: 1_000_000,
+            to: Some(90_000_000),
+        };
+        let summary = Summary::of(&mut reader.salvage(), interval).unwrap();
+        assert!(!summary.text().is_empty() && !summary.figures().is_empty());
+    }
     if let Ok(mut merged) = Merged::new(Cursor::new(log), "damaged", true) {
         while let Some(event) = merged.next_event().unwrap() {
             let [first] = event.numbers();
@@ -103,5 +125,9 @@ fn look_at_everything(log: &[u8]) {
         }
         errors[1] = merged.damage().is_some();
         assert_eq!(errors[0], errors[1]);
+        let mut again = Merged::new(Cursor::new(log), "damaged", true).unwrap();
+        check(&mut again).unwrap();
+        let mut again = Merged::new(Cursor::new(log), "damaged", true).unwrap();
+        show(&mut again, &Wanted::default(), Lines::Json, &mut std::io::sink()).unwrap();
     }
 }
