@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::Args as ClapArgs;
 use gclab_eventlog::{Complaints, Merged, check_file};
 
+use super::damage::message;
 use crate::common::{print, refuse};
 
 /// Check that a log keeps the rules that readers of logs rely on
@@ -23,11 +24,11 @@ pub(crate) struct Arguments {
 pub(super) fn check(arguments: &Arguments) -> ExitCode {
     let mut log = match Merged::open(&arguments.file, arguments.salvage) {
         Ok(log) => log,
-        Err(error) => return refuse(error),
+        Err(error) => return refuse(message(&error)),
     };
     let (complaints, events) = match check_file(&mut log) {
         Ok(checked) => checked,
-        Err(error) => return refuse(error),
+        Err(error) => return refuse(message(&error)),
     };
     let file = arguments.file.display().to_string();
     let mut text = list(&complaints);

@@ -1,6 +1,7 @@
 //! `gclab events`: event logs, GHC's and those of programs that write the same format.
 
 mod check;
+mod damage;
 mod moment;
 mod show;
 mod summary;

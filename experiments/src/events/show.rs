@@ -9,6 +9,7 @@ use gclab_eventlog::{Lines, Merged, ShowError, Wanted, kinds, show_file};
 use gclab_sweep::suggest::suggest;
 use gclab_sweep::tell;
 
+use super::damage::message;
 use super::moment::Between;
 use crate::common::{fail, refuse};
 
@@ -68,7 +69,7 @@ fn event_type(text: &str) -> Result<u16, String> {
 pub(super) fn show(arguments: &Arguments) -> ExitCode {
     let interval = match arguments.between.interval() {
         Ok(interval) => interval,
-        Err(message) => return refuse(message),
+        Err(wrong) => return refuse(wrong),
     };
     let wanted = Wanted {
         types: arguments.types.clone(),
@@ -78,7 +79,7 @@ pub(super) fn show(arguments: &Arguments) -> ExitCode {
     let lines = if arguments.json { Lines::Json } else { Lines::Text };
     let mut log = match Merged::open(&arguments.file, arguments.salvage) {
         Ok(log) => log,
-        Err(error) => return refuse(error),
+        Err(error) => return refuse(message(&error)),
     };
     let shown = show_file(&mut log, &wanted, lines, &mut std::io::stdout().lock());
     match shown {
@@ -86,7 +87,7 @@ pub(super) fn show(arguments: &Arguments) -> ExitCode {
         // A reader that closes the pipe early is no error.
         Err(ShowError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => {}
         Err(ShowError::Write(error)) => return fail(format!("standard output: {error}")),
-        Err(ShowError::Log(error)) => return refuse(error),
+        Err(ShowError::Log(error)) => return refuse(message(&error)),
     }
     if let Some(damage) = log.damage() {
         tell!("gclab: {damage}; the events before this place were printed");

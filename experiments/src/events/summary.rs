@@ -8,6 +8,7 @@ use gclab_eventlog::{Figure, Summary};
 use gclab_sweep::tell;
 use serde_json::{Map, Value};
 
+use super::damage::message;
 use super::moment::Between;
 use crate::common::{print, refuse};
 
@@ -29,11 +30,11 @@ pub(crate) struct Arguments {
 pub(super) fn summary(arguments: &Arguments) -> ExitCode {
     let interval = match arguments.between.interval() {
         Ok(interval) => interval,
-        Err(message) => return refuse(message),
+        Err(wrong) => return refuse(wrong),
     };
     let (summary, damage) = match Summary::of_file(&arguments.file, interval, arguments.salvage) {
         Ok(read) => read,
-        Err(error) => return refuse(error),
+        Err(error) => return refuse(message(&error)),
     };
     if let Some(damage) = damage {
         tell!("gclab: {damage}; the summary ends there");

@@ -130,6 +130,8 @@ fn pauses_idle_time_and_utilisation_of_a_small_log() {
     let whole = summary(&small(), Interval::default());
     assert_eq!((whole.pauses.count(), whole.pauses.total_ns()), (2, 610));
     assert_eq!((whole.cap_pauses.count(), whole.cap_pauses.longest_ns()), (4, 395));
+    // The first of the last figures of allocation.
+    assert_eq!(whole.total_ns, Some(3300));
     let stops = whole.time_to_stop.unwrap();
     assert_eq!((stops.count, stops.total_ns, stops.max_ns), (2, 20, 10));
     let caps: Vec<_> = whole
@@ -161,6 +163,46 @@ fn pauses_idle_time_and_utilisation_of_a_small_log() {
     assert_eq!((part.allocated, part.copied), (Some(8000 + 1000), Some(4096)));
     let cap = part.caps[1];
     assert_eq!((cap.gc_ns, cap.idle_ns, cap.done_ns), (300 + 95, 150, 150));
+}
+
+/// GHC writes the beginning and the end of a sync twice: the inner two are its length.
+#[test]
+fn a_sync_that_is_written_twice_counts_once() {
+    use gclab_eventlog::kinds::{CONC_SYNC_BEGIN, CONC_SYNC_END};
+    let log = crate::made::one_block(&[&CONC_SYNC_BEGIN, &CONC_SYNC_END], |buffer| {
+        for (kind, time) in [
+            (&CONC_SYNC_BEGIN, 10),
+            (&CONC_SYNC_BEGIN, 20),
+            (&CONC_SYNC_END, 50),
+            (&CONC_SYNC_END, 90),
+        ] {
+            buffer.event(kind, time, &[]).unwrap();
+        }
+    });
+    let sync = summary(&log, Interval::default()).nonmoving_sync.unwrap();
+    assert_eq!((sync.count, sync.total_ns, sync.max_ns), (1, 30, 30));
+}
+
+/// Pauses that overlap, of a log with faulty times, count once.
+#[test]
+fn overlapping_pauses_count_once_for_utilisation() {
+    use gclab_eventlog::{Buffer, Writer, kinds};
+    let mut log = Writer::new(Vec::new(), kinds::current()).unwrap();
+    for (cap, start, end) in [(0, 1_000_000, 3_000_000), (1, 2_000_000, 4_000_000)] {
+        let mut buffer = Buffer::new(Some(cap));
+        buffer.event(&kinds::GC_START, start, &[]).unwrap();
+        buffer
+            .event(&kinds::GC_STATS_GHC, start, &[0; 9].map(gclab_eventlog::Value::Number))
+            .unwrap();
+        buffer.event(&kinds::GC_END, end, &[]).unwrap();
+        buffer
+            .event(&kinds::HEAP_ALLOCATED, 10_000_000, &[0.into(), 8.into()])
+            .unwrap();
+        log.block(&mut buffer, 10_000_000).unwrap();
+    }
+    let summary = summary(&log.finish().unwrap(), Interval::default());
+    assert_eq!(summary.utilisation, [(1_000_000, 0.0), (10_000_000, 0.7)]);
+    assert_eq!(summary.mutator_ns, Some(7_000_000));
 }
 
 /// A log without class g knows nothing of collections; it does not know of none.

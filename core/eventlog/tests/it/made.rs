@@ -255,6 +255,24 @@ fn the_mark_of_the_end_may_be_the_end_of_the_last_block() {
     log.push(0);
     let error = each(&log, |_| {}).unwrap();
     assert!(matches!(error.problem(), Problem::Trailing), "{error}");
+    // The mark, and an event behind it in the same block.
+    let mut early = one_block(&[&kinds::GC_START], |buffer| {
+        buffer.event(&kinds::GC_START, 5, &[]).unwrap();
+        buffer.event(&kinds::GC_START, 6, &[]).unwrap();
+    });
+    let at = early.len() - 2 - 20;
+    early[at..at + 2].copy_from_slice(&[0xff, 0xff]);
+    let error = each(&early, |_| {}).unwrap();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "made.eventlog: byte {}: the data end here, and more bytes follow",
+            at + 2
+        )
+    );
+    let mut merged = gclab_eventlog::Merged::new(std::io::Cursor::new(&early), "made.eventlog", false).unwrap();
+    assert_eq!(merged.next_event().unwrap().unwrap().known(), number::BLOCK_MARKER);
+    assert_eq!(merged.next_event().unwrap_err().to_string(), error.to_string());
 }
 
 #[test]

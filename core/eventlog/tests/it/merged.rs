@@ -69,7 +69,7 @@ fn streams_longer_than_their_buffers_are_merged() {
         for cap in 0..150_u16 {
             let mut buffer = Buffer::new((cap > 0).then_some(cap));
             for event in 0..6 {
-                let time = round * 1000 + event * 97 % 500 + u64::from(cap);
+                let time = round * 1000 + event * 197 % 500 + u64::from(cap);
                 let text = &text[..(event as usize * 13_107 + usize::from(cap)).min(65535)];
                 buffer.event(&kinds::USER_MSG, time, &[text.into()]).unwrap();
                 buffer.event(&kinds::GC_START, time, &[]).unwrap();
