@@ -126,7 +126,7 @@ impl Header {
         if self.numbered(number).is_some() {
             return refuse(input, format!("event type {number} is declared twice"));
         }
-        if number == number::BLOCK_MARKER && !size.is_some_and(|size| size >= 14) {
+        if number == number::BLOCK_MARKER && size.is_none_or(|size| size < 14) {
             let size = size.map_or("a variable size".to_owned(), |size| format!("{size} bytes"));
             return refuse(input, format!("block markers have {size}, expected 14 bytes"));
         }

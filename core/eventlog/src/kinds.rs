@@ -1,7 +1,7 @@
 //! The table of event types: one row for each, for readers and writers.
 //!
 //! The rows have the numbers, sizes and descriptions of GHC 9.0.2, and of newer and older versions
-//! where GHC 9.0.2 has no such type. A log may declare other sizes ([`Kind::fields_in`]).
+//! where GHC 9.0.2 has no such type. A log may declare other sizes.
 
 use crate::kind::{Field, Form::*, Kind, Size};
 

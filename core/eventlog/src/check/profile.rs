@@ -45,7 +45,8 @@ impl Profile {
                 }
             }
             HEAP_PROF_SAMPLE_END => {
-                if !std::mem::take(&mut self.in_sample) {
+                let open = std::mem::take(&mut self.in_sample);
+                if !open {
                     return broken(
                         "samples begin before they end",
                         "HEAP_PROF_SAMPLE_END outside of a sample",

@@ -82,7 +82,7 @@ pub(super) fn value(line: &mut Vec<u8>, field: &Field, value: &Value<'_>) {
             }
         }
         Value::Text(text) => plain(line, text),
-        Value::List(list) => join(line, texts(list), |line, text| plain(line, text)),
+        Value::List(list) => join(line, texts(list), plain),
         Value::Bytes(all) => bytes(line, all),
         Value::Ids(ids) => join(line, ids, |line, id| number(line, u64::from(u32::from_be_bytes(*id)))),
     }
