@@ -13,14 +13,14 @@ enum Part {
     Field(usize),
 }
 
-/// The sentences of all types, taken apart once.
+/// The sentences of all types by their numbers, taken apart once.
 #[derive(Debug)]
-pub(super) struct Sentences(Vec<Vec<Part>>);
+pub(super) struct Sentences(Vec<Option<(&'static Kind, Vec<Part>)>>);
 
 impl Sentences {
     pub(super) fn new() -> Self {
         let most = kinds::ALL.last().map_or(0, |kind| usize::from(kind.number));
-        let sentence = |number| kinds::numbered(number as u16).map(parts).unwrap_or_default();
+        let sentence = |number| kinds::numbered(number as u16).map(|kind| (kind, parts(kind)));
         Sentences((0..=most).map(sentence).collect())
     }
 
@@ -43,9 +43,8 @@ impl Sentences {
             line.extend_from_slice(b" bytes\n");
             return;
         };
-        let known = kinds::numbered(kind.number).is_some_and(|known| std::ptr::eq(known, kind));
         match self.0.get(usize::from(kind.number)) {
-            Some(parts) if known => sentence(line, parts, event),
+            Some(Some((known, parts))) if std::ptr::eq(*known, kind) => sentence(line, parts, event),
             // Another version of a type in the table.
             _ => sentence(line, &parts(kind), event),
         }
