@@ -245,6 +245,10 @@ impl RememberedSet {
     /// `visit` may push again.
     pub(crate) fn drain(&self, mut visit: impl FnMut(&RememberedSet, &[Slot])) {
         let entries = self.len();
+        // Most sets of hundreds of capabilities are empty.
+        if entries == 0 && self.with_chunks(|chunks| chunks.used.is_empty() && chunks.spare.len() <= 1) {
+            return;
+        }
         let mut left = entries;
         for chunk in self.take_chunks() {
             visit(self, &chunk.entries[..left.min(CHUNK)]);
