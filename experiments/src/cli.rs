@@ -1,5 +1,5 @@
 //! The command line: `gclab exec | run | minheap | report | compare | list | heap | profile |
-//! completions | man | help`.
+//! events | completions | man | help`.
 //!
 //! Flags between `+RTS` and `-RTS` may stand anywhere; they are cut out first, and clap sees the
 //! rest.
@@ -15,7 +15,7 @@ use gclab_sweep::registry::Registry;
 
 use crate::common::{EXIT_USAGE, refuse};
 use crate::settings::{RtsOpts, Settings};
-use crate::{exec, heap, list, minheap, profile, report, run, run_arguments, shell};
+use crate::{events, exec, heap, list, minheap, profile, report, run, run_arguments, shell};
 
 /// A laboratory for garbage collectors: one heap, many collectors, the same programs, honest
 /// numbers.
@@ -38,6 +38,8 @@ enum Command {
     Heap(heap::Command),
     #[command(subcommand)]
     Profile(profile::Command),
+    #[command(subcommand)]
+    Events(events::Command),
     Completions(shell::CompletionsArguments),
     Man(shell::ManArguments),
 }
@@ -98,6 +100,7 @@ pub(crate) fn command(
         Command::List(arguments) => list::list(&arguments, registry),
         Command::Heap(command) => heap::heap(command, &rts, registry, executor, settings),
         Command::Profile(command) => profile::profile(&command),
+        Command::Events(command) => events::events(&command),
         Command::Completions(arguments) => shell::completions(&arguments, description()),
         Command::Man(arguments) => shell::man(&arguments, description()),
     }

@@ -17,6 +17,7 @@ use gclab_workloads::WorkloadList;
 mod cli;
 mod common;
 mod dry_run;
+mod events;
 mod exec;
 mod exhausted;
 mod given;

@@ -72,7 +72,8 @@ impl Pauses {
 
     /// Adds a pause that is later than all others.
     pub fn add(&mut self, pause: SinglePause) {
-        self.total_ns += pause.length_ns;
+        // A damaged log may have any times.
+        self.total_ns = self.total_ns.saturating_add(pause.length_ns);
         self.longest_ns = self.longest_ns.max(pause.length_ns);
         match &mut self.kept {
             Kept::Each(each) if each.len() < self.most => each.push(pause),

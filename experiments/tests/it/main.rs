@@ -1,6 +1,7 @@
 //! The built `gclab` from the outside: the command line, sweeps, resuming, reports.
 
 mod docs;
+mod events;
 mod exec;
 mod figures;
 mod first_minutes;

@@ -19,6 +19,7 @@ mod summary;
 
 pub use info::{command_line, info};
 pub use machine::machine_readable;
+pub use number::commas;
 pub use printer::Printer;
 pub use rows::{closing_row, header, row};
 pub use summary::{one_line, summary};

@@ -1,7 +1,7 @@
 //! Numbers as GHC's reports write them.
 
 /// With a comma before every three digits from the right: `1,234,567`.
-pub(super) fn commas(number: u64) -> String {
+pub fn commas(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {

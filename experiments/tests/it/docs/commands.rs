@@ -21,9 +21,9 @@ fn bench(words: &[&str]) -> Bench {
     }
     for fixture in words
         .iter()
-        .filter(|word| word.starts_with("workloads/fixtures/") && root().join(word).is_file())
+        .filter(|word| word.contains("/fixtures/") && root().join(word).is_file())
     {
-        fs::create_dir_all(bench.path().join("workloads/fixtures")).unwrap();
+        fs::create_dir_all(bench.path().join(fixture).parent().unwrap()).unwrap();
         fs::copy(root().join(fixture), bench.path().join(fixture)).unwrap();
     }
     bench

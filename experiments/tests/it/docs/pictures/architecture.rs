@@ -13,9 +13,10 @@ pub(super) struct Crate {
 }
 
 /// The place of each crate: the row from the top, the column, and the columns that it spans.
-const PLACES: [(&str, u32, f64, f64); 17] = [
+const PLACES: [(&str, u32, f64, f64); 18] = [
     ("experiments", 0, 0.0, 5.0),
     ("experiments/shipped", 1, 0.0, 1.5),
+    ("core/eventlog", 1, 2.6, 1.35),
     ("experiments/programs", 2, 0.5, 1.0),
     ("experiments/sweep", 2, 1.75, 1.0),
     ("collectors/proof", 2, 2.9, 1.0),

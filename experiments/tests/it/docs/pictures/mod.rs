@@ -46,7 +46,9 @@ fn crates() -> Vec<Crate> {
             .display()
             .to_string();
         let is_manifest = path.ends_with("Cargo.toml") && !folder.is_empty();
-        if !is_manifest || folder.starts_with("docs/") || folder.starts_with("workloads/peers") {
+        let is_apart =
+            folder.starts_with("docs/") || folder.starts_with("workloads/peers") || folder.ends_with("/fuzz");
+        if !is_manifest || is_apart {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();

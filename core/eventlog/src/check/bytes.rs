@@ -1,0 +1,82 @@
+//! Rules about the header and about payloads, which other readers of logs rely on.
+
+use super::complaints::{Complaint, Complaints};
+use crate::event::Event;
+use crate::header::Header;
+use crate::kind::Size;
+use crate::kinds::{self, number};
+use crate::value::{Value, texts};
+
+/// The rules that the header breaks.
+pub(super) fn header(header: &Header, complaints: &mut Complaints) {
+    let mut complain = |rule, text: String| {
+        complaints.add(rule, || Complaint {
+            offset: None,
+            time: 0,
+            cap: None,
+            text,
+        });
+    };
+    for declared in header.declared() {
+        let Some(known) = kinds::numbered(declared.number).filter(|_| declared.kind.is_none()) else {
+            continue;
+        };
+        let size = |size: Option<u16>| size.map_or("a variable size".to_owned(), |size| format!("{size} bytes"));
+        complain(
+            "every type has the size that GHC gives it",
+            format!(
+                "{} is declared with {}, expected {}: its events are skipped",
+                known.name,
+                size(declared.size),
+                size(known.payload_size())
+            ),
+        );
+    }
+    let declares = |number| header.numbered(number).is_some();
+    if declares(number::USER_MARKER) && !declares(number::HACK_BUG_T9003) {
+        complain(
+            "type 58 is declared with type 59",
+            "type 58 (user markers) is declared without type 59: ghc-events takes the log for one of GHC 7.8.2 and reads other reasons for stops"
+                .to_owned(),
+        );
+    }
+    if let Some(stop) = header.numbered(number::STOP_THREAD)
+        && stop.size != Some(10)
+        && stop.kind.is_some()
+    {
+        complain(
+            "STOP_THREAD has 10 bytes",
+            "STOP_THREAD is declared with another size than 10 bytes: ThreadScope does not read such logs".to_owned(),
+        );
+    }
+}
+
+/// The fault of an event's payload, if it has one.
+pub(super) fn payload(event: &Event<'_>) -> Option<(&'static str, String)> {
+    let kind = event.kind()?;
+    let is_variable = kind.size == Size::Variable;
+    if !is_variable {
+        return None;
+    }
+    let mut fields = event.fields();
+    for (field, value) in fields.by_ref() {
+        let is_utf8 = match value {
+            Value::Text(text) => std::str::from_utf8(text).is_ok(),
+            Value::List(list) => texts(list).all(|text| std::str::from_utf8(text).is_ok()),
+            _ => true,
+        };
+        if !is_utf8 {
+            let text = format!(
+                "{}: `{}` is not UTF-8: ghc-events ends the log here",
+                kind.name, field.name
+            );
+            return Some(("texts are UTF-8", text));
+        }
+    }
+    let fault = match (fields.left(), fields.rest().len()) {
+        ([], 0) => return None,
+        ([], more) => format!("{}: {more} bytes follow the last field", kind.name),
+        ([field, ..], _) => format!("{}: the payload ends within `{}`", kind.name, field.name),
+    };
+    Some(("a payload has the length of its fields", fault))
+}

@@ -1,0 +1,111 @@
+//! A validator: the rules that GHC's logs keep, and that their readers rely on.
+//!
+//! It goes through the log in the order of time, and each capability in the order of the file. What
+//! a reader cannot pass at all is an [`Error`] and no complaint.
+
+mod bytes;
+mod caps;
+mod complaints;
+mod profile;
+mod threads;
+
+use std::collections::HashMap;
+use std::io::{Read, Seek};
+
+pub use complaints::{Complaint, Complaints, Rule};
+
+use crate::error::Error;
+use crate::event::Event;
+use crate::kinds::number;
+use crate::merged::Merged;
+
+/// The state of all rules.
+#[derive(Debug, Default)]
+struct Checker {
+    caps: HashMap<Option<u16>, caps::Cap>,
+    threads: threads::Threads,
+    profile: profile::Profile,
+    events: u64,
+    complaints: Complaints,
+}
+
+impl Checker {
+    fn event(&mut self, event: &Event<'_>) {
+        let complaints = &mut self.complaints;
+        let mut complain = |broken: Option<(&'static str, String)>| {
+            if let Some((rule, text)) = broken {
+                complaints.add(rule, || Complaint {
+                    offset: Some(event.offset()),
+                    time: event.time(),
+                    cap: event.cap(),
+                    text,
+                });
+            }
+        };
+        let cap = self.caps.entry(event.cap()).or_default();
+        complain(cap.time(event));
+        let known = event.known();
+        if known == number::BLOCK_MARKER {
+            return;
+        }
+        self.events += 1;
+        if event.cap().is_some() {
+            complain(cap.collection(event));
+        } else if caps::needs_cap(known) {
+            let name = event.kind().map_or("", |kind| kind.name);
+            let text = format!("{name} outside of a capability's block: ThreadScope stops here");
+            complain(Some(("events of collections belong to a capability", text)));
+        }
+        complain(bytes::payload(event));
+        if known < number::GC_START || (number::TASK_CREATE..=number::TASK_DELETE).contains(&known) {
+            complain(self.threads.event(event));
+        } else if (number::HEAP_PROF_BEGIN..=number::PROF_SAMPLE_COST_CENTRE).contains(&known) {
+            complain(self.profile.event(event));
+        }
+    }
+}
+
+/// Goes through a log and gathers the complaints about it. Returns them with the number of events.
+///
+/// # Errors
+/// If the log is damaged, unless the reader salvages.
+pub fn check<R: Read + Seek>(log: &mut Merged<R>) -> Result<(Complaints, u64), Error> {
+    let mut checker = Checker::default();
+    bytes::header(log.header(), &mut checker.complaints);
+    while let Some(event) = log.next_event()? {
+        checker.event(&event);
+    }
+    let whole = |text: String| Complaint {
+        offset: None,
+        time: 0,
+        cap: None,
+        text,
+    };
+    if log.damage().is_none() {
+        let mut open: Vec<_> = checker
+            .caps
+            .iter()
+            .filter_map(|(cap, state)| Some((*cap, state.started?)))
+            .collect();
+        open.sort_unstable();
+        for (cap, start) in open {
+            let cap = cap.map_or("no cap".to_owned(), |cap| format!("cap {cap}"));
+            let text = format!("{cap}: the collection that began at {start} ns has not ended");
+            checker.complaints.add("every collection ends", || whole(text));
+        }
+    }
+    if checker.events == 0 {
+        checker
+            .complaints
+            .add("a log has events", || whole("the log has no events".to_owned()));
+    }
+    Ok((checker.complaints, checker.events))
+}
+
+/// Goes through a file and gathers the complaints about it. Returns them with the number of events.
+///
+/// # Errors
+/// If the log is damaged, unless the reader salvages.
+pub fn check_file(log: &mut Merged<std::fs::File>) -> Result<(Complaints, u64), Error> {
+    check(log)
+}

@@ -1,0 +1,76 @@
+//! Rules about heap profiles.
+
+use std::collections::HashSet;
+
+use crate::event::Event;
+use crate::kinds::number::*;
+use crate::value::Value;
+
+/// The most cost centres that are remembered.
+const MOST: usize = 1 << 20;
+
+/// The state of the profile.
+#[derive(Debug, Default)]
+pub(super) struct Profile {
+    begun: bool,
+    in_sample: bool,
+    cost_centres: HashSet<u32>,
+}
+
+/// A rule that is broken, and how.
+type Broken = Option<(&'static str, String)>;
+
+impl Profile {
+    /// Goes past an event.
+    pub(super) fn event(&mut self, event: &Event<'_>) -> Broken {
+        let broken = |rule, text: &str| Some((rule, text.to_owned()));
+        match event.known() {
+            HEAP_PROF_BEGIN => self.begun = true,
+            HEAP_PROF_COST_CENTRE => {
+                let [id] = event.numbers();
+                if self.cost_centres.len() < MOST {
+                    self.cost_centres.extend(id.map(|id| id as u32));
+                }
+            }
+            HEAP_PROF_SAMPLE_BEGIN | HEAP_BIO_PROF_SAMPLE_BEGIN => {
+                let open = std::mem::replace(&mut self.in_sample, true);
+                if !self.begun {
+                    return broken("samples follow HEAP_PROF_BEGIN", "a sample without HEAP_PROF_BEGIN");
+                }
+                if open {
+                    return broken(
+                        "every sample ends before the next one",
+                        "a sample begins, and the one before has not ended",
+                    );
+                }
+            }
+            HEAP_PROF_SAMPLE_END => {
+                let open = std::mem::take(&mut self.in_sample);
+                if !open {
+                    return broken(
+                        "samples begin before they end",
+                        "HEAP_PROF_SAMPLE_END outside of a sample",
+                    );
+                }
+            }
+            HEAP_PROF_SAMPLE_STRING | HEAP_PROF_SAMPLE_COST_CENTRE if !self.in_sample => {
+                return broken("bands lie within a sample", "a band outside of a sample");
+            }
+            HEAP_PROF_SAMPLE_COST_CENTRE | PROF_SAMPLE_COST_CENTRE => return self.stack(event),
+            _ => {}
+        }
+        None
+    }
+
+    /// The cost centres of a stack are declared before it.
+    fn stack(&self, event: &Event<'_>) -> Broken {
+        let ids = event.fields().find_map(|(_, value)| match value {
+            Value::Ids(ids) => Some(ids),
+            _ => None,
+        })?;
+        let mut ids = ids.iter().map(|id| u32::from_be_bytes(*id));
+        let unknown = ids.find(|id| !self.cost_centres.contains(id) && self.cost_centres.len() < MOST)?;
+        let text = format!("cost centre {unknown} in a stack was not defined");
+        Some(("cost centres are defined first", text))
+    }
+}

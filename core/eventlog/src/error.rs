@@ -1,0 +1,129 @@
+//! Errors of reading an event log, and their places.
+
+/// The reason why an event log cannot be read, or not any further: the file, the place in it, and
+/// the problem.
+///
+/// The contents are boxed, since readers return this from their innermost loops.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {}{}", .0.file, .0.byte(), .0.problem)]
+pub struct Error(Box<Place>);
+
+#[derive(Debug)]
+struct Place {
+    file: String,
+    offset: u64,
+    problem: Problem,
+}
+
+impl Place {
+    /// The place within the file as messages begin with it; empty if the problem is the file's as a
+    /// whole.
+    fn byte(&self) -> String {
+        match self.problem {
+            Problem::Open(_) | Problem::TooMany { .. } => String::new(),
+            _ => format!("byte {}: ", self.offset),
+        }
+    }
+}
+
+impl Error {
+    pub(crate) fn new(file: &str, offset: u64, problem: Problem) -> Self {
+        Error(Box::new(Place {
+            file: file.to_owned(),
+            offset,
+            problem,
+        }))
+    }
+
+    /// The error that the file cannot be opened.
+    pub fn cannot_open(file: &str, error: std::io::Error) -> Self {
+        Error::new(file, 0, Problem::Open(error))
+    }
+
+    /// The file's name, as it was given to the reader.
+    pub fn file(&self) -> &str {
+        &self.0.file
+    }
+
+    /// The bytes from the start of the file to the problem.
+    pub fn offset(&self) -> u64 {
+        self.0.offset
+    }
+
+    /// The problem at that place.
+    pub fn problem(&self) -> &Problem {
+        &self.0.problem
+    }
+}
+
+/// The problem with an event log.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// The file cannot be opened, or nothing can be read from it.
+    #[error("{}", cannot_open(.0))]
+    Open(std::io::Error),
+    /// The file cannot be read any further.
+    #[error("cannot read: {0}")]
+    Io(std::io::Error),
+    /// The file does not begin as event logs do.
+    #[error("not a GHC event log: expected `hdrb`, found {0}")]
+    NotALog(String),
+    /// A part of the header is not the one that the format requires.
+    #[error("the header: expected {expected}, found {found}")]
+    Header {
+        /// The part that the format requires.
+        expected: &'static str,
+        /// The bytes that are there.
+        found: String,
+    },
+    /// The declaration of an event type cannot be used.
+    #[error("the header: {0}")]
+    Declaration(String),
+    /// The file ends too early.
+    #[error("the file ends here, within {0}: it was cut off")]
+    Truncated(&'static str),
+    /// The file ends between two events.
+    #[error("the file ends here, without the mark `ff ff`: the program was killed, or the file was cut off")]
+    NoEnd,
+    /// More bytes come after the end of the data.
+    #[error("the data end here, and more bytes follow")]
+    Trailing,
+    /// An event has a type that the header does not declare.
+    #[error("event type {0}, which the header does not declare")]
+    Undeclared(u16),
+    /// A block of events is not as the format requires.
+    #[error("{0}")]
+    Block(String),
+    /// The log has more of something than can be held.
+    #[error("more than {most} {of}")]
+    TooMany {
+        /// The things that are too many.
+        of: &'static str,
+        /// The most that are read.
+        most: u64,
+    },
+}
+
+fn cannot_open(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "no such file".to_owned(),
+        std::io::ErrorKind::IsADirectory => "is a folder, not a file".to_owned(),
+        _ => format!("cannot open: {error}"),
+    }
+}
+
+/// Some bytes as messages show them: text if it is, else hexadecimal.
+pub(crate) fn show(bytes: &[u8]) -> String {
+    match bytes {
+        [] => "nothing".to_owned(),
+        [0x1f, 0x8b, ..] => "gzip data, which must be unpacked first".to_owned(),
+        _ if bytes.iter().all(|byte| (b' '..=b'~').contains(byte)) => {
+            format!("`{}`", String::from_utf8_lossy(bytes))
+        }
+        _ => {
+            let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("bytes {}", hex.join(" "))
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Reads and writes the binary event logs of GHC's runtime, versions 7 to 9, and computes from a
+//! log the figures that the same run prints with `+RTS -s`. This crate knows nothing of heaps.
+//!
+//! **Terms.** An *event* has a type, a time stamp in nanoseconds since the start of the runtime,
+//! and a payload. The header *declares* the types: number, size, description. A *block* is a
+//! stretch of the file with events of one capability, or global ones. All numbers are big-endian.
+//!
+//! **How.** One table ([`kinds`]) describes every type: number, name, size, fields, and a sentence
+//! for text. It drives [`Reader`], [`Merged`] and [`Writer`]. A reader takes an event from its
+//! buffer by the size that the *log* declares. So types that the table does not have, and newer
+//! versions of those that it has, are skipped or read as far as they are known. An [`Event`] is a
+//! view of the buffer; only the fields that are asked for are decoded.
+//!
+//! **Order.** [`Reader`] goes through the file front to back. [`Merged`] goes by time.
+//!
+//! **Memory** is half a MiB for [`Reader`], whatever the log. [`Merged`] says its own.
+//!
+//! **Damage.** A log that is cut off or wrong gives one [`Error`] with its place, never a panic.
+//! A salvaging reader ends there instead, and keeps the error.
+//!
+//! ```
+//! use gclab_eventlog::{Buffer, Reader, Writer, kinds};
+//!
+//! let mut log = Writer::new(Vec::new(), [&kinds::GC_START, &kinds::HEAP_LIVE])?;
+//! let mut buffer = Buffer::new(Some(0));
+//! buffer.event(&kinds::GC_START, 1000, &[])?;
+//! buffer.event(&kinds::HEAP_LIVE, 2000, &[0.into(), 4096.into()])?;
+//! log.block(&mut buffer, 3000)?;
+//! let bytes = log.finish()?;
+//!
+//! let mut reader = Reader::new(&bytes[..], "example.eventlog")?;
+//! let mut live = None;
+//! while let Some(event) = reader.next_event()? {
+//!     if event.known() == kinds::number::HEAP_LIVE {
+//!         let [_, bytes] = event.numbers();
+//!         live = bytes;
+//!     }
+//! }
+//! assert_eq!(live, Some(4096));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod check;
+mod error;
+mod event;
+mod header;
+mod input;
+mod kind;
+pub mod kinds;
+mod merged;
+mod reader;
+mod show;
+mod summary;
+mod value;
+mod wire;
+mod writer;
+
+pub use check::{Complaint, Complaints, Rule, check, check_file};
+pub use error::{Error, Problem};
+pub use event::Event;
+pub use header::{Declared, Header};
+pub use kind::{Field, Form, Kind, Size, breakdown_text, capset_type_text, status_text};
+pub use merged::Merged;
+pub use reader::Reader;
+pub use show::{Lines, ShowError, Wanted, show, show_file};
+pub use summary::{CapTimes, Figure, Generation, Interval, Live, Parallel, Sparks, Stops, Summary};
+pub use value::{Fields, Value, texts};
+pub use writer::{Buffer, Misfit, Writer};

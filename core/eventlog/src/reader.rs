@@ -1,0 +1,169 @@
+//! Reads a log front to back.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::Path;
+
+use crate::error::{Error, Problem};
+use crate::event::Event;
+use crate::header::Header;
+use crate::input::Input;
+use crate::wire::{Block, LONGEST, Raw, Step, step};
+
+/// Reads the events of a log in the order of the file.
+///
+/// Block markers are events, too. The blocks of one capability come in the order of time; those of
+/// different capabilities do not ([`crate::Merged`]).
+#[derive(Debug)]
+pub struct Reader<R> {
+    input: Input<R>,
+    header: Header,
+    block: Block,
+    salvage: bool,
+    /// Whether there is nothing more to read.
+    done: bool,
+    damage: Option<Error>,
+}
+
+impl Reader<File> {
+    /// Opens a file and reads its header.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is no event log.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let name = path.display().to_string();
+        let file = File::open(path).map_err(|error| Error::cannot_open(&name, error))?;
+        Reader::new(file, &name)
+    }
+}
+
+impl<R: Read> Reader<R> {
+    /// Reads the header of a log. Errors name the file `file`.
+    ///
+    /// # Errors
+    /// If `source` cannot be read or is no event log.
+    pub fn new(source: R, file: &str) -> Result<Self, Error> {
+        let mut input = Input::new(source, file);
+        let header = Header::read(&mut input)?;
+        Ok(Reader {
+            input,
+            header,
+            block: Block::OUTSIDE,
+            salvage: false,
+            done: false,
+            damage: None,
+        })
+    }
+
+    /// Makes a damaged place the end of the log, instead of an error. [`Reader::damage`] tells it.
+    #[must_use]
+    pub fn salvage(mut self) -> Self {
+        self.salvage = true;
+        self
+    }
+
+    /// The event types that the log declares.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The damage at which a salvaging reader ended, if there was any.
+    pub fn damage(&self) -> Option<&Error> {
+        self.damage.as_ref()
+    }
+
+    /// The bytes of the file that have been read as header and events.
+    pub fn offset(&self) -> u64 {
+        self.input.offset()
+    }
+
+    /// The next event, or `None` at the end.
+    ///
+    /// # Errors
+    /// If the log is damaged here, unless the reader salvages. Afterwards the log is at its end.
+    #[inline]
+    pub fn next_event(&mut self) -> Result<Option<Event<'_>>, Error> {
+        let raw = match self.advance() {
+            Ok(Some(raw)) => raw,
+            Ok(None) => return Ok(None),
+            Err(error) => return self.end(error).map(|()| None),
+        };
+        Ok(Some(Event {
+            offset: self.input.offset() - raw.bytes() as u64,
+            time: raw.time,
+            cap: self.block.cap,
+            declared: self.header.at(raw.place),
+            payload: self.input.last(raw.payload),
+        }))
+    }
+
+    /// Takes the next event.
+    #[inline]
+    fn advance(&mut self) -> Result<Option<Raw>, Error> {
+        if self.done {
+            return Ok(None);
+        }
+        let offset = self.input.offset();
+        let bytes = self.input.head(LONGEST)?;
+        match step(bytes, &self.header) {
+            Step::Event(raw) => {
+                let payload = &bytes[raw.head..raw.bytes()];
+                if let Err(problem) = self.block.pass(&raw, offset, payload) {
+                    return Err(self.input.error(problem));
+                }
+                self.input.take(raw.bytes());
+                Ok(Some(raw))
+            }
+            other => self.no_event(&other),
+        }
+    }
+
+    #[cold]
+    fn no_event(&mut self, step: &Step) -> Result<Option<Raw>, Error> {
+        let offset = self.input.offset();
+        let left = self.input.head(LONGEST)?.len();
+        match step {
+            Step::End => {
+                self.done = true;
+                if left > 2 {
+                    let problem = Problem::Trailing;
+                    return Err(self.input.error_at(offset + 2, problem));
+                }
+                self.input.take(2);
+                Ok(None)
+            }
+            Step::Undeclared(number) => Err(self.input.error(Problem::Undeclared(*number))),
+            Step::Event(_) | Step::Short if left > 0 => Err(self
+                .input
+                .error_at(offset + left as u64, Problem::Truncated("an event"))),
+            _ if self.block.end.is_some_and(|end| offset < end) => Err(self.input.error(Problem::Truncated("a block"))),
+            _ => Err(self.input.error(Problem::NoEnd)),
+        }
+    }
+
+    /// Ends the log at an error. Keeps it if the reader salvages.
+    #[cold]
+    fn end(&mut self, error: Error) -> Result<(), Error> {
+        self.done = true;
+        if self.salvage {
+            self.damage = Some(error);
+            return Ok(());
+        }
+        Err(error)
+    }
+
+    pub(crate) fn into_parts(self) -> (Header, Option<Error>) {
+        (self.header, self.damage)
+    }
+}
+
+impl<R: Read + Seek> Reader<R> {
+    /// Skips the rest of the block that the last event was in, or began. Returns the place behind
+    /// the block.
+    pub(crate) fn skip_block(&mut self, file_bytes: u64) -> Result<u64, Error> {
+        let end = self.block.end.unwrap_or_else(|| self.input.offset()).min(file_bytes);
+        self.input.skip_to(end)?;
+        self.block = Block::OUTSIDE;
+        Ok(end)
+    }
+}

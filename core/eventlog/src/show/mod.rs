@@ -1,0 +1,103 @@
+//! The events of a log as lines, in the order of time: text as `ghc-events show` prints it, or
+//! JSON.
+
+mod line;
+mod push;
+
+use std::fs::File;
+use std::io::{Read, Seek, Write};
+
+use crate::error::Error;
+use crate::event::Event;
+use crate::kinds::number;
+use crate::merged::Merged;
+use crate::summary::Interval;
+
+/// The bytes of lines that are gathered before they are written.
+const LINES: usize = 256 << 10;
+
+/// The form of lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lines {
+    /// A sentence behind time and capability.
+    Text,
+    /// A JSON object.
+    Json,
+}
+
+/// The events that are shown.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// Numbers of event types; all but block markers if there are none.
+    pub types: Vec<u16>,
+    /// Capabilities, `None` for global events; all if there are none.
+    pub caps: Vec<Option<u16>>,
+    /// The time of the events.
+    pub interval: Interval,
+}
+
+impl Wanted {
+    /// Whether an event is shown.
+    pub fn has(&self, event: &Event<'_>) -> bool {
+        let declared = event.declared().number;
+        let typed = match &self.types[..] {
+            [] => declared != number::BLOCK_MARKER,
+            types => types.contains(&declared),
+        };
+        typed && (self.caps.is_empty() || self.caps.contains(&event.cap())) && self.interval.contains(event.time())
+    }
+}
+
+/// The reason why not all events were shown.
+#[derive(Debug, thiserror::Error)]
+pub enum ShowError {
+    /// The log is damaged.
+    #[error(transparent)]
+    Log(#[from] Error),
+    /// The lines cannot be written.
+    #[error("cannot write: {0}")]
+    Write(#[from] std::io::Error),
+}
+
+/// Writes the wanted events of a log as lines.
+///
+/// # Errors
+/// If the log is damaged (the lines before the damage are written), or if `out` fails.
+pub fn show<R: Read + Seek>(
+    log: &mut Merged<R>,
+    wanted: &Wanted,
+    lines: Lines,
+    out: &mut dyn Write,
+) -> Result<(), ShowError> {
+    let sentences = line::Sentences::new();
+    let mut gathered = Vec::with_capacity(LINES + (64 << 10));
+    loop {
+        let event = match log.next_event() {
+            Ok(Some(event)) => event,
+            end => {
+                out.write_all(&gathered)?;
+                out.flush()?;
+                return end.map(|_| ()).map_err(ShowError::Log);
+            }
+        };
+        if !wanted.has(&event) {
+            continue;
+        }
+        match lines {
+            Lines::Text => sentences.text(&mut gathered, &event),
+            Lines::Json => line::json(&mut gathered, &event),
+        }
+        if gathered.len() >= LINES {
+            out.write_all(&gathered)?;
+            gathered.clear();
+        }
+    }
+}
+
+/// Writes the wanted events of a file as lines.
+///
+/// # Errors
+/// If the log is damaged (the lines before the damage are written), or if `out` fails.
+pub fn show_file(log: &mut Merged<File>, wanted: &Wanted, lines: Lines, out: &mut dyn Write) -> Result<(), ShowError> {
+    show(log, wanted, lines, out)
+}

@@ -1,0 +1,217 @@
+//! The figures of a run, or of an interval of it, as plain data.
+
+use gclab_stats::Pauses;
+
+/// A stretch of a log's time, in nanoseconds since the start of the runtime.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Interval {
+    /// Its first moment.
+    pub from: u64,
+    /// The first moment behind it; `None` for the end of the run.
+    pub to: Option<u64>,
+}
+
+impl Interval {
+    /// Whether a moment is in it.
+    #[inline]
+    pub fn contains(&self, moment: u64) -> bool {
+        moment >= self.from && self.to.is_none_or(|to| moment < to)
+    }
+
+    /// The part of a span that is in it, or `None`.
+    pub fn clip(&self, (from, to): (u64, u64)) -> Option<(u64, u64)> {
+        let clipped = (from.max(self.from), to.min(self.to.unwrap_or(u64::MAX)));
+        (clipped.0 < clipped.1).then_some(clipped)
+    }
+}
+
+/// The figures that a log determines, of a whole run or of an interval of it. A figure that the log
+/// does not determine is absent.
+///
+/// A collection belongs to the interval in which it begins, with all its bytes and its whole pause.
+/// Times of the interval ([`gc_ns`](Summary::gc_ns), [`mutator_ns`](Summary::mutator_ns),
+/// utilisation, times of capabilities) take the parts of pauses that lie in it.
+#[derive(Debug, Clone, Default)]
+pub struct Summary {
+    /// The interval that was asked for.
+    pub interval: Interval,
+    /// The version of the runtime.
+    pub rts: Option<String>,
+    /// The command line of the program.
+    pub args: Vec<String>,
+    /// Events, block markers aside.
+    pub events: u64,
+    /// Whether the log comes from the threaded runtime.
+    pub threaded: bool,
+    /// Whether collections took the time of a heap census, which `-s` leaves out.
+    pub census: bool,
+    /// Bytes allocated by all capabilities.
+    pub allocated: Option<u64>,
+    /// Bytes copied by all collections.
+    pub copied: Option<u64>,
+    /// Live data after major collections.
+    pub live: Option<Live>,
+    /// The most bytes of slop after a major collection.
+    pub max_slop: Option<u64>,
+    /// The most bytes of heap after a collection. The peak between two collections may be higher.
+    pub peak_heap: Option<u64>,
+    /// The generations that the heap has, and their collections.
+    pub generations: Vec<Generation>,
+    /// The number of collections.
+    pub collections: Option<u64>,
+    /// The number of major collections.
+    pub major: Option<u64>,
+    /// Bytes copied by parallel collections.
+    pub parallel: Option<Parallel>,
+    /// Sparks by their fates.
+    pub sparks: Option<Sparks>,
+    /// The number of capabilities that were created.
+    pub capabilities: Option<u64>,
+    /// Time in collections.
+    pub gc_ns: Option<u64>,
+    /// The length of the run, within some microseconds; of the interval if one was asked for.
+    pub total_ns: Option<u64>,
+    /// Mutator time, within some milliseconds: the longest call of the program's main thread less
+    /// the collections in it.
+    pub mutator_ns: Option<u64>,
+    /// The stops at the end of a concurrent mark; `None` unless the nonmoving collector ran.
+    pub nonmoving_sync: Option<Stops>,
+    /// The time from the request for a collection until all capabilities had stopped; `None`
+    /// without requests.
+    pub time_to_stop: Option<Stops>,
+    /// Pauses as `-s` counts them: from the moment at which all capabilities have stopped to the
+    /// end of the collection.
+    pub pauses: Pauses,
+    /// Pauses as ThreadScope draws them: from the stop of a capability to its resumption, each
+    /// capability by itself.
+    pub cap_pauses: Pauses,
+    /// The least share of a window in which no collection ran: window in nanoseconds, share from 0
+    /// to 1. Windows that are longer than the interval are left out.
+    pub utilisation: Vec<(u64, f64)>,
+    /// Capabilities with events of collections, in the order of their numbers.
+    pub caps: Vec<CapTimes>,
+}
+
+/// Live data after the major collections.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Live {
+    /// The number of major collections.
+    pub samples: u64,
+    /// The most bytes.
+    pub max: u64,
+    /// The sum of the bytes.
+    pub sum: u64,
+}
+
+/// The collections of one generation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Generation {
+    /// The number of collections.
+    pub collections: u64,
+    /// Of these, those with several GC threads.
+    pub par_collections: u64,
+    /// The sum of their pauses.
+    pub elapsed_ns: u64,
+    /// The longest pause.
+    pub max_pause_ns: u64,
+    /// The most bytes of slop after one.
+    pub max_slop: u64,
+}
+
+impl Generation {
+    /// The mean pause in whole nanoseconds, as GHC computes it.
+    pub fn avg_pause_ns(&self) -> u64 {
+        self.elapsed_ns.checked_div(self.collections).unwrap_or(0)
+    }
+}
+
+/// Bytes copied by parallel collections.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Parallel {
+    /// By all GC threads.
+    pub copied: u64,
+    /// By the busiest GC thread of each collection.
+    pub max_copied: u64,
+    /// In balance; GHC 8.2 and older do not say.
+    pub balanced: Option<u64>,
+    /// The most GC threads of a collection.
+    pub threads: u64,
+}
+
+impl Parallel {
+    /// The balance of the work of GC threads, 0 to 1: with GHC's formula, or with that of GHC 8.2
+    /// in logs of that version and older ones.
+    pub fn balance(&self) -> f64 {
+        let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+        match self.balanced {
+            Some(balanced) => share(balanced, self.copied),
+            None if self.threads < 2 || self.max_copied == 0 => 0.0,
+            None => (share(self.copied, self.max_copied) - 1.0) / (self.threads - 1) as f64,
+        }
+    }
+}
+
+/// Sparks by their fates.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sparks {
+    /// Put into a pool.
+    pub created: u64,
+    /// Already evaluated when they were made.
+    pub dud: u64,
+    /// Dropped, since the pool was full.
+    pub overflowed: u64,
+    /// Evaluated in parallel.
+    pub converted: u64,
+    /// Found dead by a collection.
+    pub gcd: u64,
+    /// Evaluated by the program before a thread took them.
+    pub fizzled: u64,
+}
+
+impl Sparks {
+    /// The number of all sparks.
+    pub fn total(&self) -> u64 {
+        self.created.saturating_add(self.dud).saturating_add(self.overflowed)
+    }
+}
+
+/// Stops of the program: number, sum and longest.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stops {
+    /// The number of stops.
+    pub count: u64,
+    /// The sum of their lengths.
+    pub total_ns: u64,
+    /// The longest one.
+    pub max_ns: u64,
+}
+
+impl Stops {
+    pub(super) fn add(&mut self, ns: u64) {
+        self.count += 1;
+        self.total_ns = self.total_ns.saturating_add(ns);
+        self.max_ns = self.max_ns.max(ns);
+    }
+
+    /// The mean in whole nanoseconds; 0 without any.
+    pub fn avg_ns(&self) -> u64 {
+        self.total_ns.checked_div(self.count).unwrap_or(0)
+    }
+}
+
+/// The time of one capability in collections.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CapTimes {
+    /// The capability's number.
+    pub cap: u16,
+    /// Bytes that it allocated.
+    pub allocated: Option<u64>,
+    /// The collections that it took part in.
+    pub collections: u64,
+    /// The time from its stops to its resumptions.
+    pub gc_ns: u64,
+    /// Of this, the time in which its GC thread had no work while another one might have had some.
+    pub idle_ns: u64,
+    /// Of this, the time after its GC thread had ended.
+    pub done_ns: u64,
+}

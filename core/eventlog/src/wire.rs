@@ -1,0 +1,134 @@
+//! One event from some bytes, and the blocks that events are in.
+
+use crate::error::Problem;
+use crate::header::{Header, Slot};
+use crate::kind::END;
+use crate::kinds::number;
+use crate::value;
+
+/// The longest event in bytes: number, time, length, and a payload.
+pub(crate) const LONGEST: usize = 2 + 8 + 2 + 0xffff;
+
+/// The bytes of a block marker of the size that GHC writes.
+const MARKER: u64 = 24;
+
+/// The number that stands for no capability.
+const NO_CAP: u16 = 0xffff;
+
+/// An event, as places in the bytes that it was read from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Raw {
+    pub(crate) number: u16,
+    /// The place of the type among those declared.
+    pub(crate) place: u32,
+    pub(crate) time: u64,
+    /// The bytes before the payload.
+    pub(crate) head: usize,
+    /// The bytes of the payload.
+    pub(crate) payload: usize,
+}
+
+impl Raw {
+    pub(crate) fn bytes(&self) -> usize {
+        self.head + self.payload
+    }
+}
+
+/// The beginning of some bytes.
+#[derive(Debug)]
+pub(crate) enum Step {
+    Event(Raw),
+    /// The mark of the end.
+    End,
+    /// The bytes end before the event does.
+    Short,
+    /// An event of a type that the header does not declare.
+    Undeclared(u16),
+}
+
+/// Reads the event at the start of `bytes`, which are [`LONGEST`] ones or all that there are.
+#[inline]
+pub(crate) fn step(bytes: &[u8], header: &Header) -> Step {
+    let Some(head) = bytes.first_chunk::<10>() else {
+        return if bytes.starts_with(&END.to_be_bytes()) {
+            Step::End
+        } else {
+            Step::Short
+        };
+    };
+    let [a, b, time @ ..] = *head;
+    let number = u16::from_be_bytes([a, b]);
+    let slot = header.slot(number);
+    let (head, payload) = match slot.size {
+        Slot::UNDECLARED if number == END => return Step::End,
+        Slot::UNDECLARED => return Step::Undeclared(number),
+        Slot::VARIABLE => {
+            let Some(&[a, b]) = bytes.get(10..12) else {
+                return Step::Short;
+            };
+            (12, usize::from(u16::from_be_bytes([a, b])))
+        }
+        size => (10, size as usize),
+    };
+    if bytes.len() < head + payload {
+        return Step::Short;
+    }
+    Step::Event(Raw {
+        number,
+        place: slot.place,
+        time: u64::from_be_bytes(time),
+        head,
+        payload,
+    })
+}
+
+/// The block that the next event is in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Block {
+    pub(crate) cap: Option<u16>,
+    /// The place in the file behind the block's last byte; `None` outside of blocks.
+    pub(crate) end: Option<u64>,
+}
+
+impl Block {
+    pub(crate) const OUTSIDE: Block = Block { cap: None, end: None };
+
+    /// Goes past the event at `offset`; `payload` is its payload. Ends the block that it ends in,
+    /// and begins the one that it is a marker of.
+    #[inline]
+    pub(crate) fn pass(&mut self, raw: &Raw, offset: u64, payload: &[u8]) -> Result<(), Problem> {
+        if self.end == Some(offset) {
+            *self = Block::OUTSIDE;
+        }
+        if let Some(end) = self.end
+            && offset + raw.bytes() as u64 > end
+        {
+            return Err(Problem::Block(format!(
+                "the event here passes the end of its block, at byte {end}"
+            )));
+        }
+        if raw.number == number::BLOCK_MARKER {
+            return self.begin(offset, payload, raw.bytes() as u64);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn begin(&mut self, offset: u64, payload: &[u8], bytes: u64) -> Result<(), Problem> {
+        if self.end.is_some() {
+            return Err(Problem::Block("a block begins here, within another one".to_owned()));
+        }
+        // The header was refused unless markers have these fields.
+        let (size, cap) = (value::number(&payload[..4]), value::number(&payload[12..14]) as u16);
+        if size < bytes.max(MARKER) {
+            return Err(Problem::Block(format!(
+                "the block here has {size} bytes, and its marker alone has {bytes}"
+            )));
+        }
+        *self = Block {
+            cap: (cap != NO_CAP).then_some(cap),
+            end: Some(offset.saturating_add(size)),
+        };
+        Ok(())
+    }
+}

@@ -1,0 +1,133 @@
+//! Random logs come back as they were written; random damage never panics.
+
+use std::io::Cursor;
+
+use gclab_eventlog::{
+    Buffer, Form, Interval, Kind, Lines, Merged, Reader, Summary, Value, Wanted, Writer, check, kinds, show,
+};
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use crate::real::log;
+
+/// Numbers and texts for the fields of any type.
+type Material = (Vec<u64>, String, Vec<u8>);
+
+fn events() -> impl Strategy<Value = Vec<(Index, u64, Material)>> {
+    let material = (
+        prop::collection::vec(any::<u64>(), 9),
+        "[a-zé ]{0,12}",
+        prop::collection::vec(1..255_u8, 0..20),
+    );
+    prop::collection::vec((any::<Index>(), 0..1_u64 << 40, material), 1..60)
+}
+
+/// Values that fit the fields of `kind`.
+fn values<'a>(kind: &Kind, (numbers, text, bytes): &'a Material, ids: &'a [[u8; 4]]) -> Vec<Value<'a>> {
+    let fields = kind.fields.iter().enumerate();
+    let value = |(place, field): (usize, &gclab_eventlog::Field)| match field.form {
+        Form::Zero | Form::Text => Value::Text(text.as_bytes()),
+        Form::List => Value::List(bytes),
+        Form::Bytes => Value::Bytes(bytes),
+        Form::Ids => Value::Ids(ids),
+        form => Value::Number(numbers[place % 9] >> (64 - 8 * form.width().unwrap())),
+    };
+    fields.map(value).collect()
+}
+
+proptest! {
+    #[test]
+    fn any_events_come_back(blocks in prop::collection::vec((0..4_u16, events()), 1..5)) {
+        let writable: Vec<_> = kinds::ALL.iter().copied().filter(|kind| kind.name != "BLOCK_MARKER").collect();
+        let mut log = Writer::new(Vec::new(), writable.iter().copied()).unwrap();
+        let mut expected = Vec::new();
+        for (cap, events) in &blocks {
+            let mut buffer = Buffer::new(Some(*cap));
+            for (place, time, material) in events {
+                let kind = *place.get(&writable);
+                let ids: Vec<[u8; 4]> = material.0.iter().map(|id| (*id as u32).to_be_bytes()).collect();
+                let values = values(kind, material, &ids);
+                buffer.event(kind, *time, &values).unwrap();
+                expected.push(format!("{cap} {time} {} {values:?}", kind.name));
+            }
+            log.block(&mut buffer, 1 << 40).unwrap();
+        }
+        let log = log.finish().unwrap();
+        let mut reader = Reader::new(&log[..], "random").unwrap();
+        let mut found = Vec::new();
+        while let Some(event) = reader.next_event().unwrap() {
+            let kind = event.kind().unwrap();
+            if kind.name != "BLOCK_MARKER" {
+                let values: Vec<_> = event.fields().map(|(_, value)| value).collect();
+                found.push(format!("{} {} {} {values:?}", event.cap().unwrap(), event.time(), kind.name));
+            }
+        }
+        prop_assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn any_damage_is_an_error_or_a_log(
+        name in prop::sample::select(vec!["spike-thr-n1.a.eventlog", "retain-hb.eventlog", "phases-thr-n2.b.eventlog"]),
+        changes in prop::collection::vec((any::<Index>(), any::<u8>()), 1..6),
+        cut in any::<Index>(),
+    ) {
+        let mut log = log(name);
+        for (place, byte) in changes {
+            let place = place.index(log.len());
+            log[place] = byte;
+        }
+        if cut.index(3) == 0 {
+            log.truncate(cut.index(log.len()));
+        }
+        look_at_everything(&log);
+    }
+}
+
+/// The inputs of the fuzzer, without the fuzzer.
+#[test]
+fn every_input_of_the_corpus_is_read() {
+    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/read");
+    let mut inputs = 0;
+    for entry in std::fs::read_dir(corpus).unwrap() {
+        look_at_everything(&std::fs::read(entry.unwrap().path()).unwrap());
+        inputs += 1;
+    }
+    assert!(inputs > 10);
+}
+
+/// Reads a log in every way. Nothing may panic.
+fn look_at_everything(log: &[u8]) {
+    let mut errors = [false; 2];
+    if let Ok(mut reader) = Reader::new(log, "damaged") {
+        loop {
+            match reader.next_event() {
+                Ok(Some(event)) => drop(event.fields().count()),
+                Ok(None) => break,
+                Err(error) => {
+                    assert!(error.offset() <= log.len() as u64, "{error}");
+                    errors[0] = true;
+                }
+            }
+        }
+    }
+    if let Ok(reader) = Reader::new(log, "damaged") {
+        let interval = Interval {
+            from: 1_000_000,
+            to: Some(90_000_000),
+        };
+        let summary = Summary::of(&mut reader.salvage(), interval).unwrap();
+        assert!(!summary.text().is_empty() && !summary.figures().is_empty());
+    }
+    if let Ok(mut merged) = Merged::new(Cursor::new(log), "damaged", true) {
+        while let Some(event) = merged.next_event().unwrap() {
+            let [first] = event.numbers();
+            assert!(first.is_none() || event.kind().is_some());
+        }
+        errors[1] = merged.damage().is_some();
+        assert_eq!(errors[0], errors[1]);
+        let mut again = Merged::new(Cursor::new(log), "damaged", true).unwrap();
+        check(&mut again).unwrap();
+        let mut again = Merged::new(Cursor::new(log), "damaged", true).unwrap();
+        show(&mut again, &Wanted::default(), Lines::Json, &mut std::io::sink()).unwrap();
+    }
+}

@@ -1,0 +1,181 @@
+//! Events as lines of text and of JSON.
+
+use std::io::Cursor;
+
+use gclab_eventlog::kinds::{self, number};
+use gclab_eventlog::{Interval, Lines, Merged, Reader, Value, Wanted, show};
+use serde_json::Value as Json;
+
+use crate::made::{one_block, small};
+use crate::real::{log, logs};
+
+fn lines(log: &[u8], wanted: &Wanted, lines: Lines) -> Vec<String> {
+    let mut merged = Merged::new(Cursor::new(log), "log", false).unwrap();
+    let mut out = Vec::new();
+    show(&mut merged, wanted, lines, &mut out).unwrap();
+    String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn text_is_that_of_ghc_events() {
+    let shown = lines(&small(), &Wanted::default(), Lines::Text);
+    assert_eq!(
+        shown[..13],
+        [
+            "       50: created cap 0",
+            "       51: created cap 1",
+            "       60: capset 0: RTS version GHC-9.0.2 rts_thr_l",
+            "       61: capset 0: args: prog +RTS -l",
+            "       62: heap stats for heap capset 0: generations 2, 0 bytes max heap size, 1048576 bytes alloc area size, 1048576 bytes \
+             mblock size, 4096 bytes block size",
+            "      100: cap 0: creating thread 1",
+            "      110: cap 0: running thread 1",
+            "      980: cap 0: stopping thread 1 (heap overflow)",
+            "      990: cap 0: requesting parallel GC",
+            "     1000: cap 0: starting GC",
+            "     1005: cap 1: starting GC",
+            "     1010: cap 1: GC working",
+            "     1100: cap 1: GC idle",
+        ]
+    );
+    assert!(shown.contains(&"     3600: cap 0: marker: phase \u{2713}".to_owned()));
+    assert!(shown.contains(&"     3501: heap prof sample 0, residency 48, cost centre stack: 7 9".to_owned()));
+}
+
+#[test]
+fn every_event_of_every_log_is_a_line_and_an_object() {
+    for name in logs() {
+        let log = log(&name);
+        let mut reader = Reader::new(&log[..], &name).unwrap();
+        let mut events = 0;
+        while let Some(event) = reader.next_event().unwrap() {
+            events += usize::from(event.known() != number::BLOCK_MARKER);
+        }
+        let text = lines(&log, &Wanted::default(), Lines::Text);
+        assert_eq!(text.len(), events, "{name}");
+        assert!(!text.iter().any(|line| line.contains('?')), "{name}");
+        let json = lines(&log, &Wanted::default(), Lines::Json);
+        assert_eq!(json.len(), events, "{name}");
+        for line in json {
+            let object: Json = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{name}: {error}: {line}"));
+            let named = kinds::named(object["event"].as_str().unwrap()).unwrap();
+            let properties = 2 + usize::from(!object["cap"].is_null()) + named.fields.len();
+            assert_eq!(object.as_object().unwrap().len(), properties, "{name}: {line}");
+        }
+    }
+}
+
+#[test]
+fn values_of_json_are_those_of_the_log() {
+    let wanted = Wanted {
+        types: vec![
+            number::PROGRAM_ARGS,
+            number::HEAP_PROF_SAMPLE_COST_CENTRE,
+            number::STOP_THREAD,
+        ],
+        ..Wanted::default()
+    };
+    assert_eq!(
+        lines(&small(), &wanted, Lines::Json),
+        [
+            r#"{"time":61,"event":"PROGRAM_ARGS","capset":0,"args":["prog","+RTS","-l"]}"#,
+            r#"{"time":980,"cap":0,"event":"STOP_THREAD","thread":1,"status":1,"info":0}"#,
+            r#"{"time":2980,"cap":0,"event":"STOP_THREAD","thread":1,"status":1,"info":0}"#,
+            r#"{"time":3501,"event":"HEAP_PROF_SAMPLE_COST_CENTRE","profile":0,"bytes":48,"stack":[7,9]}"#,
+        ]
+    );
+}
+
+#[test]
+fn filters_choose_by_type_capability_and_time() {
+    let count = |wanted: &Wanted| lines(&small(), wanted, Lines::Text).len();
+    let all = count(&Wanted::default());
+    let wanted = |caps: &[Option<u16>], from, to| Wanted {
+        caps: caps.to_vec(),
+        interval: Interval { from, to },
+        ..Wanted::default()
+    };
+    let [zero, one, global] = [Some(0), Some(1), None].map(|cap| count(&wanted(&[cap], 0, None)));
+    assert_eq!((one, global, zero + one + global), (12, 9, all));
+    assert_eq!(count(&wanted(&[Some(0), None], 0, None)), zero + global);
+    assert_eq!(
+        count(&wanted(&[], 0, Some(1000))) + count(&wanted(&[], 1000, None)),
+        all
+    );
+    let markers = Wanted {
+        types: vec![number::BLOCK_MARKER],
+        ..Wanted::default()
+    };
+    assert_eq!(count(&markers), 3);
+}
+
+#[test]
+fn types_and_versions_that_are_not_in_the_table_are_shown() {
+    use gclab_eventlog::{Field, Form, Kind, Size};
+    const NUMBERS: [Field; 4] = [
+        Field {
+            name: "a",
+            form: Form::U16,
+        },
+        Field {
+            name: "b",
+            form: Form::U32,
+        },
+        Field {
+            name: "c",
+            form: Form::U32,
+        },
+        Field {
+            name: "d",
+            form: Form::U32,
+        },
+    ];
+    static CENSUS: Kind = Kind {
+        number: number::NONMOVING_HEAP_CENSUS,
+        name: "",
+        description: "",
+        size: Size::Fixed { required: 4 },
+        fields: &NUMBERS,
+        text: "",
+    };
+    static NEW: Kind = Kind {
+        number: 209,
+        name: "",
+        description: "a \"new\" one",
+        size: Size::Fixed { required: 4 },
+        fields: &NUMBERS,
+        text: "",
+    };
+    let log = one_block(&[&CENSUS, &NEW], |buffer| {
+        for kind in [&CENSUS, &NEW] {
+            buffer.event(kind, 5, &[24, 2, 3, 4].map(Value::Number)).unwrap();
+        }
+    });
+    assert_eq!(
+        lines(&log, &Wanted::default(), Lines::Text),
+        [
+            "        5: cap 3: nonmoving heap census: cells of 24 bytes: 2 active segments, 3 filled segments, 4 live blocks",
+            "        5: cap 3: unknown event type 209 (a \"new\" one), 14 bytes",
+        ]
+    );
+    assert_eq!(
+        lines(&log, &Wanted::default(), Lines::Json),
+        [
+            r#"{"time":5,"cap":3,"event":"NONMOVING_HEAP_CENSUS","cell_bytes":24,"active_segments":2,"filled_segments":3,"live_blocks":4}"#,
+            r#"{"time":5,"cap":3,"event":null,"number":209,"description":"a \"new\" one","bytes":14}"#,
+        ]
+    );
+}
+
+/// The lines before the damage are written.
+#[test]
+fn a_damaged_log_is_shown_up_to_the_damage() {
+    let mut log = small();
+    let end = log.len() - 40;
+    log.truncate(end);
+    let mut merged = Merged::new(Cursor::new(&log), "cut", true).unwrap();
+    let mut out = Vec::new();
+    show(&mut merged, &Wanted::default(), Lines::Text, &mut out).unwrap();
+    assert!(merged.damage().is_some());
+    assert!(String::from_utf8(out).unwrap().lines().count() > 40);
+}
