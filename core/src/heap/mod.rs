@@ -39,8 +39,8 @@ pub struct Heap {
     /// Blocks of a chunk of to-space, in the collection under way.
     chunk_blocks: u32,
     retention: Retention,
-    /// The to-space that the next collection may need if one thread copies. Large objects allocated until then leave
-    /// room for it.
+    /// The to-space that the next collection may need if one thread copies. Large objects allocated
+    /// until then leave room for it.
     next_copy: Option<ToSpace>,
     /// The side words of closures, for profiles.
     side_words: Option<Arc<SideWords>>,
