@@ -28,7 +28,7 @@
 use crate::block::BlockRun;
 use crate::closure::{ClosureRef, Slot, VARIABLE};
 use crate::heap::Heap;
-use crate::profile::SideWords;
+use crate::profile::{MoveSideWords, NoSideWords};
 use crate::roots::{RootSlot, Roots};
 use crate::space::{Chunk, ENTRY, ENTRY_BYTES, Lane, LargeObject, LiveMap, LiveView, Marks, Steps};
 use crate::words::{Addr, Bytes, Words};
@@ -105,15 +105,17 @@ impl<'m> Compactor<'m> {
     /// Moves everything to its place, and updates all slots.
     pub fn slide(&mut self) {
         let map = self.map.view();
-        let side_words = self.map.side_words();
-        if let Some(side_words) = side_words.filter(|_| !mutant!("profiles/side-words-not-slid")) {
-            for chunk in self.lanes.iter().flatten() {
-                // SAFETY: everything is planned, and nothing has moved.
-                unsafe { move_side_words(*chunk, map, side_words) };
-            }
-        }
+        let side_words = self
+            .map
+            .side_words()
+            .filter(|_| !mutant!("profiles/side-words-not-slid"));
         // SAFETY: everything is planned, chunks come by address, and nothing else moves.
-        self.moved = unsafe { slide_with_popcnt(&self.large, &self.lanes, map) };
+        self.moved = unsafe {
+            match side_words {
+                None => slide_with_popcnt(&self.large, &self.lanes, map, NoSideWords),
+                Some(side_words) => slide_with_popcnt(&self.large, &self.lanes, map, side_words.view()),
+            }
+        };
     }
 
     /// Gives the oldest step the chunks that are still needed, frees the rest, and clears the map.
@@ -181,29 +183,6 @@ fn plan_lane(chunks: &mut [Chunk], map: &mut LiveMap) -> Vec<Addr> {
     ends
 }
 
-/// Moves the side words of the live closures of a chunk to where these go. Chunks come in order, so
-/// no side word is overwritten before it was moved.
-///
-/// # Safety
-/// Every live closure is in `map`, with its destination, and still where it was.
-unsafe fn move_side_words(chunk: Chunk, map: LiveView<'_>, side_words: &SideWords) {
-    let mut at = chunk.run.start();
-    while at < chunk.end {
-        let (mut bits, _, mut to) = map.beginning(at);
-        while bits != 0 {
-            let first = bits.trailing_zeros() as usize;
-            let from = at + Words(first).to_bytes();
-            // SAFETY: closures that live begin where bits begin, and behind one another.
-            let words = unsafe { ClosureRef(from.as_mut_ptr()).words() };
-            side_words.moves(from, to);
-            to = to + words.to_bytes();
-            let behind = first + words.0;
-            bits = if behind < ENTRY { bits >> behind << behind } else { 0 };
-        }
-        at.0 += ENTRY_BYTES;
-    }
-}
-
 /// Makes a slot point to where its referent goes.
 ///
 /// # Safety
@@ -225,21 +204,31 @@ unsafe fn update(slot: Slot, map: LiveView<'_>) {
 ///
 /// # Safety
 /// As for [`slide_all`].
-unsafe fn slide_with_popcnt(large: &[LargeObject], lanes: &[Vec<Chunk>; 2], map: LiveView<'_>) -> Words {
+unsafe fn slide_with_popcnt(
+    large: &[LargeObject],
+    lanes: &[Vec<Chunk>; 2],
+    map: LiveView<'_>,
+    side_words: impl MoveSideWords,
+) -> Words {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("popcnt") {
         /// # Safety
         /// As for [`slide_all`], and the machine has the instruction.
         #[target_feature(enable = "popcnt")]
-        unsafe fn slide(large: &[LargeObject], lanes: &[Vec<Chunk>; 2], map: LiveView<'_>) -> Words {
+        unsafe fn slide(
+            large: &[LargeObject],
+            lanes: &[Vec<Chunk>; 2],
+            map: LiveView<'_>,
+            side_words: impl MoveSideWords,
+        ) -> Words {
             // SAFETY: passed on.
-            unsafe { slide_all(large, lanes, map) }
+            unsafe { slide_all(large, lanes, map, side_words) }
         }
         // SAFETY: the machine has the instruction; the rest is passed on.
-        return unsafe { slide(large, lanes, map) };
+        return unsafe { slide(large, lanes, map, side_words) };
     }
     // SAFETY: passed on.
-    unsafe { slide_all(large, lanes, map) }
+    unsafe { slide_all(large, lanes, map, side_words) }
 }
 
 /// Updates the slots of large objects, and moves the closures of all chunks. Returns the words of
@@ -249,7 +238,12 @@ unsafe fn slide_with_popcnt(large: &[LargeObject], lanes: &[Vec<Chunk>; 2], map:
 /// Every live closure is in `map`, with its destination. The chunks of each lane are sorted by
 /// address.
 #[inline(always)]
-unsafe fn slide_all(large: &[LargeObject], lanes: &[Vec<Chunk>; 2], map: LiveView<'_>) -> Words {
+unsafe fn slide_all(
+    large: &[LargeObject],
+    lanes: &[Vec<Chunk>; 2],
+    map: LiveView<'_>,
+    side_words: impl MoveSideWords,
+) -> Words {
     let large = mutant!("compact/large-forgotten", large => &[]);
     for large in large {
         // SAFETY: a live large object, which is not moved.
@@ -262,7 +256,7 @@ unsafe fn slide_all(large: &[LargeObject], lanes: &[Vec<Chunk>; 2], map: LiveVie
     let mut moved = 0;
     for chunk in lanes.iter().flatten() {
         // SAFETY: the chunks before this one have been slid, and those behind it have not.
-        moved += unsafe { slide_chunk(*chunk, map) }.0;
+        moved += unsafe { slide_chunk(*chunk, map, side_words) }.0;
     }
     Words(moved)
 }
@@ -272,7 +266,7 @@ unsafe fn slide_all(large: &[LargeObject], lanes: &[Vec<Chunk>; 2], map: LiveVie
 /// # Safety
 /// As for [`slide_all`]; the chunks before this one have been slid, and those behind it have not.
 #[inline(always)]
-unsafe fn slide_chunk(chunk: Chunk, map: LiveView<'_>) -> Words {
+unsafe fn slide_chunk(chunk: Chunk, map: LiveView<'_>, side_words: impl MoveSideWords) -> Words {
     let mut moved = 0;
     let mut at = chunk.run.start();
     while at < chunk.end {
@@ -283,6 +277,9 @@ unsafe fn slide_chunk(chunk: Chunk, map: LiveView<'_>) -> Words {
             let closure = ClosureRef(Addr(at.0 + first * 8).as_mut_ptr());
             // SAFETY: closures that live begin where bits begin, and behind one another.
             let words = unsafe { slide_closure(closure, to, map) };
+            // SAFETY: both places are in chunks of the heap. (Closures come in order, so no side
+            // word is overwritten before it was moved.)
+            unsafe { side_words.moves(closure.addr(), to.addr()) };
             moved += if to == closure { 0 } else { words.0 };
             to = ClosureRef(to.0.wrapping_add(words.0));
             let behind = first + words.0;
