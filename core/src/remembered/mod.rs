@@ -184,10 +184,10 @@ impl RememberedSet {
                 let mut kept = *distinct % CHUNK;
                 for entry in from..CHUNK {
                     let slot = entries[entry];
-                    if seen.insert(slot) {
-                        entries[kept] = slot;
-                        kept += 1;
-                    }
+                    // Without a branch: whether a slot is new cannot be predicted. `kept` is not
+                    // beyond `entry`.
+                    entries[kept] = slot;
+                    kept += usize::from(seen.insert(slot));
                 }
                 *distinct = read * CHUNK + kept;
             } else {

@@ -47,7 +47,7 @@ impl SeenSlots {
         let (bit, bits) = (1 << (word % 64), &mut bits[word / 64]);
         let is_new = *bits & bit == 0;
         *bits |= bit;
-        is_new && !mutant!("remembered/new-slot-dropped")
+        is_new & !mutant!("remembered/new-slot-dropped")
     }
 
     /// Makes the bits of a megablock. A store cannot be refused, so the limit does not apply.
