@@ -2,7 +2,7 @@
 
 use super::Copier;
 use super::scavenge::{First, RANGE_WORTH_SPLITTING};
-use super::work::{RememberedSlots, WorkItem};
+use super::work::{RememberedBits, RememberedSlots, WorkItem};
 use crate::capability::Capability;
 use crate::closure::SlotRange;
 use crate::profile::{MoveSideWords, NoSideWords};
@@ -118,7 +118,12 @@ impl Copier<'_> {
                 }
                 WorkItem::Roots(slots) => slots.for_each(|slot| self.evacuate_root::<true>(slot, side_words)),
                 WorkItem::Remembered(_) if mutant!("shared/remembered-forgotten") => {}
+                WorkItem::RememberedBits(_) if mutant!("shared/remembered-bits-forgotten") => {}
                 WorkItem::Remembered(run) => self.remembered_slots::<true>(run.slots(), side_words),
+                WorkItem::RememberedBits(bits) => {
+                    bits.piece()
+                        .for_each_run(|slots| self.remembered_slots::<true>(slots, side_words));
+                }
             }
         }
     }
@@ -224,6 +229,10 @@ pub(in crate::trace) fn phase_of<'h>(
         for slots in roots.chunks.iter().flat_map(|slots| slots.chunks(REMEMBERED_SLICE)) {
             // SAFETY: the chunks are kept until the collection is over.
             queue.push(WorkItem::Remembered(unsafe { RememberedSlots::new(slots) }));
+        }
+        for piece in roots.chunks.pieces() {
+            // SAFETY: the bits are kept until the collection is over.
+            queue.push(WorkItem::RememberedBits(unsafe { RememberedBits::new(piece) }));
         }
         let others: Vec<Copier<'h>> = (1..workers.count()).map(|_| copier.split()).collect();
         let leader = std::mem::replace(copier, copier.absent());
