@@ -169,14 +169,16 @@ impl RememberedSet {
         self.limit.set(range.end);
     }
 
-    /// Makes bits of the slots in the buffer, whose chunks are full. One chunk stays.
+    /// Makes bits of the slots in the buffer, whose chunks are full. One chunk stays: a heap at its
+    /// limit needs the memory of the others.
     fn make_bits(&self, chunks: &mut Chunks) {
         let Chunks { used, spare, bits } = chunks;
         let bits = bits.get_or_insert_with(|| SlotBits::new(self.base, self.charges.clone()));
         for chunk in &*used {
             chunk.entries.iter().for_each(|&slot| bits.insert(slot));
         }
-        spare.extend(used.drain(1..));
+        used.truncate(1);
+        spare.clear();
     }
 
     /// Number of slots; those in the buffer may count twice.
