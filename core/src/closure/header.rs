@@ -128,7 +128,9 @@ mod tests {
         let h = Header::new(&PAIR);
         assert!(h.is_sane());
         let poison = u64::from_ne_bytes([crate::block::POISON; 8]);
-        for damaged in [h.0 ^ TAG, h.0 + (1 << WORDS_SHIFT), 0, poison] {
+        // Under Miri the process has no map of its statics: every address passes for one.
+        let poison = (!cfg!(miri)).then_some(poison);
+        for damaged in [h.0 ^ TAG, h.0 + (1 << WORDS_SHIFT), 0].into_iter().chain(poison) {
             assert!(!Header(damaged).is_sane(), "{damaged:#x}");
         }
         // A changed bit of the address makes nothing unreadable be read. (Between statics there are

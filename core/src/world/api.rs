@@ -96,6 +96,15 @@ impl<M: MutatorKind> World<M> {
     /// is inside already, also to [look](World::inspect), or as a listener of the collection that
     /// it does.
     pub fn enter<R>(&self, session: impl for<'h> FnOnce(&mut Mutator<'h, M>) -> R) -> Result<R, EnterError> {
+        let mut session = Some(session);
+        let mut result = None;
+        self.run_inside(&mut |mutator| result = session.take().map(|session| session(mutator)))?;
+        Ok(result.expect("the session ran"))
+    }
+
+    /// [`World::enter`], compiled once for all sessions. If it returns no error, it has called
+    /// `session` once.
+    fn run_inside(&self, session: &mut dyn for<'h> FnMut(&mut Mutator<'h, M>)) -> Result<(), EnterError> {
         self.check_outside()?;
         let mut state = self.state.lock();
         let capability = self.wait_for_capability(&mut state);
@@ -217,6 +226,15 @@ impl<M: MutatorKind> World<M> {
     /// # Errors
     /// [`EnterError::Entered`] if this thread is inside.
     pub fn inspect_for<R>(&self, purpose: Look, look: impl FnOnce(&Stopped<'_>) -> R) -> Result<R, EnterError> {
+        let mut look = Some(look);
+        let mut result = None;
+        self.inspect_stopped(purpose, &mut |stopped| result = look.take().map(|look| look(stopped)))?;
+        Ok(result.expect("the closure was called"))
+    }
+
+    /// [`World::inspect_for`], compiled once for all closures. If it returns no error, it has called
+    /// `look` once.
+    fn inspect_stopped(&self, purpose: Look, look: &mut dyn FnMut(&Stopped<'_>)) -> Result<(), EnterError> {
         /// Leaves at the end, also by unwinding.
         struct Observer<'a, M: MutatorKind>(&'a World<M>, Arc<Participant<M::Alloc>>);
         impl<M: MutatorKind> Drop for Observer<'_, M> {
@@ -236,7 +254,8 @@ impl<M: MutatorKind> World<M> {
         let mut stop = self.stop(&mut state, None);
         self.participants.change(|all| all.push(Arc::clone(&observer)));
         let _observer = Observer(self, observer);
-        Ok(stop.world().inspect(purpose, look))
+        stop.world().inspect(purpose, look);
+        Ok(())
     }
 
     /// Ends the run: one last major collection, as GHC does, and the statistics.

@@ -267,7 +267,9 @@ fn stacks_that_may_not_grow() {
         graph.point(leaf, 0, array);
     }
     let mut helpers = GcThreads::default();
-    for threads in [1, 2] {
+    // When the system lets it, the second thread drops closures too: in one of many markings it
+    // does.
+    for threads in std::iter::once(1).chain([2; if cfg!(miri) { 1 } else { 200 }]) {
         let charges = graph.heap.charges();
         let requests = charges.requests();
         let before = requests.made();
