@@ -1,6 +1,5 @@
 //! What a collection that moves closures does with their side words.
 
-use super::side_words::SideWords;
 use crate::prefetch::prefetch_line;
 use crate::sync::{MappedU64, Ordering::Relaxed};
 use crate::words::Addr;
@@ -40,7 +39,7 @@ pub(crate) struct SideWordsView<'s> {
     /// The entry that address 0 would have. (A closure's entry is as far from the table's base as
     /// the closure from the heap's.)
     biased: *const MappedU64,
-    table: PhantomData<&'s SideWords>,
+    table: PhantomData<&'s [MappedU64]>,
 }
 
 impl<'s> SideWordsView<'s> {

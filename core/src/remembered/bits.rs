@@ -16,6 +16,9 @@ const BITS_BYTES: Bytes = Bytes(size_of::<Bits>());
 /// Entries of [`Bits`] in a piece, which stands for 128 KiB of the heap: work for one thread.
 const PIECE: usize = 256;
 
+/// Fills buffers that have not been written.
+pub(super) const NO_SLOT: Slot = Slot(std::ptr::null_mut());
+
 /// Slots of a run that [`Piece::for_each_run`] makes.
 const RUN: usize = 1024;
 
@@ -109,7 +112,7 @@ pub(crate) struct Piece<'b> {
 impl Piece<'_> {
     /// Calls `visit` for runs of the slots, by address.
     pub(crate) fn for_each_run(self, mut visit: impl FnMut(&[Slot])) {
-        let mut run = [super::NO_SLOT; RUN];
+        let mut run = [NO_SLOT; RUN];
         let mut length = 0;
         for (entry, &bits) in self.bits.iter().enumerate() {
             let mut left = bits;

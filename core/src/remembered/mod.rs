@@ -23,7 +23,7 @@ pub(crate) use bits::Piece;
 use crate::block::Charges;
 use crate::closure::Slot;
 use crate::words::{Addr, Bytes};
-use bits::SlotBits;
+use bits::{NO_SLOT, SlotBits};
 use std::cell::{Cell, UnsafeCell};
 
 /// Entries of a chunk: 32 KiB, as large as the runs of to-space.
@@ -40,9 +40,6 @@ struct Chunk {
 }
 
 const CHUNK_BYTES: Bytes = Bytes(CHUNK * size_of::<Slot>());
-
-/// Fills chunks that have not been written.
-const NO_SLOT: Slot = Slot(std::ptr::null_mut());
 
 impl Chunk {
     /// A new chunk, unless the limit forbids it or the request is refused.

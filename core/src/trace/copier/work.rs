@@ -55,7 +55,7 @@ impl RememberedBits {
         RememberedBits(unsafe { std::mem::transmute::<Piece<'_>, Piece<'static>>(piece) })
     }
 
-    /// The piece.
+    /// Returns the piece of the bits.
     pub fn piece(&self) -> Piece<'_> {
         self.0
     }
