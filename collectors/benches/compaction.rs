@@ -77,10 +77,11 @@ fn build<M: MutatorKind>(m: &mut Mutator<'_, M>, place: &[u32], live: usize) -> 
     })
 }
 
-fn collect<C: Collector>(c: &mut Criterion, total: usize) {
+fn collect<C: Collector>(c: &mut Criterion, total: usize, name: &str, gc_threads: u32) {
     let place = shuffled(total);
     let config = Config {
         compact: Compact::Always,
+        gc_threads,
         ..Config::default()
     };
     for percent in [30, 60, 90] {
@@ -88,7 +89,7 @@ fn collect<C: Collector>(c: &mut Criterion, total: usize) {
         let mut group = c.benchmark_group(format!("{percent}% live"));
         group.sample_size(10).sampling_mode(SamplingMode::Flat);
         group.throughput(Throughput::Elements(live as u64));
-        group.bench_function(C::DESCRIPTION.name, |b| {
+        group.bench_function(name, |b| {
             let pause = Arc::new(AtomicU64::new(0));
             let mut world = World::new::<C>(&config).expect("memory for a bench");
             world.listen(Box::new(LastPause(Arc::clone(&pause))));
@@ -110,7 +111,8 @@ fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     let test = std::env::args().any(|argument| argument == "--test");
     let total = if test { 10_000 } else { 5_600_000 };
-    collect::<Compacting>(&mut criterion, total);
-    collect::<Copying>(&mut criterion, total);
+    collect::<Compacting>(&mut criterion, total, "compacting", 1);
+    collect::<Compacting>(&mut criterion, total, "compacting, two threads", 2);
+    collect::<Copying>(&mut criterion, total, "copying", 1);
     criterion.final_summary();
 }

@@ -4,8 +4,8 @@
 //! twice:
 //!
 //! 1. Closures that live in younger generations are copied into the oldest (by several threads).
-//! 2. Closures that live in the oldest are marked (by several threads), given their places and
-//!    moved there ([`Compactor`]).
+//! 2. Closures that live in the oldest are marked (by several threads), given their places (by one)
+//!    and moved there (by several; [`Compactor`]).
 //!
 //! It compacts at every major collection with `-c`, or with neither that nor `-M`. With `-c<n>`,
 //! and with `-M` alone, which is `-c30`, it compacts when more than n % of the limit was live after
@@ -113,18 +113,20 @@ impl Compacting {
         let marked = marker.finish();
         pause.events.phase(Phase::Marked);
 
-        let steps = self.spaces.steps();
-        let mut compactor = Compactor::plan(steps, &mut self.map);
+        let mut compactor = Compactor::plan(self.spaces.steps(), &mut self.map);
         pause.events.phase(Phase::Planned);
         compactor.update_roots(pause.roots);
+        compactor.share_with(self.spaces.markers(pause.gc_threads, pause.capabilities.owners()));
         compactor.slide();
         pause.events.phase(Phase::Moved);
+        let steps = self.spaces.steps();
         let compacted = compactor.finish(pause.heap, steps);
         pause.events.phase(Phase::Released);
         debug_assert_eq!(marked.words, steps.words());
 
         let mut shared = copied.shared.clone();
         shared += marked.shared;
+        shared += compacted.shared;
         let work = Work {
             generation: u32::from(steps.oldest()) - 1,
             major: true,

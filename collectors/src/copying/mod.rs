@@ -238,7 +238,7 @@ impl Generational<true> {
         Ok(evacuator.finish(&mut self.steps, pause.capabilities))
     }
 
-    /// The GC threads that mark the oldest generation.
+    /// The GC threads that mark and compact the oldest generation.
     pub(crate) fn markers<'h>(&self, gc_threads: &'h mut GcThreads, owners: usize) -> Workers<'h> {
         self.parallel.workers(gc_threads, self.oldest(), owners, Bytes(0))
     }

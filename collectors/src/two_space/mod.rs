@@ -4,19 +4,24 @@
 //! write barrier, no remembered set, no ageing. The allocation area grows with the live data: max(F
 //! × live, -A).
 //!
+//! A collection is begun by one thread, which calls others when there is enough to be shared
+//! (`-N`, `-qg`, `-qb`, `-qn`; [`ParallelPolicy`]). Every collection is one of generation 0: `-qg1`
+//! leaves all of them to one thread, and `-qb1` shares them by capabilities.
+//!
 //! Memory at the worst: (2 + F) × live with F × live of allocation area.
 
 use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{
     Bump, Capabilities, Capability, Collect, Collector, Description, NoBarrier, NotBegun, Outcome, Pause, Refill, Work,
 };
-use gclab_core::config::{AREA, Config, Parameter, SIZING};
+use gclab_core::config::{AREA, Config, Parameter, SHARING, SIZING};
 use gclab_core::events::Phase;
 use gclab_core::heap::Heap;
 use gclab_core::sizing::{Live, MajorStrategy, Sizing};
 use gclab_core::space::{Nursery, Steps};
-use gclab_core::trace::{self, Evacuator};
-use gclab_core::words::{Addr, Words};
+use gclab_core::trace::{self, Evacuator, RememberedTracing};
+use gclab_core::words::{Addr, Bytes, Words};
+use gclab_core::workers::ParallelPolicy;
 
 /// Two-space copying collection of one generation.
 #[derive(Debug)]
@@ -24,6 +29,9 @@ pub struct TwoSpace {
     nursery: Nursery,
     survivors: Steps,
     sizing: Sizing,
+    parallel: ParallelPolicy,
+    /// Bytes that the last collection copied.
+    copied: Bytes,
 }
 
 // SAFETY: made of core's spaces and evacuator; `collect` traces roots and weak handles. Everything
@@ -33,9 +41,9 @@ unsafe impl Collector for TwoSpace {
         name: "two-space",
         summary: "copies everything that is live at every collection (-G1)",
         moves: true,
-        parallel: false,
+        parallel: true,
         generations: (1, 1),
-        honours: &[AREA, SIZING, &[Parameter::Generations]],
+        honours: &[AREA, SIZING, &[Parameter::Generations], SHARING],
     };
     type Barrier = NoBarrier;
 
@@ -47,6 +55,8 @@ unsafe impl Collector for TwoSpace {
             nursery,
             survivors: Steps::new(1),
             sizing,
+            parallel: ParallelPolicy::new(config),
+            copied: Bytes(0),
         })
     }
 }
@@ -65,11 +75,17 @@ impl Collect for TwoSpace {
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
         self.nursery.leave(pause.capabilities);
         let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.survivors, 1)?;
+        let owners = pause.capabilities.owners();
+        evacuator.share_with(self.parallel.workers(pause.gc_threads, 0, owners, self.copied));
         pause.events.phase(Phase::Condemned);
+        // No slot is remembered. Without load balancing, this makes the frames of each capability a
+        // task of one worker.
+        evacuator.remembered(pause.capabilities);
         trace::live(&mut evacuator, pause.roots, |phase| pause.events.phase(phase));
         let work = evacuator.finish(&mut self.survivors, pause.capabilities);
         pause.events.phase(Phase::Released);
 
+        self.copied = work.copied;
         let mut outcome = Outcome::from(Work { major: true, ..work });
         self.sizing.note(pause, &outcome);
         let live = Live::of(&self.survivors);

@@ -32,6 +32,7 @@ mod mutants;
 mod parallel;
 mod random;
 mod sizing;
+mod slide;
 mod small;
 mod stress;
 mod threads;

@@ -3,12 +3,12 @@
 //! hundred words on.
 
 use crate::basics::config;
-use gclab_collectors::Parallel;
+use gclab_collectors::{Parallel, TwoSpace};
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::{Config, FromGeneration};
 use gclab_core::events::{Event, Listener};
-use gclab_core::mutator::{Gc, Mutator};
+use gclab_core::mutator::{Gc, Mutator, MutatorKind};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -25,7 +25,7 @@ struct Tree {
 /// Bytes of a node.
 const NODE: u64 = 24;
 
-fn tree<'m, 'h>(m: &'m mut Mutator<'h, KindOf<Parallel>>, depth: u32) -> Gc<'m, 'h, Tree> {
+fn tree<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, depth: u32) -> Gc<'m, 'h, Tree> {
     if depth == 0 {
         return m.alloc(|_| Tree::new(None, None));
     }
@@ -65,16 +65,26 @@ impl Listener for Records {
 /// A world of `capabilities` and the same number of GC threads, so large that only requested
 /// collections happen; and the records of its collections.
 fn world(capabilities: u32, balance: FromGeneration) -> (World<KindOf<Parallel>>, mpsc::Receiver<Collection>) {
+    world_of::<Parallel>(capabilities, balance, FromGeneration::From(0))
+}
+
+/// As [`world`], under `C` and with this `-qg`.
+fn world_of<C: Collector>(
+    capabilities: u32,
+    balance: FromGeneration,
+    parallel: FromGeneration,
+) -> (World<KindOf<C>>, mpsc::Receiver<Collection>) {
     let config = Config {
         capabilities,
         gc_threads: capabilities.max(2),
         load_balance: Some(balance),
-        ..config::<Parallel>(8 << 20)
+        parallel_gc: parallel,
+        ..config::<C>(8 << 20)
     };
-    let mut world = World::new::<Parallel>(&config).expect("a small heap");
+    let mut world = World::new::<C>(&config).expect("a small heap");
     let (send, records) = mpsc::channel();
     world.listen(Box::new(Records(send)));
-    world.listen(Box::new(Checker::new(&Parallel::DESCRIPTION).exact()));
+    world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
     (world, records)
 }
 
@@ -225,10 +235,35 @@ fn younger_generations_are_left_to_one_thread() {
     assert_eq!(sharings, [Sharing::Younger, Sharing::Balanced]);
 }
 
+/// The record of a collection by `two-space`, in which a tree is live, with these flags.
+fn collected_by_two_space(balance: FromGeneration, parallel: FromGeneration) -> Collection {
+    let (world, records) = world_of::<TwoSpace>(1, balance, parallel);
+    let result = world.enter(|m| {
+        m.frame(|m, [kept]| {
+            let _kept = kept.put(tree(m, 15));
+            m.collect(true);
+        })
+    });
+    result.expect("room enough");
+    records.recv().expect("one collection")
+}
+
+#[test]
+fn two_space_shares_as_the_flags_ask() {
+    let record = collected_by_two_space(ALL, ALL);
+    assert_eq!((record.work.shared.sharing, record.threads()), (Sharing::Balanced, 2));
+    assert_eq!((copied(&record), in_all(&record)), (size(15), size(15)));
+    // Every collection is one of generation 0.
+    let sharing = |balance, parallel| collected_by_two_space(balance, parallel).work.shared.sharing;
+    assert_eq!(sharing(ALL, FromGeneration::Off), Sharing::Younger);
+    assert_eq!(sharing(ALL, FromGeneration::From(1)), Sharing::Younger);
+    assert_eq!(sharing(FromGeneration::From(1), ALL), Sharing::OneOwner);
+}
+
 /// Two threads keep a tree each, of these depths, while one of them asks for two major collections.
 /// Returns the record of the second. (The first determines the amount of live data.)
-fn collected_of_two(depths: [u32; 2]) -> Collection {
-    let (world, records) = world(2, FromGeneration::Off);
+fn collected_of_two<C: Collector>(depths: [u32; 2]) -> Collection {
+    let (world, records) = world_of::<C>(2, FromGeneration::Off, FromGeneration::From(0));
     let (made, done) = (&Barrier::new(2), &Barrier::new(2));
     let world = &world;
     std::thread::scope(|s| {
@@ -254,8 +289,11 @@ fn collected_of_two(depths: [u32; 2]) -> Collection {
 
 #[test]
 fn without_balancing_the_data_of_a_capability_are_copied_by_one_thread() {
-    for _ in 0..20 {
-        let record = collected_of_two([14, 12]);
+    for turn in 0..20 {
+        let record = match turn % 2 {
+            0 => collected_of_two::<Parallel>([14, 12]),
+            _ => collected_of_two::<TwoSpace>([14, 12]),
+        };
         assert_eq!(record.work.shared.sharing, Sharing::Owners, "{record:?}");
         let mut shares: Vec<u64> = record.work.shared.threads.iter().map(|thread| thread.copied).collect();
         shares.sort_unstable();

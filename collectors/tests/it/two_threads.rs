@@ -2,9 +2,9 @@
 //! (`.ci/miri`). Stacked borrows refuse crossbeam-epoch, which the list of threads inside uses.
 
 use crate::basics::config;
-use gclab_collectors::Parallel;
+use gclab_collectors::{Compacting, Parallel, TwoSpace};
 use gclab_core::closure::{Closure, Mut};
-use gclab_core::collector::{Collector, KindOf};
+use gclab_core::collector::Collector;
 use gclab_core::config::{Config, FromGeneration};
 use gclab_core::mutator::{Gc, Handle, MutArray, Mutator, MutatorKind, NoGc, OptionRoot};
 use gclab_core::words::Bytes;
@@ -84,8 +84,8 @@ fn program<M: MutatorKind>(m: &mut Mutator<'_, M>, number: u64, shared: &Handle<
     });
 }
 
-/// Runs the program of both threads with this sharing of collections.
-fn run(load_balance: FromGeneration) {
+/// Runs the program of both threads under `C` with this sharing of collections.
+fn run<C: Collector>(load_balance: FromGeneration) {
     let of_two = Config {
         capabilities: 2,
         gc_threads: 2,
@@ -93,10 +93,10 @@ fn run(load_balance: FromGeneration) {
         // Tables of a large heap take Miri a long time, and the machine's memory is in a file.
         reserve: Bytes(64 << 20),
         max_heap: Some(Bytes(32 << 20)),
-        ..config::<Parallel>(16 << 10)
+        ..config::<C>(16 << 10)
     };
-    let mut world: World<KindOf<Parallel>> = World::new::<Parallel>(&of_two).expect("a small heap");
-    world.listen(Box::new(Checker::new(&Parallel::DESCRIPTION)));
+    let mut world = World::new::<C>(&of_two).expect("a small heap");
+    world.listen(Box::new(Checker::new(&C::DESCRIPTION)));
     let shared = world
         .enter(|m| {
             let (m, array) = m.with_view(|m| m.alloc_array::<List>(1, |_| None));
@@ -121,11 +121,28 @@ fn run(load_balance: FromGeneration) {
 
 #[test]
 fn without_load_balancing() {
-    run(FromGeneration::Off);
+    run::<Parallel>(FromGeneration::Off);
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "a collection of so few closures is not shared")]
 fn with_load_balancing() {
-    run(FromGeneration::From(0));
+    run::<Parallel>(FromGeneration::From(0));
+}
+
+#[test]
+fn without_load_balancing_and_of_one_generation() {
+    run::<TwoSpace>(FromGeneration::Off);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "a collection of so few closures is not shared")]
+fn with_load_balancing_and_of_one_generation() {
+    run::<TwoSpace>(FromGeneration::From(0));
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "a collection of so few closures is not shared")]
+fn with_load_balancing_and_compaction() {
+    run::<Compacting>(FromGeneration::From(0));
 }

@@ -4,7 +4,7 @@
 //! checker checks the heap.
 #![cfg(gclab_shuttle)]
 
-use gclab_collectors::{Copying, Parallel};
+use gclab_collectors::{Compacting, Copying, Parallel, TwoSpace};
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::Collector;
 use gclab_core::config::{Config, FromGeneration};
@@ -99,6 +99,8 @@ fn random_schedules() {
     under::<Copying>(RandomScheduler::new(schedules()), FromGeneration::Off);
     under::<Parallel>(RandomScheduler::new(schedules()), FromGeneration::Off);
     under::<Parallel>(RandomScheduler::new(schedules()), FromGeneration::From(0));
+    under::<TwoSpace>(RandomScheduler::new(schedules()), FromGeneration::From(0));
+    under::<Compacting>(RandomScheduler::new(schedules()), FromGeneration::From(0));
 }
 
 #[test]
@@ -106,4 +108,6 @@ fn schedules_of_few_changes() {
     under::<Copying>(PctScheduler::new(3, schedules()), FromGeneration::Off);
     under::<Parallel>(PctScheduler::new(3, schedules()), FromGeneration::Off);
     under::<Parallel>(PctScheduler::new(3, schedules()), FromGeneration::From(0));
+    under::<TwoSpace>(PctScheduler::new(3, schedules()), FromGeneration::From(0));
+    under::<Compacting>(PctScheduler::new(3, schedules()), FromGeneration::From(0));
 }

@@ -39,7 +39,7 @@ pub struct Heap {
     /// Blocks of a chunk of to-space, in the collection under way.
     chunk_blocks: u32,
     retention: Retention,
-    /// The to-space that the next collection may need. Large objects allocated until then leave
+    /// The to-space that the next collection may need if one thread copies. Large objects allocated until then leave
     /// room for it.
     next_copy: Option<ToSpace>,
     /// The side words of closures, for profiles.
@@ -156,11 +156,9 @@ impl Heap {
         }
     }
 
-    /// Whether the next collection can copy `words` words into `lanes` lanes by each of the threads
-    /// that may copy, if nothing is allocated until then. If so, `Heap::allocate_words` keeps
-    /// that true from now on.
+    /// Whether the next collection can copy `words` words into `lanes` lanes by one thread, if
+    /// nothing is allocated until then. If so, `Heap::allocate_words` keeps that true from now on.
     pub fn keep_room_to_copy(&mut self, words: Words, lanes: usize) -> bool {
-        let lanes = lanes * self.copiers;
         let to_space = ToSpace { words, lanes };
         let could = self.blocks.could_copy(to_space);
         self.next_copy = could.then_some(to_space);
@@ -188,14 +186,25 @@ impl Heap {
 
     /// Guarantees that the collection that begins can copy `words` words into `lanes` lanes by each
     /// of the threads that may copy, for closures of any sizes: the bound is
-    /// `copy_bound`. To be called before anything is condemned, and once in a collection.
+    /// `copy_bound`. Where there is no room for so many lanes, it guarantees that for one thread.
+    /// Returns the number of threads. To be called before anything is condemned, and once in a
+    /// collection.
     ///
     /// # Errors
     /// As for [`Heap::prepare`].
-    pub(crate) fn prepare_to_copy(&mut self, words: Words, lanes: usize) -> Result<(), OutOfMemory> {
-        let lanes = lanes * self.copiers;
-        self.chunk_blocks = self.blocks.prepare_to_copy(ToSpace { words, lanes })?;
-        Ok(())
+    pub(crate) fn prepare_to_copy(&mut self, words: Words, lanes: usize) -> Result<usize, OutOfMemory> {
+        let mut copiers = self.copiers;
+        let mut prepare = |copiers: usize| {
+            let lanes = lanes * copiers;
+            self.blocks.prepare_to_copy(ToSpace { words, lanes })
+        };
+        let mut prepared = prepare(copiers);
+        if prepared.is_err() && copiers > 1 {
+            copiers = 1;
+            prepared = prepare(copiers);
+        }
+        self.chunk_blocks = prepared?;
+        Ok(copiers)
     }
 
     /// The most bytes of blocks that fit under the limit in addition to side tables and all other

@@ -7,10 +7,10 @@
 //! * *Written* by observed mutators ([`crate::mutator::MutatorKind::OBSERVED`]), when they allocate
 //!   and when they read or write a field. That is a constant, so other mutators have not one
 //!   instruction for it.
-//! * *Moved* with the closure: when a copying collection leaves the forwarding address, and when a
-//!   compaction slides. Each of these loops is compiled twice ([`MoveSideWords`]), so in a heap
-//!   that is not profiled they have not one instruction for it. (Slower: to walk from-space when
-//!   everything has been copied. That reads the dead closures, too.)
+//! * *Moved* with the closure, when a copying collection leaves the forwarding address. Its loops
+//!   are compiled twice ([`MoveSideWords`]), so in a heap that is not profiled they have not one
+//!   instruction for it. (Slower: to walk from-space when everything has been copied. That reads
+//!   the dead closures, too.) Before a compaction slides, the live map is walked.
 //! * *Read* by censuses, through [`crate::world::Stopped::side_words`].
 //!
 //! [`CostCentre`]s name parts of a program ([`crate::mutator::Mutator::cost_centre`]). The *stack*

@@ -206,6 +206,10 @@ impl RememberedSet {
     /// recording, then the others by address. `visit` may push again.
     pub(crate) fn drain(&self, mut visit: impl FnMut(&RememberedSet, &[Slot])) {
         let entries = self.entries();
+        // Most sets of hundreds of capabilities are empty. (One with bits has a chunk.)
+        if entries == 0 && self.with_chunks(|chunks| chunks.used.is_empty() && chunks.spare.len() <= 1) {
+            return;
+        }
         let mut left = entries;
         let (chunks, bits) = self.take_all();
         for chunk in chunks {

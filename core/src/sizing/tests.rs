@@ -151,6 +151,17 @@ fn need(live: Live, young: Bytes, strategy: MajorStrategy) -> Words {
     (copied + young).to_words_up()
 }
 
+#[test]
+fn where_the_limit_leaves_no_room_for_the_lanes_of_all_threads_one_thread_copies() {
+    let mut heap = heap(&config(4 * MIB));
+    for (copiers, expected) in [(1, 1), (2, 2), (64, 1)] {
+        heap.set_copiers(copiers);
+        assert!(heap.keep_room_to_copy(Words(2000), 6));
+        assert_eq!(heap.prepare_to_copy(Words(2000), 6).expect("room for one"), expected);
+        heap.blocks.end_promise();
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 

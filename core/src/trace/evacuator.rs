@@ -52,6 +52,8 @@ pub struct Evacuator<'h> {
     /// The large objects that were condemned. Those that were not reached are freed at the end.
     from_large: Vec<LargeObject>,
     last_condemned: u8,
+    /// The threads whose lanes have room.
+    copiers: usize,
 }
 
 impl<'h> Evacuator<'h> {
@@ -64,9 +66,10 @@ impl<'h> Evacuator<'h> {
         let copied: usize = (1..=last).map(|number| steps.step(number).copied_words().0).sum();
         let oldest = steps.oldest();
         let prepared = heap.prepare_to_copy(nursery.words() + Words(copied), 2 * usize::from(oldest));
-        if !mutant!("memory/begun-without") {
-            prepared.map_err(NotBegun)?;
-        }
+        let copiers = match prepared {
+            Err(_) if mutant!("memory/begun-without") => 1,
+            prepared => prepared.map_err(NotBegun)?,
+        };
         let (mut from_space, mut from_large) = (Vec::new(), nursery.reset());
         let mut opened = Vec::with_capacity(2 * usize::from(oldest));
         for number in 1..=oldest {
@@ -93,11 +96,16 @@ impl<'h> Evacuator<'h> {
             from_space,
             from_large,
             last_condemned: last,
+            copiers,
         })
     }
 
-    /// From now on `workers` may help. Comes before anything is traced.
+    /// From now on `workers` may help, if there is room for their lanes. Comes before anything is
+    /// traced.
     pub fn share_with(&mut self, workers: Workers<'h>) {
+        if self.copiers < workers.count() {
+            return;
+        }
         self.shared.sharing = workers.sharing_so_far();
         self.copier.set_pending(Pending::shared_with(&workers));
         self.workers = Some(workers).filter(Workers::has_helpers);

@@ -1,9 +1,12 @@
 //! Models for loom (`.ci/loom`): how tracing workers affect one closure or one entry of mark bits,
-//! in every order that the memory model allows.
+//! and how those of a slide affect neighbouring chunks, in every order that the memory model
+//! allows.
 //!
-//! [`ClosureRef`] and [`set_bits`] are the real ones. Copies and scans are loom's cells, which
-//! detect two threads in one cell at a time, and a read that nothing orders behind the write.
+//! [`ClosureRef`], [`set_bits`] and [`Turns`] are the real ones. Copies, scans and chunks are
+//! loom's cells, which detect two threads in one cell at a time, and a read that nothing orders
+//! behind the write.
 
+use super::compactor::Turns;
 use crate::closure::{ClosureRef, Header};
 use crate::space::set_bits;
 use crate::sync::Ordering::Relaxed;
@@ -126,4 +129,61 @@ fn two_threads_mark_neighbours() {
 #[test]
 fn three_threads_mark_neighbours() {
     marks(3);
+}
+
+/// A slide as `slide_units` does it, in a dense heap: what is in a chunk goes to the chunk before
+/// it, when that has been left (R11).
+fn slides(workers: usize, chunks: usize) {
+    struct Lane {
+        turns: Turns,
+        /// The content of each chunk: its number, and 10 more when its slots have been updated.
+        chunks: Vec<UnsafeCell<usize>>,
+    }
+    impl Lane {
+        fn slide(&self) {
+            while let Some(unit) = self.turns.claim() {
+                let into = unit.saturating_sub(1)..unit;
+                let waits = !self.turns.have_left(into.clone());
+                if waits {
+                    // SAFETY: loom checks that no other thread is there.
+                    self.chunks[unit].with_mut(|content| unsafe { *content += 10 });
+                    self.turns.wait_for(into.clone());
+                }
+                // SAFETY: as above.
+                let content = self.chunks[unit].with(|content| unsafe { *content });
+                let updated = content + if waits { 0 } else { 10 };
+                // SAFETY: as above.
+                self.chunks[into.start].with_mut(|content| unsafe { *content = updated });
+                self.turns.leave(unit);
+            }
+        }
+    }
+    model(None, move || {
+        let lane = Arc::new(Lane {
+            turns: Turns::new(chunks),
+            chunks: (0..chunks).map(UnsafeCell::new).collect(),
+        });
+        let others: Vec<_> = (1..workers)
+            .map(|_| {
+                let lane = Arc::clone(&lane);
+                thread::spawn(move || lane.slide())
+            })
+            .collect();
+        lane.slide();
+        others.into_iter().for_each(|other| other.join().unwrap());
+        for (number, chunk) in lane.chunks[..chunks - 1].iter().enumerate() {
+            // SAFETY: the others have ended.
+            assert_eq!(chunk.with(|content| unsafe { *content }), number + 11);
+        }
+    });
+}
+
+#[test]
+fn two_workers_slide_neighbours() {
+    slides(2, 3);
+}
+
+#[test]
+fn three_workers_slide_neighbours() {
+    slides(3, 3);
 }

@@ -13,6 +13,11 @@
 //! lock and have no fence; how soon they see the interrupt is up to the machine (a store takes less
 //! than a microsecond).
 //!
+//! The end of a stop wakes one of the threads that wait, and each thread that resumes wakes the
+//! next. If another stop begins meanwhile, the threads that have not been woken sleep on: they need
+//! not run in order to be stopped. (With hundreds of threads on a few processors and small
+//! allocation areas, each stop would else wake all of them for nothing.)
+//!
 //! The writes of stopped threads happen before the collection, and its writes before their next
 //! reads: all of them pass the lock.
 
@@ -60,9 +65,16 @@ impl<M: MutatorKind> World<M> {
         session.capability.resume(state.stress.is_some());
     }
 
+    /// Waits until no thread is stopping the world, and wakes the next thread that waits for that.
     pub(super) fn wait_while_stopping(&self, state: &mut Locked<'_, M>) {
-        while state.stopping && !mutant!("threads/blocked-comes-back-early") {
+        if !state.stopping || mutant!("threads/blocked-comes-back-early") {
+            return;
+        }
+        while state.stopping {
             self.resumed.wait(state);
+        }
+        if !mutant!("threads/next-not-woken") {
+            self.resumed.notify_one();
         }
     }
 
@@ -95,7 +107,7 @@ impl<M: MutatorKind> World<M> {
             self.all_stopped.wait(state);
         }
         Stop {
-            participants: self.participants.read(<[_]>::to_vec),
+            participants: self.participants.snapshot(),
             world: self,
             state,
             session,
@@ -109,7 +121,7 @@ pub(super) struct Stop<'a, 'w, M: MutatorKind> {
     pub(super) state: &'a mut Locked<'w, M>,
     session: Option<Session<'a, M::Alloc>>,
     /// All threads that are inside: none enters or leaves meanwhile.
-    pub(super) participants: Vec<Arc<Participant<M::Alloc>>>,
+    pub(super) participants: Arc<Vec<Arc<Participant<M::Alloc>>>>,
 }
 
 impl<M: MutatorKind> Drop for Stop<'_, '_, M> {
@@ -118,8 +130,10 @@ impl<M: MutatorKind> Drop for Stop<'_, '_, M> {
         if let Some(session) = self.session {
             self.world.resume(self.state, session);
         }
-        if !mutant!("threads/not-woken") {
+        if mutant!("threads/all-woken") {
             self.world.resumed.notify_all();
+        } else if !mutant!("threads/not-woken") {
+            self.world.resumed.notify_one();
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::sync::{Arc, Mutex, Ordering};
 
 /// A list that is read without locks.
 pub(super) struct Registry<T> {
-    list: Atomic<Vec<Arc<T>>>,
+    list: Atomic<Arc<Vec<Arc<T>>>>,
     /// Held by the thread that replaces the list. It has nothing that a panic could leave torn.
     replacing: Mutex<()>,
     /// Of this registry alone: replaced lists are freed with it, at the latest.
@@ -25,7 +25,7 @@ pub(super) struct Registry<T> {
 impl<T: Send + Sync> Registry<T> {
     pub(super) fn new() -> Self {
         Registry {
-            list: Atomic::new(Vec::new()),
+            list: Atomic::new(Arc::default()),
             replacing: Mutex::new(()),
             epochs: Epochs::new(),
         }
@@ -33,6 +33,15 @@ impl<T: Send + Sync> Registry<T> {
 
     /// Look at the list as it is at some moment during the call.
     pub(super) fn read<R>(&self, look: impl FnOnce(&[Arc<T>]) -> R) -> R {
+        self.with_list(|list| look(list))
+    }
+
+    /// The list as it is at some moment during the call. It is not copied.
+    pub(super) fn snapshot(&self) -> Arc<Vec<Arc<T>>> {
+        self.with_list(Arc::clone)
+    }
+
+    fn with_list<R>(&self, look: impl FnOnce(&Arc<Vec<Arc<T>>>) -> R) -> R {
         let epoch = self.epochs.register();
         let guard = epoch.pin();
         // Acquire: the list was written before it was put here. SAFETY: never null; a list that is
@@ -50,7 +59,7 @@ impl<T: Send + Sync> Registry<T> {
         change(&mut list);
         // Release: a thread that loads it sees it written. Acquire: the one that it replaces is
         // freed here, perhaps.
-        let old = self.list.swap(Owned::new(list), Ordering::AcqRel, &guard);
+        let old = self.list.swap(Owned::new(Arc::new(list)), Ordering::AcqRel, &guard);
         // SAFETY: no reader can find it any more, and those that have pinned an epoch.
         unsafe { guard.defer_destroy(old) };
         // These guards are short and few: without it nothing would be freed before the end.

@@ -26,7 +26,8 @@ pub struct World<M: MutatorKind> {
     pub(super) state: Mutex<WorldState<M>>,
     /// Signalled when no thread runs any more; the thread that stops the world waits on it.
     pub(super) all_stopped: Condvar,
-    /// Signalled when the world is no longer stopped; the threads that were stopped wait on it.
+    /// Signalled when the world is no longer stopped, and by each thread that resumes then; the
+    /// threads that were stopped wait on it.
     pub(super) resumed: Condvar,
     /// Signalled when a capability becomes free; `enter` waits on it.
     pub(super) left: Condvar,

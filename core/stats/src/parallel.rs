@@ -15,7 +15,8 @@ use super::ratio;
 /// The way in which the work of a collection was shared, or the reason why it was not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Sharing {
-    /// There is one GC thread, or the collector uses one only.
+    /// There is one GC thread, or the collector uses one only, or the heap's limit left room for
+    /// the copies of one thread only.
     #[default]
     Alone,
     /// The generation is younger than those that are collected in parallel (`-qg`).

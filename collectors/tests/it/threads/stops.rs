@@ -1,7 +1,7 @@
 //! Threads enter, stop for a collection or an inspection, and go on.
 
-use super::{List, all_at_once, busy, checked, count, make, meet, of_many, push, sum};
-use gclab_collectors::All;
+use super::{List, all_at_once, busy, checked, count, make, make_and_count, meet, of_many, push, sum};
+use gclab_collectors::{All, Copying};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::events::{Event, Listener};
 use gclab_core::mutator::MutatorKind;
@@ -196,4 +196,33 @@ under_every_collector! {
         all_at_once(cell.get().expect("set"), 2, |m, _| busy(m, 50));
         assert!(events.load(Ordering::Relaxed) > 20);
     }
+}
+
+/// How often the calling thread has waited so far.
+fn waits() -> usize {
+    let status = std::fs::read_to_string("/proc/thread-self/status").expect("Linux has it");
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    line.expect("a line of it").trim().parse().expect("a number")
+}
+
+/// A thread that waits while the world is stopped is not woken for another stop. Each of so many
+/// threads would else wait several times for each collection, and not once or twice in a dozen.
+#[test]
+fn a_stop_wakes_no_thread_that_is_stopped_already() {
+    const THREADS: u32 = 128;
+    let world = World::new::<Copying>(&of_many::<Copying>(THREADS, 8 << 10)).expect("a small heap");
+    let waited = AtomicUsize::new(0);
+    all_at_once(&world, THREADS as usize, |m, _| {
+        let before = waits();
+        (0..20).for_each(|_| assert_eq!(make_and_count(m, 7), 255));
+        waited.fetch_add(waits() - before, Ordering::Relaxed);
+    });
+    let collections = world.statistics().expect("not inside").collections_count() as usize;
+    let waited = waited.into_inner();
+    assert!(
+        collections > 500 && waited < 12 * collections,
+        "{waited} waits, {collections} collections"
+    );
 }

@@ -104,7 +104,7 @@ pub(super) const SIZES: &[FlagSpec] = &[
         default: "2",
         meaning: "number of generations; 1 asks for the two-space collector",
         ghc: Some(
-            "GHC takes any number; with -G1 it takes -O, -H and -qg too, without effect, and here two-space refuses -O, -H and -qg",
+            "GHC takes any number; with -G1 it takes -O and -H too, without effect, and here two-space refuses -O and -H",
         ),
         scope: Scope::Collector(Parameter::Generations),
         optional: false,

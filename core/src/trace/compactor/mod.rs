@@ -1,0 +1,193 @@
+//! Compaction: sliding marked closures together, in place and in order (LISP-2, with the tables of
+//! [`LiveMap`]).
+//!
+//! After marking there are three things to do:
+//!
+//! 1. *Plan*: the chunks of each lane are sorted by address. The closures of one entry of the map
+//!    after the other are given a place, in the same order, from the first chunk on. All closures
+//!    that begin in one entry stay together: if a chunk has no room left for them, they go to the
+//!    next one.
+//! 2. *Update* the roots, and the slots of large objects.
+//! 3. *Slide*: go through the closures once, in order. Each is written to its new place, its slots
+//!    with the new addresses of their referents, which the map knows, wherever the referents are at
+//!    that moment.
+//!
+//! Closures keep their order in their lane, and high addresses become free: whole megablocks, in
+//! the end.
+//!
+//! Several workers share the slide ([`slide`] and [`turns`]). The places are known before anything
+//! moves, so workers need nothing from each other but the time when a chunk may be overwritten.
+//! (Threading, as in Jonkers' method, chains the slots of all closures through their referents, and
+//! so cannot be shared.) One thread makes the plan, which takes a twentieth of the time of a slide.
+//!
+//! Invariant: no closure goes to a higher address than its own, so none is overwritten before it
+//! was moved. (As long as closures go to an earlier chunk than they come from, that is clear. When
+//! they begin to go to the chunk that they come from, those before them in it need no more room
+//! than they had, and so everything that fitted in it fits.) [`LiveMap`] asserts it of each entry.
+//! At the end of a chunk at most the closures that begin in one entry are lost, 470 words; of small
+//! closures a few words.
+//!
+//! Memory: nothing but the map, which is a 32nd of the heap (and a 512th), and two words and a byte
+//! for each chunk.
+
+mod plan;
+mod slide;
+mod turns;
+
+use crate::block::BlockRun;
+use crate::heap::Heap;
+use crate::profile::MoveSideWords;
+use crate::roots::{RootSlot, Roots};
+use crate::space::{Chunk, ENTRY_BYTES, Lane, LargeObject, LiveMap, LiveView, Marks, Steps};
+use crate::words::{Bytes, Words};
+use crate::workers::Workers;
+use gclab_stats::Shared;
+use plan::PlannedLane;
+use slide::{Slid, Slide, for_each_live, update};
+#[cfg(all(test, gclab_loom))]
+pub(super) use turns::Turns;
+
+/// One compaction of the oldest step, under way.
+#[derive(Debug)]
+pub struct Compactor<'m> {
+    map: &'m mut LiveMap,
+    lanes: [PlannedLane; 2],
+    large: Vec<LargeObject>,
+    dead_large: Vec<BlockRun>,
+    number: u8,
+    workers: Option<Workers<'m>>,
+    slid: Slid,
+    shared: Shared,
+}
+
+/// The results of a compaction.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Compacted {
+    /// Words of closures that have another address now.
+    pub moved: Words,
+    /// How workers shared the slide. The bytes that each *copied* are those of the closures that it
+    /// slid, moved or not.
+    pub shared: Shared,
+}
+
+impl<'m> Compactor<'m> {
+    /// After marking: gives every live closure of the oldest step its place. All live closures are
+    /// there.
+    pub fn plan(steps: &mut Steps, map: &'m mut LiveMap) -> Self {
+        let number = steps.oldest();
+        let step = std::mem::take(steps.step_mut(number));
+        let (mut large, mut dead_large) = (Vec::new(), Vec::new());
+        for object in step.large {
+            let start = object.run.start();
+            if map.is_marked(start) {
+                map.set_destination(start, start);
+                large.push(object);
+            } else {
+                dead_large.push(object.run);
+            }
+        }
+        let lanes = [step.scanned.chunks, step.flat.chunks].map(|chunks| PlannedLane::new(chunks, map));
+        Compactor {
+            map,
+            lanes,
+            large,
+            dead_large,
+            number,
+            workers: None,
+            slid: Slid::default(),
+            shared: Shared::default(),
+        }
+    }
+
+    /// From now on `workers` may help to slide. The slide is shared with load balancing or not at
+    /// all, as marking is.
+    pub fn share_with(&mut self, workers: Workers<'m>) {
+        self.workers = Some(workers).filter(Workers::is_balanced);
+    }
+
+    /// Updates the roots, and the weak slots whose referents live.
+    pub fn update_roots(&self, roots: Roots<'_>) {
+        if !mutant!("compact/root-forgotten") {
+            roots.for_each(|slot| self.update(slot));
+        }
+        roots.for_each_weak(|slot| self.update(slot));
+    }
+
+    /// Updates a root, or a weak slot whose referent lives.
+    #[inline]
+    pub fn update(&self, slot: RootSlot<'_>) {
+        // SAFETY: a root of a stopped world, which no other thread uses; its referent is marked and
+        // planned, or it is null.
+        unsafe { update(slot.slot(), self.map.view()) }
+    }
+
+    /// Moves everything to its place, and updates all slots.
+    pub fn slide(&mut self) {
+        let map = self.map.view();
+        let side_words = self.map.side_words();
+        if let Some(side_words) = side_words.filter(|_| !mutant!("profiles/side-words-not-slid")) {
+            for chunk in self.lanes.iter().flat_map(|lane| &lane.chunks) {
+                // SAFETY: everything is planned, and nothing has moved.
+                unsafe { move_side_words(*chunk, map, side_words.view()) };
+            }
+        }
+        // SAFETY: a collector calls this in a pause (`unsafe trait Collector`). Everything is
+        // planned, and nothing has moved.
+        let slide = unsafe { Slide::new(&self.large, &self.lanes, map) };
+        (self.slid, self.shared) = slide.run(self.workers.as_mut());
+    }
+
+    /// Gives the oldest step the chunks that are still needed, frees the rest, and clears the map.
+    pub fn finish(self, heap: &mut Heap, steps: &mut Steps) -> Compacted {
+        for chunk in self.lanes.iter().flat_map(|lane| &lane.chunks) {
+            if !mutant!("compact/map-kept") {
+                self.map
+                    .clear(chunk.run.start(), chunk.end.align_up(Bytes(ENTRY_BYTES)));
+            }
+        }
+        for start in self.large.iter().map(|large| large.run.start()) {
+            if !mutant!("compact/large-kept") {
+                self.map.clear(start, start + Bytes(ENTRY_BYTES));
+            }
+        }
+        let step = steps.step_mut(self.number);
+        let mut freed = self.dead_large;
+        for (lane, planned) in [&mut step.scanned, &mut step.flat].into_iter().zip(self.lanes) {
+            let PlannedLane {
+                chunks, ends, words, ..
+            } = planned;
+            freed.extend(chunks[ends.len()..].iter().map(|chunk| chunk.run));
+            let runs = chunks.into_iter().map(|chunk| chunk.run);
+            *lane = Lane {
+                words: words.0,
+                chunks: runs.zip(ends).map(|(run, end)| Chunk { run, end }).collect(),
+            };
+        }
+        step.large_words = Words(self.large.iter().map(|large| large.words.0).sum());
+        step.large = self.large;
+        freed.into_iter().for_each(|run| heap.free(run));
+        Compacted {
+            moved: self.slid.moved,
+            shared: self.shared,
+        }
+    }
+}
+
+/// Moves the side words of the live closures of a chunk to where these go. Chunks come in order, so
+/// no side word is overwritten before it was moved.
+///
+/// # Safety
+/// Every live closure is in `map`, with its destination, and still where it was.
+unsafe fn move_side_words(chunk: Chunk, map: LiveView<'_>, side_words: impl MoveSideWords) {
+    for_each_live(chunk, map, |closure, to| {
+        // SAFETY: both places are in chunks of the heap. Closures that live begin where bits begin,
+        // and behind one another.
+        unsafe {
+            side_words.moves(closure.addr(), to.addr());
+            closure.words()
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests;
