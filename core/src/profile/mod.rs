@@ -7,11 +7,10 @@
 //! * *Written* by observed mutators ([`crate::mutator::MutatorKind::OBSERVED`]), when they allocate
 //!   and when they read or write a field. That is a constant, so other mutators have not one
 //!   instruction for it.
-//! * *Moved* after a copying collection has traced everything, and before it frees from-space:
-//!   [`SideWords`] walks from-space, where each live closure has left its new address. Before a
-//!   compaction slides, the live map is walked instead. So the loops that copy and slide know
-//!   nothing of side words (the alternative, to move the word with the closure, needs every one of
-//!   these loops twice).
+//! * *Moved* with the closure, when a copying collection leaves the forwarding address. Its loops
+//!   are compiled twice ([`MoveSideWords`]), so in a heap that is not profiled they have not one
+//!   instruction for it. (Slower: to walk from-space when everything has been copied. That reads
+//!   the dead closures, too.) Before a compaction slides, the live map is walked.
 //! * *Read* by censuses, through [`crate::world::Stopped::side_words`].
 //!
 //! [`CostCentre`]s name parts of a program ([`crate::mutator::Mutator::cost_centre`]). The *stack*
@@ -26,11 +25,13 @@
 mod biography;
 mod cost_centre;
 mod eras;
+mod moves;
 mod side_word;
 mod side_words;
 
 pub use biography::{Biographies, Spans};
 pub use cost_centre::{CostCentre, StackId};
 pub use eras::Eras;
+pub(crate) use moves::{MoveSideWords, NoSideWords};
 pub use side_word::{LAST_ERA, SideWord};
 pub use side_words::SideWords;

@@ -2,9 +2,8 @@
 
 use super::biography::{Biographies, Spans};
 use super::cost_centre::{CostCentre, StackId, Stacks};
+use super::moves::SideWordsView;
 use super::side_word::{LAST_ERA, SideWord};
-use crate::block::Region;
-use crate::block::StateView;
 use crate::closure::ClosureRef;
 use crate::memory::{MemoryError, Table};
 use crate::sync::{AtomicBool, AtomicU64, MappedU64, Mutex, Ordering::Relaxed};
@@ -23,8 +22,6 @@ pub struct SideWords {
     stacks: Mutex<Stacks>,
     /// `None` if no profile needs the times of uses.
     biographies: Option<Mutex<Biographies>>,
-    /// The regions of closures when the collection under way began.
-    before: Mutex<Vec<Region>>,
 }
 
 impl SideWords {
@@ -41,7 +38,6 @@ impl SideWords {
             eras_taken: AtomicBool::new(false),
             stacks: Mutex::default(),
             biographies: biographies.then(Mutex::default),
-            before: Mutex::default(),
         })
     }
 
@@ -49,6 +45,11 @@ impl SideWords {
     #[inline(always)]
     fn word(&self, at: Addr) -> Option<&MappedU64> {
         self.words.get(at.0.wrapping_sub(self.base.0) / WORD)
+    }
+
+    /// The side words for a collection that moves closures.
+    pub(crate) fn view(&self) -> SideWordsView<'_> {
+        SideWordsView::new(&self.words, self.base)
     }
 
     /// The side word of the closure at `at`.
@@ -122,50 +123,6 @@ impl SideWords {
         self.biographies
             .as_ref()
             .map_or_else(Vec::new, |biographies| biographies.lock().spans())
-    }
-
-    /// Notes that a closure moves from one place to another.
-    #[inline(always)]
-    pub(crate) fn moves(&self, from: Addr, to: Addr) {
-        if let (Some(old), Some(new)) = (self.word(from), self.word(to)) {
-            new.store(old.load(Relaxed), Relaxed);
-        }
-    }
-
-    /// Notes the regions of closures at the beginning of a collection.
-    pub(crate) fn collection_begins(&self, regions: Vec<Region>) {
-        *self.before.lock() = regions;
-    }
-
-    /// Moves the side words of all condemned closures that were copied. All live condemned closures
-    /// have been copied, and each left its new address in its old place.
-    ///
-    /// # Safety
-    /// Each region passed to `collection_begins` lies in blocks that have the states in `states`. A
-    /// condemned region still has the contents it had then, apart from forwarding addresses.
-    pub(crate) unsafe fn follow_copies(&self, states: StateView) {
-        for region in self.before.lock().iter() {
-            if region.large || !states.of(region.start).is_condemned() {
-                continue;
-            }
-            let mut at = region.start;
-            while at < region.end {
-                // SAFETY: closures lie one behind the other. The first word of each is its header,
-                // or the address of its complete copy.
-                let words = unsafe {
-                    let closure = ClosureRef(at.as_mut_ptr());
-                    let header = closure.header();
-                    if header.is_header() {
-                        closure.words()
-                    } else {
-                        let copy = ClosureRef(header.0 as *mut u64);
-                        self.moves(at, copy.addr());
-                        copy.words()
-                    }
-                };
-                at = at + words.to_bytes();
-            }
-        }
     }
 }
 

@@ -1,35 +1,36 @@
 //! The remembered set: slots of old closures that were made to point to younger ones.
 //!
-//! An append-only buffer of slot addresses in the order of the stores. The write barrier does not
-//! look for duplicates. A collection visits a duplicate as a slot that is already up to date, and
-//! keeps only the slots that still point from old to young. The order of recording is mostly the
-//! order of allocation, so the young closures are visited in the order of their addresses in the
-//! nursery; cards would visit them in the order of the slots (`docs/heap.md`).
+//! A buffer of slot addresses in the order of the stores. The write barrier does not look for
+//! duplicates. A collection visits a duplicate as a slot that is already up to date, and keeps only
+//! the slots that still point from old to young. The order of recording is mostly the order of
+//! allocation, so the young closures are visited in the order of their addresses in the nursery;
+//! cards would visit them in the order of the slots (`docs/heap.md`).
 //!
-//! Memory is bounded: from 2 MiB on, or when the heap's limit is near, each chunk that is full
-//! loses the slots that the set has already. A bit for each word of the megablocks with slots tells
-//! them (`SeenSlots`): 1/64 of these megablocks, for as long as the buffer is not drained. So
-//! beyond 2 MiB the set holds no slot twice. Chunks and bits count under the heap's limit. A store
-//! cannot be refused, so they may exceed it, the bits (16 KiB for a megablock) before another chunk
-//! (32 KiB).
+//! Memory is bounded: at 2 MiB, or when the heap's limit is near, the slots become bits
+//! ([`SlotBits`]). From then on one chunk is written again and again, and its slots become bits
+//! when it is full. There is a bit for each word of the megablocks with such slots: 1/64 of these
+//! megablocks, for as long as the set is not drained. The order of so many stores is not worth
+//! keeping: most go to slots that were stored to before.
+//! Chunks and bits count under the heap's limit. A store cannot be refused, so they may exceed it,
+//! the bits (16 KiB for a megablock) before another chunk (32 KiB).
 //!
-//! Tried, and slower: removal of duplicates by sorting (mutator 0.74 s instead of 0.26 s on
-//! `mut_array` with `-A64m`). Slower in a prototype: bits from 512 KiB on (the collection time of
-//! `-A4m` grew by a sixth); a look at the old value in the barrier (mutator 1.68 times).
+//! `docs/heap.md` has what was tried and was slower.
 
-mod seen;
+mod bits;
+
+pub(crate) use bits::Piece;
 
 use crate::block::Charges;
 use crate::closure::Slot;
 use crate::words::{Addr, Bytes};
-use seen::SeenSlots;
+use bits::{NO_SLOT, SlotBits};
 use std::cell::{Cell, UnsafeCell};
 
 /// Entries of a chunk: 32 KiB, as large as the runs of to-space.
 const CHUNK: usize = 4096;
 
-/// Entries (2 MiB) below which duplicates stay. Fewer under Miri, which is slow.
-const DISTINCT_FROM: usize = if cfg!(miri) { 2 * CHUNK } else { 1 << 18 };
+/// Entries of the buffer (2 MiB). Fewer under Miri, which is slow.
+const MOST_ENTRIES: usize = if cfg!(miri) { 2 * CHUNK } else { 1 << 18 };
 
 /// A piece of the buffer. Its memory counts under the limit of the heap.
 #[derive(Debug)]
@@ -39,9 +40,6 @@ struct Chunk {
 }
 
 const CHUNK_BYTES: Bytes = Bytes(CHUNK * size_of::<Slot>());
-
-/// Fills chunks that have not been written.
-const NO_SLOT: Slot = Slot(std::ptr::null_mut());
 
 impl Chunk {
     /// A new chunk, unless the limit forbids it or the request is refused.
@@ -93,10 +91,8 @@ struct Chunks {
     /// The last chunk is the one that is written; all others are full.
     used: Vec<Chunk>,
     spare: Vec<Chunk>,
-    /// Entries from the first on that are distinct: the slots in `seen`.
-    distinct: usize,
-    /// The slots of these entries, once duplicates are removed.
-    seen: Option<SeenSlots>,
+    /// Slots that are in no chunk any more, once there are too many for chunks.
+    bits: Option<SlotBits>,
 }
 
 impl Default for RememberedSet {
@@ -155,105 +151,74 @@ impl RememberedSet {
         }
         let entries = chunks.used.len() * CHUNK;
         let is_tight = chunks.spare.is_empty() && entries > 0;
-        if entries >= DISTINCT_FROM || is_tight {
-            self.drop_duplicates(chunks);
-            let used = chunks.distinct % CHUNK;
-            if used > 0 {
-                self.continue_chunk(chunks, used);
-                return;
-            }
+        if entries >= MOST_ENTRIES || is_tight || chunks.bits.is_some() {
+            self.make_bits(chunks);
+        } else {
+            // A store cannot be refused, so the limit does not apply.
+            let chunk = chunks.spare.pop().unwrap_or_else(|| Chunk::anyway(&self.charges));
+            chunks.used.push(chunk);
         }
-        self.add_chunk(chunks);
-    }
-
-    /// Drops the entries that are in the buffer already. All chunks are full.
-    fn drop_duplicates(&self, chunks: &mut Chunks) {
-        let Chunks {
-            used,
-            spare,
-            distinct,
-            seen,
-        } = chunks;
-        let seen = seen.get_or_insert_with(|| SeenSlots::new(self.base, self.charges.clone()));
-        let first = *distinct / CHUNK;
-        for read in first..used.len() {
-            let from = if read == first { *distinct % CHUNK } else { 0 };
-            // Nearly always the last chunk alone is read and written.
-            if *distinct / CHUNK == read {
-                let entries = &mut *used[read].entries;
-                let mut kept = *distinct % CHUNK;
-                for entry in from..CHUNK {
-                    let slot = entries[entry];
-                    if seen.insert(slot) {
-                        entries[kept] = slot;
-                        kept += 1;
-                    }
-                }
-                *distinct = read * CHUNK + kept;
-            } else {
-                for entry in from..CHUNK {
-                    let slot = used[read].entries[entry];
-                    if seen.insert(slot) {
-                        used[*distinct / CHUNK].entries[*distinct % CHUNK] = slot;
-                        *distinct += 1;
-                    }
-                }
-            }
-        }
-        spare.extend(used.drain(distinct.div_ceil(CHUNK)..));
-    }
-
-    fn add_chunk(&self, chunks: &mut Chunks) {
-        // A store cannot be refused, so the limit does not apply.
-        let chunk = chunks.spare.pop().unwrap_or_else(|| Chunk::anyway(&self.charges));
-        chunks.used.push(chunk);
-        self.continue_chunk(chunks, 0);
-    }
-
-    /// Goes on behind the first `used` entries of the last chunk.
-    fn continue_chunk(&self, chunks: &mut Chunks, used: usize) {
         // The pointers are made when the box is at its final place: moving a box invalidates the
         // pointers made from it before.
-        let last = chunks.used.last_mut().expect("there is a chunk with entries");
+        let last = chunks.used.last_mut().expect("there is a chunk");
         let range = last.entries.as_mut_ptr_range();
-        self.cursor.set(range.start.wrapping_add(used));
+        self.cursor.set(range.start);
         self.limit.set(range.end);
     }
 
-    /// Number of entries, duplicates included.
+    /// Makes bits of the slots in the buffer, whose chunks are full. One chunk stays: a heap at its
+    /// limit needs the memory of the others.
+    fn make_bits(&self, chunks: &mut Chunks) {
+        let Chunks { used, spare, bits } = chunks;
+        let bits = bits.get_or_insert_with(|| SlotBits::new(self.base, self.charges.clone()));
+        for chunk in &*used {
+            chunk.entries.iter().for_each(|&slot| bits.insert(slot));
+        }
+        used.truncate(1);
+        spare.clear();
+    }
+
+    /// Number of slots; those in the buffer may count twice.
     pub fn len(&self) -> usize {
-        // SAFETY: as in `grow`.
-        let chunks = unsafe { &*self.full.get() };
+        self.entries() + self.with_chunks(|chunks| chunks.bits.as_ref().map_or(0, SlotBits::len))
+    }
+
+    /// Entries of the buffer.
+    fn entries(&self) -> usize {
         let room = (self.limit.get() as usize - self.cursor.get() as usize) / size_of::<Slot>();
-        chunks.used.len() * CHUNK - room
+        self.with_chunks(|chunks| chunks.used.len() * CHUNK) - room
     }
 
     /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.entries() == 0 && self.with_chunks(|chunks| chunks.bits.is_none())
     }
 
     /// Memory of the buffer and its bits.
     pub fn bytes(&self) -> Bytes {
         // SAFETY: as in `grow`.
         let chunks = unsafe { &*self.full.get() };
-        let bits = chunks.seen.as_ref().map_or(Bytes::ZERO, SeenSlots::bytes);
+        let bits = chunks.bits.as_ref().map_or(Bytes::ZERO, SlotBits::bytes);
         bits + Bytes((chunks.used.len() + chunks.spare.len()) * CHUNK_BYTES.0)
     }
 
-    /// Empties the set and calls `visit` for runs of its entries, in the order of recording.
-    /// `visit` may push again.
+    /// Empties the set and calls `visit` for runs of its slots: those in the buffer in the order of
+    /// recording, then the others by address. `visit` may push again.
     pub(crate) fn drain(&self, mut visit: impl FnMut(&RememberedSet, &[Slot])) {
-        let entries = self.len();
-        // Most sets of hundreds of capabilities are empty.
+        let entries = self.entries();
+        // Most sets of hundreds of capabilities are empty. (One with bits has a chunk.)
         if entries == 0 && self.with_chunks(|chunks| chunks.used.is_empty() && chunks.spare.len() <= 1) {
             return;
         }
         let mut left = entries;
-        for chunk in self.take_chunks() {
+        let (chunks, bits) = self.take_all();
+        for chunk in chunks {
             visit(self, &chunk.entries[..left.min(CHUNK)]);
             left = left.saturating_sub(CHUNK);
             self.with_chunks(|chunks| chunks.spare.push(chunk));
+        }
+        for piece in bits.iter().flat_map(SlotBits::pieces) {
+            piece.for_each_run(|slots| visit(self, slots));
         }
         // Keep memory for half as many again: one burst of stores must not hold memory forever.
         let keep = (entries / CHUNK + 1) * 3 / 2;
@@ -261,14 +226,10 @@ impl RememberedSet {
     }
 
     /// Empties the set: all chunks are full but the last.
-    fn take_chunks(&self) -> Vec<Chunk> {
+    fn take_all(&self) -> (Vec<Chunk>, Option<SlotBits>) {
         self.cursor.set(std::ptr::null_mut());
         self.limit.set(std::ptr::null_mut());
-        self.with_chunks(|chunks| {
-            chunks.distinct = 0;
-            chunks.seen = None;
-            std::mem::take(&mut chunks.used)
-        })
+        self.with_chunks(|chunks| (std::mem::take(&mut chunks.used), chunks.bits.take()))
     }
 
     fn with_chunks<R>(&self, work: impl FnOnce(&mut Chunks) -> R) -> R {
@@ -278,16 +239,17 @@ impl RememberedSet {
 
     /// The slots, for the checker.
     pub(crate) fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
-        let entries = self.len();
+        let entries = self.entries();
         // SAFETY: as in `grow`; the reference lives as long as the borrow of `self`, during which
         // the checker does not push.
         let chunks = unsafe { &*self.full.get() };
-        chunks
-            .used
-            .iter()
-            .flat_map(|chunk| chunk.entries.iter())
-            .take(entries)
-            .copied()
+        let listed = chunks.used.iter().flat_map(|chunk| chunk.entries.iter()).take(entries);
+        let others = chunks.bits.iter().flat_map(SlotBits::pieces).flat_map(|piece| {
+            let mut slots = Vec::new();
+            piece.for_each_run(|run| slots.extend_from_slice(run));
+            slots
+        });
+        listed.copied().chain(others)
     }
 }
 
@@ -296,16 +258,19 @@ impl RememberedSet {
 pub(crate) struct RememberedChunks {
     /// Each chunk with its number of entries.
     chunks: Vec<(Chunk, usize)>,
+    bits: Vec<SlotBits>,
 }
 
 impl RememberedChunks {
     /// Empties `set` and keeps its entries here.
     pub(crate) fn take(&mut self, set: &RememberedSet) {
-        let mut left = set.len();
-        for chunk in set.take_chunks() {
+        let mut left = set.entries();
+        let (chunks, bits) = set.take_all();
+        for chunk in chunks {
             self.chunks.push((chunk, left.min(CHUNK)));
             left = left.saturating_sub(CHUNK);
         }
+        self.bits.extend(bits);
     }
 
     /// Whether there are no entries.
@@ -316,6 +281,11 @@ impl RememberedChunks {
     /// Runs of entries, which stay at their addresses until [`RememberedChunks::give_back`].
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[Slot]> {
         self.chunks.iter().map(|(chunk, entries)| &chunk.entries[..*entries])
+    }
+
+    /// The slots that are in no run, which stay as they are until [`RememberedChunks::give_back`].
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
+        self.bits.iter().flat_map(SlotBits::pieces)
     }
 
     /// Returns the memory to a set.
@@ -367,12 +337,8 @@ mod tests {
     #[test]
     fn storing_to_few_slots_forever_takes_bounded_memory() {
         let set = RememberedSet::default();
-        (0..10 * DISTINCT_FROM).for_each(|i| set.push(slot(1 + i % 100)));
-        assert!(
-            set.len() <= DISTINCT_FROM + CHUNK,
-            "{} entries for 100 slots",
-            set.len()
-        );
+        (0..10 * MOST_ENTRIES).for_each(|i| set.push(slot(1 + i % 100)));
+        assert!(set.len() <= 100 + CHUNK, "{} entries for 100 slots", set.len());
         let mut distinct: Vec<_> = set.slots().collect();
         distinct.sort();
         distinct.dedup();
@@ -380,30 +346,63 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_is_kept_once_in_the_order_of_its_first_store() {
+    fn beyond_the_buffer_a_slot_is_kept_once() {
         let set = RememberedSet::default();
         // Each slot three times, with others between, far beyond the bound.
-        let n = 2 * DISTINCT_FROM;
+        let n = 2 * MOST_ENTRIES;
         for i in 0..3 * n {
             set.push(slot(1 + i % n));
         }
-        // The last chunk has not been looked at.
-        assert!(set.len() <= n + CHUNK, "{} entries for {n} slots", set.len());
-        let first: Vec<_> = set.slots().take(n).collect();
-        assert_eq!(first, (1..=n).map(slot).collect::<Vec<_>>());
-        // After the set was drained a slot is new again.
-        set.drain(|_, _| {});
+        assert!(set.len() <= n + CHUNK, "{} slots for {n}", set.len());
+        let mut drained = Vec::new();
+        set.drain(|_, slots| drained.extend_from_slice(slots));
+        drained.sort();
+        drained.dedup();
+        assert!(drained.into_iter().eq((1..=n).map(slot)));
+        // The bits are gone.
+        assert!(set.is_empty());
         set.push(slot(1));
         assert_eq!(set.slots().collect::<Vec<_>>(), [slot(1)]);
+    }
+
+    #[test]
+    fn slots_that_are_bits_are_shared() {
+        let set = RememberedSet::default();
+        let n = 2 * MOST_ENTRIES;
+        (1..=n).for_each(|i| set.push(slot(i)));
+        let mut taken = RememberedChunks::default();
+        taken.take(&set);
+        assert!(set.is_empty() && !taken.is_empty());
+        let mut slots: Vec<_> = taken.iter().flatten().copied().collect();
+        assert!(slots.len() <= CHUNK);
+        taken
+            .pieces()
+            .for_each(|piece| piece.for_each_run(|run| slots.extend_from_slice(run)));
+        slots.sort();
+        assert!(slots.into_iter().eq((1..=n).map(slot)));
+    }
+
+    #[test]
+    fn a_set_of_bits_alone_is_not_empty() {
+        let charges = Charges::new(Some(CHUNK_BYTES), Requests::default());
+        let set = RememberedSet::of_heap(Addr(0), charges);
+        (1..=CHUNK).for_each(|i| set.push(slot(i)));
+        set.with_chunks(|chunks| assert!(chunks.bits.is_none()));
+        // Room for this one is made by bits.
+        set.push(slot(1));
+        set.with_chunks(|chunks| assert_eq!((chunks.used.len(), chunks.bits.is_some()), (1, true)));
+        set.cursor.set(set.cursor.get().wrapping_sub(1));
+        assert!(!set.is_empty());
+        assert_eq!(set.len(), CHUNK);
     }
 
     #[test]
     fn the_bits_count_as_memory_of_the_heap() {
         let charges = Charges::new(None, Requests::default());
         let set = RememberedSet::of_heap(Addr(0), charges.clone());
-        (0..2 * DISTINCT_FROM).for_each(|i| set.push(slot(1 + i % 100)));
+        (0..2 * MOST_ENTRIES).for_each(|i| set.push(slot(1 + i % 100)));
         assert_eq!(charges.taken(), set.bytes());
-        assert!(set.bytes() > Bytes(CHUNK_BYTES.0 * (DISTINCT_FROM / CHUNK)), "no bits");
+        assert_eq!(set.bytes(), CHUNK_BYTES + Bytes(16 << 10));
         drop(set);
         assert_eq!(charges.taken(), Bytes(0));
     }
@@ -416,12 +415,12 @@ mod tests {
         // The bits of one megablock, which take less than another chunk.
         let bits = Bytes(16 << 10);
         assert!(charges.peak() <= bits + Bytes(3 * CHUNK_BYTES.0), "{}", charges.peak());
-        // A store cannot be refused, although these distinct slots take more than the limit.
-        (0..4 * CHUNK).for_each(|i| set.push(slot(1 + i)));
+        // A store cannot be refused, although the bits of these slots take more than the limit.
+        (0..4 * CHUNK).for_each(|i| set.push(slot(101 + i * 4096)));
         let mut distinct: Vec<_> = set.slots().collect();
         distinct.sort();
         distinct.dedup();
-        assert_eq!(distinct.len(), 4 * CHUNK);
+        assert_eq!(distinct.len(), 100 + 4 * CHUNK);
         assert!(charges.taken() > Bytes(3 * CHUNK_BYTES.0));
         drop(set);
         assert_eq!(charges.taken(), Bytes(0));
@@ -430,7 +429,7 @@ mod tests {
     #[test]
     fn distinct_slots_are_never_lost_to_compaction() {
         let set = RememberedSet::default();
-        let n = 3 * DISTINCT_FROM + 5;
+        let n = 3 * MOST_ENTRIES + 5;
         (0..n).for_each(|i| set.push(slot(1 + i)));
         assert_eq!(set.len(), n);
     }

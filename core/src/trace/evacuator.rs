@@ -28,6 +28,7 @@ use crate::capability::Capabilities;
 use crate::cause::NotBegun;
 use crate::closure::Slot;
 use crate::heap::Heap;
+use crate::profile::{MoveSideWords, NoSideWords};
 use crate::remembered::RememberedSet;
 use crate::roots::{RootSlot, Roots};
 use crate::space::{LargeObject, Nursery, Step, Steps};
@@ -130,10 +131,6 @@ impl<'h> Evacuator<'h> {
         };
         let (states, heap) = (self.copier.states(), self.copier.heap());
         let mut heap = heap.lock();
-        if let Some(side_words) = heap.side_words().filter(|_| !mutant!("profiles/side-words-not-copied")) {
-            // SAFETY: all that lives has been copied, and nothing of from-space was freed.
-            unsafe { side_words.follow_copies(states) };
-        }
         let sets: Vec<&RememberedSet> = capabilities.iter().map(|capability| capability.remembered()).collect();
         if let Some(first) = sets.first().filter(|_| !self.shared_roots.chunks.is_empty()) {
             self.shared_roots.chunks.give_back(first);
@@ -193,6 +190,39 @@ impl<'h> Evacuator<'h> {
         heap.blocks.end_promise();
         steps.account(work)
     }
+
+    /// Evacuates the roots: heap roots, handles (unless there are enough to be shared), and frames
+    /// (unless each worker is to do those of its own capabilities).
+    fn evacuate_roots(&mut self, roots: Roots<'_>, side_words: impl MoveSideWords) {
+        let evacuate = |copier: &mut Copier<'_>, slot: Slot| {
+            // SAFETY: a root of a stopped world (see `Roots`), which no other thread uses.
+            unsafe { copier.evacuate_root::<false>(slot, side_words) };
+        };
+        if self.shared_roots.owned.is_empty() {
+            roots.for_each_frame_slot(|slot| evacuate(&mut self.copier, slot));
+        }
+        roots
+            .handles()
+            .for_each_heap_root(|slot| evacuate(&mut self.copier, slot));
+        let handles = roots.handles().strong_handles();
+        if self.copier.would_share(Words(handles.len())) {
+            self.shared_roots.handles = handles;
+        } else {
+            handles.for_each(|slot| evacuate(&mut self.copier, slot));
+        }
+    }
+
+    /// Evacuates the slots of `sets`, and empties them.
+    fn evacuate_remembered<'s>(
+        &mut self,
+        sets: impl Iterator<Item = &'s RememberedSet>,
+        side_words: impl MoveSideWords,
+    ) {
+        let copier = &mut self.copier;
+        // SAFETY: the slots are of closures of this heap that have not been freed (the collector's
+        // barrier remembers no others), and this is the only thread.
+        sets.for_each(|set| set.drain(|_, slots| unsafe { copier.remembered_slots::<false>(slots, side_words) }));
+    }
 }
 
 /// Condemns the content of step `number`, and adds its chunks to `from_space`.
@@ -211,27 +241,18 @@ impl Tracing for Evacuator<'_> {
     #[inline]
     fn root(&mut self, slot: RootSlot<'_>) {
         // SAFETY: a root of a stopped world, which no other thread uses.
-        unsafe { self.copier.evacuate_root::<false>(slot.slot()) };
+        unsafe {
+            match self.copier.side_words() {
+                None => self.copier.evacuate_root::<false>(slot.slot(), NoSideWords),
+                Some(side_words) => self.copier.evacuate_root::<false>(slot.slot(), side_words.view()),
+            }
+        }
     }
 
-    /// Evacuates the roots: heap roots, handles (unless there are enough to be shared), and frames
-    /// (unless each worker is to do those of its own capabilities).
     fn roots(&mut self, roots: Roots<'_>) {
-        let evacuate = |copier: &mut Copier<'_>, slot: Slot| {
-            // SAFETY: a root of a stopped world (see `Roots`), which no other thread uses.
-            unsafe { copier.evacuate_root::<false>(slot) };
-        };
-        if self.shared_roots.owned.is_empty() {
-            roots.for_each_frame_slot(|slot| evacuate(&mut self.copier, slot));
-        }
-        roots
-            .handles()
-            .for_each_heap_root(|slot| evacuate(&mut self.copier, slot));
-        let handles = roots.handles().strong_handles();
-        if self.copier.would_share(Words(handles.len())) {
-            self.shared_roots.handles = handles;
-        } else {
-            handles.for_each(|slot| evacuate(&mut self.copier, slot));
+        match self.copier.side_words() {
+            None => self.evacuate_roots(roots, NoSideWords),
+            Some(side_words) => self.evacuate_roots(roots, side_words.view()),
         }
     }
 
@@ -272,10 +293,10 @@ impl RememberedTracing for Evacuator<'_> {
         } else if balanced == Some(true) && self.copier.would_share(Words(slots)) {
             sets.for_each(|set| self.shared_roots.chunks.take(set));
         } else {
-            let copier = &mut self.copier;
-            // SAFETY: the slots are of closures of this heap that have not been freed (the
-            // collector's barrier remembers no others), and this is the only thread.
-            sets.for_each(|set| set.drain(|_, slots| unsafe { copier.remembered_slots::<false>(slots) }));
+            match self.copier.side_words() {
+                None => self.evacuate_remembered(sets, NoSideWords),
+                Some(side_words) => self.evacuate_remembered(sets, side_words.view()),
+            }
         }
     }
 }

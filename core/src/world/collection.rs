@@ -147,11 +147,6 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
         // SAFETY: the mutators are stopped.
         let roots = unsafe { Roots::new(&frames, self.handles) };
         let capabilities = Capabilities::new(&all);
-        if let Some(side_words) = heap.side_words() {
-            let mut regions = Vec::new();
-            collector.for_each_region(capabilities, &mut |region| regions.push(region));
-            side_words.collection_begins(regions);
-        }
         events.phases_begin();
         let mut pause = Pause {
             heap,

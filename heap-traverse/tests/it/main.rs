@@ -9,6 +9,7 @@ mod large;
 mod live;
 mod profiles;
 mod random;
+mod side_words;
 mod traversal;
 
 use gclab_core::closure::{Closure, Mut};

@@ -36,7 +36,7 @@ mod turns;
 
 use crate::block::BlockRun;
 use crate::heap::Heap;
-use crate::profile::SideWords;
+use crate::profile::MoveSideWords;
 use crate::roots::{RootSlot, Roots};
 use crate::space::{Chunk, ENTRY_BYTES, Lane, LargeObject, LiveMap, LiveView, Marks, Steps};
 use crate::words::{Bytes, Words};
@@ -128,7 +128,7 @@ impl<'m> Compactor<'m> {
         if let Some(side_words) = side_words.filter(|_| !mutant!("profiles/side-words-not-slid")) {
             for chunk in self.lanes.iter().flat_map(|lane| &lane.chunks) {
                 // SAFETY: everything is planned, and nothing has moved.
-                unsafe { move_side_words(*chunk, map, side_words) };
+                unsafe { move_side_words(*chunk, map, side_words.view()) };
             }
         }
         // SAFETY: a collector calls this in a pause (`unsafe trait Collector`). Everything is
@@ -178,11 +178,14 @@ impl<'m> Compactor<'m> {
 ///
 /// # Safety
 /// Every live closure is in `map`, with its destination, and still where it was.
-unsafe fn move_side_words(chunk: Chunk, map: LiveView<'_>, side_words: &SideWords) {
+unsafe fn move_side_words(chunk: Chunk, map: LiveView<'_>, side_words: impl MoveSideWords) {
     for_each_live(chunk, map, |closure, to| {
-        side_words.moves(closure.addr(), to.addr());
-        // SAFETY: closures that live begin where bits begin, and behind one another.
-        unsafe { closure.words() }
+        // SAFETY: both places are in chunks of the heap. Closures that live begin where bits begin,
+        // and behind one another.
+        unsafe {
+            side_words.moves(closure.addr(), to.addr());
+            closure.words()
+        }
     });
 }
 

@@ -2,9 +2,10 @@
 
 use super::Copier;
 use super::scavenge::{First, RANGE_WORTH_SPLITTING};
-use super::work::{RememberedSlots, WorkItem};
+use super::work::{RememberedBits, RememberedSlots, WorkItem};
 use crate::capability::Capability;
 use crate::closure::SlotRange;
+use crate::profile::{MoveSideWords, NoSideWords};
 use crate::remembered::{RememberedChunks, RememberedSet};
 use crate::roots::frames::{FrameHeader, for_each_frame_slot};
 use crate::trace::drained::Drained;
@@ -72,11 +73,18 @@ impl Copier<'_> {
 
     /// Scavenges until nothing is left, or until the work that is left is worth sharing.
     pub fn scavenge_alone(&mut self) -> Drained {
+        match self.side_words() {
+            None => self.scavenge_steps(NoSideWords),
+            Some(side_words) => self.scavenge_steps(side_words.view()),
+        }
+    }
+
+    fn scavenge_steps(&mut self, side_words: impl MoveSideWords) -> Drained {
         loop {
             let mut step = self.oldest();
             while step > 0 {
                 // SAFETY: nothing comes from elsewhere.
-                let worked = unsafe { self.scavenge_lane::<false>(step, First::Nothing, None) };
+                let worked = unsafe { self.scavenge_lane::<false>(step, First::Nothing, None, side_words) };
                 // Back to the oldest after each that had work: its referents must not be copied to
                 // a younger step first (and are remembered if they were).
                 step = if worked { self.oldest() } else { step - 1 };
@@ -92,25 +100,30 @@ impl Copier<'_> {
             unsafe {
                 let slots = SlotRange::of(closure.extent());
                 self.pending.words -= Words(slots.len());
-                self.scavenge_lane::<false>(step, First::Slots(slots), None);
+                self.scavenge_lane::<false>(step, First::Slots(slots), None, side_words);
             }
         }
     }
 
-    fn do_item(&mut self, item: WorkItem, queue: WorkQueue<'_, WorkItem>) {
+    fn do_item(&mut self, item: WorkItem, queue: WorkQueue<'_, WorkItem>, side_words: impl MoveSideWords) {
         // SAFETY: a work item belongs to the worker that has taken it. Closures and slots of large
         // objects are of the step that the item says; roots and remembered slots are of this heap.
         unsafe {
             match item {
                 WorkItem::Closures(closures, step) => {
-                    self.scavenge_lane::<true>(step, First::Closures(closures), Some(queue));
+                    self.scavenge_lane::<true>(step, First::Closures(closures), Some(queue), side_words);
                 }
                 WorkItem::Slots(slots, step) => {
-                    self.scavenge_lane::<true>(step, First::Slots(slots), Some(queue));
+                    self.scavenge_lane::<true>(step, First::Slots(slots), Some(queue), side_words);
                 }
-                WorkItem::Roots(slots) => slots.for_each(|slot| self.evacuate_root::<true>(slot)),
+                WorkItem::Roots(slots) => slots.for_each(|slot| self.evacuate_root::<true>(slot, side_words)),
                 WorkItem::Remembered(_) if mutant!("shared/remembered-forgotten") => {}
-                WorkItem::Remembered(run) => self.remembered_slots::<true>(run.slots()),
+                WorkItem::RememberedBits(_) if mutant!("shared/remembered-bits-forgotten") => {}
+                WorkItem::Remembered(run) => self.remembered_slots::<true>(run.slots(), side_words),
+                WorkItem::RememberedBits(bits) => {
+                    bits.piece()
+                        .for_each_run(|slots| self.remembered_slots::<true>(slots, side_words));
+                }
             }
         }
     }
@@ -136,24 +149,18 @@ impl Copier<'_> {
         }
         self.pending.words = Words(0);
     }
-}
 
-// SAFETY: a copier holds memory of the heap, which any thread of the collection may work on, and a
-// lock on the heap.
-unsafe impl Tracer for Copier<'_> {
-    type Item = WorkItem;
-    type Task = Owned;
-
-    fn trace_shared(&mut self, item: Option<WorkItem>, queue: WorkQueue<'_, WorkItem>) {
+    /// [`Tracer::trace_shared`].
+    fn trace_items(&mut self, item: Option<WorkItem>, queue: WorkQueue<'_, WorkItem>, side_words: impl MoveSideWords) {
         let mut next = item;
         loop {
             if let Some(item) = next {
-                self.do_item(item, queue);
+                self.do_item(item, queue, side_words);
             }
             let mut step = self.oldest();
             while step > 0 {
                 // SAFETY: nothing comes from elsewhere.
-                let worked = unsafe { self.scavenge_lane::<true>(step, First::Nothing, Some(queue)) };
+                let worked = unsafe { self.scavenge_lane::<true>(step, First::Nothing, Some(queue), side_words) };
                 step = if worked { self.oldest() } else { step - 1 };
             }
             self.push_pending(queue);
@@ -164,12 +171,34 @@ unsafe impl Tracer for Copier<'_> {
         }
     }
 
-    fn begin(&mut self, task: &Owned) {
+    /// Evacuates the slots that `task` is for.
+    fn evacuate_owned(&mut self, task: &Owned, side_words: impl MoveSideWords) {
         // SAFETY: the mutators are stopped, and the worker that took the task has the set and the
         // frames to itself.
         unsafe {
-            (*task.remembered).drain(|_, slots| self.remembered_slots::<true>(slots));
-            for_each_frame_slot(task.frames, |slot| self.evacuate_root::<true>(slot));
+            (*task.remembered).drain(|_, slots| self.remembered_slots::<true>(slots, side_words));
+            for_each_frame_slot(task.frames, |slot| self.evacuate_root::<true>(slot, side_words));
+        }
+    }
+}
+
+// SAFETY: a copier holds memory of the heap, which any thread of the collection may work on, and a
+// lock on the heap.
+unsafe impl Tracer for Copier<'_> {
+    type Item = WorkItem;
+    type Task = Owned;
+
+    fn trace_shared(&mut self, item: Option<WorkItem>, queue: WorkQueue<'_, WorkItem>) {
+        match self.side_words() {
+            None => self.trace_items(item, queue, NoSideWords),
+            Some(side_words) => self.trace_items(item, queue, side_words.view()),
+        }
+    }
+
+    fn begin(&mut self, task: &Owned) {
+        match self.side_words() {
+            None => self.evacuate_owned(task, NoSideWords),
+            Some(side_words) => self.evacuate_owned(task, side_words.view()),
         }
     }
 }
@@ -200,6 +229,10 @@ pub(in crate::trace) fn phase_of<'h>(
         for slots in roots.chunks.iter().flat_map(|slots| slots.chunks(REMEMBERED_SLICE)) {
             // SAFETY: the chunks are kept until the collection is over.
             queue.push(WorkItem::Remembered(unsafe { RememberedSlots::new(slots) }));
+        }
+        for piece in roots.chunks.pieces() {
+            // SAFETY: the bits are kept until the collection is over.
+            queue.push(WorkItem::RememberedBits(unsafe { RememberedBits::new(piece) }));
         }
         let others: Vec<Copier<'h>> = (1..workers.count()).map(|_| copier.split()).collect();
         let leader = std::mem::replace(copier, copier.absent());

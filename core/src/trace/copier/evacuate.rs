@@ -12,6 +12,7 @@ use super::workspace::{CopyBuffer, MAX_WORKSPACES, SharedHeap, Workspace, first_
 use crate::block::{BlockState, FIRST_OLD_STEP};
 use crate::closure::{ClosureRef, Header, Slot, VARIABLE};
 use crate::prefetch::{prefetch_closure, prefetch_line};
+use crate::profile::MoveSideWords;
 use crate::words::Words;
 use crate::workers::WorkQueue;
 
@@ -40,7 +41,7 @@ impl Copier<'_> {
     /// # Safety
     /// The slots are remembered ones, of closures that have not been freed. No other worker is at
     /// one of them, except (in parallel) a worker that calls this function, too.
-    pub unsafe fn remembered_slots<const PARALLEL: bool>(&mut self, slots: &[Slot]) {
+    pub unsafe fn remembered_slots<const PARALLEL: bool>(&mut self, slots: &[Slot], side_words: impl MoveSideWords) {
         self.remembered_seen += slots.len() as u64;
         for (i, &slot) in slots.iter().enumerate() {
             if let Some(&ahead) = slots.get(i + SLOTS_AHEAD) {
@@ -58,7 +59,7 @@ impl Copier<'_> {
             let holder = self.states.of(slot.addr());
             if !holder.takes_part() {
                 // SAFETY: the caller's promise; the holder's block says its step.
-                unsafe { self.evacuate_now::<PARALLEL>(slot, holder.step()) };
+                unsafe { self.evacuate_now::<PARALLEL>(slot, holder.step(), side_words) };
             }
         }
     }
@@ -70,13 +71,18 @@ impl Copier<'_> {
     /// `holder` that has not been freed and is not collected. No other worker is at the slot,
     /// except (in parallel) a worker that calls this function, too.
     #[inline(always)]
-    pub unsafe fn evacuate_now<const PARALLEL: bool>(&mut self, slot: Slot, holder: u8) {
+    pub unsafe fn evacuate_now<const PARALLEL: bool>(
+        &mut self,
+        slot: Slot,
+        holder: u8,
+        side_words: impl MoveSideWords,
+    ) {
         // SAFETY: the caller's promise; the mutators are stopped.
         let closure = unsafe { load::<PARALLEL>(slot) };
         let state = self.states.of(closure.addr());
         if state.is_condemned() {
             // SAFETY: such slots point to closures or to null, and null is not condemned.
-            unsafe { self.evacuate::<PARALLEL>(slot, closure, state, holder) };
+            unsafe { self.evacuate::<PARALLEL>(slot, closure, state, holder, side_words) };
         } else {
             self.remember_if_younger(slot, closure, holder);
         }
@@ -87,9 +93,9 @@ impl Copier<'_> {
     /// # Safety
     /// As for [`Copier::evacuate_now`].
     #[inline(always)]
-    pub unsafe fn evacuate_root<const PARALLEL: bool>(&mut self, slot: Slot) {
+    pub unsafe fn evacuate_root<const PARALLEL: bool>(&mut self, slot: Slot, side_words: impl MoveSideWords) {
         // SAFETY: passed on.
-        unsafe { self.evacuate_now::<PARALLEL>(slot, self.roots) };
+        unsafe { self.evacuate_now::<PARALLEL>(slot, self.roots, side_words) };
     }
 
     /// After scavenging: updates a weak slot if its referent lives, and clears it if not.
@@ -121,6 +127,7 @@ impl Copier<'_> {
         closure: ClosureRef,
         state: BlockState,
         holder: u8,
+        side_words: impl MoveSideWords,
     ) {
         // SAFETY: the caller's promise: the first word is a header or the forwarding address.
         unsafe {
@@ -138,9 +145,9 @@ impl Copier<'_> {
             // from the header's load.
             let copied = if header.ptrs() == 0 {
                 let flat = self.flat_workspace(closure, header, dest + 1);
-                self.copy::<PARALLEL>(closure, header, flat)
+                self.copy::<PARALLEL>(closure, header, flat, side_words)
             } else {
-                self.copy::<PARALLEL>(closure, header, dest)
+                self.copy::<PARALLEL>(closure, header, dest, side_words)
             };
             match copied {
                 Copied::At(to) => store::<PARALLEL>(slot, to),
@@ -182,12 +189,17 @@ impl Copier<'_> {
     /// The slot is one of a closure in step `holder` that this worker scavenges. It holds a
     /// closure, or the address of one that was forwarded, in a block that was condemned.
     #[inline(never)]
-    pub(super) unsafe fn evacuate_elsewhere<const PARALLEL: bool>(&mut self, slot: Slot, holder: u8) {
+    pub(super) unsafe fn evacuate_elsewhere<const PARALLEL: bool>(
+        &mut self,
+        slot: Slot,
+        holder: u8,
+        side_words: impl MoveSideWords,
+    ) {
         // SAFETY: passed on. A large object may have been reached since the slot was found.
         unsafe {
             let closure = slot.load();
             let state = self.states.of(closure.addr());
-            self.evacuate::<PARALLEL>(slot, closure, state, holder);
+            self.evacuate::<PARALLEL>(slot, closure, state, holder, side_words);
         }
     }
 
@@ -196,7 +208,13 @@ impl Copier<'_> {
     /// # Safety
     /// `closure` is a closure with this header, or (in parallel) was one until now.
     #[inline(always)]
-    unsafe fn copy<const PARALLEL: bool>(&mut self, closure: ClosureRef, header: Header, index: usize) -> Copied {
+    unsafe fn copy<const PARALLEL: bool>(
+        &mut self,
+        closure: ClosureRef,
+        header: Header,
+        index: usize,
+        side_words: impl MoveSideWords,
+    ) -> Copied {
         let index = index % MAX_WORKSPACES;
         // The range that a full chunk leaves is offered to no worker: roots and remembered slots
         // are evacuated before there are workers, or the worker goes through its own ranges
@@ -212,7 +230,7 @@ impl Copier<'_> {
                     words,
                 )
             });
-            forward::<PARALLEL>(closure, header, to, &mut self.buffers[index])
+            forward::<PARALLEL>(closure, header, to, &mut self.buffers[index], side_words)
         }
     }
 
@@ -293,8 +311,8 @@ pub(super) unsafe fn load_header<const PARALLEL: bool>(closure: ClosureRef) -> H
     }
 }
 
-/// Leaves the address of the copy `to`, which is the last in its buffer, at the closure. If another
-/// worker was faster, takes the copy back.
+/// Leaves the address of the copy `to`, which is the last in its buffer, at the closure, and moves
+/// the closure's side word. If another worker was faster, takes the copy back.
 ///
 /// # Safety
 /// `closure` is a closure that has (or, in parallel, had) this header, and `to` is its copy.
@@ -304,6 +322,7 @@ pub(super) unsafe fn forward<const PARALLEL: bool>(
     header: Header,
     to: ClosureRef,
     buffer: &mut CopyBuffer,
+    side_words: impl MoveSideWords,
 ) -> Copied {
     // SAFETY: the caller's promise.
     unsafe {
@@ -313,6 +332,10 @@ pub(super) unsafe fn forward<const PARALLEL: bool>(
             buffer.free = to.0;
             return Copied::Lost(other);
         }
+    }
+    if !mutant!("profiles/side-words-not-copied") {
+        // SAFETY: from-space and to-space lie in the heap.
+        unsafe { side_words.moves(closure.addr(), to.addr()) };
     }
     Copied::At(to)
 }

@@ -27,6 +27,7 @@ use super::workspace::{CopyBuffer, HeldScan};
 use crate::block::{FIRST_OLD_STEP, HeapStates};
 use crate::closure::{ClosureRange, Slot, SlotRange};
 use crate::prefetch::prefetch_closure;
+use crate::profile::MoveSideWords;
 
 /// A scan of one lane, under way.
 pub(super) struct Scan {
@@ -79,7 +80,11 @@ impl Scan {
     /// worker scavenges. Its buffers are those of workspaces, which own their chunks. `states` are
     /// those of the heap, and the mutators are stopped.
     #[inline(never)]
-    pub unsafe fn run<const PARALLEL: bool, const OPEN: bool>(&mut self, states: HeapStates) -> Exit {
+    pub unsafe fn run<const PARALLEL: bool, const OPEN: bool>(
+        &mut self,
+        states: HeapStates,
+        side_words: impl MoveSideWords,
+    ) -> Exit {
         let mut slots = std::mem::replace(&mut self.slots, SlotRange::EMPTY);
         let mut range = if OPEN {
             ClosureRange::EMPTY
@@ -108,6 +113,7 @@ impl Scan {
                         continue;
                     }
                     prefetch_closure(closure.addr());
+                    side_words.prefetch(closure.addr());
                     // SAFETY: no slot lies at null.
                     if let Some(oldest) = ring.push(unsafe { QueuedSlot::new(slot, false) }) {
                         break oldest;
@@ -156,10 +162,10 @@ impl Scan {
                 let copied = unsafe {
                     if header.ptrs() == 0 {
                         copy_flat(closure, header, &mut self.flat)
-                            .map(|to| forward::<PARALLEL>(closure, header, to, &mut self.flat))
+                            .map(|to| forward::<PARALLEL>(closure, header, to, &mut self.flat, side_words))
                     } else {
                         copy_pointers(closure, header, &mut open)
-                            .map(|to| forward::<PARALLEL>(closure, header, to, &mut open))
+                            .map(|to| forward::<PARALLEL>(closure, header, to, &mut open, side_words))
                     }
                 };
                 let to = match copied {

@@ -2,7 +2,8 @@
 //!
 //! A serial collection has one copier, a parallel one has a copier for each worker that has
 //! entered. Everything hot is in [`kernel`], [`copy`] and [`evacuate`], once for both
-//! (`const PARALLEL`). The differences in parallel:
+//! (`const PARALLEL`), and once for heaps with and without a profile ([`MoveSideWords`]). The
+//! differences in parallel:
 //!
 //! * A closure is copied first and then forwarded by compare-and-swap. The loser of the race
 //!   discards its copy and uses the winner's address. No closure exists twice; the cost is one CAS
@@ -31,6 +32,7 @@ pub(super) use workspace::Workspace;
 
 use crate::block::StateView;
 use crate::closure::ClosureRef;
+use crate::profile::SideWords;
 use crate::remembered::RememberedSet;
 use crate::sync::Arc;
 use crate::words::Words;
@@ -41,6 +43,8 @@ use workspace::{CopyBuffer, Filled, MAX_WORKSPACES, SharedHeap};
 pub(super) struct Copier<'h> {
     heap: Arc<SharedHeap<'h>>,
     states: StateView,
+    /// The side words of a profiled heap, which move with the closures.
+    side_words: Option<Arc<SideWords>>,
     /// Two for each step, from step 1: closures with pointers, closures without.
     workspaces: Vec<Workspace>,
     buffers: [CopyBuffer; MAX_WORKSPACES],
@@ -74,6 +78,7 @@ impl<'h> Copier<'h> {
     /// The blocks of from-space are condemned.
     pub unsafe fn new(heap: &'h mut crate::heap::Heap, opened: Vec<(Workspace, CopyBuffer)>) -> Self {
         let (states, base, charges) = (heap.states(), heap.blocks().base(), heap.charges());
+        let side_words = heap.side_words().cloned();
         let mut buffers = [CopyBuffer::NONE; MAX_WORKSPACES];
         let place = |((workspace, buffer), place): ((Workspace, CopyBuffer), &mut CopyBuffer)| {
             *place = buffer;
@@ -82,6 +87,7 @@ impl<'h> Copier<'h> {
         Copier {
             heap: Arc::new(SharedHeap::new(heap)),
             states,
+            side_words,
             workspaces: opened.into_iter().zip(&mut buffers).map(place).collect(),
             buffers,
             remembered: RememberedSet::of_heap(base, charges),
@@ -113,6 +119,7 @@ impl<'h> Copier<'h> {
         Copier {
             heap: Arc::clone(&self.heap),
             states: self.states,
+            side_words: self.side_words.clone(),
             workspaces: Vec::new(),
             buffers: [CopyBuffer::NONE; MAX_WORKSPACES],
             remembered: self.remembered.another(),
@@ -131,6 +138,11 @@ impl<'h> Copier<'h> {
     /// The states of the heap's blocks.
     pub fn states(&self) -> StateView {
         self.states
+    }
+
+    /// The side words of a profiled heap.
+    pub fn side_words(&self) -> Option<Arc<SideWords>> {
+        self.side_words.clone()
     }
 
     /// The step that no closure leaves.

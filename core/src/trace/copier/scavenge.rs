@@ -19,6 +19,7 @@ use super::workspace::{MAX_WORKSPACES, first_workspace};
 use crate::block::BlockState;
 use crate::closure::{ClosureRange, Slot, SlotRange};
 use crate::prefetch::prefetch_closure;
+use crate::profile::MoveSideWords;
 use crate::words::Words;
 use crate::workers::WorkQueue;
 
@@ -62,6 +63,7 @@ impl Copier<'_> {
         holder: u8,
         first: First,
         queue: Option<WorkQueue<'_, WorkItem>>,
+        side_words: impl MoveSideWords,
     ) -> bool {
         let queue = queue.filter(|_| PARALLEL);
         let index = first_workspace(holder) % MAX_WORKSPACES;
@@ -89,19 +91,19 @@ impl Copier<'_> {
             // this worker made. Buffers are those of workspaces, which own their chunks.
             let exit = unsafe {
                 if scan.closures.is_empty() {
-                    scan.run::<PARALLEL, true>(states)
+                    scan.run::<PARALLEL, true>(states, side_words)
                 } else {
-                    scan.run::<PARALLEL, false>(states)
+                    scan.run::<PARALLEL, false>(states, side_words)
                 }
             };
             match exit {
                 // SAFETY: the loop found the slot in a closure of this step. The referent was
                 // condemned then; if it does not leave the lane it is not large.
-                Exit::General(slot) => unsafe { self.evacuate_in_lane::<PARALLEL>(slot, &mut scan, queue) },
+                Exit::General(slot) => unsafe { self.evacuate_in_lane::<PARALLEL>(slot, &mut scan, queue, side_words) },
                 // SAFETY: as above, for a referent that leaves the lane.
-                Exit::Leaving(slot) => unsafe { self.queue_leaving::<PARALLEL>(slot, &mut scan, queue) },
+                Exit::Leaving(slot) => unsafe { self.queue_leaving::<PARALLEL>(slot, &mut scan, queue, side_words) },
                 // SAFETY: as above.
-                Exit::LeavesLane(slot) => unsafe { self.evacuate_elsewhere::<PARALLEL>(slot, holder) },
+                Exit::LeavesLane(slot) => unsafe { self.evacuate_elsewhere::<PARALLEL>(slot, holder, side_words) },
                 // SAFETY: a slot of a live closure; the mutators are stopped.
                 Exit::Younger(slot) => self.remember_if_younger(slot, unsafe { slot.load() }, holder),
                 Exit::RangeDone => {}
@@ -129,6 +131,7 @@ impl Copier<'_> {
         slot: Slot,
         scan: &mut Scan,
         queue: Option<WorkQueue<'_, WorkItem>>,
+        side_words: impl MoveSideWords,
     ) {
         // SAFETY: no slot lies at null. All slots of the ring are of closures that this scan
         // scavenges, and point to closures that were condemned when they were put in.
@@ -136,10 +139,11 @@ impl Copier<'_> {
             let closure = slot.load();
             let leaves_lane = !(mutant!("copy/large-copied") && self.states.of(closure.addr()).is_large());
             prefetch_closure(closure.addr());
+            side_words.prefetch(closure.addr());
             if let Some(oldest) = scan.ring.push(QueuedSlot::new(slot, leaves_lane)) {
                 match oldest.in_lane() {
-                    Some(slot) => self.evacuate_in_lane::<PARALLEL>(slot, scan, queue),
-                    None => self.evacuate_elsewhere::<PARALLEL>(oldest.slot(), scan.holder),
+                    Some(slot) => self.evacuate_in_lane::<PARALLEL>(slot, scan, queue, side_words),
+                    None => self.evacuate_elsewhere::<PARALLEL>(oldest.slot(), scan.holder, side_words),
                 }
             }
         }
@@ -157,6 +161,7 @@ impl Copier<'_> {
         slot: Slot,
         scan: &mut Scan,
         queue: Option<WorkQueue<'_, WorkItem>>,
+        side_words: impl MoveSideWords,
     ) {
         // SAFETY: the caller's promise; to-space is not from-space.
         unsafe {
@@ -183,7 +188,7 @@ impl Copier<'_> {
                     }
                     buffer
                 });
-                forward::<PARALLEL>(closure, header, to, flat_buffer)
+                forward::<PARALLEL>(closure, header, to, flat_buffer, side_words)
             } else {
                 let (heap, pending) = (&self.heap, &mut self.pending);
                 let workspace = &mut self.workspaces[scan.index];
@@ -196,7 +201,7 @@ impl Copier<'_> {
                     *held = if pending.shares { buffer.hold() } else { None };
                     buffer
                 });
-                forward::<PARALLEL>(closure, header, to, &mut scan.open)
+                forward::<PARALLEL>(closure, header, to, &mut scan.open, side_words)
             };
             match copied {
                 Copied::At(to) => slot.store(to),

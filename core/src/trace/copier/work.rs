@@ -1,6 +1,7 @@
 //! Work items of copiers: the work that workers take from each other.
 
 use crate::closure::{ClosureRange, Slot, SlotRange};
+use crate::remembered::Piece;
 
 /// Work for a copier, which passes from worker to worker.
 #[derive(Debug)]
@@ -13,6 +14,8 @@ pub(crate) enum WorkItem {
     Roots(SlotRange),
     /// Remembered slots.
     Remembered(RememberedSlots),
+    /// Remembered slots that are bits.
+    RememberedBits(RememberedBits),
 }
 
 /// A run of slots in a chunk of a remembered set. The chunk is kept until the collection is over.
@@ -35,5 +38,25 @@ impl RememberedSlots {
     pub fn slots(&self) -> &[Slot] {
         // SAFETY: the promise of `new`.
         unsafe { &*self.0 }
+    }
+}
+
+/// A piece of the bits of a remembered set, which are kept until the collection is over.
+#[derive(Debug)]
+pub(crate) struct RememberedBits(Piece<'static>);
+
+impl RememberedBits {
+    /// The slots of `piece`.
+    ///
+    /// # Safety
+    /// The bits stay where they are, and as they are, as long as the result exists.
+    pub unsafe fn new(piece: Piece<'_>) -> Self {
+        // SAFETY: the same type but for the lifetime, which the caller's promise covers.
+        RememberedBits(unsafe { std::mem::transmute::<Piece<'_>, Piece<'static>>(piece) })
+    }
+
+    /// Returns the piece of the bits.
+    pub fn piece(&self) -> Piece<'_> {
+        self.0
     }
 }

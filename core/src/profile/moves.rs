@@ -1,0 +1,72 @@
+//! What a collection that moves closures does with their side words.
+
+use crate::prefetch::prefetch_line;
+use crate::sync::{MappedU64, Ordering::Relaxed};
+use crate::words::Addr;
+use std::marker::PhantomData;
+
+/// The side words of the closures that a collection moves: those of a profiled heap
+/// ([`SideWordsView`]), or none. It is a type, so code that moves closures is compiled once for
+/// each, and without a profile has no instruction for side words.
+pub(crate) trait MoveSideWords: Copy {
+    /// Brings the side word of the closure at `closure`, which will be moved, towards the cache.
+    fn prefetch(self, closure: Addr);
+
+    /// Notes that a closure moves from one place to another. The side word at the old place is not
+    /// needed any more.
+    ///
+    /// # Safety
+    /// Both places lie in the heap.
+    unsafe fn moves(self, from: Addr, to: Addr);
+}
+
+/// The side words of a heap that has none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NoSideWords;
+
+impl MoveSideWords for NoSideWords {
+    #[inline(always)]
+    fn prefetch(self, _: Addr) {}
+
+    #[inline(always)]
+    unsafe fn moves(self, _: Addr, _: Addr) {}
+}
+
+/// The side words of a profiled heap, for addresses in the heap only: one word, so that a loop can
+/// keep it in a register.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SideWordsView<'s> {
+    /// The entry that address 0 would have. (A closure's entry is as far from the table's base as
+    /// the closure from the heap's.)
+    biased: *const MappedU64,
+    table: PhantomData<&'s [MappedU64]>,
+}
+
+impl<'s> SideWordsView<'s> {
+    /// The entries of `table`, the first of which is for the address `base`.
+    pub(super) fn new(table: &'s [MappedU64], base: Addr) -> Self {
+        SideWordsView {
+            biased: table.as_ptr().wrapping_byte_sub(base.0),
+            table: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    fn entry(self, closure: Addr) -> *const MappedU64 {
+        self.biased.wrapping_byte_add(closure.0)
+    }
+}
+
+impl MoveSideWords for SideWordsView<'_> {
+    #[inline(always)]
+    fn prefetch(self, closure: Addr) {
+        prefetch_line(Addr(self.entry(closure).addr()));
+    }
+
+    #[inline(always)]
+    unsafe fn moves(self, from: Addr, to: Addr) {
+        // SAFETY: the caller vouches for the places, so these are entries of the table.
+        let (old, new) = unsafe { (&*self.entry(from), &*self.entry(to)) };
+        new.store(old.load(Relaxed), Relaxed);
+    }
+}
