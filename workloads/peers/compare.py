@@ -35,6 +35,9 @@ PLANS = ("GenImmix", "StickyImmix")
 PARALLEL = ("", "-qg", "-qg1")
 BARRIER = "The write barrier's test"
 TWO = "Two threads: GHC -N2"
+OTHER_LANGUAGES = "OCaml and Java"
+LARGE = "GHC, large heaps"
+LARGE_FLAGS = "-A16m"
 # An area that no workload fills.
 NO_COLLECTION = "-A4g"
 
@@ -60,6 +63,12 @@ def comparisons(peers, settings, size):
                 {workload: programs.WORKLOADS[workload] for workload in BESIDE},
                 lambda workload, args: [programs.gclab(workload, args, BESIDE[workload]), programs.ghc(workload, args, BESIDE[workload])],
             )
+        yield (
+            LARGE,
+            f"Both with `+RTS {LARGE_FLAGS}`, where 1.5 GB and 0.4 GB live.",
+            programs.LARGE,
+            lambda workload, args: [programs.gclab(workload, args, LARGE_FLAGS), programs.ghc(workload, args, LARGE_FLAGS)],
+        )
         for flags in (flags for flags in settings if "-G1" not in flags):
             yield (
                 f"{TWO} {flags}",
@@ -84,8 +93,9 @@ def comparisons(peers, settings, size):
         )
     if "ocaml" in peers or "java" in peers:
         yield (
-            "OCaml and Java",
-            "OCaml with a minor heap of 4 MiB, as gclab's `-A4m`; Java with its serial collector in a heap of three times what is live at most.",
+            OTHER_LANGUAGES,
+            "OCaml with a minor heap of 4 MiB, as gclab's `-A4m`; Java with its serial collector in a heap of three times what is live at most. "
+            "OCaml tells nothing of its pauses, and Java nothing of its heap.",
             programs.WORKLOADS,
             lambda workload, args: [
                 programs.gclab(workload, args, "-A4m"),
@@ -122,7 +132,7 @@ def measure(options, peers):
     ]
     for state, title, about, workloads, contestants in wanted:
         # Runs without collections take far more memory.
-        touched = (options.touch or (1200 if options.size == "std" else 1)) * (3 if title == BARRIER else 1)
+        touched = (options.touch or (1200 if options.size == "std" else 1)) * {BARRIER: 3, LARGE: 4}.get(title, 1)
         comparison = {"title": f"{title}, {state}", "about": about, "ours": None, "workloads": {}, "failures": []}
         for workload in [workload for workload in workloads if workload in options.workloads]:
             args, checksum = workloads[workload][options.size == "test"]
@@ -143,6 +153,8 @@ def measure(options, peers):
             comparison["workloads"][workload] = {name: runs for name, runs in rows.items() if runs}
         if title == BARRIER:
             comparison["figures"] = ["user"]
+        if title == OTHER_LANGUAGES:
+            comparison["figures"] = ["cpu", "user", "system", "heap", "resident", "pause", "gc_wall"]
         if title.startswith(TWO):
             comparison["figures"] = ["gc_wall", "gc", "wall", "cpu", "heap", "resident", "pause", "copied"]
             comparison["best"] = {"of": "GHC", "by": "gc_wall"}

@@ -28,6 +28,12 @@ WORKLOADS = {
     "message_window": (("200000 1000000 1024", 180025393856), ("1000 5000 1024", 4626520)),
 }
 
+# The same for heaps of 1.5 GB and of 0.4 GB.
+LARGE = {
+    "long_list": (("64000000 10000000", 11969015178792322075), ("20000 30000", 9484503266807111472)),
+    "binary_trees": (("22", 1361750702), ("10", 135854)),
+}
+
 # The same for workloads with threads of their own; the first argument is their number.
 THREADED = {"par_trees": (("2 17", 44957708), ("2 10", 187404))}
 
@@ -94,6 +100,12 @@ def ocaml_figures(stderr):
     return {"heap": 8 * float(re.search(r"top_heap_words: (\d+)", stderr).group(1))}
 
 
+def java_figures(stderr):
+    """Figures from the lines of -Xlog:gc: the world is stopped in its pauses only, by one thread."""
+    pauses = [float(ms) / 1e3 for ms in re.findall(r"Pause .* ([\d.]+)ms$", stderr, re.MULTILINE)]
+    return {"pause": max(pauses, default=None), "gc_wall": sum(pauses)}
+
+
 def gclab(workload, args, flags, collector=None, name="gclab"):
     chosen = ["--collector", collector] if collector else []
     command = [str(GCLAB), "exec", workload, *args.split(), *chosen]
@@ -129,8 +141,8 @@ def ocaml(workload, args):
 
 def java(workload, args, heap):
     sizes = ["-Xss512m", f"-Xmx{max(heap >> 20, 16)}m"]
-    command = ["java", "-XX:+UseSerialGC", *sizes, "-cp", str(BUILT / "java"), "Peers"]
-    return Contestant("Java (serial)", [*command, workload, *args.split()])
+    command = ["java", "-XX:+UseSerialGC", "-Xlog:disable", "-Xlog:gc:stderr", *sizes, "-cp", str(BUILT / "java"), "Peers"]
+    return Contestant("Java (serial)", [*command, workload, *args.split()], says=java_figures)
 
 
 def is_built(peer):

@@ -39,6 +39,8 @@ class Programs(unittest.TestCase):
         for workload in ("binary_trees", "gcbench", "long_list", "message_window", "par_trees"):
             args, checksum = (programs.WORKLOADS | programs.THREADED)[workload][0]
             self.assertEqual(oracle.checksum(workload, args.split()), checksum, workload)
+        for workload, ((args, checksum), _) in programs.LARGE.items():
+            self.assertEqual(oracle.checksum(workload, args.split()), checksum, workload)
 
     def test_figures_are_read_from_the_programs_output(self):
         figures = programs.runtime_figures(RUNTIME)
@@ -46,6 +48,9 @@ class Programs(unittest.TestCase):
         self.assertEqual(figures, {"gc": 0.25, "mutator": 0.5, "heap": 2097152.0, "pause": 0.004, "copied": 243936.0, **walls})
         figures = programs.mmtk_figures("GCSTAT wall=0.6 user=0.5 sys=0.25 gcs=58 max_ms=43.4 gc_cpu=0.25 rss_mb=98.3\n")
         self.assertEqual(figures, {"gc": 0.25, "mutator": 0.5, "pause": 0.0434})
+        pauses = "[0.1s][info][gc] GC(0) Pause Young (Allocation Failure) 17M->0M(61M) 1.5ms\n[0.2s][info][gc] GC(1) Pause Full (Ergonomics) 9M->5M(61M) 2.5ms\n"
+        self.assertEqual(programs.java_figures("[0.0s][info][gc] Using Serial\n" + pauses), {"pause": 0.0025, "gc_wall": 0.004})
+        self.assertEqual(programs.java_figures(""), {"pause": None, "gc_wall": 0})
         self.assertEqual(programs.ocaml_figures("heap_words: 1\ntop_heap_words: 126976\n"), {"heap": 1015808.0})
 
     def test_a_wrong_checksum_and_a_crash_are_failures(self):

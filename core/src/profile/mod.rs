@@ -8,7 +8,7 @@
 //!   and when they read or write a field. That is a constant, so other mutators have not one
 //!   instruction for it.
 //! * *Moved* with the closure, when a copying collection leaves the forwarding address. Its loops
-//!   are compiled twice ([`MoveSideWords`]), so in a heap that is not profiled they have not one
+//!   are compiled twice (`MoveSideWords`), so in a heap that is not profiled they have not one
 //!   instruction for it. (Slower: to walk from-space when everything has been copied. That reads
 //!   the dead closures, too.) Before a compaction slides, the live map is walked.
 //! * *Read* by censuses, through [`crate::world::Stopped::side_words`].

@@ -7,7 +7,7 @@
 //! cards would visit them in the order of the slots (`docs/heap.md`).
 //!
 //! Memory is bounded: at 2 MiB, or when the heap's limit is near, the slots become bits
-//! ([`SlotBits`]). From then on one chunk is written again and again, and its slots become bits
+//! (`SlotBits`). From then on one chunk is written again and again, and its slots become bits
 //! when it is full. There is a bit for each word of the megablocks with such slots: 1/64 of these
 //! megablocks, for as long as the set is not drained. The order of so many stores is not worth
 //! keeping: most go to slots that were stored to before.

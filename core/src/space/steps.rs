@@ -27,7 +27,7 @@ pub struct Lane {
     /// The chunks, oldest first.
     pub chunks: Vec<Chunk>,
     /// Words of closures in all chunks.
-    pub(crate) words: usize,
+    pub(crate) words: Words,
 }
 
 /// A closure with a block run of its own.
@@ -73,7 +73,7 @@ impl Step {
 
     /// Words of closures that are copied when they are collected.
     pub(crate) fn copied_words(&self) -> Words {
-        Words(self.scanned.words + self.flat.words)
+        self.scanned.words + self.flat.words
     }
 
     /// Bytes of blocks less those of the closures in them.

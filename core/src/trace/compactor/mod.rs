@@ -159,7 +159,7 @@ impl<'m> Compactor<'m> {
             freed.extend(chunks[ends.len()..].iter().map(|chunk| chunk.run));
             let runs = chunks.into_iter().map(|chunk| chunk.run);
             *lane = Lane {
-                words: words.0,
+                words,
                 chunks: runs.zip(ends).map(|(run, end)| Chunk { run, end }).collect(),
             };
         }

@@ -156,7 +156,7 @@ pub(in crate::trace) struct Workspace {
     /// Whether its closures have pointers, and so are scanned.
     is_scanned: bool,
     /// Words that were in the lane when the workspace was opened.
-    before: usize,
+    before: Words,
 }
 
 /// The content of a workspace at its end.
@@ -176,7 +176,7 @@ impl Workspace {
     pub fn new(state: BlockState, is_scanned: bool, mut lane: Lane) -> (Self, CopyBuffer) {
         let before = lane.words;
         let open = lane.chunks.pop_if(|chunk| is_worth_filling(chunk));
-        lane.words -= open.map_or(0, |chunk| chunk.words().0);
+        lane.words -= open.map_or(Words(0), |chunk| chunk.words());
         let parts = std::iter::from_fn(|| lane.chunks.pop_if(|chunk| is_worth_filling(chunk))).collect();
         let workspace = Workspace {
             unscanned: Vec::new(),
@@ -194,7 +194,7 @@ impl Workspace {
     /// left, if there is one more.
     pub fn split(&mut self) -> (Self, CopyBuffer) {
         let open = self.parts.pop();
-        let words = open.map_or(0, |chunk| chunk.words().0);
+        let words = open.map_or(Words(0), |chunk| chunk.words());
         self.lane.words -= words;
         self.before -= words;
         let workspace = Workspace {
@@ -222,7 +222,7 @@ impl Workspace {
     fn close(&mut self, buffer: CopyBuffer) -> Option<Chunk> {
         let mut chunk = self.open.take()?;
         chunk.end = Addr(buffer.free as usize);
-        self.lane.words += chunk.words().0;
+        self.lane.words += chunk.words();
         Some(chunk)
     }
 
@@ -242,7 +242,7 @@ impl Workspace {
     /// Ends the workspace, whose buffer is `buffer`.
     pub fn finish(mut self, buffer: CopyBuffer) -> Filled {
         let open = self.close(buffer);
-        let copied = Words(self.lane.words - self.before);
+        let copied = self.lane.words - self.before;
         match open {
             Some(chunk) if is_worth_filling(&chunk) => self.parts.push(chunk),
             full => self.lane.chunks.extend(full),
