@@ -65,7 +65,7 @@ def comparisons(peers, settings, size):
             )
         yield (
             LARGE,
-            f"Both with `+RTS {LARGE_FLAGS}`, where 1.5 GB and 0.4 GB live.",
+            f"Both with `+RTS {LARGE_FLAGS}`. Lists and trees are sixteen times as large as above.",
             programs.LARGE,
             lambda workload, args: [programs.gclab(workload, args, LARGE_FLAGS), programs.ghc(workload, args, LARGE_FLAGS)],
         )
