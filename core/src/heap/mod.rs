@@ -214,12 +214,6 @@ impl Heap {
         self.blocks.room()
     }
 
-    /// The number of threads that may copy at a time, each with lanes of its own; `copy_bound`
-    /// needs it.
-    pub(crate) fn copiers(&self) -> usize {
-        self.copiers
-    }
-
     /// Sets the number of threads that may copy at a time.
     pub(crate) fn set_copiers(&mut self, copiers: usize) {
         self.copiers = copiers;

@@ -146,12 +146,13 @@ impl RememberedSet {
     fn grow(&self) {
         // SAFETY: the set is not `Sync`, and no method calls back while it holds this reference.
         let chunks = unsafe { &mut *self.full.get() };
-        if chunks.spare.is_empty() {
+        let entries = chunks.used.len() * CHUNK;
+        let has_most = entries >= MOST_ENTRIES || chunks.bits.is_some();
+        if !has_most && chunks.spare.is_empty() {
             chunks.spare.extend(Chunk::within(&self.charges));
         }
-        let entries = chunks.used.len() * CHUNK;
         let is_tight = chunks.spare.is_empty() && entries > 0;
-        if entries >= MOST_ENTRIES || is_tight || chunks.bits.is_some() {
+        if has_most || is_tight {
             self.make_bits(chunks);
         } else {
             // A store cannot be refused, so the limit does not apply.

@@ -46,9 +46,9 @@ pub(super) struct Limit {
     /// at most as much.
     area: Bytes,
     large_area: Bytes,
-    /// Lanes that a thread copies into (of two steps at least), and threads that may copy.
+    /// Lanes that a thread copies into (of two steps at least). Where there is no room for the
+    /// lanes of several threads, one thread copies.
     lanes: usize,
-    copiers: usize,
 }
 
 impl Limit {
@@ -71,13 +71,12 @@ impl Limit {
             area,
             large_area: config.large_limit().min(area),
             lanes: 2 * config.generations.max(2) as usize,
-            copiers: 1,
         }
     }
 
     /// Notes the room that the heap has now.
     pub(super) fn look_at(&mut self, heap: &Heap) {
-        (self.room, self.copiers) = (heap.room(), heap.copiers());
+        self.room = heap.room();
     }
 
     pub(super) fn lanes(&self) -> usize {
@@ -107,7 +106,7 @@ impl Limit {
             MajorStrategy::Compacting => live.young,
         };
         let held = live.total() + live.slop;
-        let copy = copy_bound(copied.to_words_up(), self.lanes * self.copiers);
+        let copy = copy_bound(copied.to_words_up(), self.lanes);
         let taken = held.0.saturating_add(copy.0).saturating_add(SCATTERED.0);
         self.room.0.saturating_sub(taken)
     }

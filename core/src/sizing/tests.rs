@@ -151,6 +151,24 @@ fn need(live: Live, young: Bytes, strategy: MajorStrategy) -> Words {
     (copied + young).to_words_up()
 }
 
+/// The plan and the collection agree: what one thread can copy is not said to be too much.
+#[test]
+fn a_limit_without_room_for_the_lanes_of_all_threads_is_no_exhaustion() {
+    let config = config(4 * MIB);
+    let mut heap = heap(&config);
+    heap.set_copiers(64);
+    let sizing = Sizing::new(&config, &heap);
+    let small = live(16 << 10);
+    sizing
+        .area(small, Bytes(0), MajorStrategy::Copying)
+        .expect("room for one thread");
+    assert_eq!(
+        heap.prepare_to_copy(small.copied.to_words_up(), 6)
+            .expect("room for one"),
+        1
+    );
+}
+
 #[test]
 fn where_the_limit_leaves_no_room_for_the_lanes_of_all_threads_one_thread_copies() {
     let mut heap = heap(&config(4 * MIB));

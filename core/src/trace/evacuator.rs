@@ -103,7 +103,7 @@ impl<'h> Evacuator<'h> {
     /// From now on `workers` may help, if there is room for their lanes. Comes before anything is
     /// traced.
     pub fn share_with(&mut self, workers: Workers<'h>) {
-        if self.copiers < workers.count() {
+        if workers.has_helpers() && self.copiers < workers.count() {
             return;
         }
         self.shared.sharing = workers.sharing_so_far();
@@ -286,11 +286,11 @@ impl RememberedTracing for Evacuator<'_> {
     /// point to them.
     fn remembered<A>(&mut self, capabilities: Capabilities<'_, A>) {
         let sets = capabilities.iter().map(|capability| capability.remembered());
-        let slots: usize = sets.clone().map(RememberedSet::len).sum();
+        let slots = || sets.clone().map(RememberedSet::len).sum();
         let balanced = self.workers.as_ref().map(Workers::is_balanced);
         if balanced == Some(false) {
             self.shared_roots.owned.extend(capabilities.iter().map(Owned::of));
-        } else if balanced == Some(true) && self.copier.would_share(Words(slots)) {
+        } else if balanced == Some(true) && self.copier.would_share(Words(slots())) {
             sets.for_each(|set| self.shared_roots.chunks.take(set));
         } else {
             match self.copier.side_words() {

@@ -37,7 +37,7 @@ impl Sentences {
             line.extend_from_slice(b"unknown event type ");
             push::number(line, u64::from(event.declared().number));
             line.extend_from_slice(b" (");
-            line.extend_from_slice(event.declared().description.as_bytes());
+            push::plain(line, event.declared().description.as_bytes());
             line.extend_from_slice(b"), ");
             push::number(line, event.payload().len() as u64);
             line.extend_from_slice(b" bytes\n");

@@ -44,7 +44,7 @@ fn bytes(line: &mut Vec<u8>, bytes: &[u8]) {
 
 /// Appends text as people read it: control characters and bytes that are no UTF-8 are escaped, so
 /// that an event stays one line.
-fn plain(line: &mut Vec<u8>, text: &[u8]) {
+pub(super) fn plain(line: &mut Vec<u8>, text: &[u8]) {
     let is_plain = |byte: &u8| *byte >= b' ' && *byte != 0x7f;
     if text.iter().all(is_plain) && std::str::from_utf8(text).is_ok() {
         line.extend_from_slice(text);

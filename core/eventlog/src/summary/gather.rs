@@ -85,7 +85,7 @@ pub(super) struct Gather {
     major: Option<u16>,
     copied: u64,
     live: Live,
-    heap_before: u64,
+    heap_before: (u64, u64),
     peak_heap: Option<u64>,
     parallel: Parallel,
     unbalanced: bool,
@@ -216,7 +216,8 @@ impl Gather {
             HEAP_SIZE => {
                 let [_, Some(bytes)] = event.numbers() else { return };
                 if time < interval.from {
-                    self.heap_before = bytes;
+                    // Blocks of another capability, which come later, may be of an earlier time.
+                    self.heap_before = self.heap_before.max((time, bytes));
                 } else if interval.contains(time) {
                     self.peak_heap = self.peak_heap.max(Some(bytes));
                 }
@@ -369,9 +370,9 @@ impl Gather {
             summary.mutator_ns = None;
         }
         summary.live = (self.live.samples > 0).then_some(self.live);
-        summary.peak_heap = self.peak_heap.map(|peak| peak.max(self.heap_before));
-        if summary.peak_heap.is_none() && !is_whole && self.heap_before > 0 {
-            summary.peak_heap = Some(self.heap_before);
+        summary.peak_heap = self.peak_heap.map(|peak| peak.max(self.heap_before.1));
+        if summary.peak_heap.is_none() && !is_whole && self.heap_before.1 > 0 {
+            summary.peak_heap = Some(self.heap_before.1);
         }
         summary.nonmoving_sync = self.sync;
         summary.time_to_stop = self.time_to_stop;
@@ -419,7 +420,10 @@ impl Gather {
     fn mutator(&self, spans: &[(u64, u64)], (from, to): (u64, u64)) -> Option<u64> {
         let open = self.calls.first().map(|(_, from)| (*from, self.last));
         let threads = self.first_run.zip(self.last_stop);
-        let call = self.longest_call.or(open).or(threads).unwrap_or((0, to));
+        let length = |(from, to): &(u64, u64)| to.saturating_sub(*from);
+        // The main thread of a program that was killed is still in its longest call.
+        let call = self.longest_call.into_iter().chain(open).max_by_key(length);
+        let call = call.or(threads).unwrap_or((0, to));
         let within = Interval { from, to: Some(to) };
         let (from, to) = within.clip(call).unwrap_or((to, to));
         let within = Interval { from, to: Some(to) };

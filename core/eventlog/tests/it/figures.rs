@@ -306,3 +306,52 @@ fn absurd_numbers_do_not_overflow() {
         assert!(figures(&summary).len() > 10);
     }
 }
+
+/// The summary of a log of these blocks, each of one capability.
+fn of_blocks(blocks: &[(u16, &[Put<'_>])], interval: Interval) -> Summary {
+    let mut writer = gclab_eventlog::Writer::new(Vec::new(), gclab_eventlog::kinds::current()).unwrap();
+    for (cap, events) in blocks {
+        let mut buffer = gclab_eventlog::Buffer::new(Some(*cap));
+        for (kind, time, values) in *events {
+            let values: Vec<_> = values
+                .iter()
+                .map(|&value| gclab_eventlog::Value::Number(value))
+                .collect();
+            buffer.event(kind, *time, &values).unwrap();
+        }
+        writer.block(&mut buffer, 0).unwrap();
+    }
+    summary(&writer.finish().unwrap(), interval)
+}
+
+/// An event: kind, time and numbers.
+type Put<'a> = (&'a gclab_eventlog::Kind, u64, &'a [u64]);
+
+/// Capability 1's block comes later, with an older size of the heap.
+#[test]
+fn the_heap_before_an_interval_is_the_latest_one() {
+    use gclab_eventlog::kinds::HEAP_SIZE;
+    let blocks: [(u16, &[Put<'_>]); 2] = [
+        (0, &[(&HEAP_SIZE, 50, &[0, 10 << 20]), (&HEAP_SIZE, 90, &[0, 10 << 20])]),
+        (1, &[(&HEAP_SIZE, 20, &[0, 200 << 20])]),
+    ];
+    let summary = of_blocks(&blocks, Interval { from: 60, to: None });
+    assert_eq!(summary.peak_heap, Some(10 << 20));
+}
+
+/// The program was killed in its second call, which is the longer one.
+#[test]
+fn the_main_threads_open_call_counts_if_it_is_the_longest() {
+    use gclab_eventlog::kinds::{HEAP_ALLOCATED, OSPROCESS_PID, TASK_CREATE, TASK_DELETE};
+    let blocks: [(u16, &[Put<'_>]); 1] = [(
+        0,
+        &[
+            (&OSPROCESS_PID, 1, &[0, 7]),
+            (&TASK_CREATE, 10, &[1, 0, 7]),
+            (&TASK_DELETE, 20, &[1]),
+            (&TASK_CREATE, 30, &[2, 0, 7]),
+            (&HEAP_ALLOCATED, 1030, &[0, 1 << 20]),
+        ],
+    )];
+    assert_eq!(of_blocks(&blocks, Interval::default()).mutator_ns, Some(1000));
+}
