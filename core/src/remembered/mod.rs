@@ -30,7 +30,7 @@ use std::cell::{Cell, UnsafeCell};
 const CHUNK: usize = 4096;
 
 /// Entries of the buffer (2 MiB). Fewer under Miri, which is slow.
-const MOST_ENTRIES: usize = if cfg!(miri) { 2 * CHUNK } else { 1 << 18 };
+const MOST_ENTRIES: usize = if cfg!(miri) { 4 * CHUNK } else { 1 << 18 };
 
 /// A piece of the buffer. Its memory counts under the limit of the heap.
 #[derive(Debug)]
