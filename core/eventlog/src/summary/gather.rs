@@ -85,6 +85,7 @@ pub(super) struct Gather {
     major: Option<u16>,
     copied: u64,
     live: Live,
+    /// The latest size of the heap before the interval: time and bytes.
     heap_before: (u64, u64),
     peak_heap: Option<u64>,
     parallel: Parallel,

@@ -11,6 +11,7 @@ use super::plan::PlannedLane;
 use super::turns::Turns;
 use crate::closure::{ClosureRef, Slot, SlotRange, VARIABLE};
 use crate::space::{Chunk, ENTRY, ENTRY_BYTES, LargeObject, LiveView};
+use crate::trace::marker::SHARE_AFTER;
 use crate::words::{Addr, Words};
 use crate::workers::{ParallelPhase, Tracer, WorkQueue, Workers};
 use gclab_stats::{Shared, Sharing};
@@ -21,9 +22,6 @@ const MANY: usize = 16;
 
 /// Slots of a large object in one unit: as many as a chunk has words. Fewer in builds for tests.
 const SLICE: usize = if cfg!(debug_assertions) { 64 } else { 4096 };
-
-/// Live words from which on workers are woken: 256 KiB, as in copying and in marking.
-const SHARE_FROM: Words = Words(if cfg!(debug_assertions) { 1 << 7 } else { 1 << 15 });
 
 /// What a worker has slid.
 #[derive(Clone, Copy, Debug, Default)]
@@ -92,7 +90,7 @@ impl<'a> Slide<'a> {
     pub(super) fn run(&self, workers: Option<&mut Workers<'_>>) -> (Slid, Shared) {
         let live: usize = self.lanes.iter().map(|lane| lane.words.0).sum();
         let slots: usize = self.slices.iter().map(|slice| slice.slots).sum();
-        let Some(workers) = workers.filter(|_| Words(live + slots) >= SHARE_FROM) else {
+        let Some(workers) = workers.filter(|_| Words(live + slots) >= SHARE_AFTER) else {
             return (self.work(), Shared::default());
         };
         let slider = || Slider {

@@ -37,9 +37,9 @@ const LEAST_STACK: Bytes = if cfg!(debug_assertions) {
     Bytes::kib(64)
 };
 
-/// Words marked by one thread after which workers are woken, if there is anything to share: 256
-/// KiB, as in copying.
-const SHARE_AFTER: Words = Words(if cfg!(debug_assertions) { 1 << 7 } else { 1 << 15 });
+/// Words marked by one thread, or live words to slide, after which workers are woken: 256 KiB, as
+/// in copying.
+pub(super) const SHARE_AFTER: Words = Words(if cfg!(debug_assertions) { 1 << 7 } else { 1 << 15 });
 
 /// One marking, under way.
 #[derive(Debug)]
