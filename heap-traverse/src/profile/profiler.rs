@@ -9,7 +9,7 @@ use super::roots::roots;
 use crate::traverse::Traversal;
 use gclab_core::clock::Clock;
 use gclab_core::config::{Breakdown, HeapProfile};
-use gclab_core::events::{Event, Listener, Look};
+use gclab_core::events::{Event, EventKind, Listener, Look};
 use gclab_core::profile::LAST_ERA;
 use gclab_core::world::Stopped;
 use gclab_hp::HpWriter;
@@ -303,9 +303,9 @@ impl Listener for HeapProfiler {
 
     fn event(&mut self, event: &Event<'_>) {
         let mut inner = self.lock();
-        match event {
-            Event::End { stopped, .. } if inner.each_collection => inner.census(stopped, None),
-            Event::Marker { name, stopped } => inner.census(stopped, Some(name)),
+        match event.kind {
+            EventKind::End { stopped, .. } if inner.each_collection => inner.census(stopped, None),
+            EventKind::Marker { name, stopped } => inner.census(stopped, Some(name)),
             _ => {}
         }
     }
