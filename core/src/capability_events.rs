@@ -43,8 +43,10 @@ pub enum CapabilityEventKind {
 /// Why a thread stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
-    /// It stops the world itself: for a collection that it needs or asks for, or for a look.
-    StopsTheWorld,
+    /// It has no room to allocate, and stops the world for a collection.
+    HeapOverflow,
+    /// It asks for a collection or for a look at the heap, and stops the world for that.
+    Asks,
     /// Another thread stops the world.
     Yields,
     /// It is in [`crate::mutator::Mutator::blocking`].

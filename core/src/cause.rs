@@ -23,14 +23,6 @@ pub struct Due {
     pub major: bool,
 }
 
-impl Due {
-    /// Everything, in a heap of one generation.
-    pub const ALL_OF_ONE: Due = Due {
-        generation: 0,
-        major: true,
-    };
-}
-
 /// There is no memory for a collection ([`crate::heap::Heap::prepare`]): nothing was condemned, and
 /// the heap is as it was.
 ///

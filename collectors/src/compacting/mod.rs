@@ -77,7 +77,7 @@ impl Collect for Compacting {
         self.spaces.allocate_large(heap, words)
     }
 
-    fn due(&mut self, cause: Cause, capabilities: Capabilities<'_, Bump>) -> Due {
+    fn due(&mut self, cause: Cause, capabilities: Capabilities<'_, Bump>) -> Option<Due> {
         self.spaces.due(cause, capabilities)
     }
 

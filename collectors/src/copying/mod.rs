@@ -88,17 +88,17 @@ impl<const PARALLEL: bool> Collect for Generational<PARALLEL> {
         self.nursery.allocate_large(heap, words)
     }
 
-    fn due(&mut self, cause: Cause, capabilities: Capabilities<'_, Bump>) -> Due {
+    fn due(&mut self, cause: Cause, capabilities: Capabilities<'_, Bump>) -> Option<Due> {
         self.nursery.leave(capabilities);
         let generation = if cause.forces_major() || self.generations == 1 {
             self.oldest()
         } else {
             self.generation_due()
         };
-        Due {
+        Some(Due {
             generation: generation.min(self.generations - 1),
             major: generation == self.oldest(),
-        }
+        })
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
@@ -117,8 +117,9 @@ impl<const PARALLEL: bool> Collect for Generational<PARALLEL> {
 impl<const PARALLEL: bool> Generational<PARALLEL> {
     /// The generation of a collection that is due. (With one generation as asked, two are collected
     /// together.)
-    pub(crate) fn generation_of(&self, due: Due) -> u32 {
-        if due.major { self.oldest() } else { due.generation }
+    pub(crate) fn generation_of(&self, due: Option<Due>) -> u32 {
+        let minor = due.filter(|due| !due.major);
+        minor.map_or(self.oldest(), |due| due.generation)
     }
 
     /// Collects `generation` and all younger ones by copying.

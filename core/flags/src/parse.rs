@@ -261,6 +261,12 @@ impl Flags {
     /// flag means nothing under the sizing policy, or if several heap profiles are asked for.
     pub fn settle(&mut self) -> Result<(), FlagError> {
         self.settle_sizing()?;
+        if let (Some(file), None) = (&self.log.file, self.log.classes) {
+            return Err(FlagError::Conflict {
+                flag: format!("-ol{}", file.display()),
+                why: "without -l: there is no event log to write".to_owned(),
+            });
+        }
         self.settle_profile().map_err(|(flag, why)| FlagError::Conflict {
             flag: format!("-{flag}"),
             why,

@@ -128,12 +128,12 @@ pub trait Collect: Send + 'static {
     fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory>;
 
     /// Says which generations are due, before anything is collected: listeners learn of it when the
-    /// collection starts, and [`Collect::collect`] finds it in the pause. A collector with one
-    /// generation need not have this method. No allocator is in use: the collector may take the
-    /// nursery back here.
-    fn due(&mut self, cause: Cause, capabilities: Capabilities<'_, Self::Alloc>) -> Due {
+    /// collection starts, and [`Collect::collect`] finds it in the pause. The allocators are out of
+    /// use: the collector may take the nursery back here. `None` from a collector that decides only
+    /// in `collect`.
+    fn due(&mut self, cause: Cause, capabilities: Capabilities<'_, Self::Alloc>) -> Option<Due> {
         let _ = (cause, capabilities);
-        Due::ALL_OF_ONE
+        None
     }
 
     /// Collects. All mutators are stopped; `pause` has their roots, allocators and remembered sets.

@@ -125,7 +125,7 @@ impl<C: Collector> Collect for Observing<C> {
         self.0.allocate_large(heap, words)
     }
 
-    fn due(&mut self, cause: Cause, capabilities: Capabilities<'_, ObservedAlloc>) -> Due {
+    fn due(&mut self, cause: Cause, capabilities: Capabilities<'_, ObservedAlloc>) -> Option<Due> {
         let all: Vec<_> = capabilities.iter().map(own_type).collect();
         self.0.due(cause, Capabilities::new(&all))
     }

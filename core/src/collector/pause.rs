@@ -23,8 +23,8 @@ pub struct Pause<'a, A> {
     pub gc_threads: &'a mut GcThreads,
     /// Why the collection happens.
     pub cause: Cause,
-    /// The generations that the collector has found due.
-    pub due: Due,
+    /// The answer of [`super::Collect::due`].
+    pub due: Option<Due>,
     /// Where phases are announced.
     pub events: &'a mut Events,
     /// The time and the allocation before it.

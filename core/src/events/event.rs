@@ -29,9 +29,10 @@ pub enum EventKind<'a> {
     Start {
         /// Why. It also says whether the collection was asked for ([`Cause::is_forced`]).
         cause: Cause,
-        /// The generations that the collector finds due. A collector that finds no room to collect
-        /// them may collect all instead; the record has the generation that was collected.
-        due: Due,
+        /// The generations that the collector finds due, if it says so. A collector that finds no
+        /// room to collect them may collect all instead; the record has the generation that was
+        /// collected.
+        due: Option<Due>,
         /// When the collection was requested, by the clock of `time_ns`.
         requested_ns: u64,
         /// Whether several threads may share the work.

@@ -8,7 +8,7 @@ use crate::block::{BLOCK, Region};
 use crate::capability::{Capabilities, Capability, CapabilityData};
 use crate::cause::{Cause, Due, NotBegun, Outcome};
 use crate::collector::{Pause, Since};
-use crate::events::{Event, EventKind};
+use crate::events::{Event, EventKind, StopReason};
 use crate::heap::AfterMajor;
 use crate::inspect::Stopped;
 use crate::kind::MutatorKind;
@@ -36,7 +36,12 @@ impl<M: MutatorKind> World<M> {
     ) -> Result<(), Exhausted> {
         let requested = state.recorder.clock().elapsed_ns();
         let leader = session.map_or(0, |session| session.capability.view().number());
-        let mut stop = self.stop(state, session, Some(requested));
+        let reason = if cause.is_forced() {
+            StopReason::Asks
+        } else {
+            StopReason::HeapOverflow
+        };
+        let mut stop = self.stop(state, session, Some((requested, reason)));
         let mut world = stop.world();
 
         world.state.recorder.gc_start(requested);
@@ -48,7 +53,10 @@ impl<M: MutatorKind> World<M> {
         let exhausted = match done {
             Ok(mut outcome) => {
                 let exhausted = outcome.exhausted.take();
-                debug_assert!(outcome.work.major || !due.major, "a major collection was due");
+                debug_assert!(
+                    outcome.work.major || due.is_none_or(|due| !due.major),
+                    "a major collection was due"
+                );
                 world.record(leader, cause, outcome, returned);
                 exhausted
             }
@@ -145,7 +153,7 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
     }
 
     /// Asks the collector which generations are due. `name` is for the message if it panics.
-    fn due(&mut self, name: &'static str, cause: Cause) -> Due {
+    fn due(&mut self, name: &'static str, cause: Cause) -> Option<Due> {
         let WorldState { collector, idle, .. } = &mut *self.state;
         // SAFETY: `new`'s caller promises that they are inside and stopped.
         let all = unsafe { capabilities(self.participants, idle) };
@@ -155,7 +163,7 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
     }
 
     /// Announces that a collection begins, on capability `leader`.
-    fn announce_start(&mut self, leader: usize, requested_ns: u64, cause: Cause, due: Due) {
+    fn announce_start(&mut self, leader: usize, requested_ns: u64, cause: Cause, due: Option<Due>) {
         if self.state.events.is_empty() {
             return;
         }
@@ -188,7 +196,7 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
     fn run_collector(
         &mut self,
         name: &'static str,
-        (leader, cause, due): (usize, Cause, Due),
+        (leader, cause, due): (usize, Cause, Option<Due>),
         since: Since,
     ) -> Result<Outcome, NotBegun> {
         let WorldState {
@@ -273,7 +281,8 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
             kind: EventKind::Recorded { collection, blocks },
         };
         if state.events.follow_capabilities() {
-            self.announce_turns(leader, start_ns, event.time_ns);
+            let done_ns = self.state.last_ended;
+            self.announce_turns(leader, start_ns, done_ns);
         }
         self.state.events.announce(&event);
         self.announce_stopped(leader, |stopped, announce| {
@@ -370,7 +379,13 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
         let remembered: Vec<_> = all.iter().map(|capability| capability.remembered()).collect();
         let started = state.recorder.look_start();
         let mutator_cpu_ns = state.recorder.mutator_cpu_ns();
-        let (parts, result) = look(&Stopped::new(&state.heap, roots, &regions, &remembered, mutator_cpu_ns));
+        let (parts, result) = look(&Stopped::new(
+            &state.heap,
+            roots,
+            &regions,
+            &remembered,
+            (mutator_cpu_ns, started.elapsed_ns),
+        ));
         state.recorder.look_end(started, parts, purpose);
         result
     }

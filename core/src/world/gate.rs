@@ -86,8 +86,8 @@ impl<M: MutatorKind> World<M> {
         }
     }
 
-    /// Stops all threads that run. `session` is that of the caller, if it runs itself. `at_ns`:
-    /// the moment at which the caller decided so, if it has read the recorder's clock. Passes on the
+    /// Stops all threads that run. `session` is that of the caller, if it runs itself. `due`:
+    /// for a collection, the reading of the recorder's clock when it became due, and why. Passes on the
     /// events of all capabilities.
     ///
     /// # Panics
@@ -97,7 +97,7 @@ impl<M: MutatorKind> World<M> {
         &'w self,
         state: &'a mut Locked<'w, M>,
         session: Option<Session<'a, M::Alloc>>,
-        at_ns: Option<u64>,
+        due: Option<(u64, StopReason)>,
     ) -> Stop<'a, 'w, M> {
         assert!(!state.stopping, "another thread is stopping the world");
         state.stopping = true;
@@ -105,10 +105,9 @@ impl<M: MutatorKind> World<M> {
             state.running -= 1;
             session.participant.set_state(ThreadState::Stopping);
             let events = &session.capability.common.events;
-            let stop = CapabilityEventKind::Stop(StopReason::StopsTheWorld);
-            match at_ns {
-                Some(time_ns) => events.record_at(time_ns, stop),
-                None => events.record(|| stop),
+            match due {
+                Some((time_ns, reason)) => events.record_at(time_ns, CapabilityEventKind::Stop(reason)),
+                None => events.record(|| CapabilityEventKind::Stop(StopReason::Asks)),
             }
         }
         if state.running > 0 {
