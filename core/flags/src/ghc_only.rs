@@ -25,7 +25,6 @@ pub(super) const GHC_ONLY: &[(&str, &str)] = &[
     ("qm", "no migration of threads"),
     ("qw", "migration on wake-up"),
     ("r", "ticky profile"),
-    ("v", "event log as text on standard output"),
     ("w", "mark-region collection"),
     ("x", "extended options: -xb, -xc, -xm, -xn, -xp, -xq, -xr"),
     ("xn", "non-moving collector"),

@@ -175,3 +175,81 @@ pub(crate) fn fitting(text: &str, most: usize) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gclab_eventlog::Reader;
+    use std::sync::{Arc, Mutex};
+
+    /// Takes so many bytes, then fails.
+    #[derive(Clone, Default)]
+    struct Disk(Arc<Mutex<Vec<u8>>>, usize);
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let mut taken = self.0.lock().expect("sound");
+            if taken.len() + bytes.len() > self.1 {
+                return Err(io::Error::other("full"));
+            }
+            taken.extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn thread(number: u64) -> [Value<'static>; 1] {
+        [number.into()]
+    }
+
+    #[test]
+    fn after_an_error_the_log_ends_and_the_first_error_is_told() {
+        let disk = Disk(Arc::default(), 12_000);
+        let mut output = Output::new(Box::new(disk.clone())).expect("room for the header");
+        let before = disk.0.lock().expect("sound").len();
+        for number in 0..10_000 {
+            output.put(0, &kinds::RUN_THREAD, number, &thread(number));
+        }
+        output.write(10_000);
+        output.put(0, &kinds::RUN_THREAD, 10_001, &thread(1));
+        output.write(10_001);
+        assert_eq!(disk.0.lock().expect("sound").len(), before);
+        assert_eq!(output.finish().expect_err("full").to_string(), "full");
+    }
+
+    #[test]
+    fn global_events_of_threads_are_sorted_and_times_do_not_run_backwards() {
+        let disk = Disk(Arc::default(), usize::MAX);
+        let mut output = Output::new(Box::new(disk.clone())).expect("room");
+        for (time, task) in [(30, 3), (10, 1), (20, 2)] {
+            output.put_waiting(&kinds::TASK_DELETE, time, &[task]);
+        }
+        output.settle();
+        output.put_global(&kinds::TASK_DELETE, 25, &thread(4));
+        output.write_if_due(999);
+        assert!(output.parts().any(|part| !part.buffer.is_empty()), "nothing is due yet");
+        output.write_if_due(LONGEST_NS);
+        assert!(output.parts().all(|part| part.buffer.is_empty()));
+        output.finish().expect("room");
+        let bytes = disk.0.lock().expect("sound").clone();
+        let mut log = Reader::new(&bytes[..], "log").expect("a log");
+        let mut tasks = Vec::new();
+        while let Some(event) = log.next_event().expect("sound") {
+            if event.known() == kinds::number::TASK_DELETE {
+                let [task] = event.numbers();
+                tasks.push((event.time(), task.expect("a task")));
+            }
+        }
+        assert_eq!(tasks, [(10, 1), (20, 2), (30, 3), (30, 4)]);
+    }
+
+    #[test]
+    fn a_text_fits_without_nuls_and_whole_letters() {
+        assert_eq!(fitting("a\0b", 9), "ab");
+        assert_eq!(fitting("aé", 2), "a");
+        assert_eq!(fitting("aé", 3), "aé");
+    }
+}

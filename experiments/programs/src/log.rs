@@ -3,11 +3,14 @@
 //! The file has the workload's name and is in the working directory, as with GHC, or where `-ol`
 //! says. It is made before the heap, so that a run whose log cannot be written does not start.
 
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use gclab_core::config::{Breakdown, HeapProfile};
 use gclab_core::mutator::MutatorKind;
 use gclab_core::world::World;
+use gclab_eventlog::{Lines, Merged, ShowError, Wanted, show_file};
 use gclab_heap_traverse::profile::Census;
 use gclab_log::{About, EventLog, ProfileStart};
 
@@ -17,7 +20,17 @@ use crate::request::Request;
 #[derive(Debug)]
 pub(crate) struct Logging {
     log: EventLog,
-    path: PathBuf,
+    to: To,
+}
+
+/// Where a log goes.
+#[derive(Debug)]
+enum To {
+    /// To the file at this path.
+    Path(PathBuf),
+    /// To standard output as text, when the run is over. Until then it is in this file, which has
+    /// no name any more.
+    Text(File),
 }
 
 impl Logging {
@@ -43,8 +56,20 @@ impl Logging {
             classes,
             args: args.collect(),
         };
+        if option.text {
+            let text = |error| format!("event log as text: {error}");
+            let file = nameless().map_err(text)?;
+            let log = file.try_clone().and_then(|file| EventLog::new(Box::new(file), about));
+            return Ok(Some(Logging {
+                log: log.map_err(text)?,
+                to: To::Text(file),
+            }));
+        }
         let log = EventLog::create(&path, about).map_err(|error| problem(&path, &error))?;
-        Ok(Some(Logging { log, path }))
+        Ok(Some(Logging {
+            log,
+            to: To::Path(path),
+        }))
     }
 
     /// Lets the log receive the events of `world`.
@@ -99,10 +124,27 @@ impl Logging {
     /// Ends the log after the run. Returns the problem if it could not be written.
     pub(crate) fn finish(self) -> Option<String> {
         let ended = self.log.finish();
-        ended.err().map(|error| problem(&self.path, &error))
+        match self.to {
+            To::Path(path) => ended.err().map(|error| problem(&path, &error)),
+            To::Text(file) => {
+                let shown = ended.map_err(ShowError::Write).and_then(|()| {
+                    let mut log = Merged::new(file, "event log", false)?;
+                    show_file(&mut log, &Wanted::default(), Lines::Text, &mut io::stdout().lock())
+                });
+                shown.err().map(|error| format!("event log as text: {error}"))
+            }
+        }
     }
 }
 
-fn problem(file: &Path, error: &std::io::Error) -> String {
+/// A file that has no name, and is gone when the process ends.
+fn nameless() -> io::Result<File> {
+    let path = std::env::temp_dir().join(format!("gclab-{}.eventlog", std::process::id()));
+    let file = File::options().read(true).write(true).create_new(true).open(&path)?;
+    std::fs::remove_file(&path)?;
+    Ok(file)
+}
+
+fn problem(file: &Path, error: &io::Error) -> String {
     format!("event log {}: {error}", file.display())
 }

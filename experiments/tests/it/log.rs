@@ -244,6 +244,24 @@ fn a_heap_profile_is_in_the_log_and_in_its_file() {
 }
 
 #[test]
+fn text_comes_before_the_checksum() {
+    let bench = Bench::new();
+    let done = bench
+        .gclab(&["exec", "binary_trees", "10", "+RTS", "-A64k", "-v"])
+        .exits(0);
+    let lines: Vec<&str> = done.stdout.lines().collect();
+    assert_eq!(lines.last(), Some(&"binary_trees checksum=135854"));
+    for sentence in ["cap 0: running thread 1", "cap 0: finished GC", "deleted cap 0"] {
+        assert!(
+            lines.iter().any(|line| line.ends_with(sentence)),
+            "{sentence}: {}",
+            done.all()
+        );
+    }
+    assert_eq!(fs::read_dir(bench.path()).unwrap().count(), 0, "no file is left");
+}
+
+#[test]
 fn the_log_of_a_killed_run_is_readable() {
     let bench = Bench::new();
     let run = [
@@ -295,6 +313,8 @@ fn a_log_that_cannot_be_written_or_chosen_is_one_message() {
         (&["-lx"], "-l: x is not a list of classes of events"),
         (&["-olx"], "-olx is without -l"),
         (&["-l", "-ol"], "-ol: a value is missing"),
+        (&["-l", "-olx", "-v"], "-olx is without -l"),
+        (&["-l", "-ol/dev/full"], "event log /dev/full: "),
     ] {
         let words = [&["exec", "binary_trees", "6", "+RTS"], flags].concat();
         let done = bench.gclab(&words).exits(2);
