@@ -40,6 +40,10 @@ impl Logging {
     /// A message with the file that cannot be written.
     pub(crate) fn begin(request: &Request<'_>) -> Result<Option<Logging>, String> {
         let option = &request.flags.log;
+        if let Some(file) = option.file.as_ref().filter(|_| option.text || option.classes.is_none()) {
+            let file = file.display();
+            return Err(format!("-ol{file} is for the file of an event log: -l asks for one"));
+        }
         let Some(classes) = option.classes else {
             return Ok(None);
         };
