@@ -81,8 +81,8 @@ impl Logging {
         world.listen(Box::new(self.log.clone()));
     }
 
-    /// Begins the heap profile in the log, and returns the function that writes its censuses. `None` for a
-    /// breakdown that GHC does not have (`-ho`).
+    /// Begins the heap profile in the log, and returns the function that writes its censuses.
+    /// `None` for a breakdown that GHC does not have (`-ho`).
     pub(crate) fn censuses(&self, flags: &HeapProfile) -> Option<Box<dyn FnMut(&Census) + Send>> {
         let breakdown = match flags.breakdown? {
             Breakdown::CostCentre => 1,

@@ -211,7 +211,18 @@ fn a_heap_profile_is_in_the_log_and_in_its_file() {
         ("-hc", 1, &kinds::HEAP_PROF_SAMPLE_COST_CENTRE),
         ("-hb", 6, &kinds::HEAP_PROF_SAMPLE_STRING),
     ] {
-        let run = ["exec", "word_index", "-", "50", "1000", "+RTS", "-l", "-A256k", "-i0", flag];
+        let run = [
+            "exec",
+            "word_index",
+            "-",
+            "50",
+            "1000",
+            "+RTS",
+            "-l",
+            "-A256k",
+            "-i0",
+            flag,
+        ];
         bench.gclab(&run).exits(0);
         let path = bench.path().join("word_index.eventlog");
         let (complaints, _) = check(&mut Merged::open(&path, false).unwrap()).unwrap();
