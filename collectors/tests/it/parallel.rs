@@ -187,6 +187,37 @@ fn a_large_array_is_cut_into_slices() {
     assert!(pieces >= 1, "{record:?}");
 }
 
+/// So many stores into an old array that the remembered set becomes bits. Two threads share them.
+#[test]
+fn the_bits_of_a_remembered_set_are_shared() {
+    const SLOTS: usize = 300_000;
+    let config = Config {
+        gc_threads: 2,
+        load_balance: Some(ALL),
+        ..config::<Parallel>(16 << 20)
+    };
+    let mut world = World::new::<Parallel>(&config).expect("a small heap");
+    let (send, records) = mpsc::channel();
+    world.listen(Box::new(Records(send)));
+    world.listen(Box::new(Checker::new(&Parallel::DESCRIPTION).exact()));
+    let result = world.enter(|m| {
+        m.frame(|m, [array]| {
+            let array = array.put(m.alloc_array::<Tree>(SLOTS, |_| None));
+            m.collect(true);
+            m.collect(true);
+            for i in 0..SLOTS {
+                let (m, node) = m.with_view(node_of);
+                array.get(m).set(m, i, Some(node));
+            }
+            m.collect(false);
+        })
+    });
+    result.expect("room enough");
+    let record = records.try_iter().last().expect("three collections");
+    assert_eq!(record.work.shared.sharing, Sharing::Balanced);
+    assert_eq!(copied(&record), SLOTS as u64 * NODE);
+}
+
 fn node_of<'m, 'h>(m: &'m mut Mutator<'h, KindOf<Parallel>>) -> Gc<'m, 'h, Tree> {
     m.alloc(|_| Tree::new(None, None))
 }

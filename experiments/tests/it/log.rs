@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -11,7 +10,7 @@ use gclab_eventlog::{Merged, check, kinds};
 use gclab_workloads::{All, WorkloadList};
 use serde_json::Value;
 
-use crate::support::{Bench, Done};
+use crate::support::Bench;
 
 /// The figures of `-t --machine-readable`, by their keys.
 fn figures(text: &str) -> BTreeMap<String, String> {
@@ -43,14 +42,9 @@ fn is_exact(key: &str) -> bool {
     exact.contains(&key) || key.starts_with("gen_")
 }
 
-/// Runs a workload with a log, `run.eventlog`. Returns the words, and the figures that the run
-/// printed.
-fn run_logged(
-    bench: &Bench,
-    workload: &[&str],
-    collector: &str,
-    flags: &[&str],
-) -> (Vec<String>, BTreeMap<String, String>) {
+/// Runs a workload with a log and checks the log: it keeps every rule, and its summary has the
+/// figures of the run. Returns the number of figures that were compared.
+fn logged(bench: &Bench, workload: &[&str], collector: &str, flags: &[&str]) -> usize {
     let run = [
         &["exec"],
         workload,
@@ -67,15 +61,7 @@ fn run_logged(
         flags,
     ]
     .concat();
-    let done = bench.gclab(&run).exits(0);
-    let words = run.iter().map(|word| (*word).to_owned()).collect();
-    (words, figures(&done.stderr))
-}
-
-/// Runs a workload with a log and checks the log: it keeps every rule, and its summary has the
-/// figures of the run. Returns the number of figures that were compared.
-fn logged(bench: &Bench, workload: &[&str], collector: &str, flags: &[&str]) -> usize {
-    let (run, figures) = run_logged(bench, workload, collector, flags);
+    let figures = figures(&bench.gclab(&run).exits(0).stderr);
     let path = bench.path().join("run.eventlog");
     let (complaints, events) = check(&mut Merged::open(&path, false).unwrap()).unwrap();
     let rules: Vec<_> = complaints.rules().iter().map(|rule| (rule.rule, &rule.first)).collect();
@@ -110,39 +96,6 @@ fn every_log_keeps_the_rules_and_has_the_figures_of_its_run() {
             for threads in ["-N1", "-N2"] {
                 let compared = logged(&bench, &words, collector.name, &[threads]);
                 assert!(compared >= 12, "{compared} figures of {words:?} were compared");
-            }
-        }
-    }
-}
-
-/// GHC's library decodes every log, accepts its threads and tasks, and finds the run's figures.
-/// `GCLAB_EVCHECK` is the program that `.ci/interop` builds.
-#[test]
-#[ignore = "needs ghc and the library ghc-events: .ci/interop"]
-fn ghc_events_reads_every_log() {
-    let evcheck = std::env::var("GCLAB_EVCHECK").expect("the path of the program");
-    let bench = Bench::new();
-    for collector in gclab_collectors::All::descriptions() {
-        for workload in All::descriptions() {
-            for threads in ["-N1", "-N2"] {
-                let words = [&[workload.name], workload.test.args].concat();
-                let (run, figures) = run_logged(&bench, &words, collector.name, &[threads]);
-                let mut command = Command::new(&evcheck);
-                let found = Done::of(command.arg("run.eventlog").current_dir(bench.path()))
-                    .exits(0)
-                    .stdout;
-                let found: BTreeMap<_, _> = found.lines().filter_map(|line| line.split_once(' ')).collect();
-                for (name, key) in [
-                    ("num_GCs", "num_GCs"),
-                    ("bytes_allocated", "bytes allocated"),
-                    ("max_bytes_used", "max_bytes_used"),
-                    ("copied_bytes", "copied_bytes"),
-                    ("heap_sizes", "num_GCs"),
-                ] {
-                    assert_eq!(found[name], figures[key], "{run:?}: {key}");
-                }
-                let seconds = found["GC_elapsed_ns"].parse::<f64>().unwrap() / 1e9;
-                assert_eq!(format!("{seconds:.6}"), figures["GC_wall_seconds"], "{run:?}");
             }
         }
     }

@@ -7,6 +7,7 @@ mod figures;
 mod first_minutes;
 mod flags;
 mod heap;
+mod interop;
 mod list;
 mod log;
 mod memory;
