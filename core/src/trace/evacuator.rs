@@ -100,11 +100,11 @@ impl<'h> Evacuator<'h> {
         })
     }
 
-    /// From now on `workers` may help, if there is room for their lanes. Comes before anything is
-    /// traced.
-    pub fn share_with(&mut self, workers: Workers<'h>) {
-        if workers.has_helpers() && self.copiers < workers.count() {
-            return;
+    /// From now on `workers` may help, as many as there is room for the lanes of. Comes before
+    /// anything is traced.
+    pub fn share_with(&mut self, mut workers: Workers<'h>) {
+        if workers.has_helpers() {
+            workers = workers.at_most(self.copiers);
         }
         self.shared.sharing = workers.sharing_so_far();
         self.copier.set_pending(Pending::shared_with(&workers));
