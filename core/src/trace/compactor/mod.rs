@@ -38,7 +38,7 @@ use crate::block::BlockRun;
 use crate::heap::Heap;
 use crate::profile::MoveSideWords;
 use crate::roots::{RootSlot, Roots};
-use crate::space::{Chunk, ENTRY_BYTES, Lane, LargeObject, LiveMap, LiveView, Marks, Steps};
+use crate::space::{Chunk, ENTRY_BYTES, LargeObject, LiveMap, LiveView, Marks, Steps};
 use crate::words::{Bytes, Words};
 use crate::workers::Workers;
 use gclab_stats::Shared;
@@ -77,7 +77,7 @@ impl<'m> Compactor<'m> {
         let number = steps.oldest();
         let step = std::mem::take(steps.step_mut(number));
         let (mut large, mut dead_large) = (Vec::new(), Vec::new());
-        for object in step.large {
+        for &object in step.large() {
             let start = object.run.start();
             if map.is_marked(start) {
                 map.set_destination(start, start);
@@ -86,7 +86,7 @@ impl<'m> Compactor<'m> {
                 dead_large.push(object.run);
             }
         }
-        let lanes = [step.scanned.chunks, step.flat.chunks].map(|chunks| PlannedLane::new(chunks, map));
+        let lanes = [step.scanned, step.flat].map(|lane| PlannedLane::new(lane.into_chunks(), map));
         Compactor {
             map,
             lanes,
@@ -153,18 +153,12 @@ impl<'m> Compactor<'m> {
         let step = steps.step_mut(self.number);
         let mut freed = self.dead_large;
         for (lane, planned) in [&mut step.scanned, &mut step.flat].into_iter().zip(self.lanes) {
-            let PlannedLane {
-                chunks, ends, words, ..
-            } = planned;
+            let PlannedLane { chunks, ends, .. } = planned;
             freed.extend(chunks[ends.len()..].iter().map(|chunk| chunk.run));
             let runs = chunks.into_iter().map(|chunk| chunk.run);
-            *lane = Lane {
-                words,
-                chunks: runs.zip(ends).map(|(run, end)| Chunk { run, end }).collect(),
-            };
+            *lane = runs.zip(ends).map(|(run, end)| Chunk { run, end }).collect();
         }
-        step.large_words = Words(self.large.iter().map(|large| large.words.0).sum());
-        step.large = self.large;
+        self.large.into_iter().for_each(|large| step.push_large(large));
         freed.into_iter().for_each(|run| heap.free(run));
         Compacted {
             moved: self.slid.moved,
