@@ -37,3 +37,4 @@ mod small;
 mod stress;
 mod threads;
 mod two_threads;
+mod weak;

@@ -23,6 +23,7 @@
 use super::copier::{Copier, Owned, Pending, SharedRoots, Workspace, phase_of};
 use super::drained::Drained;
 use super::order::{RememberedTracing, Tracing};
+use super::weak;
 use crate::block::{BlockState, FIRST_OLD_STEP};
 use crate::capability::Capabilities;
 use crate::cause::NotBegun;
@@ -257,7 +258,7 @@ impl Tracing for Evacuator<'_> {
         if self.shared_roots.is_empty() && self.copier.scavenge_alone() == Drained::All {
             return;
         }
-        let Some(mut workers) = self.workers.take() else {
+        let Some(workers) = &mut self.workers else {
             unreachable!("nothing is worth sharing without workers to share it with");
         };
         self.shared.sharing = if workers.is_balanced() {
@@ -265,14 +266,15 @@ impl Tracing for Evacuator<'_> {
         } else {
             Sharing::Owners
         };
-        let phase = phase_of(&mut self.copier, &mut self.shared_roots, &workers);
-        (self.others, self.shared.threads, self.shared.parallel_ns) = phase.run(&mut workers);
+        let phase = phase_of(&mut self.copier, &mut self.shared_roots, workers);
+        (self.others, self.shared.threads, self.shared.parallel_ns) = phase.run(workers);
         self.copier = self.others.remove(0);
     }
 
-    fn weak(&mut self, slot: RootSlot<'_>) {
-        // SAFETY: a root of a stopped world, which no other thread uses.
-        unsafe { self.copier.update_weak(slot.slot()) };
+    fn weak_handles(&mut self, roots: Roots<'_>) {
+        let survivors = self.copier.states();
+        // SAFETY: everything has been scavenged.
+        self.shared += unsafe { weak::update(roots, survivors, self.workers.as_mut()) };
     }
 }
 
