@@ -11,7 +11,8 @@
 //! and with `-M` alone, which is `-c30`, it compacts when more than n % of the limit was live after
 //! the last one, or a copy would not fit. Until then a major collection copies, which is faster.
 //!
-//! With one generation (`-G1`) every collection is a major one.
+//! With one generation (`-G1`) every collection is a major one, and one of generation 0 to the
+//! flags of sharing (`-qg`, `-qb`), as under `two-space`.
 //!
 //! Memory at the worst: F × live, or all that `-M` leaves, with the allocation area twice; and
 //! tables of a 32nd and a 512th of that.

@@ -128,7 +128,7 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last)?;
         if PARALLEL {
             let (owners, expected) = (pause.capabilities.owners(), self.copied[generation as usize]);
-            evacuator.share_with(self.parallel.workers(pause.gc_threads, generation, owners, expected));
+            evacuator.share_with(self.workers(pause.gc_threads, generation, owners, expected));
         }
         pause.events.phase(Phase::Condemned);
         trace::live_and_remembered(&mut evacuator, pause.capabilities, pause.roots, |phase| {
@@ -167,6 +167,19 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         };
         self.sizing
             .resize(&mut self.nursery, pause.heap, live, area, self.strategy)
+    }
+
+    /// The workers for a collection of `generation`, in terms of the generations that were asked
+    /// for: with one, every collection is one of generation 0, as in `two-space`.
+    fn workers<'h>(
+        &self,
+        gc_threads: &'h mut GcThreads,
+        generation: u32,
+        owners: usize,
+        expected: Bytes,
+    ) -> Workers<'h> {
+        let asked = generation.min(self.generations - 1);
+        self.parallel.workers(gc_threads, asked, owners, expected)
     }
 
     fn oldest(&self) -> u32 {
@@ -239,7 +252,7 @@ impl Generational<true> {
         let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last)?;
         evacuator.promote_everything();
         let (owners, expected) = (pause.capabilities.owners(), self.copied[self.oldest() as usize]);
-        evacuator.share_with(self.parallel.workers(pause.gc_threads, self.oldest(), owners, expected));
+        evacuator.share_with(self.workers(pause.gc_threads, self.oldest(), owners, expected));
         pause.events.phase(Phase::Condemned);
         trace::live_and_remembered(&mut evacuator, pause.capabilities, pause.roots, |phase| {
             pause.events.phase(phase);
@@ -249,7 +262,7 @@ impl Generational<true> {
 
     /// The GC threads that mark and compact the oldest generation.
     pub(crate) fn markers<'h>(&self, gc_threads: &'h mut GcThreads, owners: usize) -> Workers<'h> {
-        self.parallel.workers(gc_threads, self.oldest(), owners, Bytes(0))
+        self.workers(gc_threads, self.oldest(), owners, Bytes(0))
     }
 
     /// The steps, of which the oldest is compacted.

@@ -38,3 +38,4 @@ mod small;
 mod stress;
 mod threads;
 mod two_threads;
+mod weak;

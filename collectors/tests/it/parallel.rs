@@ -3,7 +3,7 @@
 //! hundred words on.
 
 use crate::basics::config;
-use gclab_collectors::{Parallel, TwoSpace};
+use gclab_collectors::{Compacting, Parallel, TwoSpace};
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::{Config, FromGeneration};
@@ -266,9 +266,19 @@ fn younger_generations_are_left_to_one_thread() {
     assert_eq!(sharings, [Sharing::Younger, Sharing::Balanced]);
 }
 
-/// The record of a collection by `two-space`, in which a tree is live, with these flags.
-fn collected_by_two_space(balance: FromGeneration, parallel: FromGeneration) -> Collection {
-    let (world, records) = world_of::<TwoSpace>(1, balance, parallel);
+/// The record of a collection by `C` with one generation, in which a tree is live, with these
+/// flags.
+fn collected_with_one_generation<C: Collector>(balance: FromGeneration, parallel: FromGeneration) -> Collection {
+    let config = Config {
+        generations: 1,
+        gc_threads: 2,
+        load_balance: Some(balance),
+        parallel_gc: parallel,
+        ..config::<C>(8 << 20)
+    };
+    let mut world = World::new::<C>(&config).expect("a small heap");
+    let (send, records) = mpsc::channel();
+    world.listen(Box::new(Records(send)));
     let result = world.enter(|m| {
         m.frame(|m, [kept]| {
             let _kept = kept.put(tree(m, 15));
@@ -280,15 +290,24 @@ fn collected_by_two_space(balance: FromGeneration, parallel: FromGeneration) -> 
 }
 
 #[test]
-fn two_space_shares_as_the_flags_ask() {
-    let record = collected_by_two_space(ALL, ALL);
-    assert_eq!((record.work.shared.sharing, record.threads()), (Sharing::Balanced, 2));
-    assert_eq!((copied(&record), in_all(&record)), (size(15), size(15)));
-    // Every collection is one of generation 0.
-    let sharing = |balance, parallel| collected_by_two_space(balance, parallel).work.shared.sharing;
-    assert_eq!(sharing(ALL, FromGeneration::Off), Sharing::Younger);
-    assert_eq!(sharing(ALL, FromGeneration::From(1)), Sharing::Younger);
-    assert_eq!(sharing(FromGeneration::From(1), ALL), Sharing::OneOwner);
+fn one_generation_is_shared_as_the_flags_ask() {
+    fn check<C: Collector>() -> Collection {
+        // Every collection is one of generation 0.
+        let record = |balance, parallel| collected_with_one_generation::<C>(balance, parallel);
+        let sharing = |balance, parallel| record(balance, parallel).work.shared.sharing;
+        assert_eq!(sharing(ALL, FromGeneration::Off), Sharing::Younger);
+        assert_eq!(sharing(ALL, FromGeneration::From(1)), Sharing::Younger);
+        assert_eq!(sharing(FromGeneration::From(1), ALL), Sharing::OneOwner);
+        let balanced = record(ALL, ALL);
+        assert_eq!(
+            (balanced.work.shared.sharing, balanced.threads()),
+            (Sharing::Balanced, 2)
+        );
+        balanced
+    }
+    let copying = check::<TwoSpace>();
+    assert_eq!((copied(&copying), in_all(&copying)), (size(15), size(15)));
+    check::<Compacting>();
 }
 
 /// Two threads keep a tree each, of these depths, while one of them asks for two major collections.
