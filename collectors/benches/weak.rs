@@ -12,7 +12,7 @@ use gclab_collectors::{Compacting, Parallel};
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::Collector;
 use gclab_core::config::{Compact, Config, FromGeneration};
-use gclab_core::events::{Event, Listener};
+use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::mutator::{Handle, MutArray, Mutator, MutatorKind, WeakHandle};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
@@ -48,7 +48,7 @@ struct Times(Arc<Last>);
 
 impl Listener for Times {
     fn event(&mut self, event: &Event<'_>) {
-        if let Event::End { collection, .. } = event {
+        if let EventKind::End { collection, .. } = event.kind {
             let time = &collection.time;
             let weak = time.phases.taken().find(|(phase, _)| *phase == Phase::WeakProcessed);
             self.0.weak.store(weak.map_or(0, |(_, ns)| ns), Ordering::Relaxed);
