@@ -53,6 +53,7 @@ mod merged;
 mod reader;
 mod show;
 mod summary;
+mod timeline;
 mod value;
 mod wire;
 mod writer;
@@ -66,5 +67,8 @@ pub use merged::Merged;
 pub use reader::Reader;
 pub use show::{Lines, ShowError, Wanted, show, show_file};
 pub use summary::{CapTimes, Figure, Generation, Interval, Live, Parallel, Sparks, Stops, Summary};
+pub use timeline::{
+    Census, Collections, GENERATIONS, HeapProfile, Lane, Mark, Pause, Piece, STATES, Sample, State, Timeline,
+};
 pub use value::{Fields, Value, texts};
 pub use writer::{Buffer, Misfit, Writer};

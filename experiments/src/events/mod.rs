@@ -5,17 +5,19 @@ mod damage;
 mod moment;
 mod show;
 mod summary;
+mod timeline;
 
 use std::process::ExitCode;
 
 use clap::Subcommand;
 
-/// Summarise, show and check the event log of a GHC program
+/// Summarise, show, check and draw the event log of a GHC program
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Summary(summary::Arguments),
     Show(show::Arguments),
     Check(check::Arguments),
+    Timeline(timeline::Arguments),
 }
 
 pub(crate) fn events(command: &Command) -> ExitCode {
@@ -23,5 +25,6 @@ pub(crate) fn events(command: &Command) -> ExitCode {
         Command::Summary(arguments) => summary::summary(arguments),
         Command::Show(arguments) => show::show(arguments),
         Command::Check(arguments) => check::check(arguments),
+        Command::Timeline(arguments) => timeline::timeline(arguments),
     }
 }

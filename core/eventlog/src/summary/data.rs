@@ -74,6 +74,9 @@ pub struct Summary {
     /// Mutator time, within some milliseconds: the longest call of the program's main thread less
     /// the collections in it.
     pub mutator_ns: Option<u64>,
+    /// Begin and end of the mutator in the whole run: of the longest call of the main thread. `None`
+    /// if the log has neither calls nor threads.
+    pub mutator_span: Option<(u64, u64)>,
     /// The stops at the end of a concurrent mark; `None` unless the nonmoving collector ran.
     pub nonmoving_sync: Option<Stops>,
     /// The time from the request for a collection until all capabilities had stopped; `None`

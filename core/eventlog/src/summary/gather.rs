@@ -377,6 +377,7 @@ impl Gather {
         }
         summary.nonmoving_sync = self.sync;
         summary.time_to_stop = self.time_to_stop;
+        summary.mutator_span = self.call();
         summary
     }
 
@@ -417,14 +418,20 @@ impl Gather {
         }
     }
 
-    /// The longest call of the main thread, within an interval, without the pauses.
-    fn mutator(&self, spans: &[(u64, u64)], (from, to): (u64, u64)) -> Option<u64> {
+    /// Begin and end of the longest call of the main thread, or of all that threads ran; `None` if
+    /// the log has neither.
+    fn call(&self) -> Option<(u64, u64)> {
         let open = self.calls.first().map(|(_, from)| (*from, self.last));
         let threads = self.first_run.zip(self.last_stop);
         let length = |(from, to): &(u64, u64)| to.saturating_sub(*from);
         // The main thread of a program that was killed is still in its longest call.
         let call = self.longest_call.into_iter().chain(open).max_by_key(length);
-        let call = call.or(threads).unwrap_or((0, to));
+        call.or(threads)
+    }
+
+    /// The longest call of the main thread, within an interval, without the pauses.
+    fn mutator(&self, spans: &[(u64, u64)], (from, to): (u64, u64)) -> Option<u64> {
+        let call = self.call().unwrap_or((0, to));
         let within = Interval { from, to: Some(to) };
         let (from, to) = within.clip(call).unwrap_or((to, to));
         let within = Interval { from, to: Some(to) };
