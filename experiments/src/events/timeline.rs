@@ -28,6 +28,11 @@ pub(crate) struct Arguments {
 
 pub(super) fn timeline(arguments: &Arguments) -> ExitCode {
     let file = &arguments.file;
+    let output = arguments.output.clone().unwrap_or_else(|| beside(file));
+    if fs::canonicalize(&output).is_ok_and(|output| fs::canonicalize(file).is_ok_and(|file| file == output)) {
+        let wrong = "this is the log, expected another file for the page: -o FILE.html";
+        return refuse(format!("{}: {wrong}", output.display()));
+    }
     let (timeline, summary, damage) = match read(file, arguments.salvage) {
         Ok(read) => read,
         Err(error) => return refuse(message(&error)),
@@ -45,7 +50,6 @@ pub(super) fn timeline(arguments: &Arguments) -> ExitCode {
         summary: &summary,
         damage: damage.as_ref().map(Error::to_string),
     });
-    let output = arguments.output.clone().unwrap_or_else(|| beside(file));
     if let Err(error) = fs::write(&output, page) {
         return refuse(format!("{}: cannot write the page: {error}", output.display()));
     }

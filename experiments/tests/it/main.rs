@@ -19,3 +19,4 @@ mod resume;
 mod run;
 mod shipped;
 mod support;
+mod timeline;

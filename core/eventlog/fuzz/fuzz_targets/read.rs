@@ -5,7 +5,7 @@
 
 use std::io::Cursor;
 
-use gclab_eventlog::{Interval, Lines, Merged, Reader, Summary, Wanted, check, show};
+use gclab_eventlog::{Interval, Lines, Merged, Reader, Summary, Timeline, Wanted, check, show};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|log: &[u8]| {
@@ -49,4 +49,13 @@ fuzz_target!(|log: &[u8]| {
     show(&mut merged, &everything, Lines::Json, &mut std::io::sink()).expect("a sink takes every line");
     let mut merged = Merged::new(Cursor::new(log), "fuzz", true).expect("it was read before");
     check(&mut merged).expect("a salvaging reader has no errors");
+    let mut merged = Merged::new(Cursor::new(log), "fuzz", true).expect("it was read before");
+    let timeline = Timeline::of(&mut merged).expect("a salvaging reader has no errors");
+    for lane in &timeline.lanes {
+        let end = lane.pieces.iter().fold(0, |end, piece| {
+            assert_eq!(piece.from, end, "a lane has a gap");
+            piece.to
+        });
+        assert_eq!(end, timeline.length, "a lane ends early");
+    }
 });

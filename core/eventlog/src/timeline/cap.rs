@@ -23,7 +23,9 @@ pub(super) struct Stop {
 enum Activity {
     Known(State),
     /// In a collection.
-    Collecting { idle: bool },
+    Collecting {
+        idle: bool,
+    },
 }
 
 /// The statistics of a collection.

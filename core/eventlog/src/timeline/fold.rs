@@ -3,6 +3,7 @@
 use super::cap::{Cap, Stats, Stop};
 use super::data::{Collections, GENERATIONS, Lane, Pause, Sample, Timeline};
 use super::marks::Marks;
+use super::pauses::Pauses;
 use super::profile::Bands;
 use super::series::Series;
 use crate::event::Event;
@@ -20,7 +21,7 @@ pub(super) struct Fold {
     step: u64,
     last: Option<u64>,
     caps: Vec<Option<Box<Cap>>>,
-    pauses: Series<Pause>,
+    pauses: Pauses,
     heap_size: Series<Sample>,
     live: Series<Sample>,
     marks: Marks,
@@ -37,7 +38,7 @@ impl Fold {
             step: 1,
             last: None,
             caps: Vec::new(),
-            pauses: Series::default(),
+            pauses: Pauses::default(),
             heap_size: Series::default(),
             live: Series::default(),
             marks: Marks::default(),

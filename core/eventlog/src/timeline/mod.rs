@@ -14,6 +14,7 @@ mod data;
 mod entries;
 mod fold;
 mod marks;
+mod pauses;
 mod profile;
 mod series;
 #[cfg(test)]
@@ -28,8 +29,8 @@ pub use data::{
 use crate::error::Error;
 use crate::merged::Merged;
 
-/// The most entries that are kept: some 10 MiB, and a picture of a few megabytes.
-const MOST: usize = 100_000;
+/// The most entries that are kept: some 30 MiB, and a picture of a few megabytes.
+const MOST: usize = 300_000;
 
 impl Timeline {
     /// Reads the rest of a log.

@@ -79,8 +79,18 @@ mod tests {
         assert_eq!(series.len(), 4);
         assert_eq!(series.coarsen(8), 2);
         let expected = [
-            Sample { at: 3, last: 2, max: 9, count: 3 },
-            Sample { at: 12, last: 7, max: 7, count: 2 },
+            Sample {
+                at: 3,
+                last: 2,
+                max: 9,
+                count: 3,
+            },
+            Sample {
+                at: 12,
+                last: 7,
+                max: 7,
+                count: 2,
+            },
         ];
         assert_eq!(series.into_entries(), expected);
     }

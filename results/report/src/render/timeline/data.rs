@@ -73,9 +73,11 @@ fn pauses(pauses: &[Pause]) -> Vec<i64> {
         }
         let mask: u64 = present().map(|(generation, _)| 1 << generation).sum();
         numbers.push((SEVERAL_PAUSES + mask) as i64);
-        numbers.extend(present().flat_map(|(_, some)| {
-            [some.count, some.total_ns, some.max_ns, some.copied].map(|number| number as i64)
-        }));
+        numbers.extend(
+            present().flat_map(|(_, some)| {
+                [some.count, some.total_ns, some.max_ns, some.copied].map(|number| number as i64)
+            }),
+        );
     }
     numbers
 }
@@ -83,7 +85,9 @@ fn pauses(pauses: &[Pause]) -> Vec<i64> {
 /// The columns of a series. The largest and the number are left out where every sample is one.
 fn samples(samples: &[Sample], timeline: &Timeline) -> Value {
     let mut before = 0;
-    let at = samples.iter().map(|sample| sample.at - std::mem::replace(&mut before, sample.at));
+    let at = samples
+        .iter()
+        .map(|sample| sample.at - std::mem::replace(&mut before, sample.at));
     let mut columns = Map::new();
     columns.insert("at".to_owned(), at.collect());
     columns.insert("last".to_owned(), samples.iter().map(|sample| sample.last).collect());

@@ -88,7 +88,9 @@ fn cautions(facts: &TimelineFacts<'_>) -> Vec<String> {
     let timeline = facts.timeline;
     let mut cautions = Vec::new();
     if let Some(damage) = &facts.damage {
-        cautions.push(format!("The log is damaged: {damage}. The page has the events before this place."));
+        cautions.push(format!(
+            "The log is damaged: {damage}. The page has the events before this place."
+        ));
     }
     if timeline.step > 1 {
         cautions.push(format!(

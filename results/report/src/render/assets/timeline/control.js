@@ -49,7 +49,8 @@ function fit() {
 // Selects the next pause, or the one before, and brings it into view.
 function pauseFrom(direction) {
   const at = hasSelection() ? selection.from : direction > 0 ? view.from - 1 : view.to;
-  const fitting = pauses.filter(pause => direction > 0 ? toStep(pause.from) > at : toStep(pause.from) < at);
+  const begin = pause => Math.floor(pause.from / log.step) * log.step;
+  const fitting = pauses.filter(pause => direction > 0 ? begin(pause) > at : begin(pause) < at);
   const found = direction > 0 ? fitting[0] : fitting[fitting.length - 1];
   if (found) goTo(found);
 }

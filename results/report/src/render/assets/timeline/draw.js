@@ -1,5 +1,5 @@
 // Pictures of the view: the whole run on top, then the lanes, the heap, and the heap profile.
-const LEFT = 76, RIGHT = 12, AXIS = 22, MARKS = 20, LETTER = 6.6;
+const LEFT = 76, RIGHT = 12, AXIS = 22, MARKS = marks.length ? 20 : 2;
 const byId = id => document.getElementById(id);
 const panes = byId("panes");
 const view = { from: 0, to: log.length };
@@ -7,6 +7,7 @@ const selection = { from: 0, to: 0 };
 const hasSelection = () => selection.to > selection.from;
 
 const STATE_COLOURS = ["--idle", "--mutator", "--waiting", "--gc-idle", "--gen0", "--gen1", "--older", "--unknown"];
+const SHORT = ["idle", "mutator", "waiting", "GC idle", "gen 0", "gen 1", "gen 2+", "GC"];
 // States from the bottom of a lane to its top, where it is drawn as shares. Idle time is the ground.
 const STACK = [MUTATOR, GEN0, GEN1, OLDER, UNKNOWN, GC_IDLE, WAITING];
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -115,7 +116,7 @@ function drawLanes() {
   const { step, all } = ticks(95);
   for (const at of all) {
     rule(pen, xOf(at), AXIS - 5, xOf(at), lanesHeight());
-    const label = momentText(at, step), half = label.length * LETTER / 2;
+    const label = momentText(at, step), half = pen.measureText(label).width / 2;
     text(pen, label, Math.min(Math.max(xOf(at), LEFT + half), panes.clientWidth - half), 9, "center");
   }
   drawMarks(pen);
@@ -141,9 +142,8 @@ function nameStates(pen, lane, y, high) {
     if (room < 24) continue;
     const state = onlyState(lane, place);
     if (state === undefined || state === IDLE) continue;
-    const name = [["GC", "mutator", "waiting", "GC idle", "gen 0", "gen 1", "gen 2+", "GC"][state]];
-    const length = `${name} ${lengthText(to - from)}`;
-    const label = length.length * LETTER < room ? length : name[0].length * LETTER < room ? name[0] : "";
+    const name = SHORT[state];
+    const label = [`${name} ${lengthText(to - from)}`, name].find(label => pen.measureText(label).width < room) || "";
     pen.fillStyle = inkOn(STATE_COLOURS[state]);
     pen.textAlign = "center";
     pen.fillText(label, (left + right) / 2, y + high / 2);
@@ -165,16 +165,14 @@ function inkOn(name) {
 let rgbOf = {};
 
 function drawMarks(pen) {
-  let free = LEFT;
   const y = AXIS + MARKS / 2;
-  for (const { at, isMarker, text: words } of marks) {
+  for (const [place, { at, isMarker, text: words }] of marks.entries()) {
     if (at < view.from || at > view.to) continue;
     const x = xOf(at);
     rule(pen, x, isMarker ? AXIS : y + 4, x, isMarker ? lanesHeight() : AXIS + MARKS, isMarker ? "--ink" : "--soft");
-    const label = words.length > 40 ? `${words.slice(0, 39)}…` : words, wide = label.length * LETTER;
-    if (x < free || x + wide > panes.clientWidth) continue;
-    text(pen, label, x + 4, y, "left", isMarker ? "--ink" : "--soft");
-    free = x + wide + 14;
+    const label = words.length > 40 ? `${words.slice(0, 39)}…` : words, wide = pen.measureText(label).width;
+    const room = Math.min(panes.clientWidth, place + 1 < marks.length ? xOf(marks[place + 1].at) : Infinity) - x;
+    if (wide + 6 < room) text(pen, label, x + 4, y, "left", isMarker ? "--ink" : "--soft");
   }
 }
 
@@ -186,18 +184,24 @@ function markerLines(pen, high) {
 }
 
 // The ground of a pane with bytes upwards. Returns the height of a number of bytes.
-function bytesGround(pen, high, most, title) {
-  const unit = 1024 ** Math.floor(Math.log(Math.max(1, most)) / Math.log(1024));
-  const step = unit * Math.max(roundStepOf(most / unit / 4));
-  const y = bytes => high - 8 - bytes / most * (high - 28);
+function bytesGround(pen, high, most) {
+  const power = powerOf(most), unit = 1024 ** power;
+  const step = unit * roundStepOf(most / unit / 4);
+  const y = bytes => high - 8 - bytes / most * (high - 34);
   for (let bytes = 0; bytes <= most * 1.001; bytes += step) {
     rule(pen, LEFT, y(bytes), LEFT + plotWidth(), y(bytes));
-    text(pen, bytesText(bytes), LEFT - 8, y(bytes), "right");
+    text(pen, bytes ? `${bytes / unit} ${BYTES[power]}` : "0", LEFT - 8, y(bytes), "right");
   }
-  text(pen, title, LEFT, 8);
   return y;
 }
-const roundStepOf = least => least <= .1 ? .1 : least < 1 ? [.2, .5, 1].find(step => step >= least) : [1, 2, 5, 10, 20, 50, 100, 200, 500].find(step => step >= least) || 500;
+
+// The title of a pane, above the lines that cross it.
+function paneTitle(pen, words) {
+  pen.fillStyle = colours["--paper"];
+  pen.fillRect(LEFT, 4, pen.measureText(words).width + 6, 16);
+  text(pen, words, LEFT, 12);
+}
+const roundStepOf = least => [.5, 1, 2, 5, 10, 20, 50, 100, 200].find(step => step >= least) || 500;
 
 // A line of steps through the samples. In a column with several, the largest counts.
 function stepLine(pen, series, y, shade, dots) {
@@ -232,20 +236,21 @@ function stepLine(pen, series, y, shade, dots) {
 
 const largest = list => list.reduce((a, b) => Math.max(a, b), 0);
 const mostBytes = Math.max(largest(size.max), largest(live.max)) || 1;
-const HEAP = 150, PROFILE = 220;
+const HEAP = 160, PROFILE = 230;
 
 function drawHeap() {
   const pen = prepare(byId("heap"), HEAP);
-  const y = bytesGround(pen, HEAP, mostBytes, "heap size and live data");
+  const y = bytesGround(pen, HEAP, mostBytes);
   markerLines(pen, HEAP);
   stepLine(pen, size, y, "--size", false);
   stepLine(pen, live, y, "--live", true);
+  paneTitle(pen, "heap size and live data");
 }
 
 const censusSums = log.profile ? log.profile.bytes.map(census => census.reduce((a, b) => a + b, 0)) : [];
 function drawProfile() {
   const { at, bytes, bands } = log.profile, pen = prepare(byId("profile"), PROFILE);
-  const y = bytesGround(pen, PROFILE, largest(censusSums) || 1, "heap profile");
+  const y = bytesGround(pen, PROFILE, largest(censusSums) || 1);
   pen.save();
   pen.beginPath();
   pen.rect(LEFT, 0, plotWidth(), PROFILE);
@@ -263,6 +268,7 @@ function drawProfile() {
   });
   pen.restore();
   markerLines(pen, PROFILE);
+  paneTitle(pen, "heap profile");
 }
 
 const OVERVIEW = 30;

@@ -85,7 +85,7 @@ function tellLongest(from, to) {
       const span = Math.max(8 * (pause.to - pause.from), 64 * log.step), centre = (pause.from + pause.to) / 2;
       show(centre - span / 2, centre + span / 2);
     });
-    list.append(Object.assign(document.createElement("li"), {}));
+    list.append(document.createElement("li"));
     list.lastChild.append(button);
   }
   const heading = Object.assign(document.createElement("h3"), { textContent: "Longest pauses" });
@@ -98,7 +98,7 @@ const used = STACK.concat(IDLE).filter(state => lanes.some(lane => lane.sums[sta
 // The share of each state in the time of each capability.
 function tellCaps(from, to) {
   const table = byId("by-cap").querySelector("table"), before = new Float64Array(STATES), after = new Float64Array(STATES);
-  table.tHead.replaceChildren(row(["capability", "allocated", ...used.map(state => named(STATE_COLOURS[state], NAMES[state]))], "th"));
+  table.tHead.replaceChildren(row(["capability", "allocated", ...used.map(state => named(STATE_COLOURS[state], SHORT[state]))], "th"));
   const figures = figuresOf(from, to);
   table.tBodies[0].replaceChildren(...lanes.map((lane, place) => {
     timesBefore(lane, from, before);
@@ -167,7 +167,7 @@ function start() {
   tellLegend();
   if (log.profile) tellBands();
   if (marks.length) tellMarks();
-  tell(true);
+  tell();
   recall();
   draw();
 }

@@ -132,7 +132,7 @@ function pausedIn(pause, from, to) {
 }
 
 function collectionsOf(from, to) {
-  const figures = { GC_elapsed_ns: 0, num_GCs: 0, copied_bytes: 0, "pause.max_ns": 0 };
+  const figures = { GC_elapsed_ns: 0, num_GCs: 0, copied_bytes: 0 };
   const sums = GENERATIONS.map(() => ({ collections: 0, elapsed_ns: 0, max_pause_ns: 0 }));
   let used = log.generations || 0;
   for (const pause of pauses) {
@@ -146,7 +146,7 @@ function collectionsOf(from, to) {
       sum.max_pause_ns = Math.max(sum.max_pause_ns, max);
       figures.num_GCs += count;
       figures.copied_bytes += copied;
-      figures["pause.max_ns"] = Math.max(figures["pause.max_ns"], max);
+      figures["pause.max_ns"] = Math.max(figures["pause.max_ns"] || 0, max);
     }
   }
   sums.slice(0, used).forEach((sum, generation) => {
@@ -167,11 +167,16 @@ function momentText(ns, precision) {
   const decimals = Math.max(0, Math.ceil(Math.log10(unit / Math.max(1, precision)) - 1e-9));
   return `${(ns / unit).toFixed(decimals)} ${name}`;
 }
-function bytesText(bytes) {
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+const BYTES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+// The power of 1024 that is the unit of a number of bytes.
+function powerOf(bytes) {
   let power = 0;
-  while (bytes >= 1024 && power < units.length - 1) { bytes /= 1024; power++; }
-  return `${power === 0 || Number.isInteger(bytes) ? bytes : bytes.toFixed(bytes < 10 ? 2 : 1)} ${units[power]}`;
+  while (bytes >= 1024 ** (power + 1) && power < BYTES.length - 1) power++;
+  return power;
+}
+function bytesText(bytes) {
+  const power = powerOf(bytes), number = bytes / 1024 ** power;
+  return `${power === 0 || Number.isInteger(number) ? number : number.toFixed(number < 10 ? 2 : 1)} ${BYTES[power]}`;
 }
 const shareText = (part, whole) => whole > 0 ? `${(100 * part / whole).toFixed(1)} %` : "–";
 // A moment that a reader typed: a number with a unit, in seconds without one. NaN if it is none.
