@@ -16,7 +16,6 @@ pub(super) struct Crate {
 const PLACES: [(&str, u32, f64, f64); 18] = [
     ("experiments", 0, 0.0, 5.0),
     ("experiments/shipped", 1, 0.0, 1.5),
-    ("core/eventlog", 1, 2.6, 1.35),
     ("experiments/programs", 2, 0.5, 1.0),
     ("experiments/sweep", 2, 1.75, 1.0),
     ("collectors/proof", 2, 2.9, 1.0),
@@ -29,6 +28,7 @@ const PLACES: [(&str, u32, f64, f64); 18] = [
     ("core", 4, 0.0, 2.0),
     ("core/snapshot", 4, 2.0, 1.0),
     ("core/hp", 4, 3.0, 1.0),
+    ("core/eventlog", 4, 4.0, 1.0),
     ("core/derive", 5, 0.5, 1.0),
     ("core/stats", 5, 4.0, 1.0),
     ("core/words", 6, 4.0, 1.0),

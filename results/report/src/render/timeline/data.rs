@@ -8,7 +8,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::TimelineFacts;
+use super::facts::TimelineFacts;
 use gclab_eventlog::{HeapProfile, Lane, Mark, Pause, Sample, Timeline};
 
 /// The first number of a piece with several states.
@@ -110,4 +110,68 @@ fn profile(profile: &HeapProfile) -> Value {
         "at": profile.censuses.iter().map(|census| census.at).collect::<Vec<_>>(),
         "bytes": profile.censuses.iter().map(|census| &census.bytes).collect::<Vec<_>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gclab_eventlog::{Collections, Piece, Summary};
+
+    #[test]
+    fn entries_that_stand_for_several_have_the_sums_of_each() {
+        let several = [5, 0, 0, 0, 7, 0, 0, 2];
+        let single = [0, 0, 0, 30, 0, 0, 0, 0];
+        let piece = |from, to, times| Piece { from, to, times };
+        let collections = |count, total_ns, max_ns, copied| Collections {
+            count,
+            total_ns,
+            max_ns,
+            copied,
+        };
+        let none = Collections::default();
+        let sample = |at, last, max, count| Sample { at, last, max, count };
+        let timeline = Timeline {
+            length: 44,
+            step: 16,
+            lanes: vec![Lane {
+                cap: 3,
+                pieces: vec![piece(0, 14, several), piece(14, 44, single)],
+                allocated: vec![sample(10, 100, 100, 2), sample(40, 150, 150, 1)],
+            }],
+            pauses: vec![
+                Pause {
+                    from: 2,
+                    to: 6,
+                    generations: [collections(1, 4, 4, 99), none, none],
+                },
+                Pause {
+                    from: 8,
+                    to: 15,
+                    generations: [collections(2, 4, 3, 8), none, collections(1, 2, 2, 9)],
+                },
+            ],
+            heap_size: vec![sample(6, 7, 9, 3)],
+            ..Timeline::default()
+        };
+        let summary = Summary::default();
+        let facts = TimelineFacts {
+            file: "a<b",
+            timeline: &timeline,
+            summary: &summary,
+            damage: None,
+        };
+        let text = json(&facts);
+        assert!(text.contains(r#""file":"a\u003cb""#), "{text}");
+        let data: Value = serde_json::from_str(&text).unwrap();
+        // States 0, 4 and 7: 8 + 1 + 16 + 128.
+        assert_eq!(data["lanes"], json!([[153, 5, 7, 2, 3, 30]]));
+        // Generations 0 and 2: 3 + 1 + 4. The second pause begins 2 ns behind the end of the first.
+        assert_eq!(data["pauses"], json!([2, 4, 0, 99, 2, 7, 8, 2, 4, 3, 8, 1, 2, 2, 9]));
+        assert_eq!(
+            data["size"],
+            json!({ "at": [6], "last": [7], "max": [9], "count": [3] })
+        );
+        assert_eq!(data["allocated"][0]["at"], json!([10, 30]));
+        assert_eq!((&data["step"], &data["caps"]), (&json!(16), &json!([3])));
+    }
 }

@@ -5,9 +5,10 @@
 //! `figures.js` fills the tables and starts the page.
 
 mod data;
+mod facts;
 
 use super::html::{Page, STYLE};
-use gclab_eventlog::{Summary, Timeline};
+pub use facts::TimelineFacts;
 
 const OWN_STYLE: &str = include_str!("../assets/timeline/timeline.css");
 const BODY: &str = include_str!("../assets/timeline/body.html");
@@ -17,19 +18,6 @@ const SCRIPTS: [&str; 4] = [
     include_str!("../assets/timeline/control.js"),
     include_str!("../assets/timeline/figures.js"),
 ];
-
-/// A folded log, and the facts that stand above its picture.
-#[derive(Debug)]
-pub struct TimelineFacts<'a> {
-    /// The name of the log, for the title.
-    pub file: &'a str,
-    /// The folded log.
-    pub timeline: &'a Timeline,
-    /// The figures of the whole run.
-    pub summary: &'a Summary,
-    /// The damage of a log that was salvaged.
-    pub damage: Option<String>,
-}
 
 /// The timeline of a log, as one HTML page.
 pub fn timeline_page(facts: &TimelineFacts<'_>) -> String {

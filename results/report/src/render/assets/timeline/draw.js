@@ -272,10 +272,11 @@ function drawProfile() {
 }
 
 const OVERVIEW = 30;
-// The share of collections in each column of the whole run, and the view in it.
-function drawOverview() {
-  const pen = prepare(byId("overview"), OVERVIEW), wide = plotWidth(), high = OVERVIEW - 8;
-  const columns = new Float64Array(Math.ceil(wide)), column = log.length / columns.length;
+// The time in collections in each column of the whole run.
+let wholeRun = new Float64Array(0);
+function wholeRunIn(wide) {
+  if (wholeRun.length === wide) return wholeRun;
+  const columns = wholeRun = new Float64Array(wide), column = log.length / wide;
   for (const pause of pauses) {
     const first = Math.floor(pause.from / column), last = Math.min(columns.length - 1, Math.floor(pause.to / column));
     for (let place = first; place <= last; place++) {
@@ -283,6 +284,13 @@ function drawOverview() {
       columns[place] += pause.to > pause.from ? part * pause.total / (pause.to - pause.from) : 0;
     }
   }
+  return columns;
+}
+
+// The share of collections in the whole run, and the view in it.
+function drawOverview() {
+  const pen = prepare(byId("overview"), OVERVIEW), wide = plotWidth(), high = OVERVIEW - 8;
+  const columns = wholeRunIn(Math.ceil(wide)), column = log.length / columns.length;
   pen.fillStyle = colours["--mutator"];
   pen.globalAlpha = .35;
   pen.fillRect(LEFT, 0, wide, high);

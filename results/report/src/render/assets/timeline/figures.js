@@ -67,9 +67,10 @@ function tell(quiet) {
   const file = /^[\w.\/-]+$/.test(log.file) ? log.file : `'${log.file.replaceAll("'", "'\\''")}'`;
   const bounds = hasSelection() ? ` --from ${from}ns` + (to < log.length ? ` --to ${to}ns` : "") : "";
   byId("command").textContent = `gclab events summary ${file}${bounds}`;
-  tellLongest(from, to);
-  tellCaps(from, to);
+  tellCaps(from, to, figures);
+  // While a drag goes on, the rest can wait.
   if (quiet) return;
+  tellLongest(from, to);
   const gc = figures.GC_elapsed_ns === undefined ? "" : `: ${figures.num_GCs} collections, GC ${lengthText(figures.GC_elapsed_ns)}, ${shareText(figures.GC_elapsed_ns, figures.Total_elapsed_ns)}`;
   byId("status").textContent = `${byId("what").textContent} from ${momentText(from, 1000)} to ${momentText(to, 1000)}${gc}`;
 }
@@ -96,10 +97,9 @@ function tellLongest(from, to) {
 const used = STACK.concat(IDLE).filter(state => lanes.some(lane => lane.sums[state][lane.ends.length] > 0)).sort((a, b) => a - b);
 
 // The share of each state in the time of each capability.
-function tellCaps(from, to) {
+function tellCaps(from, to, figures) {
   const table = byId("by-cap").querySelector("table"), before = new Float64Array(STATES), after = new Float64Array(STATES);
   table.tHead.replaceChildren(row(["capability", "allocated", ...used.map(state => named(STATE_COLOURS[state], SHORT[state]))], "th"));
-  const figures = figuresOf(from, to);
   table.tBodies[0].replaceChildren(...lanes.map((lane, place) => {
     timesBefore(lane, from, before);
     timesBefore(lane, to, after);
