@@ -2,6 +2,9 @@
 
 mod check;
 mod damage;
+mod diff;
+mod export;
+mod log;
 mod moment;
 mod show;
 mod summary;
@@ -10,12 +13,14 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-/// Summarise, show and check the event log of a GHC program
+/// Summarise, show, check, compare and export the event logs of GHC programs
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Summary(summary::Arguments),
     Show(show::Arguments),
     Check(check::Arguments),
+    Diff(diff::Arguments),
+    Export(export::Arguments),
 }
 
 pub(crate) fn events(command: &Command) -> ExitCode {
@@ -23,5 +28,7 @@ pub(crate) fn events(command: &Command) -> ExitCode {
         Command::Summary(arguments) => summary::summary(arguments),
         Command::Show(arguments) => show::show(arguments),
         Command::Check(arguments) => check::check(arguments),
+        Command::Diff(arguments) => diff::diff(arguments),
+        Command::Export(arguments) => export::export(arguments),
     }
 }
