@@ -43,6 +43,8 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod chrome;
+mod diff;
 mod error;
 mod event;
 mod header;
@@ -50,6 +52,7 @@ mod input;
 mod kind;
 pub mod kinds;
 mod merged;
+mod push;
 mod reader;
 mod show;
 mod summary;
@@ -59,13 +62,15 @@ mod wire;
 mod writer;
 
 pub use check::{Complaint, Complaints, Rule, check, check_file};
-pub use error::{Error, Problem};
+pub use chrome::chrome;
+pub use diff::{Amount, Row, Setting, Side, rows, settings};
+pub use error::{Error, Problem, escaped};
 pub use event::Event;
 pub use header::{Declared, Header};
-pub use kind::{Field, Form, Kind, Size, breakdown_text, capset_type_text, status_text};
+pub use kind::{Field, Form, Kind, Size, breakdown_text, capset_type_text, status_text, status_text_of_7_8_2};
 pub use merged::Merged;
 pub use reader::Reader;
-pub use show::{Lines, ShowError, Wanted, show, show_file};
+pub use show::{Lines, ShowError, Shown, Wanted, show, show_file};
 pub use summary::{CapTimes, Figure, Generation, Interval, Live, Parallel, Sparks, Stops, Summary};
 pub use timeline::{
     Census, Collections, GENERATIONS, HeapProfile, Lane, Mark, Pause, Piece, STATES, Sample, State, Timeline,

@@ -2,6 +2,9 @@
 
 mod check;
 mod damage;
+mod diff;
+mod export;
+mod log;
 mod moment;
 mod show;
 mod summary;
@@ -11,13 +14,15 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-/// Summarise, show, check and draw the event log of a GHC program
+/// Summarise, show, check, draw, compare and export the event logs of GHC programs
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Summary(summary::Arguments),
     Show(show::Arguments),
     Check(check::Arguments),
     Timeline(timeline::Arguments),
+    Diff(diff::Arguments),
+    Export(export::Arguments),
 }
 
 pub(crate) fn events(command: &Command) -> ExitCode {
@@ -26,5 +31,7 @@ pub(crate) fn events(command: &Command) -> ExitCode {
         Command::Show(arguments) => show::show(arguments),
         Command::Check(arguments) => check::check(arguments),
         Command::Timeline(arguments) => timeline::timeline(arguments),
+        Command::Diff(arguments) => diff::diff(arguments),
+        Command::Export(arguments) => export::export(arguments),
     }
 }

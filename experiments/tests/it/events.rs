@@ -1,6 +1,8 @@
 //! `gclab events`: the event logs of GHC programs.
 
 use std::fs;
+use std::io::Write;
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -46,8 +48,20 @@ fn a_summary_as_json_has_ghcs_figures_by_ghcs_names() {
     let figures = figures.as_object().unwrap();
     assert!(figures.len() > 20);
     for (name, figure) in figures {
-        assert_eq!(&found[name], figure, "{name}");
+        // A decimal is a number, with the digits that GHC prints.
+        let digits = figure.as_str().map_or_else(|| figure.to_string(), str::to_owned);
+        assert!(text.contains(&format!("\n  \"{name}\": {digits},\n")), "{name}: {text}");
+        assert!(found[name].is_number(), "{name}");
     }
+    let args = ["events", "summary", "ghc.eventlog", "--json", "--from", "20ms", "--to", "60ms"];
+    let part = bench.gclab(&args).exits(0).stdout;
+    let part: Value = serde_json::from_str(&part).unwrap();
+    assert_eq!(
+        (&part["from_ns"], &part["to_ns"], &part["Total_elapsed_ns"]),
+        (&20_000_000.into(), &60_000_000.into(), &40_000_000.into())
+    );
+    let collections = |object: &Value| object["num_GCs"].as_u64().unwrap();
+    assert!(collections(&part) > 5 && collections(&part) < collections(&found) / 2, "{part}");
     assert!(
         found
             .as_object()
@@ -135,8 +149,11 @@ fn damage_is_one_message_or_the_end() {
     let done = bench
         .gclab(&["events", "summary", "cut.eventlog", "--salvage"])
         .exits(0);
-    assert!(done.stdout.contains("colls,"), "{}", done.all());
-    assert_eq!(done.stderr, format!("{damage}; the summary ends there\n"));
+    assert!(done.stdout.contains(" colls,") && done.stdout.contains(" >"), "{}", done.all());
+    let args = ["events", "summary", "cut.eventlog", "--salvage", "--json"];
+    let cut: Value = serde_json::from_str(&bench.gclab(&args).exits(0).stdout).unwrap();
+    assert_eq!(cut["lower_bounds"], true);
+    assert_eq!(done.stderr, format!("{damage}; the summary ends there, and its sums are lower bounds\n"));
 }
 
 #[test]
@@ -162,4 +179,63 @@ fn a_request_that_is_wrong_is_one_message() {
     assert!(refused(&["show", "ghc.eventlog", "--cap", "two"]).contains("expected the number of a capability"));
     assert!(refused(&["summary", "ghc.eventlog", "--to", "1h"]).contains("expected a time of the run: 1.5s"));
     assert!(refused(&["summary", "ghc.eventlog", "+RTS", "-s"]).contains("flags between +RTS and -RTS are for"));
+}
+
+#[test]
+fn a_choice_that_matches_nothing_is_said() {
+    let (bench, _) = bench();
+    let said = |words: &[&str]| {
+        let done = bench.gclab(&[&["events"], words].concat()).exits(0);
+        assert_eq!(done.stdout, "", "{}", done.all());
+        done.stderr
+    };
+    let none = "gclab: no event was chosen\n";
+    assert_eq!(
+        said(&["show", "ghc.eventlog", "--cap", "9"]),
+        format!("gclab: the log has no events of capability 9, only of 0 to 1\n{none}")
+    );
+    assert_eq!(
+        said(&["show", "ghc.eventlog", "--type", "9999"]),
+        format!("gclab: the log declares no event type 9999\n{none}")
+    );
+    assert_eq!(
+        said(&["show", "ghc.eventlog", "--type", "MEM_RETURN"]),
+        format!("gclab: the log declares no event type 90 (MEM_RETURN)\n{none}")
+    );
+    assert_eq!(said(&["show", "ghc.eventlog", "--type", "LOG_MSG"]), none);
+    let beyond = "gclab: --from is 5000000000 ns, and the last event of the log is at ";
+    for command in ["show", "summary"] {
+        let said = bench.gclab(&["events", command, "ghc.eventlog", "--from", "5s"]).exits(0).stderr;
+        assert!(said.starts_with(beyond) && said.ends_with(" ns\n"), "{said}");
+    }
+}
+
+#[test]
+fn a_log_may_come_from_a_pipe() {
+    let (bench, _) = bench();
+    let log = fs::read(bench.path().join("ghc.eventlog")).unwrap();
+    for command in ["show", "summary", "check"] {
+        let expected = bench.gclab(&["events", command, "ghc.eventlog"]).exits(0);
+        for name in ["-", "/dev/stdin"] {
+            let mut child = bench
+                .command(&["events", command, name])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut pipe = child.stdin.take().unwrap();
+            let log = log.clone();
+            let writer = std::thread::spawn(move || pipe.write_all(&log).unwrap());
+            let output = child.wait_with_output().unwrap();
+            writer.join().unwrap();
+            let text = String::from_utf8(output.stdout).unwrap();
+            let shown = if name == "-" { "standard input" } else { name };
+            assert_eq!(text, expected.stdout.replace("ghc.eventlog", shown), "{command} {name}");
+        }
+    }
+    let done = bench.gclab(&["events", "show", "-"]).exits(2);
+    assert_eq!(
+        done.stderr,
+        "gclab: standard input: byte 0: not a GHC event log: expected `hdrb`, found nothing\n"
+    );
 }

@@ -1,0 +1,111 @@
+//! Two logs side by side: the settings that differ, and every figure of both with its change.
+
+mod contents;
+mod figures;
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use contents::Contents;
+
+pub use figures::Amount;
+
+use crate::error::Error;
+use crate::reader::Reader;
+use crate::summary::{Interval, Summary};
+
+/// One of the two logs.
+#[derive(Debug)]
+pub struct Side {
+    summary: Summary,
+    contents: Contents,
+}
+
+/// A setting of the runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// The name of the setting.
+    pub name: &'static str,
+    /// The values of the first and the second log; `None` if the log does not have it.
+    pub values: [Option<String>; 2],
+}
+
+/// A figure of both logs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The part of the run that the figure is about.
+    pub group: String,
+    /// The name of the figure within its group.
+    pub name: String,
+    /// The amounts of the first and the second log; `None` if the log does not have it.
+    pub amounts: [Option<Amount>; 2],
+}
+
+impl Row {
+    /// Whether the figure differs.
+    pub fn differs(&self) -> bool {
+        self.amounts[0] != self.amounts[1]
+    }
+
+    /// The second amount as a multiple of the first; `None` if there is none.
+    pub fn ratio(&self) -> Option<f64> {
+        let [Some(first), Some(second)] = self.amounts.map(|amount| amount.map(Amount::number)) else {
+            return None;
+        };
+        (first != 0.0).then(|| second / first)
+    }
+}
+
+impl Side {
+    /// Reads the rest of a log.
+    ///
+    /// # Errors
+    /// If the log is damaged, unless the reader salvages.
+    pub fn of<R: Read>(reader: &mut Reader<R>, interval: Interval) -> Result<Side, Error> {
+        let mut contents = Contents::new(interval, reader.header().has_statuses_of_7_8_2());
+        let summary = Summary::with(reader, interval, |event| contents.event(event))?;
+        Ok(Side { summary, contents })
+    }
+
+    /// The summary of the log.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+}
+
+/// The settings of two logs, the same in both or not.
+pub fn settings(first: &Side, second: &Side) -> Vec<Setting> {
+    let sides = [first, second];
+    let lists = sides.map(figures::settings);
+    let [first, second] = lists;
+    let pairs = first.into_iter().zip(second);
+    pairs
+        .map(|((name, first), (_, second))| Setting {
+            name,
+            values: [first, second],
+        })
+        .collect()
+}
+
+/// The figures of two logs, group by group.
+pub fn rows(first: &Side, second: &Side) -> Vec<Row> {
+    let mut groups: Vec<Vec<Row>> = Vec::new();
+    let mut group_places = HashMap::new();
+    let mut places = HashMap::new();
+    for (side, log) in [first, second].into_iter().enumerate() {
+        for (group, name, amount) in figures::figures(log) {
+            let place = *group_places.entry(group.clone()).or_insert_with(|| {
+                groups.push(Vec::new());
+                groups.len() - 1
+            });
+            let rows = &mut groups[place];
+            let row = *places.entry((place, name.clone())).or_insert_with(|| {
+                let amounts = [None; 2];
+                rows.push(Row { group, name, amounts });
+                rows.len() - 1
+            });
+            rows[row].amounts[side] = Some(amount);
+        }
+    }
+    groups.into_iter().flatten().collect()
+}
