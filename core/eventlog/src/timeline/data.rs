@@ -55,7 +55,7 @@ pub struct Sample {
     pub last: u64,
     /// The largest one.
     pub max: u64,
-    /// Their number.
+    /// The number of them.
     pub count: u64,
 }
 
@@ -73,7 +73,7 @@ impl Sample {
 /// The collections of one generation in a [`Pause`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Collections {
-    /// Their number.
+    /// The number of them.
     pub count: u64,
     /// The sum of their lengths in nanoseconds.
     pub total_ns: u64,
@@ -111,14 +111,14 @@ pub struct Mark {
     pub is_marker: bool,
     /// The text of the first marker, or of the first message.
     pub text: String,
-    /// Their number.
+    /// The number of them.
     pub count: u64,
 }
 
 /// A capability.
 #[derive(Debug, Default)]
 pub struct Lane {
-    /// Its number.
+    /// The number of the capability.
     pub cap: u16,
     /// Its states, from the start of the runtime to the end of the log, without a gap.
     pub pieces: Vec<Piece>,
@@ -129,7 +129,7 @@ pub struct Lane {
 /// A census of a heap profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Census {
-    /// Its time.
+    /// The time of the census.
     pub at: u64,
     /// The bytes of each band.
     pub bytes: Vec<u64>,

@@ -55,7 +55,8 @@ fn a_collection_splits_into_waiting_work_and_idleness() {
         (1400, &RUN_THREAD, &[1]),
         (2000, &STOP_THREAD, &[1, 5, 0]),
     ];
-    // Its end comes later than the leader's, but is met before it: the leader's statistics are late.
+    // Its end comes later than the leader's, but is met before it: the leader's statistics are
+    // late.
     let other: Events<'_> = &[
         (200, &RUN_THREAD, &[2]),
         (960, &STOP_THREAD, &[2, 1, 0]),
