@@ -22,8 +22,8 @@ addEventListener("load", () => {
     }
     const shown = JSON.parse(byId("figures").dataset.figures);
     for (const [name, figure] of Object.entries(shown)) {
-      const text = name === "productivity_wall_percent" ? figure.toFixed(6) : figure;
-      check(text === figures[name], `${name} from ${from} to ${to}: ${text}, the summary has ${figures[name]}`);
+      const rounded = name === "productivity_wall_percent" ? Number(figure.toFixed(6)) : figure;
+      check(rounded === Number(figures[name]), `${name} from ${from} to ${to}: ${rounded}, the summary has ${figures[name]}`);
       compared++;
     }
   }
