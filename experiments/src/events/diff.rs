@@ -76,7 +76,11 @@ fn side(path: &Path, interval: Interval, arguments: &Arguments) -> Result<Side, 
 fn text(names: &[String; 2], damaged: [bool; 2], settings: &[Setting], rows: &[Row]) -> String {
     let mut text = String::new();
     for ((letter, name), damaged) in ["A", "B"].into_iter().zip(names).zip(damaged) {
-        let bounds = if damaged { " (damaged: sums are lower bounds)" } else { "" };
+        let bounds = if damaged {
+            " (damaged: sums are lower bounds)"
+        } else {
+            ""
+        };
         let _ = writeln!(text, "{letter}  {name}{bounds}");
     }
     let different: Vec<&Setting> = settings.iter().filter(|one| one.values[0] != one.values[1]).collect();
@@ -95,7 +99,7 @@ fn text(names: &[String; 2], damaged: [bool; 2], settings: &[Setting], rows: &[R
     for row in rows.iter().filter(|row| row.differs()) {
         if row.group != group {
             group = &row.group;
-            let _ = writeln!(text, "\n{:<34}{:>18}{:>18}{:>18}{:>10}", capital(group), "A", "B", "B - A", "");
+            let _ = writeln!(text, "\n{:<34}{:>18}{:>18}{:>18}", capital(group), "A", "B", "B - A");
         }
         let [a, b] = row.amounts.map(|amount| amount.map_or("?".to_owned(), shown));
         let (change, ratio) = change(row);
@@ -114,7 +118,9 @@ fn text(names: &[String; 2], damaged: [bool; 2], settings: &[Setting], rows: &[R
 
 fn capital(word: &str) -> String {
     let mut chars = word.chars();
-    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+    chars
+        .next()
+        .map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// An amount with its unit.
@@ -140,7 +146,10 @@ fn change(row: &Row) -> (String, String) {
         _ => format!("{:.1} points", 100.0 * (b.number() - a.number()).abs()),
     };
     let ratio = row.ratio().filter(|_| !matches!(a, Amount::Share(_)));
-    let ratio = ratio.map_or(String::new(), |ratio| format!("{:+.1} %", 100.0 * (ratio - 1.0)));
+    let ratio = ratio.map_or(String::new(), |ratio| match ratio {
+        10.0.. => format!("{ratio:.0} times"),
+        _ => format!("{:+.1} %", 100.0 * (ratio - 1.0)),
+    });
     (format!("{sign}{change}"), ratio)
 }
 

@@ -40,12 +40,11 @@ pub(super) fn reader(path: &Path, salvage: bool) -> Result<Reader<File>, Error> 
     Ok(if salvage { reader.salvage() } else { reader })
 }
 
-/// A reader in the order of time. It goes back and forth in the log, so a pipe is copied to a
-/// temporary file first.
+/// The log as a file in which a reader can go back. A pipe is copied to a temporary file first.
 ///
 /// # Errors
-/// If the file cannot be read or is no event log, or if there is no room for the copy.
-pub(super) fn merged(path: &Path, salvage: bool) -> Result<Merged<File>, Error> {
+/// If the file cannot be read, or if there is no room for the copy.
+pub(super) fn seekable(path: &Path) -> Result<File, Error> {
     let mut file = open(path)?;
     if file.stream_position().is_err() {
         let cannot = |error| Error::cannot_open(&name(path), error);
@@ -54,5 +53,13 @@ pub(super) fn merged(path: &Path, salvage: bool) -> Result<Merged<File>, Error> 
         copy.seek(SeekFrom::Start(0)).map_err(cannot)?;
         file = copy;
     }
-    Merged::new(file, &name(path), salvage)
+    Ok(file)
+}
+
+/// A reader in the order of time.
+///
+/// # Errors
+/// If the file cannot be read or is no event log, or if there is no room for the copy of a pipe.
+pub(super) fn merged(path: &Path, salvage: bool) -> Result<Merged<File>, Error> {
+    Merged::new(seekable(path)?, &name(path), salvage)
 }

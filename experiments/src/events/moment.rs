@@ -31,7 +31,9 @@ impl Between {
     /// A message if the interval begins behind the last event of the log, at `last` ns.
     pub(super) fn beyond(self, last: u64) -> Option<String> {
         let from = self.from.filter(|from| *from > last)?;
-        Some(format!("--from is {from} ns, and the last event of the log is at {last} ns"))
+        Some(format!(
+            "--from is {from} ns, and the last event of the log is at {last} ns"
+        ))
     }
 }
 

@@ -54,7 +54,9 @@ pub(super) fn summary(arguments: &Arguments) -> ExitCode {
 
 /// One object, a figure a line. Decimals stay as GHC prints them, which no binary number could.
 fn json(figures: &[(String, Figure)]) -> String {
-    let lines = figures.iter().map(|(name, figure)| format!("  {}: {}", quoted(name), value(figure)));
+    let lines = figures
+        .iter()
+        .map(|(name, figure)| format!("  {}: {}", quoted(name), value(figure)));
     format!("{{\n{}\n}}\n", lines.collect::<Vec<_>>().join(",\n"))
 }
 

@@ -5,18 +5,19 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
-use gclab_eventlog::{Error, Interval, Merged, Summary, Timeline};
+use gclab_eventlog::{Error, Interval, Merged, Reader, Summary, Timeline};
 use gclab_report::{TimelineFacts, timeline_page};
 use gclab_sweep::tell;
 
 use super::damage::message;
+use super::log;
 use crate::common::{print, refuse};
 
 /// Draw a log by time as one HTML page: capabilities, collections and the heap
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "The page needs no network. Its figures of a selection are those of `events summary`.")]
 pub(crate) struct Arguments {
-    /// The event log of a GHC program (run it with `+RTS -l`)
+    /// The event log of a GHC program (run it with `+RTS -l`); `-` is standard input
     file: PathBuf,
     /// The page to write [default: the name of the log with .html, in the working directory]
     #[arg(short, long, value_name = "FILE.html")]
@@ -41,14 +42,14 @@ pub(super) fn timeline(arguments: &Arguments) -> ExitCode {
         return refuse(format!(
             "{}: the log has no events of capabilities and no heap profile, so there is nothing to draw: run the \
              program with +RTS -l",
-            file.display()
+            log::name(file)
         ));
     }
     let page = timeline_page(&TimelineFacts {
         file: &file.file_name().unwrap_or(file.as_os_str()).display().to_string(),
         timeline: &timeline,
         summary: &summary,
-        damage: damage.as_ref().map(Error::to_string),
+        damage: damage.clone(),
     });
     if let Err(error) = fs::write(&output, page) {
         return refuse(format!("{}: cannot write the page: {error}", output.display()));
@@ -59,15 +60,23 @@ pub(super) fn timeline(arguments: &Arguments) -> ExitCode {
     print(&format!("{}: {}\n", output.display(), line(&timeline, &summary)))
 }
 
-fn read(file: &Path, salvage: bool) -> Result<(Timeline, Summary, Option<Error>), Error> {
-    let (summary, damage) = Summary::of_file(file, Interval::default(), salvage)?;
-    let mut log = Merged::open(file, salvage)?;
-    let timeline = Timeline::of(&mut log)?;
-    Ok((timeline, summary, damage))
+fn read(path: &Path, salvage: bool) -> Result<(Timeline, Summary, Option<String>), Error> {
+    let (file, name) = (log::seekable(path)?, log::name(path));
+    let mut reader = Reader::new(&file, &name)?;
+    if salvage {
+        reader = reader.salvage();
+    }
+    let summary = Summary::of(&mut reader, Interval::default())?;
+    let mut merged = Merged::new(&file, &name, salvage)?;
+    let timeline = Timeline::of(&mut merged)?;
+    Ok((timeline, summary, merged.damage().map(Error::to_string)))
 }
 
 /// The name of the log with `.html`, in the working directory.
 fn beside(file: &Path) -> PathBuf {
+    if file.as_os_str() == "-" {
+        return "timeline.html".into();
+    }
     let mut name = file.file_stem().unwrap_or(file.as_os_str()).to_owned();
     name.push(".html");
     name.into()

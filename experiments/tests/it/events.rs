@@ -53,7 +53,16 @@ fn a_summary_as_json_has_ghcs_figures_by_ghcs_names() {
         assert!(text.contains(&format!("\n  \"{name}\": {digits},\n")), "{name}: {text}");
         assert!(found[name].is_number(), "{name}");
     }
-    let args = ["events", "summary", "ghc.eventlog", "--json", "--from", "20ms", "--to", "60ms"];
+    let args = [
+        "events",
+        "summary",
+        "ghc.eventlog",
+        "--json",
+        "--from",
+        "20ms",
+        "--to",
+        "60ms",
+    ];
     let part = bench.gclab(&args).exits(0).stdout;
     let part: Value = serde_json::from_str(&part).unwrap();
     assert_eq!(
@@ -61,7 +70,10 @@ fn a_summary_as_json_has_ghcs_figures_by_ghcs_names() {
         (&20_000_000.into(), &60_000_000.into(), &40_000_000.into())
     );
     let collections = |object: &Value| object["num_GCs"].as_u64().unwrap();
-    assert!(collections(&part) > 5 && collections(&part) < collections(&found) / 2, "{part}");
+    assert!(
+        collections(&part) > 5 && collections(&part) < collections(&found) / 2,
+        "{part}"
+    );
     assert!(
         found
             .as_object()
@@ -149,11 +161,18 @@ fn damage_is_one_message_or_the_end() {
     let done = bench
         .gclab(&["events", "summary", "cut.eventlog", "--salvage"])
         .exits(0);
-    assert!(done.stdout.contains(" colls,") && done.stdout.contains(" >"), "{}", done.all());
+    assert!(
+        done.stdout.contains(" colls,") && done.stdout.contains(" >"),
+        "{}",
+        done.all()
+    );
     let args = ["events", "summary", "cut.eventlog", "--salvage", "--json"];
     let cut: Value = serde_json::from_str(&bench.gclab(&args).exits(0).stdout).unwrap();
     assert_eq!(cut["lower_bounds"], true);
-    assert_eq!(done.stderr, format!("{damage}; the summary ends there, and its sums are lower bounds\n"));
+    assert_eq!(
+        done.stderr,
+        format!("{damage}; the summary ends there, and its sums are lower bounds\n")
+    );
 }
 
 #[test]
@@ -205,7 +224,10 @@ fn a_choice_that_matches_nothing_is_said() {
     assert_eq!(said(&["show", "ghc.eventlog", "--type", "LOG_MSG"]), none);
     let beyond = "gclab: --from is 5000000000 ns, and the last event of the log is at ";
     for command in ["show", "summary"] {
-        let said = bench.gclab(&["events", command, "ghc.eventlog", "--from", "5s"]).exits(0).stderr;
+        let said = bench
+            .gclab(&["events", command, "ghc.eventlog", "--from", "5s"])
+            .exits(0)
+            .stderr;
         assert!(said.starts_with(beyond) && said.ends_with(" ns\n"), "{said}");
     }
 }
@@ -237,5 +259,104 @@ fn a_log_may_come_from_a_pipe() {
     assert_eq!(
         done.stderr,
         "gclab: standard input: byte 0: not a GHC event log: expected `hdrb`, found nothing\n"
+    );
+}
+
+#[test]
+fn two_logs_are_compared() {
+    let (bench, _) = bench();
+    let done = bench
+        .gclab(&["events", "diff", "ghc.eventlog", "cut.eventlog", "--salvage"])
+        .exits(0);
+    assert!(
+        done.stdout
+            .starts_with("A  ghc.eventlog\nB  cut.eventlog (damaged: sums are lower bounds)\n")
+    );
+    assert!(done.stderr.ends_with("; its sums are lower bounds\n"), "{}", done.all());
+    let line = |name: &str| {
+        let found = done.stdout.lines().find(|line| line.trim_start().starts_with(name));
+        let words = found
+            .unwrap_or_else(|| panic!("{name}: {}", done.all()))
+            .split_whitespace();
+        words.map(str::to_owned).collect::<Vec<_>>()
+    };
+    // Of the events that the cut log lost, the whole one has these many.
+    let starts = line("GC_START");
+    let number = |word: &str| word.replace(',', "").parse::<i64>().unwrap();
+    assert_eq!(
+        number(&starts[1]) + number(&starts[3]),
+        number(&starts[2]),
+        "{starts:?}"
+    );
+    assert!(
+        starts[3].starts_with('-') && starts[4].starts_with('-') && starts[5] == "%",
+        "{starts:?}"
+    );
+
+    let json = |words: &[&str]| -> Value {
+        let words = [&["events", "diff"], words, &["--json"]].concat();
+        serde_json::from_str(&bench.gclab(&words).exits(0).stdout).unwrap()
+    };
+    let same = json(&["ghc.eventlog", "ghc.eventlog"]);
+    for figure in same["figures"].as_array().unwrap() {
+        assert_eq!(figure["a"], figure["b"], "{figure}");
+        assert!(["count", "bytes", "ns", "share"].contains(&figure["unit"].as_str().unwrap()));
+    }
+    let half = json(&["ghc.eventlog", "ghc.eventlog", "--to", "60ms"]);
+    let total = |object: &Value| {
+        let figures = object["figures"].as_array().unwrap();
+        let total = figures.iter().find(|figure| figure["name"] == "total elapsed").unwrap();
+        total["a"].as_u64().unwrap()
+    };
+    assert!(total(&half) == 60_000_000 && total(&same) > 100_000_000);
+    assert!(
+        same["settings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|one| one["name"] == "RTS flags")
+    );
+
+    let done = bench.gclab(&["events", "diff", "-", "-"]).exits(2);
+    assert!(
+        done.stderr.contains("expected a file for one of them"),
+        "{}",
+        done.all()
+    );
+    bench
+        .gclab(&["events", "diff", "ghc.eventlog", "cut.eventlog"])
+        .exits(2);
+}
+
+#[test]
+fn a_log_is_exported_as_trace_events() {
+    let (bench, _) = bench();
+    let export = ["events", "export", "ghc.eventlog", "--format", "chrome"];
+    let printed = bench.gclab(&export).exits(0).stdout;
+    let trace: Value = serde_json::from_str(&printed).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let majors = events
+        .iter()
+        .filter(|event| event["name"] == "GC gen 1" && event["ph"] == "X");
+    // Of six major collections five are parallel, on two capabilities.
+    assert_eq!(majors.count(), 11);
+    let done = bench.gclab(&[&export[..], &["-o", "trace.json"]].concat()).exits(0);
+    assert_eq!((&done.stdout[..], &done.stderr[..]), ("", ""));
+    assert_eq!(fs::read_to_string(bench.path().join("trace.json")).unwrap(), printed);
+
+    let refused = |words: &[&str]| bench.gclab(&[&["events", "export"], words].concat()).exits(2).stderr;
+    assert!(refused(&["ghc.eventlog", "--format", "chrome", "-o", "ghc.eventlog"]).contains("is the log itself"));
+    assert!(refused(&["ghc.eventlog", "--format", "chrome", "-o", "no/trace.json"]).contains("cannot write"));
+    assert!(refused(&["ghc.eventlog", "--format", "pdf"]).contains("possible values: chrome"));
+    let before = fs::read(bench.path().join("ghc.eventlog")).unwrap();
+    assert!(before.starts_with(b"hdrb"));
+    let cut = ["events", "export", "cut.eventlog", "--format", "chrome", "--salvage"];
+    let done = bench.gclab(&cut).exits(0);
+    let trace: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert!(trace["traceEvents"].as_array().unwrap().len() > 100);
+    assert!(
+        done.stderr.ends_with("; the events before this place were written\n"),
+        "{}",
+        done.all()
     );
 }

@@ -1,6 +1,8 @@
 //! `gclab events timeline`: the page of an event log.
 
 use std::fs;
+use std::io::Write;
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -173,4 +175,18 @@ fn a_log_that_cannot_be_drawn_is_one_message() {
     let page = page(&bench, "cut.html");
     assert!(page.contains("The log is damaged: cut.eventlog: byte 20000: "));
     assert!(numbers(&data(&page)["pauses"]).len() > 40);
+}
+
+#[test]
+fn a_log_may_come_through_a_pipe() {
+    let log = ghc();
+    let bench = bench(&log);
+    bench.gclab(&["events", "timeline", "ghc.eventlog"]).exits(0);
+    let mut command = bench.command(&["events", "timeline", "-"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(&log).unwrap();
+    let done = child.wait_with_output().unwrap();
+    assert!(done.status.success() && done.stdout.starts_with(b"timeline.html: 0.131 s"));
+    let [piped, whole] = ["timeline.html", "ghc.html"].map(|name| data(&page(&bench, name)));
+    assert_eq!((&piped["lanes"], &piped["pauses"]), (&whole["lanes"], &whole["pauses"]));
 }

@@ -53,8 +53,14 @@ pub(super) fn header(header: &Header, complaints: &mut Complaints) {
 /// The fault of the reason that a `STOP_THREAD` has, if it is unknown. `old` says that the numbers
 /// are those of GHC 7.8.2.
 pub(super) fn status(event: &Event<'_>, old: bool) -> Option<(&'static str, String)> {
-    let [_, Some(status)] = event.numbers() else { return None };
-    let known = if old { status_text_of_7_8_2(status) } else { status_text(status) };
+    let [_, Some(status)] = event.numbers() else {
+        return None;
+    };
+    let known = if old {
+        status_text_of_7_8_2(status)
+    } else {
+        status_text(status)
+    };
     let text = || format!("STOP_THREAD with the reason {status}, expected 0 to 20: ghc-events fails on it");
     known.is_none().then(|| ("threads stop for a known reason", text()))
 }

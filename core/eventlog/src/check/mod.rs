@@ -111,7 +111,10 @@ pub fn check<R: Read + Seek>(log: &mut Merged<R>) -> Result<(Complaints, u64), E
     if log.damage().is_none() {
         let (begin, end) = checker.last_block;
         if end > log.file_bytes() {
-            let text = format!("the block here ends at byte {end}, and the file at byte {}", log.file_bytes());
+            let text = format!(
+                "the block here ends at byte {end}, and the file at byte {}",
+                log.file_bytes()
+            );
             checker.complaints.add("blocks end within the file", || at(begin, text));
         }
         let mut open: Vec<_> = checker

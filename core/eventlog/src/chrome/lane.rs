@@ -4,8 +4,54 @@
 use std::collections::HashMap;
 
 use crate::event::Event;
-use crate::kind::status_text;
+use crate::kind::{status_text, status_text_of_7_8_2};
 use crate::kinds::number::*;
+
+/// The most thread labels that are remembered.
+const MOST_LABELS: usize = 1 << 16;
+
+/// The most characters of a label.
+const LONGEST_LABEL: usize = 200;
+
+/// The names of threads and of the reasons for their stops.
+#[derive(Debug)]
+pub(super) struct Names {
+    labels: HashMap<u64, String>,
+    /// Whether stop statuses are those of GHC 7.8.2.
+    old_statuses: bool,
+}
+
+impl Names {
+    pub(super) fn new(old_statuses: bool) -> Self {
+        Names {
+            labels: HashMap::new(),
+            old_statuses,
+        }
+    }
+
+    /// Remembers the label of a thread.
+    pub(super) fn label(&mut self, thread: u64, text: &[u8]) {
+        if self.labels.len() < MOST_LABELS {
+            let text = String::from_utf8_lossy(text);
+            self.labels.insert(thread, text.chars().take(LONGEST_LABEL).collect());
+        }
+    }
+
+    fn thread(&self, thread: u64) -> String {
+        match self.labels.get(&thread) {
+            Some(label) => format!("thread {thread} ({label})"),
+            None => format!("thread {thread}"),
+        }
+    }
+
+    fn stop(&self, status: Option<u64>) -> Option<&'static str> {
+        if self.old_statuses {
+            status_text_of_7_8_2(status?)
+        } else {
+            status_text(status?)
+        }
+    }
+}
 
 /// A stretch of time with a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +125,11 @@ impl Lane {
         self.led = self.collection.map(|_| generation);
     }
 
+    /// Whether a collection's generation is not known yet.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.waiting.is_some()
+    }
+
     /// The collection whose generation was not known yet.
     pub(super) fn waiting(&mut self) -> Option<Slice> {
         self.waiting.take()
@@ -89,35 +140,42 @@ impl Lane {
         &mut self,
         event: &Event<'_>,
         number: u16,
-        time: u64,
-        labels: &HashMap<u64, String>,
+        names: &Names,
         generations: &Generations,
     ) -> Vec<Slice> {
         let mut ended = Vec::new();
         let is_slice = matches!(
             number,
-            RUN_THREAD | STOP_THREAD | REQUEST_SEQ_GC | REQUEST_PAR_GC | GC_START | GC_WORK | GC_IDLE | GC_DONE | GC_END
+            RUN_THREAD
+                | STOP_THREAD
+                | REQUEST_SEQ_GC
+                | REQUEST_PAR_GC
+                | GC_START
+                | GC_WORK
+                | GC_IDLE
+                | GC_DONE
+                | GC_END
         );
         // Other events of a collection have later times than its end, which GHC takes first.
         if !is_slice {
             return ended;
         }
-        let time = time.max(self.latest);
+        let time = event.time().max(self.latest);
         self.latest = time;
         match number {
             RUN_THREAD => {
-                ended.extend(self.stop(time, None, labels));
+                ended.extend(self.stop(time, None, names));
                 let [thread] = event.numbers();
                 self.thread = thread.map(|thread| (thread, time));
             }
             STOP_THREAD => {
                 let [_, status] = event.numbers();
-                ended.extend(self.stop(time, status.and_then(status_text), labels));
+                ended.extend(self.stop(time, names.stop(status), names));
             }
             REQUEST_SEQ_GC | REQUEST_PAR_GC => self.requested = Some(time),
             GC_START => {
                 ended.extend(self.collected(time, None));
-                ended.extend(self.stop(time, None, labels));
+                ended.extend(self.stop(time, None, names));
                 ended.extend(self.waiting());
                 if let Some(requested) = self.requested.take() {
                     ended.push(Slice::named("stopping for GC", requested, time));
@@ -141,30 +199,26 @@ impl Lane {
     }
 
     /// The log ends. Returns the slices that are open.
-    pub(super) fn end(&mut self, time: u64, labels: &HashMap<u64, String>) -> Vec<Slice> {
+    pub(super) fn end(&mut self, time: u64, names: &Names) -> Vec<Slice> {
         let time = time.max(self.latest);
         let mut ended = self.collected(time, None);
-        ended.extend(self.stop(time, None, labels));
+        ended.extend(self.stop(time, None, names));
         ended.extend(self.waiting());
         ended
     }
 
     /// Its thread stops, if one ran. Within a collection none runs.
-    fn stop(&mut self, time: u64, stop: Option<&'static str>, labels: &HashMap<u64, String>) -> Option<Slice> {
+    fn stop(&mut self, time: u64, stop: Option<&'static str>, names: &Names) -> Option<Slice> {
         let (thread, from) = self.thread.take()?;
         let to = self.collection.unwrap_or(time);
         if to < from {
             return None;
         }
         self.requested = self.requested.map(|requested| requested.max(to));
-        let name = match labels.get(&thread) {
-            Some(label) => format!("thread {thread} ({label})"),
-            None => format!("thread {thread}"),
-        };
         Some(Slice {
             category: "thread",
             stop,
-            ..Slice::named(name, from, to)
+            ..Slice::named(names.thread(thread), from, to)
         })
     }
 

@@ -16,11 +16,8 @@ use crate::merged::Merged;
 use crate::show::ShowError;
 use crate::summary::Interval;
 use crate::value::{Value, texts};
-use lane::{Generations, Lane};
+use lane::{Generations, Lane, Names};
 use write::{Out, Track};
-
-/// The most thread labels that are remembered.
-const MOST_LABELS: usize = 1 << 16;
 
 /// The state of the export.
 #[derive(Debug)]
@@ -29,8 +26,12 @@ struct Export<'a> {
     interval: Interval,
     /// By capability.
     lanes: Vec<Option<Box<Lane>>>,
+    /// The sum of their allocation.
+    allocated: u64,
+    /// Those with a collection whose generation is not known yet.
+    waiting: Vec<u16>,
     generations: Generations,
-    labels: std::collections::HashMap<u64, String>,
+    names: Names,
     /// The phase of the nonmoving collector that has begun.
     concurrent: Option<(&'static str, u64)>,
     last: u64,
@@ -47,8 +48,10 @@ pub fn chrome<R: Read + Seek>(log: &mut Merged<R>, interval: Interval, out: &mut
         out: Out::new(out)?,
         interval,
         lanes: Vec::new(),
+        allocated: 0,
+        waiting: Vec::new(),
         generations: Generations::default(),
-        labels: std::collections::HashMap::new(),
+        names: Names::new(log.header().has_statuses_of_7_8_2()),
         concurrent: None,
         last: 0,
     };
@@ -84,9 +87,7 @@ impl Export<'_> {
                 let ([Some(thread)], Some((_, Value::Text(text)))) = (event.numbers(), label) else {
                     return Ok(());
                 };
-                if self.labels.len() < MOST_LABELS {
-                    self.labels.insert(thread, String::from_utf8_lossy(text).into_owned());
-                }
+                self.names.label(thread, text);
                 Ok(())
             }
             (USER_MARKER | USER_MSG | LOG_MSG, cap) if self.interval.contains(time) => {
@@ -99,13 +100,14 @@ impl Export<'_> {
             }
             (CONC_MARK_BEGIN..=CONC_SWEEP_END, _) => self.concurrent(number, time),
             (HEAP_ALLOCATED | HEAP_SIZE | HEAP_LIVE | BLOCKS_SIZE, cap) => {
-                let [_, Some(bytes)] = event.numbers() else { return Ok(()) };
+                let [_, Some(bytes)] = event.numbers() else {
+                    return Ok(());
+                };
                 let (name, bytes) = match (number, cap) {
                     (HEAP_ALLOCATED, Some(cap)) => {
-                        lane(&mut self.lanes, cap).allocated = bytes;
-                        let all = self.lanes.iter().flatten();
-                        let sum = all.fold(0, |sum: u64, lane| sum.saturating_add(lane.allocated));
-                        ("allocated", sum)
+                        let before = std::mem::replace(&mut lane(&mut self.lanes, cap).allocated, bytes);
+                        self.allocated = self.allocated.saturating_sub(before).saturating_add(bytes);
+                        ("allocated", self.allocated)
                     }
                     (HEAP_SIZE, _) => ("heap size", bytes),
                     (HEAP_LIVE, _) => ("live data", bytes),
@@ -123,23 +125,27 @@ impl Export<'_> {
 
     /// An event that begins or ends a slice of a capability.
     fn capability(&mut self, event: &Event<'_>, number: u16, cap: u16) -> std::io::Result<()> {
-        let time = event.time();
         if number == GC_STATS_GHC {
-            let [_, Some(generation)] = event.numbers() else { return Ok(()) };
+            let [_, Some(generation)] = event.numbers() else {
+                return Ok(());
+            };
             lane(&mut self.lanes, cap).led(generation);
-            self.generations.set(generation, time);
+            self.generations.set(generation, event.time());
             // Slices of other capabilities, whose generation was not known yet.
-            for (cap, lane) in self.lanes.iter_mut().enumerate() {
-                if let Some(slice) = lane.as_mut().and_then(|lane| lane.waiting()) {
+            for cap in std::mem::take(&mut self.waiting) {
+                if let Some(slice) = lane(&mut self.lanes, cap).waiting() {
                     let slice = slice.of_generation(Some(generation));
-                    self.out.slice(Track::cap(cap as u16), &slice, self.interval)?;
+                    self.out.slice(Track::cap(cap), &slice, self.interval)?;
                 }
             }
             return Ok(());
         }
         let lane = lane(&mut self.lanes, cap);
-        for slice in lane.event(event, number, time, &self.labels, &self.generations) {
+        for slice in lane.event(event, number, &self.names, &self.generations) {
             self.out.slice(Track::cap(cap), &slice, self.interval)?;
+        }
+        if lane.is_waiting() && !self.waiting.contains(&cap) {
+            self.waiting.push(cap);
         }
         Ok(())
     }
@@ -163,8 +169,10 @@ impl Export<'_> {
     /// Writes the slices that are open, and the end of the object.
     fn finish(mut self) -> std::io::Result<u64> {
         for cap in 0..self.lanes.len() {
-            let Some(mut lane) = self.lanes[cap].take() else { continue };
-            for slice in lane.end(self.last, &self.labels) {
+            let Some(mut lane) = self.lanes[cap].take() else {
+                continue;
+            };
+            for slice in lane.end(self.last, &self.names) {
                 self.out.slice(Track::cap(cap as u16), &slice, self.interval)?;
             }
         }

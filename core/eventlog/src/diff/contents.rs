@@ -58,7 +58,11 @@ impl Contents {
             }
             HEAP_INFO_GHC => {
                 let [_, rest @ ..] = event.numbers::<6>();
-                self.heap = rest.iter().copied().collect::<Option<Vec<_>>>().and_then(|all| all.try_into().ok());
+                self.heap = rest
+                    .iter()
+                    .copied()
+                    .collect::<Option<Vec<_>>>()
+                    .and_then(|all| all.try_into().ok());
             }
             HEAP_PROF_BEGIN => [_, _, self.breakdown] = event.numbers(),
             u16::MAX => {
@@ -89,10 +93,15 @@ impl Contents {
         self.counts.get(usize::from(number)).copied().unwrap_or(0)
     }
 
-    /// The names of event types that occur, and how often each does.
-    pub(super) fn counts(&self) -> impl Iterator<Item = (String, u64)> {
+    /// The number of all events.
+    pub(super) fn events(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// The types that occur, by number and name.
+    pub(super) fn types(&self) -> impl Iterator<Item = (u16, String)> {
         let all = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
-        all.map(|(number, count)| (self.name(number as u16), *count))
+        all.map(|(number, _)| (number as u16, self.name(number as u16)))
     }
 
     fn name(&self, number: u16) -> String {

@@ -1,10 +1,12 @@
 //! The figures of one log, for a comparison: their groups, names and units.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use gclab_stats::Pauses;
 
 use super::Side;
 use crate::kinds::number::*;
-use crate::summary::Summary;
+use crate::summary::{CapTimes, Generation, PERCENTILES, Sparks, Stops, Summary, WINDOWS};
 
 /// A figure with its unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,12 +41,38 @@ impl Amount {
     }
 }
 
-/// Groups, names and amounts.
-type List = Vec<(String, String, Amount)>;
+/// Groups, names and amounts; `None` if the log does not have the figure.
+type List = Vec<(String, String, Option<Amount>)>;
 
 fn put(list: &mut List, group: &str, name: &str, amount: Option<Amount>) {
-    if let Some(amount) = amount {
-        list.push((group.to_owned(), name.to_owned(), amount));
+    list.push((group.to_owned(), name.to_owned(), amount));
+}
+
+/// What at least one of two logs has, so that both lists have the same names in the same order.
+#[derive(Debug)]
+pub(super) struct Both {
+    generations: BTreeSet<usize>,
+    /// Event types by number, with their names.
+    types: BTreeMap<u16, String>,
+    /// Reasons for stops, with their names.
+    stops: BTreeMap<u64, String>,
+}
+
+impl Both {
+    pub(super) fn of(sides: [&Side; 2]) -> Self {
+        let mut both = Both {
+            generations: BTreeSet::new(),
+            types: BTreeMap::new(),
+            stops: BTreeMap::new(),
+        };
+        for Side { summary, contents } in sides {
+            both.generations
+                .extend(summary.shown_generations().map(|(number, _)| number));
+            both.types.extend(contents.types());
+            let stops = contents.stops.keys();
+            both.stops.extend(stops.map(|status| (*status, contents.stop(*status))));
+        }
+        both
     }
 }
 
@@ -105,40 +133,43 @@ fn rts_flags(args: &[String]) -> Vec<&str> {
     flags
 }
 
-/// The figures that the log determines.
-pub(super) fn figures(side: &Side) -> List {
+/// The figures of one log, and the names of those that only the other one has.
+pub(super) fn figures(side: &Side, both: &Both) -> List {
     let mut list = List::new();
     let summary = &side.summary;
     times(&mut list, summary);
     memory(&mut list, summary);
-    for (number, generation) in summary.shown_generations() {
+    for number in &both.generations {
+        let generation = summary.generations.get(*number);
         let group = format!("generation {number}");
-        for (name, amount) in [
-            ("collections", Amount::Count(generation.collections)),
-            ("parallel collections", Amount::Count(generation.par_collections)),
-            ("elapsed", Amount::Ns(generation.elapsed_ns)),
-            ("mean pause", Amount::Ns(generation.avg_pause_ns())),
-            ("longest pause", Amount::Ns(generation.max_pause_ns)),
-        ] {
-            put(&mut list, &group, name, Some(amount));
-        }
+        let mut put = |name: &str, amount: fn(&Generation) -> Amount| {
+            put(&mut list, &group, name, generation.map(amount));
+        };
+        put("collections", |generation| Amount::Count(generation.collections));
+        put("parallel collections", |generation| {
+            Amount::Count(generation.par_collections)
+        });
+        put("elapsed", |generation| Amount::Ns(generation.elapsed_ns));
+        put("mean pause", |generation| Amount::Ns(generation.avg_pause_ns()));
+        put("longest pause", |generation| Amount::Ns(generation.max_pause_ns));
     }
     pauses(&mut list, "pauses of the program", &summary.pauses);
     pauses(&mut list, "pauses of capabilities", &summary.cap_pauses);
-    if let Some(stops) = &summary.time_to_stop {
-        put(&mut list, "time to stop", "sum", Some(Amount::Ns(stops.total_ns)));
-        put(&mut list, "time to stop", "mean", Some(Amount::Ns(stops.avg_ns())));
-        put(&mut list, "time to stop", "longest", Some(Amount::Ns(stops.max_ns)));
-    }
-    for (window, share) in &summary.utilisation {
+    stops(&mut list, "time to stop", summary.time_to_stop);
+    stops(&mut list, "nonmoving sync", summary.syncs());
+    for window in WINDOWS {
         let name = format!("in {} ms", window / 1_000_000);
-        put(&mut list, "least utilisation", &name, Some(Amount::Share(*share)));
+        let share = summary.utilisation.iter().find(|(known, _)| *known == window);
+        let share = share.map(|(_, share)| Amount::Share(*share));
+        put(&mut list, "least utilisation", &name, share);
     }
     parallel(&mut list, summary);
-    threads(&mut list, side);
-    put(&mut list, "events", "all", Some(Amount::Count(side.contents.counts().map(|(_, count)| count).sum())));
-    for (name, count) in side.contents.counts() {
-        put(&mut list, "events", &name, Some(Amount::Count(count)));
+    threads(&mut list, side, both);
+    let all = side.contents.events();
+    put(&mut list, "events", "all", Some(Amount::Count(all)));
+    for (number, name) in &both.types {
+        let count = side.contents.count(*number);
+        put(&mut list, "events", name, Some(Amount::Count(count)));
     }
     list
 }
@@ -159,7 +190,7 @@ fn times(list: &mut List, summary: &Summary) {
 fn memory(list: &mut List, summary: &Summary) {
     for (name, bytes) in [
         ("allocated", summary.allocated),
-        ("allocated in a second of the mutator", summary.allocation_rate()),
+        ("allocated in a mutator second", summary.allocation_rate()),
         ("copied", summary.copied),
         ("maximum residency", summary.live.map(|live| live.max)),
         ("mean residency", summary.live.map(|live| live.sum / live.samples)),
@@ -171,61 +202,61 @@ fn memory(list: &mut List, summary: &Summary) {
 }
 
 fn pauses(list: &mut List, group: &str, pauses: &Pauses) {
-    if pauses.count() == 0 {
-        return;
-    }
-    put(list, group, "number", Some(Amount::Count(pauses.count())));
-    put(list, group, "sum", Some(Amount::Ns(pauses.total_ns())));
-    let percentiles = pauses.exceeded_by_one_in([2, 10, 100, 1000]);
-    for (name, ns) in ["p50", "p90", "p99", "p999"].into_iter().zip(percentiles) {
+    let some = |amount| (pauses.count() > 0).then_some(amount);
+    put(list, group, "number", some(Amount::Count(pauses.count())));
+    put(list, group, "sum", some(Amount::Ns(pauses.total_ns())));
+    let percentiles = pauses.exceeded_by_one_in(PERCENTILES.map(|(_, rarer)| rarer));
+    for ((name, _), ns) in PERCENTILES.into_iter().zip(percentiles) {
         put(list, group, name, ns.map(Amount::Ns));
     }
-    put(list, group, "longest", Some(Amount::Ns(pauses.longest_ns())));
+    put(list, group, "longest", some(Amount::Ns(pauses.longest_ns())));
+}
+
+fn stops(list: &mut List, group: &str, stops: Option<Stops>) {
+    put(list, group, "sum", stops.map(|stops| Amount::Ns(stops.total_ns)));
+    put(list, group, "mean", stops.map(|stops| Amount::Ns(stops.avg_ns())));
+    put(list, group, "longest", stops.map(|stops| Amount::Ns(stops.max_ns)));
 }
 
 fn parallel(list: &mut List, summary: &Summary) {
-    if let Some(parallel) = summary.parallel.filter(|parallel| parallel.threads > 1) {
-        put(list, "parallel collections", "work balance", Some(Amount::Share(parallel.balance())));
-        let sum = |part: fn(&crate::summary::CapTimes) -> u64| summary.caps.iter().map(part).fold(0, u64::saturating_add);
-        let (gc, idle) = (sum(|cap| cap.gc_ns), sum(|cap| cap.idle_ns));
-        let share = (gc > 0).then(|| Amount::Share(idle as f64 / gc as f64));
-        put(list, "parallel collections", "idle share", share);
-    }
-    if let Some(sparks) = &summary.sparks {
-        for (name, count) in [
-            ("all", sparks.total()),
-            ("converted", sparks.converted),
-            ("overflowed", sparks.overflowed),
-            ("dud", sparks.dud),
-            ("GC'd", sparks.gcd),
-            ("fizzled", sparks.fizzled),
-        ] {
-            put(list, "sparks", name, Some(Amount::Count(count)));
-        }
-    }
-    if let Some(sync) = summary.syncs() {
-        put(list, "nonmoving sync", "sum", Some(Amount::Ns(sync.total_ns)));
-        put(list, "nonmoving sync", "longest", Some(Amount::Ns(sync.max_ns)));
-    }
+    let parallel = summary.parallel.filter(|parallel| parallel.threads > 1);
+    let balance = parallel.map(|parallel| Amount::Share(parallel.balance()));
+    put(list, "parallel collections", "work balance", balance);
+    let sum = |part: fn(&CapTimes) -> u64| summary.caps.iter().map(part).fold(0, u64::saturating_add);
+    let (gc, idle) = (sum(|cap| cap.gc_ns), sum(|cap| cap.idle_ns));
+    let share = parallel
+        .filter(|_| gc > 0)
+        .map(|_| Amount::Share(idle as f64 / gc as f64));
+    put(list, "parallel collections", "idle share", share);
+    let mut sparks = |name: &str, part: fn(&Sparks) -> u64| {
+        let count = summary.sparks.as_ref().map(|sparks| Amount::Count(part(sparks)));
+        put(list, "sparks", name, count);
+    };
+    sparks("all", Sparks::total);
+    sparks("converted", |sparks| sparks.converted);
+    sparks("overflowed", |sparks| sparks.overflowed);
+    sparks("dud", |sparks| sparks.dud);
+    sparks("GC'd", |sparks| sparks.gcd);
+    sparks("fizzled", |sparks| sparks.fizzled);
 }
 
-fn threads(list: &mut List, side: &Side) {
+fn threads(list: &mut List, side: &Side, both: &Both) {
     let contents = &side.contents;
-    if contents.count(CREATE_THREAD) + contents.count(RUN_THREAD) == 0 {
-        return;
-    }
+    // Class s is in the log.
+    let traced = contents.count(CREATE_THREAD) + contents.count(RUN_THREAD) > 0;
+    let mut put = |name: &str, amount| put(list, "threads", name, traced.then_some(amount));
     for (name, number) in [
         ("created", CREATE_THREAD),
         ("runs", RUN_THREAD),
         ("migrations", MIGRATE_THREAD),
         ("wakeups", THREAD_WAKEUP),
     ] {
-        put(list, "threads", name, Some(Amount::Count(contents.count(number))));
+        put(name, Amount::Count(contents.count(number)));
     }
-    put(list, "threads", "time of runs", Some(Amount::Ns(contents.ran_ns)));
-    for (status, count) in &contents.stops {
-        let name = format!("stops: {}", contents.stop(*status));
-        put(list, "threads", &name, Some(Amount::Count(*count)));
+    put("time of runs", Amount::Ns(contents.ran_ns));
+    for (status, name) in &both.stops {
+        let count = contents.stops.get(status).copied().unwrap_or(0);
+        put(&format!("stops: {name}"), Amount::Count(count));
     }
 }
 
@@ -236,7 +267,10 @@ mod tests {
     #[test]
     fn flags_of_the_runtime_are_apart_from_arguments() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(rts_flags(&words("prog +RTS -s -N2 -RTS 7 +RTS -A1m")), ["-A1m", "-N2", "-s"]);
+        assert_eq!(
+            rts_flags(&words("prog +RTS -s -N2 -RTS 7 +RTS -A1m")),
+            ["-A1m", "-N2", "-s"]
+        );
         assert_eq!(rts_flags(&words("prog 7 -- +RTS -s")), [""; 0]);
         assert_eq!(rts_flags(&words("prog +RTS -s --RTS +RTS -l")), ["-s"]);
     }

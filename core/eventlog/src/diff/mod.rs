@@ -3,7 +3,6 @@
 mod contents;
 mod figures;
 
-use std::collections::HashMap;
 use std::io::Read;
 
 use contents::Contents;
@@ -87,25 +86,15 @@ pub fn settings(first: &Side, second: &Side) -> Vec<Setting> {
         .collect()
 }
 
-/// The figures of two logs, group by group.
+/// The figures that at least one of two logs has, group by group.
 pub fn rows(first: &Side, second: &Side) -> Vec<Row> {
-    let mut groups: Vec<Vec<Row>> = Vec::new();
-    let mut group_places = HashMap::new();
-    let mut places = HashMap::new();
-    for (side, log) in [first, second].into_iter().enumerate() {
-        for (group, name, amount) in figures::figures(log) {
-            let place = *group_places.entry(group.clone()).or_insert_with(|| {
-                groups.push(Vec::new());
-                groups.len() - 1
-            });
-            let rows = &mut groups[place];
-            let row = *places.entry((place, name.clone())).or_insert_with(|| {
-                let amounts = [None; 2];
-                rows.push(Row { group, name, amounts });
-                rows.len() - 1
-            });
-            rows[row].amounts[side] = Some(amount);
-        }
-    }
-    groups.into_iter().flatten().collect()
+    let both = figures::Both::of([first, second]);
+    let [first, second] = [first, second].map(|side| figures::figures(side, &both));
+    let pairs = first.into_iter().zip(second);
+    let rows = pairs.map(|((group, name, first), (_, _, second))| Row {
+        group,
+        name,
+        amounts: [first, second],
+    });
+    rows.filter(|row| row.amounts != [None; 2]).collect()
 }

@@ -75,7 +75,9 @@ impl Calls {
         let Some(main) = self.longest.into_iter().chain(open).max_by_key(length) else {
             return self.first_run.zip(self.last_stop);
         };
-        let started = self.first.filter(|first| threaded && *first != main && first.1 <= main.0);
+        let started = self
+            .first
+            .filter(|first| threaded && *first != main && first.1 <= main.0);
         Some((started.map_or(main.0, |first| first.1), main.1))
     }
 }

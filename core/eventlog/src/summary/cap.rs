@@ -54,7 +54,7 @@ pub(super) struct Cap {
     pub(super) requested: Option<u64>,
     pub(super) started: Option<u64>,
     /// The beginning of the last collection that has ended.
-    pub(super) before: Option<u64>,
+    before: Option<u64>,
     pub(super) figures: Option<Figures>,
     work: Option<(Work, u64)>,
     /// The generation of the last collection that it led.
@@ -78,6 +78,11 @@ impl Cap {
             self.times.gc_ns = self.times.gc_ns.saturating_add(to - from);
         }
         Some((start, end))
+    }
+
+    /// The beginning of the collection that it is in, or of the one before.
+    pub(super) fn collection(&self) -> Option<u64> {
+        self.started.or(self.before)
     }
 
     /// Its GC thread begins some work, which ends that before.

@@ -21,7 +21,7 @@ pub enum Figure {
 }
 
 /// Shares of pauses that are not exceeded, by their names: all but one in so many.
-pub(super) const PERCENTILES: [(&str, u64); 4] = [("p50", 2), ("p90", 10), ("p99", 100), ("p999", 1000)];
+pub(crate) const PERCENTILES: [(&str, u64); 4] = [("p50", 2), ("p90", 10), ("p99", 100), ("p999", 1000)];
 
 /// A list of names and figures.
 #[derive(Debug, Default)]

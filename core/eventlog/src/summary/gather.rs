@@ -14,7 +14,7 @@ use crate::kinds::number::*;
 use crate::value::texts;
 
 /// The windows of utilisation, in nanoseconds.
-const WINDOWS: [u64; 4] = [1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
+pub(crate) const WINDOWS: [u64; 4] = [1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
 
 /// The sums so far.
 #[derive(Debug, Default)]
@@ -111,7 +111,9 @@ impl Gather {
                 cap.figures = figures(event);
             }
             GC_END => {
-                let Some((start, end)) = cap.end(interval, time) else { return };
+                let Some((start, end)) = cap.end(interval, time) else {
+                    return;
+                };
                 let requested = cap.requested.take();
                 let figures = cap.figures.take();
                 if interval.contains(start) {
@@ -133,13 +135,14 @@ impl Gather {
             SPARK_COUNTERS => {
                 self.summary.threaded = true;
                 if let Some(sparks) = sparks(event) {
-                    cap.sparks.set(interval, cap.before.unwrap_or(time), sparks);
+                    let time = cap.collection().unwrap_or(time);
+                    cap.sparks.set(interval, time, sparks);
                 }
             }
             HEAP_LIVE => {
                 let [_, Some(bytes)] = event.numbers() else { return };
                 self.major = cap.led.or(self.major);
-                let time = cap.before.unwrap_or(time);
+                let time = cap.collection().unwrap_or(time);
                 if interval.contains(time) {
                     self.live.samples += 1;
                     self.live.max = self.live.max.max(bytes);
@@ -148,7 +151,7 @@ impl Gather {
             }
             HEAP_SIZE => {
                 let [_, Some(bytes)] = event.numbers() else { return };
-                let time = cap.before.unwrap_or(time);
+                let time = cap.collection().unwrap_or(time);
                 if time < interval.from {
                     // Blocks of another capability, which come later, may be of an earlier time.
                     self.heap_before = self.heap_before.max((time, bytes));
@@ -357,7 +360,12 @@ impl Gather {
             let init = part((0, begin));
             summary.init_ns = Some(init);
             // Of the time before `main`, collections are no part.
-            summary.exit_ns = Some((to - from).saturating_sub(init).saturating_sub(mutator).saturating_sub(self.gc_ns));
+            summary.exit_ns = Some(
+                (to - from)
+                    .saturating_sub(init)
+                    .saturating_sub(mutator)
+                    .saturating_sub(self.gc_ns),
+            );
         }
         if let Some(each) = self.spans.each() {
             let mut pauses = Pauses::default();

@@ -18,6 +18,8 @@ use std::path::Path;
 
 pub use data::{CapTimes, Generation, Interval, Live, Parallel, Sparks, Stops, Summary};
 pub use figures::Figure;
+pub(crate) use figures::PERCENTILES;
+pub(crate) use gather::WINDOWS;
 
 use crate::error::Error;
 use crate::event::Event;

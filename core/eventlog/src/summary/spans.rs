@@ -77,7 +77,12 @@ impl Spans {
             paused: pair.iter().fold(0, |sum, span| sum.saturating_add(span.paused)),
         });
         let edges = [&self.spans[..edge], &self.spans[middle..]];
-        self.spans = edges[0].iter().copied().chain(pairs).chain(edges[1].iter().copied()).collect();
+        self.spans = edges[0]
+            .iter()
+            .copied()
+            .chain(pairs)
+            .chain(edges[1].iter().copied())
+            .collect();
     }
 
     /// Puts the pauses in the order of time, without the parts that an earlier one has.

@@ -149,7 +149,10 @@ fn a_thread_stops_for_a_known_reason() {
     let stop = |numbers| [create, run, (&STOP_THREAD, 9, numbers)];
     assert_eq!(
         one(Some(2), &stop(&[1, 21, 0])),
-        "STOP_THREAD with the reason 21, expected 0 to 20: ghc-events fails on it".split(": ").last().unwrap()
+        "STOP_THREAD with the reason 21, expected 0 to 20: ghc-events fails on it"
+            .split(": ")
+            .last()
+            .unwrap()
     );
     for status in [0, 6, 8, 20] {
         let numbers: &'static [u64] = Box::leak(Box::new([1, status, 0]));
@@ -166,7 +169,10 @@ fn a_thread_stops_for_a_known_reason() {
 
 /// The place of the first block marker of a log with these types.
 fn first_block(kinds: &[&'static Kind]) -> usize {
-    let header = Writer::new(Vec::new(), kinds.iter().copied()).unwrap().finish().unwrap();
+    let header = Writer::new(Vec::new(), kinds.iter().copied())
+        .unwrap()
+        .finish()
+        .unwrap();
     header.len() - 2
 }
 

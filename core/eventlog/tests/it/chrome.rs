@@ -91,7 +91,9 @@ fn valid(events: &[Json]) {
 
 /// Number and sum of the slices whose names begin so.
 fn sum(events: &[Json], name: &str) -> (u64, u64) {
-    let slices = events.iter().filter(|event| event["ph"] == "X" && text(event, "name").starts_with(name));
+    let slices = events
+        .iter()
+        .filter(|event| event["ph"] == "X" && text(event, "name").starts_with(name));
     slices.fold((0, 0), |(count, sum), event| (count + 1, sum + ns(&event["dur"])))
 }
 
@@ -136,11 +138,17 @@ fn the_trace_of_a_small_log() {
     assert_eq!(threads[0]["args"]["stop"], "heap overflow");
     assert_eq!((ns(&threads[0]["ts"]), ns(&threads[0]["dur"])), (110, 870));
     // The last run is open at the end of the log.
-    assert_eq!((threads.len(), ns(&threads[2]["ts"]), ns(&threads[2]["dur"])), (3, 3500, 100));
+    assert_eq!(
+        (threads.len(), ns(&threads[2]["ts"]), ns(&threads[2]["dur"])),
+        (3, 3500, 100)
+    );
     let collections = named("GC gen 1");
     assert_eq!(collections.len(), 4);
     assert_eq!(
-        collections.iter().map(|event| event["tid"].as_u64().unwrap()).sum::<u64>(),
+        collections
+            .iter()
+            .map(|event| event["tid"].as_u64().unwrap())
+            .sum::<u64>(),
         1 + 2 + 1 + 2
     );
     let markers = named("phase \u{2713}");
@@ -161,7 +169,9 @@ fn the_trace_of_a_small_log() {
 fn slices_nest_whatever_the_log_says() {
     let mut state = 7_u64;
     let mut draw = |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % below
     };
     let n = Value::Number;

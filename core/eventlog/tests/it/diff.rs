@@ -24,7 +24,10 @@ fn a_log_does_not_differ_from_itself() {
         let (a, b) = (of(&name), of(&name));
         let rows = rows(&a, &b);
         assert!(rows.len() > 30 && !rows.iter().any(Row::differs), "{name}");
-        assert!(settings(&a, &b).iter().all(|one| one.values[0] == one.values[1]), "{name}");
+        assert!(
+            settings(&a, &b).iter().all(|one| one.values[0] == one.values[1]),
+            "{name}"
+        );
     }
 }
 
@@ -43,7 +46,11 @@ fn events_are_counted_by_their_types() {
             let expected = [Some(Amount::Count(count)); 2];
             assert_eq!(row(&rows, "events", kind.name).amounts, expected, "{name}");
         }
-        assert_eq!(row(&rows, "events", "all").amounts[0], Some(Amount::Count(sum)), "{name}");
+        assert_eq!(
+            row(&rows, "events", "all").amounts[0],
+            Some(Amount::Count(sum)),
+            "{name}"
+        );
     }
 }
 
@@ -66,6 +73,14 @@ fn two_runs_differ_in_settings_and_figures() {
     let balance = row(&rows, "parallel collections", "work balance");
     assert!(balance.amounts[0].is_none() && balance.ratio().is_none());
     assert!(matches!(balance.amounts[1], Some(Amount::Share(share)) if (share - 0.1767).abs() < 1e-4));
+    // An event that only the other log has is there 0 times.
+    let migrations = row(&rows, "events", "MIGRATE_THREAD");
+    assert_eq!(migrations.amounts, [Some(Amount::Count(0)), Some(Amount::Count(2))]);
+    assert_eq!(migrations.ratio(), None);
+    // Percentiles that only one run has stand in their order.
+    let pauses = rows.iter().filter(|row| row.group == "pauses of capabilities");
+    let names: Vec<&str> = pauses.map(|row| &row.name[..]).collect();
+    assert_eq!(names, ["number", "sum", "p50", "p90", "p99", "longest"]);
     // Groups are whole, and every figure stands once.
     let mut seen: Vec<&str> = rows.iter().map(|row| &row.group[..]).collect();
     seen.dedup();

@@ -379,7 +379,10 @@ fn the_mutators_time_begins_when_the_runtime_has_started() {
     let times = |summary: Summary| [summary.init_ns, summary.mutator_ns, summary.exit_ns].map(Option::unwrap);
     assert_eq!(times(of_blocks(&[(0, &events)], Interval::default())), [20, 910, 110]);
     // The runtime without threads has no such call.
-    assert_eq!(times(of_blocks(&[(0, &events[1..])], Interval::default())), [30, 900, 110]);
+    assert_eq!(
+        times(of_blocks(&[(0, &events[1..])], Interval::default())),
+        [30, 900, 110]
+    );
     let from = Interval { from: 15, to: Some(25) };
     assert_eq!(times(of_blocks(&[(0, &events)], from)), [5, 5, 0]);
 }
@@ -412,12 +415,28 @@ fn an_interval_does_not_cut_a_collection_in_two() {
             first.peak_heap,
             first.sparks.map(|sparks| sparks.converted),
         );
-        assert_eq!(all, (Some(1), Some(5000), Some(4096), Some(3 << 20), Some(8)), "{border}");
-        let none = (second.collections, second.allocated, second.live, second.sparks.unwrap());
-        assert_eq!(none, (Some(0), Some(0), None, gclab_eventlog::Sparks::default()), "{border}");
+        assert_eq!(
+            all,
+            (Some(1), Some(5000), Some(4096), Some(3 << 20), Some(8)),
+            "{border}"
+        );
+        let none = (
+            second.collections,
+            second.allocated,
+            second.live,
+            second.sparks.unwrap(),
+        );
+        assert_eq!(
+            none,
+            (Some(0), Some(0), None, gclab_eventlog::Sparks::default()),
+            "{border}"
+        );
     }
     let text = part(0, Some(1050)).text();
-    assert!(text.contains("          ~5,000 bytes allocated in the heap\n"), "{text}");
+    assert!(
+        text.contains("          ~5,000 bytes allocated in the heap\n"),
+        "{text}"
+    );
 }
 
 /// A log that was cut off has lost collections, and no sum of it is the run's.
@@ -445,7 +464,10 @@ fn figures_of_a_damaged_log_are_lower_bounds() {
         };
         assert_eq!(unmarked.len(), names, "{line}: {unmarked:?}");
     }
-    assert!(text.contains("bytes allocated in the heap\n") && text.contains("colls,"), "{text}");
+    assert!(
+        text.contains("bytes allocated in the heap\n") && text.contains("colls,"),
+        "{text}"
+    );
     let whole = summary(&log, Interval::default());
     assert!(!figures(&whole).contains_key("lower_bounds"));
 }
@@ -454,10 +476,15 @@ fn figures_of_a_damaged_log_are_lower_bounds() {
 #[test]
 fn a_log_without_collections_has_the_line_of_live_data() {
     let log = crate::made::one_block(&[&gclab_eventlog::kinds::RUN_THREAD], |buffer| {
-        buffer.event(&gclab_eventlog::kinds::RUN_THREAD, 7, &[1.into()]).unwrap();
+        buffer
+            .event(&gclab_eventlog::kinds::RUN_THREAD, 7, &[1.into()])
+            .unwrap();
     });
     let text = summary(&log, Interval::default()).text();
-    assert!(text.contains("               ? bytes maximum residency (? sample(s))\n"), "{text}");
+    assert!(
+        text.contains("               ? bytes maximum residency (? sample(s))\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -481,15 +508,22 @@ fn many_pauses_leave_the_mutators_time() {
     let mut buffer = Buffer::new(Some(0));
     for n in 0..PAUSES {
         buffer.event(&kinds::GC_START, 10 * n, &[]).unwrap();
-        buffer.event(&kinds::GC_STATS_GHC, 10 * n, &[0; 9].map(Value::Number)).unwrap();
+        buffer
+            .event(&kinds::GC_STATS_GHC, 10 * n, &[0; 9].map(Value::Number))
+            .unwrap();
         buffer.event(&kinds::GC_END, 10 * n + 3, &[]).unwrap();
         if buffer.len() > 1 << 20 {
             log.block(&mut buffer, 10 * n + 9).unwrap();
         }
     }
-    buffer.event(&kinds::HEAP_ALLOCATED, 10 * PAUSES, &[0.into(), 8.into()]).unwrap();
+    buffer
+        .event(&kinds::HEAP_ALLOCATED, 10 * PAUSES, &[0.into(), 8.into()])
+        .unwrap();
     log.block(&mut buffer, 10 * PAUSES).unwrap();
     let summary = summary(&log.finish().unwrap(), Interval::default());
-    assert_eq!((summary.gc_ns, summary.mutator_ns), (Some(3 * PAUSES), Some(7 * PAUSES)));
+    assert_eq!(
+        (summary.gc_ns, summary.mutator_ns),
+        (Some(3 * PAUSES), Some(7 * PAUSES))
+    );
     assert!(summary.utilisation.is_empty());
 }
