@@ -2,8 +2,8 @@
 //!
 //! The log is made here, by the writer: collections of two capabilities, with threads that run and
 //! stop between them. `GCLAB_EVENTLOG_MIB` is its size, 8 MiB if it is not set. If
-//! `GCLAB_EVENTLOG_FILE` is set, the log is written there, too, so that other readers can be timed on
-//! it (`peers/summary.hs`).
+//! `GCLAB_EVENTLOG_FILE` is set, the log is written there, too, so that other readers can be timed
+//! on it (`peers/summary.hs`).
 
 use std::hint::black_box;
 use std::io::Cursor;

@@ -1,7 +1,7 @@
 //! Errors of reading an event log, and their places.
 //!
-//! The reader of heap snapshots has a similar type. They stay apart: each of the two crates stands by
-//! itself, and the problems, which are most of it, are different ones.
+//! The reader of heap snapshots has a similar type. They stay apart: each of the two crates stands
+//! by itself, and the problems, which are most of it, are different ones.
 
 /// The reason why an event log cannot be read, or not any further: the file, the place in it, and
 /// the problem.

@@ -1,9 +1,9 @@
 //! A log as trace events in JSON, which Perfetto and Chromium's `chrome://tracing` open.
 //!
-//! A capability is a thread of the trace. Collections, the wait for them and running Haskell threads
-//! are complete events (`X`) on it, which nest. Figures of the heap are counters (`C`), markers and
-//! messages are instants (`i`), and names are metadata (`M`). The log is read by time, and written as
-//! it is read: of a capability only the slices that are open are kept.
+//! A capability is a thread of the trace. Collections, the wait for them and running Haskell
+//! threads are complete events (`X`) on it, which nest. Figures of the heap are counters (`C`),
+//! markers and messages are instants (`i`), and names are metadata (`M`). The log is read by time,
+//! and written as it is read: of a capability only the slices that are open are kept.
 
 mod lane;
 mod write;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gclab_stats::Pauses;
 
-use super::Side;
+use super::side::Side;
 use crate::kinds::number::*;
 use crate::summary::{CapTimes, Generation, PERCENTILES, Sparks, Stops, Summary, WINDOWS};
 

@@ -2,23 +2,10 @@
 
 mod contents;
 mod figures;
-
-use std::io::Read;
-
-use contents::Contents;
+mod side;
 
 pub use figures::Amount;
-
-use crate::error::Error;
-use crate::reader::Reader;
-use crate::summary::{Interval, Summary};
-
-/// One of the two logs.
-#[derive(Debug)]
-pub struct Side {
-    summary: Summary,
-    contents: Contents,
-}
+pub use side::Side;
 
 /// A setting of the runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,23 +39,6 @@ impl Row {
             return None;
         };
         (first != 0.0).then(|| second / first)
-    }
-}
-
-impl Side {
-    /// Reads the rest of a log.
-    ///
-    /// # Errors
-    /// If the log is damaged, unless the reader salvages.
-    pub fn of<R: Read>(reader: &mut Reader<R>, interval: Interval) -> Result<Side, Error> {
-        let mut contents = Contents::new(interval, reader.header().has_statuses_of_7_8_2());
-        let summary = Summary::with(reader, interval, |event| contents.event(event))?;
-        Ok(Side { summary, contents })
-    }
-
-    /// The summary of the log.
-    pub fn summary(&self) -> &Summary {
-        &self.summary
     }
 }
 
