@@ -115,7 +115,7 @@ pub struct Mark {
     pub count: u64,
 }
 
-/// A capability.
+/// A capability, its states and its allocation.
 #[derive(Debug, Default)]
 pub struct Lane {
     /// The number of the capability.
