@@ -1,13 +1,17 @@
 //! How fast logs are read: bytes a second of the summary, of the order of time, and of lines.
 //!
 //! The log is made here, by the writer: collections of two capabilities, with threads that run and
-//! stop between them. `GCLAB_EVENTLOG_MIB` is its size, 8 MiB if it is not set.
+//! stop between them. `GCLAB_EVENTLOG_MIB` is its size, 8 MiB if it is not set. If
+//! `GCLAB_EVENTLOG_FILE` is set, the log is written there, too, so that other readers can be timed
+//! on it (`peers/summary.hs`).
 
 use std::hint::black_box;
 use std::io::Cursor;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use gclab_eventlog::{Buffer, Interval, Lines, Merged, Reader, Summary, Value, Wanted, Writer, kinds, show};
+use gclab_eventlog::{
+    Buffer, Interval, Lines, Merged, Reader, Side, Summary, Value, Wanted, Writer, chrome, kinds, show,
+};
 
 /// GHC's blocks: 2 MiB.
 const BLOCK: usize = 2 << 20;
@@ -58,6 +62,9 @@ fn read(criterion: &mut Criterion) {
         .ok()
         .and_then(|text| text.parse().ok());
     let log = made(size.unwrap_or(8) << 20);
+    if let Some(file) = std::env::var_os("GCLAB_EVENTLOG_FILE") {
+        std::fs::write(file, &log).unwrap();
+    }
     let mut group = criterion.benchmark_group("eventlog");
     group.sample_size(10).throughput(Throughput::Bytes(log.len() as u64));
     group.bench_function("summary", |bencher| {
@@ -75,6 +82,15 @@ fn read(criterion: &mut Criterion) {
                 latest = event.time();
             }
             black_box(latest)
+        });
+    });
+    group.bench_function("figures of a comparison", |bencher| {
+        bencher.iter(|| Side::of(&mut Reader::new(&log[..], "bench").unwrap(), Interval::default()).unwrap());
+    });
+    group.bench_function("trace events", |bencher| {
+        bencher.iter(|| {
+            let mut merged = Merged::new(Cursor::new(&log), "bench", false).unwrap();
+            chrome(&mut merged, Interval::default(), &mut std::io::sink()).unwrap()
         });
     });
     for (name, lines) in [("text", Lines::Text), ("JSON", Lines::Json)] {

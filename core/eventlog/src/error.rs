@@ -1,11 +1,14 @@
 //! Errors of reading an event log, and their places.
+//!
+//! The reader of heap snapshots has a similar type. They stay apart: each of the two crates stands
+//! by itself, and the problems, which are most of it, are different ones.
 
 /// The reason why an event log cannot be read, or not any further: the file, the place in it, and
 /// the problem.
 ///
 /// The contents are boxed, since readers return this from their innermost loops.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {}{}", .0.file, .0.byte(), .0.problem)]
+#[error("{}: {}{}", escaped(&.0.file), .0.byte(), .0.problem)]
 pub struct Error(Box<Place>);
 
 #[derive(Debug)]
@@ -111,6 +114,19 @@ fn cannot_open(error: &std::io::Error) -> String {
         std::io::ErrorKind::IsADirectory => "is a folder, not a file".to_owned(),
         _ => format!("cannot open: {error}"),
     }
+}
+
+/// A file's name as messages show it: on one line, with control characters escaped.
+pub fn escaped(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    for c in name.chars() {
+        if c.is_control() {
+            text.extend(c.escape_default());
+        } else {
+            text.push(c);
+        }
+    }
+    text
 }
 
 /// Some bytes as messages show them: text if it is, else hexadecimal.

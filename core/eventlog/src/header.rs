@@ -61,6 +61,13 @@ impl Header {
         (slot.size != Slot::UNDECLARED).then(|| &self.declared[slot.place as usize])
     }
 
+    /// Whether stop statuses have the numbers of GHC 7.8.2. Readers tell its logs by type 58, which
+    /// it declares without 59.
+    pub fn has_statuses_of_7_8_2(&self) -> bool {
+        let declares = |number| self.numbered(number).is_some();
+        declares(number::USER_MARKER) && !declares(number::HACK_BUG_T9003)
+    }
+
     #[inline]
     pub(crate) fn slot(&self, number: u16) -> Slot {
         let undeclared = Slot {

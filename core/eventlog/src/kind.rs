@@ -141,6 +141,16 @@ pub fn status_text(status: u64) -> Option<&'static str> {
     })
 }
 
+/// The name of a stop status, as GHC 7.8.2 numbers them: it had put the wait for the read of an
+/// `MVar` at 8, before all others.
+pub fn status_text_of_7_8_2(status: u64) -> Option<&'static str> {
+    match status {
+        8 => status_text(20),
+        9.. => status_text(status - 1).filter(|_| status <= 20),
+        _ => status_text(status),
+    }
+}
+
 /// The name of a type of capability sets.
 pub fn capset_type_text(number: u64) -> Option<&'static str> {
     Some(match number {

@@ -43,7 +43,9 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod chrome;
 mod classes;
+mod diff;
 mod error;
 mod event;
 mod header;
@@ -51,22 +53,29 @@ mod input;
 mod kind;
 pub mod kinds;
 mod merged;
+mod push;
 mod reader;
 mod show;
 mod summary;
+mod timeline;
 mod value;
 mod wire;
 mod writer;
 
 pub use check::{Complaint, Complaints, Rule, check, check_file};
+pub use chrome::chrome;
 pub use classes::{Classes, NoClass};
-pub use error::{Error, Problem};
+pub use diff::{Amount, Row, Setting, Side, rows, settings};
+pub use error::{Error, Problem, escaped};
 pub use event::Event;
 pub use header::{Declared, Header};
-pub use kind::{Field, Form, Kind, Size, breakdown_text, capset_type_text, status_text};
+pub use kind::{Field, Form, Kind, Size, breakdown_text, capset_type_text, status_text, status_text_of_7_8_2};
 pub use merged::Merged;
 pub use reader::Reader;
-pub use show::{Lines, ShowError, Wanted, show, show_file};
+pub use show::{Lines, ShowError, Shown, Wanted, show, show_file};
 pub use summary::{CapTimes, Figure, Generation, Interval, Live, Parallel, Sparks, Stops, Summary};
+pub use timeline::{
+    Census, Collections, GENERATIONS, HeapProfile, Lane, Mark, Pause, Piece, STATES, Sample, State, Timeline,
+};
 pub use value::{Fields, Value, texts};
 pub use writer::{Buffer, Misfit, Writer};

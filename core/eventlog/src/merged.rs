@@ -78,6 +78,8 @@ pub struct Merged<R> {
     damage: Option<Error>,
     /// Whether the mark of the end is still to be found, within the last block.
     end_is_missing: bool,
+    /// The first event outside of all blocks that an empty one is before.
+    behind_empty: Option<u64>,
     done: bool,
 }
 
@@ -108,7 +110,11 @@ impl<R: Read + Seek> Merged<R> {
         if salvage {
             reader = reader.salvage();
         }
-        let (streams, ends_in_block) = index(&mut reader, file, file_bytes)?;
+        let Index {
+            streams,
+            ends_in_block,
+            behind_empty,
+        } = index(&mut reader, file, file_bytes)?;
         let (header, damage) = reader.into_parts();
         let mut merged = Merged {
             source,
@@ -121,6 +127,7 @@ impl<R: Read + Seek> Merged<R> {
             salvage,
             damage,
             end_is_missing: ends_in_block,
+            behind_empty,
             done: false,
         };
         for place in 0..merged.streams.len() {
@@ -137,6 +144,21 @@ impl<R: Read + Seek> Merged<R> {
     /// The first damage that a salvaging reader met, if there was any.
     pub fn damage(&self) -> Option<&Error> {
         self.damage.as_ref()
+    }
+
+    /// The capabilities whose events the log has, `None` for global ones, in the order of the file.
+    pub fn caps(&self) -> impl Iterator<Item = Option<u16>> {
+        self.streams.iter().map(|stream| stream.cap)
+    }
+
+    /// The size of the file.
+    pub fn file_bytes(&self) -> u64 {
+        self.file_bytes
+    }
+
+    /// The place of the first event outside of all blocks that follows an empty block.
+    pub(crate) fn behind_empty(&self) -> Option<u64> {
+        self.behind_empty
     }
 
     /// The next event, or `None` at the end.
@@ -286,29 +308,45 @@ impl Stream {
     }
 }
 
-/// Finds the streams of a log. Returns whether the file ends behind a block, without a mark of the
-/// end of its own.
-fn index<R: Read + Seek>(reader: &mut Reader<R>, file: &str, file_bytes: u64) -> Result<(Vec<Stream>, bool), Error> {
+/// The streams of a log.
+#[derive(Debug)]
+struct Index {
+    streams: Vec<Stream>,
+    /// Whether the file ends behind a block, without a mark of the end of its own.
+    ends_in_block: bool,
+    behind_empty: Option<u64>,
+}
+
+/// Finds the streams of a log.
+fn index<R: Read + Seek>(reader: &mut Reader<R>, file: &str, file_bytes: u64) -> Result<Index, Error> {
     let mut streams: Vec<Stream> = Vec::new();
     // By capability; the global stream comes last.
     let mut places: Vec<Option<usize>> = Vec::new();
     let mut extents = 0;
-    let mut last_block = None;
+    let (mut last_block, mut behind_empty, mut empty) = (None, None, None);
     loop {
-        if last_block == Some(file_bytes) {
-            return Ok((streams, true));
-        }
-        let Some(event) = reader.next_event()? else {
-            return Ok((streams, false));
+        let ends_in_block = last_block == Some(file_bytes);
+        let next = if ends_in_block { None } else { reader.next_event()? };
+        let Some(event) = next else {
+            return Ok(Index {
+                streams,
+                ends_in_block,
+                behind_empty,
+            });
         };
         let (from, cap) = (event.offset, event.cap);
         let is_block = event.known() == number::BLOCK_MARKER;
+        let own = from + 10 + event.payload().len() as u64;
         let to = if is_block {
             reader.skip_block(file_bytes)?
         } else {
             reader.offset()
         };
         last_block = is_block.then_some(to);
+        if !is_block && empty == Some(from) {
+            behind_empty.get_or_insert(from);
+        }
+        empty = (is_block && to == own).then_some(to);
         let key = cap.map_or(0, |cap| usize::from(cap) + 1);
         if places.len() <= key {
             places.resize(key + 1, None);

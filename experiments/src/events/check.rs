@@ -5,16 +5,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
-use gclab_eventlog::{Complaints, Merged, check_file};
+use gclab_eventlog::{Complaints, check_file, escaped};
 
 use super::damage::message;
+use super::log;
 use crate::common::{print, refuse};
 
 /// Check that a log keeps the rules that readers of logs rely on
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Ends with status 1 if a rule is broken.")]
 pub(crate) struct Arguments {
-    /// The event log of a GHC program (run it with `+RTS -l`)
+    /// The event log of a GHC program (run it with `+RTS -l`); `-` is standard input
     file: PathBuf,
     /// Check what comes before the damage of a damaged log; the damage is a complaint then
     #[arg(long)]
@@ -22,17 +23,17 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn check(arguments: &Arguments) -> ExitCode {
-    let mut log = match Merged::open(&arguments.file, arguments.salvage) {
-        Ok(log) => log,
+    let mut opened = match log::merged(&arguments.file, arguments.salvage) {
+        Ok(opened) => opened,
         Err(error) => return refuse(message(&error)),
     };
-    let (complaints, events) = match check_file(&mut log) {
+    let (complaints, events) = match check_file(&mut opened) {
         Ok(checked) => checked,
         Err(error) => return refuse(message(&error)),
     };
-    let file = arguments.file.display().to_string();
+    let file = escaped(&log::name(&arguments.file));
     let mut text = list(&complaints);
-    if let Some(damage) = log.damage() {
+    if let Some(damage) = opened.damage() {
         text.push_str(&format!("the log is whole: broken\n    {damage}\n"));
     }
     if !text.is_empty() {

@@ -2,20 +2,27 @@
 
 mod check;
 mod damage;
+mod diff;
+mod export;
+mod log;
 mod moment;
 mod show;
 mod summary;
+mod timeline;
 
 use std::process::ExitCode;
 
 use clap::Subcommand;
 
-/// Summarise, show and check the event log of a GHC program
+/// Summarise, show, check, draw, compare and export the event logs of GHC programs
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Summary(summary::Arguments),
     Show(show::Arguments),
     Check(check::Arguments),
+    Timeline(timeline::Arguments),
+    Diff(diff::Arguments),
+    Export(export::Arguments),
 }
 
 pub(crate) fn events(command: &Command) -> ExitCode {
@@ -23,5 +30,8 @@ pub(crate) fn events(command: &Command) -> ExitCode {
         Command::Summary(arguments) => summary::summary(arguments),
         Command::Show(arguments) => show::show(arguments),
         Command::Check(arguments) => check::check(arguments),
+        Command::Timeline(arguments) => timeline::timeline(arguments),
+        Command::Diff(arguments) => diff::diff(arguments),
+        Command::Export(arguments) => export::export(arguments),
     }
 }

@@ -27,6 +27,14 @@ impl Between {
             to => Ok(Interval { from, to }),
         }
     }
+
+    /// A message if the interval begins behind the last event of the log, at `last` ns.
+    pub(super) fn beyond(self, last: u64) -> Option<String> {
+        let from = self.from.filter(|from| *from > last)?;
+        Some(format!(
+            "--from is {from} ns, and the last event of the log is at {last} ns"
+        ))
+    }
 }
 
 /// A time with its unit; without one, in seconds.

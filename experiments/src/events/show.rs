@@ -1,22 +1,24 @@
 //! `gclab events show`: the events of a log as lines.
 
+use std::fs::File;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
-use gclab_eventlog::{Lines, Merged, ShowError, Wanted, kinds, show_file};
+use gclab_eventlog::{Lines, Merged, ShowError, Shown, Wanted, kinds, show_file};
 use gclab_sweep::suggest::suggest;
 use gclab_sweep::tell;
 
 use super::damage::message;
+use super::log;
 use super::moment::Between;
 use crate::common::{fail, refuse};
 
 /// Print the events of a log in the order of time, one a line
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Arguments {
-    /// The event log of a GHC program (run it with `+RTS -l`)
+    /// The event log of a GHC program (run it with `+RTS -l`); `-` is standard input
     file: PathBuf,
     /// Print a JSON object a line instead of text
     #[arg(long)]
@@ -77,20 +79,47 @@ pub(super) fn show(arguments: &Arguments) -> ExitCode {
         interval,
     };
     let lines = if arguments.json { Lines::Json } else { Lines::Text };
-    let mut log = match Merged::open(&arguments.file, arguments.salvage) {
+    let mut log = match log::merged(&arguments.file, arguments.salvage) {
         Ok(log) => log,
         Err(error) => return refuse(message(&error)),
     };
-    let shown = show_file(&mut log, &wanted, lines, &mut std::io::stdout().lock());
-    match shown {
-        Ok(()) => {}
+    absent(&log, &wanted);
+    let shown = match show_file(&mut log, &wanted, lines, &mut std::io::stdout().lock()) {
+        Ok(shown) => shown,
         // A reader that closes the pipe early is no error.
-        Err(ShowError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => {}
+        Err(ShowError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
         Err(ShowError::Write(error)) => return fail(format!("standard output: {error}")),
         Err(ShowError::Log(error)) => return refuse(message(&error)),
-    }
+    };
     if let Some(damage) = log.damage() {
         tell!("gclab: {damage}; the events before this place were printed");
     }
+    if let Shown { lines: 0, last_ns } = shown {
+        let beyond = arguments.between.beyond(last_ns);
+        tell!("gclab: {}", beyond.unwrap_or_else(|| "no event was chosen".to_owned()));
+    }
     ExitCode::SUCCESS
+}
+
+/// Says which of the wanted types and capabilities the log does not have.
+fn absent(log: &Merged<File>, wanted: &Wanted) {
+    for number in &wanted.types {
+        if log.header().numbered(*number).is_none() {
+            let name = kinds::numbered(*number).map_or(String::new(), |kind| format!(" ({})", kind.name));
+            tell!("gclab: the log declares no event type {number}{name}");
+        }
+    }
+    let known = |cap: &Option<u16>| log.caps().any(|has| has == *cap);
+    for cap in wanted.caps.iter().filter(|cap| !known(cap)) {
+        let mut caps: Vec<u16> = log.caps().flatten().collect();
+        caps.sort_unstable();
+        match (cap, &caps[..]) {
+            (None, _) => tell!("gclab: the log has no global events"),
+            (Some(cap), []) => tell!("gclab: the log has no events of capability {cap}, nor of any other one"),
+            (Some(cap), [only]) => tell!("gclab: the log has no events of capability {cap}, only of {only}"),
+            (Some(cap), [first, .., last]) => {
+                tell!("gclab: the log has no events of capability {cap}, only of {first} to {last}");
+            }
+        }
+    }
 }

@@ -6,16 +6,16 @@ use std::process::ExitCode;
 use clap::Args as ClapArgs;
 use gclab_eventlog::{Figure, Summary};
 use gclab_sweep::tell;
-use serde_json::{Map, Value};
 
 use super::damage::message;
+use super::log;
 use super::moment::Between;
 use crate::common::{print, refuse};
 
 /// Print the figures of `+RTS -s` that an event log determines
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Arguments {
-    /// The event log of a GHC program (run it with `+RTS -l`)
+    /// The event log of a GHC program (run it with `+RTS -l`); `-` is standard input
     file: PathBuf,
     #[command(flatten)]
     between: Between,
@@ -32,25 +32,46 @@ pub(super) fn summary(arguments: &Arguments) -> ExitCode {
         Ok(interval) => interval,
         Err(wrong) => return refuse(wrong),
     };
-    let (summary, damage) = match Summary::of_file(&arguments.file, interval, arguments.salvage) {
-        Ok(read) => read,
+    let mut reader = match log::reader(&arguments.file, arguments.salvage) {
+        Ok(reader) => reader,
         Err(error) => return refuse(message(&error)),
     };
-    if let Some(damage) = damage {
-        tell!("gclab: {damage}; the summary ends there");
+    let summary = match Summary::of(&mut reader, interval) {
+        Ok(summary) => summary,
+        Err(error) => return refuse(message(&error)),
+    };
+    if let Some(damage) = reader.damage() {
+        tell!("gclab: {damage}; the summary ends there, and its sums are lower bounds");
+    }
+    if let Some(wrong) = arguments.between.beyond(summary.last_ns) {
+        tell!("gclab: {wrong}");
     }
     if !arguments.json {
         return print(&summary.text());
     }
-    let figures = summary.figures().into_iter();
-    let object: Map<String, Value> = figures.map(|(name, figure)| (name, json(figure))).collect();
-    print(&format!("{:#}\n", Value::Object(object)))
+    print(&json(&summary.figures()))
 }
 
-fn json(figure: Figure) -> Value {
+/// One object, a figure a line. Decimals stay as GHC prints them, which no binary number could.
+fn json(figures: &[(String, Figure)]) -> String {
+    let lines = figures
+        .iter()
+        .map(|(name, figure)| format!("  {}: {}", quoted(name), value(figure)));
+    format!("{{\n{}\n}}\n", lines.collect::<Vec<_>>().join(",\n"))
+}
+
+/// A figure as JSON.
+pub(super) fn value(figure: &Figure) -> String {
     match figure {
-        Figure::Integer(number) => number.into(),
-        Figure::Decimal(text) | Figure::Text(text) => text.into(),
-        Figure::Share(share) => share.into(),
+        Figure::Integer(number) => number.to_string(),
+        Figure::Decimal(text) => text.clone(),
+        Figure::Share(share) => share.to_string(),
+        Figure::Text(text) => quoted(text),
+        Figure::Flag(is) => is.to_string(),
     }
+}
+
+/// A text as JSON.
+pub(super) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }

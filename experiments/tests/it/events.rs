@@ -1,6 +1,8 @@
 //! `gclab events`: the event logs of GHC programs.
 
 use std::fs;
+use std::io::Write;
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -46,8 +48,32 @@ fn a_summary_as_json_has_ghcs_figures_by_ghcs_names() {
     let figures = figures.as_object().unwrap();
     assert!(figures.len() > 20);
     for (name, figure) in figures {
-        assert_eq!(&found[name], figure, "{name}");
+        // A decimal is a number, with the digits that GHC prints.
+        let digits = figure.as_str().map_or_else(|| figure.to_string(), str::to_owned);
+        assert!(text.contains(&format!("\n  \"{name}\": {digits},\n")), "{name}: {text}");
+        assert!(found[name].is_number(), "{name}");
     }
+    let args = [
+        "events",
+        "summary",
+        "ghc.eventlog",
+        "--json",
+        "--from",
+        "20ms",
+        "--to",
+        "60ms",
+    ];
+    let part = bench.gclab(&args).exits(0).stdout;
+    let part: Value = serde_json::from_str(&part).unwrap();
+    assert_eq!(
+        (&part["from_ns"], &part["to_ns"], &part["Total_elapsed_ns"]),
+        (&20_000_000.into(), &60_000_000.into(), &40_000_000.into())
+    );
+    let collections = |object: &Value| object["num_GCs"].as_u64().unwrap();
+    assert!(
+        collections(&part) > 5 && collections(&part) < collections(&found) / 2,
+        "{part}"
+    );
     assert!(
         found
             .as_object()
@@ -135,8 +161,18 @@ fn damage_is_one_message_or_the_end() {
     let done = bench
         .gclab(&["events", "summary", "cut.eventlog", "--salvage"])
         .exits(0);
-    assert!(done.stdout.contains("colls,"), "{}", done.all());
-    assert_eq!(done.stderr, format!("{damage}; the summary ends there\n"));
+    assert!(
+        done.stdout.contains(" colls,") && done.stdout.contains(" >"),
+        "{}",
+        done.all()
+    );
+    let args = ["events", "summary", "cut.eventlog", "--salvage", "--json"];
+    let cut: Value = serde_json::from_str(&bench.gclab(&args).exits(0).stdout).unwrap();
+    assert_eq!(cut["lower_bounds"], true);
+    assert_eq!(
+        done.stderr,
+        format!("{damage}; the summary ends there, and its sums are lower bounds\n")
+    );
 }
 
 #[test]
@@ -162,4 +198,165 @@ fn a_request_that_is_wrong_is_one_message() {
     assert!(refused(&["show", "ghc.eventlog", "--cap", "two"]).contains("expected the number of a capability"));
     assert!(refused(&["summary", "ghc.eventlog", "--to", "1h"]).contains("expected a time of the run: 1.5s"));
     assert!(refused(&["summary", "ghc.eventlog", "+RTS", "-s"]).contains("flags between +RTS and -RTS are for"));
+}
+
+#[test]
+fn a_choice_that_matches_nothing_is_said() {
+    let (bench, _) = bench();
+    let said = |words: &[&str]| {
+        let done = bench.gclab(&[&["events"], words].concat()).exits(0);
+        assert_eq!(done.stdout, "", "{}", done.all());
+        done.stderr
+    };
+    let none = "gclab: no event was chosen\n";
+    assert_eq!(
+        said(&["show", "ghc.eventlog", "--cap", "9"]),
+        format!("gclab: the log has no events of capability 9, only of 0 to 1\n{none}")
+    );
+    assert_eq!(
+        said(&["show", "ghc.eventlog", "--type", "9999"]),
+        format!("gclab: the log declares no event type 9999\n{none}")
+    );
+    assert_eq!(
+        said(&["show", "ghc.eventlog", "--type", "MEM_RETURN"]),
+        format!("gclab: the log declares no event type 90 (MEM_RETURN)\n{none}")
+    );
+    assert_eq!(said(&["show", "ghc.eventlog", "--type", "LOG_MSG"]), none);
+    let beyond = "gclab: --from is 5000000000 ns, and the last event of the log is at ";
+    for command in ["show", "summary"] {
+        let said = bench
+            .gclab(&["events", command, "ghc.eventlog", "--from", "5s"])
+            .exits(0)
+            .stderr;
+        assert!(said.starts_with(beyond) && said.ends_with(" ns\n"), "{said}");
+    }
+}
+
+#[test]
+fn a_log_may_come_from_a_pipe() {
+    let (bench, _) = bench();
+    let log = fs::read(bench.path().join("ghc.eventlog")).unwrap();
+    for command in ["show", "summary", "check"] {
+        let expected = bench.gclab(&["events", command, "ghc.eventlog"]).exits(0);
+        for name in ["-", "/dev/stdin"] {
+            let mut child = bench
+                .command(&["events", command, name])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut pipe = child.stdin.take().unwrap();
+            let log = log.clone();
+            let writer = std::thread::spawn(move || pipe.write_all(&log).unwrap());
+            let output = child.wait_with_output().unwrap();
+            writer.join().unwrap();
+            let text = String::from_utf8(output.stdout).unwrap();
+            let shown = if name == "-" { "standard input" } else { name };
+            assert_eq!(text, expected.stdout.replace("ghc.eventlog", shown), "{command} {name}");
+        }
+    }
+    let done = bench.gclab(&["events", "show", "-"]).exits(2);
+    assert_eq!(
+        done.stderr,
+        "gclab: standard input: byte 0: not a GHC event log: expected `hdrb`, found nothing\n"
+    );
+}
+
+#[test]
+fn two_logs_are_compared() {
+    let (bench, _) = bench();
+    let done = bench
+        .gclab(&["events", "diff", "ghc.eventlog", "cut.eventlog", "--salvage"])
+        .exits(0);
+    assert!(
+        done.stdout
+            .starts_with("A  ghc.eventlog\nB  cut.eventlog (damaged: sums are lower bounds)\n")
+    );
+    assert!(done.stderr.ends_with("; its sums are lower bounds\n"), "{}", done.all());
+    let line = |name: &str| {
+        let found = done.stdout.lines().find(|line| line.trim_start().starts_with(name));
+        let words = found
+            .unwrap_or_else(|| panic!("{name}: {}", done.all()))
+            .split_whitespace();
+        words.map(str::to_owned).collect::<Vec<_>>()
+    };
+    // Of the events that the cut log lost, the whole one has these many.
+    let starts = line("GC_START");
+    let number = |word: &str| word.replace(',', "").parse::<i64>().unwrap();
+    assert_eq!(
+        number(&starts[1]) + number(&starts[3]),
+        number(&starts[2]),
+        "{starts:?}"
+    );
+    assert!(
+        starts[3].starts_with('-') && starts[4].starts_with('-') && starts[5] == "%",
+        "{starts:?}"
+    );
+
+    let json = |words: &[&str]| -> Value {
+        let words = [&["events", "diff"], words, &["--json"]].concat();
+        serde_json::from_str(&bench.gclab(&words).exits(0).stdout).unwrap()
+    };
+    let same = json(&["ghc.eventlog", "ghc.eventlog"]);
+    for figure in same["figures"].as_array().unwrap() {
+        assert_eq!(figure["a"], figure["b"], "{figure}");
+        assert!(["count", "bytes", "ns", "share"].contains(&figure["unit"].as_str().unwrap()));
+    }
+    let half = json(&["ghc.eventlog", "ghc.eventlog", "--to", "60ms"]);
+    let total = |object: &Value| {
+        let figures = object["figures"].as_array().unwrap();
+        let total = figures.iter().find(|figure| figure["name"] == "total elapsed").unwrap();
+        total["a"].as_u64().unwrap()
+    };
+    assert!(total(&half) == 60_000_000 && total(&same) > 100_000_000);
+    assert!(
+        same["settings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|one| one["name"] == "RTS flags")
+    );
+
+    let done = bench.gclab(&["events", "diff", "-", "-"]).exits(2);
+    assert!(
+        done.stderr.contains("expected a file for one of them"),
+        "{}",
+        done.all()
+    );
+    bench
+        .gclab(&["events", "diff", "ghc.eventlog", "cut.eventlog"])
+        .exits(2);
+}
+
+#[test]
+fn a_log_is_exported_as_trace_events() {
+    let (bench, _) = bench();
+    let export = ["events", "export", "ghc.eventlog", "--format", "chrome"];
+    let printed = bench.gclab(&export).exits(0).stdout;
+    let trace: Value = serde_json::from_str(&printed).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let majors = events
+        .iter()
+        .filter(|event| event["name"] == "GC gen 1" && event["ph"] == "X");
+    // Of six major collections five are parallel, on two capabilities.
+    assert_eq!(majors.count(), 11);
+    let done = bench.gclab(&[&export[..], &["-o", "trace.json"]].concat()).exits(0);
+    assert_eq!((&done.stdout[..], &done.stderr[..]), ("", ""));
+    assert_eq!(fs::read_to_string(bench.path().join("trace.json")).unwrap(), printed);
+
+    let refused = |words: &[&str]| bench.gclab(&[&["events", "export"], words].concat()).exits(2).stderr;
+    assert!(refused(&["ghc.eventlog", "--format", "chrome", "-o", "ghc.eventlog"]).contains("is the log itself"));
+    assert!(refused(&["ghc.eventlog", "--format", "chrome", "-o", "no/trace.json"]).contains("cannot write"));
+    assert!(refused(&["ghc.eventlog", "--format", "pdf"]).contains("possible values: chrome"));
+    let before = fs::read(bench.path().join("ghc.eventlog")).unwrap();
+    assert!(before.starts_with(b"hdrb"));
+    let cut = ["events", "export", "cut.eventlog", "--format", "chrome", "--salvage"];
+    let done = bench.gclab(&cut).exits(0);
+    let trace: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert!(trace["traceEvents"].as_array().unwrap().len() > 100);
+    assert!(
+        done.stderr.ends_with("; the events before this place were written\n"),
+        "{}",
+        done.all()
+    );
 }

@@ -21,3 +21,4 @@ mod resume;
 mod run;
 mod shipped;
 mod support;
+mod timeline;

@@ -52,6 +52,6 @@ mod tests;
 pub use analysis::checksums::{disagreements, profile_disagreements};
 pub use analysis::compare::{Comparison, Rivals, compare};
 pub use render::{
-    comparison, comparison_json, comparison_markdown, csv, html, markdown, profile_csv, profile_line, profile_page,
-    terminal,
+    TimelineFacts, comparison, comparison_json, comparison_markdown, csv, html, markdown, profile_csv, profile_line,
+    profile_page, terminal, timeline_page,
 };

@@ -5,7 +5,9 @@
 
 use std::io::Cursor;
 
-use gclab_eventlog::{Interval, Lines, Merged, Reader, Summary, Wanted, check, show};
+use gclab_eventlog::{
+    Interval, Lines, Merged, Reader, Side, Summary, Timeline, Wanted, check, chrome, rows, settings, show,
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|log: &[u8]| {
@@ -32,9 +34,14 @@ fuzz_target!(|log: &[u8]| {
         let summary = Summary::of(&mut reader, interval).expect("a salvaging reader has no errors");
         assert!(!summary.text().is_empty() && !summary.figures().is_empty());
     }
+    let mut reader = Reader::new(log, "fuzz").expect("it was read before").salvage();
+    let side = Side::of(&mut reader, Interval::default()).expect("a salvaging reader has no errors");
+    assert!(!settings(&side, &side).is_empty() && !rows(&side, &side).iter().any(|row| row.differs()));
     let Ok(mut merged) = Merged::new(Cursor::new(log), "fuzz", true) else {
         return;
     };
+    chrome(&mut merged, Interval::default(), &mut std::io::sink()).expect("a sink takes every event");
+    let mut merged = Merged::new(Cursor::new(log), "fuzz", true).expect("it was read before");
     let mut lines = Vec::new();
     let everything = Wanted {
         types: (0..=u16::MAX).collect(),
@@ -49,4 +56,13 @@ fuzz_target!(|log: &[u8]| {
     show(&mut merged, &everything, Lines::Json, &mut std::io::sink()).expect("a sink takes every line");
     let mut merged = Merged::new(Cursor::new(log), "fuzz", true).expect("it was read before");
     check(&mut merged).expect("a salvaging reader has no errors");
+    let mut merged = Merged::new(Cursor::new(log), "fuzz", true).expect("it was read before");
+    let timeline = Timeline::of(&mut merged).expect("a salvaging reader has no errors");
+    for lane in &timeline.lanes {
+        let end = lane.pieces.iter().fold(0, |end, piece| {
+            assert_eq!(piece.from, end, "a lane has a gap");
+            piece.to
+        });
+        assert_eq!(end, timeline.length, "a lane ends early");
+    }
 });

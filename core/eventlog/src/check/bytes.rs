@@ -3,7 +3,7 @@
 use super::complaints::{Complaint, Complaints};
 use crate::event::Event;
 use crate::header::Header;
-use crate::kind::Size;
+use crate::kind::{Size, status_text, status_text_of_7_8_2};
 use crate::kinds::{self, number};
 use crate::value::{Value, texts};
 
@@ -32,8 +32,7 @@ pub(super) fn header(header: &Header, complaints: &mut Complaints) {
             ),
         );
     }
-    let declares = |number| header.numbered(number).is_some();
-    if declares(number::USER_MARKER) && !declares(number::HACK_BUG_T9003) {
+    if header.has_statuses_of_7_8_2() {
         complain(
             "type 58 is declared with type 59",
             "type 58 (user markers) is declared without type 59: ghc-events takes the log for one of GHC 7.8.2 and reads other reasons for stops"
@@ -49,6 +48,21 @@ pub(super) fn header(header: &Header, complaints: &mut Complaints) {
             "STOP_THREAD is declared with another size than 10 bytes: ThreadScope does not read such logs".to_owned(),
         );
     }
+}
+
+/// The fault of the reason that a `STOP_THREAD` has, if it is unknown. `old` says that the numbers
+/// are those of GHC 7.8.2.
+pub(super) fn status(event: &Event<'_>, old: bool) -> Option<(&'static str, String)> {
+    let [_, Some(status)] = event.numbers() else {
+        return None;
+    };
+    let known = if old {
+        status_text_of_7_8_2(status)
+    } else {
+        status_text(status)
+    };
+    let text = || format!("STOP_THREAD with the reason {status}, expected 0 to 20: ghc-events fails on it");
+    known.is_none().then(|| ("threads stop for a known reason", text()))
 }
 
 /// The fault of an event's payload, if it has one.

@@ -8,7 +8,7 @@ const MOST: usize = 8;
 pub struct Complaint {
     /// The bytes of the file before the event; `None` if the complaint is about the log as a whole.
     pub offset: Option<u64>,
-    /// The time stamp of the event.
+    /// The time stamp of the event; 0 if the complaint is about a place and no event.
     pub time: u64,
     /// The capability of the event.
     pub cap: Option<u16>,
@@ -21,7 +21,10 @@ impl std::fmt::Display for Complaint {
         let Some(offset) = self.offset else {
             return f.write_str(&self.text);
         };
-        write!(f, "byte {offset}, {} ns", self.time)?;
+        write!(f, "byte {offset}")?;
+        if self.time > 0 {
+            write!(f, ", {} ns", self.time)?;
+        }
         if let Some(cap) = self.cap {
             write!(f, ", cap {cap}")?;
         }

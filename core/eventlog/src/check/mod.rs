@@ -26,6 +26,10 @@ struct Checker {
     threads: threads::Threads,
     profile: profile::Profile,
     events: u64,
+    /// Whether stop statuses are those of GHC 7.8.2.
+    old_statuses: bool,
+    /// The block that ends last: its marker, and its end.
+    last_block: (u64, u64),
     complaints: Complaints,
 }
 
@@ -46,6 +50,11 @@ impl Checker {
         complain(cap.time(event));
         let known = event.known();
         if known == number::BLOCK_MARKER {
+            let [Some(size)] = event.numbers() else { return };
+            let end = event.offset().saturating_add(size);
+            if end > self.last_block.1 {
+                self.last_block = (event.offset(), end);
+            }
             return;
         }
         self.events += 1;
@@ -57,6 +66,9 @@ impl Checker {
             complain(Some(("events of collections belong to a capability", text)));
         }
         complain(bytes::payload(event));
+        if known == number::STOP_THREAD {
+            complain(bytes::status(event, self.old_statuses));
+        }
         if known < number::GC_START || (number::TASK_CREATE..=number::TASK_DELETE).contains(&known) {
             complain(self.threads.event(event));
         } else if (number::HEAP_PROF_BEGIN..=number::PROF_SAMPLE_COST_CENTRE).contains(&known) {
@@ -70,7 +82,10 @@ impl Checker {
 /// # Errors
 /// If the log is damaged, unless the reader salvages.
 pub fn check<R: Read + Seek>(log: &mut Merged<R>) -> Result<(Complaints, u64), Error> {
-    let mut checker = Checker::default();
+    let mut checker = Checker {
+        old_statuses: log.header().has_statuses_of_7_8_2(),
+        ..Checker::default()
+    };
     bytes::header(log.header(), &mut checker.complaints);
     while let Some(event) = log.next_event()? {
         checker.event(&event);
@@ -81,7 +96,27 @@ pub fn check<R: Read + Seek>(log: &mut Merged<R>) -> Result<(Complaints, u64), E
         cap: None,
         text,
     };
+    let at = |offset, text: String| Complaint {
+        offset: Some(offset),
+        time: 0,
+        cap: None,
+        text,
+    };
+    if let Some(offset) = log.behind_empty() {
+        let text = "the event here follows an empty block: ghc-events takes it for one of that block".to_owned();
+        checker
+            .complaints
+            .add("no event follows an empty block", || at(offset, text));
+    }
     if log.damage().is_none() {
+        let (begin, end) = checker.last_block;
+        if end > log.file_bytes() {
+            let text = format!(
+                "the block here ends at byte {end}, and the file at byte {}",
+                log.file_bytes()
+            );
+            checker.complaints.add("blocks end within the file", || at(begin, text));
+        }
         let mut open: Vec<_> = checker
             .caps
             .iter()

@@ -1,9 +1,11 @@
 //! An event as one line.
 
-use super::push;
 use crate::event::Event;
-use crate::kind::Kind;
+use crate::header::Header;
+use crate::kind::{Form, Kind, status_text, status_text_of_7_8_2};
 use crate::kinds;
+use crate::push;
+use crate::value::Value;
 
 /// A part of the sentence of a type.
 #[derive(Debug)]
@@ -15,13 +17,21 @@ enum Part {
 
 /// The sentences of all types by their numbers, taken apart once.
 #[derive(Debug)]
-pub(super) struct Sentences(Vec<Option<(&'static Kind, Vec<Part>)>>);
+pub(super) struct Sentences {
+    all: Vec<Option<(&'static Kind, Vec<Part>)>>,
+    /// Whether stop statuses are those of GHC 7.8.2.
+    old_statuses: bool,
+}
 
 impl Sentences {
-    pub(super) fn new() -> Self {
+    /// The sentences for a log with this header.
+    pub(super) fn new(header: &Header) -> Self {
         let most = kinds::ALL.last().map_or(0, |kind| usize::from(kind.number));
         let sentence = |number| kinds::numbered(number as u16).map(|kind| (kind, parts(kind)));
-        Sentences((0..=most).map(sentence).collect())
+        Sentences {
+            all: (0..=most).map(sentence).collect(),
+            old_statuses: header.has_statuses_of_7_8_2(),
+        }
     }
 
     /// Appends the event as `ghc-events show` prints it.
@@ -43,31 +53,51 @@ impl Sentences {
             line.extend_from_slice(b" bytes\n");
             return;
         };
-        match self.0.get(usize::from(kind.number)) {
-            Some(Some((known, parts))) if std::ptr::eq(*known, kind) => sentence(line, parts, event),
+        match self.all.get(usize::from(kind.number)) {
+            Some(Some((known, parts))) if std::ptr::eq(*known, kind) => self.sentence(line, parts, event),
             // Another version of a type in the table.
-            _ => sentence(line, &parts(kind), event),
+            _ => self.sentence(line, &parts(kind), event),
         }
         line.push(b'\n');
     }
-}
 
-fn sentence(line: &mut Vec<u8>, parts: &[Part], event: &Event<'_>) {
-    // Nearly all sentences have the fields in their order, so each is decoded once.
-    let (mut fields, mut taken) = (event.fields(), 0);
-    for part in parts {
-        match *part {
-            Part::Words(words) => line.extend_from_slice(words.as_bytes()),
-            Part::Field(place) => {
-                if place < taken {
-                    (fields, taken) = (event.fields(), 0);
+    fn sentence(&self, line: &mut Vec<u8>, parts: &[Part], event: &Event<'_>) {
+        // Nearly all sentences have the fields in their order, so each is decoded once.
+        let (mut fields, mut taken) = (event.fields(), 0);
+        for part in parts {
+            match *part {
+                Part::Words(words) => line.extend_from_slice(words.as_bytes()),
+                Part::Field(place) => {
+                    if place < taken {
+                        (fields, taken) = (event.fields(), 0);
+                    }
+                    match fields.nth(place - taken) {
+                        Some((field, Value::Number(status))) if field.form == Form::Status => {
+                            self.status(line, status, event);
+                        }
+                        Some((field, value)) => push::value(line, field, &value),
+                        None => line.push(b'?'),
+                    }
+                    taken = place + 1;
                 }
-                match fields.nth(place - taken) {
-                    Some((field, value)) => push::value(line, field, &value),
-                    None => line.push(b'?'),
-                }
-                taken = place + 1;
             }
+        }
+    }
+
+    /// Appends the reason of a stop, with the thread that evaluates a black hole.
+    fn status(&self, line: &mut Vec<u8>, status: u64, event: &Event<'_>) {
+        let (text, black_hole) = match self.old_statuses {
+            true => (status_text_of_7_8_2(status), 9),
+            false => (status_text(status), 8),
+        };
+        match text {
+            Some(text) => line.extend_from_slice(text.as_bytes()),
+            None => push::number(line, status),
+        }
+        let [_, _, owner] = event.numbers();
+        if let Some(owner) = owner.filter(|owner| status == black_hole && *owner > 0) {
+            line.extend_from_slice(b" owned by thread ");
+            push::number(line, owner);
         }
     }
 }

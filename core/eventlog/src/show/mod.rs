@@ -2,7 +2,6 @@
 //! JSON.
 
 mod line;
-mod push;
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -48,6 +47,15 @@ impl Wanted {
     }
 }
 
+/// The lines that were written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// The number of lines.
+    pub lines: u64,
+    /// The time of the last event of the log, shown or not.
+    pub last_ns: u64,
+}
+
 /// The reason why not all events were shown.
 #[derive(Debug, thiserror::Error)]
 pub enum ShowError {
@@ -68,8 +76,9 @@ pub fn show<R: Read + Seek>(
     wanted: &Wanted,
     lines: Lines,
     out: &mut dyn Write,
-) -> Result<(), ShowError> {
-    let sentences = line::Sentences::new();
+) -> Result<Shown, ShowError> {
+    let sentences = line::Sentences::new(log.header());
+    let mut shown = Shown::default();
     let mut gathered = Vec::with_capacity(LINES + (64 << 10));
     loop {
         let event = match log.next_event() {
@@ -77,12 +86,14 @@ pub fn show<R: Read + Seek>(
             end => {
                 out.write_all(&gathered)?;
                 out.flush()?;
-                return end.map(|_| ()).map_err(ShowError::Log);
+                return end.map(|_| shown).map_err(ShowError::Log);
             }
         };
+        shown.last_ns = shown.last_ns.max(event.time());
         if !wanted.has(&event) {
             continue;
         }
+        shown.lines += 1;
         match lines {
             Lines::Text => sentences.text(&mut gathered, &event),
             Lines::Json => line::json(&mut gathered, &event),
@@ -98,6 +109,11 @@ pub fn show<R: Read + Seek>(
 ///
 /// # Errors
 /// If the log is damaged (the lines before the damage are written), or if `out` fails.
-pub fn show_file(log: &mut Merged<File>, wanted: &Wanted, lines: Lines, out: &mut dyn Write) -> Result<(), ShowError> {
+pub fn show_file(
+    log: &mut Merged<File>,
+    wanted: &Wanted,
+    lines: Lines,
+    out: &mut dyn Write,
+) -> Result<Shown, ShowError> {
     show(log, wanted, lines, out)
 }

@@ -41,6 +41,10 @@ pub struct Summary {
     pub args: Vec<String>,
     /// Events, block markers aside.
     pub events: u64,
+    /// The time of the last event of the log.
+    pub last_ns: u64,
+    /// Whether the log has lost its end, so that sums and maxima are lower bounds.
+    pub damaged: bool,
     /// Whether the log comes from the threaded runtime.
     pub threaded: bool,
     /// Whether collections took the time of a heap census, which `-s` leaves out.
@@ -71,9 +75,17 @@ pub struct Summary {
     pub gc_ns: Option<u64>,
     /// The length of the run, within some microseconds; of the interval if one was asked for.
     pub total_ns: Option<u64>,
-    /// Mutator time, within some milliseconds: the longest call of the program's main thread less
+    /// The start of the runtime, within some microseconds; `None` in a log without threads and
+    /// tasks (class s).
+    pub init_ns: Option<u64>,
+    /// Mutator time, within some microseconds: from the end of the start to the end of `main`, less
     /// the collections in it.
     pub mutator_ns: Option<u64>,
+    /// Begin and end of the mutator in the whole run, collections included; `None` in a log without
+    /// threads and tasks.
+    pub mutator_span: Option<(u64, u64)>,
+    /// The time after `main`, without collections, within some microseconds.
+    pub exit_ns: Option<u64>,
     /// The stops at the end of a concurrent mark; `None` unless the nonmoving collector ran.
     pub nonmoving_sync: Option<Stops>,
     /// The time from the request for a collection until all capabilities had stopped; `None`
@@ -91,6 +103,25 @@ pub struct Summary {
     /// Capabilities with events of collections, in the order of their numbers.
     pub caps: Vec<CapTimes>,
 }
+
+impl Summary {
+    /// The generations to show, with their numbers: all those with collections, and the first
+    /// [`MOST_EMPTY`] ones.
+    pub fn shown_generations(&self) -> impl Iterator<Item = (usize, &Generation)> {
+        let all = self.generations.iter().enumerate();
+        all.filter(|(number, generation)| generation.collections > 0 || *number < MOST_EMPTY)
+    }
+
+    /// The stops at the end of a concurrent mark as GHC counts them: as many as major collections.
+    pub fn syncs(&self) -> Option<Stops> {
+        let stops = self.nonmoving_sync?;
+        let count = self.major.unwrap_or(stops.count);
+        Some(Stops { count, ..stops })
+    }
+}
+
+/// The most generations without collections that are shown. A hostile log may declare 65535.
+const MOST_EMPTY: usize = 16;
 
 /// Live data after the major collections.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

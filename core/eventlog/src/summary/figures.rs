@@ -16,10 +16,12 @@ pub enum Figure {
     Share(f64),
     /// Text.
     Text(String),
+    /// A property.
+    Flag(bool),
 }
 
 /// Shares of pauses that are not exceeded, by their names: all but one in so many.
-pub(super) const PERCENTILES: [(&str, u64); 4] = [("p50", 2), ("p90", 10), ("p99", 100), ("p999", 1000)];
+pub(crate) const PERCENTILES: [(&str, u64); 4] = [("p50", 2), ("p90", 10), ("p99", 100), ("p999", 1000)];
 
 /// A list of names and figures.
 #[derive(Debug, Default)]
@@ -69,6 +71,9 @@ fn run(list: &mut List, summary: &Summary) {
     if !summary.args.is_empty() {
         list.0.push(("args".to_owned(), Figure::Text(summary.args.join(" "))));
     }
+    if summary.damaged {
+        list.0.push(("lower_bounds".to_owned(), Figure::Flag(true)));
+    }
     list.integer("events", summary.events);
     list.integer("from_ns", summary.interval.from);
     list.integer("to_ns", summary.interval.to);
@@ -101,7 +106,7 @@ fn memory(list: &mut List, summary: &Summary) {
 
 fn generations(list: &mut List, summary: &Summary) {
     // Without figures of collections, the list of generations is empty.
-    for (number, generation) in summary.generations.iter().enumerate() {
+    for (number, generation) in summary.shown_generations() {
         for (separator, decimals) in [('.', [3, 4, 4]), ('_', [6, 6, 6])] {
             let name = |what: &str| format!("gen_{number}{separator}{what}");
             list.integer(&name("collections"), generation.collections);
@@ -155,8 +160,10 @@ fn parallel(list: &mut List, summary: &Summary) {
 
 fn times(list: &mut List, summary: &Summary) {
     for (name, long_name, ns) in [
+        ("INIT_elapsed", "init_wall_seconds", summary.init_ns),
         ("GC_elapsed", "GC_wall_seconds", summary.gc_ns),
         ("MUT_elapsed", "mut_wall_seconds", summary.mutator_ns),
+        ("EXIT_elapsed", "exit_wall_seconds", summary.exit_ns),
         ("Total_elapsed", "total_wall_seconds", summary.total_ns),
     ] {
         list.seconds(&format!("{name}_s"), 3, ns);
@@ -170,8 +177,9 @@ fn times(list: &mut List, summary: &Summary) {
     );
     list.decimal("productivity_wall_percent", 6, summary.productivity());
     list.integer("alloc_rate_elapsed", summary.allocation_rate());
-    if let Some(sync) = &summary.nonmoving_sync {
+    if let Some(sync) = &summary.syncs() {
         list.integer("nonmoving_sync.count", sync.count);
+        list.integer("nonmoving_sync.pauses", summary.nonmoving_sync.map(|stops| stops.count));
         list.seconds("nonmoving_sync_wall_seconds", 6, sync.total_ns);
         list.seconds("nonmoving_sync_max_pause_seconds", 6, sync.max_ns);
         list.seconds("nonmoving_sync_avg_pause_seconds", 6, sync.avg_ns());

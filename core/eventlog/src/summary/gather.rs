@@ -5,71 +5,16 @@
 
 use gclab_stats::{Pauses, SinglePause};
 
-use super::data::{CapTimes, Generation, Interval, Live, Parallel, Sparks, Stops, Summary};
+use super::calls::Calls;
+use super::cap::{Cap, Figures, Work, add_sparks, figures, sparks};
+use super::data::{Generation, Interval, Live, Parallel, Stops, Summary};
+use super::spans::Spans;
 use crate::event::Event;
 use crate::kinds::number::*;
 use crate::value::texts;
 
-/// The most pauses that are kept singly, with begin and end: 16 MiB.
-const MOST_SPANS: usize = 1 << 20;
-
-/// The most calls of the main thread that are open at a time; a correct log has one.
-const MOST_CALLS: usize = 64;
-
 /// The windows of utilisation, in nanoseconds.
-const WINDOWS: [u64; 4] = [1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
-
-/// The last value of a counter of a capability before an interval, and the last one in it.
-#[derive(Debug, Clone, Copy, Default)]
-struct Counter<T> {
-    before: Option<T>,
-    within: Option<T>,
-}
-
-impl<T> Counter<T> {
-    fn set(&mut self, interval: Interval, time: u64, value: T) {
-        if time < interval.from {
-            self.before = Some(value);
-        } else if interval.contains(time) {
-            self.within = Some(value);
-        }
-    }
-}
-
-/// The work of a GC thread since a moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Work {
-    Working,
-    Idle,
-    Done,
-}
-
-/// The statistics of a collection.
-#[derive(Debug, Clone, Copy)]
-struct Figures {
-    generation: u16,
-    copied: u64,
-    slop: u64,
-    threads: u64,
-    max_copied: u64,
-    balanced: Option<u64>,
-}
-
-/// The state of a capability.
-#[derive(Debug, Default)]
-struct Cap {
-    allocated: Counter<u64>,
-    /// The time of the last figure of allocation, in the interval or not.
-    allocated_at: Option<u64>,
-    sparks: Counter<Sparks>,
-    requested: Option<u64>,
-    started: Option<u64>,
-    figures: Option<Figures>,
-    work: Option<(Work, u64)>,
-    /// The generation of the last collection that it led.
-    led: Option<u16>,
-    times: CapTimes,
-}
+pub(crate) const WINDOWS: [u64; 4] = [1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
 
 /// The sums so far.
 #[derive(Debug, Default)]
@@ -91,16 +36,11 @@ pub(super) struct Gather {
     parallel: Parallel,
     unbalanced: bool,
     gc_ns: u64,
-    /// Begin and end of pauses; `None` if there were too many.
-    spans: Option<Vec<(u64, u64)>>,
+    spans: Spans,
     time_to_stop: Option<Stops>,
     sync: Option<Stops>,
     sync_began: Option<u64>,
-    pid: Option<u64>,
-    calls: Vec<(u64, u64)>,
-    longest_call: Option<(u64, u64)>,
-    first_run: Option<u64>,
-    last_stop: Option<u64>,
+    calls: Calls,
     profiled: bool,
 }
 
@@ -108,7 +48,6 @@ impl Gather {
     pub(super) fn new(interval: Interval) -> Self {
         Gather {
             interval,
-            spans: Some(Vec::new()),
             ..Gather::default()
         }
     }
@@ -123,11 +62,8 @@ impl Gather {
         self.summary.events += 1;
         self.last = self.last.max(time);
         match number {
-            RUN_THREAD => {
-                let first = self.first_run.get_or_insert(time);
-                *first = time.min(*first);
-            }
-            STOP_THREAD => self.last_stop = self.last_stop.max(Some(time)),
+            RUN_THREAD => self.calls.run(time),
+            STOP_THREAD => self.calls.stop(time),
             GC_START..=REQUEST_PAR_GC
             | GC_IDLE..=GC_DONE
             | SPARK_COUNTERS
@@ -166,7 +102,7 @@ impl Gather {
                 self.summary.threaded = true;
                 cap.requested = Some(time);
             }
-            GC_START => (cap.started, cap.figures, cap.work) = (Some(time), None, None),
+            GC_START => cap.start(time),
             GC_WORK => cap.work(interval, Work::Working, time),
             GC_IDLE => cap.work(interval, Work::Idle, time),
             GC_DONE => cap.work(interval, Work::Done, time),
@@ -175,15 +111,11 @@ impl Gather {
                 cap.figures = figures(event);
             }
             GC_END => {
-                let Some(start) = cap.started.take() else { return };
-                let end = time.max(start);
-                cap.work(interval, Work::Working, end);
-                cap.work = None;
+                let Some((start, end)) = cap.end(interval, time) else {
+                    return;
+                };
                 let requested = cap.requested.take();
                 let figures = cap.figures.take();
-                if let Some((from, to)) = interval.clip((start, end)) {
-                    cap.times.gc_ns = cap.times.gc_ns.saturating_add(to - from);
-                }
                 if interval.contains(start) {
                     cap.times.collections += 1;
                     self.summary.cap_pauses.add(pause(start, end));
@@ -196,18 +128,21 @@ impl Gather {
             HEAP_ALLOCATED => {
                 let [_, Some(bytes)] = event.numbers() else { return };
                 self.traces_gc = true;
-                cap.allocated.set(interval, time, bytes);
+                // It belongs to the interval in which its collection begins.
+                cap.allocated.set(interval, cap.started.unwrap_or(time), bytes);
                 cap.allocated_at = Some(time);
             }
             SPARK_COUNTERS => {
                 self.summary.threaded = true;
                 if let Some(sparks) = sparks(event) {
+                    let time = cap.collection().unwrap_or(time);
                     cap.sparks.set(interval, time, sparks);
                 }
             }
             HEAP_LIVE => {
                 let [_, Some(bytes)] = event.numbers() else { return };
                 self.major = cap.led.or(self.major);
+                let time = cap.collection().unwrap_or(time);
                 if interval.contains(time) {
                     self.live.samples += 1;
                     self.live.max = self.live.max.max(bytes);
@@ -216,6 +151,7 @@ impl Gather {
             }
             HEAP_SIZE => {
                 let [_, Some(bytes)] = event.numbers() else { return };
+                let time = cap.collection().unwrap_or(time);
                 if time < interval.from {
                     // Blocks of another capability, which come later, may be of an earlier time.
                     self.heap_before = self.heap_before.max((time, bytes));
@@ -231,10 +167,7 @@ impl Gather {
     fn pause(&mut self, requested: Option<u64>, (start, end): (u64, u64), figures: &Figures) {
         if let Some((from, to)) = self.interval.clip((start, end)) {
             self.gc_ns = self.gc_ns.saturating_add(to - from);
-            match &mut self.spans {
-                Some(spans) if spans.len() < MOST_SPANS => spans.push((from, to)),
-                spans => *spans = None,
-            }
+            self.spans.add(from, to);
         }
         if !self.interval.contains(start) {
             return;
@@ -289,7 +222,10 @@ impl Gather {
                     .map(|arg| String::from_utf8_lossy(arg).into_owned())
                     .collect();
             }
-            OSPROCESS_PID => [_, self.pid] = event.numbers(),
+            OSPROCESS_PID => {
+                let [_, process] = event.numbers();
+                self.calls.process(process);
+            }
             CAP_CREATE => *self.summary.capabilities.get_or_insert(0) += 1,
             STARTUP => [self.summary.capabilities] = event.numbers(),
             HEAP_INFO_GHC => {
@@ -300,19 +236,11 @@ impl Gather {
                 let [Some(task), _, Some(thread)] = event.numbers() else {
                     return;
                 };
-                if self.pid == Some(thread) && self.calls.len() < MOST_CALLS {
-                    self.calls.push((task, time));
-                }
+                self.calls.begin(task, thread, time);
             }
             TASK_DELETE => {
                 let [Some(task)] = event.numbers() else { return };
-                if let Some(place) = self.calls.iter().position(|(known, _)| *known == task) {
-                    let (_, from) = self.calls.swap_remove(place);
-                    let longest = self.longest_call.map_or(0, |(from, to)| to - from);
-                    if time.saturating_sub(from) >= longest {
-                        self.longest_call = Some((from, time.max(from)));
-                    }
-                }
+                self.calls.end(task, time);
             }
             HEAP_PROF_SAMPLE_BEGIN | HEAP_BIO_PROF_SAMPLE_BEGIN => self.summary.census = true,
             // GHC writes both twice in a row.
@@ -338,27 +266,23 @@ impl Gather {
         summary.interval = interval;
         summary.census &= self.profiled;
         summary.total_ns = (summary.events > 0).then_some(to - from);
-        let spans = self.spans.take().map(disjoint);
-        if let Some(spans) = &spans {
-            summary.mutator_ns = self.mutator(spans, (from, to));
-            let mut pauses = Pauses::default();
-            spans.iter().for_each(|&(from, to)| pauses.add(pause(from, to)));
-            let least = |window| Some((window, pauses.least_utilisation(window, (from, to))?));
-            summary.utilisation = WINDOWS.into_iter().filter_map(least).collect();
-        }
+        summary.damaged = damaged;
+        summary.last_ns = self.last;
+        self.spans.settle();
+        self.times(&mut summary, (from, to));
         for (number, cap) in self.caps.iter().enumerate() {
             let Some(cap) = cap else { continue };
             let allocated = cap.allocated;
             let mut times = cap.times;
             times.cap = number as u16;
-            if allocated.before.is_some() || allocated.within.is_some() {
+            if allocated.is_known() {
                 let before = allocated.before.unwrap_or(0);
                 let bytes = allocated.within.map_or(0, |bytes| bytes.saturating_sub(before));
                 times.allocated = Some(bytes);
                 let sum = summary.allocated.get_or_insert(0);
                 *sum = sum.saturating_add(bytes);
             }
-            if cap.sparks.before.is_some() || cap.sparks.within.is_some() {
+            if cap.sparks.is_known() {
                 add_sparks(summary.sparks.get_or_insert_default(), &cap.sparks);
             }
             if times.collections > 0 || times.gc_ns > 0 || times.allocated.is_some() {
@@ -368,7 +292,7 @@ impl Gather {
         if self.traces_gc {
             self.collections(&mut summary);
         } else {
-            summary.mutator_ns = None;
+            (summary.mutator_ns, summary.exit_ns) = (None, None);
         }
         summary.live = (self.live.samples > 0).then_some(self.live);
         summary.peak_heap = self.peak_heap.map(|peak| peak.max(self.heap_before.1));
@@ -417,42 +341,38 @@ impl Gather {
         }
     }
 
-    /// The longest call of the main thread, within an interval, without the pauses.
-    fn mutator(&self, spans: &[(u64, u64)], (from, to): (u64, u64)) -> Option<u64> {
-        let open = self.calls.first().map(|(_, from)| (*from, self.last));
-        let threads = self.first_run.zip(self.last_stop);
-        let length = |(from, to): &(u64, u64)| to.saturating_sub(*from);
-        // The main thread of a program that was killed is still in its longest call.
-        let call = self.longest_call.into_iter().chain(open).max_by_key(length);
-        let call = call.or(threads).unwrap_or((0, to));
-        let within = Interval { from, to: Some(to) };
-        let (from, to) = within.clip(call).unwrap_or((to, to));
-        let within = Interval { from, to: Some(to) };
-        let paused = spans.iter().filter_map(|span| within.clip(*span));
-        let paused: u64 = paused.map(|(from, to)| to - from).sum();
-        (self.last > 0).then_some((to - from).saturating_sub(paused))
-    }
-}
-
-impl Cap {
-    /// Its GC thread begins some work, which ends that before.
-    fn work(&mut self, interval: Interval, next: Work, time: u64) {
-        if self.started.is_none() && next != Work::Working {
-            return;
+    /// Times of the interval, and utilisation.
+    fn times(&self, summary: &mut Summary, (from, to): (u64, u64)) {
+        let call = self.calls.mutator(summary.threaded, self.last);
+        summary.mutator_span = call;
+        let part = |span| {
+            let within = Interval { from, to: Some(to) };
+            within.clip(span).map_or(0, |(from, to)| to - from)
+        };
+        let (begin, end) = call.unwrap_or((0, to));
+        let within = Interval {
+            from: from.max(begin),
+            to: Some(to.min(end)),
+        };
+        let mutator = part((begin, end)).saturating_sub(self.spans.paused(within));
+        summary.mutator_ns = (self.last > 0).then_some(mutator);
+        if call.is_some() {
+            let init = part((0, begin));
+            summary.init_ns = Some(init);
+            // Of the time before `main`, collections are no part.
+            summary.exit_ns = Some(
+                (to - from)
+                    .saturating_sub(init)
+                    .saturating_sub(mutator)
+                    .saturating_sub(self.gc_ns),
+            );
         }
-        if let Some((work, since)) = self.work
-            && let Some((from, to)) = interval.clip((since, time))
-        {
-            let sum = match work {
-                Work::Working => None,
-                Work::Idle => Some(&mut self.times.idle_ns),
-                Work::Done => Some(&mut self.times.done_ns),
-            };
-            if let Some(sum) = sum {
-                *sum = sum.saturating_add(to - from);
-            }
+        if let Some(each) = self.spans.each() {
+            let mut pauses = Pauses::default();
+            each.for_each(|(from, to)| pauses.add(pause(from, to)));
+            let least = |window| Some((window, pauses.least_utilisation(window, (from, to))?));
+            summary.utilisation = WINDOWS.into_iter().filter_map(least).collect();
         }
-        self.work = Some((next, time));
     }
 }
 
@@ -461,53 +381,4 @@ fn pause(start: u64, end: u64) -> SinglePause {
         start_ns: start,
         length_ns: end - start,
     }
-}
-
-fn figures(event: &Event<'_>) -> Option<Figures> {
-    let [_, generation, copied, slop, _, threads, max_copied, _, balanced] = event.numbers();
-    Some(Figures {
-        generation: generation? as u16,
-        copied: copied?,
-        slop: slop?,
-        threads: threads?,
-        max_copied: max_copied?,
-        balanced,
-    })
-}
-
-fn sparks(event: &Event<'_>) -> Option<Sparks> {
-    let [created, dud, overflowed, converted, gcd, fizzled] = event.numbers();
-    Some(Sparks {
-        created: created?,
-        dud: dud?,
-        overflowed: overflowed?,
-        converted: converted?,
-        gcd: gcd?,
-        fizzled: fizzled?,
-    })
-}
-
-/// Adds the sparks of a capability in the interval.
-fn add_sparks(sum: &mut Sparks, counter: &Counter<Sparks>) {
-    let before = counter.before.unwrap_or_default();
-    let Some(within) = counter.within else { return };
-    let add = |sum: &mut u64, within: u64, before: u64| *sum = sum.saturating_add(within.saturating_sub(before));
-    add(&mut sum.created, within.created, before.created);
-    add(&mut sum.dud, within.dud, before.dud);
-    add(&mut sum.overflowed, within.overflowed, before.overflowed);
-    add(&mut sum.converted, within.converted, before.converted);
-    add(&mut sum.gcd, within.gcd, before.gcd);
-    add(&mut sum.fizzled, within.fizzled, before.fizzled);
-}
-
-/// Spans in the order of time, without the parts that an earlier one has.
-fn disjoint(mut spans: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
-    spans.sort_unstable();
-    let mut end = 0;
-    spans.retain_mut(|span| {
-        span.0 = span.0.max(end);
-        end = end.max(span.1);
-        span.0 < span.1
-    });
-    spans
 }

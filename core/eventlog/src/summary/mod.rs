@@ -5,9 +5,12 @@
 //! between the two. Both are found in the order of the file: by time, the statistics come after the
 //! end.
 
+mod calls;
+mod cap;
 mod data;
 mod figures;
 mod gather;
+mod spans;
 mod text;
 
 use std::io::Read;
@@ -15,8 +18,11 @@ use std::path::Path;
 
 pub use data::{CapTimes, Generation, Interval, Live, Parallel, Sparks, Stops, Summary};
 pub use figures::Figure;
+pub(crate) use figures::PERCENTILES;
+pub(crate) use gather::WINDOWS;
 
 use crate::error::Error;
+use crate::event::Event;
 use crate::reader::Reader;
 
 impl Summary {
@@ -25,9 +31,23 @@ impl Summary {
     /// # Errors
     /// If the log is damaged, unless the reader salvages.
     pub fn of<R: Read>(reader: &mut Reader<R>, interval: Interval) -> Result<Summary, Error> {
+        Summary::with(reader, interval, |_| {})
+    }
+
+    /// Reads the rest of a log, adds up the events of `interval`, and calls `look` with each event
+    /// of the log.
+    ///
+    /// # Errors
+    /// If the log is damaged, unless the reader salvages.
+    pub fn with<R: Read>(
+        reader: &mut Reader<R>,
+        interval: Interval,
+        mut look: impl FnMut(&Event<'_>),
+    ) -> Result<Summary, Error> {
         let mut gather = gather::Gather::new(interval);
         while let Some(event) = reader.next_event()? {
             gather.event(&event);
+            look(&event);
         }
         Ok(gather.finish(reader.damage().is_some()))
     }

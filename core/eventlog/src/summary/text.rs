@@ -3,13 +3,15 @@
 //! A figure that the log does not determine is a `?`, one that is within some microseconds or
 //! milliseconds of GHC's has a `~` before it, and a lower bound a `>`. The last line says so. Below
 //! GHC's lines stand those that GHC does not print.
+//!
+//! Of a damaged log, sums and maxima are lower bounds, and means and shares are near.
 
 use std::fmt::{Result, Write};
 
 use gclab_stats::Pauses;
 use gclab_stats::render::commas;
 
-use super::data::{Interval, Summary};
+use super::data::{Interval, Stops, Summary};
 use super::figures::PERCENTILES;
 
 /// The text.
@@ -24,8 +26,8 @@ pub(super) fn text(summary: &Summary) -> String {
 }
 
 /// A number with commas, or a `?`.
-fn number(figure: Option<u64>) -> String {
-    figure.map_or("?".to_owned(), commas)
+fn number(figure: Option<u64>, mark: &str) -> String {
+    figure.map_or("?".to_owned(), |figure| format!("{mark}{}", commas(figure)))
 }
 
 /// Seconds with `decimals` behind `mark`, or a `?`, in `width` columns with the unit.
@@ -34,21 +36,53 @@ fn seconds(ns: Option<u64>, mark: &str, decimals: usize, width: usize) -> String
     format!("{text:>width$}")
 }
 
+/// The marks of figures that are exact in a log that is whole.
+#[derive(Debug, Clone, Copy)]
+struct Marks {
+    /// Before sums and maxima.
+    sum: &'static str,
+    /// Before means and shares.
+    mean: &'static str,
+}
+
+impl Summary {
+    fn is_whole(&self) -> bool {
+        self.interval == Interval::default()
+    }
+
+    fn marks(&self) -> Marks {
+        let (sum, mean) = if self.damaged { (">", "~") } else { ("", "") };
+        Marks { sum, mean }
+    }
+
+    /// The mark of a figure that is near GHC's if the log is whole.
+    fn near(&self) -> &'static str {
+        if self.damaged { ">" } else { "~" }
+    }
+}
+
 fn write_memory(out: &mut String, summary: &Summary) -> Result {
-    writeln!(out, "{:>16} bytes allocated in the heap", number(summary.allocated))?;
-    writeln!(out, "{:>16} bytes copied during GC", number(summary.copied))?;
-    if let Some(live) = summary.live {
+    let mark = summary.marks().sum;
+    // The counter of a capability that takes no part in a collection has a time of its own.
+    let allocated = if summary.is_whole() { mark } else { summary.near() };
+    writeln!(
+        out,
+        "{:>16} bytes allocated in the heap",
+        number(summary.allocated, allocated)
+    )?;
+    writeln!(out, "{:>16} bytes copied during GC", number(summary.copied, mark))?;
+    if summary.live.is_some() || summary.collections.is_none() {
+        let most = summary.live.map(|live| live.max);
+        let samples = summary.live.map(|live| live.samples);
         writeln!(
             out,
             "{:>16} bytes maximum residency ({} sample(s))",
-            commas(live.max),
-            live.samples
+            number(most, mark),
+            number(samples, mark)
         )?;
     }
-    writeln!(out, "{:>16} bytes maximum slop", number(summary.max_slop))?;
-    let peak = summary
-        .peak_heap
-        .map_or("?".to_owned(), |bytes| format!(">{}", bytes >> 20));
+    writeln!(out, "{:>16} bytes maximum slop", number(summary.max_slop, mark))?;
+    let peak = number(summary.peak_heap.map(|bytes| bytes >> 20), ">");
     writeln!(
         out,
         "{peak:>16} MiB total memory in use (? MB lost due to fragmentation)\n"
@@ -56,6 +90,7 @@ fn write_memory(out: &mut String, summary: &Summary) -> Result {
 }
 
 fn write_collections(out: &mut String, summary: &Summary) -> Result {
+    let Marks { sum, mean } = summary.marks();
     writeln!(out, "{:37}Tot time (elapsed)  Avg pause  Max pause", "")?;
     if summary.collections.is_none() {
         writeln!(
@@ -63,27 +98,33 @@ fn write_collections(out: &mut String, summary: &Summary) -> Result {
             "  Gen  ?         ? colls,     ? par         ?        ?          ?          ?"
         )?;
     } else {
-        for (number, generation) in summary.generations.iter().enumerate() {
+        let mut shown = 0;
+        for (number, generation) in summary.shown_generations() {
             writeln!(
                 out,
-                "  Gen {number:2}     {:5} colls, {:5} par   {:>7}  {}     {}    {}",
-                generation.collections,
-                generation.par_collections,
+                "  Gen {number:2}     {:>5} colls, {:>5} par   {:>7}  {}     {}    {}",
+                format!("{sum}{}", generation.collections),
+                format!("{sum}{}", generation.par_collections),
                 "?",
-                seconds(Some(generation.elapsed_ns), "", 3, 7),
-                seconds(Some(generation.avg_pause_ns()), "", 4, 7),
-                seconds(Some(generation.max_pause_ns), "", 4, 7)
+                seconds(Some(generation.elapsed_ns), sum, 3, 7),
+                seconds(Some(generation.avg_pause_ns()), mean, 4, 7),
+                seconds(Some(generation.max_pause_ns), sum, 4, 7)
             )?;
+            shown += 1;
+        }
+        let more = summary.generations.len() - shown;
+        if more > 0 {
+            writeln!(out, "  and {more} generations without collections")?;
         }
     }
-    if let Some(sync) = &summary.nonmoving_sync {
+    if let Some(sync) = &summary.syncs() {
         writeln!(
             out,
-            "  Gen  1     {:5} syncs,                      {}     {}    {}",
-            sync.count,
-            seconds(Some(sync.total_ns), "~", 3, 7),
+            "  Gen  1     {:>5} syncs,                      {}     {}    {}",
+            format!("{sum}{}", sync.count),
+            seconds(Some(sync.total_ns), summary.near(), 3, 7),
             seconds(Some(sync.avg_ns()), "~", 4, 7),
-            seconds(Some(sync.max_ns), "~", 4, 7)
+            seconds(Some(sync.max_ns), summary.near(), 4, 7)
         )?;
     }
     out.push('\n');
@@ -92,12 +133,12 @@ fn write_collections(out: &mut String, summary: &Summary) -> Result {
     {
         writeln!(
             out,
-            "  Parallel GC work balance: {:.2}% (serial 0%, perfect 100%)\n",
+            "  Parallel GC work balance: {mean}{:.2}% (serial 0%, perfect 100%)\n",
             100.0 * parallel.balance()
         )?;
     }
     if summary.threaded {
-        let capabilities = number(summary.capabilities);
+        let capabilities = number(summary.capabilities, "");
         writeln!(
             out,
             "  TASKS: ? (? bound, ? peak workers (? total), using -N{capabilities})\n"
@@ -106,7 +147,7 @@ fn write_collections(out: &mut String, summary: &Summary) -> Result {
     if let Some(sparks) = &summary.sparks {
         writeln!(
             out,
-            "  SPARKS: {} ({} converted, {} overflowed, {} dud, {} GC'd, {} fizzled)\n",
+            "  SPARKS: {sum}{} ({sum}{} converted, {sum}{} overflowed, {sum}{} dud, {sum}{} GC'd, {sum}{} fizzled)\n",
             sparks.total(),
             sparks.converted,
             sparks.overflowed,
@@ -127,15 +168,14 @@ fn write_times(out: &mut String, summary: &Summary) -> Result {
             seconds(ns, mark, 3, 8)
         )
     };
-    line("INIT", None, "")?;
+    let Marks { sum, .. } = summary.marks();
+    line("INIT", summary.init_ns, "~")?;
     line("MUT", summary.mutator_ns, "~")?;
-    line("GC", summary.gc_ns, if summary.census { "~" } else { "" })?;
-    line("EXIT", None, "")?;
-    let is_whole = summary.interval == Interval::default();
-    line("Total", summary.total_ns, if is_whole { "~" } else { "" })?;
-    let rate = summary
-        .allocation_rate()
-        .map_or("?".to_owned(), |rate| format!("~{}", commas(rate)));
+    line("GC", summary.gc_ns, if summary.census { "~" } else { sum })?;
+    line("EXIT", summary.exit_ns, "~")?;
+    let total = if summary.is_whole() { summary.near() } else { sum };
+    line("Total", summary.total_ns, total)?;
+    let rate = number(summary.allocation_rate(), "~");
     writeln!(
         out,
         "\n  Alloc rate    ? bytes per MUT second ({rate} per elapsed MUT second)\n"
@@ -148,26 +188,28 @@ fn write_times(out: &mut String, summary: &Summary) -> Result {
 
 /// Lines that GHC does not print.
 fn write_pauses(out: &mut String, summary: &Summary) -> Result {
-    write_lengths(out, "Pauses of the program", &summary.pauses)?;
-    write_lengths(out, "Pauses of capabilities", &summary.cap_pauses)?;
-    if let Some(stops) = &summary.time_to_stop {
+    let marks = summary.marks();
+    let Marks { sum, mean } = marks;
+    write_lengths(out, "Pauses of the program", &summary.pauses, marks)?;
+    write_lengths(out, "Pauses of capabilities", &summary.cap_pauses, marks)?;
+    if let Some(Stops { total_ns, max_ns, .. }) = summary.time_to_stop {
         writeln!(
             out,
-            "  Time to stop: {} in all, {} mean, {} longest",
-            milliseconds(stops.total_ns),
-            milliseconds(stops.avg_ns()),
-            milliseconds(stops.max_ns)
+            "  Time to stop: {sum}{} in all, {mean}{} mean, {sum}{} longest",
+            milliseconds(total_ns),
+            milliseconds(summary.time_to_stop.map_or(0, |stops| stops.avg_ns())),
+            milliseconds(max_ns)
         )?;
     }
     if !summary.utilisation.is_empty() && summary.collections.is_some() {
         let shares = summary.utilisation.iter();
-        let shares = shares.map(|(window, share)| format!("{:.1}% in {} ms", 100.0 * share, window / 1_000_000));
+        let shares = shares.map(|(window, share)| format!("{mean}{:.1}% in {} ms", 100.0 * share, window / 1_000_000));
         writeln!(out, "  Least utilisation: {}", shares.collect::<Vec<_>>().join(", "))?;
     }
     for times in summary.caps.iter().filter(|times| times.gc_ns > 0) {
         writeln!(
             out,
-            "  Cap {:2}: {} in {} colls, of which {} idle ({:.1}%)",
+            "  Cap {:2}: {sum}{} in {sum}{} colls, of which {sum}{} idle ({mean}{:.1}%)",
             times.cap,
             milliseconds(times.gc_ns),
             times.collections,
@@ -181,20 +223,20 @@ fn write_pauses(out: &mut String, summary: &Summary) -> Result {
     )
 }
 
-fn write_lengths(out: &mut String, name: &str, pauses: &Pauses) -> Result {
+fn write_lengths(out: &mut String, name: &str, pauses: &Pauses, Marks { sum, mean }: Marks) -> Result {
     if pauses.count() == 0 {
         return Ok(());
     }
     write!(
         out,
-        "  {name}: {}, longest {}",
+        "  {name}: {sum}{}, longest {sum}{}",
         pauses.count(),
         milliseconds(pauses.longest_ns())
     )?;
     let percentiles = pauses.exceeded_by_one_in(PERCENTILES.map(|(_, rarer)| rarer));
     for ((name, _), ns) in PERCENTILES.into_iter().zip(percentiles) {
         if let Some(ns) = ns {
-            write!(out, ", {name} {}", milliseconds(ns))?;
+            write!(out, ", {name} {mean}{}", milliseconds(ns))?;
         }
     }
     out.push('\n');

@@ -143,6 +143,72 @@ fn rules_about_threads_and_tasks() {
 }
 
 #[test]
+fn a_thread_stops_for_a_known_reason() {
+    use kinds::*;
+    let [create, run]: [Short; 2] = [(&CREATE_THREAD, 9, &[1]), (&RUN_THREAD, 9, &[1])];
+    let stop = |numbers| [create, run, (&STOP_THREAD, 9, numbers)];
+    assert_eq!(
+        one(Some(2), &stop(&[1, 21, 0])),
+        "STOP_THREAD with the reason 21, expected 0 to 20: ghc-events fails on it"
+            .split(": ")
+            .last()
+            .unwrap()
+    );
+    for status in [0, 6, 8, 20] {
+        let numbers: &'static [u64] = Box::leak(Box::new([1, status, 0]));
+        let mut log = Writer::new(Vec::new(), current()).unwrap();
+        let mut buffer = Buffer::new(Some(2));
+        for (kind, time, numbers) in stop(numbers) {
+            let values: Vec<Value<'_>> = numbers.iter().copied().map(Value::Number).collect();
+            buffer.event(kind, time, &values).unwrap();
+        }
+        log.block(&mut buffer, 1000).unwrap();
+        assert_eq!(complaints(&log.finish().unwrap()), [""; 0], "{status}");
+    }
+}
+
+/// The place of the first block marker of a log with these types.
+fn first_block(kinds: &[&'static Kind]) -> usize {
+    let header = Writer::new(Vec::new(), kinds.iter().copied())
+        .unwrap()
+        .finish()
+        .unwrap();
+    header.len() - 2
+}
+
+#[test]
+fn blocks_end_within_the_file() {
+    let types = [&kinds::CREATE_THREAD];
+    let mut log = crate::made::one_block(&types, |buffer| {
+        buffer.event(&kinds::CREATE_THREAD, 5, &[1.into()]).unwrap();
+    });
+    assert_eq!(complaints(&log), [""; 0]);
+    let at = first_block(&types);
+    log[at + 10..at + 14].copy_from_slice(&5000_u32.to_be_bytes());
+    let expected = format!(
+        "blocks end within the file: byte {at}: the block here ends at byte {}, and the file at byte {}",
+        at + 5000,
+        log.len()
+    );
+    assert_eq!(complaints(&log), [expected]);
+}
+
+#[test]
+fn no_event_follows_an_empty_block() {
+    let types = [&kinds::CREATE_THREAD];
+    let mut log = crate::made::one_block(&types, |buffer| {
+        buffer.event(&kinds::CREATE_THREAD, 5, &[1.into()]).unwrap();
+    });
+    let at = first_block(&types);
+    log[at + 10..at + 14].copy_from_slice(&24_u32.to_be_bytes());
+    let expected = format!(
+        "no event follows an empty block: byte {}: the event here follows an empty block: ghc-events takes it for one of that block",
+        at + 24
+    );
+    assert_eq!(complaints(&log), [expected]);
+}
+
+#[test]
 fn rules_about_heap_profiles() {
     use kinds::*;
     let [begin, end]: [Short; 2] = [(&HEAP_PROF_SAMPLE_BEGIN, 9, &[0]), (&HEAP_PROF_SAMPLE_END, 9, &[0])];

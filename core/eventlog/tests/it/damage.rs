@@ -199,3 +199,12 @@ fn more_capabilities_than_there_can_be_are_refused() {
         "many: more than 1024 capabilities, which cannot be put in order of time"
     );
 }
+
+#[test]
+fn the_files_name_in_a_message_is_one_line() {
+    let error = Reader::new(&b"{}"[..], "a\nb\x1b[31m\u{e9}.eventlog").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "a\\nb\\u{1b}[31m\u{e9}.eventlog: byte 0: not a GHC event log: expected `hdrb`, found `{}`"
+    );
+}

@@ -1,7 +1,9 @@
 //! Real logs of GHC with the figures of the same runs, logs made here, and damage of all kinds.
 
 mod checked;
+mod chrome;
 mod damage;
+mod diff;
 mod figures;
 mod ghc_events;
 mod made;
@@ -9,3 +11,4 @@ mod merged;
 mod random;
 mod real;
 mod shown;
+mod timeline;

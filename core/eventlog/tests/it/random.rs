@@ -125,6 +125,7 @@ fn look_at_everything(log: &[u8]) {
         }
         errors[1] = merged.damage().is_some();
         assert_eq!(errors[0], errors[1]);
+        crate::timeline::timeline(log, true);
         let mut again = Merged::new(Cursor::new(log), "damaged", true).unwrap();
         check(&mut again).unwrap();
         let mut again = Merged::new(Cursor::new(log), "damaged", true).unwrap();

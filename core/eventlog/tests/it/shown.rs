@@ -179,3 +179,55 @@ fn a_damaged_log_is_shown_up_to_the_damage() {
     assert!(merged.damage().is_some());
     assert!(String::from_utf8(out).unwrap().lines().count() > 40);
 }
+
+/// The lines of a log of one thread that stops for each reason, with type 58, and with 59 or not.
+fn stops(with_59: bool) -> Vec<String> {
+    let mut types = vec![&kinds::STOP_THREAD, &kinds::USER_MARKER];
+    types.extend(with_59.then_some(&kinds::HACK_BUG_T9003));
+    let log = one_block(&types, |buffer| {
+        for status in 0..=21 {
+            let stop = [1, status, 77].map(Value::Number);
+            buffer.event(&kinds::STOP_THREAD, status, &stop).unwrap();
+        }
+    });
+    let lines = lines(&log, &Wanted::default(), Lines::Text).into_iter();
+    lines
+        .map(|line| line.split_once('(').unwrap().1.trim_end_matches(')').to_owned())
+        .collect()
+}
+
+#[test]
+fn a_stop_at_a_black_hole_names_the_owner() {
+    let shown = stops(true);
+    assert_eq!(shown[8], "blocked on black hole owned by thread 77");
+    assert_eq!(
+        (&shown[7][..], &shown[18][..], &shown[21][..]),
+        ("blocked on an MVar", "blocked on throwTo", "21")
+    );
+    assert_eq!(shown.iter().filter(|text| text.contains("77")).count(), 1);
+}
+
+/// GHC 7.8.2 numbers them in another way, and declares no type 59.
+#[test]
+fn the_reasons_of_stops_are_those_of_the_logs_version() {
+    let (new, old) = (stops(true), stops(false));
+    assert_eq!(old[..8], new[..8]);
+    assert_eq!(
+        (&old[8], &old[9][..]),
+        (&new[20], "blocked on black hole owned by thread 77")
+    );
+    assert_eq!((&old[10], &old[20]), (&new[9], &new[19]));
+    assert_eq!(old[21], "21");
+}
+
+#[test]
+fn a_show_counts_its_lines() {
+    let mut merged = Merged::new(Cursor::new(small()), "log", false).unwrap();
+    assert_eq!(merged.caps().collect::<Vec<_>>(), [Some(0), Some(1), None]);
+    let wanted = Wanted {
+        types: vec![number::GC_START],
+        ..Wanted::default()
+    };
+    let shown = show(&mut merged, &wanted, Lines::Text, &mut std::io::sink()).unwrap();
+    assert_eq!((shown.lines, shown.last_ns), (4, 3600));
+}

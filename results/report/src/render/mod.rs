@@ -9,6 +9,7 @@ mod profile_csv;
 mod profile_page;
 mod terminal;
 mod text_table;
+mod timeline;
 
 pub use comparison::{comparison, comparison_json, comparison_markdown};
 pub use csv::csv;
@@ -17,5 +18,6 @@ pub use markdown::markdown;
 pub use profile_csv::profile_csv;
 pub use profile_page::{profile_line, profile_page};
 pub use terminal::terminal;
+pub use timeline::{TimelineFacts, timeline_page};
 #[cfg(test)]
 pub(crate) use terminal::terminal_within;

@@ -1,15 +1,15 @@
 //! Numbers and texts, put behind a line without an allocation.
 
-use crate::kind::{Field, Form, breakdown_text, capset_type_text, status_text};
+use crate::kind::{Field, Form, breakdown_text, capset_type_text};
 use crate::value::{Value, texts};
 
 /// Appends a number in decimal.
-pub(super) fn number(line: &mut Vec<u8>, number: u64) {
+pub(crate) fn number(line: &mut Vec<u8>, number: u64) {
     padded(line, number, 0);
 }
 
 /// Appends a number in decimal, with blanks before it up to `width` columns.
-pub(super) fn padded(line: &mut Vec<u8>, mut number: u64, width: usize) {
+pub(crate) fn padded(line: &mut Vec<u8>, mut number: u64, width: usize) {
     // 2^64 has 20 digits.
     let mut digits = [b' '; 20];
     let mut at = digits.len();
@@ -26,7 +26,7 @@ pub(super) fn padded(line: &mut Vec<u8>, mut number: u64, width: usize) {
 }
 
 /// Appends a number in hexadecimal, behind `0x`.
-pub(super) fn hexadecimal(line: &mut Vec<u8>, number: u64) {
+pub(crate) fn hexadecimal(line: &mut Vec<u8>, number: u64) {
     line.extend_from_slice(b"0x");
     let digits = (16 - number.leading_zeros() as usize / 4).max(1);
     for place in (0..digits).rev() {
@@ -44,7 +44,7 @@ fn bytes(line: &mut Vec<u8>, bytes: &[u8]) {
 
 /// Appends text as people read it: control characters and bytes that are no UTF-8 are escaped, so
 /// that an event stays one line.
-pub(super) fn plain(line: &mut Vec<u8>, text: &[u8]) {
+pub(crate) fn plain(line: &mut Vec<u8>, text: &[u8]) {
     let is_plain = |byte: &u8| *byte >= b' ' && *byte != 0x7f;
     if text.iter().all(is_plain) && std::str::from_utf8(text).is_ok() {
         line.extend_from_slice(text);
@@ -66,11 +66,10 @@ pub(super) fn plain(line: &mut Vec<u8>, text: &[u8]) {
 }
 
 /// Appends the value of a field as text.
-pub(super) fn value(line: &mut Vec<u8>, field: &Field, value: &Value<'_>) {
+pub(crate) fn value(line: &mut Vec<u8>, field: &Field, value: &Value<'_>) {
     match *value {
         Value::Number(value) => {
             let word = match field.form {
-                Form::Status => status_text(value),
                 Form::CapsetType => capset_type_text(value),
                 Form::Breakdown => breakdown_text(value),
                 Form::Hex => return hexadecimal(line, value),
@@ -98,7 +97,7 @@ fn join<T>(line: &mut Vec<u8>, items: impl IntoIterator<Item = T>, mut push: imp
 }
 
 /// Appends a text of JSON, in quotes. Bytes that are no UTF-8 become U+FFFD.
-pub(super) fn quoted(line: &mut Vec<u8>, text: &[u8]) {
+pub(crate) fn quoted(line: &mut Vec<u8>, text: &[u8]) {
     line.push(b'"');
     for chunk in text.utf8_chunks() {
         for &byte in chunk.valid().as_bytes() {
@@ -119,7 +118,7 @@ pub(super) fn quoted(line: &mut Vec<u8>, text: &[u8]) {
 }
 
 /// Appends the value of a field as JSON. Numbers stay numbers, whatever they mean.
-pub(super) fn json(line: &mut Vec<u8>, value: &Value<'_>) {
+pub(crate) fn json(line: &mut Vec<u8>, value: &Value<'_>) {
     let list = |line: &mut Vec<u8>, push: &mut dyn FnMut(&mut Vec<u8>)| {
         line.push(b'[');
         push(line);

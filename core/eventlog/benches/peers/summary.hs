@@ -1,0 +1,31 @@
+-- The figures of a log by the library ghc-events, to compare the speed of readers with:
+--   ghc -O1 -package ghc-events -outputdir /tmp/peer -o /tmp/peer/summary summary.hs
+--   /tmp/peer/summary FILE
+-- It prints the number of events, collections and their elapsed nanoseconds, and bytes copied.
+{-# LANGUAGE BangPatterns #-}
+module Main (main) where
+
+import qualified Data.IntMap.Strict as Map
+import Data.List (foldl')
+import Data.Word (Word64)
+import GHC.RTS.Events
+import System.Environment (getArgs)
+
+-- Events, collections, nanoseconds, bytes copied; by capability the beginning of a collection, and
+-- whether its statistics were read.
+data Sums = Sums !Int !Int !Word64 !Word64 !(Map.IntMap Word64) !(Map.IntMap Bool)
+
+add :: Sums -> Event -> Sums
+add (Sums n gcs ns copied starts leads) (Event time spec cap) = case (spec, cap) of
+    (StartGC, Just c) -> Sums (n + 1) gcs ns copied (Map.insert c time starts) (Map.delete c leads)
+    (GCStatsGHC {copied = bytes}, Just c) -> Sums (n + 1) gcs ns (copied + bytes) starts (Map.insert c True leads)
+    (EndGC, Just c)
+        | Just from <- Map.lookup c starts, Map.member c leads -> Sums (n + 1) (gcs + 1) (ns + time - from) copied starts leads
+    _ -> Sums (n + 1) gcs ns copied starts leads
+
+main :: IO ()
+main = do
+    [file] <- getArgs
+    Right log' <- readEventLogFromFile file
+    let Sums n gcs ns bytes _ _ = foldl' add (Sums 0 0 0 0 Map.empty Map.empty) (events (dat log'))
+    print (n, gcs, ns, bytes)

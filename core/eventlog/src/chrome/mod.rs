@@ -1,0 +1,189 @@
+//! A log as trace events in JSON, which Perfetto and Chromium's `chrome://tracing` open.
+//!
+//! A capability is a thread of the trace. Collections, the wait for them and running Haskell
+//! threads are complete events (`X`) on it, which nest. Figures of the heap are counters (`C`),
+//! markers and messages are instants (`i`), and names are metadata (`M`). The log is read by time,
+//! and written as it is read: of a capability only the slices that are open are kept.
+
+mod lane;
+mod write;
+
+use std::io::{Read, Seek, Write};
+
+use crate::event::Event;
+use crate::kinds::number::*;
+use crate::merged::Merged;
+use crate::show::ShowError;
+use crate::summary::Interval;
+use crate::value::{Value, texts};
+use lane::{Generations, Lane, Names};
+use write::{Out, Track};
+
+/// The state of the export.
+#[derive(Debug)]
+struct Export<'a> {
+    out: Out<'a>,
+    interval: Interval,
+    /// By capability.
+    lanes: Vec<Option<Box<Lane>>>,
+    /// The sum of their allocation.
+    allocated: u64,
+    /// Those with a collection whose generation is not known yet.
+    waiting: Vec<u16>,
+    generations: Generations,
+    names: Names,
+    /// The phase of the nonmoving collector that has begun.
+    concurrent: Option<(&'static str, u64)>,
+    last: u64,
+}
+
+/// Writes the events of a log within an interval as one JSON object of trace events. Returns the
+/// number of trace events.
+///
+/// # Errors
+/// If the log is damaged and the reader does not salvage (the object is whole all the same), or if
+/// `out` fails.
+pub fn chrome<R: Read + Seek>(log: &mut Merged<R>, interval: Interval, out: &mut dyn Write) -> Result<u64, ShowError> {
+    let mut export = Export {
+        out: Out::new(out)?,
+        interval,
+        lanes: Vec::new(),
+        allocated: 0,
+        waiting: Vec::new(),
+        generations: Generations::default(),
+        names: Names::new(log.header().has_statuses_of_7_8_2()),
+        concurrent: None,
+        last: 0,
+    };
+    let end = loop {
+        match log.next_event() {
+            Ok(Some(event)) => export.event(&event)?,
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(ShowError::Log(error)),
+        }
+    };
+    let events = export.finish()?;
+    end.map(|()| events)
+}
+
+impl Export<'_> {
+    fn event(&mut self, event: &Event<'_>) -> std::io::Result<()> {
+        let (number, time) = (event.known(), event.time());
+        if number == BLOCK_MARKER {
+            return Ok(());
+        }
+        self.last = self.last.max(time);
+        match (number, event.cap()) {
+            (PROGRAM_ARGS, _) => {
+                let name = event.fields().find_map(|(_, value)| match value {
+                    Value::List(list) => texts(list).next(),
+                    _ => None,
+                });
+                self.out.process(name.unwrap_or_default())
+            }
+            (THREAD_LABEL, _) => {
+                let mut fields = event.fields();
+                let label = fields.nth(1);
+                let ([Some(thread)], Some((_, Value::Text(text)))) = (event.numbers(), label) else {
+                    return Ok(());
+                };
+                self.names.label(thread, text);
+                Ok(())
+            }
+            (USER_MARKER | USER_MSG | LOG_MSG, cap) if self.interval.contains(time) => {
+                let text = event.fields().find_map(|(_, value)| match value {
+                    Value::Text(text) => Some(text),
+                    _ => None,
+                });
+                self.out
+                    .instant(Track::of(cap), text.unwrap_or_default(), time, number == USER_MARKER)
+            }
+            (CONC_MARK_BEGIN..=CONC_SWEEP_END, _) => self.concurrent(number, time),
+            (HEAP_ALLOCATED | HEAP_SIZE | HEAP_LIVE | BLOCKS_SIZE, cap) => {
+                let [_, Some(bytes)] = event.numbers() else {
+                    return Ok(());
+                };
+                let (name, bytes) = match (number, cap) {
+                    (HEAP_ALLOCATED, Some(cap)) => {
+                        let before = std::mem::replace(&mut lane(&mut self.lanes, cap).allocated, bytes);
+                        self.allocated = self.allocated.saturating_sub(before).saturating_add(bytes);
+                        ("allocated", self.allocated)
+                    }
+                    (HEAP_SIZE, _) => ("heap size", bytes),
+                    (HEAP_LIVE, _) => ("live data", bytes),
+                    _ => ("blocks in use", bytes),
+                };
+                if self.interval.contains(time) {
+                    self.out.counter(name, time, bytes)?;
+                }
+                Ok(())
+            }
+            (_, Some(cap)) => self.capability(event, number, cap),
+            _ => Ok(()),
+        }
+    }
+
+    /// An event that begins or ends a slice of a capability.
+    fn capability(&mut self, event: &Event<'_>, number: u16, cap: u16) -> std::io::Result<()> {
+        if number == GC_STATS_GHC {
+            let [_, Some(generation)] = event.numbers() else {
+                return Ok(());
+            };
+            lane(&mut self.lanes, cap).led(generation);
+            self.generations.set(generation, event.time());
+            // Slices of other capabilities, whose generation was not known yet.
+            for cap in std::mem::take(&mut self.waiting) {
+                if let Some(slice) = lane(&mut self.lanes, cap).waiting() {
+                    let slice = slice.of_generation(Some(generation));
+                    self.out.slice(Track::cap(cap), &slice, self.interval)?;
+                }
+            }
+            return Ok(());
+        }
+        let lane = lane(&mut self.lanes, cap);
+        for slice in lane.event(event, number, &self.names, &self.generations) {
+            self.out.slice(Track::cap(cap), &slice, self.interval)?;
+        }
+        if lane.is_waiting() && !self.waiting.contains(&cap) {
+            self.waiting.push(cap);
+        }
+        Ok(())
+    }
+
+    /// A phase of the nonmoving collector. GHC writes the beginning and the end of a sync twice.
+    fn concurrent(&mut self, number: u16, time: u64) -> std::io::Result<()> {
+        match number {
+            CONC_MARK_BEGIN => self.concurrent = Some(("concurrent mark", time)),
+            CONC_SYNC_BEGIN => self.concurrent = Some(("nonmoving sync", time)),
+            CONC_SWEEP_BEGIN => self.concurrent = Some(("concurrent sweep", time)),
+            _ => {
+                if let Some((name, from)) = self.concurrent.take() {
+                    let slice = lane::Slice::named(name, from, time);
+                    self.out.slice(Track::GLOBAL, &slice, self.interval)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the slices that are open, and the end of the object.
+    fn finish(mut self) -> std::io::Result<u64> {
+        for cap in 0..self.lanes.len() {
+            let Some(mut lane) = self.lanes[cap].take() else {
+                continue;
+            };
+            for slice in lane.end(self.last, &self.names) {
+                self.out.slice(Track::cap(cap as u16), &slice, self.interval)?;
+            }
+        }
+        self.out.finish()
+    }
+}
+
+fn lane(lanes: &mut Vec<Option<Box<Lane>>>, cap: u16) -> &mut Lane {
+    let place = usize::from(cap);
+    if lanes.len() <= place {
+        lanes.resize_with(place + 1, || None);
+    }
+    lanes[place].get_or_insert_default()
+}

@@ -1,0 +1,70 @@
+//! Two logs side by side: the settings that differ, and every figure of both with its change.
+
+mod contents;
+mod figures;
+mod side;
+
+pub use figures::Amount;
+pub use side::Side;
+
+/// A setting of the runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// The name of the setting.
+    pub name: &'static str,
+    /// The values of the first and the second log; `None` if the log does not have it.
+    pub values: [Option<String>; 2],
+}
+
+/// A figure of both logs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The part of the run that the figure is about.
+    pub group: String,
+    /// The name of the figure within its group.
+    pub name: String,
+    /// The amounts of the first and the second log; `None` if the log does not have it.
+    pub amounts: [Option<Amount>; 2],
+}
+
+impl Row {
+    /// Whether the figure differs.
+    pub fn differs(&self) -> bool {
+        self.amounts[0] != self.amounts[1]
+    }
+
+    /// The second amount as a multiple of the first; `None` if there is none.
+    pub fn ratio(&self) -> Option<f64> {
+        let [Some(first), Some(second)] = self.amounts.map(|amount| amount.map(Amount::number)) else {
+            return None;
+        };
+        (first != 0.0).then(|| second / first)
+    }
+}
+
+/// The settings of two logs, the same in both or not.
+pub fn settings(first: &Side, second: &Side) -> Vec<Setting> {
+    let sides = [first, second];
+    let lists = sides.map(figures::settings);
+    let [first, second] = lists;
+    let pairs = first.into_iter().zip(second);
+    pairs
+        .map(|((name, first), (_, second))| Setting {
+            name,
+            values: [first, second],
+        })
+        .collect()
+}
+
+/// The figures that at least one of two logs has, group by group.
+pub fn rows(first: &Side, second: &Side) -> Vec<Row> {
+    let both = figures::Both::of([first, second]);
+    let [first, second] = [first, second].map(|side| figures::figures(side, &both));
+    let pairs = first.into_iter().zip(second);
+    let rows = pairs.map(|((group, name, first), (_, _, second))| Row {
+        group,
+        name,
+        amounts: [first, second],
+    });
+    rows.filter(|row| row.amounts != [None; 2]).collect()
+}

@@ -1,0 +1,32 @@
+//! One of two logs that are compared: its summary and its contents.
+
+use std::io::Read;
+
+use super::contents::Contents;
+use crate::error::Error;
+use crate::reader::Reader;
+use crate::summary::{Interval, Summary};
+
+/// One of the two logs.
+#[derive(Debug)]
+pub struct Side {
+    pub(super) summary: Summary,
+    pub(super) contents: Contents,
+}
+
+impl Side {
+    /// Reads the rest of a log.
+    ///
+    /// # Errors
+    /// If the log is damaged, unless the reader salvages.
+    pub fn of<R: Read>(reader: &mut Reader<R>, interval: Interval) -> Result<Side, Error> {
+        let mut contents = Contents::new(interval, reader.header().has_statuses_of_7_8_2());
+        let summary = Summary::with(reader, interval, |event| contents.event(event))?;
+        Ok(Side { summary, contents })
+    }
+
+    /// The summary of the log.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+}

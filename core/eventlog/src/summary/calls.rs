@@ -1,0 +1,83 @@
+//! The calls of the program's main thread into Haskell, between which the mutator's time lies.
+//!
+//! GHC's runtime ends `INIT` when it has started, and `MUT` when `main` has returned. The log has
+//! neither moment, but the main thread's calls: a task is created when a call begins and deleted
+//! when it ends. The threaded runtime makes a short call while it starts, and then ends `INIT`. The
+//! call of `main` is the longest one.
+
+/// The most calls that are open at a time; a correct log has one.
+const MOST: usize = 64;
+
+/// Begin and end of a call.
+type Span = (u64, u64);
+
+fn length((from, to): &Span) -> u64 {
+    to.saturating_sub(*from)
+}
+
+/// The calls so far.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    /// The process, which is also the number of its main thread.
+    process: Option<u64>,
+    /// Tasks and the begins of their calls.
+    open: Vec<(u64, u64)>,
+    /// The first call that ended.
+    first: Option<Span>,
+    longest: Option<Span>,
+    first_run: Option<u64>,
+    last_stop: Option<u64>,
+}
+
+impl Calls {
+    pub(super) fn process(&mut self, process: Option<u64>) {
+        self.process = process;
+    }
+
+    /// A task is created for a thread of the system.
+    pub(super) fn begin(&mut self, task: u64, thread: u64, time: u64) {
+        if self.process == Some(thread) && self.open.len() < MOST {
+            self.open.push((task, time));
+        }
+    }
+
+    /// A task is deleted.
+    pub(super) fn end(&mut self, task: u64, time: u64) {
+        let Some(place) = self.open.iter().position(|(known, _)| *known == task) else {
+            return;
+        };
+        let (_, from) = self.open.swap_remove(place);
+        let call = (from, time.max(from));
+        self.first.get_or_insert(call);
+        if self.longest.is_none_or(|longest| length(&call) >= length(&longest)) {
+            self.longest = Some(call);
+        }
+    }
+
+    /// A Haskell thread runs.
+    #[inline]
+    pub(super) fn run(&mut self, time: u64) {
+        let first = self.first_run.get_or_insert(time);
+        *first = time.min(*first);
+    }
+
+    /// A Haskell thread stops.
+    #[inline]
+    pub(super) fn stop(&mut self, time: u64) {
+        self.last_stop = self.last_stop.max(Some(time));
+    }
+
+    /// Begin and end of the mutator's time in a log whose last event is at `last`; `None` if the
+    /// log has neither calls nor threads.
+    pub(super) fn mutator(&self, threaded: bool, last: u64) -> Option<Span> {
+        // The main thread of a program that was killed is still in its longest call.
+        let open = self.open.first().map(|(_, from)| (*from, last));
+        let Some(main) = self.longest.into_iter().chain(open).max_by_key(length) else {
+            return self.first_run.zip(self.last_stop);
+        };
+        let started = self
+            .first
+            .filter(|first| threaded && *first != main && first.1 <= main.0);
+        Some((started.map_or(main.0, |first| first.1), main.1))
+    }
+}

@@ -1,0 +1,146 @@
+//! One capability: its counters, the collection that it is in, and the work of its GC thread.
+
+use super::data::{CapTimes, Interval, Sparks};
+use crate::event::Event;
+
+/// The last value of a counter of a capability before an interval, and the last one in it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counter<T> {
+    pub(super) before: Option<T>,
+    pub(super) within: Option<T>,
+}
+
+impl<T> Counter<T> {
+    pub(super) fn set(&mut self, interval: Interval, time: u64, value: T) {
+        if time < interval.from {
+            self.before = Some(value);
+        } else if interval.contains(time) {
+            self.within = Some(value);
+        }
+    }
+
+    /// Whether the log has the counter up to the end of the interval.
+    pub(super) fn is_known(&self) -> bool {
+        self.before.is_some() || self.within.is_some()
+    }
+}
+
+/// The work of a GC thread since a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Work {
+    Working,
+    Idle,
+    Done,
+}
+
+/// The statistics of a collection.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Figures {
+    pub(super) generation: u16,
+    pub(super) copied: u64,
+    pub(super) slop: u64,
+    pub(super) threads: u64,
+    pub(super) max_copied: u64,
+    pub(super) balanced: Option<u64>,
+}
+
+/// The state of a capability.
+#[derive(Debug, Default)]
+pub(super) struct Cap {
+    pub(super) allocated: Counter<u64>,
+    /// The time of the last figure of allocation, in the interval or not.
+    pub(super) allocated_at: Option<u64>,
+    pub(super) sparks: Counter<Sparks>,
+    pub(super) requested: Option<u64>,
+    pub(super) started: Option<u64>,
+    /// The beginning of the last collection that has ended.
+    before: Option<u64>,
+    pub(super) figures: Option<Figures>,
+    work: Option<(Work, u64)>,
+    /// The generation of the last collection that it led.
+    pub(super) led: Option<u16>,
+    pub(super) times: CapTimes,
+}
+
+impl Cap {
+    pub(super) fn start(&mut self, time: u64) {
+        (self.started, self.figures, self.work) = (Some(time), None, None);
+    }
+
+    /// Its collection ends. Returns begin and end, if one had begun.
+    pub(super) fn end(&mut self, interval: Interval, time: u64) -> Option<(u64, u64)> {
+        let start = self.started.take()?;
+        let end = time.max(start);
+        self.work(interval, Work::Working, end);
+        self.work = None;
+        self.before = Some(start);
+        if let Some((from, to)) = interval.clip((start, end)) {
+            self.times.gc_ns = self.times.gc_ns.saturating_add(to - from);
+        }
+        Some((start, end))
+    }
+
+    /// The beginning of the collection that it is in, or of the one before.
+    pub(super) fn collection(&self) -> Option<u64> {
+        self.started.or(self.before)
+    }
+
+    /// Its GC thread begins some work, which ends that before.
+    pub(super) fn work(&mut self, interval: Interval, next: Work, time: u64) {
+        if self.started.is_none() && next != Work::Working {
+            return;
+        }
+        if let Some((work, since)) = self.work
+            && let Some((from, to)) = interval.clip((since, time))
+        {
+            let sum = match work {
+                Work::Working => None,
+                Work::Idle => Some(&mut self.times.idle_ns),
+                Work::Done => Some(&mut self.times.done_ns),
+            };
+            if let Some(sum) = sum {
+                *sum = sum.saturating_add(to - from);
+            }
+        }
+        self.work = Some((next, time));
+    }
+}
+
+/// The statistics of a `GC_STATS_GHC`.
+pub(super) fn figures(event: &Event<'_>) -> Option<Figures> {
+    let [_, generation, copied, slop, _, threads, max_copied, _, balanced] = event.numbers();
+    Some(Figures {
+        generation: generation? as u16,
+        copied: copied?,
+        slop: slop?,
+        threads: threads?,
+        max_copied: max_copied?,
+        balanced,
+    })
+}
+
+/// The sparks of a `SPARK_COUNTERS`.
+pub(super) fn sparks(event: &Event<'_>) -> Option<Sparks> {
+    let [created, dud, overflowed, converted, gcd, fizzled] = event.numbers();
+    Some(Sparks {
+        created: created?,
+        dud: dud?,
+        overflowed: overflowed?,
+        converted: converted?,
+        gcd: gcd?,
+        fizzled: fizzled?,
+    })
+}
+
+/// Adds the sparks of a capability in the interval.
+pub(super) fn add_sparks(sum: &mut Sparks, counter: &Counter<Sparks>) {
+    let before = counter.before.unwrap_or_default();
+    let Some(within) = counter.within else { return };
+    let add = |sum: &mut u64, within: u64, before: u64| *sum = sum.saturating_add(within.saturating_sub(before));
+    add(&mut sum.created, within.created, before.created);
+    add(&mut sum.dud, within.dud, before.dud);
+    add(&mut sum.overflowed, within.overflowed, before.overflowed);
+    add(&mut sum.converted, within.converted, before.converted);
+    add(&mut sum.gcd, within.gcd, before.gcd);
+    add(&mut sum.fizzled, within.fizzled, before.fizzled);
+}

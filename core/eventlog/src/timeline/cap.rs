@@ -1,0 +1,168 @@
+//! The states of one capability, from its events in the order of the file.
+//!
+//! The generation of a collection is known only when its leader has ended, and the other GC threads
+//! may end before or after. So the stretches of a collection are *held* until the pause of the
+//! program is known, and the stretches behind it with them.
+
+use super::data::{Piece, Sample, State};
+use super::series::Series;
+
+/// The most stretches that are held. Beyond that the generation of the collection stays unknown.
+const MOST_HELD: usize = 1024;
+
+/// A pause of the program.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stop {
+    pub(super) from: u64,
+    pub(super) to: u64,
+    pub(super) generation: usize,
+}
+
+/// The activity of a capability in a stretch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Activity {
+    Known(State),
+    /// In a collection.
+    Collecting {
+        idle: bool,
+    },
+}
+
+/// The statistics of a collection.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stats {
+    pub(super) generation: usize,
+    pub(super) copied: u64,
+}
+
+/// A capability.
+#[derive(Debug, Default)]
+pub(super) struct Cap {
+    pub(super) pieces: Series<Piece>,
+    pub(super) allocated: Series<Sample>,
+    held: Vec<(u64, u64, Activity)>,
+    /// The time up to which its states are in `pieces` or `held`.
+    at: u64,
+    runs: bool,
+    requested: bool,
+    /// The begin of the collection that it is in.
+    pub(super) started: Option<u64>,
+    idle: bool,
+    /// The begin of the last collection that has ended.
+    pub(super) before: Option<u64>,
+    pub(super) stats: Option<Stats>,
+    stop: Option<Stop>,
+}
+
+impl Cap {
+    /// A thread of the program runs from now on, or stops.
+    pub(super) fn thread(&mut self, runs: bool, time: u64, step: u64) -> usize {
+        let more = self.advance(time, step);
+        self.runs = runs;
+        more
+    }
+
+    /// It asks for a collection.
+    pub(super) fn request(&mut self, time: u64, step: u64) -> usize {
+        let more = self.advance(time, step);
+        self.requested = true;
+        more
+    }
+
+    /// It stops for a collection.
+    pub(super) fn start(&mut self, time: u64, step: u64) -> usize {
+        let more = self.advance(time, step) + self.release(None, step);
+        (self.requested, self.started, self.idle, self.stats) = (false, Some(time), false, None);
+        more
+    }
+
+    /// Its GC thread works, or is idle.
+    pub(super) fn work(&mut self, idle: bool, time: u64, step: u64) -> usize {
+        let more = self.advance(time, step);
+        self.idle = idle;
+        more
+    }
+
+    /// Its collection ends. Returns begin and end, and the statistics if it was the leader.
+    pub(super) fn end(&mut self, time: u64, step: u64) -> (usize, Option<(u64, u64, Option<Stats>)>) {
+        let mut more = self.advance(time, step);
+        let Some(start) = self.started.take() else {
+            return (more, None);
+        };
+        self.before = Some(start);
+        if let Some(stop) = self.stop.filter(|stop| stop.to > start) {
+            more += self.release(Some(stop), step);
+        }
+        (more, Some((start, time.max(start), self.stats.take())))
+    }
+
+    /// The program's pause is known.
+    pub(super) fn stop(&mut self, stop: Stop, step: u64) -> usize {
+        self.stop = Some(stop);
+        let is_its = self.started.is_some() || self.collected_until() > stop.from;
+        self.release(is_its.then_some(stop), step)
+    }
+
+    /// The log is at its end.
+    pub(super) fn finish(&mut self, time: u64, step: u64) -> usize {
+        self.advance(time, step) + self.release(None, step)
+    }
+
+    /// The end of the last stretch in a collection that is held.
+    fn collected_until(&self) -> u64 {
+        let is_collecting = |held: &&(u64, u64, Activity)| !matches!(held.2, Activity::Known(_));
+        self.held.iter().rev().find(is_collecting).map_or(0, |held| held.1)
+    }
+
+    /// Notes the state up to a moment. Returns the number of pieces that are new.
+    fn advance(&mut self, time: u64, step: u64) -> usize {
+        if time <= self.at {
+            return 0;
+        }
+        let activity = match (self.started, self.requested, self.runs) {
+            (Some(_), ..) => Activity::Collecting { idle: self.idle },
+            (None, true, _) => Activity::Known(State::Waiting),
+            (None, false, true) => Activity::Known(State::Mutator),
+            (None, false, false) => Activity::Known(State::Idle),
+        };
+        let from = std::mem::replace(&mut self.at, time);
+        if let (Activity::Known(state), true) = (activity, self.held.is_empty()) {
+            return usize::from(self.pieces.push(Piece::pure(state, from, time), step));
+        }
+        self.held.push((from, time, activity));
+        if self.held.len() < MOST_HELD {
+            return 0;
+        }
+        self.release(None, step)
+    }
+
+    /// Puts all that is held into the lane. Returns the number of pieces that are new.
+    fn release(&mut self, stop: Option<Stop>, step: u64) -> usize {
+        let mut more = 0;
+        let pieces = &mut self.pieces;
+        let mut put = |state, from, to| {
+            if from < to {
+                more += usize::from(pieces.push(Piece::pure(state, from, to), step));
+            }
+        };
+        for (from, to, activity) in self.held.drain(..) {
+            match (activity, stop) {
+                (Activity::Known(state), _) => put(state, from, to),
+                (Activity::Collecting { .. }, None) => put(State::Unknown, from, to),
+                (Activity::Collecting { idle }, Some(stop)) => {
+                    let working = if idle {
+                        State::GcIdle
+                    } else {
+                        State::collecting(stop.generation)
+                    };
+                    let begin = stop.from.clamp(from, to);
+                    let end = stop.to.clamp(begin, to);
+                    put(State::Waiting, from, begin);
+                    put(working, begin, end);
+                    put(State::Waiting, end, to);
+                }
+            }
+        }
+        more
+    }
+}

@@ -1,0 +1,179 @@
+//! A timeline as plain data.
+
+/// The number of [`State`]s.
+pub const STATES: usize = 8;
+
+/// The generations that are told apart: 0, 1, and all that are older.
+pub const GENERATIONS: usize = 3;
+
+/// The state of a capability at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+pub enum State {
+    /// It runs no thread.
+    Idle = 0,
+    /// It runs a thread of the program.
+    Mutator = 1,
+    /// It waits for the other capabilities, before a collection or after one.
+    Waiting = 2,
+    /// Its GC thread has no work, or has ended.
+    GcIdle = 3,
+    /// Its GC thread works on a collection of generation 0.
+    Gen0 = 4,
+    /// Its GC thread works on a collection of generation 1.
+    Gen1 = 5,
+    /// Its GC thread works on a collection of generation 2 or an older one.
+    Older = 6,
+    /// It is in a collection whose generation the log does not tell.
+    Unknown = 7,
+}
+
+impl State {
+    /// The state of a GC thread that works on a collection.
+    pub(super) fn collecting(generation: usize) -> State {
+        [State::Gen0, State::Gen1, State::Older][generation]
+    }
+}
+
+/// A stretch of a lane: one state, or the times of several states within one cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece {
+    /// Its first moment.
+    pub from: u64,
+    /// The first moment behind it.
+    pub to: u64,
+    /// The nanoseconds in each state.
+    pub times: [u64; STATES],
+}
+
+/// A figure of the log, or some neighbouring ones in one cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample {
+    /// The time of the last one.
+    pub at: u64,
+    /// The last one.
+    pub last: u64,
+    /// The largest one.
+    pub max: u64,
+    /// The number of them.
+    pub count: u64,
+}
+
+impl Sample {
+    pub(super) fn single(at: u64, value: u64) -> Self {
+        Sample {
+            at,
+            last: value,
+            max: value,
+            count: 1,
+        }
+    }
+}
+
+/// The collections of one generation in a [`Pause`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Collections {
+    /// The number of them.
+    pub count: u64,
+    /// The sum of their lengths in nanoseconds.
+    pub total_ns: u64,
+    /// The longest one.
+    pub max_ns: u64,
+    /// The bytes that they copied.
+    pub copied: u64,
+}
+
+/// A pause of the whole program, or some neighbouring ones in one cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pause {
+    /// The begin of the first.
+    pub from: u64,
+    /// The end of the last.
+    pub to: u64,
+    /// The collections by generation.
+    pub generations: [Collections; GENERATIONS],
+}
+
+impl Pause {
+    /// The number of collections in it.
+    pub fn count(&self) -> u64 {
+        let counts = self.generations.iter().map(|collections| collections.count);
+        counts.fold(0, u64::saturating_add)
+    }
+}
+
+/// A marker or a message of the program, or some neighbouring ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// The time of the first.
+    pub at: u64,
+    /// Whether there is a marker among them.
+    pub is_marker: bool,
+    /// The text of the first marker, or of the first message.
+    pub text: String,
+    /// The number of them.
+    pub count: u64,
+}
+
+/// A capability, its states and its allocation.
+#[derive(Debug, Default)]
+pub struct Lane {
+    /// The number of the capability.
+    pub cap: u16,
+    /// Its states, from the start of the runtime to the end of the log, without a gap.
+    pub pieces: Vec<Piece>,
+    /// The bytes that it allocated since its start.
+    pub allocated: Vec<Sample>,
+}
+
+/// A census of a heap profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Census {
+    /// The time of the census.
+    pub at: u64,
+    /// The bytes of each band.
+    pub bytes: Vec<u64>,
+}
+
+/// A heap profile: the largest bands, and the rest as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeapProfile {
+    /// The closures' property by which they are counted.
+    pub breakdown: Option<&'static str>,
+    /// The names of the bands, the largest total first. The last one may stand for all others.
+    pub bands: Vec<String>,
+    /// The bands that have no name of their own.
+    pub others: usize,
+    /// The censuses in the order of time.
+    pub censuses: Vec<Census>,
+    /// One in so many censuses is kept.
+    pub one_in: u64,
+}
+
+/// A log by time: the states of the capabilities, the pauses of the program, and its heap.
+///
+/// Times are nanoseconds since the start of the runtime. Figures of the heap that a collection
+/// writes stand at its beginning, so that they lie in the same intervals as the collection.
+#[derive(Debug, Default)]
+pub struct Timeline {
+    /// The first moment behind the last event.
+    pub length: u64,
+    /// The length of the cells; 1 as long as everything is kept singly.
+    pub step: u64,
+    /// The capabilities with events, in the order of their numbers.
+    pub lanes: Vec<Lane>,
+    /// The pauses of the program, as `-s` counts them.
+    pub pauses: Vec<Pause>,
+    /// The sizes of the heap after collections.
+    pub heap_size: Vec<Sample>,
+    /// The live data after major collections.
+    pub live: Vec<Sample>,
+    /// The heap profile, if the log has one.
+    pub profile: Option<HeapProfile>,
+    /// The markers and messages of the program.
+    pub marks: Vec<Mark>,
+    /// Whether the log has events of threads. Without them no capability is seen to run one.
+    pub has_threads: bool,
+    /// The number of generations, if the log tells it.
+    pub generations: Option<u64>,
+}

@@ -1,0 +1,188 @@
+//! Takes the events of a log, and puts each where it belongs.
+
+use super::cap::{Cap, Stats, Stop};
+use super::data::{Collections, GENERATIONS, Lane, Pause, Sample, Timeline};
+use super::marks::Marks;
+use super::pauses::Pauses;
+use super::profile::Bands;
+use super::series::Series;
+use crate::event::Event;
+use crate::kinds::number::*;
+
+/// The latest time that is told from others: 104 days. Above that, JavaScript has no whole numbers.
+const LATEST: u64 = (1 << 53) - 1;
+
+/// The timeline so far.
+#[derive(Debug)]
+pub(super) struct Fold {
+    most: usize,
+    /// The entries of all series.
+    entries: usize,
+    step: u64,
+    last: Option<u64>,
+    caps: Vec<Option<Box<Cap>>>,
+    pauses: Pauses,
+    heap_size: Series<Sample>,
+    live: Series<Sample>,
+    marks: Marks,
+    bands: Bands,
+    has_threads: bool,
+    generations: Option<u64>,
+}
+
+impl Fold {
+    pub(super) fn new(most: usize) -> Self {
+        Fold {
+            most,
+            entries: 0,
+            step: 1,
+            last: None,
+            caps: Vec::new(),
+            pauses: Pauses::default(),
+            heap_size: Series::default(),
+            live: Series::default(),
+            marks: Marks::default(),
+            bands: Bands::default(),
+            has_threads: false,
+            generations: None,
+        }
+    }
+
+    pub(super) fn event(&mut self, event: &Event<'_>) {
+        let number = event.known();
+        if number == BLOCK_MARKER {
+            return;
+        }
+        let time = event.time().min(LATEST - 1);
+        self.last = self.last.max(Some(time));
+        match number {
+            RUN_THREAD | STOP_THREAD | GC_START..=REQUEST_PAR_GC | GC_IDLE..=GC_DONE => self.state(event, number, time),
+            GC_STATS_GHC | HEAP_ALLOCATED..=HEAP_LIVE => self.figure(event, number, time),
+            HEAP_INFO_GHC => [_, self.generations] = event.numbers(),
+            USER_MARKER | USER_MSG => self.marks.mark(number == USER_MARKER, event.payload(), time),
+            HEAP_PROF_BEGIN..=HEAP_BIO_PROF_SAMPLE_BEGIN => self.bands.event(event, number, time),
+            _ => {}
+        }
+        if self.entries > self.most {
+            self.coarsen();
+        }
+    }
+
+    fn cap(&mut self, event: &Event<'_>) -> Option<&mut Cap> {
+        let place = event.cap().map(usize::from)?;
+        if self.caps.len() <= place {
+            self.caps.resize_with(place + 1, || None);
+        }
+        Some(self.caps[place].get_or_insert_default())
+    }
+
+    /// An event that changes the state of its capability.
+    fn state(&mut self, event: &Event<'_>, number: u16, time: u64) {
+        let step = self.step;
+        let Some(cap) = self.cap(event) else { return };
+        let more = match number {
+            RUN_THREAD | STOP_THREAD => cap.thread(number == RUN_THREAD, time, step),
+            REQUEST_SEQ_GC | REQUEST_PAR_GC => cap.request(time, step),
+            GC_START => cap.start(time, step),
+            GC_END => {
+                let (more, ended) = cap.end(time, step);
+                if let Some((from, to, Some(stats))) = ended {
+                    self.pause(from, to, stats);
+                }
+                more
+            }
+            _ => cap.work(number != GC_WORK, time, step),
+        };
+        self.entries += more;
+        self.has_threads |= number == RUN_THREAD;
+    }
+
+    /// A pause of the program, from the events of its leader.
+    fn pause(&mut self, from: u64, to: u64, stats: Stats) {
+        let mut generations = [Collections::default(); GENERATIONS];
+        generations[stats.generation] = Collections {
+            count: 1,
+            total_ns: to - from,
+            max_ns: to - from,
+            copied: stats.copied,
+        };
+        let pause = Pause { from, to, generations };
+        self.entries += usize::from(self.pauses.push(pause, self.step));
+        let stop = Stop {
+            from,
+            to,
+            generation: stats.generation,
+        };
+        for cap in self.caps.iter_mut().flatten() {
+            self.entries += cap.stop(stop, self.step);
+        }
+    }
+
+    /// A figure that a collection writes.
+    fn figure(&mut self, event: &Event<'_>, number: u16, time: u64) {
+        let step = self.step;
+        let [_, figure, copied] = event.numbers();
+        let Some(figure) = figure else { return };
+        let Some(cap) = self.cap(event) else { return };
+        let after = cap.before.unwrap_or(time);
+        let (series, at) = match number {
+            GC_STATS_GHC => {
+                cap.stats = copied.map(|copied| Stats {
+                    generation: (figure as usize).min(GENERATIONS - 1),
+                    copied,
+                });
+                return;
+            }
+            HEAP_ALLOCATED => {
+                let at = cap.started.unwrap_or(time);
+                (&mut cap.allocated, at)
+            }
+            HEAP_SIZE => (&mut self.heap_size, after),
+            _ => (&mut self.live, after),
+        };
+        let at = series.last().map_or(at, |last| at.max(last.at));
+        let more = series.push(Sample::single(at, figure), step);
+        self.entries += usize::from(more);
+    }
+
+    /// Doubles the length of the cells until half of the room is free.
+    #[cold]
+    fn coarsen(&mut self) {
+        while self.entries > self.most / 2 && self.step < LATEST {
+            self.step *= 2;
+            let step = self.step;
+            self.entries = self.pauses.coarsen(step) + self.heap_size.coarsen(step) + self.live.coarsen(step);
+            for cap in self.caps.iter_mut().flatten() {
+                self.entries += cap.pieces.coarsen(step) + cap.allocated.coarsen(step);
+            }
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Timeline {
+        let length = self.last.map_or(0, |last| last + 1);
+        for cap in self.caps.iter_mut().flatten() {
+            cap.finish(length, self.step);
+        }
+        let lanes = self.caps.into_iter().enumerate();
+        let lanes = lanes.filter_map(|(number, cap)| {
+            let cap = cap?;
+            Some(Lane {
+                cap: number as u16,
+                pieces: cap.pieces.into_entries(),
+                allocated: cap.allocated.into_entries(),
+            })
+        });
+        Timeline {
+            length,
+            step: self.step,
+            lanes: lanes.collect(),
+            pauses: self.pauses.into_entries(),
+            heap_size: self.heap_size.into_entries(),
+            live: self.live.into_entries(),
+            profile: self.bands.finish(),
+            marks: self.marks.finish(),
+            has_threads: self.has_threads,
+            generations: self.generations,
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The pauses of the program, the first and the last of them singly.
+//!
+//! The mutator's time begins and ends at moments that are no borders of cells. Both lie between the
+//! first pauses or between the last ones, so those are never put together.
+
+use std::collections::VecDeque;
+
+use super::data::Pause;
+use super::series::Series;
+
+/// The pauses at either end that stay single.
+const EDGE: usize = 64;
+
+/// The pauses so far.
+#[derive(Debug, Default)]
+pub(super) struct Pauses {
+    first: Vec<Pause>,
+    middle: Series<Pause>,
+    last: VecDeque<Pause>,
+}
+
+impl Pauses {
+    /// Appends a pause. Returns whether there are more entries than before.
+    pub(super) fn push(&mut self, pause: Pause, step: u64) -> bool {
+        if self.first.len() < EDGE {
+            self.first.push(pause);
+            return true;
+        }
+        self.last.push_back(pause);
+        if self.last.len() <= EDGE {
+            return true;
+        }
+        let oldest = self.last.pop_front();
+        oldest.is_some_and(|oldest| self.middle.push(oldest, step))
+    }
+
+    /// Puts together the pauses of each cell. Returns the number of entries.
+    pub(super) fn coarsen(&mut self, step: u64) -> usize {
+        self.first.len() + self.middle.coarsen(step) + self.last.len()
+    }
+
+    pub(super) fn into_entries(self) -> Vec<Pause> {
+        let mut all = self.first;
+        all.extend(self.middle.into_entries());
+        all.extend(self.last);
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::data::{Collections, GENERATIONS};
+    use super::*;
+
+    #[test]
+    fn the_first_and_the_last_pauses_stay_single() {
+        let mut pauses = Pauses::default();
+        for n in 0..1000 {
+            let mut generations = [Collections::default(); GENERATIONS];
+            generations[0].count = 1;
+            let pause = Pause {
+                from: 10 * n,
+                to: 10 * n + 5,
+                generations,
+            };
+            pauses.push(pause, 1);
+        }
+        assert_eq!(pauses.coarsen(1 << 30), 2 * EDGE + 1);
+        let all = pauses.into_entries();
+        let counts: Vec<u64> = all.iter().map(Pause::count).collect();
+        assert_eq!(counts[EDGE], 1000 - 2 * EDGE as u64);
+        assert!(
+            counts
+                .iter()
+                .enumerate()
+                .all(|(place, count)| place == EDGE || *count == 1)
+        );
+        assert!(all.is_sorted_by_key(|pause| pause.from));
+    }
+}

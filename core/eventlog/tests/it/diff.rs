@@ -1,0 +1,114 @@
+//! Two logs side by side.
+
+use gclab_eventlog::{Amount, Interval, Reader, Row, Side, rows, settings};
+
+use crate::made::small;
+use crate::real::{log, logs};
+
+fn side(log: &[u8], interval: Interval) -> Side {
+    Side::of(&mut Reader::new(log, "log").unwrap(), interval).unwrap()
+}
+
+fn of(name: &str) -> Side {
+    side(&log(name), Interval::default())
+}
+
+fn row<'a>(rows: &'a [Row], group: &str, name: &str) -> &'a Row {
+    let found = rows.iter().find(|row| row.group == group && row.name == name);
+    found.unwrap_or_else(|| panic!("{group}: {name}"))
+}
+
+#[test]
+fn a_log_does_not_differ_from_itself() {
+    for name in logs() {
+        let (a, b) = (of(&name), of(&name));
+        let rows = rows(&a, &b);
+        assert!(rows.len() > 30 && !rows.iter().any(Row::differs), "{name}");
+        assert!(
+            settings(&a, &b).iter().all(|one| one.values[0] == one.values[1]),
+            "{name}"
+        );
+    }
+}
+
+/// The manifest has the counts of an independent reader.
+#[test]
+fn events_are_counted_by_their_types() {
+    for entry in crate::real::manifest() {
+        let name = entry["log"].as_str().unwrap();
+        let side = of(name);
+        let rows = rows(&side, &side);
+        let mut sum = 0;
+        for (number, count) in entry["event_counts"].as_object().unwrap() {
+            let kind = gclab_eventlog::kinds::numbered(number.parse().unwrap()).unwrap();
+            let count = count.as_u64().unwrap();
+            sum += count;
+            let expected = [Some(Amount::Count(count)); 2];
+            assert_eq!(row(&rows, "events", kind.name).amounts, expected, "{name}");
+        }
+        assert_eq!(
+            row(&rows, "events", "all").amounts[0],
+            Some(Amount::Count(sum)),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn two_runs_differ_in_settings_and_figures() {
+    let (a, b) = (of("phases-thr-n1-c.a.eventlog"), of("phases-thr-n2.a.eventlog"));
+    let all = settings(&a, &b);
+    let differ: Vec<&str> = all
+        .iter()
+        .filter(|one| one.values[0] != one.values[1])
+        .map(|one| one.name)
+        .collect();
+    assert_eq!(differ, ["RTS flags", "capabilities"]);
+    let flags = all.iter().find(|one| one.name == "RTS flags").unwrap();
+    assert!(flags.values[0].as_ref().unwrap().contains("-c"), "{flags:?}");
+    let rows = rows(&a, &b);
+    let collections = row(&rows, "generation 0", "elapsed");
+    assert!(collections.differs() && collections.ratio().is_some());
+    // Only the run with two capabilities collects in parallel.
+    let balance = row(&rows, "parallel collections", "work balance");
+    assert!(balance.amounts[0].is_none() && balance.ratio().is_none());
+    assert!(matches!(balance.amounts[1], Some(Amount::Share(share)) if (share - 0.1767).abs() < 1e-4));
+    // An event that only the other log has is there 0 times.
+    let migrations = row(&rows, "events", "MIGRATE_THREAD");
+    assert_eq!(migrations.amounts, [Some(Amount::Count(0)), Some(Amount::Count(2))]);
+    assert_eq!(migrations.ratio(), None);
+    // Percentiles that only one run has stand in their order.
+    let pauses = rows.iter().filter(|row| row.group == "pauses of capabilities");
+    let names: Vec<&str> = pauses.map(|row| &row.name[..]).collect();
+    assert_eq!(names, ["number", "sum", "p50", "p90", "p99", "longest"]);
+    // Groups are whole, and every figure stands once.
+    let mut seen: Vec<&str> = rows.iter().map(|row| &row.group[..]).collect();
+    seen.dedup();
+    let distinct: std::collections::BTreeSet<&str> = seen.iter().copied().collect();
+    assert_eq!(seen.len(), distinct.len());
+}
+
+#[test]
+fn figures_of_threads_of_a_small_log() {
+    let one = side(&small(), Interval::default());
+    let part = side(
+        &small(),
+        Interval {
+            from: 500,
+            to: Some(2000),
+        },
+    );
+    let rows = rows(&one, &part);
+    let amounts = |name: &str| row(&rows, "threads", name).amounts;
+    assert_eq!(amounts("runs"), [Some(Amount::Count(3)), Some(Amount::Count(1))]);
+    assert_eq!(
+        amounts("stops: heap overflow"),
+        [Some(Amount::Count(2)), Some(Amount::Count(1))]
+    );
+    // From 110 to 980 and from 1500 to 2980; the last run has no end.
+    assert_eq!(
+        amounts("time of runs"),
+        [Some(Amount::Ns(870 + 1480)), Some(Amount::Ns(480 + 500))]
+    );
+    assert_eq!(row(&rows, "threads", "time of runs").ratio(), Some(980.0 / 2350.0));
+}

@@ -1,0 +1,187 @@
+//! `gclab events diff`: two event logs side by side.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args as ClapArgs;
+use gclab_eventlog::{Amount, Error, Interval, Row, Setting, Side, escaped, rows, settings};
+use gclab_stats::render::commas;
+use gclab_sweep::tell;
+
+use super::damage::message;
+use super::log;
+use super::moment::Between;
+use super::summary::quoted;
+use crate::common::{print, refuse};
+
+/// Print what differs between two logs, with numbers
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Arguments {
+    /// The event log of a GHC program (run it with `+RTS -l`); `-` is standard input
+    a: PathBuf,
+    /// The event log of another run
+    b: PathBuf,
+    #[command(flatten)]
+    between: Between,
+    /// Print one JSON object, with the figures that do not differ, too
+    #[arg(long)]
+    json: bool,
+    /// Use what comes before the damage of a damaged log
+    #[arg(long)]
+    salvage: bool,
+}
+
+pub(super) fn diff(arguments: &Arguments) -> ExitCode {
+    let interval = match arguments.between.interval() {
+        Ok(interval) => interval,
+        Err(wrong) => return refuse(wrong),
+    };
+    let paths = [&arguments.a, &arguments.b];
+    if paths.iter().all(|path| path.as_os_str() == "-") {
+        return refuse("both logs are standard input, expected a file for one of them");
+    }
+    let mut sides = Vec::new();
+    for path in paths {
+        match side(path, interval, arguments) {
+            Ok(side) => sides.push(side),
+            Err(error) => return refuse(message(&error)),
+        }
+    }
+    let names = paths.map(|path| escaped(&log::name(path)));
+    let [a, b] = [&sides[0], &sides[1]];
+    let (settings, rows) = (settings(a, b), rows(a, b));
+    let damaged = [a, b].map(|side| side.summary().damaged);
+    print(&if arguments.json {
+        json(&names, damaged, &settings, &rows)
+    } else {
+        text(&names, damaged, &settings, &rows)
+    })
+}
+
+/// One log. Says what is wrong with it, if it can be used all the same.
+fn side(path: &Path, interval: Interval, arguments: &Arguments) -> Result<Side, Error> {
+    let mut reader = log::reader(path, arguments.salvage)?;
+    let side = Side::of(&mut reader, interval)?;
+    if let Some(damage) = reader.damage() {
+        tell!("gclab: {damage}; its sums are lower bounds");
+    }
+    if let Some(wrong) = arguments.between.beyond(side.summary().last_ns) {
+        tell!("gclab: {}: {wrong}", escaped(&log::name(path)));
+    }
+    Ok(side)
+}
+
+/// The settings and figures that differ.
+fn text(names: &[String; 2], damaged: [bool; 2], settings: &[Setting], rows: &[Row]) -> String {
+    let mut text = String::new();
+    for ((letter, name), damaged) in ["A", "B"].into_iter().zip(names).zip(damaged) {
+        let bounds = if damaged {
+            " (damaged: sums are lower bounds)"
+        } else {
+            ""
+        };
+        let _ = writeln!(text, "{letter}  {name}{bounds}");
+    }
+    let different: Vec<&Setting> = settings.iter().filter(|one| one.values[0] != one.values[1]).collect();
+    text.push_str("\nSettings\n");
+    if different.is_empty() {
+        text.push_str("  are the same\n");
+    }
+    for setting in different {
+        let _ = writeln!(text, "  {}", setting.name);
+        for (letter, value) in ["A", "B"].into_iter().zip(&setting.values) {
+            let value = value.as_deref().map_or("?".to_owned(), escaped);
+            let _ = writeln!(text, "    {letter}  {value}");
+        }
+    }
+    let mut group = "";
+    for row in rows.iter().filter(|row| row.differs()) {
+        if row.group != group {
+            group = &row.group;
+            let _ = writeln!(text, "\n{:<34}{:>18}{:>18}{:>18}", capital(group), "A", "B", "B - A");
+        }
+        let [a, b] = row.amounts.map(|amount| amount.map_or("?".to_owned(), shown));
+        let (change, ratio) = change(row);
+        let name = escaped(&row.name);
+        let line = format!("  {name:<32}{a:>18}{b:>18}{change:>18}{ratio:>10}");
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    let same = rows.iter().filter(|row| !row.differs()).count();
+    let _ = writeln!(
+        text,
+        "\n{same} of {} figures are equal. (Two runs of one program differ by chance, too.)",
+        rows.len()
+    );
+    text
+}
+
+fn capital(word: &str) -> String {
+    let mut chars = word.chars();
+    chars
+        .next()
+        .map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// An amount with its unit.
+fn shown(amount: Amount) -> String {
+    match amount {
+        Amount::Count(number) => commas(number),
+        Amount::Bytes(bytes) => format!("{} B", commas(bytes)),
+        Amount::Ns(ns) => format!("{:.3} ms", ns as f64 / 1e6),
+        Amount::Share(share) => format!("{:.1} %", 100.0 * share),
+    }
+}
+
+/// The change of a figure, and its part of the first amount.
+fn change(row: &Row) -> (String, String) {
+    let [Some(a), Some(b)] = row.amounts else {
+        return Default::default();
+    };
+    let sign = if b.number() < a.number() { "-" } else { "+" };
+    let change = match (a, b) {
+        (Amount::Count(a), Amount::Count(b)) => shown(Amount::Count(a.abs_diff(b))),
+        (Amount::Bytes(a), Amount::Bytes(b)) => shown(Amount::Bytes(a.abs_diff(b))),
+        (Amount::Ns(a), Amount::Ns(b)) => shown(Amount::Ns(a.abs_diff(b))),
+        _ => format!("{:.1} points", 100.0 * (b.number() - a.number()).abs()),
+    };
+    let ratio = row.ratio().filter(|_| !matches!(a, Amount::Share(_)));
+    let ratio = ratio.map_or(String::new(), |ratio| match ratio {
+        10.0.. => format!("{ratio:.0} times"),
+        _ => format!("{:+.1} %", 100.0 * (ratio - 1.0)),
+    });
+    (format!("{sign}{change}"), ratio)
+}
+
+/// All settings and figures.
+fn json(names: &[String; 2], damaged: [bool; 2], settings: &[Setting], rows: &[Row]) -> String {
+    let text = |value: &Option<String>| value.as_deref().map_or("null".to_owned(), quoted);
+    let settings = settings.iter().map(|setting| {
+        let [a, b] = setting.values.each_ref().map(text);
+        format!("    {{\"name\": {}, \"a\": {a}, \"b\": {b}}}", quoted(setting.name))
+    });
+    let number = |amount: Amount| match amount {
+        Amount::Count(number) | Amount::Bytes(number) | Amount::Ns(number) => number.to_string(),
+        Amount::Share(share) => share.to_string(),
+    };
+    let figures = rows.iter().map(|row| {
+        let unit = row.amounts.iter().flatten().next().map_or("", |amount| amount.unit());
+        let [a, b] = row.amounts.map(|amount| amount.map_or("null".to_owned(), number));
+        let ratio = row.ratio().map_or("null".to_owned(), |ratio| ratio.to_string());
+        format!(
+            "    {{\"group\": {}, \"name\": {}, \"unit\": \"{unit}\", \"a\": {a}, \"b\": {b}, \"ratio\": {ratio}}}",
+            quoted(&row.group),
+            quoted(&row.name)
+        )
+    });
+    let side = |place: usize| {
+        let name = quoted(&names[place]);
+        format!("{{\"file\": {name}, \"lower_bounds\": {}}}", damaged[place])
+    };
+    let (a, b) = (side(0), side(1));
+    format!(
+        "{{\n  \"a\": {a},\n  \"b\": {b},\n  \"settings\": [\n{}\n  ],\n  \"figures\": [\n{}\n  ]\n}}\n",
+        settings.collect::<Vec<_>>().join(",\n"),
+        figures.collect::<Vec<_>>().join(",\n")
+    )
+}

@@ -1,0 +1,77 @@
+//! `gclab events export`: a log in the format of another tool.
+
+use std::fs::File;
+use std::io::{BufWriter, ErrorKind, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args as ClapArgs, ValueEnum};
+use gclab_eventlog::{ShowError, chrome};
+use gclab_sweep::tell;
+
+use super::damage::message;
+use super::log;
+use super::moment::Between;
+use crate::common::{fail, refuse};
+
+/// Write a log in the format of another tool
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Arguments {
+    /// The event log of a GHC program (run it with `+RTS -l`); `-` is standard input
+    file: PathBuf,
+    /// The format
+    #[arg(long, value_enum)]
+    format: Format,
+    /// The file to write [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    between: Between,
+    /// Leave out damaged parts of a damaged log
+    #[arg(long)]
+    salvage: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// Trace events in JSON, for ui.perfetto.dev and chrome://tracing
+    Chrome,
+}
+
+pub(super) fn export(arguments: &Arguments) -> ExitCode {
+    let interval = match arguments.between.interval() {
+        Ok(interval) => interval,
+        Err(wrong) => return refuse(wrong),
+    };
+    let mut log = match log::merged(&arguments.file, arguments.salvage) {
+        Ok(log) => log,
+        Err(error) => return refuse(message(&error)),
+    };
+    // A log that is written over is lost.
+    let (name, mut out): (String, Box<dyn Write>) = match &arguments.output {
+        None => ("standard output".to_owned(), Box::new(std::io::stdout().lock())),
+        Some(path) => {
+            let name = path.display().to_string();
+            let same = |path: &PathBuf| path.canonicalize().ok();
+            if same(path).is_some() && same(path) == same(&arguments.file) {
+                return refuse(format!("--output {name} is the log itself, expected another file"));
+            }
+            match File::create(path) {
+                Ok(file) => (name, Box::new(BufWriter::new(file))),
+                Err(error) => return refuse(format!("{name}: cannot write: {error}")),
+            }
+        }
+    };
+    let Format::Chrome = arguments.format;
+    match chrome(&mut log, interval, &mut out) {
+        Ok(_) => {}
+        // A reader that closes the pipe early is no error.
+        Err(ShowError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+        Err(ShowError::Write(error)) => return fail(format!("{name}: cannot write: {error}")),
+        Err(ShowError::Log(error)) => return refuse(message(&error)),
+    }
+    if let Some(damage) = log.damage() {
+        tell!("gclab: {damage}; the events before this place were written");
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,104 @@
+//! `gclab events timeline`: a log by time, as one HTML page.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args as ClapArgs;
+use gclab_eventlog::{Error, Interval, Merged, Reader, Summary, Timeline};
+use gclab_report::{TimelineFacts, timeline_page};
+use gclab_sweep::tell;
+
+use super::damage::message;
+use super::log;
+use crate::common::{print, refuse};
+
+/// Draw a log by time as one HTML page: capabilities, collections and the heap
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "The page needs no network. Its figures of a selection are those of `events summary`.")]
+pub(crate) struct Arguments {
+    /// The event log of a GHC program (run it with `+RTS -l`); `-` is standard input
+    file: PathBuf,
+    /// The page to write [default: the name of the log with .html, in the working directory]
+    #[arg(short, long, value_name = "FILE.html")]
+    output: Option<PathBuf>,
+    /// Leave out damaged parts of a damaged log
+    #[arg(long)]
+    salvage: bool,
+}
+
+pub(super) fn timeline(arguments: &Arguments) -> ExitCode {
+    let file = &arguments.file;
+    let output = arguments.output.clone().unwrap_or_else(|| beside(file));
+    if fs::canonicalize(&output).is_ok_and(|output| fs::canonicalize(file).is_ok_and(|file| file == output)) {
+        let wrong = "this is the log, expected another file for the page: -o FILE.html";
+        return refuse(format!("{}: {wrong}", output.display()));
+    }
+    let (timeline, summary, damage) = match read(file, arguments.salvage) {
+        Ok(read) => read,
+        Err(error) => return refuse(message(&error)),
+    };
+    if timeline.is_empty() {
+        return refuse(format!(
+            "{}: the log has no events of capabilities and no heap profile, so there is nothing to draw: run the \
+             program with +RTS -l",
+            log::name(file)
+        ));
+    }
+    let page = timeline_page(&TimelineFacts {
+        file: &file.file_name().unwrap_or(file.as_os_str()).display().to_string(),
+        timeline: &timeline,
+        summary: &summary,
+        damage: damage.clone(),
+    });
+    if let Err(error) = fs::write(&output, page) {
+        return refuse(format!("{}: cannot write the page: {error}", output.display()));
+    }
+    if let Some(damage) = &damage {
+        tell!("gclab: {damage}; the page has the events before this place");
+    }
+    print(&format!("{}: {}\n", output.display(), line(&timeline, &summary)))
+}
+
+fn read(path: &Path, salvage: bool) -> Result<(Timeline, Summary, Option<String>), Error> {
+    let (file, name) = (log::seekable(path)?, log::name(path));
+    let mut reader = Reader::new(&file, &name)?;
+    if salvage {
+        reader = reader.salvage();
+    }
+    let summary = Summary::of(&mut reader, Interval::default())?;
+    let mut merged = Merged::new(&file, &name, salvage)?;
+    let timeline = Timeline::of(&mut merged)?;
+    Ok((timeline, summary, merged.damage().map(Error::to_string)))
+}
+
+/// The name of the log with `.html`, in the working directory.
+fn beside(file: &Path) -> PathBuf {
+    if file.as_os_str() == "-" {
+        return "timeline.html".into();
+    }
+    let mut name = file.file_stem().unwrap_or(file.as_os_str()).to_owned();
+    name.push(".html");
+    name.into()
+}
+
+/// The log in one line.
+fn line(timeline: &Timeline, summary: &Summary) -> String {
+    let seconds = timeline.length as f64 / 1e9;
+    let mut parts = vec![
+        format!("{seconds:.3} s"),
+        counted(timeline.lanes.len() as u64, "capability", "capabilities"),
+        counted(summary.events, "event", "events"),
+    ];
+    if let Some(collections) = summary.collections {
+        parts.push(counted(collections, "collection", "collections"));
+    }
+    if let Some(profile) = &timeline.profile {
+        parts.push(counted(profile.censuses.len() as u64, "census", "censuses"));
+    }
+    parts.join(", ")
+}
+
+fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}

@@ -1,0 +1,192 @@
+//! `gclab events timeline`: the page of an event log.
+
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::docs::root;
+use crate::support::Bench;
+
+/// A log of GHC with two capabilities.
+fn ghc() -> Vec<u8> {
+    let name = "core/eventlog/tests/it/fixtures/phases-thr-n2.a.eventlog";
+    fs::read(root().join(name)).unwrap()
+}
+
+fn bench(log: &[u8]) -> Bench {
+    let bench = Bench::new();
+    fs::write(bench.path().join("ghc.eventlog"), log).unwrap();
+    bench
+}
+
+fn page(bench: &Bench, name: &str) -> String {
+    fs::read_to_string(bench.path().join(name)).unwrap()
+}
+
+/// The data in a page.
+fn data(page: &str) -> Value {
+    let begin = "<script type=\"application/json\" id=\"timeline\">";
+    let from = page.find(begin).unwrap() + begin.len();
+    let to = from + page[from..].find("</script>").unwrap();
+    serde_json::from_str(&page[from..to]).unwrap()
+}
+
+fn numbers(list: &Value) -> Vec<u64> {
+    let list = list.as_array().unwrap().iter();
+    list.map(|number| number.as_u64().unwrap()).collect()
+}
+
+#[test]
+fn a_timeline_is_one_page_with_the_data_of_the_log() {
+    let bench = bench(&ghc());
+    let done = bench.gclab(&["events", "timeline", "ghc.eventlog"]).exits(0);
+    assert_eq!(
+        done.stdout,
+        "ghc.html: 0.131 s, 2 capabilities, 1259 events, 51 collections\n"
+    );
+    let page = page(&bench, "ghc.html");
+    for from_outside in ["src=", "href=", "@import", "url(", "fetch(", "http"] {
+        assert!(!page.contains(from_outside), "{from_outside}");
+    }
+    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+    assert!(page.contains("<title>ghc.eventlog: timeline</title>"));
+    assert!(page.len() < 100_000, "{}", page.len());
+
+    let data = data(&page);
+    let json = bench.gclab(&["events", "summary", "ghc.eventlog", "--json"]).exits(0);
+    let figures: Value = serde_json::from_str(&json.stdout).unwrap();
+    // Everything is kept singly: each pause has four numbers, and each piece its state and length.
+    assert_eq!((&data["step"], &data["caps"]), (&1.into(), &vec![0, 1].into()));
+    assert_eq!(data["end"], figures["Total_elapsed_ns"]);
+    let pauses = numbers(&data["pauses"]);
+    let (pauses, rest) = pauses.as_chunks::<4>();
+    assert!(rest.is_empty() && pauses.len() == 51);
+    assert_eq!(
+        figures["GC_elapsed_ns"],
+        pauses.iter().map(|pause| pause[1]).sum::<u64>()
+    );
+    assert_eq!(
+        figures["copied_bytes"],
+        pauses.iter().map(|pause| pause[3]).sum::<u64>()
+    );
+    let old = pauses.iter().filter(|pause| pause[2] == 1).count();
+    assert_eq!(figures["gen_1.collections"], old);
+    for (lane, cap) in data["lanes"].as_array().unwrap().iter().zip(0..) {
+        let lane = numbers(lane);
+        let (pieces, rest) = lane.as_chunks::<2>();
+        assert!(rest.is_empty());
+        let sum = |states: &[u64]| {
+            let some = pieces.iter().filter(|[state, _]| states.contains(state));
+            some.map(|[_, time]| time).sum::<u64>()
+        };
+        assert_eq!(data["length"], sum(&[0, 1, 2, 3, 4, 5, 6, 7]));
+        // GC threads work, are idle or wait while their capability is in a collection. A capability
+        // waits longer than that: from its request on.
+        let in_collections = figures[&format!("cap_{cap}.gc_ns")].as_u64().unwrap();
+        assert!(
+            sum(&[3, 4, 5]) <= in_collections && in_collections <= sum(&[2, 3, 4, 5]),
+            "cap {cap}"
+        );
+        assert!(sum(&[1]) > 0 && sum(&[6, 7]) == 0, "cap {cap}");
+    }
+    let marks: Vec<&str> = data["marks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|mark| mark[3].as_str().unwrap())
+        .collect();
+    assert!(
+        marks.contains(&"phase:churn") && marks.contains(&"phase:refill"),
+        "{marks:?}"
+    );
+}
+
+#[test]
+fn text_of_the_log_cannot_become_markup() {
+    let mut log = ghc();
+    let place = log.windows(11).position(|bytes| bytes == b"phase:churn").unwrap();
+    log[place..place + 11].copy_from_slice(b"</script>&x");
+    let place = log.windows(10).position(|bytes| bytes == b"phases.thr").unwrap();
+    log[place..place + 10].copy_from_slice(b"<b>ases&hr");
+    let bench = bench(&log);
+    bench
+        .gclab(&["events", "timeline", "ghc.eventlog", "-o", "it.html"])
+        .exits(0);
+    let page = page(&bench, "it.html");
+    assert!(page.contains("&lt;b&gt;ases&amp;hr") && !page.contains("<b>ases"));
+    assert!(data(&page)["marks"].to_string().contains("</script>&x"));
+}
+
+#[test]
+fn a_log_that_cannot_be_drawn_is_one_message() {
+    let log = ghc();
+    let bench = bench(&log);
+    fs::write(bench.path().join("empty.eventlog"), b"").unwrap();
+    fs::write(bench.path().join("text.eventlog"), b"hello, world").unwrap();
+    fs::write(bench.path().join("cut.eventlog"), &log[..20_000]).unwrap();
+    let begin = log.windows(4).position(|bytes| bytes == b"datb").unwrap() + 4;
+    fs::write(
+        bench.path().join("bare.eventlog"),
+        [&log[..begin], &[0xff, 0xff]].concat(),
+    )
+    .unwrap();
+    let refused = |words: &[&str], expected: &str| {
+        let done = bench.gclab(&[&["events", "timeline"], words].concat()).exits(2);
+        assert!(done.stderr.starts_with(expected), "{}", done.stderr);
+        assert_eq!(
+            (done.stderr.lines().count(), done.stdout.as_str()),
+            (1, ""),
+            "{}",
+            done.stderr
+        );
+    };
+    refused(&["no.eventlog"], "gclab: no.eventlog: no such file");
+    refused(&["empty.eventlog"], "gclab: empty.eventlog: ");
+    refused(&["text.eventlog"], "gclab: text.eventlog: byte 0: not a GHC event log");
+    refused(
+        &["bare.eventlog"],
+        "gclab: bare.eventlog: the log has no events of capabilities",
+    );
+    let damage = "gclab: cut.eventlog: byte 20000: the file ends here, within an event: it was cut off";
+    refused(
+        &["cut.eventlog"],
+        &format!("{damage}; --salvage uses the events before this place"),
+    );
+    assert!(!bench.path().join("cut.html").exists());
+    refused(
+        &["ghc.eventlog", "-o", "no/such/page.html"],
+        "gclab: no/such/page.html: cannot write the page: ",
+    );
+    refused(
+        &["ghc.eventlog", "-o", "./ghc.eventlog"],
+        "gclab: ./ghc.eventlog: this is the log, expected another file for the page",
+    );
+    assert_eq!(fs::read(bench.path().join("ghc.eventlog")).unwrap(), log);
+
+    let done = bench
+        .gclab(&["events", "timeline", "cut.eventlog", "--salvage"])
+        .exits(0);
+    assert_eq!(
+        done.stderr,
+        format!("{damage}; the page has the events before this place\n")
+    );
+    let page = page(&bench, "cut.html");
+    assert!(page.contains("The log is damaged: cut.eventlog: byte 20000: "));
+    assert!(numbers(&data(&page)["pauses"]).len() > 40);
+}
+
+#[test]
+fn a_log_may_come_through_a_pipe() {
+    let log = ghc();
+    let bench = bench(&log);
+    bench.gclab(&["events", "timeline", "ghc.eventlog"]).exits(0);
+    let mut command = bench.command(&["events", "timeline", "-"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(&log).unwrap();
+    let done = child.wait_with_output().unwrap();
+    assert!(done.status.success() && done.stdout.starts_with(b"timeline.html: 0.131 s"));
+    let [piped, whole] = ["timeline.html", "ghc.html"].map(|name| data(&page(&bench, name)));
+    assert_eq!((&piped["lanes"], &piped["pauses"]), (&whole["lanes"], &whole["pauses"]));
+}

@@ -1,0 +1,342 @@
+// Pictures of the view: the whole run on top, then the lanes, the heap, and the heap profile.
+const LEFT = 76, RIGHT = 12, AXIS = 22, MARKS = marks.length ? 20 : 2;
+const byId = id => document.getElementById(id);
+const panes = byId("panes");
+const view = { from: 0, to: log.length };
+const selection = { from: 0, to: 0 };
+const hasSelection = () => selection.to > selection.from;
+
+const STATE_COLOURS = ["--idle", "--mutator", "--waiting", "--gc-idle", "--gen0", "--gen1", "--older", "--unknown"];
+const SHORT = ["idle", "mutator", "waiting", "GC idle", "gen 0", "gen 1", "gen 2+", "GC"];
+// States from the bottom of a lane to its top, where it is drawn as shares. Idle time is the ground.
+const STACK = [MUTATOR, GEN0, GEN1, OLDER, UNKNOWN, GC_IDLE, WAITING];
+const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+let colours = {};
+function readColours() {
+  const all = ["--ink", "--soft", "--line", "--paper", "--size", "--live", "--select", ...STATE_COLOURS, ...bandColours()];
+  colours = Object.fromEntries(all.map(name => [name, name.startsWith("#") ? name : colour(name)]));
+}
+
+// As in gclab's other pictures of heap profiles: full colours, light ones, dark ones, grey for the rest.
+function bandColours() {
+  const list = ["--s0", "--s1", "--s2", "--s3", "--s4", "--s5", "--t0", "--t1", "--t2", "--t3", "--t4", "--t5", "#4d3b78", "#6b6b00", "#803b1a"];
+  return (log.profile ? log.profile.bands : []).map((_, band) =>
+    log.profile.others > 0 && band === log.profile.bands.length - 1 ? "--s6" : list[band % list.length]);
+}
+
+const spanOf = () => view.to - view.from;
+const plotWidth = () => Math.max(50, panes.clientWidth - LEFT - RIGHT);
+const xOf = moment => LEFT + (moment - view.from) / spanOf() * plotWidth();
+const momentAt = x => view.from + (x - LEFT) / plotWidth() * spanOf();
+
+// A canvas of the panes' width and a height in CSS pixels, cleared.
+function prepare(canvas, height) {
+  const ratio = devicePixelRatio || 1, width = panes.clientWidth;
+  const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== wide || canvas.height !== high) {
+    [canvas.width, canvas.height] = [wide, high];
+    canvas.style.height = `${height}px`;
+  }
+  const pen = canvas.getContext("2d");
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, width, height);
+  pen.font = "12px system-ui, 'Segoe UI', Roboto, sans-serif";
+  pen.textBaseline = "middle";
+  return pen;
+}
+
+function text(pen, words, x, y, align = "left", shade = "--soft") {
+  pen.fillStyle = colours[shade];
+  pen.textAlign = align;
+  pen.fillText(words, x, y);
+}
+
+function rule(pen, x0, y0, x1, y1, shade = "--line") {
+  pen.strokeStyle = colours[shade];
+  pen.lineWidth = 1;
+  pen.beginPath();
+  pen.moveTo(Math.round(x0) + .5, Math.round(y0) + .5);
+  pen.lineTo(Math.round(x1) + .5, Math.round(y1) + .5);
+  pen.stroke();
+}
+
+// A step of 1, 2 or 5 times a power of ten (or of two, for bytes), at least `least`.
+function roundStep(least) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, least)));
+  return [1, 2, 5, 10].map(times => times * power).find(step => step >= least);
+}
+
+function ticks(wide) {
+  const step = roundStep(spanOf() / plotWidth() * wide), first = Math.ceil(view.from / step) * step, all = [];
+  for (let at = first; at <= view.to && all.length < 1000; at += step) all.push(at);
+  return { step, all };
+}
+
+const rgb = name => {
+  const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  probe.fillStyle = colours[name];
+  probe.fillRect(0, 0, 1, 1);
+  return new Uint32Array(probe.getImageData(0, 0, 1, 1).data.buffer)[0];
+};
+let pixels = [];
+
+// A lane, one column of device pixels at a time: the shares of its states in the column's time.
+function laneImage(lane, wide, high) {
+  const image = new ImageData(wide, high), data = new Uint32Array(image.data.buffer);
+  const before = new Float64Array(STATES), after = new Float64Array(STATES);
+  const last = lane.ends[lane.ends.length - 1];
+  timesBefore(lane, view.from, before);
+  for (let x = 0; x < wide; x++) {
+    const from = view.from + spanOf() * x / wide, to = view.from + spanOf() * (x + 1) / wide;
+    timesBefore(lane, to, after);
+    if (from < last) {
+      const scale = high / (to - from);
+      let row = high;
+      for (const state of STACK) {
+        const exact = (after[state] - before[state]) * scale;
+        // A short collection has a row of its own, so that it can be seen in a long run.
+        const least = state >= GEN0 && exact > 0 ? 1 : 0;
+        const rows = Math.min(row, Math.max(least, Math.round(exact)));
+        for (const end = row - rows; row > end; row--) data[(row - 1) * wide + x] = pixels[state];
+      }
+      while (row > 0) data[--row * wide + x] = pixels[IDLE];
+    }
+    before.set(after);
+  }
+  return image;
+}
+
+// The height of a lane, and the top of each one.
+const laneHeight = () => lanes.length <= 4 ? 34 : lanes.length <= 16 ? 24 : lanes.length <= 64 ? 16 : 9;
+const laneTop = place => AXIS + MARKS + place * (laneHeight() + 4);
+const lanesHeight = () => laneTop(lanes.length) + 2;
+
+function drawLanes() {
+  const pen = prepare(byId("lanes"), lanesHeight()), ratio = devicePixelRatio || 1, high = laneHeight();
+  const { step, all } = ticks(95);
+  for (const at of all) {
+    rule(pen, xOf(at), AXIS - 5, xOf(at), lanesHeight());
+    const label = momentText(at, step), half = pen.measureText(label).width / 2;
+    text(pen, label, Math.min(Math.max(xOf(at), LEFT + half), panes.clientWidth - half), 9, "center");
+  }
+  drawMarks(pen);
+  const every = high < 12 ? 4 : 1;
+  lanes.forEach((lane, place) => {
+    const y = laneTop(place);
+    if (place % every === 0) text(pen, `cap ${log.caps[place]}`, LEFT - 8, y + high / 2, "right", "--ink");
+    const image = laneImage(lane, Math.round(plotWidth() * ratio), Math.round(high * ratio));
+    pen.putImageData(image, Math.round(LEFT * ratio), Math.round(y * ratio));
+    nameStates(pen, lane, y, high);
+  });
+}
+
+// The names of the states that have room for them.
+function nameStates(pen, lane, y, high) {
+  if (high < 16) return;
+  const first = upTo(lane.ends, view.from);
+  pen.save();
+  for (let place = first, named = 0; place < lane.ends.length && named < 300; place++, named++) {
+    const from = place > 0 ? lane.ends[place - 1] : 0, to = lane.ends[place];
+    if (from >= view.to) break;
+    const left = Math.max(xOf(from), LEFT), right = Math.min(xOf(to), LEFT + plotWidth()), room = right - left - 10;
+    if (room < 24) continue;
+    const state = onlyState(lane, place);
+    if (state === undefined || state === IDLE) continue;
+    const name = SHORT[state];
+    const label = [`${name} ${lengthText(to - from)}`, name].find(label => pen.measureText(label).width < room) || "";
+    pen.fillStyle = inkOn(STATE_COLOURS[state]);
+    pen.textAlign = "center";
+    pen.fillText(label, (left + right) / 2, y + high / 2);
+  }
+  pen.restore();
+}
+
+// The state of a piece, if it has only one.
+function onlyState(lane, place) {
+  const states = STACK.concat(IDLE).filter(state => lane.sums[state][place + 1] > lane.sums[state][place]);
+  return states.length === 1 ? states[0] : undefined;
+}
+
+// Black or white, whichever stands out from a colour.
+function inkOn(name) {
+  const [red, green, blue] = [0, 8, 16].map(shift => (rgbOf[name] >> shift & 255) / 255);
+  return .21 * red ** 2.2 + .72 * green ** 2.2 + .07 * blue ** 2.2 > .18 ? "#000" : "#fff";
+}
+let rgbOf = {};
+
+function drawMarks(pen) {
+  const y = AXIS + MARKS / 2;
+  for (const [place, { at, isMarker, text: words }] of marks.entries()) {
+    if (at < view.from || at > view.to) continue;
+    const x = xOf(at);
+    rule(pen, x, isMarker ? AXIS : y + 4, x, isMarker ? lanesHeight() : AXIS + MARKS, isMarker ? "--ink" : "--soft");
+    const label = words.length > 40 ? `${words.slice(0, 39)}…` : words, wide = pen.measureText(label).width;
+    const room = Math.min(panes.clientWidth, place + 1 < marks.length ? xOf(marks[place + 1].at) : Infinity) - x;
+    if (wide + 6 < room) text(pen, label, x + 4, y, "left", isMarker ? "--ink" : "--soft");
+  }
+}
+
+// Lines of markers through a pane.
+function markerLines(pen, high) {
+  pen.setLineDash([3, 3]);
+  for (const { at, isMarker } of marks) if (isMarker && at >= view.from && at <= view.to) rule(pen, xOf(at), 0, xOf(at), high, "--soft");
+  pen.setLineDash([]);
+}
+
+// The ground of a pane with bytes upwards. Returns the height of a number of bytes.
+function bytesGround(pen, high, most) {
+  const power = powerOf(most), unit = 1024 ** power;
+  const step = unit * roundStepOf(most / unit / 4);
+  const y = bytes => high - 8 - bytes / most * (high - 34);
+  for (let bytes = 0; bytes <= most * 1.001; bytes += step) {
+    rule(pen, LEFT, y(bytes), LEFT + plotWidth(), y(bytes));
+    text(pen, bytes ? `${bytes / unit} ${BYTES[power]}` : "0", LEFT - 8, y(bytes), "right");
+  }
+  return y;
+}
+
+// The title of a pane, above the lines that cross it.
+function paneTitle(pen, words) {
+  pen.fillStyle = colours["--paper"];
+  pen.fillRect(LEFT, 4, pen.measureText(words).width + 6, 16);
+  text(pen, words, LEFT, 12);
+}
+const roundStepOf = least => [.5, 1, 2, 5, 10, 20, 50, 100, 200].find(step => step >= least) || 500;
+
+// A line of steps through the samples. In a column with several, the largest counts.
+function stepLine(pen, series, y, shade, dots) {
+  const first = Math.max(0, upTo(series.at, view.from) - 1), behind = upTo(series.at, view.to);
+  if (behind <= first) return;
+  pen.strokeStyle = pen.fillStyle = colours[shade];
+  pen.lineWidth = 1.8;
+  pen.beginPath();
+  let [column, top, height] = [-Infinity, 0, y(series.last[first])];
+  for (let place = first; place < behind; place++) {
+    const x = Math.max(LEFT, xOf(series.at[place]));
+    if (x > column + .5 || place === first) {
+      if (place === first) pen.moveTo(x, y(series.last[place])); else pen.lineTo(x, height);
+      [column, top] = [x, series.max[place]];
+    }
+    top = Math.max(top, series.max[place]);
+    pen.lineTo(x, y(top));
+    height = y(series.last[place]);
+    pen.lineTo(x, height);
+  }
+  pen.lineTo(Math.min(LEFT + plotWidth(), xOf(log.length)), height);
+  pen.stroke();
+  if (!dots || behind - first > 150) return;
+  for (let place = first; place < behind; place++) {
+    const x = xOf(series.at[place]);
+    if (x < LEFT) continue;
+    pen.beginPath();
+    pen.arc(x, y(series.max[place]), 3, 0, 7);
+    pen.fill();
+  }
+}
+
+const largest = list => list.reduce((a, b) => Math.max(a, b), 0);
+const mostBytes = Math.max(largest(size.max), largest(live.max)) || 1;
+const HEAP = 160, PROFILE = 230;
+
+function drawHeap() {
+  const pen = prepare(byId("heap"), HEAP);
+  const y = bytesGround(pen, HEAP, mostBytes);
+  markerLines(pen, HEAP);
+  stepLine(pen, size, y, "--size", false);
+  stepLine(pen, live, y, "--live", true);
+  paneTitle(pen, "heap size and live data");
+}
+
+const censusSums = log.profile ? log.profile.bytes.map(census => census.reduce((a, b) => a + b, 0)) : [];
+function drawProfile() {
+  const { at, bytes, bands } = log.profile, pen = prepare(byId("profile"), PROFILE);
+  const y = bytesGround(pen, PROFILE, largest(censusSums) || 1);
+  pen.save();
+  pen.beginPath();
+  pen.rect(LEFT, 0, plotWidth(), PROFILE);
+  pen.clip();
+  const first = Math.max(0, upTo(at, view.from) - 1), last = Math.min(at.length - 1, upTo(at, view.to));
+  // The largest band is on top, as hp2ps draws it.
+  const base = at.map(() => 0);
+  bandColours().map((shade, band) => [shade, band]).reverse().forEach(([shade, band]) => {
+    pen.beginPath();
+    for (let place = first; place <= last; place++) pen.lineTo(xOf(at[place]), y(base[place] + bytes[place][band]));
+    for (let place = last; place >= first; place--) pen.lineTo(xOf(at[place]), y(base[place]));
+    pen.fillStyle = colours[shade];
+    pen.fill();
+    for (let place = first; place <= last; place++) base[place] += bytes[place][band];
+  });
+  pen.restore();
+  markerLines(pen, PROFILE);
+  paneTitle(pen, "heap profile");
+}
+
+const OVERVIEW = 30;
+// The time in collections in each column of the whole run.
+let wholeRun = new Float64Array(0);
+function wholeRunIn(wide) {
+  if (wholeRun.length === wide) return wholeRun;
+  const columns = wholeRun = new Float64Array(wide), column = log.length / wide;
+  for (const pause of pauses) {
+    const first = Math.floor(pause.from / column), last = Math.min(columns.length - 1, Math.floor(pause.to / column));
+    for (let place = first; place <= last; place++) {
+      const part = overlap(pause.from, pause.to, place * column, (place + 1) * column);
+      columns[place] += pause.to > pause.from ? part * pause.total / (pause.to - pause.from) : 0;
+    }
+  }
+  return columns;
+}
+
+// The share of collections in the whole run, and the view in it.
+function drawOverview() {
+  const pen = prepare(byId("overview"), OVERVIEW), wide = plotWidth(), high = OVERVIEW - 8;
+  const columns = wholeRunIn(Math.ceil(wide)), column = log.length / columns.length;
+  pen.fillStyle = colours["--mutator"];
+  pen.globalAlpha = .35;
+  pen.fillRect(LEFT, 0, wide, high);
+  pen.globalAlpha = 1;
+  pen.fillStyle = colours["--gen0"];
+  columns.forEach((time, place) => {
+    const rows = time > 0 ? Math.max(1, Math.min(1, time / column) * high) : 0;
+    pen.fillRect(LEFT + place, high - rows, 1, rows);
+  });
+  const [left, right] = [view.from, view.to].map(moment => LEFT + moment / log.length * wide);
+  pen.fillStyle = colours["--paper"];
+  pen.globalAlpha = .6;
+  pen.fillRect(LEFT, 0, left - LEFT, high);
+  pen.fillRect(right, 0, LEFT + wide - right, high);
+  pen.globalAlpha = 1;
+  pen.strokeStyle = colours["--ink"];
+  pen.strokeRect(left + .5, .5, Math.max(2, right - left - 1), high - 1);
+  text(pen, "whole run", LEFT - 8, high / 2, "right");
+}
+
+// The selection and the pointer, above everything.
+function drawOverlay(pointer) {
+  const high = panes.clientHeight, pen = prepare(byId("overlay"), high);
+  byId("overlay").style.height = "100%";
+  if (hasSelection()) {
+    const left = Math.max(LEFT, xOf(selection.from)), right = Math.min(LEFT + plotWidth(), xOf(selection.to));
+    if (right >= LEFT && left <= LEFT + plotWidth()) {
+      pen.fillStyle = colours["--select"];
+      pen.globalAlpha = .16;
+      pen.fillRect(left, OVERVIEW, Math.max(1, right - left), high - OVERVIEW);
+      pen.globalAlpha = 1;
+      for (const x of [left, Math.max(left + 1, right)]) rule(pen, x, OVERVIEW, x, high, "--select");
+    }
+  }
+  if (pointer !== undefined && pointer >= LEFT && pointer <= LEFT + plotWidth()) rule(pen, pointer, OVERVIEW, pointer, high, "--ink");
+}
+
+function drawAll() {
+  drawOverview();
+  if (lanes.length) drawLanes();
+  if (size.at.length || live.at.length) drawHeap();
+  if (log.profile) drawProfile();
+}
+
+function readAllColours() {
+  readColours();
+  pixels = STATE_COLOURS.map(rgb);
+  rgbOf = Object.fromEntries(STATE_COLOURS.map((name, state) => [name, pixels[state]]));
+}

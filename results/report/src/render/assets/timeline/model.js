@@ -1,0 +1,186 @@
+"use strict";
+// The data of the log, and the figures of an interval of it. Times are nanoseconds.
+const log = JSON.parse(document.getElementById("timeline").textContent);
+const STATES = 8, SEVERAL_STATES = 8, SEVERAL_PAUSES = 3;
+const [IDLE, MUTATOR, WAITING, GC_IDLE, GEN0, GEN1, OLDER, UNKNOWN] = Array(STATES).keys();
+
+const oldest = log.generations > 3 || log.generations === null ? "generation 2 and older" : "generation 2";
+const GENERATIONS = ["generation 0", "generation 1", oldest];
+const NAMES = [log.threads ? "idle" : "not in a collection", "mutator", "waiting for the other capabilities", "GC thread idle",
+  ...GENERATIONS.map(name => `GC of ${name}`), "GC, generation not in the log"];
+
+// The number of entries of a sorted list that are at most `limit`.
+function upTo(list, limit) {
+  let low = 0, high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (list[middle] <= limit) low = middle + 1; else high = middle;
+  }
+  return low;
+}
+
+// A lane: the ends of its pieces, and for each state the time in it before the end of each piece.
+function decodeLane(numbers) {
+  const ends = [], sums = Array.from({ length: STATES }, () => [0]);
+  for (let at = 0, end = 0; at < numbers.length;) {
+    const code = numbers[at++], place = ends.length;
+    for (let state = 0; state < STATES; state++) {
+      const has = code < SEVERAL_STATES ? code === state : (code - SEVERAL_STATES) >> state & 1;
+      const time = has ? numbers[at++] : 0;
+      end += time;
+      sums[state].push(sums[state][place] + time);
+    }
+    ends.push(end);
+  }
+  return { ends: Float64Array.from(ends), sums: sums.map(list => Float64Array.from(list)) };
+}
+
+// The time in each state before a moment, into `times`. Returns the place of the piece.
+function timesBefore(lane, moment, times) {
+  const { ends, sums } = lane, last = ends.length - 1;
+  const place = Math.min(upTo(ends, moment), last), from = place > 0 ? ends[place - 1] : 0;
+  const share = Math.min(1, Math.max(0, (moment - from) / (ends[place] - from)));
+  for (let state = 0; state < STATES; state++) {
+    const before = sums[state][place];
+    times[state] = before + share * (sums[state][place + 1] - before);
+  }
+  return place;
+}
+
+function decodePauses(numbers) {
+  const pauses = [];
+  for (let at = 0, end = 0; at < numbers.length;) {
+    const from = end + numbers[at++], length = numbers[at++], code = numbers[at++];
+    end = from + length;
+    const generations = [];
+    if (code < SEVERAL_PAUSES) {
+      generations.push({ generation: code, count: 1, total: length, max: length, copied: numbers[at++] });
+    } else {
+      for (let generation = 0; generation < GENERATIONS.length; generation++) {
+        if (!((code - SEVERAL_PAUSES) >> generation & 1)) continue;
+        generations.push({ generation, count: numbers[at++], total: numbers[at++], max: numbers[at++], copied: numbers[at++] });
+      }
+    }
+    const total = generations.reduce((sum, some) => sum + some.total, 0);
+    pauses.push({ from, to: end, single: code < SEVERAL_PAUSES, generations, total });
+  }
+  return pauses;
+}
+
+// A series: times, last and largest figures, and numbers.
+function decodeSamples({ at, last, max, count }) {
+  let time = 0;
+  return { at: Float64Array.from(at, step => time += step), last, max: max || last, count };
+}
+
+const lanes = log.lanes.map(decodeLane);
+const pauses = decodePauses(log.pauses);
+const allocated = log.allocated.map(decodeSamples);
+const size = decodeSamples(log.size), live = decodeSamples(log.live);
+const marks = log.marks.map(([at, isMarker, count, text]) => ({ at, isMarker, count, text: count > 1 ? `${text} (and ${count - 1} more)` : text }));
+
+// The nearest border between steps. All figures between two of these are exact.
+function toStep(moment) {
+  if (moment >= log.length - log.step / 2) return log.length;
+  return Math.min(log.length, Math.max(0, Math.round(moment / log.step) * log.step));
+}
+
+const overlap = (a, b, from, to) => Math.max(0, Math.min(b, to) - Math.max(a, from));
+// The places of the samples from a moment on, before another one.
+const within = (series, from, to) => [upTo(series.at, from - 1), upTo(series.at, to - 1)];
+
+// The figures of an interval, by the names of `gclab events summary --json`. Those that the log does
+// not determine are absent.
+function figuresOf(from, to) {
+  const whole = from <= 0 && to >= log.length;
+  if (to >= log.length) to = Infinity;
+  const figures = {}, end = Math.min(to, log.end);
+  figures.Total_elapsed_ns = end - Math.min(from, end);
+  if (log.collects) Object.assign(figures, collectionsOf(from, to));
+  if (log.collects) {
+    const [begin, stop] = log.mutator || [0, end];
+    const first = Math.max(begin, Math.min(from, end)), last = Math.min(stop, end);
+    const paused = pauses.reduce((sum, pause) => sum + pausedIn(pause, first, last), 0);
+    figures.MUT_elapsed_ns = Math.max(0, last - first - paused);
+    if (figures.Total_elapsed_ns > 0) figures.productivity_wall_percent = figures.MUT_elapsed_ns / figures.Total_elapsed_ns;
+  }
+  allocated.forEach((series, lane) => {
+    const [first, behind] = within(series, from, to);
+    if (behind === 0) return;
+    const before = first > 0 ? series.last[first - 1] : 0;
+    const bytes = behind > first ? Math.max(0, series.last[behind - 1] - before) : 0;
+    figures[`cap_${log.caps[lane]}.allocated_bytes`] = bytes;
+    figures.allocated_bytes = (figures.allocated_bytes || 0) + bytes;
+  });
+  const [liveFrom, liveTo] = within(live, from, to);
+  if (liveTo > liveFrom) {
+    figures.max_live_bytes = live.max.slice(liveFrom, liveTo).reduce((a, b) => Math.max(a, b));
+    figures.live_samples = live.count ? live.count.slice(liveFrom, liveTo).reduce((a, b) => a + b) : liveTo - liveFrom;
+  }
+  const [sizeFrom, sizeTo] = within(size, from, to);
+  if (sizeTo > sizeFrom || sizeFrom > 0 && !whole) {
+    const before = sizeFrom > 0 ? size.last[sizeFrom - 1] : 0;
+    figures.max_mem_in_use_bytes = size.max.slice(sizeFrom, sizeTo).reduce((a, b) => Math.max(a, b), before);
+  }
+  return figures;
+}
+
+// The time of a pause within an interval. One that stands for several lies within it as a whole.
+function pausedIn(pause, from, to) {
+  if (pause.single) return overlap(pause.from, pause.to, from, to);
+  return pause.from >= from && pause.from < to ? pause.total : 0;
+}
+
+function collectionsOf(from, to) {
+  const figures = { GC_elapsed_ns: 0, num_GCs: 0, copied_bytes: 0 };
+  const sums = GENERATIONS.map(() => ({ collections: 0, elapsed_ns: 0, max_pause_ns: 0 }));
+  let used = log.generations || 0;
+  for (const pause of pauses) {
+    figures.GC_elapsed_ns += pausedIn(pause, from, to);
+    for (const { generation, count, total, max, copied } of pause.generations) {
+      used = Math.max(used, generation + 1);
+      if (pause.from < from || pause.from >= to) continue;
+      const sum = sums[generation];
+      sum.collections += count;
+      sum.elapsed_ns += total;
+      sum.max_pause_ns = Math.max(sum.max_pause_ns, max);
+      figures.num_GCs += count;
+      figures.copied_bytes += copied;
+      figures["pause.max_ns"] = Math.max(figures["pause.max_ns"] || 0, max);
+    }
+  }
+  sums.slice(0, used).forEach((sum, generation) => {
+    for (const [name, figure] of Object.entries(sum)) figures[`gen_${generation}.${name}`] = figure;
+  });
+  return figures;
+}
+
+// Figures as text.
+const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+function lengthText(ns) {
+  const [unit, name] = UNITS.find(([unit]) => Math.abs(ns) >= unit) || UNITS[3];
+  return `${(ns / unit).toFixed(unit === 1 ? 0 : 3)} ${name}`;
+}
+// A moment, to the precision of a stretch of time.
+function momentText(ns, precision) {
+  const [unit, name] = UNITS.find(([unit]) => log.length >= unit) || UNITS[3];
+  const decimals = Math.max(0, Math.ceil(Math.log10(unit / Math.max(1, precision)) - 1e-9));
+  return `${(ns / unit).toFixed(decimals)} ${name}`;
+}
+const BYTES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+// The power of 1024 that is the unit of a number of bytes.
+function powerOf(bytes) {
+  let power = 0;
+  while (bytes >= 1024 ** (power + 1) && power < BYTES.length - 1) power++;
+  return power;
+}
+function bytesText(bytes) {
+  const power = powerOf(bytes), number = bytes / 1024 ** power;
+  return `${power === 0 || Number.isInteger(number) ? number : number.toFixed(number < 10 ? 2 : 1)} ${BYTES[power]}`;
+}
+const shareText = (part, whole) => whole > 0 ? `${(100 * part / whole).toFixed(1)} %` : "–";
+// A moment that a reader typed: a number with a unit, in seconds without one. NaN if it is none.
+function momentOf(text) {
+  const found = /^\s*(\d+\.?\d*|\.\d+)\s*(ns|us|µs|ms|s|)\s*$/.exec(text);
+  return found ? Math.round(Number(found[1]) * { ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9, "": 1e9 }[found[2]]) : NaN;
+}
