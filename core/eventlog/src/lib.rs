@@ -44,6 +44,7 @@
 
 mod check;
 mod chrome;
+mod classes;
 mod diff;
 mod error;
 mod event;
@@ -62,6 +63,7 @@ mod writer;
 
 pub use check::{Complaint, Complaints, Rule, check, check_file};
 pub use chrome::chrome;
+pub use classes::{Classes, NoClass};
 pub use diff::{Amount, Row, Setting, Side, rows, settings};
 pub use error::{Error, Problem, escaped};
 pub use event::Event;

@@ -5,6 +5,7 @@ mod chrome;
 mod damage;
 mod diff;
 mod figures;
+mod ghc_events;
 mod made;
 mod merged;
 mod random;

@@ -20,6 +20,8 @@ pub(crate) fn legal_words() -> Vec<String> {
             Kind::GenerationOrOff { auto: true, .. } => vec!["", "0", "1", "11", "=auto"],
             Kind::Switch | Kind::SwitchOff => vec![""],
             Kind::Output => vec!["", "some.file"],
+            Kind::File => vec!["some.file"],
+            Kind::Classes => vec!["", "-ag", "a"],
             // A heap of fixed size needs one: its test is another.
             Kind::Choice { names, .. } => names.iter().copied().filter(|name| *name != "fixed").collect(),
             Kind::Names { .. } if spec.name == "hb" => vec!["", "void", "lag,drag"],
@@ -82,6 +84,7 @@ fn values_written_for_keys_give_the_same_flags() {
         // Flags of the command line have no key.
         let mut read = Flags::default();
         read.stats.clone_from(&flags.stats);
+        read.log.clone_from(&flags.log);
         (read.info, read.help) = (flags.info, flags.help);
         for (key, value) in flags.as_toml() {
             read.set(key, value.text()).unwrap_or_else(|e| panic!("{word}: {e}"));
