@@ -3,6 +3,7 @@
 mod checked;
 mod damage;
 mod figures;
+mod history;
 mod made;
 mod merged;
 mod random;
