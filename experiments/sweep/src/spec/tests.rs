@@ -225,6 +225,28 @@ fn wrong_profiles() {
     insta::assert_snapshot!(all(&cases));
 }
 
+/// A log belongs to a run of its own: its flags are not those of timed runs, nor of profiles.
+#[test]
+fn wrong_event_logs() {
+    let cases = [
+        ("a string", format!("{HEAD}eventlog = \"yes\"\n")),
+        (
+            "a list in a workload",
+            "collectors = [\"copying\"]\nworkloads = [{ name = \"hash_churn\", eventlog = [true] }]\n".to_owned(),
+        ),
+        ("a slip", format!("{HEAD}eventlogs = true\n")),
+        ("in a profile", format!("{HEAD}profiles = [\"-hT -l\"]\n")),
+    ];
+    insta::assert_snapshot!(all(&cases));
+    for (place, text) in [
+        ("among the flags", format!("{HEAD}[flags]\nl = \"\"\n")),
+        ("swept", format!("{HEAD}[sweep]\nol = [\"a\", \"b\"]\n")),
+    ] {
+        let message = all(&[(place, text)]);
+        assert!(message.contains("with an event log: eventlog = true"), "{message}");
+    }
+}
+
 #[test]
 fn wrong_shapes() {
     let cases = [

@@ -3,6 +3,7 @@
 mod answers;
 mod compare;
 mod maths;
+mod logs;
 mod memory;
 mod parallel;
 mod profiles;
