@@ -244,6 +244,7 @@ fn run(
         ended,
         statistics,
         profile,
+        unlogged,
     } = executor.execute(&request, Vec::new());
     if let Some(profile) = &profile {
         print(&profile.table);
@@ -285,9 +286,9 @@ fn run(
             return fail(message);
         }
     }
-    if let Some(problem) = profile.and_then(|profile| profile.unwritten) {
-        // The run is valid and recorded; only its profile is incomplete, which the user learns
-        // last.
+    if let Some(problem) = profile.and_then(|profile| profile.unwritten).or(unlogged) {
+        // The run is valid and recorded; only its profile or its log is incomplete, which the user
+        // learns last.
         tell!("gclab: {problem}");
         if code == 0 {
             return ExitCode::FAILURE;

@@ -19,8 +19,8 @@
 use crate::copying::Generational;
 use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NotBegun, Outcome, Pause,
-    Refill, Work,
+    Bump, Capabilities, Capability, Cause, Collect, Collector, Description, Due, GenerationalBarrier, NotBegun,
+    Outcome, Pause, Refill, Work,
 };
 use gclab_core::config::{AREA, COMPACTION, Compact, Config, GENERATIONS, MAX_GENERATIONS, SHARING, SIZING};
 use gclab_core::events::Phase;
@@ -77,8 +77,12 @@ impl Collect for Compacting {
         self.spaces.allocate_large(heap, words)
     }
 
+    fn due(&mut self, cause: Cause, capabilities: Capabilities<'_, Bump>) -> Option<Due> {
+        self.spaces.due(cause, capabilities)
+    }
+
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
-        let generation = self.spaces.begin(pause);
+        let generation = self.spaces.generation_of(pause.due);
         let mut outcome = if self.spaces.compacts(generation) {
             self.compact(pause)?
         } else {

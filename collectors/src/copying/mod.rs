@@ -14,8 +14,8 @@
 
 use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NotBegun, Outcome, Pause,
-    Refill, Work,
+    Bump, Capabilities, Capability, Cause, Collect, Collector, Description, Due, GenerationalBarrier, NotBegun,
+    Outcome, Pause, Refill, Work,
 };
 use gclab_core::config::{AREA, Config, GENERATIONS, MAX_GENERATIONS, SHARING, SIZING};
 use gclab_core::events::Phase;
@@ -88,9 +88,21 @@ impl<const PARALLEL: bool> Collect for Generational<PARALLEL> {
         self.nursery.allocate_large(heap, words)
     }
 
+    fn due(&mut self, cause: Cause, capabilities: Capabilities<'_, Bump>) -> Option<Due> {
+        self.nursery.leave(capabilities);
+        let generation = if cause.forces_major() || self.generations == 1 {
+            self.oldest()
+        } else {
+            self.generation_due()
+        };
+        Some(Due {
+            generation: generation.min(self.generations - 1),
+            major: generation == self.oldest(),
+        })
+    }
+
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
-        let generation = self.begin(pause);
-        let mut outcome = self.copy(pause, generation)?;
+        let mut outcome = self.copy(pause, self.generation_of(pause.due))?;
         outcome.exhausted = self.set_limits(pause, &outcome).err();
         Ok(outcome)
     }
@@ -103,14 +115,11 @@ impl<const PARALLEL: bool> Collect for Generational<PARALLEL> {
 
 /// The parts of a collection, in their order.
 impl<const PARALLEL: bool> Generational<PARALLEL> {
-    /// The mutators leave the nursery. Returns the generation that is to be collected.
-    pub(crate) fn begin(&mut self, pause: &Pause<'_, Bump>) -> u32 {
-        self.nursery.leave(pause.capabilities);
-        if pause.cause.forces_major() || self.generations == 1 {
-            self.oldest()
-        } else {
-            self.generation_due()
-        }
+    /// The generation of a collection that is due. (With one generation as asked, two are collected
+    /// together.)
+    pub(crate) fn generation_of(&self, due: Option<Due>) -> u32 {
+        let minor = due.filter(|due| !due.major);
+        minor.map_or(self.oldest(), |due| due.generation)
     }
 
     /// Collects `generation` and all younger ones by copying.

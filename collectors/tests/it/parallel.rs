@@ -7,7 +7,7 @@ use gclab_collectors::{Parallel, TwoSpace};
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::{Config, FromGeneration};
-use gclab_core::events::{Event, Listener};
+use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
@@ -56,7 +56,7 @@ struct Records(mpsc::Sender<Collection>);
 
 impl Listener for Records {
     fn event(&mut self, event: &Event<'_>) {
-        if let Event::End { collection, .. } = event {
+        if let EventKind::End { collection, .. } = event.kind {
             self.0.send((*collection).clone()).expect("the test outlives the heap");
         }
     }

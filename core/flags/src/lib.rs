@@ -19,6 +19,7 @@ mod flag_value;
 mod ghc_only;
 mod help;
 mod honour;
+mod log;
 mod nearest;
 mod parse;
 mod profile;
@@ -36,6 +37,7 @@ pub use error::FlagError;
 pub use flag_value::FlagValue;
 pub use help::{help, markdown};
 pub use honour::honours;
+pub use log::LogOption;
 pub use nearest::nearest;
 pub use parse::{CommandLine, ENVIRONMENT, GHC_ENVIRONMENT, split};
 pub use sources::{Given, RtsOpts, Sources};
@@ -50,6 +52,8 @@ pub struct Flags {
     pub config: Config,
     /// `-T`, `-t`, `-s`, `-S`, the last of them, and `--machine-readable`.
     pub stats: StatsOption,
+    /// `-l` and `-ol`: the event log.
+    pub log: LogOption,
     /// `-DS`: check the whole heap after each collection.
     pub sanity: bool,
     /// `--info`: print a description of this program, and stop.

@@ -3,12 +3,38 @@
 use std::collections::HashMap;
 
 /// A named part of a program. Made by [`crate::cost_centre!`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// Those of one name in one module are equal.
+#[derive(Debug, Clone, Copy)]
 pub struct CostCentre {
     /// The name of the part.
     pub label: &'static str,
     /// The module that contains it, as `module_path!` prints it.
     pub module: &'static str,
+    /// The source file, as `file!` prints it.
+    pub file: &'static str,
+    /// The line in that file.
+    pub line: u32,
+}
+
+impl CostCentre {
+    /// The name and the module: two cost centres are equal if these are.
+    fn key(&self) -> (&'static str, &'static str) {
+        (self.label, self.module)
+    }
+}
+
+impl PartialEq for CostCentre {
+    fn eq(&self, other: &CostCentre) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for CostCentre {}
+
+impl std::hash::Hash for CostCentre {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
 }
 
 /// The [`CostCentre`](crate::profile::CostCentre) of this name in the calling module.
@@ -18,6 +44,8 @@ macro_rules! cost_centre {
         $crate::profile::CostCentre {
             label: $label,
             module: ::core::module_path!(),
+            file: ::core::file!(),
+            line: ::core::line!(),
         }
     };
 }
@@ -99,7 +127,12 @@ mod tests {
     #[test]
     fn recursion_makes_no_new_stack() {
         let mut stacks = Stacks::default();
-        let [f, g, h] = ["f", "g", "h"].map(|label| CostCentre { label, module: "m" });
+        let [f, g, h] = ["f", "g", "h"].map(|label| CostCentre {
+            label,
+            module: "m",
+            file: "m.rs",
+            line: 1,
+        });
         let in_f = stacks.enter(StackId::MAIN, f);
         let in_g = stacks.enter(in_f, g);
         assert_eq!((stacks.enter(in_g, f), stacks.enter(in_g, g)), (in_f, in_g));

@@ -23,6 +23,7 @@
 
 use super::state::{World, WorldState};
 use crate::capability::CapabilityData;
+use crate::events::{CapabilityEventKind, StopReason};
 use crate::kind::MutatorKind;
 use crate::session::{Participant, Session, ThreadState};
 use crate::sync::{Arc, MutexGuard};
@@ -37,6 +38,8 @@ impl<M: MutatorKind> World<M> {
         let mut state = self.state.lock();
         session.report_allocated();
         if state.stopping {
+            let events = &session.capability.common.events;
+            events.record(|| CapabilityEventKind::Stop(StopReason::Yields));
             self.no_longer_runs(&mut state, session.participant, ThreadState::Stopped);
             self.resume(&mut state, session);
         }
@@ -63,6 +66,11 @@ impl<M: MutatorKind> World<M> {
         state.running += 1;
         session.participant.set_state(ThreadState::Running);
         session.capability.resume(state.stress.is_some());
+        let events = &session.capability.common.events;
+        events.record(|| CapabilityEventKind::Run);
+        if events.are_many() {
+            state.pass_on_events(session.capability);
+        }
     }
 
     /// Waits until no thread is stopping the world, and wakes the next thread that waits for that.
@@ -78,7 +86,9 @@ impl<M: MutatorKind> World<M> {
         }
     }
 
-    /// Stops all threads that run. `session` is that of the caller, if it runs itself.
+    /// Stops all threads that run. `session` is that of the caller, if it runs itself. `due`:
+    /// for a collection, the reading of the recorder's clock when it became due, and why. Passes on the
+    /// events of all capabilities.
     ///
     /// # Panics
     /// If another thread is stopping the world. A caller that runs has the lock by [`World::lock`],
@@ -87,12 +97,18 @@ impl<M: MutatorKind> World<M> {
         &'w self,
         state: &'a mut Locked<'w, M>,
         session: Option<Session<'a, M::Alloc>>,
+        due: Option<(u64, StopReason)>,
     ) -> Stop<'a, 'w, M> {
         assert!(!state.stopping, "another thread is stopping the world");
         state.stopping = true;
         if let Some(session) = session {
             state.running -= 1;
             session.participant.set_state(ThreadState::Stopping);
+            let events = &session.capability.common.events;
+            match due {
+                Some((time_ns, reason)) => events.record_at(time_ns, CapabilityEventKind::Stop(reason)),
+                None => events.record(|| CapabilityEventKind::Stop(StopReason::Asks)),
+            }
         }
         if state.running > 0 {
             self.participants.read(|all| {
@@ -106,8 +122,12 @@ impl<M: MutatorKind> World<M> {
         while state.running > 0 && !mutant!("threads/collects-beside-runners") {
             self.all_stopped.wait(state);
         }
+        let participants = self.participants.snapshot();
+        if state.events.follow_capabilities() {
+            state.pass_on_all_events(&participants);
+        }
         Stop {
-            participants: self.participants.snapshot(),
+            participants,
             world: self,
             state,
             session,

@@ -17,6 +17,7 @@ use gclab_stats::render::Printer;
 use gclab_workloads::{Latency, RunError, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor};
 
 use crate::interrupt::with_statistics;
+use crate::log::Logging;
 use crate::profile::Profiling;
 use crate::request::{Done, Ended, Executor, Request};
 
@@ -165,6 +166,10 @@ fn run<M: MutatorKind>(
         Ok(profiling) => profiling,
         Err(problem) => return Done::without_heap(Ended::Refused(problem)),
     };
+    let logging = match Logging::begin(request) {
+        Ok(logging) => logging,
+        Err(problem) => return Done::without_heap(Ended::Refused(problem)),
+    };
     let mut world = match World::with(collector, &request.flags.config) {
         Ok(world) => world,
         Err(StartError::OutOfMemory(cause)) => return exhausted_at_start(request.flags, &printer, cause),
@@ -180,12 +185,18 @@ fn run<M: MutatorKind>(
         Err(error) => return Done::without_heap(Ended::Refused(error.to_string())),
     };
     world.print_with(printer.clone());
+    if let Some(logging) = &logging {
+        logging.listen(&mut world);
+    }
     if request.flags.sanity {
         Checker::install(&mut world);
     }
     listeners.into_iter().for_each(|listener| world.listen(listener));
     if let Some(profiling) = &profiling {
         profiling.listen(&mut world);
+        if let Some(logging) = &logging {
+            profiling.log_to(logging, &request.flags.config.profile);
+        }
     }
     let mut program = || match &profiling {
         Some(profiling) => profiling.run(&world, program),
@@ -208,9 +219,11 @@ fn run<M: MutatorKind>(
     };
     let statistics = world.finish();
     printer.finish(&statistics);
+    let profile = profiling.map(|profiling| profiling.finish(&statistics));
     Done {
         ended,
-        profile: profiling.map(|profiling| profiling.finish(&statistics)),
+        profile,
+        unlogged: logging.and_then(Logging::finish),
         statistics: Some(statistics),
     }
 }

@@ -68,6 +68,8 @@ pub struct Done {
     pub statistics: Option<Statistics>,
     /// The heap profile, if the flags ask for one.
     pub profile: Option<RunProfile>,
+    /// The event log that could not be written, and why.
+    pub unlogged: Option<String>,
 }
 
 /// The heap profile of a run that is over.
@@ -88,6 +90,7 @@ impl Done {
             ended,
             statistics: None,
             profile: None,
+            unlogged: None,
         }
     }
 }

@@ -8,6 +8,7 @@ mod first_minutes;
 mod flags;
 mod heap;
 mod list;
+mod log;
 mod memory;
 mod minheap;
 mod own;

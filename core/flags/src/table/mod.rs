@@ -1,6 +1,7 @@
 //! The table of flags, which describes each flag once. It has a part for each subject.
 
 mod common;
+mod log;
 mod other;
 mod profiles;
 mod sharing;
@@ -8,6 +9,7 @@ mod sizes;
 mod statistics;
 
 use super::spec::FlagSpec;
+use log::LOG;
 use other::OTHER;
 use profiles::PROFILES;
 use sharing::SHARING;
@@ -15,13 +17,13 @@ use sizes::SIZES;
 use statistics::STATISTICS;
 
 /// The number of flags.
-const ALL: usize = SIZES.len() + SHARING.len() + STATISTICS.len() + PROFILES.len() + OTHER.len();
+const ALL: usize = SIZES.len() + SHARING.len() + STATISTICS.len() + LOG.len() + PROFILES.len() + OTHER.len();
 
 /// Every flag, in the order of help.
-pub const FLAGS: &[FlagSpec] = &all([SIZES, SHARING, STATISTICS, PROFILES, OTHER]);
+pub const FLAGS: &[FlagSpec] = &all([SIZES, SHARING, STATISTICS, LOG, PROFILES, OTHER]);
 
 /// Joins the parts, in their order.
-const fn all(parts: [&[FlagSpec]; 5]) -> [FlagSpec; ALL] {
+const fn all(parts: [&[FlagSpec]; 6]) -> [FlagSpec; ALL] {
     let mut all = [SIZES[0]; ALL];
     let (mut part, mut at) = (0, 0);
     while part < parts.len() {

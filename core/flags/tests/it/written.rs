@@ -20,6 +20,8 @@ pub(crate) fn legal_words() -> Vec<String> {
             Kind::GenerationOrOff { auto: true, .. } => vec!["", "0", "1", "11", "=auto"],
             Kind::Switch | Kind::SwitchOff => vec![""],
             Kind::Output => vec!["", "some.file"],
+            Kind::File => vec!["some.file"],
+            Kind::Classes => vec!["", "-ag", "a"],
             // A heap of fixed size needs one: its test is another.
             Kind::Choice { names, .. } => names.iter().copied().filter(|name| *name != "fixed").collect(),
             Kind::Names { .. } if spec.name == "hb" => vec!["", "void", "lag,drag"],
