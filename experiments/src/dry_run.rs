@@ -287,7 +287,9 @@ fn size_and_time(
         (count(|purpose| purpose == Purpose::EventLog), "event log"),
     ];
     let untimed = untimed.iter().filter(|(number, _)| *number > 0);
-    let and_untimed: Vec<String> = untimed.map(|(number, name)| format!(", and {}", counted(*number, name))).collect();
+    let and_untimed: Vec<String> = untimed
+        .map(|(number, name)| format!(", and {}", counted(*number, name)))
+        .collect();
     let and_untimed = and_untimed.concat();
     format!(
         "{} in {} ({ORDER}){and_untimed}: {estimate}; at most {} by the time limit of {}",

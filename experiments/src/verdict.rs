@@ -18,7 +18,9 @@ pub(crate) fn faults(results: &ResultsDir) -> Vec<String> {
         ));
     }
     for note in untimed_disagreements(results) {
-        faults.push(format!("WRONG RESULTS: {note}: a heap profile or an event log changes the program"));
+        faults.push(format!(
+            "WRONG RESULTS: {note}: a heap profile or an event log changes the program"
+        ));
     }
     for kind in ["crash", "timeout", "usage error"] {
         let is_result = |run: &RunRecord| run.heap_multiple.is_some() && run.outcome == Status::Timeout;

@@ -370,7 +370,9 @@ impl ResultsDir {
     pub fn event_log(&self, stem: &str) -> PathBuf {
         let in_folder = |folder: &PathBuf| folder.join(EVENT_LOGS).join(format!("{stem}.eventlog"));
         let mut paths = self.folders.iter().map(in_folder);
-        paths.find(|path| path.exists()).unwrap_or_else(|| in_folder(&self.folders[0]))
+        paths
+            .find(|path| path.exists())
+            .unwrap_or_else(|| in_folder(&self.folders[0]))
     }
 
     /// The torn last line, if the file has one.

@@ -73,10 +73,7 @@ mod tests {
             ..configuration.clone()
         };
         let logged = PlannedRun::logged(plain, 8);
-        assert_eq!(
-            logged.file_stem(),
-            format!("hsc_env-copying-A1m-{}-l", logged.cell)
-        );
+        assert_eq!(logged.file_stem(), format!("hsc_env-copying-A1m-{}-l", logged.cell));
         let planned = PlannedRun::profiled(configuration, "-hr -R0 -hyByteArray,Entry -i0", 2, 7);
         let stem = planned.file_stem();
         let words = "hash_churn-1000-a_b-copying-A1m-hr-R0-hyByteArray,Entry-i0";

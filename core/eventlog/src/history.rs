@@ -1,7 +1,7 @@
 //! The course of a run: the stops of each capability, and the bytes allocated, by time.
 //!
-//! **Memory** is bounded: up to [`MOST_STOPS`] stops are kept singly, in 24 bytes each; with more of
-//! them the log has no list. Allocation is added up in at most [`CELLS`] cells of time. When a log
+//! **Memory** is bounded: up to [`MOST_STOPS`] stops are kept singly, in 24 bytes each; with more
+//! of them there is no list. Allocation is added up in at most [`CELLS`] cells of time. When a log
 //! is longer than its cells, two cells become one, so that the sums stay exact. The order between
 //! capabilities does not matter, so the file is read front to back.
 
@@ -26,9 +26,9 @@ const CELLS: usize = 512;
 pub struct History {
     /// The time of the last event, in nanoseconds since the start of the runtime.
     pub last_ns: u64,
-    /// The bytes that all capabilities had allocated up to a moment, in nanoseconds. Moments ascend.
-    /// Each moment is the last one at which some capability told its sum in a stretch of time; at
-    /// most 512 of them.
+    /// The bytes that all capabilities had allocated up to a moment, in nanoseconds. Moments
+    /// ascend. Each moment is the last one at which some capability told its sum in a stretch of
+    /// time; at most 512 of them.
     pub allocated: Vec<(u64, u64)>,
     /// The stops of each capability, if there are not too many.
     stops: Option<Vec<Stop>>,

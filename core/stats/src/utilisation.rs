@@ -2,8 +2,8 @@
 //!
 //! **Terms.** The utilisation of a window is the share of it in which the mutator could run. The
 //! *minimum mutator utilisation* MMU(w) is the least one over all windows of length w (Cheng and
-//! Blelloch, "A parallel, real-time garbage collector", PLDI 2001). It can rise and fall with w. Its
-//! *bound* BMU(w) is the least MMU of all windows of length w and longer, so it never falls
+//! Blelloch, "A parallel, real-time garbage collector", PLDI 2001). It can rise and fall with w.
+//! Its *bound* BMU(w) is the least MMU of all windows of length w and longer, so it never falls
 //! (Sachindran, Moss and Berger, "MC²: high-performance garbage collection for memory-constrained
 //! environments", OOPSLA 2004).
 //!
@@ -57,7 +57,9 @@ impl Utilisation {
     /// pauses may have any order and may overlap. `None` if there is no time between the two
     /// moments, or more than 146 years.
     pub fn of(pauses: impl IntoIterator<Item = (u64, u64)>, (from_ns, to_ns): (u64, u64)) -> Option<Utilisation> {
-        let span_ns = to_ns.checked_sub(from_ns).filter(|span| (1..=LONGEST_NS).contains(span))?;
+        let span_ns = to_ns
+            .checked_sub(from_ns)
+            .filter(|span| (1..=LONGEST_NS).contains(span))?;
         let within = |moment: u64| moment.clamp(from_ns, to_ns) - from_ns;
         let mut spans: Vec<(u64, u64)> = pauses
             .into_iter()
@@ -123,12 +125,13 @@ impl Utilisation {
         paused.max().unwrap_or(0)
     }
 
-    /// The window from the start of a pause to the end of one, of `least_ns` or longer, in which the
-    /// time in pauses exceeds the share of `than` by the most. `None` if none exceeds it.
+    /// The window from the start of a pause to the end of one, of `least_ns` or longer, in which
+    /// the time in pauses exceeds the share of `than` by the most. `None` if none exceeds it.
     fn worse(&self, least_ns: u64, than: Window) -> Option<Window> {
         // The excess of a window is high(end) - low(start), times the length of `than`.
-        let scaled =
-            |paused: u64, at: u64| i128::from(paused) * i128::from(than.length) - i128::from(at) * i128::from(than.paused);
+        let scaled = |paused: u64, at: u64| {
+            i128::from(paused) * i128::from(than.length) - i128::from(at) * i128::from(than.paused)
+        };
         let mut starts = self.pauses.iter().peekable();
         let mut lowest: Option<(i128, &Stop)> = None;
         let mut most: Option<(i128, Window)> = None;
@@ -205,13 +208,19 @@ mod tests {
         assert!(near(two.least(110), 0.909) && near(two.least(120), 0.833));
         assert!(near(two.bound(110), 0.833) && near(two.bound(120), 0.833));
         assert!(near(two.least(1000), 0.98) && near(two.bound(1000), 0.98));
-        assert_eq!((two.least(10), two.bound(10), two.longest_ns()), (Some(0.0), Some(0.0), 10));
+        assert_eq!(
+            (two.least(10), two.bound(10), two.longest_ns()),
+            (Some(0.0), Some(0.0), 10)
+        );
         assert_eq!((two.least(0), two.least(1001), two.bound(1001)), (None, None, None));
     }
 
     #[test]
     fn pauses_may_overlap_reach_out_and_come_in_any_order() {
-        let wild = of(&[(70, 90), (0, 15), (80, 200), (12, 20), (40, 40), (300, 400), (55, 50)], (10, 110));
+        let wild = of(
+            &[(70, 90), (0, 15), (80, 200), (12, 20), (40, 40), (300, 400), (55, 50)],
+            (10, 110),
+        );
         let plain = of(&[(10, 20), (70, 110)], (10, 110));
         for window in 1..=100 {
             assert_eq!(wild.least(window), plain.least(window), "{window}");

@@ -9,6 +9,7 @@ mod flags;
 mod heap;
 mod list;
 mod log;
+mod logged;
 mod memory;
 mod minheap;
 mod own;

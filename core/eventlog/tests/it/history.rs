@@ -16,10 +16,23 @@ fn allocation_ends_in_its_sum_and_never_falls() {
         let log = log(name);
         let summary = Summary::of(&mut Reader::new(&log[..], name).expect("a log"), Interval::default());
         let (summary, history) = (summary.expect("a whole log"), history(&log));
-        assert_eq!(history.allocated.last().map(|(_, bytes)| *bytes), summary.allocated, "{name}");
+        assert_eq!(
+            history.allocated.last().map(|(_, bytes)| *bytes),
+            summary.allocated,
+            "{name}"
+        );
         let ascends = |two: &[(u64, u64)]| two[0].0 < two[1].0 && two[0].1 <= two[1].1;
-        assert!(history.allocated.windows(2).all(ascends) && history.allocated.len() <= 512, "{name}");
-        assert!(history.allocated.last().is_none_or(|(last, _)| *last <= history.last_ns), "{name}");
+        assert!(
+            history.allocated.windows(2).all(ascends) && history.allocated.len() <= 512,
+            "{name}"
+        );
+        assert!(
+            history
+                .allocated
+                .last()
+                .is_none_or(|(last, _)| *last <= history.last_ns),
+            "{name}"
+        );
         told += usize::from(history.allocated.len() > 10);
     }
     assert!(told > 10, "{told}");

@@ -124,15 +124,27 @@ fn an_event_log_is_one_run_of_each_cell_after_its_profiles() {
         let profiles = plan(&profiled(experiment(repeat, 7)), &[], Shard::default());
         let all = plan(&logged(profiled(experiment(repeat, 7))), &[], Shard::default());
         let timed = |runs: &[Run]| runs.iter().filter(|run| run.planned.purpose().is_timed()).count();
-        assert_eq!(all[..timed(&all)], profiles[..timed(&profiles)], "timed runs are as they were");
+        assert_eq!(
+            all[..timed(&all)],
+            profiles[..timed(&profiles)],
+            "timed runs are as they were"
+        );
         let logs: Vec<&Run> = all.iter().filter(|run| run.planned.eventlog == Some(true)).collect();
         // Two collectors and six settings of each work.
         assert_eq!((logs.len(), all.len()), (12 * 2, profiles.len() + 12 * 2));
         let cells: BTreeSet<_> = logs.iter().map(|run| &run.planned.cell).collect();
         assert_eq!(cells.len(), logs.len(), "each once");
-        assert!(logs.iter().all(|run| run.planned.profile_flags.is_none() && !run.planned.args.is_empty()));
-        let first = all.iter().position(|run| run.planned.id == logs[0].planned.id).expect("there");
-        let before = all[first - 2..first].iter().map(|run| run.planned.profile_flags.as_deref());
+        assert!(
+            logs.iter()
+                .all(|run| run.planned.profile_flags.is_none() && !run.planned.args.is_empty())
+        );
+        let first = all
+            .iter()
+            .position(|run| run.planned.id == logs[0].planned.id)
+            .expect("there");
+        let before = all[first - 2..first]
+            .iter()
+            .map(|run| run.planned.profile_flags.as_deref());
         assert_eq!(before.collect::<Vec<_>>(), [Some("-hy"), Some("-hr -i0")]);
         let places = all.iter().map(|run| run.planned.position as usize);
         assert!(places.enumerate().all(|(place, position)| place == position));

@@ -3,8 +3,8 @@
 //!
 //! Invariants: a run is in `runs.jsonl` if and only if its process ended (or was killed at the
 //! deadline) and the line is on disk; a run that was interrupted leaves nothing. A heap profile or
-//! event log is in its place before the line of its run is written. So the next runner does exactly the missing
-//! runs, however this one ends. The folder's lock keeps a second runner out.
+//! event log is in its place before the line of its run is written. So the next runner does exactly
+//! the missing runs, however this one ends. The folder's lock keeps a second runner out.
 //! `experiments/tests/it/resume.rs` kills runners at random moments to check this.
 
 mod child;

@@ -264,7 +264,10 @@ mod tests {
             eventlog: Some(true),
             ..run("a", "x")
         };
-        assert_eq!((describe(&run("a", "x")), describe(&logged)), ("x a".into(), "x a event log".into()));
+        assert_eq!(
+            (describe(&run("a", "x")), describe(&logged)),
+            ("x a".into(), "x a event log".into())
+        );
         untimed(&logged);
     }
 

@@ -225,6 +225,19 @@ fn wrong_profiles() {
     insta::assert_snapshot!(all(&cases));
 }
 
+#[test]
+fn event_logs_of_the_file_and_of_a_workload() {
+    let logs = |eventlog: &str| {
+        let text = format!(
+            "collectors = [\"copying\"]\nworkloads = [\"binary_trees\", {{ name = \"hash_churn\", eventlog = true }}, {{ name = \"gcbench\", eventlog = false }}]\n{eventlog}"
+        );
+        spec(&text).unwrap().eventlogs
+    };
+    assert_eq!(logs(""), [false, true, false]);
+    assert_eq!(logs("eventlog = true\n"), [true, true, false]);
+    assert_eq!(logs("eventlog = false\n"), [false, true, false]);
+}
+
 /// A log belongs to a run of its own: its flags are not those of timed runs, nor of profiles.
 #[test]
 fn wrong_event_logs() {

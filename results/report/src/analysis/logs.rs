@@ -190,7 +190,10 @@ fn windows(utilisation: &Utilisation) -> Vec<u64> {
     let (longest, span) = (utilisation.longest_ns(), utilisation.span_ns());
     let decade = (longest as f64 / 2.0).max(1.0).log10().floor() as i32;
     let even = (decade * PER_DECADE..).map(|step| 10_f64.powf(f64::from(step) / f64::from(PER_DECADE)).round() as u64);
-    let mut windows: Vec<u64> = even.take_while(|window| *window < span).chain([longest, span]).collect();
+    let mut windows: Vec<u64> = even
+        .take_while(|window| *window < span)
+        .chain([longest, span])
+        .collect();
     windows.sort_unstable();
     windows.dedup();
     windows

@@ -65,7 +65,10 @@ pub(super) fn logs(dir: &ResultsDir, summary: &Summary<'_>) -> Option<Section> {
         parts.extend(below);
     }
     if let Some(hidden @ 1..) = drawn.checked_sub(MOST_DRAWN) {
-        parts.push(Part::Note(format!("{} more have no charts here.", counted(hidden, "log"))));
+        parts.push(Part::Note(format!(
+            "{} more have no charts here.",
+            counted(hidden, "log")
+        )));
     }
     Some(Section {
         topic: Topic::EventLogs,

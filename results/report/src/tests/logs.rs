@@ -76,7 +76,13 @@ fn logged_runs_are_in_no_statistic() {
     let dirs = |dir| csv(std::slice::from_ref(dir));
     assert_eq!(dirs(&with).lines().count(), dirs(&without).lines().count());
     assert_eq!(terminal_within(&with, None), terminal_within(&without, None));
-    let topics = |dir: &ResultsDir| report(dir).sections.iter().map(|section| section.topic).collect::<Vec<_>>();
+    let topics = |dir: &ResultsDir| {
+        report(dir)
+            .sections
+            .iter()
+            .map(|section| section.topic)
+            .collect::<Vec<_>>()
+    };
     let mut others = topics(&with);
     others.retain(|topic| *topic != Topic::EventLogs);
     assert_eq!(others, topics(&without));
@@ -108,13 +114,23 @@ fn a_log_has_its_pauses_by_both_definitions() {
             let shown: f64 = cell.parse().expect("a number");
             (shown - ns as f64 / 1e6).abs() <= 0.005 * shown.max(0.1)
         };
-        assert!(near(row[4], pauses.total_ns()) && near(row[9], pauses.longest_ns()), "{row:?}");
-        assert!(near(row[5], median.expect("enough pauses")), "{row:?} {}", ms(median.unwrap_or(0)));
+        assert!(
+            near(row[4], pauses.total_ns()) && near(row[9], pauses.longest_ns()),
+            "{row:?}"
+        );
+        assert!(
+            near(row[5], median.expect("enough pauses")),
+            "{row:?} {}",
+            ms(median.unwrap_or(0))
+        );
         assert_eq!(most.is_none(), row[8] == "–", "{row:?}");
     }
     assert!(summary.pauses.count() < summary.cap_pauses.count());
     assert!(text.contains("all capabilities had stopped after "), "{text}");
-    assert!(text.contains(&format!("the log is eventlogs/{}.eventlog", dir.logged()[0].file_stem())));
+    assert!(text.contains(&format!(
+        "the log is eventlogs/{}.eventlog",
+        dir.logged()[0].file_stem()
+    )));
 }
 
 /// A log of two pauses of ten milliseconds, a hundred apart, in a run of a second; each capability
@@ -163,7 +179,10 @@ fn curves_are_those_of_the_definitions() {
     let log = works[0].1[0].read().expect("a log");
     let chart = log.utilisation("x").expect("pauses");
     let value = |series: usize, ms: f64| {
-        let point = chart.series[series].points.iter().find(|point| (point.x - ms).abs() < 1e-9);
+        let point = chart.series[series]
+            .points
+            .iter()
+            .find(|point| (point.x - ms).abs() < 1e-9);
         point.and_then(|point| point.y).expect("a point").0
     };
     let near = |value: f64, expected: f64| assert!((value - expected).abs() < 0.05, "{value} {expected}");
@@ -186,7 +205,10 @@ fn curves_are_those_of_the_definitions() {
         .collect();
     assert_eq!(points.first(), Some(&(0.0, 0.0)));
     assert_eq!(points.last(), Some(&(1.0, 600.0)));
-    assert!(points.iter().any(|(x, y)| (x - 0.11).abs() < 1e-6 && *y == 200.0), "{points:?}");
+    assert!(
+        points.iter().any(|(x, y)| (x - 0.11).abs() < 1e-6 && *y == 200.0),
+        "{points:?}"
+    );
 }
 
 #[test]

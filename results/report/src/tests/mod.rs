@@ -2,8 +2,8 @@
 
 mod answers;
 mod compare;
-mod maths;
 mod logs;
+mod maths;
 mod memory;
 mod parallel;
 mod profiles;
