@@ -229,7 +229,7 @@ fn wrong_profiles() {
 fn event_logs_of_the_file_and_of_a_workload() {
     let logs = |eventlog: &str| {
         let text = format!(
-            "collectors = [\"copying\"]\nworkloads = [\"binary_trees\", {{ name = \"hash_churn\", eventlog = true }}, {{ name = \"gcbench\", eventlog = false }}]\n{eventlog}"
+            "collectors = [\"copying\"]\nworkloads = [\"binary_trees\", {{ name = \"hash_churn\", eventlog = true }}, {{ name = \"hash_churn\", args = [64], eventlog = false }}]\n{eventlog}"
         );
         spec(&text).unwrap().eventlogs
     };
