@@ -17,7 +17,7 @@ const PERCENTILES: [(&str, u64); 4] = [("median ms", 2), ("90% ms", 10), ("99% m
 const NOTE: &str = "Each event log has a run of its own, which enters no figure of the other sections. A pause of the \
      program begins when all capabilities have stopped, and ends with the collection; GHC's -s counts these. A pause \
      of a capability begins when it stops, and ends when it is resumed, so that waiting for the other ones belongs to \
-     it; ThreadScope draws these. Percentiles are observed pauses (nearest rank). `gclab events summary` prints all \
+     it; ThreadScope draws these. Percentiles are observed pauses (nearest rank). gclab events summary prints all \
      figures of a log.";
 
 const CHARTS: &str = "Utilisation is the share of a window of time in which the program could run: MMU is that of the \
