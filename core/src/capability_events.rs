@@ -9,12 +9,12 @@
 use crate::clock::Clock;
 use std::cell::Cell;
 
-/// Something that happened on a capability.
+/// An event that happened on a capability.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CapabilityEvent {
     /// When, in nanoseconds by the clock of the run's recorder.
     pub time_ns: u64,
-    /// The event.
+    /// The kind of event, and its data.
     pub kind: CapabilityEventKind,
 }
 

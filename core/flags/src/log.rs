@@ -7,7 +7,8 @@ use gclab_eventlog::Classes;
 /// The event log of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogOption {
-    /// `-l<classes>` or `-v<classes>`, the last of them: the classes of events; `None` without a log.
+    /// `-l<classes>` or `-v<classes>`, the last of them: the classes of events; `None` without a
+    /// log.
     pub classes: Option<Classes>,
     /// `-v`: the log goes to standard output as text.
     pub text: bool,

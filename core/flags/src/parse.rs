@@ -261,13 +261,6 @@ impl Flags {
     /// flag means nothing under the sizing policy, or if several heap profiles are asked for.
     pub fn settle(&mut self) -> Result<(), FlagError> {
         self.settle_sizing()?;
-        let to_file = self.log.classes.filter(|_| !self.log.text);
-        if let (Some(file), None) = (&self.log.file, to_file) {
-            return Err(FlagError::Conflict {
-                flag: format!("-ol{}", file.display()),
-                why: "without -l: there is no event log to write".to_owned(),
-            });
-        }
         self.settle_profile().map_err(|(flag, why)| FlagError::Conflict {
             flag: format!("-{flag}"),
             why,

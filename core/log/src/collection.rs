@@ -121,11 +121,19 @@ fn turn(state: GcThreadState) -> &'static Kind {
     }
 }
 
-/// The payload of `GC_STATS_GHC`. As in GHC, the bytes copied by all threads are those copied, and
-/// the other figures of threads are 0 if one collected.
+/// The payload of `GC_STATS_GHC`. As in GHC, the bytes copied by all threads are those copied if
+/// one thread collected, and the other figures of threads are 0 then.
 fn figures(collection: &Collection) -> [Value<'static>; 9] {
     let (work, memory) = (&collection.work, &collection.memory);
     let bytes = |size: Bytes| Value::from(size.0 as u64);
+    let threads = collection.gc_threads().unwrap_or_default();
+    // Threads that marked have copied nothing.
+    let by_threads: u64 = threads.iter().map(|thread| thread.copied).sum();
+    let by_all = if by_threads > 0 {
+        by_threads
+    } else {
+        work.copied.0 as u64
+    };
     [
         HEAP.into(),
         u64::from(work.generation).into(),
@@ -134,7 +142,7 @@ fn figures(collection: &Collection) -> [Value<'static>; 9] {
         bytes(memory.fragmentation),
         u64::from(collection.threads()).into(),
         collection.par_max().unwrap_or(0).into(),
-        bytes(work.copied),
+        by_all.into(),
         collection.par_balanced().unwrap_or(0).into(),
     ]
 }

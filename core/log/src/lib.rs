@@ -3,16 +3,15 @@
 //!
 //! [`EventLog`] is a listener. It turns the events of a world into those of GHC:
 //!
-//! | here | GHC's events |
-//! |---|---|
-//! | a thread enters the heap | `TASK_CREATE`, `CREATE_THREAD`, `RUN_THREAD` |
-//! | it stops, and runs again | `STOP_THREAD` with the reason, `RUN_THREAD` |
-//! | it leaves | `STOP_THREAD` (finished), `TASK_DELETE` |
-//! | a collection is due | `REQUEST_SEQ_GC`, or `REQUEST_PAR_GC` if threads may share it |
-//! | the collection | `GC_START`, `HEAP_ALLOCATED`, `GC_GLOBAL_SYNC`, `GC_STATS_GHC`, `GC_END`, then `HEAP_LIVE` (major ones), `HEAP_SIZE`, `BLOCKS_SIZE` |
-//! | a GC thread works, finds nothing, is done | `GC_WORK`, `GC_IDLE`, `GC_DONE` |
-//! | a message, a phase marker | `USER_MSG`, `USER_MARKER` |
-//! | a census of a heap profile | `HEAP_PROF_SAMPLE_BEGIN`, a band an event, `HEAP_PROF_SAMPLE_END` |
+//! * A thread enters the heap: `TASK_CREATE`, `CREATE_THREAD`, `RUN_THREAD`. It stops, and runs
+//!   again: `STOP_THREAD` with the reason, `RUN_THREAD`. It leaves: `STOP_THREAD` (finished),
+//!   `TASK_DELETE`.
+//! * A collection is due: `REQUEST_SEQ_GC`, or `REQUEST_PAR_GC` if threads may share it.
+//! * The collection: `GC_START`, `HEAP_ALLOCATED`, `GC_GLOBAL_SYNC`, `GC_STATS_GHC`, `GC_END`, then
+//!   `HEAP_LIVE` (major ones), `HEAP_SIZE`, `BLOCKS_SIZE`. Its GC threads work, find nothing, are
+//!   done: `GC_WORK`, `GC_IDLE`, `GC_DONE`.
+//! * A message, a phase marker: `USER_MSG`, `USER_MARKER`.
+//! * A census of a heap profile: `HEAP_PROF_SAMPLE_BEGIN`, a band an event, `HEAP_PROF_SAMPLE_END`.
 //!
 //! The profiler is no part of this crate: it calls [`EventLog::profile_start`] and
 //! [`EventLog::sample`], or the forms of it for stacks and for biographies.
@@ -33,11 +32,13 @@
 #![forbid(unsafe_code)]
 
 mod capability;
+mod centres;
 mod collection;
 mod log;
 mod output;
 mod process;
 mod profile;
 
-pub use log::{About, EventLog};
+pub use log::EventLog;
+pub use process::About;
 pub use profile::ProfileStart;

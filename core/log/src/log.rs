@@ -6,22 +6,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gclab_core::events::{CapabilityEvent, Event, EventKind, Listener, RunInfo};
-use gclab_eventlog::{Classes, kinds};
+use gclab_eventlog::kinds;
 
 use crate::capability::Sessions;
+use crate::centres::Centres;
 use crate::collection::Collecting;
 use crate::output::Output;
-use crate::process;
-use crate::profile::Centres;
-
-/// The facts about a program that its log begins with.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct About {
-    /// The classes of events.
-    pub classes: Classes,
-    /// The command line, the name of the program first.
-    pub args: Vec<String>,
-}
+use crate::process::{self, About};
 
 /// The event log of one run. All clones are one log: one listens to the world, another ends it.
 #[derive(Clone)]

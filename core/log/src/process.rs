@@ -5,10 +5,18 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use gclab_core::block::{BLOCK, MEGABLOCK};
 use gclab_core::events::RunInfo;
-use gclab_eventlog::{Value, kinds};
+use gclab_eventlog::{Classes, Value, kinds};
 
-use crate::log::About;
 use crate::output::Output;
+
+/// The facts about a program that its log begins with.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct About {
+    /// The classes of events.
+    pub classes: Classes,
+    /// The command line, the name of the program first.
+    pub args: Vec<String>,
+}
 
 /// The capability set of the process, which stands for its heap, too.
 const PROCESS: u64 = 0;
@@ -68,8 +76,8 @@ pub(crate) fn end(time: u64, output: &mut Output) {
     output.put_global(&kinds::CAPSET_DELETE, time, &[CLOCK.into()]);
 }
 
-/// The name and the version of the runtime, in GHC's form: the last word is its way, `thr` if several threads can
-/// run or collect.
+/// The name and the version of the runtime, in GHC's form: the last word is its way, `thr` if
+/// several threads can run or collect.
 fn identifier(run: &RunInfo) -> String {
     let way = if run.capabilities > 1 || run.parallel {
         "rts_thr"

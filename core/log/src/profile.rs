@@ -4,7 +4,7 @@ use gclab_core::profile::CostCentre;
 use gclab_eventlog::{Value, kinds};
 
 use crate::log::EventLog;
-use crate::output::{Output, fitting};
+use crate::output::fitting;
 
 /// The number of the only profile of a run.
 const PROFILE: u64 = 0;
@@ -25,27 +25,6 @@ pub struct ProfileStart {
     /// The restrictions: module, closure description, type description, cost centre, stack of cost
     /// centres, retainer, biography; empty without.
     pub filters: [String; 7],
-}
-
-/// The cost centres that have occurred, in the order of their numbers, from 1.
-#[derive(Debug, Default)]
-pub(crate) struct Centres(Vec<CostCentre>);
-
-impl Centres {
-    /// The number of a cost centre. A new one is defined in the log.
-    fn id(&mut self, time_ns: u64, centre: CostCentre, output: &mut Output) -> u32 {
-        let place = self.0.iter().position(|other| *other == centre).unwrap_or_else(|| {
-            self.0.push(centre);
-            let id = self.0.len() as u64;
-            let location = format!("{}:{}", centre.file, centre.line);
-            let texts = [centre.label, centre.module, &location].map(|text| fitting(text, MOST));
-            let [label, module, location] = texts.each_ref().map(|text| Value::from(text.as_str()));
-            let values = [id.into(), label, module, location, 0.into()];
-            output.put_global(&kinds::HEAP_PROF_COST_CENTRE, time_ns, &values);
-            self.0.len() - 1
-        });
-        place as u32 + 1
-    }
 }
 
 impl EventLog {

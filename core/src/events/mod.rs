@@ -2,11 +2,11 @@
 //!
 //! The sanity checker and the profilers are listeners; the world calls its recorder, which keeps
 //! statistics and prints the rows of `-S`. None of these is code inside a collector. A collection
-//! announces, in this order: [`EventKind::Start`], the [`Phase`]s it goes through, the turns of its GC
-//! threads, [`EventKind::Recorded`] with its record, [`EventKind::End`] with a view of the stopped
-//! heap. Between collections a program may announce [`EventKind::Marker`]s. Listeners are called on
-//! the thread that collects, between phases, never from within a loop over closures; the time that
-//! they take for `End` is not the collection's; statistics have it apart, by its purpose
+//! announces, in this order: [`EventKind::Start`], the [`Phase`]s it goes through, the turns of its
+//! GC threads, [`EventKind::Recorded`] with its record, [`EventKind::End`] with a view of the
+//! stopped heap. Between collections a program may announce [`EventKind::Marker`]s. Listeners are
+//! called on the thread that collects, between phases, never from within a loop over closures; the
+//! time that they take for `End` is not the collection's; statistics have it apart, by its purpose
 //! ([`Listener::look`]). The panic of a listener continues after the collection: in its middle the
 //! heap is not whole, and a program that catches the panic would go on with it.
 //!

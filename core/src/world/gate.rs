@@ -86,8 +86,8 @@ impl<M: MutatorKind> World<M> {
         }
     }
 
-    /// Stops all threads that run. `session` is that of the caller, if it runs itself. `due`:
-    /// for a collection, the reading of the recorder's clock when it became due, and why. Passes on the
+    /// Stops all threads that run. `session` is that of the caller, if it runs itself. `due`: for a
+    /// collection, the reading of the recorder's clock when it became due, and why. Passes on the
     /// events of all capabilities.
     ///
     /// # Panics

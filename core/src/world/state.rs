@@ -151,8 +151,8 @@ impl<M: MutatorKind> WorldState<M> {
     /// of free ones.
     pub(super) fn pass_on_all_events(&mut self, participants: &[Arc<Participant<M::Alloc>>]) {
         let idle = std::mem::take(&mut self.idle);
-        // SAFETY: null for a thread that only looks; else it lies in the mutator of a thread that is
-        // stopped, and its changes are to cells.
+        // SAFETY: null for a thread that only looks; else it lies in the mutator of a thread that
+        // is stopped, and its changes are to cells.
         let inside = participants
             .iter()
             .filter_map(|participant| unsafe { participant.capability.as_ref() });

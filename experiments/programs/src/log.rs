@@ -40,6 +40,10 @@ impl Logging {
     /// A message with the file that cannot be written.
     pub(crate) fn begin(request: &Request<'_>) -> Result<Option<Logging>, String> {
         let option = &request.flags.log;
+        if let Some(file) = option.file.as_ref().filter(|_| option.text || option.classes.is_none()) {
+            let file = file.display();
+            return Err(format!("-ol{file} is for the file of an event log: -l asks for one"));
+        }
         let Some(classes) = option.classes else {
             return Ok(None);
         };
@@ -77,8 +81,8 @@ impl Logging {
         world.listen(Box::new(self.log.clone()));
     }
 
-    /// Begins the heap profile in the log, and returns the function that writes its censuses. `None` for a
-    /// breakdown that GHC does not have (`-ho`).
+    /// Begins the heap profile in the log, and returns the function that writes its censuses.
+    /// `None` for a breakdown that GHC does not have (`-ho`).
     pub(crate) fn censuses(&self, flags: &HeapProfile) -> Option<Box<dyn FnMut(&Census) + Send>> {
         let breakdown = match flags.breakdown? {
             Breakdown::CostCentre => 1,

@@ -88,7 +88,10 @@ fn logged(bench: &Bench, workload: &[&str], collector: &str, flags: &[&str]) -> 
     let summary = summary.as_object().unwrap();
     let mut compared = 0;
     for (key, figure) in figures {
-        let Some(found) = summary.get(&key).filter(|_| is_exact(&key)) else {
+        // In a compaction the bytes that threads copied are not all that were moved; the reader
+        // takes the latter for both, as in GHC's logs.
+        let shared = collector == "compacting" && ["par_copied_bytes", "work_balance"].contains(&key.as_str());
+        let Some(found) = summary.get(&key).filter(|_| is_exact(&key) && !shared) else {
             continue;
         };
         let found = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
@@ -161,7 +164,7 @@ fn counts(bench: &Bench, name: &str) -> BTreeMap<&'static str, u64> {
 fn classes_choose_the_events_and_the_file_is_named_after_the_workload() {
     let bench = Bench::new();
     let with = |classes: &str| {
-        let run = ["exec", "word_index", "50", "+RTS", "-A64k", classes];
+        let run = ["exec", "word_index", "-", "50", "1000", "+RTS", "-A64k", classes];
         bench.gclab(&run).exits(0);
         counts(&bench, "word_index.eventlog")
     };
@@ -208,7 +211,18 @@ fn a_heap_profile_is_in_the_log_and_in_its_file() {
         ("-hc", 1, &kinds::HEAP_PROF_SAMPLE_COST_CENTRE),
         ("-hb", 6, &kinds::HEAP_PROF_SAMPLE_STRING),
     ] {
-        let run = ["exec", "word_index", "50", "+RTS", "-l", "-A256k", "-i0", flag];
+        let run = [
+            "exec",
+            "word_index",
+            "-",
+            "50",
+            "1000",
+            "+RTS",
+            "-l",
+            "-A256k",
+            "-i0",
+            flag,
+        ];
         bench.gclab(&run).exits(0);
         let path = bench.path().join("word_index.eventlog");
         let (complaints, _) = check(&mut Merged::open(&path, false).unwrap()).unwrap();
@@ -311,9 +325,9 @@ fn a_log_that_cannot_be_written_or_chosen_is_one_message() {
     for (flags, message) in [
         (&["-l", "-ol/no/such/folder/x"][..], "event log /no/such/folder/x: "),
         (&["-lx"], "-l: x is not a list of classes of events"),
-        (&["-olx"], "-olx is without -l"),
+        (&["-olx"], "-olx is for the file of an event log: -l asks for one"),
         (&["-l", "-ol"], "-ol: a value is missing"),
-        (&["-l", "-olx", "-v"], "-olx is without -l"),
+        (&["-l", "-olx", "-v"], "-olx is for the file of an event log"),
         (&["-l", "-ol/dev/full"], "event log /dev/full: "),
     ] {
         let words = [&["exec", "binary_trees", "6", "+RTS"], flags].concat();

@@ -1,10 +1,10 @@
 //! The checker (`-DS`): checks the whole heap after every collection.
 //!
-//! It is a listener. At each [`EventKind::End`] it compares five things: the regions of the collector,
-//! the blocks that the block allocator has handed out, the state table, the pointers, and the
-//! figures of the collection. The first disagreement is a panic that names address, closure, region
-//! and slot. Each kind of disagreement has a name ([`Check`]), so that a test can say which check
-//! finds which fault.
+//! It is a listener. At each [`EventKind::End`] it compares five things: the regions of the
+//! collector, the blocks that the block allocator has handed out, the state table, the pointers,
+//! and the figures of the collection. The first disagreement is a panic that names address,
+//! closure, region and slot. Each kind of disagreement has a name ([`Check`]), so that a test can
+//! say which check finds which fault.
 //!
 //! Cost: three passes over the heap and one over the reachable closures, two in a profiled heap;
 //! memory 3/64 of the heap.

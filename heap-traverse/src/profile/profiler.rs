@@ -252,8 +252,8 @@ impl HeapProfiler {
         }
     }
 
-    /// From now on `receiver` gets each census as soon as its bands are known: when it was taken, or
-    /// at the end of a biography. It is called once for each, in order.
+    /// From now on `receiver` gets each census as soon as its bands are known: when it was taken,
+    /// or at the end of a biography. It is called once for each, in order.
     pub fn tell(&self, receiver: Box<dyn FnMut(&Census) + Send>) {
         self.lock().receiver = Some(receiver);
     }

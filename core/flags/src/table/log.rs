@@ -45,7 +45,7 @@ pub(super) const LOG: &[FlagSpec] = &[
         kind: Kind::File,
         default: "the workload's name and `.eventlog`",
         meaning: "the file of the event log",
-        ghc: Some("needs -l"),
+        ghc: Some("refused without -l"),
         scope: Scope::Program,
         optional: false,
         set: |f, v| f.log.file = if let Value::File(path) = v { Some(path) } else { None },

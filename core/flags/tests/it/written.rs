@@ -84,6 +84,7 @@ fn values_written_for_keys_give_the_same_flags() {
         // Flags of the command line have no key.
         let mut read = Flags::default();
         read.stats.clone_from(&flags.stats);
+        read.log.clone_from(&flags.log);
         (read.info, read.help) = (flags.info, flags.help);
         for (key, value) in flags.as_toml() {
             read.set(key, value.text()).unwrap_or_else(|e| panic!("{word}: {e}"));
