@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use gclab_flags::FlagValue;
-use gclab_results::{Manifest, Minimum, PlannedRun, shell_line};
+use gclab_results::{Manifest, Minimum, PlannedRun, Purpose, shell_line};
 use gclab_sweep::calibrate::{Calibrated, calibrate};
 use gclab_sweep::command_line::shown;
 use gclab_sweep::experiment::Experiment;
@@ -88,8 +88,12 @@ fn commands(plan: &[Run]) -> String {
     let mut text = String::new();
     for run in plan {
         let multiple = run.planned.heap_multiple.map(|multiple| format!("heap = {multiple}"));
-        let profile = run.planned.profile_flags.as_ref().map(|_| "profile".to_owned());
-        let notes: Vec<String> = multiple.into_iter().chain(profile).collect();
+        let purpose = match run.planned.purpose() {
+            Purpose::Times => None,
+            Purpose::HeapProfile(_) => Some("profile".to_owned()),
+            Purpose::EventLog => Some("event log".to_owned()),
+        };
+        let notes: Vec<String> = multiple.into_iter().chain(purpose).collect();
         let notes = if notes.is_empty() {
             String::new()
         } else {
@@ -103,7 +107,7 @@ fn commands(plan: &[Run]) -> String {
 /// Measures the configurations of the plan, unless earlier runs have told the time of all. Returns
 /// the origin of the times, in words.
 fn measured(plan: &[Run], estimator: &mut Estimator, experiment: &Experiment, stop: &Stop) -> Result<String, ExitCode> {
-    let timed = || plan.iter().filter(|run| run.planned.profile_flags.is_none());
+    let timed = || plan.iter().filter(|run| run.planned.purpose().is_timed());
     if timed().all(|run| estimator.seconds(&run.planned).is_some()) {
         return Ok("by earlier runs".to_owned());
     }
@@ -168,7 +172,7 @@ fn grid(experiment: &Experiment, plan: &[PlannedRun], estimator: &Estimator) -> 
     let mut rows: BTreeMap<(Vec<usize>, String), BTreeMap<&str, &PlannedRun>> = BTreeMap::new();
     let mut in_order: Vec<&PlannedRun> = plan
         .iter()
-        .filter(|run| run.round == 0 && run.profile_flags.is_none())
+        .filter(|run| run.round == 0 && run.purpose().is_timed())
         .collect();
     if in_order.is_empty() {
         in_order = plan.iter().collect();
@@ -273,15 +277,23 @@ fn size_and_time(
         .timeout
         .checked_mul(u32::try_from(runs).unwrap_or(u32::MAX))
         .unwrap_or(Duration::MAX);
-    let profiled = manifest.plan.iter().filter(|run| run.profile_flags.is_some()).count();
-    let and_profiles = if profiled == 0 {
-        String::new()
-    } else {
-        format!(", and {}", counted(profiled, "heap profile"))
-    };
+    let count = |is: fn(Purpose<'_>) -> bool| manifest.plan.iter().filter(|run| is(run.purpose())).count();
+    let timed = count(|purpose| purpose.is_timed());
+    let untimed = [
+        (
+            count(|purpose| matches!(purpose, Purpose::HeapProfile(_))),
+            "heap profile",
+        ),
+        (count(|purpose| purpose == Purpose::EventLog), "event log"),
+    ];
+    let untimed = untimed.iter().filter(|(number, _)| *number > 0);
+    let and_untimed: Vec<String> = untimed
+        .map(|(number, name)| format!(", and {}", counted(*number, name)))
+        .collect();
+    let and_untimed = and_untimed.concat();
     format!(
-        "{} in {} ({ORDER}){and_profiles}: {estimate}; at most {} by the time limit of {}",
-        counted(runs - profiled, "run"),
+        "{} in {} ({ORDER}){and_untimed}: {estimate}; at most {} by the time limit of {}",
+        counted(timed, "run"),
         counted(experiment.repeat as usize, "round"),
         duration(most),
         duration(experiment.timeout)

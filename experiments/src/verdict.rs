@@ -1,6 +1,6 @@
 //! The faults of a finished sweep: runs that failed, and checksums that disagree.
 
-use gclab_report::{disagreements, profile_disagreements};
+use gclab_report::{disagreements, untimed_disagreements};
 use gclab_results::{ResultsDir, RunRecord, Status, shell_line};
 use gclab_sweep::text::last_lines;
 
@@ -17,8 +17,10 @@ pub(crate) fn faults(results: &ResultsDir) -> Vec<String> {
             "WRONG RESULTS: {note}: a collector loses or changes data, or the workload is not deterministic"
         ));
     }
-    for note in profile_disagreements(results) {
-        faults.push(format!("WRONG RESULTS: {note}: a heap profile changes the program"));
+    for note in untimed_disagreements(results) {
+        faults.push(format!(
+            "WRONG RESULTS: {note}: a heap profile or an event log changes the program"
+        ));
     }
     for kind in ["crash", "timeout", "usage error"] {
         let is_result = |run: &RunRecord| run.heap_multiple.is_some() && run.outcome == Status::Timeout;

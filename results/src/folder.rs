@@ -6,10 +6,12 @@
 //! writing is lost. [`ResultsDir::torn`] reports such a torn last line, and the next append cuts it
 //! off. Any other text that cannot be read is an error that names file and line.
 //!
-//! Runs for a heap profile ([`ResultsDir::profiled`]) are kept apart from timed runs
-//! ([`ResultsDir::runs`]), so that statistics do not mix them.
+//! Runs for a heap profile ([`ResultsDir::profiled`]) and runs for an event log
+//! ([`ResultsDir::logged`]) are kept apart from timed runs ([`ResultsDir::runs`]), so that
+//! statistics do not mix them.
 
 use crate::manifest::Manifest;
+use crate::purpose::Purpose;
 use crate::record::{RunRecord, SCHEMA};
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
@@ -25,6 +27,8 @@ pub const PLAN_DRAFT: &str = "plan.json.new";
 const RUNS_FILE: &str = "runs.jsonl";
 /// The folder that holds the files of heap profiles.
 pub const PROFILES: &str = "profiles";
+/// The folder that holds event logs.
+pub const EVENT_LOGS: &str = "eventlogs";
 
 /// An experiment's plan and the runs done so far.
 #[derive(Debug)]
@@ -33,6 +37,9 @@ pub struct ResultsDir {
     manifest: Manifest,
     runs: Vec<RunRecord>,
     profiled: Vec<RunRecord>,
+    logged: Vec<RunRecord>,
+    /// The folders that hold the files of the runs: this one, or those that it was joined from.
+    folders: Vec<PathBuf>,
     done: HashSet<String>,
     torn: Option<TornLine>,
     /// The number of bytes of `runs.jsonl` that hold whole records.
@@ -164,13 +171,14 @@ impl ResultsDir {
     }
 
     fn without_runs(path: PathBuf, manifest: Manifest) -> ResultsDir {
-        let (runs, profiled, done) = (Vec::new(), Vec::new(), HashSet::new());
         ResultsDir {
+            folders: vec![path.clone()],
             path,
             manifest,
-            runs,
-            profiled,
-            done,
+            runs: Vec::new(),
+            profiled: Vec::new(),
+            logged: Vec::new(),
+            done: HashSet::new(),
             torn: None,
             good_bytes: 0,
             unterminated: false,
@@ -180,8 +188,14 @@ impl ResultsDir {
     }
 
     /// A plan and runs that were joined from several folders; nothing can be appended.
-    pub(crate) fn assembled(path: PathBuf, manifest: Manifest, runs: Vec<RunRecord>) -> ResultsDir {
+    pub(crate) fn assembled(
+        path: PathBuf,
+        folders: Vec<PathBuf>,
+        manifest: Manifest,
+        runs: Vec<RunRecord>,
+    ) -> ResultsDir {
         let mut dir = ResultsDir::without_runs(path, manifest);
+        dir.folders = folders;
         runs.into_iter().for_each(|run| dir.put(run));
         dir
     }
@@ -200,15 +214,15 @@ impl ResultsDir {
     fn put(&mut self, run: RunRecord) {
         let run = self.kept(run);
         self.done.insert(run.id.clone());
-        let of_its_kind = if run.is_profiled() {
-            &mut self.profiled
-        } else {
-            &mut self.runs
+        let of_its_purpose = match run.purpose() {
+            Purpose::Times => &mut self.runs,
+            Purpose::HeapProfile(_) => &mut self.profiled,
+            Purpose::EventLog => &mut self.logged,
         };
-        of_its_kind.push(run);
+        of_its_purpose.push(run);
     }
 
-    /// Reads all runs into `runs`, with the profiled ones.
+    /// Reads all runs into `runs`, whatever their purpose.
     fn load_runs(&mut self) -> Result<(), ResultsError> {
         let file = self.runs_file();
         let bytes = match fs::read(&file) {
@@ -294,13 +308,18 @@ impl ResultsDir {
         &self.path
     }
 
+    /// The folders that hold the files of the runs.
+    pub(crate) fn folders(&self) -> &[PathBuf] {
+        &self.folders
+    }
+
     /// The experiment, machine, build and plan.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
     /// The timed runs that are done, in the order in which they ended: all runs except those of
-    /// [`ResultsDir::profiled`].
+    /// [`ResultsDir::profiled`] and [`ResultsDir::logged`].
     pub fn runs(&self) -> &[RunRecord] {
         &self.runs
     }
@@ -311,12 +330,23 @@ impl ResultsDir {
         &self.profiled
     }
 
-    /// All runs that are done: the timed ones, then the profiled ones.
-    pub fn all_runs(&self) -> impl Iterator<Item = &RunRecord> {
-        self.runs.iter().chain(&self.profiled)
+    /// The runs for an event log that are done, in the order in which they ended.
+    pub fn logged(&self) -> &[RunRecord] {
+        &self.logged
     }
 
-    /// The number of planned runs that are done, of both kinds and with any outcome.
+    /// The runs that are done and were not timed: those for heap profiles, then those for event
+    /// logs.
+    pub fn untimed(&self) -> impl Iterator<Item = &RunRecord> {
+        self.profiled.iter().chain(&self.logged)
+    }
+
+    /// All runs that are done: the timed ones, then the others.
+    pub fn all_runs(&self) -> impl Iterator<Item = &RunRecord> {
+        self.runs.iter().chain(self.untimed())
+    }
+
+    /// The number of planned runs that are done, of any purpose and with any outcome.
     pub fn done(&self) -> usize {
         self.manifest.plan.iter().filter(|run| self.is_done(&run.id)).count()
     }
@@ -329,9 +359,20 @@ impl ResultsDir {
     }
 
     /// The path of a heap profile: a file in [`PROFILES`] with a name from
-    /// [`RunRecord::profile_stem`] and the ending `hp`, or `prof` for sets of retainers.
+    /// [`RunRecord::file_stem`] and the ending `hp`, or `prof` for sets of retainers.
     pub fn profile_file(&self, stem: &str, ending: &str) -> PathBuf {
         self.path.join(PROFILES).join(format!("{stem}.{ending}"))
+    }
+
+    /// The path of an event log: a file in [`EVENT_LOGS`] with a name from
+    /// [`RunRecord::file_stem`]. Of several folders that were joined, it is in the one that has the
+    /// file.
+    pub fn event_log(&self, stem: &str) -> PathBuf {
+        let in_folder = |folder: &PathBuf| folder.join(EVENT_LOGS).join(format!("{stem}.eventlog"));
+        let mut paths = self.folders.iter().map(in_folder);
+        paths
+            .find(|path| path.exists())
+            .unwrap_or_else(|| in_folder(&self.folders[0]))
     }
 
     /// The torn last line, if the file has one.

@@ -71,7 +71,8 @@ fn one(parts: &[ResultsDir]) -> ResultsDir {
         }
     }
     runs.sort_by_key(|run| run.position);
-    ResultsDir::assembled(PathBuf::from(names.join(" + ")), manifest, runs)
+    let folders = parts.iter().flat_map(|part| part.folders().to_vec()).collect();
+    ResultsDir::assembled(PathBuf::from(names.join(" + ")), folders, manifest, runs)
 }
 
 #[cfg(test)]
@@ -88,7 +89,8 @@ mod tests {
             .map(|&round| PlannedRun::new(Configuration::default(), round, round))
             .collect();
         let runs = manifest.plan.iter().map(|run| RunRecord::planned(run, 1)).collect();
-        ResultsDir::assembled(PathBuf::from(shard.replace('/', "of")), manifest, runs)
+        let path = PathBuf::from(shard.replace('/', "of"));
+        ResultsDir::assembled(path.clone(), vec![path], manifest, runs)
     }
 
     fn shape(folders: &[ResultsDir]) -> Vec<(String, Vec<u32>, usize)> {
@@ -113,11 +115,30 @@ mod tests {
     }
 
     #[test]
+    fn an_event_log_is_in_the_part_that_has_it() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let parts: Vec<ResultsDir> = ["1/2", "2/2"]
+            .map(|shard| {
+                let made = part(shard, &[], "a");
+                let path = parent.path().join(made.path());
+                ResultsDir::assembled(path.clone(), vec![path], made.manifest().clone(), Vec::new())
+            })
+            .into();
+        let second = parts[1].event_log("x");
+        std::fs::create_dir_all(second.parent().expect("a folder")).expect("made");
+        std::fs::write(&second, "").expect("written");
+        let together = put_together(parts);
+        assert_eq!((together.len(), together[0].event_log("x")), (1, second));
+        assert!(together[0].event_log("y").starts_with(parent.path().join("1of2")));
+    }
+
+    #[test]
     fn other_processors_and_whole_plans_remain_separate() {
         let mut whole = part("1/1", &[0], "a");
         let mut manifest = whole.manifest().clone();
         manifest.shard = None;
-        whole = ResultsDir::assembled(PathBuf::from("whole"), manifest, whole.runs().to_vec());
+        let path = PathBuf::from("whole");
+        whole = ResultsDir::assembled(path.clone(), vec![path], manifest, whole.runs().to_vec());
         let apart = put_together(vec![part("1/2", &[0], "a"), part("2/2", &[1], "b"), whole]);
         assert_eq!(apart.len(), 3);
     }

@@ -85,7 +85,8 @@ documented! {
     #[derive(Default)]
     pub struct PlannedRun {
         /// Names the run: the configuration's id, `-`, and the round. Instead of the round, a
-        /// profiled run has `p0`, `p1` and so on, by the number of the profile.
+        /// profiled run has `p0`, `p1` and so on, by the number of the profile, and a run for an
+        /// event log has `l`.
         pub id: String,
         /// Names the configuration: `Configuration::id`.
         pub cell: String,
@@ -106,6 +107,9 @@ documented! {
         /// The flags of the heap profile, in a run that the experiment's `profiles` asks for;
         /// absent in other runs.
         pub profile_flags: Option<String>,
+        /// Whether the run writes an event log, in an experiment with `eventlog`; absent in other
+        /// runs.
+        pub eventlog: Option<bool>,
     }
 }
 
@@ -124,6 +128,7 @@ impl PlannedRun {
             flags: configuration.flags,
             heap_multiple: None,
             profile_flags: None,
+            eventlog: None,
         }
     }
 
@@ -133,6 +138,16 @@ impl PlannedRun {
         PlannedRun {
             id: format!("{}-p{number}", run.cell),
             profile_flags: Some(flags.to_owned()),
+            ..run
+        }
+    }
+
+    /// The run of `configuration` that writes an event log.
+    pub fn logged(configuration: Configuration, position: u32) -> PlannedRun {
+        let run = PlannedRun::new(configuration, 0, position);
+        PlannedRun {
+            id: format!("{}-l", run.cell),
+            eventlog: Some(true),
             ..run
         }
     }

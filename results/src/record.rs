@@ -49,6 +49,9 @@ documented! {
         /// The flags of the heap profile, in a run that the experiment's `profiles` asks for. Such
         /// a run is slower, and enters no statistic.
         pub profile_flags: Option<String>,
+        /// Whether the run wrote an event log, in an experiment with `eventlog`. Such a run enters
+        /// no statistic either.
+        pub eventlog: Option<bool>,
         /// The whole command line, which repeats the run.
         pub command: Vec<String>,
         /// Number of the repetition of its configuration, from 0.
@@ -168,11 +171,6 @@ impl RunRecord {
         }
     }
 
-    /// Whether this run was done only for its heap profile. Its times are not those of the program.
-    pub fn is_profiled(&self) -> bool {
-        self.profile_flags.is_some()
-    }
-
     /// The record of a planned run, without any figure.
     pub fn planned(run: &PlannedRun, seed: u64) -> RunRecord {
         RunRecord {
@@ -186,6 +184,7 @@ impl RunRecord {
             flags: run.flags.clone(),
             heap_multiple: run.heap_multiple,
             profile_flags: run.profile_flags.clone(),
+            eventlog: run.eventlog,
             round: run.round,
             position: run.position,
             seed,

@@ -33,6 +33,7 @@ mod run_phase;
 mod sink;
 mod statistics;
 mod times;
+mod utilisation;
 
 pub use cause::Cause;
 pub use collection::{Before, Collection, Memory, Timing, Work};
@@ -44,6 +45,7 @@ pub use run_phase::{RunPhase, RunPhases};
 pub use sink::Sink;
 pub use statistics::{GenerationStats, Statistics, Tasks};
 pub use times::{Look, Looks, Times};
+pub use utilisation::Utilisation;
 
 /// `part / whole`; 0 if `whole` is 0.
 fn ratio(part: u64, whole: u64) -> f64 {

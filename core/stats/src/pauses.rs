@@ -7,6 +7,8 @@
 
 use hdrhistogram::Histogram;
 
+use crate::utilisation::Utilisation;
+
 /// The most pauses that are kept singly.
 const MOST: usize = 1 << 20;
 
@@ -153,39 +155,19 @@ impl Pauses {
         }
     }
 
+    /// The utilisation of the mutators between two moments; `None` if the single pauses are not
+    /// known, or if there is no time between the two.
+    pub fn utilisation(&self, span: (u64, u64)) -> Option<Utilisation> {
+        let pauses = self.each()?.iter();
+        let ends = |pause: &SinglePause| (pause.start_ns, pause.start_ns.saturating_add(pause.length_ns));
+        Utilisation::of(pauses.map(ends), span)
+    }
+
     /// The minimum mutator utilisation: the least share of a window of `window_ns` nanoseconds in
     /// which the mutators could run, over all windows between `from_ns` and `to_ns`. `None` if the
     /// single pauses are not known, or if no window fits.
     pub fn least_utilisation(&self, window_ns: u64, (from_ns, to_ns): (u64, u64)) -> Option<f64> {
-        let each = self.each()?;
-        let last_start = to_ns
-            .checked_sub(window_ns)
-            .filter(|last| *last >= from_ns && window_ns > 0)?;
-        let mut sum = 0;
-        // The time in pauses before each pause.
-        let before: Vec<u64> = each
-            .iter()
-            .map(|pause| {
-                sum += pause.length_ns;
-                sum - pause.length_ns
-            })
-            .collect();
-        // The time in pauses before `moment`.
-        let paused_until = |moment: u64| {
-            let begun = each.partition_point(|pause| pause.start_ns < moment);
-            begun.checked_sub(1).map_or(0, |last| {
-                before[last] + each[last].length_ns.min(moment - each[last].start_ns)
-            })
-        };
-        // The time in pauses within a window has its maximum where the window begins with a pause
-        // or ends with one.
-        let starts = each.iter().flat_map(|pause| {
-            let end_ns = pause.start_ns + pause.length_ns;
-            [pause.start_ns, end_ns.saturating_sub(window_ns)]
-        });
-        let paused = |start: u64| paused_until(start + window_ns) - paused_until(start);
-        let most = starts.map(|start| paused(start.clamp(from_ns, last_start))).max();
-        Some((window_ns - most.unwrap_or(0)) as f64 / window_ns as f64)
+        self.utilisation((from_ns, to_ns))?.least(window_ns)
     }
 
     /// Bytes of memory that the pauses take.
@@ -264,39 +246,5 @@ mod tests {
         // Windows do not reach beyond the phase.
         assert_eq!(some.least_utilisation(20, (505, 600)), Some(0.35));
         assert_eq!(pauses(MOST, []).least_utilisation(5, (0, 10)), Some(1.0));
-    }
-
-    /// The definition: every window that begins at a whole nanosecond.
-    #[test]
-    fn the_least_utilisation_is_its_definition() {
-        let mut state = 7_u64;
-        let mut draw = |below: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
-        for _ in 0..50 {
-            let (mut at, mut all) = (0, Vec::new());
-            for _ in 0..draw(8) {
-                let (start, length) = (at + draw(9), draw(7));
-                at = start + length;
-                all.push((start, length));
-            }
-            let end = at + draw(5);
-            let some = pauses(MOST, all.iter().copied());
-            for window in 1..=end {
-                let stopped = |t: u64| all.iter().any(|&(start, length)| (start..start + length).contains(&t));
-                let worst = (0..=end - window)
-                    .map(|from| (from..from + window).filter(|&t| stopped(t)).count())
-                    .max();
-                let worst = (window - worst.unwrap_or(0) as u64) as f64 / window as f64;
-                assert_eq!(
-                    some.least_utilisation(window, (0, end)),
-                    Some(worst),
-                    "{all:?} {window}"
-                );
-            }
-        }
     }
 }

@@ -35,7 +35,7 @@ pub fn calibrate(
     let parent = std::env::temp_dir().join(format!("gclab-{}", std::process::id()));
     let scratch = Scratch::new(&parent)?;
     let mut seen = BTreeSet::new();
-    let first = plan.iter().filter(|run| run.planned.profile_flags.is_none());
+    let first = plan.iter().filter(|run| run.planned.purpose().is_timed());
     let configurations: Vec<&Run> = first
         .copied()
         .filter(|run| seen.insert(run.planned.cell.as_str()))

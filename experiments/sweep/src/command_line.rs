@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use gclab_results::Purpose;
+
 use crate::run::Run;
 
 /// The files that a run writes.
@@ -11,9 +13,15 @@ pub(crate) struct Files<'f> {
     pub(crate) record: &'f Path,
     /// The path of its heap profile, without the ending.
     pub(crate) profile: &'f Path,
+    /// The file of its event log.
+    pub(crate) eventlog: &'f Path,
 }
 
-/// The words after the program's name. With `files`, the run writes its record and profile there.
+/// The flag of a run that writes an event log.
+pub(crate) const LOG_FLAG: &str = "-l";
+
+/// The words after the program's name. With `files`, the run writes its record, profile and event
+/// log there.
 pub(crate) fn exec(run: &Run, files: Option<&Files<'_>>) -> Vec<String> {
     let planned = &run.planned;
     let mut words = vec!["exec".to_owned()];
@@ -28,13 +36,19 @@ pub(crate) fn exec(run: &Run, files: Option<&Files<'_>>) -> Vec<String> {
     words.extend(["--collector".to_owned(), planned.collector.clone()]);
     if let Some(files) = files {
         words.extend(["--record".to_owned(), files.record.display().to_string()]);
-        if planned.profile_flags.is_some() {
+        if let Purpose::HeapProfile(_) = planned.purpose() {
             words.extend(["--profile".to_owned(), files.profile.display().to_string()]);
         }
     }
     let mut rts = run.flags().to_words();
-    let profile = planned.profile_flags.iter().flat_map(|flags| flags.split_whitespace());
-    rts.extend(profile.map(str::to_owned));
+    match planned.purpose() {
+        Purpose::Times => {}
+        Purpose::HeapProfile(flags) => rts.extend(flags.split_whitespace().map(str::to_owned)),
+        Purpose::EventLog => {
+            rts.push(LOG_FLAG.to_owned());
+            rts.extend(files.map(|files| format!("-ol{}", files.eventlog.display())));
+        }
+    }
     if !rts.is_empty() {
         words.push("+RTS".to_owned());
         words.extend(rts);
@@ -83,11 +97,23 @@ mod tests {
         let files = Files {
             record: Path::new("/tmp/a b"),
             profile: Path::new("/tmp/c"),
+            eventlog: Path::new("/tmp/d e"),
         };
         let words = exec(&planned, Some(&files));
         assert_eq!(
             shell_line(&words),
             "exec mut_array 10 20 --collector copying --record '/tmp/a b' +RTS -A1m -F1.5 -RTS"
+        );
+        let mut logged = planned.clone();
+        logged.planned.eventlog = Some(true);
+        let words = exec(&logged, Some(&files));
+        assert_eq!(
+            shell_line(&words),
+            "exec mut_array 10 20 --collector copying --record '/tmp/a b' +RTS -A1m -F1.5 -l '-ol/tmp/d e' -RTS"
+        );
+        assert_eq!(
+            shell_line(&shown(&logged)),
+            "gclab exec mut_array 10 20 --collector copying +RTS -A1m -F1.5 -l"
         );
         let mut profiled = planned;
         profiled.planned.profile_flags = Some("-hy -i0".into());

@@ -48,6 +48,9 @@ pub struct Experiment {
     /// Flags of heap profiles, for each of [`Experiment::workloads`] in their order. Each profile
     /// is one more run of each configuration. The list may be shorter than that of workloads.
     pub profiles: Vec<Vec<String>>,
+    /// Whether each configuration of a workload has one more run, with an event log; for each of
+    /// [`Experiment::workloads`] in their order. The list may be shorter than that of workloads.
+    pub eventlogs: Vec<bool>,
     /// The number of runs of each configuration.
     pub repeat: u32,
     /// The seed of the order of runs.

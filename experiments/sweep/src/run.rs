@@ -102,7 +102,15 @@ impl Run {
         }
     }
 
-    /// The flags, without those of its heap profile.
+    /// The run of `combination` that writes an event log.
+    pub(crate) fn logged(combination: &Combination, position: u32) -> Run {
+        Run {
+            planned: PlannedRun::logged(combination.configuration.clone(), position),
+            setting: Arc::clone(&combination.setting),
+        }
+    }
+
+    /// The flags, without those of its heap profile or event log.
     pub(crate) fn flags(&self) -> Flags {
         experiment::flags(&self.setting)
     }

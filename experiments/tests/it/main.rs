@@ -10,6 +10,7 @@ mod heap;
 mod interop;
 mod list;
 mod log;
+mod logged;
 mod memory;
 mod minheap;
 mod own;

@@ -81,7 +81,7 @@ fn each_profile_is_one_run_of_each_configuration_and_in_no_statistic() {
         .collect();
     let expected = results.profiled().iter().flat_map(|run| {
         let prof = run.profile.as_ref().unwrap().retainer_sets.is_some();
-        let stem = run.profile_stem();
+        let stem = run.file_stem();
         assert!(
             stem.starts_with(&run.workload) && stem.contains(&format!("-A{}-h", run.flags["A"])),
             "{stem}"
@@ -141,7 +141,7 @@ fn goes_on_with_the_profiles_that_are_missing() {
     fs::write(&file, format!("{}{}", kept.concat(), &lost[0][..lost[0].len() / 2])).unwrap();
     for line in lost {
         let run: RunRecord = serde_json::from_str(line).unwrap();
-        fs::write(results.profile_file(&run.profile_stem(), "hp"), "half").unwrap();
+        fs::write(results.profile_file(&run.file_stem(), "hp"), "half").unwrap();
     }
     let again = bench.gclab(&["run", "x.toml", "--out", "out"]).exits(0);
     assert!(
@@ -153,7 +153,7 @@ fn goes_on_with_the_profiles_that_are_missing() {
     assert_eq!((results.runs().len(), results.profiled().len()), (TIMED, PROFILED));
     assert!(fs::read_to_string(&file).unwrap().starts_with(&kept.concat()));
     for run in results.profiled() {
-        let hp = fs::read_to_string(results.profile_file(&run.profile_stem(), "hp")).unwrap();
+        let hp = fs::read_to_string(results.profile_file(&run.file_stem(), "hp")).unwrap();
         assert!(hp.starts_with("JOB \"") && hp.ends_with('\n'), "{hp}");
     }
     assert!(!bench.path().join("out/.scratch").exists());
@@ -220,7 +220,7 @@ fn a_profile_of_a_heap_that_ran_out() {
     let run = &results.profiled()[0];
     assert_eq!(run.outcome, Status::HeapExhausted);
     assert!(run.profile.as_ref().unwrap().peak().unwrap().bytes() > 1 << 20);
-    assert!(results.profile_file(&run.profile_stem(), "hp").exists());
+    assert!(results.profile_file(&run.file_stem(), "hp").exists());
     let shown = bench.gclab(&["report", "out", "--format", "markdown"]).exits(0).stdout;
     assert!(shown.contains("the run ended as heap exhausted; "), "{shown}");
 }
@@ -233,7 +233,7 @@ fn hp2ps_draws_what_is_kept() {
     }
     let (_bench, results) = done(FILE);
     for run in results.profiled() {
-        let hp = results.profile_file(&run.profile_stem(), "hp");
+        let hp = results.profile_file(&run.file_stem(), "hp");
         let drawn = Command::new("hp2ps")
             .arg("-c")
             .arg(&hp)
@@ -246,7 +246,7 @@ fn hp2ps_draws_what_is_kept() {
             hp.display(),
             String::from_utf8_lossy(&drawn.stderr)
         );
-        let page = fs::read_to_string(results.path().join(format!("{}.ps", run.profile_stem()))).unwrap();
+        let page = fs::read_to_string(results.path().join(format!("{}.ps", run.file_stem()))).unwrap();
         assert!(page.contains("showpage"), "{page}");
         if run.workload == "hsc_env" {
             assert!(page.contains("(hsc-eps-fc) show"), "{page}");

@@ -83,6 +83,8 @@ pub(crate) enum Topic {
     Timeline,
     /// The distribution of pauses.
     Pauses,
+    /// Pauses, utilisation and allocation from event logs.
+    EventLogs,
     /// Heap profiles.
     Profiles,
     /// Runs that failed.
@@ -114,6 +116,7 @@ impl Topic {
             Topic::Panels => "Time and memory",
             Topic::Timeline => "Memory over time",
             Topic::Pauses => "Pauses",
+            Topic::EventLogs => "Event logs",
             Topic::Profiles => "Heap profiles",
             Topic::Failed => "Failed runs",
             Topic::Workloads => "Workloads",

@@ -1,7 +1,7 @@
 //! Reports on results folders: statistics, comparisons, and their presentation.
 //!
-//! Everything follows from the records of [`gclab_results`]; nothing here runs a program. From the
-//! ground up:
+//! Everything follows from the records of [`gclab_results`] and the event logs beside them; nothing
+//! here runs a program. From the ground up:
 //!
 //! - `student`, `maths`, `change`, `power`, `metric` and `summary`: formulas, the figures of a run,
 //!   runs by configuration;
@@ -49,7 +49,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-pub use analysis::checksums::{disagreements, profile_disagreements};
+pub use analysis::checksums::{disagreements, untimed_disagreements};
 pub use analysis::compare::{Comparison, Rivals, compare};
 pub use render::{
     TimelineFacts, comparison, comparison_json, comparison_markdown, csv, html, markdown, profile_csv, profile_line,

@@ -6,6 +6,7 @@ mod damage;
 mod diff;
 mod figures;
 mod ghc_events;
+mod history;
 mod made;
 mod merged;
 mod random;

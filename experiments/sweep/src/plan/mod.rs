@@ -10,10 +10,12 @@
 //! goes into `plan.json`; a unit test pins an order.
 //!
 //! Heap profiles (`profiles`) are runs of their own, one for each configuration and profile, in the
-//! order of the file. They follow the last round, so that no timed run moves.
+//! order of the file. So are event logs (`eventlog`), one for each configuration. They follow the
+//! last round, so that no timed run moves.
 //!
 //! A shard takes whole groups, one for each round and workload, so that one machine measures all
-//! runs that are compared (collectors, flags). The profiles of a workload are a group too.
+//! runs that are compared (collectors, flags). The profiles and event logs of a workload are a
+//! group too.
 
 use std::collections::{BTreeSet, HashMap};
 use std::str::FromStr;
@@ -226,9 +228,13 @@ pub fn plan(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Vec<Ru
         let work = work_of(cell.configuration());
         let profiles = experiment.profiles.get(work).map_or(&[][..], Vec::as_slice);
         let group = experiment.repeat as usize * experiment.workloads.len() + work;
-        for (number, flags) in profiles.iter().enumerate() {
+        let profiled = profiles.iter().enumerate();
+        let profiled = profiled.map(|(number, flags)| Run::profiled(&cell.combination, flags, number, 0));
+        let is_logged = experiment.eventlogs.get(work) == Some(&true);
+        let logged = is_logged.then(|| Run::logged(&cell.combination, 0));
+        for mut run in profiled.chain(logged) {
             if shard.takes(group) {
-                let mut run = Run::profiled(&cell.combination, flags, number, position);
+                run.planned.position = position;
                 run.planned.heap_multiple = cell.heap;
                 runs.push(run);
             }

@@ -110,6 +110,48 @@ fn profiled(experiment: Experiment) -> Experiment {
     }
 }
 
+/// Event logs of the first work and the second.
+fn logged(experiment: Experiment) -> Experiment {
+    Experiment {
+        eventlogs: vec![true, true],
+        ..experiment
+    }
+}
+
+#[test]
+fn an_event_log_is_one_run_of_each_cell_after_its_profiles() {
+    for repeat in [1, 4] {
+        let profiles = plan(&profiled(experiment(repeat, 7)), &[], Shard::default());
+        let all = plan(&logged(profiled(experiment(repeat, 7))), &[], Shard::default());
+        let timed = |runs: &[Run]| runs.iter().filter(|run| run.planned.purpose().is_timed()).count();
+        assert_eq!(
+            all[..timed(&all)],
+            profiles[..timed(&profiles)],
+            "timed runs are as they were"
+        );
+        let logs: Vec<&Run> = all.iter().filter(|run| run.planned.eventlog == Some(true)).collect();
+        // Two collectors and six settings of each work.
+        assert_eq!((logs.len(), all.len()), (12 * 2, profiles.len() + 12 * 2));
+        let cells: BTreeSet<_> = logs.iter().map(|run| &run.planned.cell).collect();
+        assert_eq!(cells.len(), logs.len(), "each once");
+        assert!(
+            logs.iter()
+                .all(|run| run.planned.profile_flags.is_none() && !run.planned.args.is_empty())
+        );
+        let first = all
+            .iter()
+            .position(|run| run.planned.id == logs[0].planned.id)
+            .expect("there");
+        let before = all[first - 2..first]
+            .iter()
+            .map(|run| run.planned.profile_flags.as_deref());
+        assert_eq!(before.collect::<Vec<_>>(), [Some("-hy"), Some("-hr -i0")]);
+        let places = all.iter().map(|run| run.planned.position as usize);
+        assert!(places.enumerate().all(|(place, position)| place == position));
+        assert_eq!(ids(&all).iter().collect::<BTreeSet<_>>().len(), all.len());
+    }
+}
+
 #[test]
 fn a_profile_is_one_run_of_each_cell_whatever_the_rounds() {
     for repeat in [1, 4] {
@@ -142,8 +184,8 @@ fn a_profile_is_one_run_of_each_cell_whatever_the_rounds() {
 }
 
 #[test]
-fn shards_share_profiles_too() {
-    let experiment = profiled(experiment(2, 3));
+fn shards_share_profiles_and_event_logs_too() {
+    let experiment = logged(profiled(experiment(2, 3)));
     let whole = plan(&experiment, &[], Shard::default());
     for count in [2, 3, 8, 20] {
         let parts = (1..=count).map(|index| plan(&experiment, &[], Shard { index, count }));

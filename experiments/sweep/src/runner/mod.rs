@@ -2,9 +2,9 @@
 //! before it starts the next.
 //!
 //! Invariants: a run is in `runs.jsonl` if and only if its process ended (or was killed at the
-//! deadline) and the line is on disk; a run that was interrupted leaves nothing. A heap profile is
-//! in its place before the line of its run is written. So the next runner does exactly the missing
-//! runs, however this one ends. The folder's lock keeps a second runner out.
+//! deadline) and the line is on disk; a run that was interrupted leaves nothing. A heap profile or
+//! event log is in its place before the line of its run is written. So the next runner does exactly
+//! the missing runs, however this one ends. The folder's lock keeps a second runner out.
 //! `experiments/tests/it/resume.rs` kills runners at random moments to check this.
 
 mod child;
@@ -25,7 +25,7 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use gclab_flags::{ENVIRONMENT, GHC_ENVIRONMENT};
-use gclab_results::{PlannedRun, ResultsDir, ResultsError, rfc3339};
+use gclab_results::{PlannedRun, Purpose, ResultsDir, ResultsError, rfc3339};
 use thiserror::Error;
 
 use crate::command_line::{self, Files};
@@ -102,9 +102,9 @@ pub fn sweep(dir: &mut ResultsDir, plan: &[Run], sweep: &Sweep<'_>) -> Result<Sw
                 });
             }
         };
-        let kept = keep_profile(dir, planned, &scratch.path);
+        let kept = keep_files(dir, planned, &scratch.path);
         kept.map_err(|source| RunnerError::Child {
-            run: format!("{}: its heap profile cannot be kept", progress::describe(planned)),
+            run: format!("{}: its file cannot be kept", progress::describe(planned)),
             source,
         })?;
         dir.append_run(&record)?;
@@ -132,14 +132,16 @@ pub(crate) fn one(
     }
     let line = scratch.join("record.json");
     let profile = scratch.join(PROFILE);
+    let eventlog = scratch.join(EVENT_LOG);
     // The files of the run before must not be taken for this one's.
     let left = ENDINGS.map(|ending| profile.with_extension(ending));
-    for file in left.iter().chain([&line]).filter(|file| file.exists()) {
+    for file in left.iter().chain([&line, &eventlog]).filter(|file| file.exists()) {
         fs::remove_file(file)?;
     }
     let files = Files {
         record: &line,
         profile: &profile,
+        eventlog: &eventlog,
     };
     let mut command = Command::new(sweep.program);
     command.args(command_line::exec(run, Some(&files)));
@@ -170,16 +172,29 @@ const PROFILE: &str = "profile";
 /// The files of a heap profile: the bands, and the sets of retainers.
 const ENDINGS: [&str; 2] = ["hp", "prof"];
 
-/// Moves the files of a heap profile to their final place. A run that failed keeps the files that
-/// it has.
-fn keep_profile(dir: &ResultsDir, run: &PlannedRun, scratch: &Path) -> io::Result<()> {
-    for ending in ENDINGS.iter().filter(|_| run.profile_flags.is_some()) {
-        let written = scratch.join(PROFILE).with_extension(ending);
-        if written.exists() {
-            let place = dir.profile_file(&run.profile_stem(), ending);
-            fs::create_dir_all(place.parent().unwrap_or(dir.path()))?;
-            fs::rename(written, place)?;
-        }
+/// The name of a run's event log until it is whole.
+const EVENT_LOG: &str = "run.eventlog";
+
+/// Moves the files of a heap profile, or an event log, to their final place. A run that failed
+/// keeps the files that it has.
+fn keep_files(dir: &ResultsDir, run: &PlannedRun, scratch: &Path) -> io::Result<()> {
+    let stem = run.file_stem();
+    let files: Vec<(PathBuf, PathBuf)> = match run.purpose() {
+        Purpose::Times => Vec::new(),
+        Purpose::HeapProfile(_) => ENDINGS
+            .iter()
+            .map(|ending| {
+                (
+                    scratch.join(PROFILE).with_extension(ending),
+                    dir.profile_file(&stem, ending),
+                )
+            })
+            .collect(),
+        Purpose::EventLog => vec![(scratch.join(EVENT_LOG), dir.event_log(&stem))],
+    };
+    for (written, place) in files.into_iter().filter(|(written, _)| written.exists()) {
+        fs::create_dir_all(place.parent().unwrap_or(dir.path()))?;
+        fs::rename(written, place)?;
     }
     Ok(())
 }

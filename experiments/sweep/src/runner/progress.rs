@@ -2,14 +2,14 @@
 //! each run elsewhere (logs of batch jobs).
 //!
 //! For each run to come, the estimate takes the mean time of its configuration so far, or else of
-//! its workload's runs, or else of all runs. Runs with a heap profile have means of their own;
-//! until one is done, they count as timed runs.
+//! its workload's runs, or else of all runs. Runs with a heap profile, and those with an event log,
+//! have means of their own; until one is done, they count as timed runs.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use gclab_results::{PlannedRun, RunRecord};
+use gclab_results::{PlannedRun, Purpose, RunRecord};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::text::duration;
@@ -26,7 +26,7 @@ impl Estimator {
         let Some(seconds) = run.wall_seconds else {
             return;
         };
-        for key in keys(run.profile_flags.as_deref(), &run.cell, &run.workload, &run.args) {
+        for key in keys(run.purpose(), &run.cell, &run.workload, &run.args) {
             let (sum, count) = self.sums.entry(key).or_default();
             *sum += seconds;
             *count += 1;
@@ -35,18 +35,18 @@ impl Estimator {
 
     /// The mean time of a run of this configuration, in seconds, if any was done.
     pub fn seconds(&self, run: &PlannedRun) -> Option<f64> {
-        let [own, ..] = keys(run.profile_flags.as_deref(), &run.cell, &run.workload, &run.args);
+        let [own, ..] = keys(run.purpose(), &run.cell, &run.workload, &run.args);
         self.sums.get(&own).map(|(sum, count)| sum / f64::from(*count))
     }
 
     /// The time that the runs in `left` will take; `None` if no run was ever done.
     pub fn estimate(&self, left: &Left) -> Option<Duration> {
         let mean = |key: String| self.sums.get(&key).map(|(sum, count)| sum / f64::from(*count));
-        let of_kind = |run: &PlannedRun, profile: Option<&str>| {
-            let mut keys = keys(profile, &run.cell, &run.workload, &run.args).into_iter();
+        let of_kind = |run: &PlannedRun, purpose: Purpose<'_>| {
+            let mut keys = keys(purpose, &run.cell, &run.workload, &run.args).into_iter();
             keys.find_map(mean)
         };
-        let seconds = |run: &PlannedRun| of_kind(run, run.profile_flags.as_deref()).or_else(|| of_kind(run, None));
+        let seconds = |run: &PlannedRun| of_kind(run, run.purpose()).or_else(|| of_kind(run, Purpose::Times));
         let groups = left.0.values();
         groups
             .map(|(run, count)| Some(seconds(run)? * *count as f64))
@@ -55,10 +55,10 @@ impl Estimator {
     }
 }
 
-/// The runs that are still to be done, counted by configuration and profile: an estimate, which is
+/// The runs that are still to be done, counted by configuration and purpose: an estimate, which is
 /// made twice for each run, looks at each configuration, not at each run.
 #[derive(Debug, Default)]
-pub struct Left(BTreeMap<(String, Option<String>), (PlannedRun, usize)>);
+pub struct Left(BTreeMap<(String, String), (PlannedRun, usize)>);
 
 impl Left {
     /// Counts the runs of a plan, or of a part of one.
@@ -80,18 +80,17 @@ impl Left {
 }
 
 /// The key of a run in [`Left`].
-fn group(run: &PlannedRun) -> (String, Option<String>) {
-    (run.cell.clone(), run.profile_flags.clone())
+fn group(run: &PlannedRun) -> (String, String) {
+    (run.cell.clone(), run.purpose().to_string())
 }
 
 /// The keys of a run in [`Estimator::sums`], from the nearest to the farthest: its configuration,
-/// its workload, all runs. Runs with a heap profile are slower and have keys of their own.
-fn keys(profile: Option<&str>, cell: &str, workload: &str, args: &[String]) -> [String; 3] {
-    let kind = profile.unwrap_or("timed");
+/// its workload, all runs. Runs that are not timed are slower and have keys of their own.
+fn keys(purpose: Purpose<'_>, cell: &str, workload: &str, args: &[String]) -> [String; 3] {
     [
-        format!("{kind} cell {cell}"),
-        format!("{kind} work {workload} {}", args.join(" ")),
-        kind.to_owned(),
+        format!("{purpose} cell {cell}"),
+        format!("{purpose} work {workload} {}", args.join(" ")),
+        purpose.to_string(),
     ]
 }
 
@@ -178,7 +177,9 @@ pub(crate) fn describe(run: &PlannedRun) -> String {
     words.extend(run.args.iter().cloned());
     words.extend(run.flags.iter().map(|(name, value)| format!("{name}={value}")));
     words.extend(run.heap_multiple.map(|multiple| format!("({multiple}×)")));
-    words.extend(run.profile_flags.clone());
+    if !run.purpose().is_timed() {
+        words.push(run.purpose().to_string());
+    }
     words.join(" ")
 }
 
@@ -253,11 +254,24 @@ mod tests {
     }
 
     #[test]
-    fn a_profiled_run_says_nothing_of_timed_ones() {
+    fn an_untimed_run_says_nothing_of_timed_ones() {
         let profiled = PlannedRun {
             profile_flags: Some("-hy".into()),
             ..run("a", "x")
         };
+        untimed(&profiled);
+        let logged = PlannedRun {
+            eventlog: Some(true),
+            ..run("a", "x")
+        };
+        assert_eq!(
+            (describe(&run("a", "x")), describe(&logged)),
+            ("x a".into(), "x a event log".into())
+        );
+        untimed(&logged);
+    }
+
+    fn untimed(untimed: &PlannedRun) {
         let mut estimator = Estimator::default();
         let learned = |planned: &PlannedRun, seconds| RunRecord {
             wall_seconds: Some(seconds),
@@ -265,12 +279,12 @@ mod tests {
         };
         estimator.learn(&learned(&run("a", "x"), 1.0));
         assert_eq!(
-            estimator.estimate(&Left::of([&profiled])),
+            estimator.estimate(&Left::of([untimed])),
             Some(Duration::from_secs(1)),
-            "no profiled run is done yet"
+            "no such run is done yet"
         );
-        estimator.learn(&learned(&profiled, 9.0));
-        assert_eq!(estimator.estimate(&Left::of([&profiled])), Some(Duration::from_secs(9)));
+        estimator.learn(&learned(untimed, 9.0));
+        assert_eq!(estimator.estimate(&Left::of([untimed])), Some(Duration::from_secs(9)));
         assert_eq!(
             estimator.estimate(&Left::of([&run("a", "x")])),
             Some(Duration::from_secs(1))

@@ -226,6 +226,41 @@ fn wrong_profiles() {
 }
 
 #[test]
+fn event_logs_of_the_file_and_of_a_workload() {
+    let logs = |eventlog: &str| {
+        let text = format!(
+            "collectors = [\"copying\"]\nworkloads = [\"binary_trees\", {{ name = \"hash_churn\", eventlog = true }}, {{ name = \"hash_churn\", args = [64], eventlog = false }}]\n{eventlog}"
+        );
+        spec(&text).unwrap().eventlogs
+    };
+    assert_eq!(logs(""), [false, true, false]);
+    assert_eq!(logs("eventlog = true\n"), [true, true, false]);
+    assert_eq!(logs("eventlog = false\n"), [false, true, false]);
+}
+
+/// A log belongs to a run of its own: its flags are not those of timed runs, nor of profiles.
+#[test]
+fn wrong_event_logs() {
+    let cases = [
+        ("a string", format!("{HEAD}eventlog = \"yes\"\n")),
+        (
+            "a list in a workload",
+            "collectors = [\"copying\"]\nworkloads = [{ name = \"hash_churn\", eventlog = [true] }]\n".to_owned(),
+        ),
+        ("a slip", format!("{HEAD}eventlogs = true\n")),
+        ("in a profile", format!("{HEAD}profiles = [\"-hT -l\"]\n")),
+    ];
+    insta::assert_snapshot!(all(&cases));
+    for (place, text) in [
+        ("among the flags", format!("{HEAD}[flags]\nl = \"\"\n")),
+        ("swept", format!("{HEAD}[sweep]\nol = [\"a\", \"b\"]\n")),
+    ] {
+        let message = all(&[(place, text)]);
+        assert!(message.contains("with an event log: eventlog = true"), "{message}");
+    }
+}
+
+#[test]
 fn wrong_shapes() {
     let cases = [
         (

@@ -16,6 +16,7 @@ use toml::Spanned;
 use super::errors::{Parsed, Source, SpecError};
 use super::parse::{Raw, RawAxis, RawCollectors, RawWorkload};
 use super::profiles;
+use crate::command_line::LOG_FLAG;
 use crate::experiment::{self, Axis, Experiment, Setting};
 use crate::plan;
 use crate::registry::{Registry, usage};
@@ -36,6 +37,7 @@ pub(super) fn validate(name: String, source: &Source, raw: Raw, registry: &Regis
         collectors: check.collectors(&raw.collectors)?,
         workloads: check.workloads(&raw.workloads)?,
         profiles: profiles::of_workloads(source, &raw)?,
+        eventlogs: raw.workloads.iter().map(|own| is_logged(&raw, own)).collect(),
         flags: experiment::setting(raw.flags.iter().map(|(_, flag)| flag.get_ref())),
         sweeps: check.sweeps(&raw)?,
         question: raw.question.clone(),
@@ -61,6 +63,12 @@ fn asks_for_a_size(flag: &FlagValue) -> bool {
     let mut flags = Flags::default();
     flags.apply(flag);
     matches!(flags.config.heap_hint, HeapHint::Size(_))
+}
+
+/// Whether the configurations of a workload have a run for an event log.
+fn is_logged(raw: &Raw, own: &RawWorkload) -> bool {
+    let asked = own.eventlog.as_ref().or(raw.eventlog.as_ref());
+    asked.is_some_and(|asked| *asked.get_ref())
 }
 
 struct Check<'a> {
@@ -214,12 +222,13 @@ impl Check<'_> {
             .iter()
             .map(|axes| product(&mut axes.iter().map(|(_, values)| values.len())))
             .fold(0, usize::saturating_add);
-        // Each workload has `repeat` timed runs, and a run for each of its profiles.
+        // Each workload has `repeat` timed runs, and a run for each of its profiles and event logs.
         let profiles = |own: &RawWorkload| own.profiles.as_ref().unwrap_or(&raw.profiles).len();
+        let untimed = |own: &RawWorkload| profiles(own).saturating_add(is_logged(raw, own).into());
         let of_each = raw
             .workloads
             .iter()
-            .map(|own| profiles(own).saturating_add(raw.repeat as usize));
+            .map(|own| untimed(own).saturating_add(raw.repeat as usize));
         let factors = [
             settings.max(1),
             raw.collectors.count(self.registry),
@@ -299,22 +308,43 @@ impl Check<'_> {
                     .fit(collector, &flags)
                     .map_err(|error| self.of_flag(raw, Some(name), &error))?;
                 self.every_profile(raw, name, &flags)?;
+                self.event_log(raw, name, &flags)?;
             }
         }
         Ok(())
+    }
+
+    /// Checks that a run with the setting `flags` of `collector` can write an event log, if one is
+    /// asked for.
+    fn event_log(&self, raw: &Raw, collector: &str, flags: &Flags) -> Parsed<()> {
+        let own = raw.workloads.iter().filter_map(|workload| workload.eventlog.as_ref());
+        let mut all = raw.eventlog.iter().chain(own);
+        let Some(asked) = all.find(|asked| *asked.get_ref()) else {
+            return Ok(());
+        };
+        self.fits_with(collector, flags, &[LOG_FLAG]).map_err(|error| {
+            let text = format!("`eventlog`: with {collector} {}: {error}", flags.to_words().join(" "));
+            self.at(asked.span(), text, "not in every configuration of this file")
+        })?;
+        Ok(())
+    }
+
+    /// The flags of a setting with some more, if `collector` honours them all.
+    fn fits_with(&self, collector: &str, flags: &Flags, more: &[&str]) -> Result<Flags, FlagError> {
+        let mut words = flags.to_words();
+        words.extend(more.iter().map(|word| (*word).to_owned()));
+        Flags::parse_words(&words).and_then(|flags| match self.registry.collector(collector) {
+            Some(description) => self.registry.fit(description, &flags),
+            None => Ok(flags),
+        })
     }
 
     /// Checks that every profile is legal together with the setting `flags` of `collector`.
     fn every_profile(&self, raw: &Raw, collector: &str, flags: &Flags) -> Parsed<()> {
         let own = raw.workloads.iter().filter_map(|workload| workload.profiles.as_ref());
         for profile in raw.profiles.iter().chain(own.flatten()) {
-            let mut words = flags.to_words();
-            words.extend(profile.get_ref().split_whitespace().map(str::to_owned));
-            let fits = Flags::parse_words(&words).and_then(|flags| match self.registry.collector(collector) {
-                Some(description) => self.registry.fit(description, &flags),
-                None => Ok(flags),
-            });
-            fits.map_err(|error| {
+            let more: Vec<&str> = profile.get_ref().split_whitespace().collect();
+            self.fits_with(collector, flags, &more).map_err(|error| {
                 let text = format!("`profiles`: with {collector} {}: {error}", flags.to_words().join(" "));
                 self.at(profile.span(), text, "not in every configuration of this file")
             })?;

@@ -1,7 +1,7 @@
 //! Checksums that differ: a collector, a profile or a workload is wrong.
 
 use crate::summary::{Summary, WorkloadRuns};
-use gclab_results::{ResultsDir, RunRecord};
+use gclab_results::{Purpose, ResultsDir, RunRecord};
 
 /// The workloads on which collectors computed different checksums: one text for each, with the
 /// checksums and their collectors.
@@ -24,22 +24,25 @@ pub(crate) fn disagreement(work: &WorkloadRuns<'_>) -> Option<String> {
     Some(parts.join("; "))
 }
 
-/// The profiled runs whose checksum differs from that of a timed run of the same workload: one text
-/// for each. A profile must not change the program.
-pub fn profile_disagreements(dir: &ResultsDir) -> Vec<String> {
+/// The runs for heap profiles and event logs whose checksum differs from that of a timed run of the
+/// same workload: one text for each. Neither may change the program.
+pub fn untimed_disagreements(dir: &ResultsDir) -> Vec<String> {
     let ok = |run: &&RunRecord| run.outcome.is_ok();
     let differs = |run: &&RunRecord| {
         let mut timed = dir.runs().iter().filter(ok);
         timed.any(|timed| timed.workload == run.workload && timed.args == run.args && timed.checksum != run.checksum)
     };
-    let wrong = dir.profiled().iter().filter(ok).filter(differs);
+    let wrong = dir.untimed().filter(ok).filter(differs);
     wrong
         .map(|run| {
+            let (with, without) = match run.purpose() {
+                Purpose::HeapProfile(flags) => (flags, "the profile"),
+                _ => ("an event log", "the log"),
+            };
             format!(
-                "{} under {} with {}: checksum {}, but another one without the profile",
+                "{} under {} with {with}: checksum {}, but another one without {without}",
                 run.configuration().work(),
                 run.collector,
-                run.profile_flags.as_deref().unwrap_or_default(),
                 run.checksum.as_deref().unwrap_or("none")
             )
         })

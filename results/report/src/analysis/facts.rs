@@ -1,6 +1,6 @@
 //! Facts about an experiment: the machine, and the cautions for a reader.
 
-use crate::analysis::checksums::{disagreements, profile_disagreements};
+use crate::analysis::checksums::{disagreements, untimed_disagreements};
 use crate::format::counted;
 use crate::maths::RUNS_FOR_INTERVAL;
 use crate::summary::Summary;
@@ -22,9 +22,9 @@ pub(crate) fn cautions(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<String> {
             "Wrong results: {note}. A collector that changes results has no speed."
         ));
     }
-    for note in profile_disagreements(dir) {
+    for note in untimed_disagreements(dir) {
         cautions.push(format!(
-            "Wrong results: {note}. A heap profile must not change the program."
+            "Wrong results: {note}. Neither a heap profile nor an event log may change the program."
         ));
     }
     let failed = dir.all_runs().filter(|run| is_failure(run)).count();

@@ -4,6 +4,7 @@ pub(crate) mod answers;
 pub(crate) mod checksums;
 pub(crate) mod compare;
 pub(crate) mod facts;
+pub(crate) mod logs;
 pub(crate) mod memory;
 pub(crate) mod panels;
 pub(crate) mod parallel;

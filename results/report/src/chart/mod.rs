@@ -9,6 +9,6 @@ mod style;
 
 pub(crate) use forest::{Forest, ForestRow};
 pub(crate) use line::{Chart, ChartSet, Point, Series};
-pub(crate) use scale::linear_ticks;
+pub(crate) use scale::{linear_ticks, log_ticks};
 pub(crate) use stack::{ALONE_COLOURS, BAND_COLOURS, Band, Stack, View};
 pub(crate) use style::{escape, swatch};

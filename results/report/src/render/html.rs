@@ -33,7 +33,9 @@ pub fn html(dirs: &[ResultsDir]) -> String {
         page.report(report, number);
     }
     page.markup("<footer>Written by gclab ").text(version);
-    page.markup(" from plan.json and runs.jsonl; all figures follow from these two files.</footer>\n<script>\n");
+    page.markup(
+        " from plan.json, runs.jsonl and the event logs; all figures follow from these files.</footer>\n<script>\n",
+    );
     page.markup(SCRIPT).markup("</script>\n</body>\n</html>\n");
     page.0
 }

@@ -42,7 +42,10 @@ fn folder(report: &Report) -> String {
     if report.most_runs > 1 {
         text.push_str("\nMedian (least–greatest) of the runs that ended well.\n");
     }
-    if let Some(section) = report.section(Topic::Profiles) {
+    for section in [Topic::EventLogs, Topic::Profiles]
+        .iter()
+        .filter_map(|topic| report.section(*topic))
+    {
         let _ = writeln!(text, "\n### {}", section.topic.title());
         parts(&mut text, &section.parts, "####");
     }

@@ -7,7 +7,7 @@ use super::text_table::{TextTable, runs};
 use crate::document::{Cell, Column, Part, Report, Table, Topic};
 use crate::format::{ABSENT, counted, median_and_range};
 use crate::maths::Spread;
-use crate::sections::report;
+use crate::sections::brief;
 use gclab_results::ResultsDir;
 use std::fmt::Write;
 use terminal_size::{Width, terminal_size_of};
@@ -28,7 +28,7 @@ pub fn terminal(dir: &ResultsDir) -> String {
 /// The report of a results folder in at most `width` columns. Columns that do not fit are left out
 /// from the right, and named below.
 pub(crate) fn terminal_within(dir: &ResultsDir, width: Option<usize>) -> String {
-    let report = report(dir);
+    let report = brief(dir);
     if report.done == 0 {
         return format!("{}: no runs yet ({} planned)\n", report.name, report.planned);
     }
@@ -45,7 +45,7 @@ pub(crate) fn terminal_within(dir: &ResultsDir, width: Option<usize>) -> String 
 fn answer(text: &mut String, report: &Report, width: Option<usize>) {
     let mut sentences = report.sentences().peekable();
     match report.most_runs {
-        // A part of a sweep may have profiled runs alone: their bands are all it can tell.
+        // A part of a sweep may have no timed runs: the bands of profiles are all it can tell.
         0 if sentences.peek().is_none() => return,
         0 => text.push_str("\nAnswer\n"),
         most => {

@@ -204,8 +204,8 @@ pub(super) fn best(summary: &Summary<'_>, dir: &ResultsDir) -> Option<Section> {
     let answered = alone && !dir.profiled().is_empty()
         || summary.sweeps(HEAP)
         || summary.collectors.len() < 2 && knees(summary).is_some();
-    // A part of a sweep may have profiled runs alone, whose bands are its answer.
-    let untimed = dir.runs().is_empty() && !dir.profiled().is_empty();
+    // A part of a sweep may have no timed run: the bands of profiles are its answer.
+    let untimed = dir.runs().is_empty() && dir.untimed().next().is_some();
     let text = if untimed || answered && !answers.is_empty() {
         Vec::new()
     } else {

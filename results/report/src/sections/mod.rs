@@ -3,9 +3,10 @@
 mod answers;
 mod charts;
 mod latency;
+mod logs;
 mod profiles;
 mod report;
 mod runs;
 mod sharing;
 
-pub(crate) use report::report;
+pub(crate) use report::{brief, report};

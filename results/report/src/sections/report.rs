@@ -1,6 +1,6 @@
 //! The report of a folder: its head, and all its sections.
 
-use super::{answers, charts, latency, profiles, runs};
+use super::{answers, charts, latency, logs, profiles, runs};
 use crate::analysis::facts::{cautions, environment};
 use crate::document::{Part, Report, Section, Topic};
 use crate::format::counted;
@@ -9,6 +9,15 @@ use gclab_results::{Manifest, ResultsDir, shell_line};
 
 /// The report of a folder.
 pub(crate) fn report(dir: &ResultsDir) -> Report {
+    of(dir, logs::logs)
+}
+
+/// The report of a folder without the section on event logs: reading large logs takes a while.
+pub(crate) fn brief(dir: &ResultsDir) -> Report {
+    of(dir, |_, _| None)
+}
+
+fn of(dir: &ResultsDir, logs: fn(&ResultsDir, &Summary<'_>) -> Option<Section>) -> Report {
     let manifest = dir.manifest();
     let summary = Summary::of(dir);
     // Profiles without anything to compare are the subject of the experiment.
@@ -34,6 +43,7 @@ pub(crate) fn report(dir: &ResultsDir) -> Report {
         charts::panels(&summary),
         charts::timelines(&summary),
         charts::pauses(&summary),
+        logs(dir, &summary),
         late,
         runs::failed(dir, &summary),
         Some(runs::workloads(&summary)),
@@ -64,6 +74,9 @@ fn facts(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<String> {
     ];
     if !dir.profiled().is_empty() {
         facts.push(counted(dir.profiled().len(), "heap profile"));
+    }
+    if !dir.logged().is_empty() {
+        facts.push(counted(dir.logged().len(), "event log"));
     }
     facts.push(format!("seed {}", manifest.seed));
     if !manifest.started.is_empty() {

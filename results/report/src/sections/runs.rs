@@ -7,7 +7,7 @@ use crate::document::{Cell, Column, Look, Part, Section, Table, Text, Topic};
 use crate::format::ABSENT;
 use crate::metric::{self, Metric};
 use crate::summary::{Group, Summary, WorkloadRuns};
-use gclab_results::{ResultsDir, RunRecord, shell_line};
+use gclab_results::{Purpose, ResultsDir, RunRecord, shell_line};
 
 /// The figures in the table of single runs.
 const RAW: &[Metric] = &[
@@ -168,9 +168,12 @@ fn run_cells(summary: &Summary<'_>, run: &RunRecord) -> Vec<Cell> {
     cells
 }
 
-/// The round of a timed run, or the flags of a profiled one.
+/// The round of a timed run, or the purpose of another one.
 fn round(run: &RunRecord) -> String {
-    run.profile_flags.clone().unwrap_or_else(|| run.round.to_string())
+    match run.purpose() {
+        Purpose::Times => run.round.to_string(),
+        purpose => purpose.to_string(),
+    }
 }
 
 fn run_table(dir: &ResultsDir, summary: &Summary<'_>) -> Table {
@@ -225,7 +228,7 @@ pub(super) fn failed(dir: &ResultsDir, summary: &Summary<'_>) -> Option<Section>
     let titles = [
         "Workload",
         "Configuration",
-        "Round or profile",
+        "Round, profile or log",
         "Outcome",
         "After",
         "Command and its output",

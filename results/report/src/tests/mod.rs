@@ -2,6 +2,7 @@
 
 mod answers;
 mod compare;
+mod logs;
 mod maths;
 mod memory;
 mod parallel;

@@ -6,7 +6,7 @@ use crate::analysis::pauses::pause_rows;
 use crate::analysis::profiles::profiled as profiled_runs;
 use crate::render::terminal_within;
 use crate::summary::Summary;
-use crate::{compare, comparison, csv, html, markdown, profile_csv, profile_disagreements};
+use crate::{compare, comparison, csv, html, markdown, profile_csv, untimed_disagreements};
 use gclab_results::{HeapProfile, ResultsDir, RunRecord, Status};
 use tempfile::{TempDir, tempdir};
 
@@ -128,7 +128,7 @@ fn a_chart_and_a_table_for_each() {
     }
     assert!(!part.contains("NaN") && !part.contains("Tree<Node>"));
     for run in dir.profiled() {
-        assert!(part.contains(&format!("profiles/{}.hp", run.profile_stem())));
+        assert!(part.contains(&format!("profiles/{}.hp", run.file_stem())));
     }
     assert!(page.contains(" · 3 heap profiles · "));
     // A folder of an older gclab has files named by ids alone.
@@ -292,7 +292,7 @@ fn a_profile_that_changes_the_program_is_told_first() {
     runs[last].checksum = Some("666".to_owned());
     let (_parent, dir) = folder(&runs);
     assert_eq!(
-        profile_disagreements(&dir),
+        untimed_disagreements(&dir),
         ["hash_churn 4096 8192 under copying with -hb: checksum 666, but another one without the profile"]
     );
     let page = html(std::slice::from_ref(&dir));
@@ -306,7 +306,7 @@ fn a_profile_that_changes_the_program_is_told_first() {
 fn hostile_names_stay_text() {
     let hostile = format!("</script><img src=x onerror='alert(2)'>\"&amp;|`\n{}", "x".repeat(4000));
     let (_, mut runs) = profiled();
-    for run in runs.iter_mut().filter(|run| run.is_profiled()) {
+    for run in runs.iter_mut().filter(|run| run.profile_flags.is_some()) {
         run.profile_flags = Some(hostile.clone());
         let profile = run.profile.as_mut().expect("a profile");
         profile.breakdown.clone_from(&hostile);

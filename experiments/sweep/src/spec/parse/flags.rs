@@ -63,7 +63,14 @@ impl Walk<'_> {
                 let names: Vec<&str> = names.filter_map(|flag| flag.toml).collect();
                 at(key, "not a flag of experiment files").help(format!("flags: {}", names.join(", ")))
             }
-            FlagError::NotYet { .. } | FlagError::CommandLineOnly { .. } => at(key, "not a flag of experiment files"),
+            FlagError::NotYet { flag, .. } | FlagError::CommandLineOnly { flag, .. } => {
+                let error = at(key, "not a flag of experiment files");
+                if matches!(flag.as_str(), "-l" | "-ol") {
+                    error.help("for one more run of each configuration, with an event log: eventlog = true, before the first table of the file")
+                } else {
+                    error
+                }
+            }
             _ => at(value, "not a legal value"),
         }
     }

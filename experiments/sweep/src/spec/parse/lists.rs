@@ -1,4 +1,4 @@
-//! The lists of a file: collectors, workloads, profiles, sizes of the heap.
+//! The lists of a file: collectors, workloads, profiles and event logs, sizes of the heap.
 
 use std::collections::HashSet;
 
@@ -20,8 +20,11 @@ const HEAP_HELP: &str = "`heap` has multiples of the least heap with which a wor
 /// The meaning of `profiles`.
 const PROFILES_HELP: &str = "`profiles` has the flags of heap profiles, each a string as on a command line: profiles = [\"-hy\", \"-hr -R0 -i0\"]";
 
+/// The meaning of `eventlog`.
+const EVENTLOG_HELP: &str = "`eventlog = true` adds one run to each configuration, which writes an event log";
+
 /// The keys of a workload.
-const WORKLOAD_KEYS: [&str; 3] = ["name", "args", "profiles"];
+const WORKLOAD_KEYS: [&str; 4] = ["name", "args", "profiles", "eventlog"];
 
 impl Walk<'_> {
     /// The multiples of the least heap: numbers above 0, no two the same.
@@ -100,6 +103,7 @@ impl Walk<'_> {
                 name: Spanned::new(item.span(), name.to_owned()),
                 args: Vec::new(),
                 profiles: None,
+                eventlog: None,
             });
         };
         for (key, _) in in_order(table) {
@@ -130,7 +134,15 @@ impl Walk<'_> {
                 .get("profiles")
                 .map(|value| self.profiles(value, true))
                 .transpose()?,
+            eventlog: table.get("eventlog").map(|value| self.eventlog(value)).transpose()?,
         })
+    }
+
+    /// Whether runs for an event log are asked for.
+    pub(super) fn eventlog(&self, value: &Spanned<DeValue<'_>>) -> Parsed<Spanned<bool>> {
+        let wrong = || self.wrong_type("eventlog", value, "true or false").help(EVENTLOG_HELP);
+        let asked = value.get_ref().as_bool().ok_or_else(wrong)?;
+        Ok(Spanned::new(value.span(), asked))
     }
 
     /// Strings of flags. The list of a workload may be empty: then it has no profile of the file.

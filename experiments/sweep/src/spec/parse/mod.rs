@@ -28,7 +28,7 @@ const DEFAULT_SEED: u64 = 1;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The keys of a file, as messages list them.
-const FILE_KEYS: [&str; 10] = [
+const FILE_KEYS: [&str; 11] = [
     "question",
     "collectors",
     "workloads",
@@ -37,6 +37,7 @@ const FILE_KEYS: [&str; 10] = [
     "timeout",
     "heap",
     "profiles",
+    "eventlog",
     "flags",
     "sweep",
 ];
@@ -87,6 +88,7 @@ impl Walk<'_> {
                 .map(|value| self.profiles(value, false))
                 .transpose()?
                 .unwrap_or_default(),
+            eventlog: get("eventlog").map(|value| self.eventlog(value)).transpose()?,
             flags: get("flags")
                 .map(|value| self.flags(value))
                 .transpose()?

@@ -15,6 +15,8 @@ pub(crate) struct RawWorkload {
     pub args: Vec<Spanned<String>>,
     /// `profiles` of this workload; they replace those of the file.
     pub profiles: Option<Vec<Spanned<String>>>,
+    /// `eventlog` of this workload; it replaces that of the file.
+    pub eventlog: Option<Spanned<bool>>,
 }
 
 /// The key of a swept flag, and its values.
@@ -52,6 +54,8 @@ pub(crate) struct Raw {
     pub heap: Option<Spanned<Vec<Spanned<f64>>>>,
     /// `profiles` of the whole file.
     pub profiles: Vec<Spanned<String>>,
+    /// `eventlog` of the whole file.
+    pub eventlog: Option<Spanned<bool>>,
     /// `[flags]`, in the order of the file.
     pub flags: Vec<(Spanned<String>, Spanned<FlagValue>)>,
     /// `[sweep]`, or each of several `[[sweep]]`, in the order of the file.

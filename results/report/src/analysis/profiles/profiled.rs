@@ -156,7 +156,7 @@ fn file(dir: &ResultsDir, run: &RunRecord) -> String {
     let stem = if dir.profile_file(&run.id, "hp").exists() {
         run.id.clone()
     } else {
-        run.profile_stem()
+        run.file_stem()
     };
     format!("{PROFILES}/{stem}.hp")
 }

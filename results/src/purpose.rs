@@ -1,0 +1,59 @@
+//! The purpose of a run: its times, a heap profile, or an event log.
+//!
+//! Only timed runs enter statistics. A run of another purpose is slower than the plain program, and
+//! is done once for each configuration.
+
+use crate::plan::PlannedRun;
+use crate::record::RunRecord;
+use std::fmt;
+
+/// The purpose of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Purpose<'r> {
+    /// The run is timed, and enters statistics.
+    Times,
+    /// The run writes the heap profile with these flags.
+    HeapProfile(&'r str),
+    /// The run writes an event log.
+    EventLog,
+}
+
+impl Purpose<'_> {
+    /// Whether the run is timed.
+    pub fn is_timed(self) -> bool {
+        self == Purpose::Times
+    }
+}
+
+impl fmt::Display for Purpose<'_> {
+    /// Writes the flags of a profile, or a word.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Purpose::Times => "timed",
+            Purpose::HeapProfile(flags) => flags,
+            Purpose::EventLog => "event log",
+        })
+    }
+}
+
+fn purpose(profile_flags: Option<&str>, eventlog: Option<bool>) -> Purpose<'_> {
+    match (profile_flags, eventlog) {
+        (Some(flags), _) => Purpose::HeapProfile(flags),
+        (None, Some(true)) => Purpose::EventLog,
+        (None, _) => Purpose::Times,
+    }
+}
+
+impl PlannedRun {
+    /// The purpose of the run.
+    pub fn purpose(&self) -> Purpose<'_> {
+        purpose(self.profile_flags.as_deref(), self.eventlog)
+    }
+}
+
+impl RunRecord {
+    /// The purpose of the run.
+    pub fn purpose(&self) -> Purpose<'_> {
+        purpose(self.profile_flags.as_deref(), self.eventlog)
+    }
+}
