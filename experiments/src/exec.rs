@@ -17,9 +17,9 @@ use gclab_core::collector::Description;
 use gclab_core::config::{Compact, Config, FromGeneration};
 use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
 use gclab_flags::{FlagValue, Flags, Given, help};
-use gclab_programs::{Done, Ended, Executor, Request};
+use gclab_programs::{Done, Ended, Executor, Request, end_by};
 use gclab_results::{Configuration, PlannedRun, RunRecord, RunStats, Status};
-use gclab_stats::{StatsLevel, render};
+use gclab_stats::render;
 use gclab_sweep::record::{heap_profile, latency};
 use gclab_sweep::registry::Registry;
 use gclab_sweep::suggest::suggest;
@@ -127,7 +127,7 @@ impl Checked {
             program,
             words,
             profile: None,
-            interruptible: !matches!(self.flags.stats.level, StatsLevel::None | StatsLevel::Collect),
+            interruptible: !self.flags.leave_signals && self.flags.keeps_figures(),
         }
     }
 
@@ -256,6 +256,12 @@ fn run(
         }
         Ended::Refused(problem) => return refuse(problem),
         Ended::Broken(problem) => return checked.tell_damaged(&problem),
+        Ended::Interrupted(signal) => {
+            if let Some(problem) = profile.and_then(|profile| profile.unwritten) {
+                tell!("gclab: {problem}");
+            }
+            return ExitCode::from(end_by(signal));
+        }
     };
     if let Some(checksum) = &checksum
         && print(&format!("{name} checksum={checksum}\n")) != ExitCode::SUCCESS

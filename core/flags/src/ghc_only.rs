@@ -41,7 +41,6 @@ pub(super) const GHC_ONLY: &[(&str, &str)] = &[
     ("-no-automatic-time-samples", "time samples only when the program asks"),
     ("-numa", "NUMA awareness"),
     ("-debug-numa", "NUMA debugging"),
-    ("-install-signal-handlers", "signal handlers"),
     ("-install-seh-handlers", "exception handlers of Windows"),
     ("-generate-crash-dumps", "crash dumps of Windows"),
     ("-generate-stack-traces", "stack traces of Windows"),

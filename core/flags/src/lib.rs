@@ -30,7 +30,7 @@ mod value;
 use std::collections::BTreeSet;
 
 use gclab_core::config::{Breakdown, Config};
-use gclab_stats::StatsOption;
+use gclab_stats::{StatsLevel, StatsOption};
 
 pub use error::FlagError;
 pub use flag_value::FlagValue;
@@ -52,6 +52,8 @@ pub struct Flags {
     pub stats: StatsOption,
     /// `-DS`: check the whole heap after each collection.
     pub sanity: bool,
+    /// `--install-signal-handlers=no`: Ctrl-C and SIGTERM end the process at once.
+    pub leave_signals: bool,
     /// `--info`: print a description of this program, and stop.
     pub info: bool,
     /// `-?`: print the flags, and stop.
@@ -60,4 +62,13 @@ pub struct Flags {
     pub given: BTreeSet<&'static str>,
     /// A second breakdown of the heap profile, which is one too many.
     second_breakdown: Option<Breakdown>,
+}
+
+impl Flags {
+    /// Whether a run with these flags has figures to keep when a signal ends it early: statistics
+    /// that it prints, or a profile.
+    pub fn keeps_figures(&self) -> bool {
+        let prints = !matches!(self.stats.level, StatsLevel::None | StatsLevel::Collect);
+        prints || self.config.profile.breakdown.is_some()
+    }
 }

@@ -25,12 +25,13 @@ pub struct Exhausted {
     pub cause: OutOfMemory,
 }
 
-/// The payload that unwinds a session whose heap is exhausted. Sessions in several worlds may be
-/// nested: each takes only its own.
+/// The payload that unwinds a session whose heap is exhausted, or that was interrupted. Sessions in
+/// several worlds may be nested: each takes only its own.
 pub(super) struct Leave {
     /// Address of the world, which stays where it is during a session.
     pub(super) world: usize,
-    pub(super) exhausted: Exhausted,
+    /// The error that `World::enter` returns.
+    pub(super) why: EnterError,
 }
 
 /// The reason why `World::enter` did not return a result.
@@ -43,4 +44,8 @@ pub enum EnterError {
     /// This thread is inside already.
     #[error("this thread has entered the heap already")]
     Entered,
+    /// The run was interrupted ([`World::interrupt`](super::World::interrupt)). The world can still
+    /// be asked for its statistics.
+    #[error("the run was interrupted")]
+    Interrupted,
 }

@@ -9,7 +9,8 @@
 //!
 //! An interrupt is not lost: it sets another thread's limit under the lock, and that thread sets it
 //! only with the lock, in a refill or when it resumes, both of which wait while the world is being
-//! stopped. So *interrupted* implies *being stopped*, until the thread resumes. Fast paths take no
+//! stopped. So *interrupted* implies *being stopped*, until the thread resumes; or the run was
+//! interrupted (`interrupt`), and the thread leaves at its next slow path. Fast paths take no
 //! lock and have no fence; how soon they see the interrupt is up to the machine (a store takes less
 //! than a microsecond).
 //!
@@ -21,6 +22,7 @@
 //! The writes of stopped threads happen before the collection, and its writes before their next
 //! reads: all of them pass the lock.
 
+use super::errors::EnterError;
 use super::state::{World, WorldState};
 use crate::capability::CapabilityData;
 use crate::kind::MutatorKind;
@@ -32,13 +34,17 @@ pub(super) type Locked<'w, M> = MutexGuard<'w, WorldState<M>>;
 
 impl<M: MutatorKind> World<M> {
     /// Takes the lock for a thread that runs, at a safepoint: no other thread is stopping the
-    /// world.
+    /// world. If the run was interrupted, unwinds the session.
     pub(super) fn lock(&self, session: Session<'_, M::Alloc>) -> Locked<'_, M> {
         let mut state = self.state.lock();
         session.report_allocated();
         if state.stopping {
             self.no_longer_runs(&mut state, session.participant, ThreadState::Stopped);
             self.resume(&mut state, session);
+        }
+        if state.interrupted {
+            drop(state);
+            self.leave(EnterError::Interrupted);
         }
         state
     }
@@ -63,6 +69,20 @@ impl<M: MutatorKind> World<M> {
         state.running += 1;
         session.participant.set_state(ThreadState::Running);
         session.capability.resume(state.stress.is_some());
+        if state.interrupted && !mutant!("threads/interrupt-forgotten") {
+            // SAFETY: the session's own capability.
+            unsafe { CapabilityData::interrupt(session.capability) };
+        }
+    }
+
+    /// Interrupts the allocators of the threads that run.
+    pub(super) fn interrupt_running(&self, _: &Locked<'_, M>) {
+        self.participants.read(|all| {
+            for participant in all.iter().filter(|one| one.state() == ThreadState::Running) {
+                // SAFETY: it is inside and runs; to leave it needs the lock, which the caller has.
+                unsafe { CapabilityData::interrupt(participant.capability) };
+            }
+        });
     }
 
     /// Waits until no thread is stopping the world, and wakes the next thread that waits for that.
@@ -95,13 +115,7 @@ impl<M: MutatorKind> World<M> {
             session.participant.set_state(ThreadState::Stopping);
         }
         if state.running > 0 {
-            self.participants.read(|all| {
-                for participant in all.iter().filter(|one| one.state() == ThreadState::Running) {
-                    // SAFETY: it is inside and runs; to leave it needs the lock, which this thread
-                    // has.
-                    unsafe { CapabilityData::interrupt(participant.capability) };
-                }
-            });
+            self.interrupt_running(state);
         }
         while state.running > 0 && !mutant!("threads/collects-beside-runners") {
             self.all_stopped.wait(state);

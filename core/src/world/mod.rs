@@ -15,6 +15,7 @@ mod api;
 mod collection;
 mod errors;
 mod gate;
+mod interrupt;
 mod registry;
 mod slow_path;
 mod state;

@@ -1,6 +1,6 @@
 //! The world as its mutators call it: making room, stopping, blocking.
 
-use super::errors::{Exhausted, Leave};
+use super::errors::Exhausted;
 use super::gate::Locked;
 use super::state::{World, WorldState};
 use crate::alloc::Alloc;
@@ -13,7 +13,6 @@ use crate::roots::handles::HandleTable;
 use crate::session::{Session, ThreadState};
 use crate::sync::Arc;
 use crate::words::{Addr, Words};
-use std::panic::resume_unwind;
 
 impl<M: MutatorKind> SlowPath<M> for World<M> {
     fn refill(&self, session: Session<'_, M::Alloc>, words: Words) -> Addr {
@@ -81,12 +80,7 @@ impl<M: MutatorKind> World<M> {
     /// The result of a slow path; if the heap is exhausted, unwinds the session to its
     /// [`World::enter`]. The lock is free again.
     fn or_leave<R>(&self, result: Result<R, Exhausted>) -> R {
-        result.unwrap_or_else(|exhausted| {
-            resume_unwind(Box::new(Leave {
-                world: std::ptr::from_ref(self).addr(),
-                exhausted,
-            }))
-        })
+        result.unwrap_or_else(|exhausted| self.leave(exhausted.into()))
     }
 
     pub(super) fn exhausted(&self, cause: OutOfMemory) -> Exhausted {

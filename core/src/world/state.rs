@@ -45,6 +45,8 @@ pub(crate) struct WorldState<M: MutatorKind> {
     pub(super) running: usize,
     /// A thread stops the world, or has stopped it.
     pub(super) stopping: bool,
+    /// Sessions end at their next safepoint, and no other begins.
+    pub(super) interrupted: bool,
     pub(super) events: Events,
     pub(super) recorder: Recorder,
     pub(super) gc_threads: GcThreads,
@@ -91,6 +93,7 @@ impl<M: MutatorKind> WorldState<M> {
             idle,
             running: 0,
             stopping: false,
+            interrupted: false,
             events: Events::default(),
             recorder,
             gc_threads,

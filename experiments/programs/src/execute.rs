@@ -16,7 +16,7 @@ use gclab_heap_traverse::Checker;
 use gclab_stats::render::Printer;
 use gclab_workloads::{Latency, RunError, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor};
 
-use crate::interrupt::with_statistics;
+use crate::interrupt::interruptible;
 use crate::profile::Profiling;
 use crate::request::{Done, Ended, Executor, Request};
 
@@ -191,20 +191,18 @@ fn run<M: MutatorKind>(
         Some(profiling) => profiling.run(&world, program),
         None => Ok(program(&world)),
     };
-    let result = if request.interruptible {
-        with_statistics(&world, &printer, &mut program)
+    let (result, signal) = if request.interruptible {
+        interruptible(&world, &mut program)
     } else {
-        program()
+        (program(), None)
     };
     let result = match result {
         Ok(result) => result,
         Err(problem) => return Done::without_heap(Ended::Refused(problem)),
     };
-    let ended = match result {
-        Ok(checksum) => Ended::Checksum(checksum, latency()),
-        Err(RunError::Heap(EnterError::Exhausted(exhaustion))) => Ended::Exhausted(exhaustion.cause),
-        Err(error @ RunError::Damaged(_)) => Ended::Broken(error.to_string()),
-        Err(error) => Ended::Refused(error.to_string()),
+    let ended = match (result, signal) {
+        (Err(_), Some(signal)) => Ended::Interrupted(signal),
+        (result, _) => ended(result, latency),
     };
     let statistics = world.finish();
     printer.finish(&statistics);
@@ -212,5 +210,15 @@ fn run<M: MutatorKind>(
         ended,
         profile: profiling.map(|profiling| profiling.finish(&statistics)),
         statistics: Some(statistics),
+    }
+}
+
+/// The end of a program that no signal ended.
+fn ended(result: Result<u64, RunError>, latency: &dyn Fn() -> Option<Latency>) -> Ended {
+    match result {
+        Ok(checksum) => Ended::Checksum(checksum, latency()),
+        Err(RunError::Heap(EnterError::Exhausted(exhaustion))) => Ended::Exhausted(exhaustion.cause),
+        Err(error @ RunError::Damaged(_)) => Ended::Broken(error.to_string()),
+        Err(error) => Ended::Refused(error.to_string()),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Where things are: `request` (the data that a run needs and returns), `execute` (makes a heap and
 //! runs a program in it), `compiled` (the programs that are compiled with this crate), `interrupt`
-//! (statistics of a run that is interrupted), `profile` (heap profiles of a run). Lists of
+//! (runs that a signal ends early), `profile` (heap profiles of a run). Lists of
 //! collectors and workloads meet in [`Lists`].
 
 #![forbid(unsafe_code)]
@@ -14,4 +14,5 @@ mod profile;
 mod request;
 
 pub use execute::Lists;
+pub use interrupt::end_by;
 pub use request::{Done, Ended, Executor, Request};

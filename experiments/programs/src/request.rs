@@ -28,7 +28,7 @@ pub struct Request<'r> {
     /// The path of the heap profile, without the ending. By default it is the workload's name, in
     /// the working directory.
     pub profile: Option<&'r Path>,
-    /// Whether SIGINT and SIGTERM print the statistics so far before they end the process.
+    /// Whether SIGINT and SIGTERM end the run early, with its statistics and its profile.
     pub interruptible: bool,
 }
 
@@ -44,6 +44,9 @@ pub enum Ended {
     Refused(String),
     /// The collector has damaged the heap.
     Broken(String),
+    /// A signal of this number ended it early. The process has yet to end by it
+    /// ([`end_by`](crate::end_by)).
+    Interrupted(i32),
 }
 
 /// Makes a heap and runs a program in it. Only executors know collectors and workloads as types.

@@ -82,7 +82,7 @@ fn values_written_for_keys_give_the_same_flags() {
         // Flags of the command line have no key.
         let mut read = Flags::default();
         read.stats.clone_from(&flags.stats);
-        (read.info, read.help) = (flags.info, flags.help);
+        (read.info, read.help, read.leave_signals) = (flags.info, flags.help, flags.leave_signals);
         for (key, value) in flags.as_toml() {
             read.set(key, value.text()).unwrap_or_else(|e| panic!("{word}: {e}"));
         }
