@@ -12,9 +12,11 @@
 
 mod parameter;
 mod profile;
+mod timer;
 
 pub use parameter::{AREA, COMPACTION, GENERATIONS, Parameter, SHARING, SIZING};
 pub use profile::{Breakdown, HeapProfile, Restrictions};
+pub use timer::TimerConfig;
 
 use crate::words::{Addr, Bytes};
 
@@ -131,6 +133,9 @@ pub struct Config {
     /// `-h..`, `-i`, `-R`, `-L`: the heap profile. The heap itself reads only which facts of each
     /// closure a profile needs.
     pub profile: HeapProfile,
+    /// `-V`, `-I`, `-Iw`: the timer and idle collections. The heap itself has no timer:
+    /// [`crate::timer::Timer`] is one.
+    pub timer: TimerConfig,
 }
 
 impl Default for Config {
@@ -160,6 +165,7 @@ impl Default for Config {
             map_near: None,
             huge_pages: true,
             profile: HeapProfile::default(),
+            timer: TimerConfig::default(),
         }
     }
 }

@@ -58,8 +58,12 @@ impl<M: MutatorKind> World<M> {
     ) {
         participant.set_state(now);
         state.running -= 1;
-        if state.stopping && state.running == 0 {
-            self.all_stopped.notify_one();
+        if state.running == 0 {
+            let clock = state.recorder.clock();
+            state.idleness.rests(|| clock.elapsed_ns());
+            if state.stopping {
+                self.all_stopped.notify_one();
+            }
         }
     }
 
@@ -67,6 +71,7 @@ impl<M: MutatorKind> World<M> {
     pub(super) fn resume(&self, state: &mut Locked<'_, M>, session: Session<'_, M::Alloc>) {
         self.wait_while_stopping(state);
         state.running += 1;
+        state.idleness.runs();
         session.participant.set_state(ThreadState::Running);
         session.capability.resume(state.stress.is_some());
         if state.interrupted && !mutant!("threads/interrupt-forgotten") {

@@ -15,6 +15,7 @@ mod api;
 mod collection;
 mod errors;
 mod gate;
+mod idle;
 mod interrupt;
 mod registry;
 mod slow_path;

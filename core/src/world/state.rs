@@ -2,6 +2,7 @@
 //! capabilities that are free.
 
 use super::errors::StartError;
+use super::idle::Idleness;
 use super::registry::Registry;
 use crate::alloc::Alloc;
 use crate::block::{BLOCK, MEGABLOCK};
@@ -47,6 +48,7 @@ pub(crate) struct WorldState<M: MutatorKind> {
     pub(super) stopping: bool,
     /// Sessions end at their next safepoint, and no other begins.
     pub(super) interrupted: bool,
+    pub(super) idleness: Idleness,
     pub(super) events: Events,
     pub(super) recorder: Recorder,
     pub(super) gc_threads: GcThreads,
@@ -94,6 +96,7 @@ impl<M: MutatorKind> WorldState<M> {
             running: 0,
             stopping: false,
             interrupted: false,
+            idleness: Idleness::default(),
             events: Events::default(),
             recorder,
             gc_threads,
@@ -119,6 +122,7 @@ impl<M: MutatorKind> WorldState<M> {
     /// This thread has entered, and runs.
     pub(super) fn enter(&mut self) {
         self.running += 1;
+        self.idleness.runs();
         self.entered.insert(this_thread());
     }
 

@@ -19,6 +19,7 @@ use gclab_workloads::{Latency, RunError, Workload, WorkloadDescription, Workload
 use crate::interrupt::interruptible;
 use crate::profile::Profiling;
 use crate::request::{Done, Ended, Executor, Request};
+use crate::timer::with_timer;
 
 /// An executor over two lists of types. Every workload is compiled for every kind of mutators of
 /// the collectors: once for each allocator with its barrier, and once for profiles. This crate has
@@ -187,10 +188,7 @@ fn run<M: MutatorKind>(
     if let Some(profiling) = &profiling {
         profiling.listen(&mut world);
     }
-    let mut program = || match &profiling {
-        Some(profiling) => profiling.run(&world, program),
-        None => Ok(program(&world)),
-    };
+    let mut program = || with_timer(&world, &request.flags.config, profiling.as_ref(), || program(&world));
     let (result, signal) = if request.interruptible {
         interruptible(&world, &mut program)
     } else {

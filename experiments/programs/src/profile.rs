@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use jiff::Zoned;
 
-use gclab_core::config::{Breakdown, Restrictions};
+use gclab_core::config::{Breakdown, HeapProfile, Restrictions};
 use gclab_core::mutator::MutatorKind;
+use gclab_core::timer::Timer;
 use gclab_core::world::World;
-use gclab_heap_traverse::profile::{HeapProfiler, Profile, retainer_table, while_sampling};
+use gclab_heap_traverse::profile::{HeapProfiler, Profile, retainer_table};
 use gclab_hp::{DATE_FORMAT, HpWriter};
 use gclab_stats::Statistics;
 
@@ -27,7 +28,6 @@ const SHOWN: usize = 20;
 #[derive(Debug)]
 pub(crate) struct Profiling {
     profiler: HeapProfiler,
-    interval: Duration,
     /// The path of the files without their endings.
     stem: String,
     /// Whether names restrict the profile to some closures.
@@ -41,7 +41,11 @@ impl Profiling {
     /// # Errors
     /// A message with the file that cannot be written.
     pub(crate) fn begin(request: &Request<'_>) -> Result<Option<Profiling>, String> {
-        let flags = &request.flags.config.profile;
+        let config = &request.flags.config;
+        let flags = &HeapProfile {
+            interval: config.census_interval().unwrap_or(0.0),
+            ..config.profile.clone()
+        };
         let Some(breakdown) = flags.breakdown else {
             return Ok(None);
         };
@@ -58,7 +62,6 @@ impl Profiling {
         let hp = HpWriter::new(to, &job(request), &date).map_err(|error| problem(&name, &error))?;
         Ok(HeapProfiler::new(flags, Some(hp)).map(|profiler| Profiling {
             profiler,
-            interval: interval(flags.interval),
             stem,
             restricted: flags.only != Restrictions::default(),
         }))
@@ -69,23 +72,9 @@ impl Profiling {
         world.listen(Box::new(self.profiler.clone()));
     }
 
-    /// Runs a program in `world`, with a census every `-i` seconds.
-    ///
-    /// # Errors
-    /// A message, if the system has no thread for the censuses. The program has not run then.
-    pub(crate) fn run<M: MutatorKind, R>(
-        &self,
-        world: &World<M>,
-        program: &mut dyn FnMut(&World<M>) -> R,
-    ) -> Result<R, String> {
-        let mut result = None;
-        let sampled = while_sampling(world, &self.profiler, self.interval, &mut || {
-            result = Some(program(world));
-        });
-        sampled.map_err(|error| {
-            format!("the thread that takes censuses of the heap profile cannot be started: {error}; -i0 needs none")
-        })?;
-        Ok(result.expect("the program has run"))
+    /// Lets `timer` take a census of `world` every `interval`.
+    pub(crate) fn sample<'a, M: MutatorKind>(&self, timer: &mut Timer<'a>, world: &'a World<M>, interval: Duration) {
+        self.profiler.sample(timer, world, interval);
     }
 
     /// Finishes the files after the run.
@@ -103,16 +92,6 @@ impl Profiling {
             profile,
             unwritten: wrong,
         }
-    }
-}
-
-/// The interval of `-i` for a timer: at least a microsecond, or 0 for none.
-fn interval(seconds: f64) -> Duration {
-    let interval = Duration::from_secs_f64(seconds);
-    if seconds > 0.0 {
-        interval.max(Duration::from_micros(1))
-    } else {
-        interval
     }
 }
 

@@ -182,13 +182,30 @@ fn a_run_that_is_interrupted_has_its_statistics_and_its_profile_whole() {
 #[test]
 fn without_signal_handlers_a_signal_ends_the_run_at_once() {
     let bench = Bench::new();
-    let (text, by) = interrupted(&bench, "INT", &["--install-signal-handlers=no"]);
+    // (A shell may have its background processes ignore SIGINT.)
+    let (text, by) = interrupted(&bench, "TERM", &["--install-signal-handlers=no"]);
     assert!(!text.contains("bytes allocated in the heap"), "{text}");
-    assert_eq!(by, Some(2));
+    assert_eq!(by, Some(15));
     let wrong = bench
         .gclab(&["exec", "server", "+RTS", "--install-signal-handlers=maybe"])
         .exits(2);
     assert!(wrong.stderr.contains("yes or no"), "{}", wrong.all());
+}
+
+/// Requests of a server that sleeps some tenths of a second between two of them.
+#[test]
+fn a_program_that_sleeps_is_collected_meanwhile_if_a_flag_asks_for_it() {
+    let idle = |flags: &[&str]| {
+        let bench = Bench::new();
+        let words = ["exec", "server", "1", "6", "200", "4", "--record", "r.json", "+RTS"];
+        bench.gclab(&[&words, flags].concat()).exits(0);
+        let record = std::fs::read_to_string(bench.path().join("r.json")).unwrap();
+        record.matches("\"cause\":\"idle\"").count()
+    };
+    assert!(idle(&["-I0.01"]) > 0);
+    assert_eq!(idle(&["-I0.01", "-V0"]), 0);
+    // One capability has none by itself, as in GHC's runtime of one thread.
+    assert_eq!(idle(&[]), 0);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! A *census* counts the bytes of all closures that roots keep alive, in *bands*, by one breakdown
 //! ([`gclab_core::config::Breakdown`]): by the kind of closure ([`census`](self), `-hT -hd -hy
 //! -hm`), by retainers (`-hr`), or by the named roots that reach them (`-ho`). It looks at a
-//! stopped heap and needs no collection. So it is taken every `-i` seconds ([`while_sampling`]), at
+//! stopped heap and needs no collection. So it is taken every `-i` seconds ([`HeapProfiler::sample`]), at
 //! each collection (`-i0`), and at each marker that a program sets
 //! ([`gclab_core::mutator::Mutator::phase_marker`]). [`HeapProfiler`] listens, counts and writes;
 //! [`Profile`] is the result at the end.
@@ -28,4 +28,3 @@ pub use names::{closure_type, description, type_name};
 pub use prof::retainer_table;
 pub use profiler::{Census, Counter, HeapProfiler, Profile, Visits};
 pub use retainers::{Retainer, RetainerSet, is_retainer};
-pub use sampling::while_sampling;

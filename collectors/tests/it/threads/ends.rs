@@ -2,8 +2,7 @@
 
 use super::{busy, checked, make, meet, of_many, push};
 use gclab_collectors::All;
-use gclab_core::cause::Cause;
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::collector::{Cause, Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::events::{Event, Listener, Phase};
 use gclab_core::words::Bytes;

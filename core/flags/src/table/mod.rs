@@ -6,6 +6,7 @@ mod profiles;
 mod sharing;
 mod sizes;
 mod statistics;
+mod timer;
 
 use super::spec::FlagSpec;
 use other::OTHER;
@@ -13,15 +14,16 @@ use profiles::PROFILES;
 use sharing::SHARING;
 use sizes::SIZES;
 use statistics::STATISTICS;
+use timer::TIMER;
 
 /// The number of flags.
-const ALL: usize = SIZES.len() + SHARING.len() + STATISTICS.len() + PROFILES.len() + OTHER.len();
+const ALL: usize = SIZES.len() + SHARING.len() + STATISTICS.len() + PROFILES.len() + TIMER.len() + OTHER.len();
 
 /// Every flag, in the order of help.
-pub const FLAGS: &[FlagSpec] = &all([SIZES, SHARING, STATISTICS, PROFILES, OTHER]);
+pub const FLAGS: &[FlagSpec] = &all([SIZES, SHARING, STATISTICS, PROFILES, TIMER, OTHER]);
 
 /// Joins the parts, in their order.
-const fn all(parts: [&[FlagSpec]; 5]) -> [FlagSpec; ALL] {
+const fn all(parts: [&[FlagSpec]; 6]) -> [FlagSpec; ALL] {
     let mut all = [SIZES[0]; ALL];
     let (mut part, mut at) = (0, 0);
     while part < parts.len() {
