@@ -41,6 +41,7 @@ use crate::session::{Participant, Session, ThreadState};
 use crate::sync::{Arc, Ordering::Relaxed};
 use crate::words::Addr;
 use brand::Brand;
+use gclab_stats::{NotEnabled, RtsStats};
 use std::cell::Cell;
 use std::marker::{PhantomData, PhantomPinned};
 
@@ -166,6 +167,15 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         let (world, session) = self.session();
         world.measure_end(session);
         result
+    }
+
+    /// The statistics of the run up to now: GHC's `getRTSStats`. It takes the world's lock.
+    ///
+    /// # Errors
+    /// If they are not enabled (`-T`, `World::enable_rts_stats`).
+    pub fn rts_stats(&mut self) -> Result<RtsStats, NotEnabled> {
+        let (world, session) = self.session();
+        world.rts_stats(session)
     }
 
     /// Lets a collection happen that another thread waits for. Allocation does so by itself; this

@@ -2,6 +2,7 @@
 
 use crate::block::OutOfMemory;
 use crate::memory::MemoryError;
+use gclab_stats::NotEnabled;
 
 /// A world that could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -48,4 +49,16 @@ pub enum EnterError {
     /// be asked for its statistics.
     #[error("the run was interrupted")]
     Interrupted,
+}
+
+/// Statistics that a program cannot read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RtsStatsError {
+    /// No flag asks for statistics.
+    #[error(transparent)]
+    NotEnabled(#[from] NotEnabled),
+    /// This thread is inside: [`crate::mutator::Mutator::rts_stats`] is for it.
+    #[error(transparent)]
+    Enter(#[from] EnterError),
 }

@@ -13,6 +13,7 @@ use crate::roots::handles::HandleTable;
 use crate::session::{Session, ThreadState};
 use crate::sync::Arc;
 use crate::words::{Addr, Words};
+use gclab_stats::{NotEnabled, RtsStats};
 
 impl<M: MutatorKind> SlowPath<M> for World<M> {
     fn refill(&self, session: Session<'_, M::Alloc>, words: Words) -> Addr {
@@ -42,6 +43,10 @@ impl<M: MutatorKind> SlowPath<M> for World<M> {
 
     fn measure_end(&self, session: Session<'_, M::Alloc>) {
         self.mark_measured(&mut self.lock(session), Some(session), Recorder::measure_end);
+    }
+
+    fn rts_stats(&self, session: Session<'_, M::Alloc>) -> Result<RtsStats, NotEnabled> {
+        self.rts_stats_locked(&self.lock(session))
     }
 
     fn safepoint(&self, session: Session<'_, M::Alloc>) {

@@ -49,6 +49,8 @@ pub(crate) struct WorldState<M: MutatorKind> {
     /// Sessions end at their next safepoint, and no other begins.
     pub(super) interrupted: bool,
     pub(super) idleness: Idleness,
+    /// The program can read its statistics.
+    pub(super) rts_stats: bool,
     pub(super) events: Events,
     pub(super) recorder: Recorder,
     pub(super) gc_threads: GcThreads,
@@ -97,6 +99,7 @@ impl<M: MutatorKind> WorldState<M> {
             stopping: false,
             interrupted: false,
             idleness: Idleness::default(),
+            rts_stats: false,
             events: Events::default(),
             recorder,
             gc_threads,

@@ -13,6 +13,7 @@ use gclab_core::world::World;
 use gclab_core::world::{EnterError, StartError};
 use gclab_flags::Flags;
 use gclab_heap_traverse::Checker;
+use gclab_stats::StatsLevel;
 use gclab_stats::render::Printer;
 use gclab_workloads::{Latency, RunError, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor};
 
@@ -181,6 +182,9 @@ fn run<M: MutatorKind>(
         Err(error) => return Done::without_heap(Ended::Refused(error.to_string())),
     };
     world.print_with(printer.clone());
+    if request.flags.stats.level != StatsLevel::None {
+        world.enable_rts_stats();
+    }
     if request.flags.sanity {
         Checker::install(&mut world);
     }
