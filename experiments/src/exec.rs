@@ -229,9 +229,9 @@ fn run(
         Ok(record) => record,
         Err(message) => return refuse(message),
     };
-    if arguments.profile.is_some() && checked.flags.config.profile.breakdown.is_none() {
+    if arguments.profile.is_some() && !checked.flags.makes_profile() {
         return refuse(
-            "--profile says where a heap profile goes, but no flag asks for one: -hT -hy -hr and others (`gclab exec +RTS -?`)",
+            "--profile says where a profile goes, but no flag asks for one: -p -hT -hy -hr and others (`gclab exec +RTS -?`)",
         );
     }
     let name = checked.workload.name;
@@ -244,6 +244,7 @@ fn run(
         ended,
         statistics,
         profile,
+        unwritten,
     } = executor.execute(&request, Vec::new());
     if let Some(profile) = &profile {
         print(&profile.table);
@@ -257,7 +258,7 @@ fn run(
         Ended::Refused(problem) => return refuse(problem),
         Ended::Broken(problem) => return checked.tell_damaged(&problem),
         Ended::Interrupted(signal) => {
-            if let Some(problem) = profile.and_then(|profile| profile.unwritten) {
+            if let Some(problem) = profile.and_then(|profile| profile.unwritten).or(unwritten) {
                 tell!("gclab: {problem}");
             }
             return ExitCode::from(end_by(signal));
@@ -291,7 +292,7 @@ fn run(
             return fail(message);
         }
     }
-    if let Some(problem) = profile.and_then(|profile| profile.unwritten) {
+    if let Some(problem) = profile.and_then(|profile| profile.unwritten).or(unwritten) {
         // The run is valid and recorded; only its profile is incomplete, which the user learns
         // last.
         tell!("gclab: {problem}");

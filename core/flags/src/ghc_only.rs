@@ -3,12 +3,10 @@
 /// Flags of GHC that gclab does not have (yet), with their meanings in GHC. A word belongs to the
 /// longest name in both tables that it begins with.
 pub(super) const GHC_ONLY: &[(&str, &str)] = &[
-    ("B", "sound the bell at each collection"),
     ("C", "context switch interval"),
     ("D", "debugging output"),
     ("K", "maximum stack size"),
     ("Mgrace", "allocation allowed after an overflow"),
-    ("P", "detailed time profile"),
     ("Z", "stack squeezing off"),
     ("e", "size of a pool of sparks"),
     ("he", "heap profile by eras"),
@@ -17,8 +15,6 @@ pub(super) const GHC_ONLY: &[(&str, &str)] = &[
     ("l", "event log"),
     ("maxN", "capabilities up to a number"),
     ("ol", "file of the event log"),
-    ("p", "time profile"),
-    ("po", "file of profiles"),
     ("qa", "threads pinned to processors"),
     ("qi", "idle capabilities left out of collections"),
     ("qm", "no migration of threads"),

@@ -28,6 +28,7 @@ mod table;
 mod value;
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use gclab_core::config::{Breakdown, Config};
 use gclab_stats::{StatsLevel, StatsOption};
@@ -52,6 +53,10 @@ pub struct Flags {
     pub stats: StatsOption,
     /// `-DS`: check the whole heap after each collection.
     pub sanity: bool,
+    /// `-B`: sound the bell at each collection.
+    pub bell: bool,
+    /// `-po<file>`: the path of the files of profiles, without their endings.
+    pub profile_stem: Option<PathBuf>,
     /// `--install-signal-handlers=no`: Ctrl-C and SIGTERM end the process at once.
     pub leave_signals: bool,
     /// `--info`: print a description of this program, and stop.
@@ -69,6 +74,11 @@ impl Flags {
     /// that it prints, or a profile.
     pub fn keeps_figures(&self) -> bool {
         let prints = !matches!(self.stats.level, StatsLevel::None | StatsLevel::Collect);
-        prints || self.config.profile.breakdown.is_some()
+        prints || self.makes_profile()
+    }
+
+    /// Whether a run with these flags makes a heap profile or a time profile.
+    pub fn makes_profile(&self) -> bool {
+        self.config.profile.breakdown.is_some() || self.config.time_profile.is_some()
     }
 }

@@ -18,14 +18,21 @@ pub struct TimerConfig {
 
 /// GHC's `-V`.
 const TICK: f64 = 0.01;
+/// GHC's `-V` in a program that is built for profiles.
+const PROFILE_TICK: f64 = 0.001;
 /// GHC's `-I`, in its threaded runtime.
 const IDLE: f64 = 0.3;
 
 impl Config {
-    /// The time between two ticks of the timer: `-V` or 10 ms, but at most the shortest interval
-    /// that goes by it. `None` if `-V0` turns the timer off.
+    /// The time between two ticks of the timer: `-V`, or 1 ms for a time profile, or else 10 ms;
+    /// but at most the shortest interval that goes by it. `None` if `-V0` turns the timer off.
     pub fn tick(&self) -> Option<Duration> {
-        let tick = self.timer.tick.unwrap_or(TICK);
+        let rule = if self.time_profile.is_some() {
+            PROFILE_TICK
+        } else {
+            TICK
+        };
+        let tick = self.timer.tick.unwrap_or(rule);
         let shortest = [Some(tick), self.census_interval(), self.idle_delay()];
         let shortest = shortest.into_iter().flatten().fold(f64::INFINITY, f64::min);
         (tick > 0.0).then(|| Duration::from_secs_f64(shortest))

@@ -1,14 +1,41 @@
 //! Cost centres: names for parts of a program, and the stacks of those that were entered.
 
+use crate::words::WORD;
 use std::collections::HashMap;
 
 /// A named part of a program. Made by [`crate::cost_centre!`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// Those of one name in one module are equal.
+#[derive(Debug, Clone, Copy)]
 pub struct CostCentre {
     /// The name of the part.
     pub label: &'static str,
     /// The module that contains it, as `module_path!` prints it.
     pub module: &'static str,
+    /// The source file, as `file!` prints it.
+    pub file: &'static str,
+    /// The line in that file.
+    pub line: u32,
+}
+
+impl CostCentre {
+    /// The name and the module: two cost centres are equal if these are.
+    fn key(&self) -> (&'static str, &'static str) {
+        (self.label, self.module)
+    }
+}
+
+impl PartialEq for CostCentre {
+    fn eq(&self, other: &CostCentre) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for CostCentre {}
+
+impl std::hash::Hash for CostCentre {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
 }
 
 /// The [`CostCentre`](crate::profile::CostCentre) of this name in the calling module.
@@ -18,6 +45,8 @@ macro_rules! cost_centre {
         $crate::profile::CostCentre {
             label: $label,
             module: ::core::module_path!(),
+            file: ::core::file!(),
+            line: ::core::line!(),
         }
     };
 }
@@ -32,6 +61,20 @@ impl StackId {
     pub const MAIN: StackId = StackId(0);
 }
 
+/// The costs of one stack of cost centres.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StackCosts {
+    /// The stack.
+    pub stack: StackId,
+    /// Its innermost cost centre, and the stack that it was entered from; `None` for
+    /// [`StackId::MAIN`].
+    pub inner: Option<(CostCentre, StackId)>,
+    /// Number of times that the cost centre was entered so that this became the stack.
+    pub entries: u64,
+    /// Bytes allocated with this stack, by sessions that have ended.
+    pub bytes: u64,
+}
+
 /// The number of stacks that side words can tell apart.
 const MOST: usize = 1 << 24;
 
@@ -42,6 +85,18 @@ pub(super) struct Stacks {
     /// number is less.
     all: Vec<(CostCentre, StackId)>,
     numbers: HashMap<(CostCentre, StackId), StackId>,
+    /// By number: how often a stack was entered, and the words allocated with it in sessions that
+    /// have ended. Later stacks may be missing.
+    entries: Vec<u64>,
+    words: Vec<u64>,
+}
+
+/// Adds to the figure of a stack.
+fn add(figures: &mut Vec<u64>, stack: usize, more: u64) {
+    if stack >= figures.len() {
+        figures.resize(stack + 1, 0);
+    }
+    figures[stack] += more;
 }
 
 impl Stacks {
@@ -49,6 +104,31 @@ impl Stacks {
     /// is not pushed again; those entered after it are dropped, as in GHC, so that recursion makes
     /// no endless stack.
     pub(super) fn enter(&mut self, outer: StackId, centre: CostCentre) -> StackId {
+        let stack = self.number(outer, centre);
+        add(&mut self.entries, stack.0 as usize, 1);
+        stack
+    }
+
+    /// A session has ended that allocated these words, by the number of the stack.
+    pub(super) fn charge(&mut self, words: &[u64]) {
+        for (stack, words) in words.iter().enumerate() {
+            add(&mut self.words, stack, *words);
+        }
+    }
+
+    /// The costs of all stacks, in the order of their numbers.
+    pub(super) fn costs(&self) -> Vec<StackCosts> {
+        let figure = |figures: &[u64], stack: usize| figures.get(stack).copied().unwrap_or(0);
+        let costs = |stack: usize| StackCosts {
+            stack: StackId(stack as u32),
+            inner: self.get(StackId(stack as u32)),
+            entries: figure(&self.entries, stack),
+            bytes: figure(&self.words, stack) * WORD as u64,
+        };
+        (0..=self.all.len()).map(costs).collect()
+    }
+
+    fn number(&mut self, outer: StackId, centre: CostCentre) -> StackId {
         if let Some(&known) = self.numbers.get(&(centre, outer)) {
             return known;
         }
@@ -99,7 +179,12 @@ mod tests {
     #[test]
     fn recursion_makes_no_new_stack() {
         let mut stacks = Stacks::default();
-        let [f, g, h] = ["f", "g", "h"].map(|label| CostCentre { label, module: "m" });
+        let [f, g, h] = ["f", "g", "h"].map(|label| CostCentre {
+            label,
+            module: "m",
+            file: "m.rs",
+            line: 1,
+        });
         let in_f = stacks.enter(StackId::MAIN, f);
         let in_g = stacks.enter(in_f, g);
         assert_eq!((stacks.enter(in_g, f), stacks.enter(in_g, g)), (in_f, in_g));

@@ -2,7 +2,7 @@
 //!
 //! Censuses of a heap profile (`-i`), idle collections (`-I`) and samples of a time profile (`-p`)
 //! go by it, as in GHC. Time passes in *ticks* of `-V` seconds. An interval is a whole number of
-//! ticks: what is left over is cut off, as in GHC. The thread sleeps until the next alarm, not from
+//! ticks: the remainder is cut off, as in GHC. The thread sleeps until the next alarm, not from
 //! tick to tick, and does not exist without alarms.
 //!
 //! Ticks that pass while an alarm rings are lost: an interval counts from the end of the last ring.
@@ -47,7 +47,7 @@ impl<'a> Timer<'a> {
         self.tick
     }
 
-    /// The ticks of an interval: what is left over is cut off. An interval shorter than a tick has
+    /// The ticks of an interval: the remainder is cut off. An interval shorter than a tick has
     /// one tick.
     fn ticks(&self, interval: Duration) -> u64 {
         (interval.as_nanos() / self.tick.as_nanos()).clamp(1, u64::MAX.into()) as u64

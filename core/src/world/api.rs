@@ -112,7 +112,7 @@ impl<M: MutatorKind> World<M> {
         let slow_path: &dyn SlowPath<M> = self;
         // SAFETY: the world is borrowed, so it is valid until this returns, and the mutator is gone
         // before.
-        let mut mutator = unsafe { Mutator::new(capability, slow_path, state.heap.side_words()) };
+        let mut mutator = unsafe { Mutator::new(capability, slow_path, state.heap.side_words(), state.charged) };
         // All accesses go through this pointer until the session is over.
         let this = &raw mut mutator;
         // SAFETY: it points to the mutator.

@@ -20,6 +20,7 @@ mod interrupt;
 mod registry;
 mod rts_stats;
 mod slow_path;
+mod stacks;
 mod state;
 
 pub use crate::inspect::{Children, ClosureView, NamedRoot, RootOrigin, Stopped, StoppedRegion};

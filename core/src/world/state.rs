@@ -49,6 +49,8 @@ pub(crate) struct WorldState<M: MutatorKind> {
     /// Sessions end at their next safepoint, and no other begins.
     pub(super) interrupted: bool,
     pub(super) idleness: Idleness,
+    /// Allocation is counted by stack of cost centres.
+    pub(super) charged: bool,
     /// The program can read its statistics.
     pub(super) rts_stats: bool,
     pub(super) events: Events,
@@ -99,6 +101,7 @@ impl<M: MutatorKind> WorldState<M> {
             stopping: false,
             interrupted: false,
             idleness: Idleness::default(),
+            charged: config.time_profile.is_some(),
             rts_stats: false,
             events: Events::default(),
             recorder,

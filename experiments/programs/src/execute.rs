@@ -20,6 +20,7 @@ use gclab_workloads::{Latency, RunError, Workload, WorkloadDescription, Workload
 use crate::interrupt::interruptible;
 use crate::profile::Profiling;
 use crate::request::{Done, Ended, Executor, Request};
+use crate::time_profile::{Bell, TimeProfiling};
 use crate::timer::with_timer;
 
 /// An executor over two lists of types. Every workload is compiled for every kind of mutators of
@@ -70,7 +71,7 @@ impl<Workloads: WorkloadList> CollectorVisitor for ByCollector<'_, Workloads> {
 
     // This is compiled for each collector; everything else only for each kind of mutators.
     fn visit<C: Collector>(self) -> Self::Output {
-        if self.request.flags.config.profile.needs_side_words() {
+        if self.request.flags.config.needs_side_words() {
             by_name::<_, Workloads>(Chosen::observed::<C>(), self.request, self.listeners)
         } else {
             by_name::<_, Workloads>(Chosen::plain::<C>(), self.request, self.listeners)
@@ -167,6 +168,10 @@ fn run<M: MutatorKind>(
         Ok(profiling) => profiling,
         Err(problem) => return Done::without_heap(Ended::Refused(problem)),
     };
+    let time = match TimeProfiling::begin(request) {
+        Ok(time) => time,
+        Err(problem) => return Done::without_heap(Ended::Refused(problem)),
+    };
     let mut world = match World::with(collector, &request.flags.config) {
         Ok(world) => world,
         Err(StartError::OutOfMemory(cause)) => return exhausted_at_start(request.flags, &printer, cause),
@@ -189,10 +194,17 @@ fn run<M: MutatorKind>(
         Checker::install(&mut world);
     }
     listeners.into_iter().for_each(|listener| world.listen(listener));
+    if request.flags.bell {
+        world.listen(Box::new(Bell));
+    }
     if let Some(profiling) = &profiling {
         profiling.listen(&mut world);
     }
-    let mut program = || with_timer(&world, &request.flags.config, profiling.as_ref(), || program(&world));
+    let mut program = || {
+        with_timer(&world, &request.flags.config, profiling.as_ref(), time.as_ref(), || {
+            program(&world)
+        })
+    };
     let (result, signal) = if request.interruptible {
         interruptible(&world, &mut program)
     } else {
@@ -206,10 +218,16 @@ fn run<M: MutatorKind>(
         (Err(_), Some(signal)) => Ended::Interrupted(signal),
         (result, _) => ended(result, latency),
     };
+    let costs = world
+        .side_words()
+        .map_or_else(Vec::new, |side_words| side_words.costs());
     let statistics = world.finish();
     printer.finish(&statistics);
+    // The time profile comes first in a file that it shares with sets of retainers.
+    let unwritten = time.and_then(|time| time.finish(costs));
     Done {
         ended,
+        unwritten,
         profile: profiling.map(|profiling| profiling.finish(&statistics)),
         statistics: Some(statistics),
     }

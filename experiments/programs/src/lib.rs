@@ -3,8 +3,8 @@
 //! Where things are: `request` (the data that a run needs and returns), `execute` (makes a heap and
 //! runs a program in it), `compiled` (the programs that are compiled with this crate), `interrupt`
 //! (runs that a signal ends early), `profile` (heap profiles of a run),
-//! `timer` (censuses and idle collections at intervals). Lists of
-//! collectors and workloads meet in [`Lists`].
+//! `time_profile` (time profiles of a run), `timer` (censuses, samples and idle collections at
+//! intervals). Lists of collectors and workloads meet in [`Lists`].
 
 #![forbid(unsafe_code)]
 
@@ -13,6 +13,7 @@ mod execute;
 mod interrupt;
 mod profile;
 mod request;
+mod time_profile;
 mod timer;
 
 pub use execute::Lists;

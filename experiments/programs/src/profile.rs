@@ -5,8 +5,8 @@
 //! shows the largest census, for standard output after the run.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::BufWriter;
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Write as _};
 use std::time::Duration;
 
 use jiff::Zoned;
@@ -49,9 +49,7 @@ impl Profiling {
         let Some(breakdown) = flags.breakdown else {
             return Ok(None);
         };
-        let stem = request
-            .profile
-            .map_or_else(|| request.workload.to_owned(), |stem| stem.display().to_string());
+        let stem = stem(request);
         if breakdown == Breakdown::Retainer {
             File::create(retainers(&stem)).map_err(|error| problem(&retainers(&stem), &error))?;
         }
@@ -83,7 +81,12 @@ impl Profiling {
         let mut wrong = written.err().map(|error| problem(&format!("{}.hp", self.stem), &error));
         if profile.breakdown == Breakdown::Retainer {
             let name = retainers(&self.stem);
-            if let Err(error) = std::fs::write(&name, retainer_table(&profile)) {
+            // The file has the report of a time profile, if there is one.
+            let written = OpenOptions::new()
+                .append(true)
+                .open(&name)
+                .and_then(|mut file| file.write_all(retainer_table(&profile).as_bytes()));
+            if let Err(error) = written {
                 wrong.get_or_insert(problem(&name, &error));
             }
         }
@@ -95,6 +98,12 @@ impl Profiling {
     }
 }
 
+/// The path of the files of profiles, without their endings.
+pub(crate) fn stem(request: &Request<'_>) -> String {
+    let given = request.profile.or(request.flags.profile_stem.as_deref());
+    given.map_or_else(|| request.workload.to_owned(), |stem| stem.display().to_string())
+}
+
 fn retainers(stem: &str) -> String {
     format!("{stem}.prof")
 }
@@ -104,7 +113,7 @@ fn problem(file: &str, error: &std::io::Error) -> String {
 }
 
 /// The command as in GHC's files: the workload's words and the flags.
-fn job(request: &Request<'_>) -> String {
+pub(crate) fn job(request: &Request<'_>) -> String {
     let mut job = request.program.iter().skip(2).cloned().collect::<Vec<_>>();
     job.push("+RTS".to_owned());
     job.extend(request.words.iter().cloned());

@@ -71,6 +71,8 @@ pub struct Done {
     pub statistics: Option<Statistics>,
     /// The heap profile, if the flags ask for one.
     pub profile: Option<RunProfile>,
+    /// The file of a time profile that could not be written, and why.
+    pub unwritten: Option<String>,
 }
 
 /// The heap profile of a run that is over.
@@ -91,6 +93,7 @@ impl Done {
             ended,
             statistics: None,
             profile: None,
+            unwritten: None,
         }
     }
 }

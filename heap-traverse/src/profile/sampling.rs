@@ -7,8 +7,8 @@ use gclab_core::world::World;
 use std::time::Duration;
 
 impl HeapProfiler {
-    /// Lets `timer` stop `world` for a census every `interval`. If the program ends before the first
-    /// interval, there is none.
+    /// Lets `timer` stop `world` for a census every `interval`. If the program ends before the
+    /// first interval, there is none.
     ///
     /// Threads stop for a census as for a collection: at the next check of their allocation area,
     /// or at a safepoint.
