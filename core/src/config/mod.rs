@@ -10,6 +10,7 @@
 //! A [`Parameter`] is a part of the configuration that only some collectors honour. A collector
 //! lists them in its description.
 
+mod intervals;
 mod parameter;
 mod profile;
 mod timer;

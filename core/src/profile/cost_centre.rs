@@ -64,7 +64,7 @@ impl StackId {
 /// The costs of one stack of cost centres.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StackCosts {
-    /// The stack.
+    /// The number of the stack.
     pub stack: StackId,
     /// Its innermost cost centre, and the stack that it was entered from; `None` for
     /// [`StackId::MAIN`].

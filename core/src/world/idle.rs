@@ -16,36 +16,6 @@ use crate::cause::Cause;
 use crate::kind::MutatorKind;
 use std::time::Duration;
 
-/// Since when no thread has run, and whether a collection is due for it.
-#[derive(Debug, Default)]
-pub(super) struct Idleness {
-    /// A thread asks from time to time whether a collection is due.
-    watched: bool,
-    /// A thread has run since the last idle collection.
-    ran: bool,
-    /// The world's time from which on no thread has run, if that is known.
-    since_ns: Option<u64>,
-    /// The world's time of the last idle collection.
-    collected_ns: Option<u64>,
-}
-
-impl Idleness {
-    /// A thread runs.
-    #[inline]
-    pub(super) fn runs(&mut self) {
-        self.ran = true;
-        self.since_ns = None;
-    }
-
-    /// The last thread that ran does so no more. `now_ns` reads the world's clock.
-    #[inline]
-    pub(super) fn rests(&mut self, now_ns: impl FnOnce() -> u64) {
-        if self.watched {
-            self.since_ns = Some(now_ns());
-        }
-    }
-}
-
 impl<M: MutatorKind> World<M> {
     /// Collects everything if no thread has run for `delay`, unless the last idle collection was
     /// less than `wait` ago, or no thread has run since. Returns the time after which to ask again.

@@ -16,6 +16,7 @@ mod collection;
 mod errors;
 mod gate;
 mod idle;
+mod idleness;
 mod interrupt;
 mod registry;
 mod rts_stats;

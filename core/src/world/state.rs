@@ -2,7 +2,7 @@
 //! capabilities that are free.
 
 use super::errors::StartError;
-use super::idle::Idleness;
+use super::idleness::Idleness;
 use super::registry::Registry;
 use crate::alloc::Alloc;
 use crate::block::{BLOCK, MEGABLOCK};

@@ -71,7 +71,7 @@ pub struct GcDetails {
     pub slop_bytes: u64,
     /// Bytes of memory in use, in whole megablocks.
     pub mem_in_use_bytes: u64,
-    /// Bytes copied.
+    /// Bytes copied by the collection.
     pub copied_bytes: u64,
     /// Bytes of memory in use that no block uses.
     pub block_fragmentation_bytes: u64,
@@ -102,7 +102,7 @@ impl std::error::Error for NotEnabled {}
 /// The figures that [`Statistics`] has at its end only.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Totals {
-    /// Bytes allocated.
+    /// Bytes allocated by all threads.
     pub allocated: u64,
     /// Most bytes of megablocks mapped.
     pub peak_in_use: u64,
@@ -110,7 +110,7 @@ pub struct Totals {
     pub init: Times,
     /// Time of the program itself.
     pub mutator: Times,
-    /// All time.
+    /// All time since the start.
     pub total: Times,
 }
 

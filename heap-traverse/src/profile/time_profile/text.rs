@@ -9,7 +9,7 @@ use std::time::Duration;
 pub struct Head<'a> {
     /// The date, as `Fri Nov 20 23:15 2026`.
     pub date: &'a str,
-    /// The command.
+    /// The command of the run.
     pub job: &'a str,
 }
 
