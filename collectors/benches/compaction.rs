@@ -13,7 +13,7 @@ use gclab_collectors::{Compacting, Copying};
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::Collector;
 use gclab_core::config::{Compact, Config};
-use gclab_core::events::{Event, Listener};
+use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::mutator::{Handle, Mutator, MutatorKind};
 use gclab_core::world::World;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ struct LastPause(Arc<AtomicU64>);
 
 impl Listener for LastPause {
     fn event(&mut self, event: &Event<'_>) {
-        if let Event::End { collection, .. } = event {
+        if let EventKind::End { collection, .. } = event.kind {
             self.0.store(collection.time.elapsed_ns, Ordering::Relaxed);
         }
     }

@@ -7,10 +7,12 @@
 
 use crate::alloc::Alloc;
 use crate::block::StateView;
+use crate::capability_events::CapabilityEvents;
 use crate::closure::{ClosureRef, Slot};
 use crate::remembered::RememberedSet;
 use crate::roots::frames::FrameHeader;
 use crate::sync::{AtomicBool, Ordering::Relaxed};
+use crate::words::Bytes;
 use std::cell::Cell;
 
 /// A mutator thread's allocator, frames and remembered set.
@@ -43,6 +45,18 @@ pub(crate) struct Common {
     /// Allocations left until the next collection, when stressed
     /// ([`crate::config::Config::stress`]).
     pub(crate) until_stress: Cell<u64>,
+    /// Bytes that were allocated on it since the start of the world, large objects included, as far
+    /// as they have been counted.
+    pub(crate) allocated: Cell<u64>,
+    /// The events of its threads.
+    pub(crate) events: CapabilityEvents,
+}
+
+impl Common {
+    /// Counts bytes as allocated on this capability.
+    pub(crate) fn count(&self, bytes: Bytes) {
+        self.allocated.set(self.allocated.get() + bytes.0 as u64);
+    }
 }
 
 impl<A> CapabilityData<A> {
@@ -63,6 +77,8 @@ impl<A> CapabilityData<A> {
                 stop: AtomicBool::new(false),
                 number,
                 until_stress: Cell::new(until_stress),
+                allocated: Cell::new(0),
+                events: CapabilityEvents::default(),
             },
         }
     }
@@ -94,6 +110,13 @@ impl<A: Alloc> CapabilityData<A> {
             (*this).common.stop.store(stop, Relaxed);
             (*this).alloc.interrupt();
         }
+    }
+
+    /// Counts the bytes allocated since the last call as this capability's. Returns them.
+    pub(crate) fn count_allocated(&self) -> Bytes {
+        let bytes = self.alloc.take_allocated();
+        self.common.count(bytes);
+        bytes
     }
 
     /// The mutator's thread resumes after a stop.

@@ -14,6 +14,15 @@ pub enum Refill {
     Collect,
 }
 
+/// The generations that a collection is to collect, as the collector finds when it begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Due {
+    /// The oldest generation to be collected, from 0.
+    pub generation: u32,
+    /// Whether all generations are to be collected.
+    pub major: bool,
+}
+
 /// There is no memory for a collection ([`crate::heap::Heap::prepare`]): nothing was condemned, and
 /// the heap is as it was.
 ///

@@ -27,6 +27,7 @@ pub struct Stopped<'a> {
     /// One for each capability.
     remembered: &'a [&'a RememberedSet],
     mutator_cpu_ns: u64,
+    time_ns: u64,
 }
 
 impl std::fmt::Debug for Stopped<'_> {
@@ -74,7 +75,7 @@ impl<'a> Stopped<'a> {
         roots: Roots<'a>,
         regions: &'a RegionWalk<'a>,
         remembered: &'a [&'a RememberedSet],
-        mutator_cpu_ns: u64,
+        (mutator_cpu_ns, time_ns): (u64, u64),
     ) -> Self {
         Stopped {
             heap,
@@ -82,6 +83,7 @@ impl<'a> Stopped<'a> {
             regions,
             remembered,
             mutator_cpu_ns,
+            time_ns,
         }
     }
 
@@ -89,6 +91,12 @@ impl<'a> Stopped<'a> {
     /// of collections and of listeners.
     pub fn mutator_seconds(&self) -> f64 {
         self.mutator_cpu_ns as f64 / 1e9
+    }
+
+    /// When the look began, in nanoseconds by the clock of the run's recorder, as the times of
+    /// events are.
+    pub fn time_ns(&self) -> u64 {
+        self.time_ns
     }
 
     /// The blocks: accounting, their own checker, all allocated runs.

@@ -15,6 +15,7 @@ mod abort;
 mod alloc;
 pub mod block;
 mod capability;
+mod capability_events;
 mod cause;
 pub mod clock;
 #[allow(unreachable_pub, reason = "items of its private files are for core")]

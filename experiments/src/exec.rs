@@ -245,6 +245,7 @@ fn run(
         statistics,
         profile,
         unwritten,
+        unlogged,
     } = executor.execute(&request, Vec::new());
     if let Some(profile) = &profile {
         print(&profile.table);
@@ -258,7 +259,7 @@ fn run(
         Ended::Refused(problem) => return refuse(problem),
         Ended::Broken(problem) => return checked.tell_damaged(&problem),
         Ended::Interrupted(signal) => {
-            if let Some(problem) = profile.and_then(|profile| profile.unwritten).or(unwritten) {
+            if let Some(problem) = profile.and_then(|profile| profile.unwritten).or(unwritten).or(unlogged) {
                 tell!("gclab: {problem}");
             }
             return ExitCode::from(end_by(signal));
@@ -292,9 +293,9 @@ fn run(
             return fail(message);
         }
     }
-    if let Some(problem) = profile.and_then(|profile| profile.unwritten).or(unwritten) {
-        // The run is valid and recorded; only its profile is incomplete, which the user learns
-        // last.
+    if let Some(problem) = profile.and_then(|profile| profile.unwritten).or(unwritten).or(unlogged) {
+        // The run is valid and recorded; only a profile or its log is incomplete, which the user
+        // learns last.
         tell!("gclab: {problem}");
         if code == 0 {
             return ExitCode::FAILURE;

@@ -31,7 +31,7 @@ use gclab_collectors::{Copying, TwoSpace};
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::Config;
-use gclab_core::events::{Event, Listener};
+use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use machine::{Machine, Rates};
@@ -81,7 +81,7 @@ struct LastPause(Arc<AtomicU64>);
 
 impl Listener for LastPause {
     fn event(&mut self, event: &Event<'_>) {
-        if let Event::End { collection, .. } = event {
+        if let EventKind::End { collection, .. } = event.kind {
             self.0.store(collection.time.elapsed_ns, Ordering::Relaxed);
         }
     }

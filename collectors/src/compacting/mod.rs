@@ -11,7 +11,8 @@
 //! and with `-M` alone, which is `-c30`, it compacts when more than n % of the limit was live after
 //! the last one, or a copy would not fit. Until then a major collection copies, which is faster.
 //!
-//! With one generation (`-G1`) every collection is a major one.
+//! With one generation (`-G1`) every collection is a major one, and one of generation 0 to the
+//! flags of sharing (`-qg`, `-qb`), as under `two-space`.
 //!
 //! Memory at the worst: F × live, or all that `-M` leaves, with the allocation area twice; and
 //! tables of a 32nd and a 512th of that.
@@ -19,8 +20,8 @@
 use crate::copying::Generational;
 use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NotBegun, Outcome, Pause,
-    Refill, Work,
+    Bump, Capabilities, Capability, Cause, Collect, Collector, Description, Due, GenerationalBarrier, NotBegun,
+    Outcome, Pause, Refill, Work,
 };
 use gclab_core::config::{AREA, COMPACTION, Compact, Config, GENERATIONS, MAX_GENERATIONS, SHARING, SIZING};
 use gclab_core::events::Phase;
@@ -77,8 +78,12 @@ impl Collect for Compacting {
         self.spaces.allocate_large(heap, words)
     }
 
+    fn due(&mut self, cause: Cause, capabilities: Capabilities<'_, Bump>) -> Option<Due> {
+        self.spaces.due(cause, capabilities)
+    }
+
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
-        let generation = self.spaces.begin(pause);
+        let generation = self.spaces.generation_of(pause.due);
         let mut outcome = if self.spaces.compacts(generation) {
             self.compact(pause)?
         } else {

@@ -14,8 +14,8 @@
 
 use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Collect, Collector, Description, GenerationalBarrier, NotBegun, Outcome, Pause,
-    Refill, Work,
+    Bump, Capabilities, Capability, Cause, Collect, Collector, Description, Due, GenerationalBarrier, NotBegun,
+    Outcome, Pause, Refill, Work,
 };
 use gclab_core::config::{AREA, Config, GENERATIONS, MAX_GENERATIONS, SHARING, SIZING};
 use gclab_core::events::Phase;
@@ -88,9 +88,21 @@ impl<const PARALLEL: bool> Collect for Generational<PARALLEL> {
         self.nursery.allocate_large(heap, words)
     }
 
+    fn due(&mut self, cause: Cause, capabilities: Capabilities<'_, Bump>) -> Option<Due> {
+        self.nursery.leave(capabilities);
+        let generation = if cause.forces_major() || self.generations == 1 {
+            self.oldest()
+        } else {
+            self.generation_due()
+        };
+        Some(Due {
+            generation: generation.min(self.generations - 1),
+            major: generation == self.oldest(),
+        })
+    }
+
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
-        let generation = self.begin(pause);
-        let mut outcome = self.copy(pause, generation)?;
+        let mut outcome = self.copy(pause, self.generation_of(pause.due))?;
         outcome.exhausted = self.set_limits(pause, &outcome).err();
         Ok(outcome)
     }
@@ -103,14 +115,11 @@ impl<const PARALLEL: bool> Collect for Generational<PARALLEL> {
 
 /// The parts of a collection, in their order.
 impl<const PARALLEL: bool> Generational<PARALLEL> {
-    /// The mutators leave the nursery. Returns the generation that is to be collected.
-    pub(crate) fn begin(&mut self, pause: &Pause<'_, Bump>) -> u32 {
-        self.nursery.leave(pause.capabilities);
-        if pause.cause.forces_major() || self.generations == 1 {
-            self.oldest()
-        } else {
-            self.generation_due()
-        }
+    /// The generation of a collection that is due. (With one generation as asked, two are collected
+    /// together.)
+    pub(crate) fn generation_of(&self, due: Option<Due>) -> u32 {
+        let minor = due.filter(|due| !due.major);
+        minor.map_or(self.oldest(), |due| due.generation)
     }
 
     /// Collects `generation` and all younger ones by copying.
@@ -119,7 +128,7 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last)?;
         if PARALLEL {
             let (owners, expected) = (pause.capabilities.owners(), self.copied[generation as usize]);
-            evacuator.share_with(self.parallel.workers(pause.gc_threads, generation, owners, expected));
+            evacuator.share_with(self.workers(pause.gc_threads, generation, owners, expected));
         }
         pause.events.phase(Phase::Condemned);
         trace::live_and_remembered(&mut evacuator, pause.capabilities, pause.roots, |phase| {
@@ -158,6 +167,19 @@ impl<const PARALLEL: bool> Generational<PARALLEL> {
         };
         self.sizing
             .resize(&mut self.nursery, pause.heap, live, area, self.strategy)
+    }
+
+    /// The workers for a collection of `generation`, in terms of the generations that were asked
+    /// for: with one, every collection is one of generation 0, as in `two-space`.
+    fn workers<'h>(
+        &self,
+        gc_threads: &'h mut GcThreads,
+        generation: u32,
+        owners: usize,
+        expected: Bytes,
+    ) -> Workers<'h> {
+        let asked = generation.min(self.generations - 1);
+        self.parallel.workers(gc_threads, asked, owners, expected)
     }
 
     fn oldest(&self) -> u32 {
@@ -230,7 +252,7 @@ impl Generational<true> {
         let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.steps, last)?;
         evacuator.promote_everything();
         let (owners, expected) = (pause.capabilities.owners(), self.copied[self.oldest() as usize]);
-        evacuator.share_with(self.parallel.workers(pause.gc_threads, self.oldest(), owners, expected));
+        evacuator.share_with(self.workers(pause.gc_threads, self.oldest(), owners, expected));
         pause.events.phase(Phase::Condemned);
         trace::live_and_remembered(&mut evacuator, pause.capabilities, pause.roots, |phase| {
             pause.events.phase(phase);
@@ -240,7 +262,7 @@ impl Generational<true> {
 
     /// The GC threads that mark and compact the oldest generation.
     pub(crate) fn markers<'h>(&self, gc_threads: &'h mut GcThreads, owners: usize) -> Workers<'h> {
-        self.parallel.workers(gc_threads, self.oldest(), owners, Bytes(0))
+        self.workers(gc_threads, self.oldest(), owners, Bytes(0))
     }
 
     /// The steps, of which the oldest is compacted.

@@ -12,7 +12,8 @@
 
 use gclab_core::block::{OutOfMemory, Region};
 use gclab_core::collector::{
-    Bump, Capabilities, Capability, Collect, Collector, Description, NoBarrier, NotBegun, Outcome, Pause, Refill, Work,
+    Bump, Capabilities, Capability, Cause, Collect, Collector, Description, Due, NoBarrier, NotBegun, Outcome, Pause,
+    Refill, Work,
 };
 use gclab_core::config::{AREA, Config, Parameter, SHARING, SIZING};
 use gclab_core::events::Phase;
@@ -72,8 +73,15 @@ impl Collect for TwoSpace {
         self.nursery.allocate_large(heap, words)
     }
 
+    fn due(&mut self, _: Cause, capabilities: Capabilities<'_, Bump>) -> Option<Due> {
+        self.nursery.leave(capabilities);
+        Some(Due {
+            generation: 0,
+            major: true,
+        })
+    }
+
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
-        self.nursery.leave(pause.capabilities);
         let mut evacuator = Evacuator::condemn(pause.heap, &mut self.nursery, &mut self.survivors, 1)?;
         let owners = pause.capabilities.owners();
         evacuator.share_with(self.parallel.workers(pause.gc_threads, 0, owners, self.copied));

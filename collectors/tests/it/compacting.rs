@@ -5,7 +5,7 @@ use gclab_core::block::MEGABLOCK;
 use gclab_core::closure::Closure;
 use gclab_core::collector::Collector;
 use gclab_core::config::{Compact, Config};
-use gclab_core::events::{Event, Listener};
+use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::mutator::MutArray;
 use gclab_core::words::{Addr, Bytes};
 use gclab_core::world::{EnterError, World};
@@ -33,7 +33,7 @@ struct Places(Arc<Mutex<Vec<Vec<Addr>>>>);
 
 impl Listener for Places {
     fn event(&mut self, event: &Event<'_>) {
-        let Event::End { collection, stopped } = event else {
+        let EventKind::End { collection, stopped } = event.kind else {
             return;
         };
         let largest = stopped.root_closures().into_iter().max_by_key(|root| root.words());

@@ -114,7 +114,7 @@ impl<S: Sin> Collect for Mutant<S> {
             evacuator.trace();
         }
         if S::CLEARS_WEAK {
-            pause.roots.for_each_weak(|slot| evacuator.weak(slot));
+            evacuator.weak_handles(pause.roots);
         }
         let work = evacuator.finish(&mut self.steps, pause.capabilities);
         let work = Work {

@@ -3,11 +3,11 @@
 //! hundred words on.
 
 use crate::basics::config;
-use gclab_collectors::{Parallel, TwoSpace};
+use gclab_collectors::{Compacting, Parallel, TwoSpace};
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::{Config, FromGeneration};
-use gclab_core::events::{Event, Listener};
+use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::mutator::{Gc, Mutator, MutatorKind};
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
@@ -56,7 +56,7 @@ struct Records(mpsc::Sender<Collection>);
 
 impl Listener for Records {
     fn event(&mut self, event: &Event<'_>) {
-        if let Event::End { collection, .. } = event {
+        if let EventKind::End { collection, .. } = event.kind {
             self.0.send((*collection).clone()).expect("the test outlives the heap");
         }
     }
@@ -187,6 +187,37 @@ fn a_large_array_is_cut_into_slices() {
     assert!(pieces >= 1, "{record:?}");
 }
 
+/// So many stores into an old array that the remembered set becomes bits. Two threads share them.
+#[test]
+fn the_bits_of_a_remembered_set_are_shared() {
+    const SLOTS: usize = 300_000;
+    let config = Config {
+        gc_threads: 2,
+        load_balance: Some(ALL),
+        ..config::<Parallel>(16 << 20)
+    };
+    let mut world = World::new::<Parallel>(&config).expect("a small heap");
+    let (send, records) = mpsc::channel();
+    world.listen(Box::new(Records(send)));
+    world.listen(Box::new(Checker::new(&Parallel::DESCRIPTION).exact()));
+    let result = world.enter(|m| {
+        m.frame(|m, [array]| {
+            let array = array.put(m.alloc_array::<Tree>(SLOTS, |_| None));
+            m.collect(true);
+            m.collect(true);
+            for i in 0..SLOTS {
+                let (m, node) = m.with_view(node_of);
+                array.get(m).set(m, i, Some(node));
+            }
+            m.collect(false);
+        })
+    });
+    result.expect("room enough");
+    let record = records.try_iter().last().expect("three collections");
+    assert_eq!(record.work.shared.sharing, Sharing::Balanced);
+    assert_eq!(copied(&record), SLOTS as u64 * NODE);
+}
+
 fn node_of<'m, 'h>(m: &'m mut Mutator<'h, KindOf<Parallel>>) -> Gc<'m, 'h, Tree> {
     m.alloc(|_| Tree::new(None, None))
 }
@@ -235,9 +266,19 @@ fn younger_generations_are_left_to_one_thread() {
     assert_eq!(sharings, [Sharing::Younger, Sharing::Balanced]);
 }
 
-/// The record of a collection by `two-space`, in which a tree is live, with these flags.
-fn collected_by_two_space(balance: FromGeneration, parallel: FromGeneration) -> Collection {
-    let (world, records) = world_of::<TwoSpace>(1, balance, parallel);
+/// The record of a collection by `C` with one generation, in which a tree is live, with these
+/// flags.
+fn collected_with_one_generation<C: Collector>(balance: FromGeneration, parallel: FromGeneration) -> Collection {
+    let config = Config {
+        generations: 1,
+        gc_threads: 2,
+        load_balance: Some(balance),
+        parallel_gc: parallel,
+        ..config::<C>(8 << 20)
+    };
+    let mut world = World::new::<C>(&config).expect("a small heap");
+    let (send, records) = mpsc::channel();
+    world.listen(Box::new(Records(send)));
     let result = world.enter(|m| {
         m.frame(|m, [kept]| {
             let _kept = kept.put(tree(m, 15));
@@ -249,15 +290,24 @@ fn collected_by_two_space(balance: FromGeneration, parallel: FromGeneration) -> 
 }
 
 #[test]
-fn two_space_shares_as_the_flags_ask() {
-    let record = collected_by_two_space(ALL, ALL);
-    assert_eq!((record.work.shared.sharing, record.threads()), (Sharing::Balanced, 2));
-    assert_eq!((copied(&record), in_all(&record)), (size(15), size(15)));
-    // Every collection is one of generation 0.
-    let sharing = |balance, parallel| collected_by_two_space(balance, parallel).work.shared.sharing;
-    assert_eq!(sharing(ALL, FromGeneration::Off), Sharing::Younger);
-    assert_eq!(sharing(ALL, FromGeneration::From(1)), Sharing::Younger);
-    assert_eq!(sharing(FromGeneration::From(1), ALL), Sharing::OneOwner);
+fn one_generation_is_shared_as_the_flags_ask() {
+    fn check<C: Collector>() -> Collection {
+        // Every collection is one of generation 0.
+        let record = |balance, parallel| collected_with_one_generation::<C>(balance, parallel);
+        let sharing = |balance, parallel| record(balance, parallel).work.shared.sharing;
+        assert_eq!(sharing(ALL, FromGeneration::Off), Sharing::Younger);
+        assert_eq!(sharing(ALL, FromGeneration::From(1)), Sharing::Younger);
+        assert_eq!(sharing(FromGeneration::From(1), ALL), Sharing::OneOwner);
+        let balanced = record(ALL, ALL);
+        assert_eq!(
+            (balanced.work.shared.sharing, balanced.threads()),
+            (Sharing::Balanced, 2)
+        );
+        balanced
+    }
+    let copying = check::<TwoSpace>();
+    assert_eq!((copied(&copying), in_all(&copying)), (size(15), size(15)));
+    check::<Compacting>();
 }
 
 /// Two threads keep a tree each, of these depths, while one of them asks for two major collections.

@@ -43,6 +43,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod classes;
 mod error;
 mod event;
 mod header;
@@ -58,6 +59,7 @@ mod wire;
 mod writer;
 
 pub use check::{Complaint, Complaints, Rule, check, check_file};
+pub use classes::{Classes, NoClass};
 pub use error::{Error, Problem};
 pub use event::Event;
 pub use header::{Declared, Header};

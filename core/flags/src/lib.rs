@@ -19,6 +19,7 @@ mod flag_value;
 mod ghc_only;
 mod help;
 mod honour;
+mod log;
 mod nearest;
 mod parse;
 mod profile;
@@ -37,6 +38,7 @@ pub use error::FlagError;
 pub use flag_value::FlagValue;
 pub use help::{help, markdown};
 pub use honour::honours;
+pub use log::LogOption;
 pub use nearest::nearest;
 pub use parse::{CommandLine, ENVIRONMENT, GHC_ENVIRONMENT, split};
 pub use sources::{Given, RtsOpts, Sources};
@@ -51,6 +53,8 @@ pub struct Flags {
     pub config: Config,
     /// `-T`, `-t`, `-s`, `-S`, the last of them, and `--machine-readable`.
     pub stats: StatsOption,
+    /// `-l` and `-ol`: the event log.
+    pub log: LogOption,
     /// `-DS`: check the whole heap after each collection.
     pub sanity: bool,
     /// `-B`: sound the bell at each collection.
@@ -71,10 +75,10 @@ pub struct Flags {
 
 impl Flags {
     /// Whether a run with these flags has figures to keep when a signal ends it early: statistics
-    /// that it prints, or a profile.
+    /// that it prints, a profile, or an event log.
     pub fn keeps_figures(&self) -> bool {
         let prints = !matches!(self.stats.level, StatsLevel::None | StatsLevel::Collect);
-        prints || self.makes_profile()
+        prints || self.makes_profile() || self.log.classes.is_some()
     }
 
     /// Whether a run with these flags makes a heap profile or a time profile.

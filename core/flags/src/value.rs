@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use gclab_core::words::Bytes;
 use gclab_core::words::size::{read_decimal, read_size, size_text};
+use gclab_eventlog::Classes;
 
 use super::{FlagError, nearest};
 
@@ -66,6 +67,10 @@ pub enum Kind {
     SwitchOff,
     /// A flag that is on if it is given, with the name of a file or without.
     Output,
+    /// The name of a file.
+    File,
+    /// Classes of events, or none.
+    Classes,
     /// A flag that is on if it is given, with names or without.
     Names {
         /// Whether the flag without names is legal.
@@ -98,6 +103,8 @@ pub enum Value {
     Name(&'static str),
     /// The name of a file.
     File(PathBuf),
+    /// Classes of events.
+    Classes(Classes),
     /// A list of names.
     Names(Vec<String>),
 }
@@ -148,7 +155,12 @@ impl Kind {
             Kind::GenerationOrOff { auto: true, .. } => ("a generation", "a generation, from 0, or auto", "1"),
             Kind::Choice { of, names, list } => (of, list, names[0]),
             Kind::Switch | Kind::SwitchOff => ("true or false", "true or false", "true"),
-            Kind::Output => ("a file name", "a file name", "out.txt"),
+            Kind::Output | Kind::File => ("a file name", "a file name", "out.txt"),
+            Kind::Classes => (
+                "a list of classes of events",
+                "letters of s, g, n, p, f, u and a, with - before those to leave out",
+                "-ag",
+            ),
             Kind::Names { .. } => ("a list of names", "names with commas between them", "Node,Tree"),
         }
     }
@@ -166,6 +178,8 @@ impl Kind {
             Kind::Choice { .. } => "name",
             Kind::Switch | Kind::SwitchOff => "switch",
             Kind::Output => "output",
+            Kind::File => "file",
+            Kind::Classes => "classes of events",
             Kind::Names { bare: true } => "switch, or names",
             Kind::Names { bare: false } => "names",
         }
@@ -190,7 +204,13 @@ impl Kind {
             )),
             Kind::Address => Some(("0".to_owned(), format!("{MOST_ADDRESS:x}"))),
             Kind::GenerationOrOff { max, .. } => Some(("0".to_owned(), max.to_string())),
-            Kind::Switch | Kind::SwitchOff | Kind::Output | Kind::Choice { .. } | Kind::Names { .. } => None,
+            Kind::Switch
+            | Kind::SwitchOff
+            | Kind::Output
+            | Kind::File
+            | Kind::Classes
+            | Kind::Choice { .. }
+            | Kind::Names { .. } => None,
         }
     }
 
@@ -205,6 +225,8 @@ impl Kind {
             Kind::Choice { .. } => "<name>",
             Kind::Address => "<address>",
             Kind::Output => "[<file>]",
+            Kind::File => "<file>",
+            Kind::Classes => "[<classes>]",
             Kind::Names { bare: true } => "[<names>]",
             Kind::Names { bare: false } => "<names>",
         }
@@ -215,6 +237,10 @@ impl Kind {
         match self {
             Kind::Output | Kind::Names { bare: true } if text.is_empty() => Ok(Value::On),
             Kind::Output => Ok(Value::File(text.into())),
+            Kind::File if !text.is_empty() => Ok(Value::File(text.into())),
+            Kind::Classes => Classes::parse(text)
+                .map(Value::Classes)
+                .map_err(|_| self.bad(called, text)),
             Kind::Names { .. } if !text.is_empty() => self.read_names(called, text),
             Kind::Switch | Kind::SwitchOff if text.is_empty() => Ok(Value::On),
             Kind::Switch | Kind::SwitchOff => Err(FlagError::UnexpectedValue {
@@ -310,7 +336,9 @@ impl Kind {
                 let name = names.iter().find(|name| **name == text);
                 return name.map(|name| Value::Name(name)).ok_or_else(|| self.bad(called, text));
             }
-            Kind::Switch | Kind::SwitchOff | Kind::Output | Kind::Names { .. } => return Err(self.bad(called, text)),
+            Kind::Switch | Kind::SwitchOff | Kind::Output | Kind::File | Kind::Classes | Kind::Names { .. } => {
+                return Err(self.bad(called, text));
+            }
         };
         if fits {
             return Ok(value);
@@ -376,6 +404,7 @@ impl Value {
             Value::Name(name) if matches!(kind, Kind::GenerationOrOff { .. }) => format!("={name}"),
             Value::Name(name) => (*name).to_owned(),
             Value::File(path) => path.display().to_string(),
+            Value::Classes(classes) => classes.text(),
             Value::Names(names) => names.join(","),
         }
     }

@@ -59,6 +59,11 @@ impl SlotRange {
         (self.end as usize - self.next as usize) / WORD
     }
 
+    /// The first slot that is left, or the end of the range.
+    pub fn first(&self) -> Slot {
+        Slot(self.next)
+    }
+
     /// Takes the first `count` slots off.
     ///
     /// # Panics
@@ -69,6 +74,11 @@ impl SlotRange {
         let front = SlotRange::new(Slot(self.next), count);
         self.next = front.end;
         front
+    }
+
+    /// Cuts the range into slices of at most `most` slots, in order.
+    pub fn slices(mut self, most: usize) -> impl Iterator<Item = SlotRange> {
+        std::iter::from_fn(move || (!self.is_empty()).then(|| self.split_front(self.len().min(most))))
     }
 }
 
@@ -177,5 +187,17 @@ mod tests {
         let mut range = SlotRange::new(Slot(words.as_mut_ptr()), 3);
         assert_eq!((range.split_front(2).len(), range.len()), (2, 1));
         range.split_front(2);
+    }
+
+    #[test]
+    fn slices_cover_a_range_once_and_in_order() {
+        let mut words = [0_u64; 7];
+        let first = words.as_mut_ptr();
+        for (count, lengths) in [(0, &[][..]), (3, &[3]), (6, &[3, 3]), (7, &[3, 3, 1])] {
+            let slices: Vec<SlotRange> = SlotRange::new(Slot(first), count).slices(3).collect();
+            assert!(slices.iter().map(SlotRange::len).eq(lengths.iter().copied()));
+            let slots: Vec<_> = slices.into_iter().flatten().map(|slot| slot.0).collect();
+            assert!(slots.into_iter().eq((0..count).map(|i| first.wrapping_add(i))));
+        }
     }
 }

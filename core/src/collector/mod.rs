@@ -18,7 +18,7 @@ mod pause;
 
 pub use crate::alloc::{Alloc, Bump, Cells, SizeClass};
 pub use crate::capability::{Barrier, Capabilities, Capability, GenerationalBarrier, NoBarrier};
-pub use crate::cause::{Cause, NotBegun, Outcome, Refill};
+pub use crate::cause::{Cause, Due, NotBegun, Outcome, Refill};
 pub use crate::kind::Direct;
 pub use crate::roots::{RootSlot, Roots};
 pub use chosen::Chosen;
@@ -126,6 +126,15 @@ pub trait Collect: Send + 'static {
     /// # Errors
     /// If there is no memory and a collection would not help.
     fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory>;
+
+    /// Says which generations are due, before anything is collected: listeners learn of it when the
+    /// collection starts, and [`Collect::collect`] finds it in the pause. The allocators are out of
+    /// use: the collector may take the nursery back here. `None` from a collector that decides only
+    /// in `collect`.
+    fn due(&mut self, cause: Cause, capabilities: Capabilities<'_, Self::Alloc>) -> Option<Due> {
+        let _ = (cause, capabilities);
+        None
+    }
 
     /// Collects. All mutators are stopped; `pause` has their roots, allocators and remembered sets.
     /// Returns the figures of the collection, and whether there is room to go on

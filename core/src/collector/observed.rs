@@ -9,7 +9,7 @@ use super::{Collect, Collector};
 use crate::alloc::Alloc;
 use crate::block::{OutOfMemory, Region};
 use crate::capability::{Barrier, Capabilities, Capability};
-use crate::cause::{NotBegun, Outcome, Refill};
+use crate::cause::{Cause, Due, NotBegun, Outcome, Refill};
 use crate::closure::{ClosureRef, Slot};
 use crate::collector::Pause;
 use crate::heap::Heap;
@@ -123,6 +123,11 @@ impl<C: Collector> Collect for Observing<C> {
 
     fn allocate_large(&mut self, heap: &mut Heap, words: Words) -> Result<Option<Addr>, OutOfMemory> {
         self.0.allocate_large(heap, words)
+    }
+
+    fn due(&mut self, cause: Cause, capabilities: Capabilities<'_, ObservedAlloc>) -> Option<Due> {
+        let all: Vec<_> = capabilities.iter().map(own_type).collect();
+        self.0.due(cause, Capabilities::new(&all))
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, ObservedAlloc>) -> Result<Outcome, NotBegun> {

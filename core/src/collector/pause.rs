@@ -1,7 +1,7 @@
 //! A pause: the world is stopped for a collection.
 
 use crate::capability::Capabilities;
-use crate::cause::Cause;
+use crate::cause::{Cause, Due};
 use crate::clock::Clock;
 use crate::events::Events;
 use crate::heap::Heap;
@@ -23,6 +23,8 @@ pub struct Pause<'a, A> {
     pub gc_threads: &'a mut GcThreads,
     /// Why the collection happens.
     pub cause: Cause,
+    /// The answer of [`super::Collect::due`].
+    pub due: Option<Due>,
     /// Where phases are announced.
     pub events: &'a mut Events,
     /// The time and the allocation before it.
@@ -58,6 +60,7 @@ impl<A> Pause<'_, A> {
             capabilities,
             gc_threads: self.gc_threads,
             cause: self.cause,
+            due: self.due,
             events: self.events,
             since: self.since,
         }

@@ -186,25 +186,45 @@ impl Heap {
 
     /// Guarantees that the collection that begins can copy `words` words into `lanes` lanes by each
     /// of the threads that may copy, for closures of any sizes: the bound is
-    /// `copy_bound`. Where there is no room for so many lanes, it guarantees that for one thread.
-    /// Returns the number of threads. To be called before anything is condemned, and once in a
-    /// collection.
+    /// `copy_bound`. Where there is no room for so many lanes, it guarantees that for as many
+    /// threads as there is room for, or for one if the system refuses memory. Returns the number of
+    /// threads. To be called before anything is condemned, and once in a collection.
     ///
     /// # Errors
     /// As for [`Heap::prepare`].
     pub(crate) fn prepare_to_copy(&mut self, words: Words, lanes: usize) -> Result<usize, OutOfMemory> {
-        let mut copiers = self.copiers;
-        let mut prepare = |copiers: usize| {
-            let lanes = lanes * copiers;
-            self.blocks.prepare_to_copy(ToSpace { words, lanes })
+        let to_space = |copiers: usize| ToSpace {
+            words,
+            lanes: lanes * copiers,
         };
-        let mut prepared = prepare(copiers);
+        let mut copiers = self.copiers;
+        let mut prepared = self.blocks.prepare_to_copy(to_space(copiers));
+        if prepared.is_err() && copiers > 1 {
+            copiers = self.most_copiers(to_space);
+            prepared = self.blocks.prepare_to_copy(to_space(copiers));
+        }
         if prepared.is_err() && copiers > 1 {
             copiers = 1;
-            prepared = prepare(copiers);
+            prepared = self.blocks.prepare_to_copy(to_space(copiers));
         }
         self.chunk_blocks = prepared?;
         Ok(copiers)
+    }
+
+    /// The most threads, at least one and fewer than may copy, whose `to_space` fits. (More threads
+    /// need no less, so the numbers that fit come first.)
+    #[cold]
+    fn most_copiers(&self, to_space: impl Fn(usize) -> ToSpace) -> usize {
+        let (mut most, mut too_many) = (1, self.copiers);
+        while too_many - most > 1 {
+            let middle = most.midpoint(too_many);
+            if self.blocks.could_copy(to_space(middle)) {
+                most = middle;
+            } else {
+                too_many = middle;
+            }
+        }
+        most
     }
 
     /// The most bytes of blocks that fit under the limit in addition to side tables and all other

@@ -35,6 +35,7 @@ pub(crate) use slow_path::SlowPath;
 pub use var::MutVar;
 
 use crate::capability::{Capability, CapabilityData};
+use crate::capability_events::CapabilityEventKind;
 use crate::closure::ClosureRef;
 use crate::profile::{Charges, SideWords, StackId};
 use crate::session::{Participant, Session, ThreadState};
@@ -158,11 +159,30 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     }
 
     /// Announces to listeners that a part of the program begins here: a heap profile has a mark and
-    /// a census there. All threads of the heap stop for it, nothing is collected, and pointers stay
-    /// as they are.
+    /// a census there, an event log a marker. If a listener looks at the heap, all threads of the
+    /// heap stop for it; nothing is collected, and pointers stay as they are.
     pub fn phase_marker(&mut self, name: &str) {
+        self.say(|| CapabilityEventKind::Marker(name.to_owned()));
         let (world, session) = self.session();
-        world.marker(session, name);
+        if session.capability.common.events.looks_at_markers() {
+            world.marker(session, name);
+        }
+    }
+
+    /// Says something to the event log of the run, if there is one (GHC's `traceEvent`). No thread
+    /// stops for it.
+    pub fn message(&mut self, text: &str) {
+        self.say(|| CapabilityEventKind::Message(text.to_owned()));
+    }
+
+    /// Records an event of the program.
+    fn say(&mut self, event: impl FnOnce() -> CapabilityEventKind) {
+        let (world, session) = self.session();
+        let events = &session.capability.common.events;
+        events.record(event);
+        if events.are_many() {
+            world.pass_on_events(session);
+        }
     }
 
     /// Runs `program` as the measured phase of the run, see [`crate::world::World::measure`]. All

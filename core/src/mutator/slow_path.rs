@@ -19,6 +19,8 @@ pub(crate) trait SlowPath<M: MutatorKind> {
     fn collect(&self, session: Session<'_, M::Alloc>, major: bool);
     /// Stops the world and announces that a part of the program called `name` begins.
     fn marker(&self, session: Session<'_, M::Alloc>, name: &str);
+    /// Passes the events of the capability on to listeners.
+    fn pass_on_events(&self, session: Session<'_, M::Alloc>);
     /// Stops the world and notes that the measured phase begins.
     fn measure_start(&self, session: Session<'_, M::Alloc>);
     /// Stops the world and notes that the measured phase ends.

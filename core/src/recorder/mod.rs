@@ -92,6 +92,16 @@ impl Recorder {
         self.clock
     }
 
+    /// The reading of the clock when the figures of the run began.
+    pub(crate) fn started_ns(&self) -> u64 {
+        self.start.elapsed_ns
+    }
+
+    /// The reading of the clock when the collection under way began.
+    pub(crate) fn gc_started_ns(&self) -> u64 {
+        self.gc_started.elapsed_ns
+    }
+
     /// The heap is ready: INIT ends, MUT begins.
     pub(crate) fn init_done(&mut self) {
         self.init_done = Some(self.reading(Stamp::now(&self.clock), 0));

@@ -142,15 +142,29 @@ impl HandleTable {
     /// The slots of strong handles, which lie one behind the other and stay where they are until
     /// the collection is over.
     pub(crate) fn strong_handles(&self) -> SlotRange {
+        self.handle_slots(Strength::Strong)
+    }
+
+    /// The slots of weak handles, as for [`HandleTable::strong_handles`].
+    pub(crate) fn weak_handles(&self) -> SlotRange {
+        self.handle_slots(Strength::Weak)
+    }
+
+    fn handle_slots(&self, strength: Strength) -> SlotRange {
         let mut slots = self.lock();
         debug_assert!(slots.collecting, "only then they stay");
-        let words = &mut slots.strong.words;
+        let words = &mut slots.of(strength).words;
         SlotRange::new(Slot(words.as_mut_ptr()), words.len())
     }
 
     /// Calls `visit` for the slots of strong heap roots.
     pub(crate) fn for_each_heap_root(&self, visit: impl FnMut(Slot)) {
         self.lock().strong.for_each_heap_root(visit);
+    }
+
+    /// Calls `visit` for the slots of weak heap roots.
+    pub(crate) fn for_each_weak_heap_root(&self, visit: impl FnMut(Slot)) {
+        self.lock().weak.for_each_heap_root(visit);
     }
 
     /// Calls `visit` for each slot that does not keep its closure alive.

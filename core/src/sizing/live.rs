@@ -35,7 +35,7 @@ impl Live {
         let copied = small(words, large);
         Live {
             copied,
-            young: copied - small(oldest.words().0, oldest.large_words.0),
+            young: copied - small(oldest.words().0, oldest.large_words().0),
             large: Bytes(large * 8),
             slop: steps.slop(),
         }

@@ -162,21 +162,26 @@ fn a_limit_without_room_for_the_lanes_of_all_threads_is_no_exhaustion() {
     sizing
         .area(small, Bytes(0), MajorStrategy::Copying)
         .expect("room for one thread");
-    assert_eq!(
-        heap.prepare_to_copy(small.copied.to_words_up(), 6)
-            .expect("room for one"),
-        1
-    );
+    let copiers = heap
+        .prepare_to_copy(small.copied.to_words_up(), 6)
+        .expect("room for one");
+    assert!((1..64).contains(&copiers), "{copiers} threads");
 }
 
 #[test]
-fn where_the_limit_leaves_no_room_for_the_lanes_of_all_threads_one_thread_copies() {
-    let mut heap = heap(&config(4 * MIB));
-    for (copiers, expected) in [(1, 1), (2, 2), (64, 1)] {
+fn where_the_limit_leaves_no_room_for_the_lanes_of_all_threads_as_many_copy_as_fit() {
+    let (lanes, words) = (6, Words(100_000));
+    // How many threads copy if `copiers` may: as many as that, up to some number.
+    let granted = |copiers: usize| {
+        let mut heap = heap(&config(4 * MIB));
         heap.set_copiers(copiers);
-        assert!(heap.keep_room_to_copy(Words(2000), 6));
-        assert_eq!(heap.prepare_to_copy(Words(2000), 6).expect("room for one"), expected);
-        heap.blocks.end_promise();
+        assert!(heap.keep_room_to_copy(words, lanes));
+        heap.prepare_to_copy(words, lanes).expect("room for one")
+    };
+    let most = granted(256);
+    assert!((2..256).contains(&most), "{most} threads");
+    for copiers in [1, 2, most - 1, most, most + 1, 2 * most, 255] {
+        assert_eq!(granted(copiers), copiers.min(most), "of {copiers} threads");
     }
 }
 

@@ -22,12 +22,68 @@ impl Chunk {
 
 /// The chunks of a step for one sort of closures. Only the last ones may have room left, one for
 /// each thread of a collection; later collections continue to fill them.
+///
+/// A minor collection goes on with the lanes of old steps. So it neither visits nor copies their
+/// chunks: sums are kept, and the vector passes from owner to owner.
 #[derive(Debug, Default)]
 pub struct Lane {
     /// The chunks, oldest first.
-    pub chunks: Vec<Chunk>,
+    chunks: Vec<Chunk>,
     /// Words of closures in all chunks.
-    pub(crate) words: Words,
+    words: Words,
+    /// Bytes of the blocks of all chunks.
+    bytes: Bytes,
+}
+
+impl Lane {
+    /// The chunks, oldest first.
+    pub fn chunks(&self) -> &[Chunk] {
+        &self.chunks
+    }
+
+    /// Words of closures in all chunks.
+    pub(crate) fn words(&self) -> Words {
+        self.words
+    }
+
+    /// Adds a chunk as the newest one.
+    pub(crate) fn push(&mut self, chunk: Chunk) {
+        self.words += chunk.words();
+        self.bytes += chunk.run.bytes();
+        self.chunks.push(chunk);
+    }
+
+    /// Takes the newest chunk if `accept` accepts it.
+    pub(crate) fn pop_if(&mut self, accept: impl FnOnce(&Chunk) -> bool) -> Option<Chunk> {
+        let chunk = self.chunks.pop_if(|chunk| accept(chunk))?;
+        self.words -= chunk.words();
+        self.bytes -= chunk.run.bytes();
+        Some(chunk)
+    }
+
+    /// Adds the chunks of `newer`, in their order.
+    pub(crate) fn append(&mut self, mut newer: Lane) {
+        if self.chunks.is_empty() {
+            *self = newer;
+            return;
+        }
+        self.chunks.append(&mut newer.chunks);
+        self.words += newer.words;
+        self.bytes += newer.bytes;
+    }
+
+    /// The chunks, oldest first, without the lane.
+    pub(crate) fn into_chunks(self) -> Vec<Chunk> {
+        self.chunks
+    }
+}
+
+impl FromIterator<Chunk> for Lane {
+    fn from_iter<I: IntoIterator<Item = Chunk>>(chunks: I) -> Self {
+        let mut lane = Lane::default();
+        chunks.into_iter().for_each(|chunk| lane.push(chunk));
+        lane
+    }
 }
 
 /// A closure with a block run of its own.
@@ -60,9 +116,11 @@ pub struct Step {
     /// The lane of closures that have no pointers.
     pub flat: Lane,
     /// The large objects of the step.
-    pub large: Vec<LargeObject>,
+    large: Vec<LargeObject>,
     /// Words in large objects.
-    pub large_words: Words,
+    large_words: Words,
+    /// Bytes of the blocks of large objects.
+    large_bytes: Bytes,
 }
 
 impl Step {
@@ -76,19 +134,26 @@ impl Step {
         self.scanned.words + self.flat.words
     }
 
+    /// Words in large objects.
+    pub(crate) fn large_words(&self) -> Words {
+        self.large_words
+    }
+
+    /// The large objects of the step.
+    pub fn large(&self) -> &[LargeObject] {
+        &self.large
+    }
+
+    /// Adds a large object.
+    pub(crate) fn push_large(&mut self, large: LargeObject) {
+        self.large_words += large.words;
+        self.large_bytes += large.run.bytes();
+        self.large.push(large);
+    }
+
     /// Bytes of blocks less those of the closures in them.
     pub fn slop(&self) -> Bytes {
-        let runs = self
-            .scanned
-            .chunks
-            .iter()
-            .chain(&self.flat.chunks)
-            .map(|chunk| chunk.run);
-        let blocks: usize = runs
-            .chain(self.large.iter().map(|large| large.run))
-            .map(|run| run.bytes().0)
-            .sum();
-        Bytes(blocks - self.words().0 * 8)
+        self.scanned.bytes + self.flat.bytes + self.large_bytes - self.words().to_bytes()
     }
 }
 
@@ -181,7 +246,7 @@ impl Steps {
     /// Visits the regions that hold closures.
     pub fn for_each_region(&self, visit: &mut dyn FnMut(Region)) {
         for (number, step) in self.iter() {
-            for chunk in step.scanned.chunks.iter().chain(&step.flat.chunks) {
+            for chunk in step.scanned.chunks().iter().chain(step.flat.chunks()) {
                 visit(Region {
                     run: chunk.run,
                     start: chunk.run.start(),
@@ -192,5 +257,57 @@ impl Steps {
             }
             step.large.iter().for_each(|large| visit(large.region(number)));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::heap::Heap;
+
+    /// Chunks of these numbers of blocks, each with a word more than the one before it.
+    fn chunks(heap: &mut Heap, blocks: &[u32]) -> Vec<Chunk> {
+        let chunk = |(number, &blocks): (usize, &u32)| {
+            let run = heap.allocate(blocks, blocks, BlockState::of_step(2)).expect("room");
+            Chunk {
+                run,
+                end: run.start() + Words(number + 1),
+            }
+        };
+        blocks.iter().enumerate().map(chunk).collect()
+    }
+
+    fn assert_sums(lane: &Lane) {
+        let words: usize = lane.chunks().iter().map(|chunk| chunk.words().0).sum();
+        let bytes: Bytes = lane.chunks().iter().map(|chunk| chunk.run.bytes()).sum();
+        assert_eq!((lane.words, lane.bytes), (Words(words), bytes));
+    }
+
+    #[test]
+    fn a_lane_keeps_the_sums_of_its_chunks() {
+        let config = Config {
+            reserve: Bytes::mib(16),
+            ..Config::default()
+        };
+        let mut heap = Heap::new(&config).expect("a small heap");
+        let (older, newer) = (chunks(&mut heap, &[8, 3, 1]), chunks(&mut heap, &[2, 8]));
+        let ends = |lane: &Lane| -> Vec<Addr> { lane.chunks().iter().map(|chunk| chunk.end).collect() };
+        let mut lane: Lane = older.iter().copied().collect();
+        assert_sums(&lane);
+        assert!(lane.pop_if(|_| false).is_none());
+        let popped = lane.pop_if(|_| true).expect("a chunk");
+        assert_eq!((popped.end, lane.chunks().len()), (older[2].end, 2));
+        assert_sums(&lane);
+        lane.append(newer.iter().copied().collect());
+        assert_eq!(
+            ends(&lane),
+            [older[0], older[1], newer[0], newer[1]].map(|chunk| chunk.end)
+        );
+        assert_sums(&lane);
+        let mut all = Lane::default();
+        all.append(lane);
+        assert_eq!(all.chunks().len(), 4);
+        assert_sums(&all);
     }
 }

@@ -23,7 +23,8 @@
 use super::copier::{Copier, Owned, Pending, SharedRoots, Workspace, phase_of};
 use super::drained::Drained;
 use super::order::{RememberedTracing, Tracing};
-use crate::block::{BlockRun, BlockState, FIRST_OLD_STEP};
+use super::weak;
+use crate::block::{BlockState, FIRST_OLD_STEP};
 use crate::capability::Capabilities;
 use crate::cause::NotBegun;
 use crate::closure::Slot;
@@ -31,7 +32,7 @@ use crate::heap::Heap;
 use crate::profile::{MoveSideWords, NoSideWords};
 use crate::remembered::RememberedSet;
 use crate::roots::{RootSlot, Roots};
-use crate::space::{LargeObject, Nursery, Step, Steps};
+use crate::space::{Lane, LargeObject, Nursery, Step, Steps};
 use crate::words::Words;
 use crate::workers::Workers;
 use gclab_stats::{Shared, Sharing, Work};
@@ -47,8 +48,8 @@ pub struct Evacuator<'h> {
     /// Roots that the workers will evacuate.
     shared_roots: SharedRoots,
     shared: Shared,
-    /// The blocks of small closures that were condemned. All are freed at the end.
-    from_space: Vec<BlockRun>,
+    /// The chunks that were condemned. All are freed at the end.
+    from_space: Vec<Lane>,
     /// The large objects that were condemned. Those that were not reached are freed at the end.
     from_large: Vec<LargeObject>,
     last_condemned: u8,
@@ -75,8 +76,9 @@ impl<'h> Evacuator<'h> {
         for number in 1..=oldest {
             if number <= last {
                 let step = std::mem::take(steps.step_mut(number));
-                condemn_step(heap, &step, number, &mut from_space);
-                from_large.extend(step.large);
+                condemn_step(heap, &step, number);
+                from_large.extend(step.large());
+                from_space.extend([step.scanned, step.flat]);
             }
             let step = steps.step_mut(number);
             let state = BlockState::of_step(number);
@@ -100,11 +102,11 @@ impl<'h> Evacuator<'h> {
         })
     }
 
-    /// From now on `workers` may help, if there is room for their lanes. Comes before anything is
-    /// traced.
-    pub fn share_with(&mut self, workers: Workers<'h>) {
-        if workers.has_helpers() && self.copiers < workers.count() {
-            return;
+    /// From now on `workers` may help, as many as there is room for the lanes of. Comes before
+    /// anything is traced.
+    pub fn share_with(&mut self, mut workers: Workers<'h>) {
+        if workers.has_helpers() {
+            workers = workers.at_most(self.copiers);
         }
         self.shared.sharing = workers.sharing_so_far();
         self.copier.set_pending(Pending::shared_with(&workers));
@@ -151,9 +153,7 @@ impl<'h> Evacuator<'h> {
                 if step_number > self.last_condemned && step_number >= FIRST_OLD_STEP {
                     work.promoted += filled.copied.to_bytes();
                 }
-                let to = steps.lane_mut(index);
-                to.chunks.extend(filled.lane.chunks);
-                to.words += filled.lane.words;
+                steps.lane_mut(index).append(filled.lane);
                 parts.extend(filled.with_room.into_iter().map(|part| (index, part)));
             }
             work.copied += Words(copied_by_all).to_bytes();
@@ -167,7 +167,7 @@ impl<'h> Evacuator<'h> {
             }
         }
         for (index, part) in parts {
-            steps.lane_mut(index).chunks.push(part);
+            steps.lane_mut(index).push(part);
         }
         for large in self.from_large {
             let state = states.of(large.run.start());
@@ -175,17 +175,15 @@ impl<'h> Evacuator<'h> {
                 heap.blocks.free(large.run);
             } else {
                 heap.set_state(large.run, state.reached(false));
-                let step = steps.step_mut(state.step());
-                step.large_words += large.words;
-                step.large.push(large);
+                steps.step_mut(state.step()).push_large(large);
             }
         }
         // Freed last to first, so that the next collection's to-space gets them in the order they
         // were filled.
-        let from_space = self.from_space.into_iter().rev();
-        from_space
+        let chunks = self.from_space.iter().rev().flat_map(|lane| lane.chunks().iter().rev());
+        chunks
             .filter(|_| !mutant!("memory/never-freed"))
-            .for_each(|run| heap.blocks.free(run));
+            .for_each(|chunk| heap.blocks.free(chunk.run));
         // The rest of the collection may need memory of another kind.
         heap.blocks.end_promise();
         steps.account(work)
@@ -225,14 +223,13 @@ impl<'h> Evacuator<'h> {
     }
 }
 
-/// Condemns the content of step `number`, and adds its chunks to `from_space`.
-fn condemn_step(heap: &mut Heap, step: &Step, number: u8, from_space: &mut Vec<BlockRun>) {
+/// Condemns the content of step `number`.
+fn condemn_step(heap: &mut Heap, step: &Step, number: u8) {
     let condemned = BlockState::of_step(number).condemned(true);
-    for chunk in step.scanned.chunks.iter().chain(&step.flat.chunks) {
+    for chunk in step.scanned.chunks().iter().chain(step.flat.chunks()) {
         heap.set_state(chunk.run, condemned);
-        from_space.push(chunk.run);
     }
-    for large in &step.large {
+    for large in step.large() {
         heap.set_state(large.run, condemned.large());
     }
 }
@@ -261,7 +258,7 @@ impl Tracing for Evacuator<'_> {
         if self.shared_roots.is_empty() && self.copier.scavenge_alone() == Drained::All {
             return;
         }
-        let Some(mut workers) = self.workers.take() else {
+        let Some(workers) = &mut self.workers else {
             unreachable!("nothing is worth sharing without workers to share it with");
         };
         self.shared.sharing = if workers.is_balanced() {
@@ -269,14 +266,15 @@ impl Tracing for Evacuator<'_> {
         } else {
             Sharing::Owners
         };
-        let phase = phase_of(&mut self.copier, &mut self.shared_roots, &workers);
-        (self.others, self.shared.threads, self.shared.parallel_ns) = phase.run(&mut workers);
+        let phase = phase_of(&mut self.copier, &mut self.shared_roots, workers);
+        (self.others, self.shared.threads, self.shared.parallel_ns) = phase.run(workers);
         self.copier = self.others.remove(0);
     }
 
-    fn weak(&mut self, slot: RootSlot<'_>) {
-        // SAFETY: a root of a stopped world, which no other thread uses.
-        unsafe { self.copier.update_weak(slot.slot()) };
+    fn weak_handles(&mut self, roots: Roots<'_>) {
+        let survivors = self.copier.states();
+        // SAFETY: everything has been scavenged.
+        self.shared += unsafe { weak::update(roots, survivors, self.workers.as_mut()) };
     }
 }
 

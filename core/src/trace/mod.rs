@@ -14,6 +14,7 @@ mod marker;
 #[cfg(all(test, gclab_loom))]
 mod models;
 mod order;
+mod weak;
 
 pub use compactor::{Compacted, Compactor};
 pub use evacuator::Evacuator;

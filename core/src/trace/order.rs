@@ -19,8 +19,8 @@ pub trait Tracing {
     }
     /// Traces everything that can be reached from there.
     fn trace(&mut self);
-    /// After tracing: updates a weak slot if its referent lives, clears it if not.
-    fn weak(&mut self, slot: RootSlot<'_>);
+    /// After tracing: updates the weak slots whose referents live, and clears the others.
+    fn weak_handles(&mut self, roots: Roots<'_>);
 }
 
 /// A tracer that collects a part of the heap, and takes remembered slots for roots.
@@ -37,7 +37,7 @@ pub fn live(tracer: &mut impl Tracing, roots: Roots<'_>, mut phase: impl FnMut(P
     phase(Phase::RootsTraced);
     tracer.trace();
     phase(Phase::HeapTraced);
-    roots.for_each_weak(|slot| tracer.weak(slot));
+    tracer.weak_handles(roots);
     phase(Phase::WeakProcessed);
 }
 

@@ -14,6 +14,7 @@ pub(crate) mod models;
 mod phase;
 mod policy;
 mod pool;
+mod spans;
 mod termination;
 mod threads;
 
@@ -22,6 +23,8 @@ pub use policy::{ParallelPolicy, Workers};
 #[cfg(doc)]
 use pool::WorkPool;
 pub(crate) use pool::WorkQueue;
+pub use spans::GcThreadState;
+pub(crate) use spans::turns;
 #[cfg(doc)]
 use termination::Termination;
 pub use threads::GcThreads;

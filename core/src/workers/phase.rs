@@ -13,6 +13,7 @@
 
 use super::policy::Workers;
 use super::pool::{Searches, WorkPool, WorkQueue};
+use super::spans::PhaseSpans;
 #[cfg(doc)]
 use super::termination::Termination;
 use super::threads::{Job, WorkerNumber};
@@ -49,6 +50,8 @@ pub(crate) struct ParallelPhase<T: Tracer> {
     tasks: Vec<(AtomicBool, T::Task)>,
     balanced: bool,
     begun: Instant,
+    /// The reading of the world's clock when the phase began, if spans of work are noted.
+    spans_from: Option<u64>,
 }
 
 /// The part of a phase that one worker has to itself while it is busy, on cache lines of its own.
@@ -64,6 +67,8 @@ struct Worker<T: Tracer> {
     idle_since: u64,
     /// Its CPU time when it entered.
     cpu_before: u64,
+    /// The spans of its work, in nanoseconds from the beginning of the phase, if they are noted.
+    spans: Vec<(u64, u64)>,
 }
 
 // SAFETY: a slot is used by the worker with its number while that is busy, and by the leader before
@@ -98,6 +103,7 @@ impl<T: Tracer> ParallelPhase<T> {
                 figures: GcThread::default(),
                 idle_since: 0,
                 cpu_before: 0,
+                spans: Vec::new(),
             })))
         };
         ParallelPhase {
@@ -106,6 +112,7 @@ impl<T: Tracer> ParallelPhase<T> {
             tasks: tasks.into_iter().map(|task| (AtomicBool::new(false), task)).collect(),
             balanced: workers.is_balanced(),
             begun: Instant::now(),
+            spans_from: workers.gc_threads.clock().map(|clock| clock.elapsed_ns()),
         }
     }
 
@@ -131,10 +138,25 @@ impl<T: Tracer> ParallelPhase<T> {
             // SAFETY: the phase has terminated: no worker is busy, nor ever will be.
             unsafe { &mut *slot.0.get() }.take()
         });
+        let mut spans = phase.spans_from.map(|from| PhaseSpans {
+            end_ns: from + parallel_ns,
+            busy: Vec::new(),
+        });
         let (tracers, figures) = finished
-            .map(|worker| (worker.final_figures(parallel_ns), worker.tracer))
+            .map(|mut worker| {
+                if let (Some(spans), Some(from)) = (&mut spans, phase.spans_from) {
+                    let own = std::mem::take(&mut worker.spans);
+                    spans
+                        .busy
+                        .push(own.into_iter().map(|(begin, end)| (from + begin, from + end)).collect());
+                }
+                (worker.final_figures(parallel_ns), worker.tracer)
+            })
             .map(|(figures, tracer)| (tracer, figures))
             .unzip();
+        if let Some(spans) = spans {
+            workers.gc_threads.add_phase(spans);
+        }
         (tracers, figures, parallel_ns)
     }
 
@@ -217,6 +239,9 @@ impl<T: Tracer> ParallelPhase<T> {
         work(worker);
         worker.idle_since = self.begun.elapsed().as_nanos() as u64;
         worker.figures.work_ns += worker.idle_since - begun;
+        if self.spans_from.is_some() {
+            worker.spans.push((begun, worker.idle_since));
+        }
         if number > 0 {
             worker.figures.cpu_ns = Clock::thread_cpu_ns() - worker.cpu_before;
         }

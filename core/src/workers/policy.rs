@@ -93,6 +93,15 @@ impl Workers<'_> {
         self.count
     }
 
+    /// The same, but no more than `most` workers, the leader included.
+    pub(crate) fn at_most(mut self, most: usize) -> Self {
+        self.count = self.count.min(most);
+        if self.count < 2 {
+            self.sharing = Sharing::Alone;
+        }
+        self
+    }
+
     /// Whether the leader may have help.
     pub(crate) fn has_helpers(&self) -> bool {
         self.sharing.is_parallel()

@@ -6,7 +6,9 @@
 //! work ([`Job::run`] defines when that is). So a thread that the system does not schedule costs
 //! its help and nothing else.
 
+use super::spans::PhaseSpans;
 use crate::abort::abort_on_unwind;
+use crate::clock::Clock;
 use crate::sync::{Arc, Builder, Condvar, JoinHandle, Mutex};
 
 /// The right to work as the worker of one number in a job. It is not `Copy`: one thread has it.
@@ -39,6 +41,10 @@ pub(super) trait Job: Send + Sync {
 pub struct GcThreads {
     parking: Arc<Parking>,
     threads: Vec<JoinHandle<()>>,
+    /// The clock for the spans of work, if they are noted.
+    clock: Option<Clock>,
+    /// The parallel phases since they were last taken.
+    phases: Vec<PhaseSpans>,
 }
 
 /// Where GC threads sleep between jobs.
@@ -70,6 +76,26 @@ impl GcThreads {
     /// How many GC threads there are.
     pub fn count(&self) -> usize {
         self.threads.len()
+    }
+
+    /// From now on parallel phases note when each worker works, by `clock`.
+    pub(crate) fn note_spans(&mut self, clock: Clock) {
+        self.clock = Some(clock);
+    }
+
+    /// The clock for the spans of work, if they are noted.
+    pub(super) fn clock(&self) -> Option<Clock> {
+        self.clock
+    }
+
+    /// Adds a parallel phase.
+    pub(super) fn add_phase(&mut self, phase: PhaseSpans) {
+        self.phases.push(phase);
+    }
+
+    /// The parallel phases since the last call.
+    pub(crate) fn take_phases(&mut self) -> Vec<PhaseSpans> {
+        std::mem::take(&mut self.phases)
     }
 
     /// Starts threads until there are `count` of them, so that no collection has to. There are

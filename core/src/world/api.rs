@@ -1,15 +1,17 @@
 //! A world as its users call it: make one, enter it, look at it, end it.
 
+use super::collection::allocated_by_capability;
 use super::errors::{EnterError, Leave, StartError};
 use super::gate::Locked;
 use super::registry::Registry;
 use super::state::{World, WorldState};
 use crate::alloc::Alloc;
 use crate::capability::{Barrier, CapabilityData};
+use crate::capability_events::CapabilityEventKind;
 use crate::cause::Cause;
 use crate::collector::{Chosen, Collector, Description, Observed};
 use crate::config::Config;
-use crate::events::Listener;
+use crate::events::{Event, EventKind, Listener};
 use crate::inspect::Stopped;
 use crate::kind::{Direct, MutatorKind};
 use crate::mutator::{Mutator, SlowPath};
@@ -76,7 +78,27 @@ impl<M: MutatorKind> World<M> {
 
     /// From now on `listener` receives the events.
     pub fn listen(&mut self, listener: Box<dyn Listener>) {
-        self.state.get_mut().events.listen(listener);
+        let state = self.state.get_mut();
+        let clock = state.recorder.clock();
+        // No thread is inside, so all capabilities are free.
+        for capability in &state.idle {
+            let events = &capability.common.events;
+            if listener.follows_capabilities() {
+                events.record_with(clock);
+            }
+            if listener.looks() {
+                events.look_at_markers();
+            }
+        }
+        if listener.follows_capabilities() {
+            state.gc_threads.note_spans(clock);
+        }
+        state.events.listen(listener);
+        state.events.announce_to_last(&Event {
+            time_ns: clock.elapsed_ns(),
+            capability: None,
+            kind: EventKind::RunStart(&state.run),
+        });
     }
 
     /// From now on prints statistics as the run goes: rows of `-S` when they happen.
@@ -126,7 +148,8 @@ impl<M: MutatorKind> World<M> {
         // SAFETY: the mutator is valid, and the participant is until this returns.
         unsafe { Mutator::begin(this, Arc::as_ptr(&participant)) };
         self.participants.change(|all| all.push(Arc::clone(&participant)));
-        state.enter();
+        // SAFETY: it lies in the mutator, and its changes are to cells.
+        state.enter(unsafe { &*capability });
         drop(state);
         // SAFETY: the mutator is where it was; other threads use it while this one waits, and then
         // only its cells.
@@ -134,7 +157,9 @@ impl<M: MutatorKind> World<M> {
         let mut state = self.state.lock();
         self.no_longer_runs(&mut state, &participant, ThreadState::Stopped);
         self.no_longer_inside(&participant);
-        state.idle.push(mutator.into_capability());
+        let capability = mutator.into_capability();
+        capability.common.events.record(|| CapabilityEventKind::Leave);
+        state.idle.push(capability);
         drop(state);
         self.left.notify_one();
         result.or_else(|payload| match payload.downcast::<Leave>() {
@@ -254,7 +279,7 @@ impl<M: MutatorKind> World<M> {
             None,
             ThreadState::Stopping,
         ));
-        let mut stop = self.stop(&mut state, None);
+        let mut stop = self.stop(&mut state, None, None);
         self.participants.change(|all| all.push(Arc::clone(&observer)));
         let _observer = Observer(self, observer);
         stop.world().inspect(purpose, look);
@@ -271,6 +296,25 @@ impl<M: MutatorKind> World<M> {
         drop(state);
         let state = self.state.into_inner();
         let counts = state.final_counts(0);
-        state.recorder.finish(&counts)
+        let WorldState {
+            recorder,
+            mut events,
+            idle,
+            ..
+        } = state;
+        let started_ns = recorder.started_ns();
+        let statistics = recorder.finish(&counts);
+        if !events.is_empty() {
+            events.announce(&Event {
+                time_ns: started_ns + statistics.total.elapsed_ns,
+                capability: None,
+                kind: EventKind::RunEnd {
+                    statistics: &statistics,
+                    allocated: &allocated_by_capability(&[], &idle),
+                },
+            });
+            events.resume_panic();
+        }
+        statistics
     }
 }

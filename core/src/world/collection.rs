@@ -4,12 +4,11 @@ use super::errors::Exhausted;
 use super::gate::{Locked, Stop};
 use super::state::{World, WorldState};
 use crate::abort::abort_on_unwind;
-use crate::alloc::Alloc;
 use crate::block::{BLOCK, Region};
 use crate::capability::{Capabilities, Capability, CapabilityData};
-use crate::cause::{Cause, NotBegun, Outcome};
+use crate::cause::{Cause, Due, NotBegun, Outcome};
 use crate::collector::{Pause, Since};
-use crate::events::{Event, Events};
+use crate::events::{Event, EventKind, StopReason};
 use crate::heap::AfterMajor;
 use crate::inspect::Stopped;
 use crate::kind::MutatorKind;
@@ -19,6 +18,7 @@ use crate::roots::handles::HandleTable;
 use crate::session::{Participant, Session};
 use crate::sync::Arc;
 use crate::words::Bytes;
+use crate::workers::turns;
 use gclab_stats::{Look, Looks, Memory};
 use std::time::Duration;
 
@@ -35,22 +35,33 @@ impl<M: MutatorKind> World<M> {
         cause: Cause,
     ) -> Result<(), Exhausted> {
         let requested = state.recorder.clock().elapsed_ns();
-        let mut stop = self.stop(state, session);
+        let leader = session.map_or(0, |session| session.capability.view().number());
+        let reason = if cause.is_forced() {
+            StopReason::Asks
+        } else {
+            StopReason::HeapOverflow
+        };
+        let mut stop = self.stop(state, session, Some((requested, reason)));
         let mut world = stop.world();
 
         world.state.recorder.gc_start(requested);
-        world.state.events.announce(&Event::Start { cause });
         let since = world.begin(requested);
-        let done = world.run_collector(self.description.name, cause, since);
+        let due = world.due(self.description.name, cause);
+        world.announce_start(leader, requested, cause, due);
+        let done = world.run_collector(self.description.name, (leader, cause, due), since);
         let returned = world.end(cause, done.as_ref().ok());
         let exhausted = match done {
             Ok(mut outcome) => {
                 let exhausted = outcome.exhausted.take();
-                world.record(cause, outcome, returned);
+                debug_assert!(
+                    outcome.work.major || due.is_none_or(|due| !due.major),
+                    "a major collection was due"
+                );
+                world.record(leader, cause, outcome, returned);
                 exhausted
             }
             Err(NotBegun(error)) => {
-                world.state.events.announce(&Event::NotBegun);
+                world.announce_not_begun(leader);
                 Some(error)
             }
         };
@@ -102,15 +113,20 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
             // SAFETY: null for a thread that only looks; else it lies in the mutator of a thread
             // that is stopped (`new`'s caller promises that), and its changes are to cells.
             if let Some(capability) = unsafe { participant.capability.as_ref() } {
-                let bytes = capability.alloc.take_allocated();
+                let bytes = capability.count_allocated();
                 participant.counted(bytes);
                 allocated += bytes.0 as u64;
             }
         }
         for capability in &self.state.idle {
-            allocated += capability.alloc.take_allocated().0 as u64;
+            allocated += capability.count_allocated().0 as u64;
         }
         self.state.allocated += allocated;
+        debug_assert_eq!(
+            self.allocated_by_capability().iter().sum::<u64>(),
+            self.state.allocated,
+            "each byte was allocated on one capability"
+        );
         self.state.allocated
     }
 
@@ -131,8 +147,58 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
         since
     }
 
+    /// Bytes allocated by each capability since the start of the world, as they were last counted.
+    fn allocated_by_capability(&self) -> Vec<u64> {
+        allocated_by_capability(self.participants, &self.state.idle)
+    }
+
+    /// Asks the collector which generations are due. `name` is for the message if it panics.
+    fn due(&mut self, name: &'static str, cause: Cause) -> Option<Due> {
+        let WorldState { collector, idle, .. } = &mut *self.state;
+        // SAFETY: `new`'s caller promises that they are inside and stopped.
+        let all = unsafe { capabilities(self.participants, idle) };
+        abort_on_unwind(format_args!("the {name} collector"), || {
+            collector.due(cause, Capabilities::new(&all))
+        })
+    }
+
+    /// Announces that a collection begins, on capability `leader`.
+    fn announce_start(&mut self, leader: usize, requested_ns: u64, cause: Cause, due: Option<Due>) {
+        if self.state.events.is_empty() {
+            return;
+        }
+        let allocated = self.allocated_by_capability();
+        let state = &mut *self.state;
+        state.events.announce(&Event {
+            time_ns: state.recorder.gc_started_ns(),
+            capability: Some(leader),
+            kind: EventKind::Start {
+                cause,
+                due,
+                requested_ns,
+                parallel: state.run.parallel,
+                allocated: &allocated,
+            },
+        });
+    }
+
+    /// Announces that the collection has not begun.
+    fn announce_not_begun(&mut self, leader: usize) {
+        let state = &mut *self.state;
+        state.events.announce(&Event {
+            time_ns: state.recorder.clock().elapsed_ns(),
+            capability: Some(leader),
+            kind: EventKind::NotBegun,
+        });
+    }
+
     /// Calls the collector's `collect`. `name` is for the message if it panics.
-    fn run_collector(&mut self, name: &'static str, cause: Cause, since: Since) -> Result<Outcome, NotBegun> {
+    fn run_collector(
+        &mut self,
+        name: &'static str,
+        (leader, cause, due): (usize, Cause, Option<Due>),
+        since: Since,
+    ) -> Result<Outcome, NotBegun> {
         let WorldState {
             heap,
             collector,
@@ -147,13 +213,14 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
         // SAFETY: the mutators are stopped.
         let roots = unsafe { Roots::new(&frames, self.handles) };
         let capabilities = Capabilities::new(&all);
-        events.phases_begin();
+        events.phases_begin(since.clock, leader);
         let mut pause = Pause {
             heap,
             roots,
             capabilities,
             gc_threads,
             cause,
+            due,
             events,
             since,
         };
@@ -184,7 +251,7 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
     }
 
     /// Records the collection and announces its end.
-    fn record(&mut self, cause: Cause, outcome: Outcome, returned: Bytes) {
+    fn record(&mut self, leader: usize, cause: Cause, outcome: Outcome, returned: Bytes) {
         let state = &mut *self.state;
         let blocks = state.heap.blocks().accounting();
         let ended = Ended {
@@ -200,31 +267,102 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
             },
             work: outcome.work,
         };
+        let blocks = Bytes(blocks.blocks_in_use as usize * BLOCK.0);
         let collection = state.recorder.gc_end(ended);
         if state.events.is_empty() {
             return;
         }
         let collection = collection.clone();
         let collection = &collection;
-        self.announce(|events, stopped| events.announce_stopped(&Event::End { collection, stopped }));
+        let start_ns = collection.time.start_ns;
+        let event = Event {
+            time_ns: start_ns + collection.time.elapsed_ns,
+            capability: Some(leader),
+            kind: EventKind::Recorded { collection, blocks },
+        };
+        if state.events.follow_capabilities() {
+            let done_ns = self.state.last_ended;
+            self.announce_turns(leader, start_ns, done_ns);
+        }
+        self.state.events.announce(&event);
+        self.announce_stopped(leader, |stopped, announce| {
+            announce(EventKind::End { collection, stopped })
+        });
+    }
+
+    /// Announces when the GC threads of the collection worked. The GC thread that collects is that
+    /// of capability `leader`; the others are those of the other capabilities, in order.
+    fn announce_turns(&mut self, leader: usize, start_ns: u64, end_ns: u64) {
+        let state = &mut *self.state;
+        let phases = state.gc_threads.take_phases();
+        let count = state.run.capabilities as usize;
+        for (time_ns, worker, gc_thread) in turns(&phases, start_ns, end_ns) {
+            let capability = match worker {
+                0 => leader,
+                _ if worker <= leader => worker - 1,
+                _ => worker,
+            };
+            state.events.announce(&Event {
+                time_ns,
+                capability: (capability < count).then_some(capability),
+                kind: EventKind::GcThread {
+                    worker,
+                    state: gc_thread,
+                },
+            });
+        }
     }
 
     /// Announces that a part of the program called `name` begins.
-    pub(super) fn announce_marker(&mut self, name: &str) {
-        self.announce(|events, stopped| events.announce_stopped(&Event::Marker { name, stopped }));
+    pub(super) fn announce_marker(&mut self, capability: usize, name: &str) {
+        self.announce_stopped(capability, |stopped, announce| {
+            announce(EventKind::Marker { name, stopped })
+        });
     }
 
-    /// Announces an event that shows the stopped heap.
-    fn announce(&mut self, announce: impl FnOnce(&mut Events, &Stopped<'_>) -> Looks) {
+    /// Announces an event that shows the stopped heap, if a listener looks at it. `event` calls its
+    /// second argument with the kind of event.
+    fn announce_stopped(&mut self, capability: usize, event: impl FnOnce(&Stopped<'_>, &mut dyn FnMut(EventKind<'_>))) {
+        if !self.state.events.look() {
+            return;
+        }
+        let look = self.state.events.first_look();
+        let clock = self.state.recorder.clock();
+        self.announce_look(EventKind::LookStart(look));
         let mut events = std::mem::take(&mut self.state.events);
-        let look = events.first_look();
-        self.show(look, |stopped| (announce(&mut events, stopped), ()));
+        self.show(look, |stopped| {
+            let mut looks = Looks::default();
+            event(stopped, &mut |kind| {
+                looks += events.announce_stopped(&Event {
+                    time_ns: clock.elapsed_ns(),
+                    capability: Some(capability),
+                    kind,
+                });
+            });
+            (looks, ())
+        });
         self.state.events = events;
+        self.announce_look(EventKind::LookEnd(look));
     }
 
     /// Calls `look` with the stopped heap. The time that it takes is counted as `purpose`.
     pub(super) fn inspect<R>(&mut self, purpose: Look, look: impl FnOnce(&Stopped<'_>) -> R) -> R {
-        self.show(purpose, |stopped| (Looks::default(), look(stopped)))
+        self.announce_look(EventKind::LookStart(purpose));
+        let result = self.show(purpose, |stopped| (Looks::default(), look(stopped)));
+        self.announce_look(EventKind::LookEnd(purpose));
+        result
+    }
+
+    /// Announces that a look begins or ends.
+    fn announce_look(&mut self, kind: EventKind<'_>) {
+        let state = &mut *self.state;
+        if !state.events.is_empty() {
+            state.events.announce(&Event {
+                time_ns: state.recorder.clock().elapsed_ns(),
+                capability: None,
+                kind,
+            });
+        }
     }
 
     /// Calls `look` with the stopped heap. It returns the times that it knows the purpose of; the
@@ -241,10 +379,32 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
         let remembered: Vec<_> = all.iter().map(|capability| capability.remembered()).collect();
         let started = state.recorder.look_start();
         let mutator_cpu_ns = state.recorder.mutator_cpu_ns();
-        let (parts, result) = look(&Stopped::new(&state.heap, roots, &regions, &remembered, mutator_cpu_ns));
+        let (parts, result) = look(&Stopped::new(
+            &state.heap,
+            roots,
+            &regions,
+            &remembered,
+            (mutator_cpu_ns, started.elapsed_ns),
+        ));
         state.recorder.look_end(started, parts, purpose);
         result
     }
+}
+
+/// Bytes allocated by each capability, as they were last counted.
+pub(super) fn allocated_by_capability<A>(participants: &[Arc<Participant<A>>], idle: &[CapabilityData<A>]) -> Vec<u64> {
+    // SAFETY: null for a thread that only looks; else it lies in the mutator of a thread that is
+    // stopped, and its changes are to cells.
+    let inside = participants
+        .iter()
+        .filter_map(|participant| unsafe { participant.capability.as_ref() });
+    let mut allocated = Vec::with_capacity(participants.len() + idle.len());
+    for capability in inside.chain(idle) {
+        let number = capability.view().number();
+        allocated.resize(allocated.len().max(number + 1), 0);
+        allocated[number] = capability.common.allocated.get();
+    }
+    allocated
 }
 
 /// All capabilities, in the order of their numbers. Free ones are included:

@@ -25,6 +25,7 @@
 use super::errors::EnterError;
 use super::state::{World, WorldState};
 use crate::capability::CapabilityData;
+use crate::events::{CapabilityEventKind, StopReason};
 use crate::kind::MutatorKind;
 use crate::session::{Participant, Session, ThreadState};
 use crate::sync::{Arc, MutexGuard};
@@ -39,6 +40,8 @@ impl<M: MutatorKind> World<M> {
         let mut state = self.state.lock();
         session.report_allocated();
         if state.stopping {
+            let events = &session.capability.common.events;
+            events.record(|| CapabilityEventKind::Stop(StopReason::Yields));
             self.no_longer_runs(&mut state, session.participant, ThreadState::Stopped);
             self.resume(&mut state, session);
         }
@@ -78,6 +81,11 @@ impl<M: MutatorKind> World<M> {
             // SAFETY: the session's own capability.
             unsafe { CapabilityData::interrupt(session.capability) };
         }
+        let events = &session.capability.common.events;
+        events.record(|| CapabilityEventKind::Run);
+        if events.are_many() {
+            state.pass_on_events(session.capability);
+        }
     }
 
     /// Interrupts the allocators of the threads that run.
@@ -103,7 +111,9 @@ impl<M: MutatorKind> World<M> {
         }
     }
 
-    /// Stops all threads that run. `session` is that of the caller, if it runs itself.
+    /// Stops all threads that run. `session` is that of the caller, if it runs itself. `due`: for a
+    /// collection, the reading of the recorder's clock when it became due, and why. Passes on the
+    /// events of all capabilities.
     ///
     /// # Panics
     /// If another thread is stopping the world. A caller that runs has the lock by [`World::lock`],
@@ -112,12 +122,18 @@ impl<M: MutatorKind> World<M> {
         &'w self,
         state: &'a mut Locked<'w, M>,
         session: Option<Session<'a, M::Alloc>>,
+        due: Option<(u64, StopReason)>,
     ) -> Stop<'a, 'w, M> {
         assert!(!state.stopping, "another thread is stopping the world");
         state.stopping = true;
         if let Some(session) = session {
             state.running -= 1;
             session.participant.set_state(ThreadState::Stopping);
+            let events = &session.capability.common.events;
+            match due {
+                Some((time_ns, reason)) => events.record_at(time_ns, CapabilityEventKind::Stop(reason)),
+                None => events.record(|| CapabilityEventKind::Stop(StopReason::Asks)),
+            }
         }
         if state.running > 0 {
             self.interrupt_running(state);
@@ -125,8 +141,12 @@ impl<M: MutatorKind> World<M> {
         while state.running > 0 && !mutant!("threads/collects-beside-runners") {
             self.all_stopped.wait(state);
         }
+        let participants = self.participants.snapshot();
+        if state.events.follow_capabilities() {
+            state.pass_on_all_events(&participants);
+        }
         Stop {
-            participants: self.participants.snapshot(),
+            participants,
             world: self,
             state,
             session,

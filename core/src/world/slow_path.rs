@@ -6,6 +6,7 @@ use super::state::{World, WorldState};
 use crate::alloc::Alloc;
 use crate::block::OutOfMemory;
 use crate::cause::{Cause, Refill};
+use crate::events::{CapabilityEventKind, StopReason};
 use crate::kind::MutatorKind;
 use crate::mutator::SlowPath;
 use crate::recorder::Recorder;
@@ -31,10 +32,14 @@ impl<M: MutatorKind> SlowPath<M> for World<M> {
 
     fn marker(&self, session: Session<'_, M::Alloc>, name: &str) {
         let mut state = self.lock(session);
-        let mut stop = self.stop(&mut state, Some(session));
-        stop.world().announce_marker(name);
+        let mut stop = self.stop(&mut state, Some(session), None);
+        stop.world().announce_marker(session.capability.view().number(), name);
         drop(stop);
         state.events.resume_panic();
+    }
+
+    fn pass_on_events(&self, session: Session<'_, M::Alloc>) {
+        self.lock(session).pass_on_events(session.capability);
     }
 
     fn measure_start(&self, session: Session<'_, M::Alloc>) {
@@ -56,6 +61,8 @@ impl<M: MutatorKind> SlowPath<M> for World<M> {
     fn enter_blocking(&self, session: Session<'_, M::Alloc>) {
         let mut state = self.state.lock();
         session.report_allocated();
+        let events = &session.capability.common.events;
+        events.record(|| CapabilityEventKind::Stop(StopReason::Blocks));
         self.no_longer_runs(&mut state, session.participant, ThreadState::Blocking);
     }
 
@@ -77,7 +84,7 @@ impl<M: MutatorKind> World<M> {
         session: Option<Session<'_, M::Alloc>>,
         mark: fn(&mut Recorder, u64),
     ) {
-        let mut stop = self.stop(state, session);
+        let mut stop = self.stop(state, session, None);
         let allocated = stop.world().count_allocated();
         mark(&mut stop.state.recorder, allocated);
     }
@@ -162,6 +169,9 @@ impl<M: MutatorKind> World<M> {
             match collector.allocate_large(heap, words) {
                 Ok(Some(at)) => {
                     state.allocated += words.to_bytes().0 as u64;
+                    if !mutant!("events/large-objects-uncounted") {
+                        session.capability.common.count(words.to_bytes());
+                    }
                     return Ok(at);
                 }
                 Ok(None) => {}

@@ -7,9 +7,10 @@ use super::registry::Registry;
 use crate::alloc::Alloc;
 use crate::block::{BLOCK, MEGABLOCK};
 use crate::capability::CapabilityData;
+use crate::capability_events::{CapabilityEventKind, os_thread};
 use crate::collector::{Chosen, Collect, Description};
 use crate::config::Config;
-use crate::events::Events;
+use crate::events::{Events, RunInfo};
 use crate::heap::Heap;
 use crate::kind::MutatorKind;
 use crate::recorder::{FinalCounts, Recorder};
@@ -65,6 +66,9 @@ pub(crate) struct WorldState<M: MutatorKind> {
     pub(super) last_ended: u64,
     /// Collect at every n-th allocation.
     pub(super) stress: Option<u64>,
+    /// Sessions so far.
+    pub(super) sessions: u64,
+    pub(super) run: RunInfo,
     /// Threads that ever entered.
     entered: HashSet<ThreadId>,
 }
@@ -110,6 +114,15 @@ impl<M: MutatorKind> WorldState<M> {
             allocated_before: 0,
             last_ended,
             stress: config.stress,
+            sessions: 0,
+            run: RunInfo {
+                collector: chosen.description.name,
+                parallel: chosen.description.parallel && config.gc_thread_count() > 1,
+                capabilities: config.capabilities,
+                generations: config.generations,
+                max_heap: config.max_heap,
+                allocation_area: config.allocation_area,
+            },
             entered: HashSet::new(),
         })
     }
@@ -121,15 +134,45 @@ impl<M: MutatorKind> WorldState<M> {
         // The thread that had it may have left when it was to stop.
         capability.resume(self.stress.is_some());
         // A session counts its own allocation.
-        self.allocated += capability.alloc.take_allocated().0 as u64;
+        self.allocated += capability.count_allocated().0 as u64;
         Some(capability)
     }
 
-    /// This thread has entered, and runs.
-    pub(super) fn enter(&mut self) {
+    /// This thread has entered by a capability, and runs.
+    pub(super) fn enter(&mut self, capability: &CapabilityData<M::Alloc>) {
         self.running += 1;
         self.idleness.runs();
+        self.sessions += 1;
         self.entered.insert(this_thread());
+        capability.common.events.record(|| CapabilityEventKind::Enter {
+            session: self.sessions,
+            os_thread: os_thread(),
+        });
+    }
+
+    /// Passes the events of a capability on to listeners. Its thread is the caller, or is stopped.
+    pub(super) fn pass_on_events(&mut self, capability: &CapabilityData<M::Alloc>) {
+        let number = capability.view().number();
+        let listeners = &mut self.events;
+        capability
+            .common
+            .events
+            .pass_on(|events| listeners.capability(number, events));
+    }
+
+    /// Passes the events of all capabilities on: of threads that are inside, which are stopped, and
+    /// of free ones.
+    pub(super) fn pass_on_all_events(&mut self, participants: &[Arc<Participant<M::Alloc>>]) {
+        let idle = std::mem::take(&mut self.idle);
+        // SAFETY: null for a thread that only looks; else it lies in the mutator of a thread that
+        // is stopped, and its changes are to cells.
+        let inside = participants
+            .iter()
+            .filter_map(|participant| unsafe { participant.capability.as_ref() });
+        inside
+            .chain(&idle)
+            .for_each(|capability| self.pass_on_events(capability));
+        self.idle = idle;
     }
 
     /// The figures that the heap knows. `running`: bytes that threads inside have reported as

@@ -18,6 +18,7 @@ use gclab_stats::render::Printer;
 use gclab_workloads::{Latency, RunError, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor};
 
 use crate::interrupt::interruptible;
+use crate::log::Logging;
 use crate::profile::Profiling;
 use crate::request::{Done, Ended, Executor, Request};
 use crate::time_profile::{Bell, TimeProfiling};
@@ -172,6 +173,10 @@ fn run<M: MutatorKind>(
         Ok(time) => time,
         Err(problem) => return Done::without_heap(Ended::Refused(problem)),
     };
+    let logging = match Logging::begin(request) {
+        Ok(logging) => logging,
+        Err(problem) => return Done::without_heap(Ended::Refused(problem)),
+    };
     let mut world = match World::with(collector, &request.flags.config) {
         Ok(world) => world,
         Err(StartError::OutOfMemory(cause)) => return exhausted_at_start(request.flags, &printer, cause),
@@ -190,6 +195,9 @@ fn run<M: MutatorKind>(
     if request.flags.stats.level != StatsLevel::None {
         world.enable_rts_stats();
     }
+    if let Some(logging) = &logging {
+        logging.listen(&mut world);
+    }
     if request.flags.sanity {
         Checker::install(&mut world);
     }
@@ -199,6 +207,9 @@ fn run<M: MutatorKind>(
     }
     if let Some(profiling) = &profiling {
         profiling.listen(&mut world);
+        if let Some(logging) = &logging {
+            profiling.log_to(logging, &request.flags.config.profile);
+        }
     }
     let mut program = || {
         with_timer(&world, &request.flags.config, profiling.as_ref(), time.as_ref(), || {
@@ -225,10 +236,12 @@ fn run<M: MutatorKind>(
     printer.finish(&statistics);
     // The time profile comes first in a file that it shares with sets of retainers.
     let unwritten = time.and_then(|time| time.finish(costs));
+    let profile = profiling.map(|profiling| profiling.finish(&statistics));
     Done {
         ended,
         unwritten,
-        profile: profiling.map(|profiling| profiling.finish(&statistics)),
+        profile,
+        unlogged: logging.and_then(Logging::finish),
         statistics: Some(statistics),
     }
 }

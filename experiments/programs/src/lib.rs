@@ -2,15 +2,16 @@
 //!
 //! Where things are: `request` (the data that a run needs and returns), `execute` (makes a heap and
 //! runs a program in it), `compiled` (the programs that are compiled with this crate), `interrupt`
-//! (runs that a signal ends early), `profile` (heap profiles of a run),
-//! `time_profile` (time profiles of a run), `timer` (censuses, samples and idle collections at
-//! intervals). Lists of collectors and workloads meet in [`Lists`].
+//! (runs that a signal ends early), `log` (event logs of a run), `profile` (heap profiles of a
+//! run), `time_profile` (time profiles of a run), `timer` (censuses, samples and idle collections
+//! at intervals). Lists of collectors and workloads meet in [`Lists`].
 
 #![forbid(unsafe_code)]
 
 mod compiled;
 mod execute;
 mod interrupt;
+mod log;
 mod profile;
 mod request;
 mod time_profile;

@@ -19,6 +19,7 @@ use gclab_heap_traverse::profile::{HeapProfiler, Profile, retainer_table};
 use gclab_hp::{DATE_FORMAT, HpWriter};
 use gclab_stats::Statistics;
 
+use crate::log::Logging;
 use crate::request::{Request, RunProfile};
 
 /// The most bands in a table. A table of combinations of roots has all.
@@ -68,6 +69,13 @@ impl Profiling {
     /// Lets the profiler receive the events of `world`.
     pub(crate) fn listen<M: MutatorKind>(&self, world: &mut World<M>) {
         world.listen(Box::new(self.profiler.clone()));
+    }
+
+    /// Lets the event log have the samples, too.
+    pub(crate) fn log_to(&self, logging: &Logging, flags: &HeapProfile) {
+        if let Some(receiver) = logging.censuses(flags) {
+            self.profiler.tell(receiver);
+        }
     }
 
     /// Lets `timer` take a census of `world` every `interval`.

@@ -73,6 +73,8 @@ pub struct Done {
     pub profile: Option<RunProfile>,
     /// The file of a time profile that could not be written, and why.
     pub unwritten: Option<String>,
+    /// The event log that could not be written, and why.
+    pub unlogged: Option<String>,
 }
 
 /// The heap profile of a run that is over.
@@ -94,6 +96,7 @@ impl Done {
             statistics: None,
             profile: None,
             unwritten: None,
+            unlogged: None,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use gclab_core::config::TimeProfile;
-use gclab_core::events::{Event, Listener};
+use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::mutator::MutatorKind;
 use gclab_core::profile::StackCosts;
 use gclab_core::timer::Timer;
@@ -76,7 +76,7 @@ pub(crate) struct Bell;
 
 impl Listener for Bell {
     fn event(&mut self, event: &Event<'_>) {
-        if let Event::Start { .. } = event {
+        if let EventKind::Start { .. } = event.kind {
             // A terminal that is gone does not matter.
             let _ = std::io::stderr().write_all(b"\x07");
         }

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args as ClapArgs;
-use gclab_core::events::{Event, Listener};
+use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
 use gclab_core::words::Bytes;
 use gclab_core::world::Stopped;
@@ -205,7 +205,7 @@ struct Candidate {
 
 impl Listener for Finder {
     fn event(&mut self, event: &Event<'_>) {
-        if let Event::End { collection, .. } = event {
+        if let EventKind::End { collection, .. } = event.kind {
             let mut most = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             most.seen += 1;
             let (major, live) = (collection.work.major, collection.work.live);
@@ -241,7 +241,7 @@ struct Written {
 
 impl Listener for Dumper {
     fn event(&mut self, event: &Event<'_>) {
-        if let Event::End { stopped, .. } = event {
+        if let EventKind::End { stopped, .. } = event.kind {
             let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             state.seen += 1;
             if state.seen == state.at

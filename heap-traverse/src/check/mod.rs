@@ -1,10 +1,10 @@
 //! The checker (`-DS`): checks the whole heap after every collection.
 //!
-//! It is a listener. At each [`Event::End`] it compares five things: the regions of the collector,
-//! the blocks that the block allocator has handed out, the state table, the pointers, and the
-//! figures of the collection. The first disagreement is a panic that names address, closure, region
-//! and slot. Each kind of disagreement has a name ([`Check`]), so that a test can say which check
-//! finds which fault.
+//! It is a listener. At each [`EventKind::End`] it compares five things: the regions of the
+//! collector, the blocks that the block allocator has handed out, the state table, the pointers,
+//! and the figures of the collection. The first disagreement is a panic that names address,
+//! closure, region and slot. Each kind of disagreement has a name ([`Check`]), so that a test can
+//! say which check finds which fault.
 //!
 //! Cost: three passes over the heap and one over the reachable closures, two in a profiled heap;
 //! memory 3/64 of the heap.
@@ -21,7 +21,7 @@ use crate::traverse::Traversal;
 use crate::walk;
 use gclab_core::block::Region;
 use gclab_core::collector::Description;
-use gclab_core::events::{Event, Listener, Look};
+use gclab_core::events::{Event, EventKind, Listener, Look};
 use gclab_core::mutator::MutatorKind;
 use gclab_core::words::{Bytes, Words};
 use gclab_core::world::{Stopped, StoppedRegion, World};
@@ -105,7 +105,7 @@ impl Listener for Checker {
     }
 
     fn event(&mut self, event: &Event<'_>) {
-        if let Event::End { collection, stopped } = event {
+        if let EventKind::End { collection, stopped } = event.kind {
             self.collections += 1;
             if let Err(fault) = self.check(stopped, Some(collection)) {
                 panic!(

@@ -3,7 +3,7 @@
 use super::names::{name, stack_name};
 use gclab_core::closure::TypeInfo;
 use gclab_core::config::{Breakdown, HeapProfile, Restrictions};
-use gclab_core::profile::{SideWords, StackId};
+use gclab_core::profile::{CostCentre, SideWords, StackId};
 use gclab_core::world::ClosureView;
 use std::collections::HashMap;
 
@@ -55,6 +55,24 @@ impl Bands {
     pub(super) fn look_at_stacks(&self) -> bool {
         let only = &self.only;
         self.breakdown == Breakdown::CostCentre || !only.cost_centres.is_empty() || !only.cost_centre_stacks.is_empty()
+    }
+
+    /// The stacks of cost centres whose bands are in `bands`, by name, with the bytes of each; none
+    /// unless the breakdown is by cost centres.
+    pub(super) fn stacks(
+        &self,
+        bands: &[(String, u64)],
+        side_words: Option<&SideWords>,
+    ) -> Vec<(Vec<CostCentre>, u64)> {
+        let Some(side_words) = side_words.filter(|_| self.breakdown == Breakdown::CostCentre) else {
+            return Vec::new();
+        };
+        let of_stack = |(stack, band): (usize, &Option<Band>)| {
+            let name = self.names.get((*band)? as usize)?;
+            let (_, bytes) = bands.iter().find(|(other, bytes)| other == name && *bytes > 0)?;
+            Some((side_words.cost_centres(StackId(stack as u32)), *bytes))
+        };
+        self.stacks.iter().enumerate().filter_map(of_stack).collect()
     }
 
     /// The band of a closure, in a heap with these side words.

@@ -9,8 +9,8 @@ use super::roots::roots;
 use crate::traverse::Traversal;
 use gclab_core::clock::Clock;
 use gclab_core::config::{Breakdown, HeapProfile};
-use gclab_core::events::{Event, Listener, Look};
-use gclab_core::profile::LAST_ERA;
+use gclab_core::events::{Event, EventKind, Listener, Look};
+use gclab_core::profile::{CostCentre, LAST_ERA};
 use gclab_core::world::Stopped;
 use gclab_hp::HpWriter;
 use std::cmp::Ordering;
@@ -22,6 +22,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Census {
     /// CPU time of the mutators before it, in seconds.
     pub seconds: f64,
+    /// When it was taken, in nanoseconds by the clock of the run's recorder.
+    pub time_ns: u64,
     /// The name of the part of the program that begins here, if a marker caused the census.
     pub marker: Option<String>,
     /// Bytes by name, largest first, without empty bands. Of a biography
@@ -29,6 +31,9 @@ pub struct Census {
     pub bands: Vec<(String, u64)>,
     /// The bands for a table, if there are few named roots: all combinations, empty ones too.
     pub table: Option<Vec<(String, u64)>>,
+    /// Of a breakdown by cost centres: the bytes of each stack, whose innermost cost centre comes
+    /// first. Absent in the censuses of a biography.
+    pub stacks: Vec<(Vec<CostCentre>, u64)>,
     /// The work of the census.
     pub visits: Visits,
 }
@@ -134,9 +139,14 @@ impl Counter {
                 by_band(&self.bands, bytes)
             }
         };
+        let stacks = self
+            .bands
+            .stacks(&bands, stopped.side_words().map(|side_words| &**side_words));
         sort(&mut bands);
         Census {
             seconds,
+            time_ns: stopped.time_ns(),
+            stacks,
             marker: marker.map(str::to_owned),
             bands,
             table,
@@ -197,9 +207,14 @@ fn sort(bands: &mut Vec<(String, u64)>) {
 #[derive(Clone)]
 pub struct HeapProfiler(Arc<Mutex<Inner>>);
 
+/// Receives censuses.
+type Receiver = Box<dyn FnMut(&Census) + Send>;
+
 struct Inner {
     counter: Counter,
     each_collection: bool,
+    /// Receives each census when its bands are known.
+    receiver: Option<Receiver>,
     hp: Option<HpWriter<Box<dyn Write + Send>>>,
     /// The first error in writing.
     error: Option<io::Error>,
@@ -221,6 +236,7 @@ impl HeapProfiler {
         Some(HeapProfiler(Arc::new(Mutex::new(Inner {
             counter: Counter::new(flags)?,
             each_collection: flags.interval == 0.0,
+            receiver: None,
             hp,
             error: None,
             censuses: Vec::new(),
@@ -234,6 +250,12 @@ impl HeapProfiler {
             Breakdown::Retainer => Look::Retainers,
             _ => Look::Census,
         }
+    }
+
+    /// From now on `receiver` gets each census as soon as its bands are known: when it was taken,
+    /// or at the end of a biography. It is called once for each, in order.
+    pub fn tell(&self, receiver: Box<dyn FnMut(&Census) + Send>) {
+        self.lock().receiver = Some(receiver);
     }
 
     /// Takes a census now.
@@ -284,8 +306,11 @@ impl Inner {
         self.census_ns += Clock::process_cpu_ns() - start_ns;
     }
 
-    /// Writes a census to the file, if there is one.
+    /// Writes a census to the file, if there is one, and shows it to the receiver.
     fn write(&mut self, census: &Census) {
+        if let Some(receiver) = &mut self.receiver {
+            receiver(census);
+        }
         if let Some(hp) = &mut self.hp {
             let mark = census.marker.as_ref().map_or(Ok(()), |_| hp.mark(census.seconds));
             if let Err(error) = mark.and_then(|()| hp.sample(census.seconds, &census.bands)) {
@@ -303,9 +328,9 @@ impl Listener for HeapProfiler {
 
     fn event(&mut self, event: &Event<'_>) {
         let mut inner = self.lock();
-        match event {
-            Event::End { stopped, .. } if inner.each_collection => inner.census(stopped, None),
-            Event::Marker { name, stopped } => inner.census(stopped, Some(name)),
+        match event.kind {
+            EventKind::End { stopped, .. } if inner.each_collection => inner.census(stopped, None),
+            EventKind::Marker { name, stopped } => inner.census(stopped, Some(name)),
             _ => {}
         }
     }

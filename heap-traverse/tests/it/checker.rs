@@ -4,7 +4,7 @@ use super::{Node, NodeFields, config};
 use gclab_collectors::{Copying, TwoSpace};
 use gclab_core::collector::Collector;
 use gclab_core::config::Config;
-use gclab_core::events::{Event, Listener};
+use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::mutator::ByteArray;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
@@ -60,7 +60,7 @@ struct Liar(Checker);
 
 impl Listener for Liar {
     fn event(&mut self, event: &Event<'_>) {
-        if let Event::End { collection, stopped } = event {
+        if let EventKind::End { collection, stopped } = event.kind {
             let mut wrong: Collection = (*collection).clone();
             wrong.work.live += Bytes(8);
             let fault = self.0.check(stopped, Some(&wrong)).expect_err("the figures are wrong");

@@ -4,7 +4,7 @@
 use super::config;
 use gclab_core::closure::{Closure, Mut, Ptr, RecordShape};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
-use gclab_core::events::{Event, Listener};
+use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::mutator::{Any, Gc, Handle, MutArray, MutVar, Mutator, MutatorKind, NoGc, Record, Root};
 use gclab_core::world::{Stopped, World};
 use proptest::prelude::*;
@@ -214,7 +214,7 @@ pub(crate) struct Look<F>(pub F);
 
 impl<F: FnMut(&Stopped<'_>) + Send> Listener for Look<F> {
     fn event(&mut self, event: &Event<'_>) {
-        if let Event::End { stopped, .. } = event {
+        if let EventKind::End { stopped, .. } = event.kind {
             self.0(stopped);
         }
     }

@@ -5,7 +5,7 @@ use super::{Node, config};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::cost_centre;
-use gclab_core::events::{Event, Listener};
+use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::mutator::{Any, Gc, Mutator, MutatorKind};
 use gclab_core::profile::CostCentre;
 use gclab_core::words::Bytes;
@@ -85,7 +85,7 @@ struct Shared(Arc<AtomicUsize>);
 
 impl Listener for Shared {
     fn event(&mut self, event: &Event<'_>) {
-        if let Event::End { collection, .. } = event {
+        if let EventKind::End { collection, .. } = event.kind {
             let with_two = collection.work.shared.threads.len() > 1;
             self.0.fetch_add(usize::from(with_two), Relaxed);
         }

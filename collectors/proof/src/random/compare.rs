@@ -102,11 +102,11 @@ pub(super) fn heaps<'h, M: MutatorKind>(
         pairs.same(|| format!("handle {index}"), any(Some(handle.open(m))), Some(*id))?;
     }
     pairs.close(m)?;
-    if heap.weak.iter().all(Option::is_none) {
+    if heap.weak_handles().next().is_none() {
         return Ok(());
     }
     let reachable = heap.model.reachable(heap.roots(locals.is_some()));
-    for (index, (handle, id)) in heap.weak.iter().flatten().enumerate() {
+    for (index, (handle, id)) in heap.weak_handles().enumerate() {
         let opened = handle.open(m);
         if opened.is_some() && major && !reachable[id.0] {
             return Err(format!("weak handle {index} is open, and {id:?} was unreachable"));

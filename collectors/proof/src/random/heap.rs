@@ -17,6 +17,9 @@ pub(super) const GLOBALS: usize = 8;
 /// Variables of a frame.
 pub(super) const LOCALS: usize = 4;
 
+/// The most weak handles that a heap watches closures with.
+const MOST_WATCHED: usize = 2000;
+
 /// No heap of a MiB or more is exhausted as long as this many times the live data would fit.
 const LEAST_USE: usize = 10;
 
@@ -37,6 +40,8 @@ pub(super) struct Heap {
     pub globals: Option<(Handle<MutArray<Any>>, Id)>,
     pub handles: [Option<(Handle<Any>, Id)>; 6],
     pub weak: [Option<(WeakHandle<Any>, Id)>; 6],
+    /// Many weak handles: enough for GC threads to share them.
+    pub watched: Vec<(WeakHandle<Any>, Id)>,
     pub named: Vec<Id>,
     /// The table shared with other threads, if there are any.
     pub table: Option<Table>,
@@ -76,6 +81,7 @@ impl Heap {
             globals: None,
             handles: Default::default(),
             weak: Default::default(),
+            watched: Vec::new(),
             named: Vec::new(),
             table: None,
             ops: 0,
@@ -254,6 +260,26 @@ impl Heap {
             self.weak[weak] = None;
         }
         self.set_var(m, locals, to, opened, opened.map(|_| id));
+    }
+
+    /// Makes a weak handle for the closure in `var`. If there are many, it drops every other one,
+    /// so that slots between those of others become vacant.
+    pub(super) fn watch<'h, M: MutatorKind>(&mut self, m: &NoGc<'h, M>, locals: &Locals<'_, '_, 'h>, var: Var) {
+        let (id, value) = self.both(m, locals, var);
+        self.watched
+            .extend(id.zip(value).map(|(id, gc)| (m.weak_handle(gc), id)));
+        if self.watched.len() >= MOST_WATCHED {
+            let mut number = 0;
+            self.watched.retain(|_| {
+                number += 1;
+                number % 2 == 0
+            });
+        }
+    }
+
+    /// All weak handles.
+    pub(super) fn weak_handles(&self) -> impl Iterator<Item = &(WeakHandle<Any>, Id)> {
+        self.weak.iter().flatten().chain(&self.watched)
     }
 
     /// The objects that are roots; those of frames only if `frames`.

@@ -196,6 +196,12 @@ impl Heap {
                     self.make(m, locals, (onto, Shape::Cons, [onto; 3]));
                 }
             }
+            Op::Watch { onto, length } => {
+                for _ in 0..length {
+                    self.make(m, locals, (onto, Shape::Cons, [onto; 3]));
+                    self.watch(m, locals, onto);
+                }
+            }
             Op::Hoard { onto, via, count } => {
                 for _ in 0..count {
                     self.make(m, locals, (via, Shape::Bytes(HOARDED), [via; 3]));

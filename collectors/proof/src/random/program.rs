@@ -82,6 +82,11 @@ pub(super) enum Op {
         onto: Var,
         length: usize,
     },
+    /// As [`Op::List`], and makes a weak handle for each cons.
+    Watch {
+        onto: Var,
+        length: usize,
+    },
     /// Puts `count` conses with a byte array each in front of `onto`, and overwrites `via`: much
     /// memory, few pointers.
     Hoard {
@@ -346,7 +351,8 @@ pub(super) fn decode((kind, a, b, c, n): (u8, u8, u8, u8, u16)) -> Op {
             via: y,
             count: at % 256,
         },
-        172..178 => Op::List { onto: x, length: count },
+        172..176 => Op::List { onto: x, length: count },
+        176..178 => Op::Watch { onto: x, length: count },
         178..186 => Op::Churn {
             shape: shape(c, u16::from(a)),
             count,

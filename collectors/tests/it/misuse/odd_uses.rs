@@ -6,7 +6,7 @@ use gclab_collectors::{All, Copying};
 use gclab_core::closure::RecordShape;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor, KindOf};
 use gclab_core::config::Config;
-use gclab_core::events::{Event, Listener};
+use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::mutator::{Any, ByteArray, Gc, Handle, MutArray, MutVar};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
@@ -117,7 +117,7 @@ under_every_collector! {
         impl Listener for Drops {
             fn event(&mut self, event: &Event<'_>) {
                 let drop_one = || drop(KEPT.lock().expect("not poisoned").pop());
-                if let Event::End { stopped, .. } = event {
+                if let EventKind::End { stopped, .. } = event.kind {
                     // Panics while the table of handles is walked.
                     stopped.for_each_root(|_, _| {
                         drop_one();

@@ -6,7 +6,7 @@ use gclab_collectors::All;
 use gclab_core::closure::RecordShape;
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
-use gclab_core::events::{Event, Listener, Phase};
+use gclab_core::events::{Event, EventKind, Listener, Phase};
 use gclab_core::mutator::{Any, Mutator, MutatorKind};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
@@ -27,12 +27,12 @@ impl Listener for PanicsAt {
 under_every_collector! {
     fn a_panic_of_a_listener_waits_until_the_heap_is_whole<C>() {
         let moments: [fn(&Event<'_>) -> bool; 6] = [
-            |event| matches!(event, Event::Start { .. }),
-            |event| matches!(event, Event::Phase(Phase::Condemned)),
-            |event| matches!(event, Event::Phase(Phase::RootsTraced)),
-            |event| matches!(event, Event::Phase(Phase::HeapTraced)),
-            |event| matches!(event, Event::Phase(Phase::Released)),
-            |event| matches!(event, Event::End { .. }),
+            |event| matches!(event.kind, EventKind::Start { .. }),
+            |event| matches!(event.kind, EventKind::Phase(Phase::Condemned)),
+            |event| matches!(event.kind, EventKind::Phase(Phase::RootsTraced)),
+            |event| matches!(event.kind, EventKind::Phase(Phase::HeapTraced)),
+            |event| matches!(event.kind, EventKind::Phase(Phase::Released)),
+            |event| matches!(event.kind, EventKind::End { .. }),
         ];
         for moment in moments {
             let mut world = world::<C>();

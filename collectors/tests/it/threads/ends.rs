@@ -4,7 +4,7 @@ use super::{busy, checked, make, meet, of_many, push};
 use gclab_collectors::All;
 use gclab_core::collector::{Cause, Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
-use gclab_core::events::{Event, Listener, Phase};
+use gclab_core::events::{Event, EventKind, Listener, Phase};
 use gclab_core::words::Bytes;
 use gclab_core::world::{EnterError, World};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -105,7 +105,7 @@ under_every_collector! {
         struct Panics(u32);
         impl Listener for Panics {
             fn event(&mut self, event: &Event<'_>) {
-                if let Event::Phase(Phase::HeapTraced) = event {
+                if let EventKind::Phase(Phase::HeapTraced) = event.kind {
                     self.0 += 1;
                     if self.0 == 3 {
                         std::panic::resume_unwind(Box::new("on purpose"));

@@ -3,6 +3,7 @@
 mod checked;
 mod damage;
 mod figures;
+mod ghc_events;
 mod made;
 mod merged;
 mod random;

@@ -1,6 +1,7 @@
 //! The table of flags, which describes each flag once. It has a part for each subject.
 
 mod common;
+mod log;
 mod other;
 mod profiles;
 mod sharing;
@@ -10,6 +11,7 @@ mod time_profile;
 mod timer;
 
 use super::spec::FlagSpec;
+use log::LOG;
 use other::OTHER;
 use profiles::PROFILES;
 use sharing::SHARING;
@@ -19,14 +21,20 @@ use time_profile::TIME_PROFILE;
 use timer::TIMER;
 
 /// The number of flags.
-const ALL: usize =
-    SIZES.len() + SHARING.len() + STATISTICS.len() + PROFILES.len() + TIME_PROFILE.len() + TIMER.len() + OTHER.len();
+const ALL: usize = SIZES.len()
+    + SHARING.len()
+    + STATISTICS.len()
+    + LOG.len()
+    + PROFILES.len()
+    + TIME_PROFILE.len()
+    + TIMER.len()
+    + OTHER.len();
 
 /// Every flag, in the order of help.
-pub const FLAGS: &[FlagSpec] = &all([SIZES, SHARING, STATISTICS, PROFILES, TIME_PROFILE, TIMER, OTHER]);
+pub const FLAGS: &[FlagSpec] = &all([SIZES, SHARING, STATISTICS, LOG, PROFILES, TIME_PROFILE, TIMER, OTHER]);
 
 /// Joins the parts, in their order.
-const fn all(parts: [&[FlagSpec]; 7]) -> [FlagSpec; ALL] {
+const fn all(parts: [&[FlagSpec]; 8]) -> [FlagSpec; ALL] {
     let mut all = [SIZES[0]; ALL];
     let (mut part, mut at) = (0, 0);
     while part < parts.len() {

@@ -20,6 +20,8 @@ pub(crate) fn legal_words() -> Vec<String> {
             Kind::GenerationOrOff { auto: true, .. } => vec!["", "0", "1", "11", "=auto"],
             Kind::Switch | Kind::SwitchOff => vec![""],
             Kind::Output => vec!["", "some.file"],
+            Kind::File => vec!["some.file"],
+            Kind::Classes => vec!["", "-ag", "a"],
             // A heap of fixed size needs one: its test is another.
             Kind::Choice { names, .. } => names.iter().copied().filter(|name| *name != "fixed").collect(),
             Kind::Names { .. } if spec.name == "hb" => vec!["", "void", "lag,drag"],
@@ -85,6 +87,7 @@ fn values_written_for_keys_give_the_same_flags() {
         (read.info, read.help, read.leave_signals) = (flags.info, flags.help, flags.leave_signals);
         (read.bell, read.config.time_profile) = (flags.bell, flags.config.time_profile);
         read.profile_stem.clone_from(&flags.profile_stem);
+        read.log.clone_from(&flags.log);
         for (key, value) in flags.as_toml() {
             read.set(key, value.text()).unwrap_or_else(|e| panic!("{word}: {e}"));
         }

@@ -7,7 +7,8 @@
 //!    after the other are given a place, in the same order, from the first chunk on. All closures
 //!    that begin in one entry stay together: if a chunk has no room left for them, they go to the
 //!    next one.
-//! 2. *Update* the roots, and the slots of large objects.
+//! 2. *Update* the roots, and the slots of large objects. (The slots of handles are updated with
+//!    those of large objects, as parts of the slide.)
 //! 3. *Slide*: go through the closures once, in order. Each is written to its new place, its slots
 //!    with the new addresses of their referents, which the map knows, wherever the referents are at
 //!    that moment.
@@ -35,10 +36,11 @@ mod slide;
 mod turns;
 
 use crate::block::BlockRun;
+use crate::closure::{Slot, SlotRange};
 use crate::heap::Heap;
 use crate::profile::MoveSideWords;
-use crate::roots::{RootSlot, Roots};
-use crate::space::{Chunk, ENTRY_BYTES, Lane, LargeObject, LiveMap, LiveView, Marks, Steps};
+use crate::roots::Roots;
+use crate::space::{Chunk, ENTRY_BYTES, LargeObject, LiveMap, LiveView, Marks, Steps};
 use crate::words::{Bytes, Words};
 use crate::workers::Workers;
 use gclab_stats::Shared;
@@ -56,6 +58,8 @@ pub struct Compactor<'m> {
     dead_large: Vec<BlockRun>,
     number: u8,
     workers: Option<Workers<'m>>,
+    /// The slots of handles, which are updated by the slide.
+    handles: Vec<SlotRange>,
     slid: Slid,
     shared: Shared,
 }
@@ -77,7 +81,7 @@ impl<'m> Compactor<'m> {
         let number = steps.oldest();
         let step = std::mem::take(steps.step_mut(number));
         let (mut large, mut dead_large) = (Vec::new(), Vec::new());
-        for object in step.large {
+        for &object in step.large() {
             let start = object.run.start();
             if map.is_marked(start) {
                 map.set_destination(start, start);
@@ -86,7 +90,7 @@ impl<'m> Compactor<'m> {
                 dead_large.push(object.run);
             }
         }
-        let lanes = [step.scanned.chunks, step.flat.chunks].map(|chunks| PlannedLane::new(chunks, map));
+        let lanes = [step.scanned, step.flat].map(|lane| PlannedLane::new(lane.into_chunks(), map));
         Compactor {
             map,
             lanes,
@@ -94,6 +98,7 @@ impl<'m> Compactor<'m> {
             dead_large,
             number,
             workers: None,
+            handles: Vec::new(),
             slid: Slid::default(),
             shared: Shared::default(),
         }
@@ -105,20 +110,21 @@ impl<'m> Compactor<'m> {
         self.workers = Some(workers).filter(Workers::is_balanced);
     }
 
-    /// Updates the roots, and the weak slots whose referents live.
-    pub fn update_roots(&self, roots: Roots<'_>) {
+    /// Updates the roots, and the weak slots whose referents live: frames and named roots now, and
+    /// handles, of which there may be many, as a part of the slide.
+    pub fn update_roots(&mut self, roots: Roots<'m>) {
+        let map = self.map.view();
+        // SAFETY: roots of a stopped world, which no other thread uses; their referents are marked
+        // and planned, or they are null.
+        let update = |slot: Slot| unsafe { update(slot, map) };
+        let handles = roots.handles();
         if !mutant!("compact/root-forgotten") {
-            roots.for_each(|slot| self.update(slot));
+            roots.for_each_frame_slot(update);
+            handles.for_each_heap_root(update);
+            self.handles.push(handles.strong_handles());
         }
-        roots.for_each_weak(|slot| self.update(slot));
-    }
-
-    /// Updates a root, or a weak slot whose referent lives.
-    #[inline]
-    pub fn update(&self, slot: RootSlot<'_>) {
-        // SAFETY: a root of a stopped world, which no other thread uses; its referent is marked and
-        // planned, or it is null.
-        unsafe { update(slot.slot(), self.map.view()) }
+        handles.for_each_weak_heap_root(update);
+        self.handles.push(handles.weak_handles());
     }
 
     /// Moves everything to its place, and updates all slots.
@@ -131,9 +137,10 @@ impl<'m> Compactor<'m> {
                 unsafe { move_side_words(*chunk, map, side_words.view()) };
             }
         }
+        let handles = std::mem::take(&mut self.handles);
         // SAFETY: a collector calls this in a pause (`unsafe trait Collector`). Everything is
         // planned, and nothing has moved.
-        let slide = unsafe { Slide::new(&self.large, &self.lanes, map) };
+        let slide = unsafe { Slide::new(handles, &self.large, &self.lanes, map) };
         (self.slid, self.shared) = slide.run(self.workers.as_mut());
     }
 
@@ -153,18 +160,12 @@ impl<'m> Compactor<'m> {
         let step = steps.step_mut(self.number);
         let mut freed = self.dead_large;
         for (lane, planned) in [&mut step.scanned, &mut step.flat].into_iter().zip(self.lanes) {
-            let PlannedLane {
-                chunks, ends, words, ..
-            } = planned;
+            let PlannedLane { chunks, ends, .. } = planned;
             freed.extend(chunks[ends.len()..].iter().map(|chunk| chunk.run));
             let runs = chunks.into_iter().map(|chunk| chunk.run);
-            *lane = Lane {
-                words,
-                chunks: runs.zip(ends).map(|(run, end)| Chunk { run, end }).collect(),
-            };
+            *lane = runs.zip(ends).map(|(run, end)| Chunk { run, end }).collect();
         }
-        step.large_words = Words(self.large.iter().map(|large| large.words.0).sum());
-        step.large = self.large;
+        self.large.into_iter().for_each(|large| step.push_large(large));
         freed.into_iter().for_each(|run| heap.free(run));
         Compacted {
             moved: self.slid.moved,

@@ -1,11 +1,11 @@
 //! The slide: workers move closures to their places, and update slots on the way.
 //!
-//! One code for one worker and for several. Slices of large objects come first, then the chunks of
-//! each lane, by address ([`Turns`]). A worker that claims a chunk whose closures go to chunks that
-//! other workers have not left yet does not only wait: it updates the chunk's slots in place, which
-//! is most of the work, and moves the closures as they are afterwards. So workers share the slide
-//! of a dense heap, too, in which each chunk's closures go to the chunk before it. One worker never
-//! comes to that.
+//! One code for one worker and for several. Slices of handles and of large objects come first,
+//! then the chunks of each lane, by address ([`Turns`]). A worker that claims a chunk whose
+//! closures go to chunks that other workers have not left yet does not only wait: it updates the
+//! chunk's slots in place, which is most of the work, and moves the closures as they are
+//! afterwards. So workers share the slide of a dense heap, too, in which each chunk's closures go
+//! to the chunk before it. One worker never comes to that.
 
 use super::plan::PlannedLane;
 use super::turns::Turns;
@@ -20,7 +20,8 @@ use std::ops::{AddAssign, Range};
 /// Words without pointers that are moved by a call.
 const MANY: usize = 16;
 
-/// Slots of a large object in one unit: as many as a chunk has words. Fewer in builds for tests.
+/// Slots of handles or of a large object in one unit: as many as a chunk has words. Fewer in builds
+/// for tests.
 const SLICE: usize = if cfg!(debug_assertions) { 64 } else { 4096 };
 
 /// What a worker has slid.
@@ -39,7 +40,7 @@ impl AddAssign for Slid {
     }
 }
 
-/// Slots of a large object.
+/// Slots of handles, or of a large object.
 #[derive(Clone, Copy, Debug)]
 struct Slice {
     first: Slot,
@@ -56,25 +57,38 @@ pub(super) struct Slide<'a> {
 }
 
 impl<'a> Slide<'a> {
-    /// The slide of these lanes, and of the slots of the large objects.
+    /// The slide of these lanes, and of the slots of handles and of large objects.
     ///
     /// # Safety
     /// Every live closure is in `map`, with its destination, and where it was. `large` are live
-    /// large objects, which are not moved. The mutators are stopped until the slide is dropped, and
-    /// nothing else touches the closures.
-    pub(super) unsafe fn new(large: &[LargeObject], lanes: &'a [PlannedLane; 2], map: LiveView<'a>) -> Self {
+    /// large objects, which are not moved. `handles` are slots of roots, and of weak roots that are
+    /// null or whose referents live. The mutators are stopped until the slide is dropped, and
+    /// nothing else touches the closures and the slots.
+    pub(super) unsafe fn new(
+        handles: Vec<SlotRange>,
+        large: &[LargeObject],
+        lanes: &'a [PlannedLane; 2],
+        map: LiveView<'a>,
+    ) -> Self {
         let large = mutant!("compact/large-forgotten", large => &[]);
-        let slices: Vec<Slice> = large
-            .iter()
-            .flat_map(|large| {
-                // SAFETY: the caller's promise.
-                let extent = unsafe { ClosureRef(large.run.start().as_mut_ptr()).extent() };
-                let forgotten = usize::from(mutant!("compact/last-slice-forgotten")) * SLICE;
-                let slots = extent.slots.saturating_sub(forgotten);
-                (0..slots).step_by(SLICE).map(move |done| Slice {
-                    first: Slot(extent.first.wrapping_add(done)),
-                    slots: (slots - done).min(SLICE),
-                })
+        let slots_of = |large: &LargeObject| {
+            // SAFETY: the caller's promise.
+            let mut extent = unsafe { ClosureRef(large.run.start().as_mut_ptr()).extent() };
+            if mutant!("compact/last-slice-forgotten") {
+                extent.slots = extent.slots.saturating_sub(SLICE);
+            }
+            SlotRange::new(Slot(extent.first), extent.slots)
+        };
+        let handles = handles.into_iter().flat_map(|slots| {
+            slots
+                .slices(SLICE)
+                .skip(usize::from(mutant!("weak/slide-forgets-a-slice")))
+        });
+        let slices: Vec<Slice> = handles
+            .chain(large.iter().flat_map(|large| slots_of(large).slices(SLICE)))
+            .map(|slots| Slice {
+                first: slots.first(),
+                slots: slots.len(),
             })
             .collect();
         let units = slices.len() + lanes.iter().map(|lane| lane.chunks.len()).sum::<usize>();
@@ -214,7 +228,7 @@ unsafe fn slide_units(slide: &Slide<'_>) -> Slid {
     while let Some(unit) = slide.turns.claim() {
         if let Some(slice) = slide.slices.get(unit) {
             for slot in SlotRange::new(slice.first, slice.slots) {
-                // SAFETY: a slot of a live large object, in a unit of this worker.
+                // SAFETY: a slot of a root or of a live large object, in a unit of this worker.
                 unsafe { update(slot, map) };
             }
         } else {

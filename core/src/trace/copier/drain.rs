@@ -144,7 +144,9 @@ impl Copier<'_> {
             // SAFETY: large objects that were reached are whole closures.
             let slots = SlotRange::of(unsafe { closure.extent() });
             if !mutant!("shared/slices-forgotten") {
-                push_slices(queue, slots, |slice| WorkItem::Slots(slice, step));
+                slots
+                    .slices(SLICE)
+                    .for_each(|slice| queue.push(WorkItem::Slots(slice, step)));
             }
         }
         self.pending.words = Words(0);
@@ -189,10 +191,12 @@ unsafe impl Tracer for Copier<'_> {
     type Task = Owned;
 
     fn trace_shared(&mut self, item: Option<WorkItem>, queue: WorkQueue<'_, WorkItem>) {
-        match self.side_words() {
-            None => self.trace_items(item, queue, NoSideWords),
-            Some(side_words) => self.trace_items(item, queue, side_words.view()),
-        }
+        // Taken, not cloned: their count of owners is shared with the other workers.
+        let Some(side_words) = self.side_words.take() else {
+            return self.trace_items(item, queue, NoSideWords);
+        };
+        self.trace_items(item, queue, side_words.view());
+        self.side_words = Some(side_words);
     }
 
     fn begin(&mut self, task: &Owned) {
@@ -200,13 +204,6 @@ unsafe impl Tracer for Copier<'_> {
             None => self.evacuate_owned(task, NoSideWords),
             Some(side_words) => self.evacuate_owned(task, side_words.view()),
         }
-    }
-}
-
-fn push_slices(queue: WorkQueue<'_, WorkItem>, mut slots: SlotRange, item: impl Fn(SlotRange) -> WorkItem) {
-    while !slots.is_empty() {
-        let slice = slots.split_front(slots.len().min(SLICE));
-        queue.push(item(slice));
     }
 }
 
@@ -224,7 +221,9 @@ pub(in crate::trace) fn phase_of<'h>(
     ParallelPhase::new(workers, owned, |queue| {
         copier.push_pending(queue);
         if !mutant!("shared/handles-forgotten") {
-            push_slices(queue, handles, WorkItem::Roots);
+            handles
+                .slices(SLICE)
+                .for_each(|slice| queue.push(WorkItem::Roots(slice)));
         }
         for slots in roots.chunks.iter().flat_map(|slots| slots.chunks(REMEMBERED_SLICE)) {
             // SAFETY: the chunks are kept until the collection is over.

@@ -98,22 +98,6 @@ impl Copier<'_> {
         unsafe { self.evacuate_now::<PARALLEL>(slot, self.roots, side_words) };
     }
 
-    /// After scavenging: updates a weak slot if its referent lives, and clears it if not.
-    ///
-    /// # Safety
-    /// The slot is a root that no other thread uses.
-    pub unsafe fn update_weak(&self, slot: Slot) {
-        // SAFETY: the caller's promise; a root holds null or a closure, perhaps forwarded.
-        unsafe {
-            let closure = slot.load();
-            if self.states.of(closure.addr()).is_condemned() {
-                let null = ClosureRef(std::ptr::null_mut());
-                let dead = mutant!("copy/weak-handle-kept", null => closure);
-                slot.store(closure.header().forwarded_to().unwrap_or(dead));
-            }
-        }
-    }
-
     /// Evacuates `closure`, which `slot` of a closure in step `holder` holds, to the step that it
     /// belongs to.
     ///

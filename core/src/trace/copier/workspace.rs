@@ -150,12 +150,12 @@ pub(in crate::trace) struct Workspace {
     /// The lane, without the open chunk.
     lane: Lane,
     open: Option<Chunk>,
-    /// Chunks with room left, for other workers to go on with. They are in the lane's words.
+    /// Chunks with room left, for other workers to go on with.
     parts: Vec<Chunk>,
     state: BlockState,
     /// Whether its closures have pointers, and so are scanned.
     is_scanned: bool,
-    /// Words that were in the lane when the workspace was opened.
+    /// Words that were in the lane and in the chunks with room left when the workspace was opened.
     before: Words,
 }
 
@@ -174,10 +174,9 @@ impl Workspace {
     /// Goes on with the content of `lane`. Its blocks get this state, and `is_scanned` says whether
     /// its closures have pointers.
     pub fn new(state: BlockState, is_scanned: bool, mut lane: Lane) -> (Self, CopyBuffer) {
-        let before = lane.words;
-        let open = lane.chunks.pop_if(|chunk| is_worth_filling(chunk));
-        lane.words -= open.map_or(Words(0), |chunk| chunk.words());
-        let parts = std::iter::from_fn(|| lane.chunks.pop_if(|chunk| is_worth_filling(chunk))).collect();
+        let before = lane.words();
+        let open = lane.pop_if(is_worth_filling);
+        let parts = std::iter::from_fn(|| lane.pop_if(is_worth_filling)).collect();
         let workspace = Workspace {
             unscanned: Vec::new(),
             lane,
@@ -195,7 +194,6 @@ impl Workspace {
     pub fn split(&mut self) -> (Self, CopyBuffer) {
         let open = self.parts.pop();
         let words = open.map_or(Words(0), |chunk| chunk.words());
-        self.lane.words -= words;
         self.before -= words;
         let workspace = Workspace {
             unscanned: Vec::new(),
@@ -222,14 +220,14 @@ impl Workspace {
     fn close(&mut self, buffer: CopyBuffer) -> Option<Chunk> {
         let mut chunk = self.open.take()?;
         chunk.end = Addr(buffer.free as usize);
-        self.lane.words += chunk.words();
         Some(chunk)
     }
 
     /// Opens a chunk with room for `words` words.
     pub fn replace(&mut self, buffer: CopyBuffer, heap: &SharedHeap<'_>, words: Words) -> CopyBuffer {
-        let full = self.close(buffer);
-        self.lane.chunks.extend(full);
+        if let Some(full) = self.close(buffer) {
+            self.lane.push(full);
+        }
         let needed = blocks_for(words.to_bytes());
         let mut heap = heap.lock();
         let run = heap.allocate_chunk(needed);
@@ -241,16 +239,16 @@ impl Workspace {
 
     /// Ends the workspace, whose buffer is `buffer`.
     pub fn finish(mut self, buffer: CopyBuffer) -> Filled {
-        let open = self.close(buffer);
-        let copied = self.lane.words - self.before;
-        match open {
+        match self.close(buffer) {
             Some(chunk) if is_worth_filling(&chunk) => self.parts.push(chunk),
-            full => self.lane.chunks.extend(full),
+            Some(full) => self.lane.push(full),
+            None => {}
         }
+        let in_parts: usize = self.parts.iter().map(|chunk| chunk.words().0).sum();
         Filled {
+            copied: self.lane.words() + Words(in_parts) - self.before,
             lane: self.lane,
             with_room: self.parts,
-            copied,
         }
     }
 }

@@ -15,10 +15,10 @@ mod span_stack;
 
 use super::drained::Drained;
 use super::order::Tracing;
+use super::weak;
 use crate::cause::Outcome;
-use crate::closure::ClosureRef;
 use crate::heap::Heap;
-use crate::roots::RootSlot;
+use crate::roots::{RootSlot, Roots};
 use crate::space::Marks;
 use crate::sync::Arc;
 use crate::words::{Bytes, Words};
@@ -189,16 +189,9 @@ impl<M: Marks> Tracing for Marker<'_, M> {
         }
     }
 
-    /// After marking: clears a weak slot whose referent was not reached.
-    fn weak(&mut self, slot: RootSlot<'_>) {
-        // SAFETY: as for `root`; null may be stored.
-        unsafe {
-            let referent = slot.slot().load();
-            let keeps = referent.is_null() || mutant!("mark/weak-kept");
-            if !keeps && !self.marks.is_marked(referent.addr()) {
-                slot.slot().store(ClosureRef(std::ptr::null_mut()));
-            }
-        }
+    fn weak_handles(&mut self, roots: Roots<'_>) {
+        // SAFETY: everything has been marked.
+        self.marked.shared += unsafe { weak::update(roots, self.marks, self.workers.as_mut()) };
     }
 }
 

@@ -13,38 +13,40 @@ pub(super) struct Crate {
 }
 
 /// The place of each crate: the row from the top, the column, and the columns that it spans.
-const PLACES: [(&str, u32, f64, f64); 18] = [
+const PLACES: [(&str, u32, f64, f64); 19] = [
     ("experiments", 0, 0.0, 5.0),
     ("experiments/shipped", 1, 0.0, 1.5),
-    ("core/eventlog", 1, 2.6, 1.35),
     ("experiments/programs", 2, 0.5, 1.0),
     ("experiments/sweep", 2, 1.75, 1.0),
     ("collectors/proof", 2, 2.9, 1.0),
     ("results/report", 2, 4.0, 1.0),
-    ("collectors", 3, 0.0, 1.0),
-    ("core/flags", 3, 1.0, 1.0),
-    ("workloads", 3, 2.0, 1.0),
-    ("heap-traverse", 3, 3.0, 1.0),
-    ("results", 3, 4.0, 1.0),
-    ("core", 4, 0.0, 2.0),
-    ("core/snapshot", 4, 2.0, 1.0),
-    ("core/hp", 4, 3.0, 1.0),
-    ("core/derive", 5, 0.5, 1.0),
-    ("core/stats", 5, 4.0, 1.0),
-    ("core/words", 6, 4.0, 1.0),
+    ("core/log", 3, 0.0, 1.35),
+    ("collectors", 4, 0.0, 1.0),
+    ("core/flags", 4, 1.0, 1.0),
+    ("workloads", 4, 2.0, 1.0),
+    ("heap-traverse", 4, 3.0, 1.0),
+    ("results", 4, 4.0, 1.0),
+    ("core", 5, 0.0, 2.0),
+    ("core/snapshot", 5, 2.0, 1.0),
+    ("core/hp", 5, 3.0, 1.0),
+    ("core/eventlog", 5, 4.0, 1.0),
+    ("core/derive", 6, 0.5, 1.0),
+    ("core/stats", 6, 4.0, 1.0),
+    ("core/words", 7, 4.0, 1.0),
 ];
 
 const COLUMN: f64 = 222.0;
 const GAP: f64 = 16.0;
 /// Top and height of each row.
-const ROWS: [(f64, f64); 7] = [
+const ROWS: [(f64, f64); 8] = [
     (16.0, 52.0),
     (104.0, 72.0),
     (214.0, 122.0),
-    (398.0, 122.0),
-    (582.0, 88.0),
-    (728.0, 88.0),
-    (860.0, 84.0),
+    (374.0, 88.0),
+    (502.0, 122.0),
+    (686.0, 88.0),
+    (832.0, 88.0),
+    (964.0, 84.0),
 ];
 
 fn place(folder: &str) -> Rect {
@@ -86,7 +88,7 @@ pub(super) fn direct(crates: &[Crate]) -> BTreeMap<&str, Vec<&str>> {
 pub(super) fn picture(crates: &[Crate], collectors: &[&str]) -> String {
     let about = "The crates of gclab. An arrow means that a crate uses another one; arrows to crates that are also \
                  reached through others are left out.";
-    let mut picture = Picture::new(5.0 * COLUMN + GAP, 960.0, about);
+    let mut picture = Picture::new(5.0 * COLUMN + GAP, 1064.0, about);
     for (from, uses) in direct(crates) {
         let source = place(from);
         for to in uses {

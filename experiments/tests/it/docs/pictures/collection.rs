@@ -32,7 +32,7 @@ pub(super) fn picture(courses: &[Course]) -> String {
         picture.text(
             GAP,
             top + 40.0,
-            "The mutators have stopped; Event::Start is announced.",
+            "The mutators have stopped; EventKind::Start is announced.",
             TEXT,
         );
         top += 54.0;
@@ -68,7 +68,7 @@ pub(super) fn picture(courses: &[Course]) -> String {
             before = Some(rect);
         }
         top += lines(course) as f64 * (HEIGHT + GAP);
-        picture.text(GAP, top + 2.0, "Event::End is announced; the mutators go on.", TEXT);
+        picture.text(GAP, top + 2.0, "EventKind::End is announced; the mutators go on.", TEXT);
         top += 30.0;
     }
     picture.finish()

@@ -15,7 +15,7 @@ use gclab_collectors::All;
 use gclab_core::block::{BLOCK, MAX_RESERVATION, MEGABLOCK};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::{Compact, Config, Parameter};
-use gclab_core::events::{Event, Listener};
+use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::words::WORD;
 use gclab_core::world::World;
 
@@ -125,7 +125,7 @@ struct Notes(Arc<Mutex<Vec<String>>>);
 
 impl Listener for Notes {
     fn event(&mut self, event: &Event<'_>) {
-        if let Event::Phase(phase) = event {
+        if let EventKind::Phase(phase) = event.kind {
             self.0.lock().unwrap().push(format!("{phase:?}"));
         }
     }

@@ -1,0 +1,264 @@
+//! The events of a run: their times, their capabilities, and the figures that they carry.
+
+use crate::basics::config;
+use gclab_collectors::All;
+use gclab_core::closure::{Closure, Ptr};
+use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::config::{Config, FromGeneration};
+use gclab_core::events::{
+    CapabilityEvent, CapabilityEventKind, Event, EventKind, GcThreadState, Listener, Look, StopReason,
+};
+use gclab_core::mutator::{Gc, Mutator, MutatorKind};
+use gclab_core::words::Bytes;
+use gclab_core::world::World;
+use gclab_stats::{Collection, Statistics};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier, Mutex};
+use std::thread;
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Tree {
+    left: Option<Ptr<Tree>>,
+    right: Option<Ptr<Tree>>,
+}
+
+fn make<'m, 'h, M: MutatorKind>(m: &'m mut Mutator<'h, M>, depth: u64) -> Gc<'m, 'h, Tree> {
+    if depth == 0 {
+        return m.alloc(|_| Tree::new(None, None));
+    }
+    m.frame(|m, [l, r]| {
+        let (left, right) = (l.put(make(m, depth - 1)), r.put(make(m, depth - 1)));
+        m.alloc(|m| Tree::new(Some(left.get(m)), Some(right.get(m))))
+    })
+}
+
+/// The events that a listener received.
+#[derive(Default)]
+struct Seen {
+    /// Start and end of each collection, as announced; whether a major one was due; the bytes
+    /// allocated by each capability.
+    starts: Vec<(u64, Option<bool>, Vec<u64>)>,
+    ends: Vec<(u64, Collection)>,
+    turns: Vec<(Option<usize>, u64, GcThreadState)>,
+    phases: u64,
+    looks: Vec<(Look, bool)>,
+    markers: u64,
+    end: Option<(Statistics, Vec<u64>)>,
+    /// The events of each capability.
+    caps: Vec<Vec<CapabilityEvent>>,
+}
+
+/// Notes all events. `.1`: whether it looks at the heap; `.2`: whether it follows capabilities.
+#[derive(Clone)]
+struct Notes(Arc<Mutex<Seen>>, bool, bool);
+
+impl Listener for Notes {
+    fn looks(&self) -> bool {
+        self.1
+    }
+    fn follows_capabilities(&self) -> bool {
+        self.2
+    }
+    fn capability(&mut self, number: usize, events: &[CapabilityEvent]) {
+        let caps = &mut self.0.lock().expect("sound").caps;
+        caps.resize(caps.len().max(number + 1), Vec::new());
+        caps[number].extend_from_slice(events);
+    }
+    fn event(&mut self, event: &Event<'_>) {
+        let seen = &mut *self.0.lock().expect("sound");
+        match event.kind {
+            EventKind::Start {
+                due,
+                requested_ns,
+                allocated,
+                ..
+            } => {
+                assert!(requested_ns <= event.time_ns && event.capability.is_some());
+                let due = due.map(|due| due.major);
+                seen.starts.push((event.time_ns, due, allocated.to_vec()));
+            }
+            EventKind::Phase(_) => {
+                let start = seen.starts.last().expect("a collection").0;
+                assert!(event.time_ns >= start);
+                seen.phases += 1;
+            }
+            EventKind::GcThread { state, .. } => seen.turns.push((event.capability, event.time_ns, state)),
+            EventKind::Recorded { collection, .. } => seen.ends.push((event.time_ns, collection.clone())),
+            EventKind::End { .. } => assert!(self.1),
+            EventKind::Marker { .. } => seen.markers += 1,
+            EventKind::LookStart(look) => seen.looks.push((look, true)),
+            EventKind::LookEnd(look) => seen.looks.push((look, false)),
+            EventKind::RunEnd { statistics, allocated } => seen.end = Some((statistics.clone(), allocated.to_vec())),
+            _ => {}
+        }
+    }
+}
+
+fn noted<C: Collector>(
+    config: &Config,
+    looks: bool,
+    follows: bool,
+) -> (World<gclab_core::collector::KindOf<C>>, Notes) {
+    let notes = Notes(Arc::default(), looks, follows);
+    let mut world = World::new::<C>(config).expect("a small heap");
+    world.listen(Box::new(notes.clone()));
+    (world, notes)
+}
+
+under_every_collector! {
+    fn times_are_those_of_the_statistics_and_allocation_adds_up<C>() {
+        let config = Config { capabilities: 2, ..config::<C>(16 << 10) };
+        let (world, notes) = noted::<C>(&config, false, false);
+        let together = Barrier::new(2);
+        let work = |large: usize| world.enter(|m| {
+            m.blocking(|| together.wait());
+            m.frame(|m, [kept]| {
+                kept.put(make(m, 10));
+                (0..5).for_each(|_| { let _ = m.alloc_mut_bytes(large); });
+                m.collect(true);
+            });
+        }).expect("room enough");
+        thread::scope(|s| {
+            s.spawn(|| work(10_000));
+            s.spawn(|| work(20_000));
+        });
+        // Allocation is kept when a thread leaves.
+        world.enter(|m| { let _ = m.alloc_mut_bytes(30_000); }).expect("room enough");
+        let statistics = world.finish();
+
+        let seen = notes.0.lock().expect("sound");
+        let (last, allocated) = seen.end.as_ref().expect("an end");
+        assert_eq!((last.gc, last.allocated), (statistics.gc, statistics.allocated));
+        assert_eq!(allocated.iter().sum::<u64>(), statistics.allocated, "{allocated:?}");
+        assert!(allocated.len() == 2 && allocated.iter().all(|bytes| *bytes > 50_000), "{allocated:?}");
+        assert!(statistics.collections_count() > 4);
+        let mut before = 0;
+        for (((start, due, allocated), (end, collection)), kept) in
+            seen.starts.iter().zip(&seen.ends).zip(&statistics.collections)
+        {
+            assert_eq!(collection, kept);
+            assert_eq!((*start, end - start), (collection.time.start_ns, collection.time.elapsed_ns));
+            assert!(due.is_some_and(|major| collection.work.major || !major));
+            let total = allocated.iter().sum::<u64>();
+            assert_eq!(total - before, collection.before.allocated.0 as u64);
+            before = total;
+        }
+        assert_eq!(seen.starts.len() as u64, statistics.collections_count());
+        let majors = |majors: &mut dyn Iterator<Item = bool>| majors.filter(|major| *major).count();
+        let due = majors(&mut seen.starts.iter().map(|start| start.1 == Some(true)));
+        let done = majors(&mut seen.ends.iter().map(|end| end.1.work.major));
+        assert!(due == done && done >= 3, "{due} of {done} major collections were known at their start");
+        assert!(seen.phases >= 4 * seen.starts.len() as u64);
+        assert!(seen.caps.is_empty(), "no listener follows capabilities");
+    }
+
+    fn each_capability_has_the_events_of_its_threads<C>() {
+        let config = Config { capabilities: 2, ..config::<C>(16 << 10) };
+        let (world, notes) = noted::<C>(&config, false, true);
+        let (together, over) = (Barrier::new(2), AtomicBool::new(false));
+        thread::scope(|s| for name in ["one", "two"] {
+            let (world, together, over) = (&world, &together, &over);
+            s.spawn(move || world.enter(|m| {
+                m.message(name);
+                m.blocking(|| together.wait());
+                if name == "one" {
+                    let _ = make(m, 12);
+                    m.collect(true);
+                    over.store(true, Ordering::Relaxed);
+                }
+                // The other thread stops for each collection of the first.
+                while !over.load(Ordering::Relaxed) {
+                    m.safepoint();
+                }
+                m.phase_marker(name);
+                m.blocking(|| together.wait());
+            }).expect("room enough"));
+        });
+        // More than a buffer.
+        world.enter(|m| (0..3000).for_each(|_| m.message("again"))).expect("room enough");
+        let statistics = world.finish();
+
+        let seen = notes.0.lock().expect("sound");
+        assert_eq!((seen.markers, statistics.collections_count() > 4), (0, true));
+        let mut sessions = Vec::new();
+        let (mut messages, mut overflows, mut yields) = (0, 0, 0);
+        for events in &seen.caps {
+            assert!(events.is_sorted_by_key(|event| event.time_ns));
+            let mut runs = None;
+            for event in events {
+                let (expected, now) = match &event.kind {
+                    CapabilityEventKind::Enter { session, os_thread } => {
+                        assert!(os_thread.is_some());
+                        sessions.push(*session);
+                        (None, Some(true))
+                    }
+                    CapabilityEventKind::Stop(reason) => {
+                        overflows += u64::from(*reason == StopReason::HeapOverflow);
+                        yields += u32::from(*reason == StopReason::Yields);
+                        (Some(true), Some(false))
+                    }
+                    CapabilityEventKind::Run => (Some(false), Some(true)),
+                    CapabilityEventKind::Leave => (Some(true), None),
+                    CapabilityEventKind::Message(_) | CapabilityEventKind::Marker(_) => {
+                        messages += 1;
+                        (Some(true), Some(true))
+                    }
+                };
+                assert_eq!(runs, expected, "{event:?}");
+                runs = now;
+            }
+            assert_eq!(runs, None);
+        }
+        sessions.sort_unstable();
+        assert_eq!((sessions, messages), (vec![1, 2, 3], 3004));
+        assert!(overflows + 2 >= statistics.collections_count(), "one was asked for, and the last one is the world's");
+        assert!(yields > 0, "a thread that runs stops for the others");
+        // The GC thread that collects works from the beginning of each collection.
+        let starts = seen.turns.iter().filter(|turn| seen.starts.iter().any(|start| start.0 == turn.1));
+        assert!(starts.filter(|turn| turn.2 == GcThreadState::Working).count() >= seen.starts.len());
+    }
+
+    fn a_look_has_a_beginning_and_an_end<C>() {
+        let (world, notes) = noted::<C>(&config::<C>(16 << 10), true, false);
+        world.inspect_for(Look::Census, |_| ()).expect("not inside");
+        world.enter(|m| m.phase_marker("here")).expect("room enough");
+        world.finish();
+        let seen = notes.0.lock().expect("sound");
+        let pair = |look| [(look, true), (look, false)];
+        let looks = [pair(Look::Census), pair(Look::Inspect), pair(Look::Inspect)].concat();
+        assert_eq!((seen.markers, &seen.looks), (1, &looks));
+    }
+}
+
+/// The turns of GC threads lie within their collections, and are on the same clock.
+#[test]
+fn gc_threads_work_within_their_collections() {
+    let config = Config {
+        capabilities: 2,
+        gc_threads: 2,
+        load_balance: Some(FromGeneration::From(0)),
+        allocation_area: Bytes::mib(1),
+        generations: 1,
+        ..Config::default()
+    };
+    let (world, notes) = noted::<gclab_collectors::TwoSpace>(&config, false, true);
+    world
+        .enter(|m| {
+            m.frame(|m, [kept]| {
+                kept.put(make(m, 18));
+                (0..4).for_each(|_| m.collect(true));
+            });
+        })
+        .expect("room enough");
+    world.finish();
+    let seen = notes.0.lock().expect("sound");
+    let spans: Vec<_> = seen.starts.iter().zip(&seen.ends).map(|(s, e)| (s.0, e.0)).collect();
+    for (cap, time, state) in &seen.turns {
+        assert!(cap.is_some());
+        let within = spans.iter().any(|(start, end)| (start..=end).contains(&time));
+        assert!(within, "{state:?} at {time}, in none of {spans:?}");
+    }
+    let parallel = seen.ends.iter().any(|(_, collection)| collection.threads() > 1);
+    assert!(parallel, "no collection was shared");
+}

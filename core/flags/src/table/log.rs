@@ -1,0 +1,54 @@
+//! Flags of the event log.
+
+use crate::Flags;
+use crate::spec::{FlagSpec, Scope};
+use crate::value::{Kind, Value};
+
+fn set_classes(flags: &mut Flags, value: Value, text: bool) {
+    flags.log.classes = if let Value::Classes(classes) = value {
+        Some(classes)
+    } else {
+        None
+    };
+    flags.log.text = text;
+}
+
+/// The flags of this part, in the order of help.
+pub(super) const LOG: &[FlagSpec] = &[
+    FlagSpec {
+        name: "l",
+        toml: None,
+        kind: Kind::Classes,
+        default: "off",
+        meaning: "an event log, for `gclab events`, ThreadScope and eventlog2html: s threads, g collections, u messages and markers, a all; -s leaves out; s, g and u are on",
+        ghc: Some("n, p and f are accepted, but gclab has neither a nonmoving collector nor sparks"),
+        scope: Scope::Program,
+        optional: false,
+        set: |f, v| set_classes(f, v, false),
+        get: |f| f.log.classes.filter(|_| !f.log.text).map(Value::Classes),
+    },
+    FlagSpec {
+        name: "v",
+        toml: None,
+        kind: Kind::Classes,
+        default: "off",
+        meaning: "the same events as text on standard output, after the run and before its checksum; of -l and -v the last one counts",
+        ghc: Some("prints in the order of time when the run is over; GHC prints each event when it happens"),
+        scope: Scope::Program,
+        optional: false,
+        set: |f, v| set_classes(f, v, true),
+        get: |f| f.log.classes.filter(|_| f.log.text).map(Value::Classes),
+    },
+    FlagSpec {
+        name: "ol",
+        toml: None,
+        kind: Kind::File,
+        default: "the workload's name and `.eventlog`",
+        meaning: "the file of the event log",
+        ghc: Some("refused without -l"),
+        scope: Scope::Program,
+        optional: false,
+        set: |f, v| f.log.file = if let Value::File(path) = v { Some(path) } else { None },
+        get: |f| f.log.file.clone().map(Value::File),
+    },
+];

@@ -1,0 +1,148 @@
+//! Events of collections.
+
+use gclab_core::events::{Event, EventKind, GcThreadState};
+use gclab_core::words::Bytes;
+use gclab_eventlog::{Kind, Value, kinds};
+use gclab_stats::Collection;
+
+use crate::output::Output;
+
+/// The heap's number as a capability set.
+const HEAP: u64 = 0;
+
+/// The distance between times that ThreadScope does not round to one.
+const APART_NS: u64 = 1000;
+
+/// The collection under way.
+#[derive(Debug, Default)]
+pub(crate) struct Collecting {
+    leader: usize,
+    start_ns: u64,
+    /// Bytes allocated by each capability.
+    allocated: Vec<u64>,
+    /// The turns of GC threads, by their capabilities.
+    turns: Vec<(usize, u64, GcThreadState)>,
+}
+
+impl Collecting {
+    /// Writes an event, or keeps it until the collection is over.
+    pub(crate) fn event(&mut self, event: &Event<'_>, kind: EventKind<'_>, output: &mut Output) {
+        match kind {
+            EventKind::Start {
+                requested_ns,
+                parallel,
+                allocated,
+                ..
+            } => {
+                *self = Collecting {
+                    leader: event.capability.unwrap_or(0),
+                    start_ns: event.time_ns,
+                    allocated: allocated.to_vec(),
+                    turns: Vec::new(),
+                };
+                let request = if parallel {
+                    &kinds::REQUEST_PAR_GC
+                } else {
+                    &kinds::REQUEST_SEQ_GC
+                };
+                output.put(self.leader, request, requested_ns, &[]);
+            }
+            // A GC thread for which there is no capability has no place in a log.
+            EventKind::GcThread { state, .. } => {
+                let turn = event.capability.map(|cap| (cap, event.time_ns, state));
+                self.turns.extend(turn);
+            }
+            EventKind::Recorded { collection, blocks } => self.write(event.time_ns, collection, blocks, output),
+            _ => {}
+        }
+    }
+
+    /// Writes the events of a collection that ended at `end_ns`.
+    fn write(&mut self, end_ns: u64, collection: &Collection, blocks: Bytes, output: &mut Output) {
+        for cap in 0..self.allocated.len() {
+            let allocated = [HEAP.into(), self.allocated[cap].into()];
+            if cap == self.leader {
+                output.put(cap, &kinds::GC_START, self.start_ns, &[]);
+                output.put(cap, &kinds::HEAP_ALLOCATED, self.start_ns, &allocated);
+                self.write_leader(end_ns, collection, output);
+                continue;
+            }
+            output.put(cap, &kinds::HEAP_ALLOCATED, self.start_ns, &allocated);
+            let turns: Vec<(u64, GcThreadState)> = self.turns_of(cap).collect();
+            if let (Some((first, _)), Some((last, _))) = (turns.first(), turns.last()) {
+                output.put(cap, &kinds::GC_START, *first, &[]);
+                for (time_ns, state) in &turns {
+                    output.put(cap, turn(*state), *time_ns, &[]);
+                }
+                output.put(cap, &kinds::GC_END, *last, &[]);
+            }
+        }
+        let leader = self.leader;
+        let mut size = |kind, bytes: Bytes| output.put(leader, kind, end_ns, &[HEAP.into(), (bytes.0 as u64).into()]);
+        if collection.work.major {
+            size(&kinds::HEAP_LIVE, collection.work.live);
+        }
+        size(&kinds::HEAP_SIZE, collection.memory.in_use);
+        size(&kinds::BLOCKS_SIZE, blocks);
+    }
+
+    /// The capability that collects: `GC_GLOBAL_SYNC` soon after the beginning, `GC_STATS_GHC` soon
+    /// before the end, the turns of its GC thread where they were.
+    fn write_leader(&self, end_ns: u64, collection: &Collection, output: &mut Output) {
+        let sync_ns = (self.start_ns + APART_NS).min(end_ns);
+        let stats_ns = end_ns.saturating_sub(APART_NS).max(sync_ns);
+        let figures = figures(collection);
+        let none: &[Value<'_>] = &[];
+        let mut events: Vec<(u64, &'static Kind, &[Value<'_>])> = vec![(sync_ns, &kinds::GC_GLOBAL_SYNC, none)];
+        events.extend(
+            self.turns_of(self.leader)
+                .map(|(time_ns, state)| (time_ns.min(end_ns), turn(state), none)),
+        );
+        // In the order of time; statistics come last of those at their time.
+        events.push((stats_ns, &kinds::GC_STATS_GHC, &figures));
+        events.sort_by_key(|event| event.0);
+        for (time_ns, kind, values) in events {
+            output.put(self.leader, kind, time_ns, values);
+        }
+        output.put(self.leader, &kinds::GC_END, end_ns, &[]);
+    }
+
+    fn turns_of(&self, cap: usize) -> impl Iterator<Item = (u64, GcThreadState)> + '_ {
+        let own = self.turns.iter().filter(move |(of, ..)| *of == cap);
+        own.map(|(_, time_ns, state)| (*time_ns, *state))
+    }
+}
+
+fn turn(state: GcThreadState) -> &'static Kind {
+    match state {
+        GcThreadState::Working => &kinds::GC_WORK,
+        GcThreadState::Idle => &kinds::GC_IDLE,
+        GcThreadState::Done => &kinds::GC_DONE,
+    }
+}
+
+/// The payload of `GC_STATS_GHC`. As in GHC, the bytes copied by all threads are those copied if
+/// one thread collected, and the other figures of threads are 0 then.
+fn figures(collection: &Collection) -> [Value<'static>; 9] {
+    let (work, memory) = (&collection.work, &collection.memory);
+    let bytes = |size: Bytes| Value::from(size.0 as u64);
+    let threads = collection.gc_threads().unwrap_or_default();
+    // Threads that marked have copied nothing.
+    let by_threads: u64 = threads.iter().map(|thread| thread.copied).sum();
+    let by_all = if by_threads > 0 {
+        by_threads
+    } else {
+        work.copied.0 as u64
+    };
+    [
+        HEAP.into(),
+        u64::from(work.generation).into(),
+        bytes(work.copied),
+        bytes(work.slop),
+        bytes(memory.fragmentation),
+        u64::from(collection.threads()).into(),
+        collection.par_max().unwrap_or(0).into(),
+        by_all.into(),
+        collection.par_balanced().unwrap_or(0).into(),
+    ]
+}

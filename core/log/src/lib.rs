@@ -1,0 +1,44 @@
+//! The event log of a run, as GHC's runtime writes it: for ThreadScope, `ghc-events`,
+//! eventlog2html and `gclab events`.
+//!
+//! [`EventLog`] is a listener. It turns the events of a world into those of GHC:
+//!
+//! * A thread enters the heap: `TASK_CREATE`, `CREATE_THREAD`, `RUN_THREAD`. It stops, and runs
+//!   again: `STOP_THREAD` with the reason, `RUN_THREAD`. It leaves: `STOP_THREAD` (finished),
+//!   `TASK_DELETE`.
+//! * A collection is due: `REQUEST_SEQ_GC`, or `REQUEST_PAR_GC` if threads may share it.
+//! * The collection: `GC_START`, `HEAP_ALLOCATED`, `GC_GLOBAL_SYNC`, `GC_STATS_GHC`, `GC_END`, then
+//!   `HEAP_LIVE` (major ones), `HEAP_SIZE`, `BLOCKS_SIZE`. Its GC threads work, find nothing, are
+//!   done: `GC_WORK`, `GC_IDLE`, `GC_DONE`.
+//! * A message, a phase marker: `USER_MSG`, `USER_MARKER`.
+//! * A census of a heap profile: `HEAP_PROF_SAMPLE_BEGIN`, a band an event, `HEAP_PROF_SAMPLE_END`.
+//!
+//! The profiler is no part of this crate: it calls [`EventLog::profile_start`] and
+//! [`EventLog::sample`], or the forms of it for stacks and for biographies.
+//!
+//! **Terms.** A thread's session is a Haskell thread of one in-call: it has a number of its own,
+//! and stays on its capability. The thread of the system is its task.
+//!
+//! **Order.** The times of a capability never run backwards, in the log or in a block. `GC_START`
+//! and `GC_END` have the times of the statistics; `GC_GLOBAL_SYNC` and `GC_STATS_GHC` lie between
+//! them, a microsecond apart where the collection is long enough, since ThreadScope rounds times
+//! and then sorts. A GC thread that did not work in a collection has no events there: its
+//! capability only waited.
+//!
+//! **On disk.** A log is written whenever a buffer is full or a second has passed, at the end of a
+//! collection; the description of the process at once. So the log of a program that was killed
+//! lacks about a second.
+
+#![forbid(unsafe_code)]
+
+mod capability;
+mod centres;
+mod collection;
+mod log;
+mod output;
+mod process;
+mod profile;
+
+pub use log::EventLog;
+pub use process::About;
+pub use profile::ProfileStart;

@@ -1,0 +1,135 @@
+//! The listener.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use gclab_core::events::{CapabilityEvent, Event, EventKind, Listener, RunInfo};
+use gclab_eventlog::kinds;
+
+use crate::capability::Sessions;
+use crate::centres::Centres;
+use crate::collection::Collecting;
+use crate::output::Output;
+use crate::process::{self, About};
+
+/// The event log of one run. All clones are one log: one listens to the world, another ends it.
+#[derive(Clone)]
+pub struct EventLog(Arc<Mutex<Log>>);
+
+pub(crate) struct Log {
+    pub(crate) about: About,
+    pub(crate) output: Output,
+    pub(crate) centres: Centres,
+    sessions: Sessions,
+    collecting: Collecting,
+}
+
+impl std::fmt::Debug for EventLog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "EventLog({} capabilities)", self.lock().output.caps())
+    }
+}
+
+impl EventLog {
+    /// Begins a log in a new file; an old one is overwritten.
+    ///
+    /// # Errors
+    /// If the file cannot be made or written: the run need not start.
+    pub fn create(path: &Path, about: About) -> io::Result<EventLog> {
+        EventLog::new(Box::new(File::create(path)?), about)
+    }
+
+    /// Begins a log that goes to `file`, in pieces of a block.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn new(file: Box<dyn Write + Send>, about: About) -> io::Result<EventLog> {
+        Ok(EventLog(Arc::new(Mutex::new(Log {
+            about,
+            output: Output::new(file)?,
+            centres: Centres::default(),
+            sessions: Sessions::default(),
+            collecting: Collecting::default(),
+        }))))
+    }
+
+    /// Ends the log. Later calls do nothing.
+    ///
+    /// # Errors
+    /// The first error in writing it: the log ends there.
+    pub fn finish(&self) -> io::Result<()> {
+        self.lock().output.finish()
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Log> {
+        // A thread that panicked has left whole events.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Listener for EventLog {
+    fn event(&mut self, event: &Event<'_>) {
+        self.lock().event(event);
+    }
+
+    fn looks(&self) -> bool {
+        false
+    }
+
+    fn follows_capabilities(&self) -> bool {
+        self.lock().about.classes.any()
+    }
+
+    fn capability(&mut self, number: usize, events: &[CapabilityEvent]) {
+        let log = &mut *self.lock();
+        for event in events {
+            log.sessions.event(number, event, log.about.classes, &mut log.output);
+        }
+        log.output.write_if_full(number);
+    }
+}
+
+impl Log {
+    fn event(&mut self, event: &Event<'_>) {
+        let (time_ns, output) = (event.time_ns, &mut self.output);
+        match event.kind {
+            EventKind::RunStart(run) => self.start(time_ns, run),
+            EventKind::RunEnd { allocated, .. } => self.end(time_ns, allocated),
+            kind if self.about.classes.gc => self.collecting.event(event, kind, output),
+            _ => {}
+        }
+        if matches!(event.kind, EventKind::Recorded { .. }) {
+            self.output.settle();
+            self.output.write_if_due(time_ns);
+        }
+    }
+
+    fn start(&mut self, time_ns: u64, run: &RunInfo) {
+        process::start(time_ns, run, &self.about, &mut self.output);
+        // The description of the process is in the log even if the program is killed soon.
+        self.output.write(time_ns);
+    }
+
+    fn end(&mut self, time_ns: u64, allocated: &[u64]) {
+        if self.about.classes.gc {
+            for (cap, bytes) in allocated.iter().enumerate() {
+                let values = [0.into(), (*bytes).into()];
+                self.output.put(cap, &kinds::HEAP_ALLOCATED, time_ns, &values);
+            }
+        }
+        self.output.settle();
+        if self.about.classes.any() {
+            process::end(time_ns, &mut self.output);
+        }
+        self.output.write(time_ns);
+    }
+}
+
+impl Drop for Log {
+    /// A run that ended by a panic has a whole log.
+    fn drop(&mut self) {
+        let _ = self.output.finish();
+    }
+}

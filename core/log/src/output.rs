@@ -1,0 +1,255 @@
+//! The log on its way to the file: a buffer for each capability, one for global events, and the
+//! file.
+
+use std::io::{self, Write};
+
+use gclab_eventlog::{Buffer, Kind, Value, Writer, kinds};
+
+/// A buffer with this many bytes is written at the next chance.
+const MANY: usize = 64 << 10;
+
+/// A capability's buffer with this many bytes is written at once.
+const FULL: usize = 1 << 20;
+
+/// The longest time for which events are kept, in nanoseconds: a second.
+const LONGEST_NS: u64 = 1_000_000_000;
+
+/// A buffer, and the time of its last event.
+#[derive(Debug)]
+struct Part {
+    buffer: Buffer,
+    last_ns: u64,
+}
+
+impl Part {
+    fn new(cap: Option<u16>) -> Part {
+        Part {
+            buffer: Buffer::new(cap),
+            last_ns: 0,
+        }
+    }
+
+    fn put(&mut self, kind: &'static Kind, time_ns: u64, values: &[Value<'_>]) -> io::Result<()> {
+        self.last_ns = self.last_ns.max(time_ns);
+        let put = self.buffer.event(kind, self.last_ns, values);
+        put.map_err(io::Error::other)
+    }
+}
+
+/// A global event that is not in its buffer yet.
+#[derive(Debug)]
+struct Waiting {
+    time_ns: u64,
+    kind: &'static Kind,
+    numbers: Vec<u64>,
+}
+
+/// The buffers and the file.
+pub(crate) struct Output {
+    /// `None` after an error, and after the end.
+    writer: Option<Writer<Box<dyn Write + Send>>>,
+    error: Option<io::Error>,
+    global: Part,
+    caps: Vec<Part>,
+    /// Global events of threads. Capabilities pass theirs on one after the other, so these are
+    /// sorted when all have.
+    waiting: Vec<Waiting>,
+    written_ns: u64,
+}
+
+impl Output {
+    /// Writes the header.
+    pub(crate) fn new(file: Box<dyn Write + Send>) -> io::Result<Output> {
+        Ok(Output {
+            writer: Some(Writer::new(file, kinds::current())?),
+            error: None,
+            global: Part::new(None),
+            caps: Vec::new(),
+            waiting: Vec::new(),
+            written_ns: 0,
+        })
+    }
+
+    /// From now on there are `count` capabilities.
+    pub(crate) fn set_caps(&mut self, count: usize) {
+        let missing = self.caps.len()..count;
+        self.caps.extend(missing.map(|cap| Part::new(Some(cap as u16))));
+    }
+
+    pub(crate) fn caps(&self) -> usize {
+        self.caps.len()
+    }
+
+    /// Adds an event of capability `cap`.
+    pub(crate) fn put(&mut self, cap: usize, kind: &'static Kind, time_ns: u64, values: &[Value<'_>]) {
+        self.set_caps(cap + 1);
+        let put = self.caps[cap].put(kind, time_ns, values);
+        self.note(put);
+    }
+
+    /// Adds a global event, in the order of time.
+    pub(crate) fn put_global(&mut self, kind: &'static Kind, time_ns: u64, values: &[Value<'_>]) {
+        let put = self.global.put(kind, time_ns, values);
+        self.note(put);
+    }
+
+    /// Adds a global event of numbers, which others that are added later may precede.
+    pub(crate) fn put_waiting(&mut self, kind: &'static Kind, time_ns: u64, numbers: &[u64]) {
+        self.waiting.push(Waiting {
+            time_ns,
+            kind,
+            numbers: numbers.to_vec(),
+        });
+    }
+
+    /// All capabilities have passed on their events.
+    pub(crate) fn settle(&mut self) {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.sort_by_key(|event| event.time_ns);
+        for Waiting { time_ns, kind, numbers } in waiting {
+            let values: Vec<Value<'_>> = numbers.into_iter().map(Value::from).collect();
+            self.put_global(kind, time_ns, &values);
+        }
+    }
+
+    /// Writes the buffers if one has many events, or they have been kept for long.
+    pub(crate) fn write_if_due(&mut self, now_ns: u64) {
+        let many = self.parts().any(|part| part.buffer.len() >= MANY);
+        if many || now_ns.saturating_sub(self.written_ns) >= LONGEST_NS {
+            self.write(now_ns);
+        }
+    }
+
+    /// Writes a capability's buffer if it is full.
+    pub(crate) fn write_if_full(&mut self, cap: usize) {
+        let Some(part) = self.caps.get_mut(cap).filter(|part| part.buffer.len() >= FULL) else {
+            return;
+        };
+        if let Some(writer) = &mut self.writer {
+            let written = writer.block(&mut part.buffer, part.last_ns);
+            self.note(written);
+        }
+    }
+
+    /// Writes all buffers.
+    pub(crate) fn write(&mut self, now_ns: u64) {
+        self.written_ns = now_ns;
+        let Some(writer) = &mut self.writer else { return };
+        let parts = std::iter::once(&mut self.global).chain(&mut self.caps);
+        let mut written = Ok(());
+        for part in parts {
+            written = written.and_then(|()| writer.block(&mut part.buffer, part.last_ns));
+        }
+        self.note(written);
+    }
+
+    /// Writes the rest and the mark of the end.
+    ///
+    /// # Errors
+    /// The first error of the whole log.
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        self.settle();
+        self.write(self.written_ns);
+        let ended = self.writer.take().map_or(Ok(()), |writer| writer.finish().map(drop));
+        self.error.take().map_or(ended, Err)
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &Part> {
+        std::iter::once(&self.global).chain(&self.caps)
+    }
+
+    /// After an error nothing more is written.
+    fn note(&mut self, result: io::Result<()>) {
+        if let Err(error) = result {
+            self.error.get_or_insert(error);
+            self.writer = None;
+        }
+    }
+}
+
+/// A text without NULs, of at most `most` bytes.
+pub(crate) fn fitting(text: &str, most: usize) -> String {
+    let mut text = text.replace('\0', "");
+    while text.len() > most {
+        text.pop();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gclab_eventlog::Reader;
+    use std::sync::{Arc, Mutex};
+
+    /// Takes so many bytes, then fails.
+    #[derive(Clone, Default)]
+    struct Disk(Arc<Mutex<Vec<u8>>>, usize);
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let mut taken = self.0.lock().expect("sound");
+            if taken.len() + bytes.len() > self.1 {
+                return Err(io::Error::other("full"));
+            }
+            taken.extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn thread(number: u64) -> [Value<'static>; 1] {
+        [number.into()]
+    }
+
+    #[test]
+    fn after_an_error_the_log_ends_and_the_first_error_is_told() {
+        let disk = Disk(Arc::default(), 12_000);
+        let mut output = Output::new(Box::new(disk.clone())).expect("room for the header");
+        let before = disk.0.lock().expect("sound").len();
+        for number in 0..10_000 {
+            output.put(0, &kinds::RUN_THREAD, number, &thread(number));
+        }
+        output.write(10_000);
+        output.put(0, &kinds::RUN_THREAD, 10_001, &thread(1));
+        output.write(10_001);
+        assert_eq!(disk.0.lock().expect("sound").len(), before);
+        assert_eq!(output.finish().expect_err("full").to_string(), "full");
+    }
+
+    #[test]
+    fn global_events_of_threads_are_sorted_and_times_do_not_run_backwards() {
+        let disk = Disk(Arc::default(), usize::MAX);
+        let mut output = Output::new(Box::new(disk.clone())).expect("room");
+        for (time, task) in [(30, 3), (10, 1), (20, 2)] {
+            output.put_waiting(&kinds::TASK_DELETE, time, &[task]);
+        }
+        output.settle();
+        output.put_global(&kinds::TASK_DELETE, 25, &thread(4));
+        output.write_if_due(999);
+        assert!(output.parts().any(|part| !part.buffer.is_empty()), "nothing is due yet");
+        output.write_if_due(LONGEST_NS);
+        assert!(output.parts().all(|part| part.buffer.is_empty()));
+        output.finish().expect("room");
+        let bytes = disk.0.lock().expect("sound").clone();
+        let mut log = Reader::new(&bytes[..], "log").expect("a log");
+        let mut tasks = Vec::new();
+        while let Some(event) = log.next_event().expect("sound") {
+            if event.known() == kinds::number::TASK_DELETE {
+                let [task] = event.numbers();
+                tasks.push((event.time(), task.expect("a task")));
+            }
+        }
+        assert_eq!(tasks, [(10, 1), (20, 2), (30, 3), (30, 4)]);
+    }
+
+    #[test]
+    fn a_text_fits_without_nuls_and_whole_letters() {
+        assert_eq!(fitting("a\0b", 9), "ab");
+        assert_eq!(fitting("aé", 2), "a");
+        assert_eq!(fitting("aé", 3), "aé");
+    }
+}

@@ -1,0 +1,100 @@
+//! Events of heap profiles. They are global, and come in the order of time.
+
+use gclab_core::profile::CostCentre;
+use gclab_eventlog::{Value, kinds};
+
+use crate::log::EventLog;
+use crate::output::fitting;
+
+/// The number of the only profile of a run.
+const PROFILE: u64 = 0;
+
+/// The most bytes of a text: an event has 65535, and up to seven texts.
+const MOST: usize = 9_000;
+
+/// The most cost centres of a stack in an event.
+const DEEPEST: usize = 255;
+
+/// The facts about a heap profile that its events begin with.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ProfileStart {
+    /// Nanoseconds between samples; 0 if each collection has one.
+    pub period_ns: u64,
+    /// GHC's number of the breakdown (`gclab_eventlog::breakdown_text`).
+    pub breakdown: u32,
+    /// The restrictions: module, closure description, type description, cost centre, stack of cost
+    /// centres, retainer, biography; empty without.
+    pub filters: [String; 7],
+}
+
+impl EventLog {
+    /// A heap profile begins.
+    pub fn profile_start(&self, time_ns: u64, profile: &ProfileStart) {
+        let filters = profile.filters.each_ref().map(|filter| fitting(filter, MOST));
+        let mut values = vec![
+            PROFILE.into(),
+            profile.period_ns.into(),
+            u64::from(profile.breakdown).into(),
+        ];
+        values.extend(filters.iter().map(|filter| Value::from(filter.as_str())));
+        self.lock().output.put_global(&kinds::HEAP_PROF_BEGIN, time_ns, &values);
+    }
+
+    /// The numbers of the cost centres of a stack, the innermost first. Those that are new are
+    /// defined in the log.
+    pub fn stack_ids(&self, time_ns: u64, stack: &[CostCentre]) -> Vec<u32> {
+        let log = &mut *self.lock();
+        let (centres, output) = (&mut log.centres, &mut log.output);
+        stack
+            .iter()
+            .map(|centre| centres.id(time_ns, *centre, output))
+            .collect()
+    }
+
+    /// A sample of bytes by label. The world is stopped.
+    pub fn sample<'a>(&self, time_ns: u64, number: u64, bands: impl IntoIterator<Item = (&'a str, u64)>) {
+        let output = &mut self.lock().output;
+        output.settle();
+        output.put_global(&kinds::HEAP_PROF_SAMPLE_BEGIN, time_ns, &[number.into()]);
+        for (label, bytes) in bands {
+            let label = fitting(label, MOST);
+            let values = [PROFILE.into(), bytes.into(), label.as_str().into()];
+            output.put_global(&kinds::HEAP_PROF_SAMPLE_STRING, time_ns, &values);
+        }
+        output.put_global(&kinds::HEAP_PROF_SAMPLE_END, time_ns, &[number.into()]);
+    }
+
+    /// A sample of bytes by stack of cost centres, the innermost first. The world is stopped.
+    pub fn sample_of_stacks(&self, time_ns: u64, number: u64, stacks: &[(Vec<CostCentre>, u64)]) {
+        self.lock().output.settle();
+        let ids = |(stack, bytes): &(Vec<CostCentre>, u64)| (self.stack_ids(time_ns, stack), *bytes);
+        let stacks: Vec<_> = stacks.iter().map(ids).collect();
+        let output = &mut self.lock().output;
+        output.put_global(&kinds::HEAP_PROF_SAMPLE_BEGIN, time_ns, &[number.into()]);
+        for (stack, bytes) in &stacks {
+            let ids: Vec<[u8; 4]> = stack.iter().take(DEEPEST).map(|id| id.to_be_bytes()).collect();
+            let values = [PROFILE.into(), (*bytes).into(), Value::Ids(&ids)];
+            output.put_global(&kinds::HEAP_PROF_SAMPLE_COST_CENTRE, time_ns, &values);
+        }
+        output.put_global(&kinds::HEAP_PROF_SAMPLE_END, time_ns, &[number.into()]);
+    }
+
+    /// A sample of a biography, which was taken at `taken_ns` and is known only now.
+    pub fn biography_sample<'a>(
+        &self,
+        time_ns: u64,
+        taken_ns: u64,
+        number: u64,
+        bands: impl IntoIterator<Item = (&'a str, u64)>,
+    ) {
+        let output = &mut self.lock().output;
+        let begin = [number.into(), taken_ns.into()];
+        output.put_global(&kinds::HEAP_BIO_PROF_SAMPLE_BEGIN, time_ns, &begin);
+        for (label, bytes) in bands {
+            let label = fitting(label, MOST);
+            let values = [PROFILE.into(), bytes.into(), label.as_str().into()];
+            output.put_global(&kinds::HEAP_PROF_SAMPLE_STRING, time_ns, &values);
+        }
+        output.put_global(&kinds::HEAP_PROF_SAMPLE_END, time_ns, &[number.into()]);
+    }
+}

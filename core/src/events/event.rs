@@ -1,0 +1,108 @@
+//! The events of a run, as data.
+
+use crate::cause::{Cause, Due};
+use crate::inspect::Stopped;
+use crate::words::Bytes;
+use crate::workers::GcThreadState;
+use gclab_stats::{Collection, Look, Phase, Statistics};
+
+/// An announcement of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Event<'a> {
+    /// When, in nanoseconds by the clock of the run's recorder. Times of collections are the
+    /// recorder's own readings, so that they and the statistics agree to the digit.
+    pub time_ns: u64,
+    /// The number of the capability that it happens on; `None` if it concerns the whole run, or a
+    /// GC thread for which there is no capability.
+    pub capability: Option<usize>,
+    /// The kind of event, and its data.
+    pub kind: EventKind<'a>,
+}
+
+/// The kind of an [`Event`], with its data.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum EventKind<'a> {
+    /// The listener receives events from now on.
+    RunStart(&'a RunInfo),
+    /// The mutators have stopped; a collection begins.
+    Start {
+        /// Why. It also says whether the collection was asked for ([`Cause::is_forced`]).
+        cause: Cause,
+        /// The generations that the collector finds due, if it says so. A collector that finds no
+        /// room to collect them may collect all instead; the record has the generation that was
+        /// collected.
+        due: Option<Due>,
+        /// When the collection was requested, by the clock of `time_ns`.
+        requested_ns: u64,
+        /// Whether several threads may share the work.
+        parallel: bool,
+        /// Bytes allocated by each capability since the start of the world.
+        allocated: &'a [u64],
+    },
+    /// There is no memory for the collection that was about to start: the heap is as it was, and
+    /// the program ends as exhausted.
+    NotBegun,
+    /// A phase is over.
+    Phase(Phase),
+    /// A GC thread begins to work, finds no work, or is done with the collection. These events come
+    /// after the phases, with the times at which they happened: of each thread in order.
+    GcThread {
+        /// The number of the worker; the thread that collects is 0.
+        worker: usize,
+        /// Its state from now on.
+        state: GcThreadState,
+    },
+    /// The collection is over, and its record is whole.
+    Recorded {
+        /// The record of the collection.
+        collection: &'a Collection,
+        /// Bytes in blocks that are allocated, afterwards.
+        blocks: Bytes,
+    },
+    /// The collection is over and the heap whole; the mutators are still stopped. Only listeners
+    /// that look at the heap receive this ([`super::Listener::looks`]).
+    End {
+        /// The record of the collection.
+        collection: &'a Collection,
+        /// The heap.
+        stopped: &'a Stopped<'a>,
+    },
+    /// The program says that a part of it begins here. The mutators are stopped; this is no
+    /// collection. Only listeners that look at the heap receive this; the others find the marker
+    /// among the events of its capability.
+    Marker {
+        /// The name of the part that begins.
+        name: &'a str,
+        /// The heap.
+        stopped: &'a Stopped<'a>,
+    },
+    /// A look at the stopped heap begins: a census, a check, a marker.
+    LookStart(Look),
+    /// The look is over.
+    LookEnd(Look),
+    /// The run is over.
+    RunEnd {
+        /// Its statistics.
+        statistics: &'a Statistics,
+        /// Bytes allocated by each capability.
+        allocated: &'a [u64],
+    },
+}
+
+/// The facts about a run that are known when it starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunInfo {
+    /// The name of the collector.
+    pub collector: &'static str,
+    /// Whether the collector can share its work among threads.
+    pub parallel: bool,
+    /// The number of capabilities (`-N`).
+    pub capabilities: u32,
+    /// The number of generations (`-G`).
+    pub generations: u32,
+    /// The limit on memory (`-M`); `None` without one.
+    pub max_heap: Option<Bytes>,
+    /// The allocation area of a capability (`-A`).
+    pub allocation_area: Bytes,
+}

@@ -1,0 +1,205 @@
+//! Events: the announcements of a run, and the listeners that receive them.
+//!
+//! The sanity checker and the profilers are listeners; the world calls its recorder, which keeps
+//! statistics and prints the rows of `-S`. None of these is code inside a collector. A collection
+//! announces, in this order: [`EventKind::Start`], the [`Phase`]s it goes through, the turns of its
+//! GC threads, [`EventKind::Recorded`] with its record, [`EventKind::End`] with a view of the
+//! stopped heap. Between collections a program may announce [`EventKind::Marker`]s. Listeners are
+//! called on the thread that collects, between phases, never from within a loop over closures; the
+//! time that they take for `End` is not the collection's; statistics have it apart, by its purpose
+//! ([`Listener::look`]). The panic of a listener continues after the collection: in its middle the
+//! heap is not whole, and a program that catches the panic would go on with it.
+//!
+//! Each [`Event`] has its time and its capability. The events of threads are [`CapabilityEvent`]s:
+//! each capability has a buffer for them, so that a thread records them without a lock. Listeners
+//! that ask for them ([`Listener::follows_capabilities`]) receive the buffers when the world stops,
+//! or when one is full; each in the order of time, and before the events of the collection for
+//! which the world has stopped.
+
+mod event;
+
+pub use crate::capability_events::{CapabilityEvent, CapabilityEventKind, StopReason};
+pub use crate::workers::GcThreadState;
+pub use event::{Event, EventKind, RunInfo};
+pub use gclab_stats::{Look, Phase};
+
+use crate::clock::Clock;
+use gclab_stats::{Looks, PhaseTimes, Times};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// Receives the events of a run.
+pub trait Listener: Send {
+    /// Receives one event, in order, on the thread that collects.
+    fn event(&mut self, event: &Event<'_>);
+
+    /// Why it looks at the stopped heap: its time is counted under this.
+    fn look(&self) -> Look {
+        Look::Inspect
+    }
+
+    /// Whether it looks at the stopped heap, and so receives [`EventKind::End`] and
+    /// [`EventKind::Marker`]. For markers the world stops only if a listener does.
+    fn looks(&self) -> bool {
+        true
+    }
+
+    /// Whether it receives the events of capabilities. They are recorded only if a listener does.
+    fn follows_capabilities(&self) -> bool {
+        false
+    }
+
+    /// Receives the events of capability `number` since the last call, in order.
+    fn capability(&mut self, number: usize, events: &[CapabilityEvent]) {
+        let _ = (number, events);
+    }
+}
+
+/// The listeners of a run, and the time of the phases of the collection under way.
+#[derive(Default)]
+pub struct Events {
+    listeners: Vec<Box<dyn Listener>>,
+    /// The collection under way.
+    collection: Option<UnderWay>,
+    phases: PhaseTimes,
+    /// The first panic of a listener since the last collection.
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+/// A collection under way: its clock, its capability, and when its last phase was over.
+#[derive(Clone, Copy)]
+struct UnderWay {
+    clock: Clock,
+    capability: usize,
+    phase_ended_ns: u64,
+}
+
+impl std::fmt::Debug for Events {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Events({} listeners)", self.listeners.len())
+    }
+}
+
+impl Events {
+    pub(crate) fn listen(&mut self, listener: Box<dyn Listener>) {
+        self.listeners.push(listener);
+    }
+
+    /// Whether there are no listeners.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.listeners.is_empty()
+    }
+
+    pub(crate) fn announce(&mut self, event: &Event<'_>) {
+        self.call_each(|listener| listener.event(event));
+    }
+
+    /// Announces an event that shows the stopped heap, to the listeners that look at it. Returns
+    /// the time that they took.
+    pub(crate) fn announce_stopped(&mut self, event: &Event<'_>) -> Looks {
+        let clock = Clock::start();
+        let now = || Times {
+            cpu_ns: Clock::process_cpu_ns(),
+            elapsed_ns: clock.elapsed_ns(),
+        };
+        let mut looks = Looks::default();
+        self.call_each(|listener| {
+            if listener.looks() {
+                let before = now();
+                listener.event(event);
+                looks.add(listener.look(), now().since(before));
+            }
+        });
+        looks
+    }
+
+    /// Passes events of capability `number` on to the listeners that ask for them.
+    pub(crate) fn capability(&mut self, number: usize, events: &[CapabilityEvent]) {
+        self.call_each(|listener| {
+            if listener.follows_capabilities() {
+                listener.capability(number, events);
+            }
+        });
+    }
+
+    /// Announces to the listener that came last.
+    pub(crate) fn announce_to_last(&mut self, event: &Event<'_>) {
+        let (mut number, last) = (0, self.listeners.len());
+        self.call_each(|listener| {
+            number += 1;
+            if number == last {
+                listener.event(event);
+            }
+        });
+    }
+
+    /// Calls `call` with each listener. The first panic is kept.
+    fn call_each(&mut self, mut call: impl FnMut(&mut dyn Listener)) {
+        for listener in &mut self.listeners {
+            // Unwind safe: a listener that panicked is the program's own, and still receives the
+            // next events.
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| call(&mut **listener))) {
+                self.panic.get_or_insert(panic);
+            }
+        }
+    }
+
+    /// Why the first listener that looks at the stopped heap does so.
+    pub(crate) fn first_look(&self) -> Look {
+        let first = self.listeners.iter().find(|listener| listener.looks());
+        first.map_or(Look::Inspect, |listener| listener.look())
+    }
+
+    /// Whether a listener looks at the stopped heap.
+    pub(crate) fn look(&self) -> bool {
+        self.listeners.iter().any(|listener| listener.looks())
+    }
+
+    /// Whether a listener asks for the events of capabilities.
+    pub(crate) fn follow_capabilities(&self) -> bool {
+        self.listeners.iter().any(|listener| listener.follows_capabilities())
+    }
+
+    /// The collector begins, on a capability: its first phase does.
+    pub(crate) fn phases_begin(&mut self, clock: Clock, capability: usize) {
+        self.phases = PhaseTimes::default();
+        self.collection = Some(UnderWay {
+            clock,
+            capability,
+            phase_ended_ns: clock.elapsed_ns(),
+        });
+    }
+
+    /// The collection is over: returns the times of its phases.
+    pub(crate) fn take_phases(&mut self) -> PhaseTimes {
+        self.collection = None;
+        std::mem::take(&mut self.phases)
+    }
+
+    /// The heap is whole: go on with a listener's panic.
+    pub(crate) fn resume_panic(&mut self) {
+        if let Some(panic) = self.panic.take() {
+            resume_unwind(panic);
+        }
+    }
+
+    /// Announces that a phase is over, and notes how long it took. The time that listeners take
+    /// belongs to no phase.
+    pub fn phase(&mut self, phase: Phase) {
+        let Some(mut under_way) = self.collection else {
+            return;
+        };
+        let time_ns = under_way.clock.elapsed_ns();
+        self.phases.add(phase, time_ns.saturating_sub(under_way.phase_ended_ns));
+        under_way.phase_ended_ns = time_ns;
+        if !self.is_empty() {
+            self.announce(&Event {
+                time_ns,
+                capability: Some(under_way.capability),
+                kind: EventKind::Phase(phase),
+            });
+            under_way.phase_ended_ns = under_way.clock.elapsed_ns();
+        }
+        self.collection = Some(under_way);
+    }
+}

@@ -1,0 +1,295 @@
+//! `-l`: the event log of a run, read back.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use gclab_core::collector::CollectorList;
+use gclab_eventlog::{Merged, check, kinds};
+use gclab_workloads::{All, WorkloadList};
+use serde_json::Value;
+
+use crate::support::Bench;
+
+/// The figures of `-t --machine-readable`, by their keys.
+fn figures(text: &str) -> BTreeMap<String, String> {
+    let pairs = text.split("(\"").skip(1).filter_map(|pair| {
+        let (key, rest) = pair.split_once("\", \"")?;
+        Some((key.to_owned(), rest.split_once('"')?.0.to_owned()))
+    });
+    pairs.collect()
+}
+
+/// The keys whose figures a log determines to the digit.
+fn is_exact(key: &str) -> bool {
+    let exact = [
+        "bytes allocated",
+        "num_GCs",
+        "average_bytes_used",
+        "max_bytes_used",
+        "num_byte_usage_samples",
+        "GC_wall_seconds",
+        "work_balance",
+        "major_gcs",
+        "copied_bytes",
+        "max_slop_bytes",
+        "par_copied_bytes",
+        "cumulative_par_max_copied_bytes",
+        "cumulative_par_balanced_copied_bytes",
+        "cumulative_live_bytes",
+    ];
+    exact.contains(&key) || key.starts_with("gen_")
+}
+
+/// Runs a workload with a log and checks the log: it keeps every rule, and its summary has the
+/// figures of the run. Returns the number of figures that were compared.
+fn logged(bench: &Bench, workload: &[&str], collector: &str, flags: &[&str]) -> usize {
+    let run = [
+        &["exec"],
+        workload,
+        &[
+            "--collector",
+            collector,
+            "+RTS",
+            "-l",
+            "-olrun.eventlog",
+            "-A64k",
+            "-t",
+            "--machine-readable",
+        ],
+        flags,
+    ]
+    .concat();
+    let figures = figures(&bench.gclab(&run).exits(0).stderr);
+    let path = bench.path().join("run.eventlog");
+    let (complaints, events) = check(&mut Merged::open(&path, false).unwrap()).unwrap();
+    let rules: Vec<_> = complaints.rules().iter().map(|rule| (rule.rule, &rule.first)).collect();
+    assert!(rules.is_empty() && events > 20, "{run:?}: {events} events, {rules:#?}");
+    let summary = bench
+        .gclab(&["events", "summary", "run.eventlog", "--json"])
+        .exits(0)
+        .stdout;
+    let summary: Value = serde_json::from_str(&summary).unwrap();
+    let summary = summary.as_object().unwrap();
+    let mut compared = 0;
+    for (key, figure) in figures {
+        // In a compaction the bytes that threads copied are not all that were moved; the reader
+        // takes the latter for both, as in GHC's logs.
+        let shared = collector == "compacting" && ["par_copied_bytes", "work_balance"].contains(&key.as_str());
+        let Some(found) = summary.get(&key).filter(|_| is_exact(&key) && !shared) else {
+            continue;
+        };
+        let found = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
+        assert_eq!(found, figure, "{run:?}: {key}");
+        compared += 1;
+    }
+    compared
+}
+
+#[test]
+fn every_log_keeps_the_rules_and_has_the_figures_of_its_run() {
+    let bench = Bench::new();
+    for collector in gclab_collectors::All::descriptions() {
+        for workload in All::descriptions() {
+            let words = [&[workload.name], workload.test.args].concat();
+            for threads in ["-N1", "-N2"] {
+                let compared = logged(&bench, &words, collector.name, &[threads]);
+                assert!(compared >= 12, "{compared} figures of {words:?} were compared");
+            }
+        }
+    }
+}
+
+/// The number of events of each type in a log.
+fn counts(bench: &Bench, name: &str) -> BTreeMap<&'static str, u64> {
+    let mut log = Merged::open(&bench.path().join(name), false).unwrap();
+    let mut counts = BTreeMap::new();
+    while let Some(event) = log.next_event().unwrap() {
+        *counts
+            .entry(event.kind().expect("a type of the table").name)
+            .or_insert(0) += 1;
+    }
+    counts
+}
+
+#[test]
+fn classes_choose_the_events_and_the_file_is_named_after_the_workload() {
+    let bench = Bench::new();
+    let with = |classes: &str| {
+        let run = ["exec", "word_index", "-", "50", "1000", "+RTS", "-A64k", classes];
+        bench.gclab(&run).exits(0);
+        counts(&bench, "word_index.eventlog")
+    };
+    let all = with("-l");
+    for kind in [
+        &kinds::RUN_THREAD,
+        &kinds::STOP_THREAD,
+        &kinds::TASK_CREATE,
+        &kinds::TASK_DELETE,
+        &kinds::GC_START,
+        &kinds::GC_STATS_GHC,
+        &kinds::HEAP_LIVE,
+        &kinds::HEAP_INFO_GHC,
+        &kinds::USER_MARKER,
+        &kinds::CAP_DELETE,
+        &kinds::PROGRAM_ARGS,
+    ] {
+        assert!(all.contains_key(kind.name), "{} is missing in {all:?}", kind.name);
+    }
+    assert_eq!(all["GC_START"], all["GC_END"]);
+    assert_eq!(all["RUN_THREAD"], all["STOP_THREAD"]);
+    let collections = with("-l-ag");
+    assert!(collections.contains_key("GC_START") && !collections.contains_key("RUN_THREAD"));
+    let threads = with("-l-g");
+    assert!(threads.contains_key("RUN_THREAD") && !threads.contains_key("HEAP_SIZE"));
+    let process: Vec<_> = with("-l-a").into_keys().collect();
+    let described = [
+        "BLOCK_MARKER",
+        "OSPROCESS_PID",
+        "OSPROCESS_PPID",
+        "PROGRAM_ARGS",
+        "RTS_IDENTIFIER",
+        "WALL_CLOCK_TIME",
+    ];
+    assert_eq!(process, described);
+}
+
+#[test]
+fn a_heap_profile_is_in_the_log_and_in_its_file() {
+    let bench = Bench::new();
+    for (flag, breakdown, sample) in [
+        ("-hT", 7, &kinds::HEAP_PROF_SAMPLE_STRING),
+        ("-hr", 5, &kinds::HEAP_PROF_SAMPLE_STRING),
+        ("-hc", 1, &kinds::HEAP_PROF_SAMPLE_COST_CENTRE),
+        ("-hb", 6, &kinds::HEAP_PROF_SAMPLE_STRING),
+    ] {
+        let run = [
+            "exec",
+            "word_index",
+            "-",
+            "50",
+            "1000",
+            "+RTS",
+            "-l",
+            "-A256k",
+            "-i0",
+            flag,
+        ];
+        bench.gclab(&run).exits(0);
+        let path = bench.path().join("word_index.eventlog");
+        let (complaints, _) = check(&mut Merged::open(&path, false).unwrap()).unwrap();
+        assert!(complaints.rules().is_empty(), "{flag}: {:?}", complaints.rules());
+        let hp = fs::read(bench.path().join("word_index.hp")).unwrap();
+        let hp = gclab_hp::Profile::read(&hp[..], "word_index.hp").unwrap();
+        // The file has two samples more, as GHC's has: an empty one at the start, one at the end.
+        let in_file = hp
+            .samples
+            .iter()
+            .map(|sample| sample.values.iter().map(|(_, bytes)| *bytes).sum::<u64>());
+        let in_file: Vec<u64> = in_file.filter(|bytes| *bytes > 0).collect();
+        let (mut in_log, mut bands, mut begun) = (Vec::new(), 0, None);
+        let mut log = Merged::open(&path, false).unwrap();
+        while let Some(event) = log.next_event().unwrap() {
+            let known = event.known();
+            if known == kinds::HEAP_PROF_BEGIN.number {
+                let [_, _, by] = event.numbers();
+                begun = by;
+            } else if known == kinds::HEAP_PROF_SAMPLE_BEGIN.number || known == kinds::HEAP_BIO_PROF_SAMPLE_BEGIN.number
+            {
+                in_log.push(0);
+            } else if known == sample.number {
+                let [_, bytes] = event.numbers();
+                *in_log.last_mut().expect("a sample") += bytes.unwrap();
+                bands += 1;
+            }
+        }
+        in_log.retain(|bytes| *bytes > 0);
+        assert_eq!((begun, in_log), (Some(breakdown), in_file), "{flag}");
+        assert!(bands > 5, "{flag}");
+    }
+}
+
+#[test]
+fn text_comes_before_the_checksum() {
+    let bench = Bench::new();
+    let done = bench
+        .gclab(&["exec", "binary_trees", "10", "+RTS", "-A64k", "-v"])
+        .exits(0);
+    let lines: Vec<&str> = done.stdout.lines().collect();
+    assert_eq!(lines.last(), Some(&"binary_trees checksum=135854"));
+    for sentence in ["cap 0: running thread 1", "cap 0: finished GC", "deleted cap 0"] {
+        assert!(
+            lines.iter().any(|line| line.ends_with(sentence)),
+            "{sentence}: {}",
+            done.all()
+        );
+    }
+    assert_eq!(fs::read_dir(bench.path()).unwrap().count(), 0, "no file is left");
+}
+
+#[test]
+fn the_log_of_a_killed_run_is_readable() {
+    let bench = Bench::new();
+    let run = [
+        "exec",
+        "gcbench",
+        "16",
+        "12",
+        "2000000",
+        "+RTS",
+        "-l",
+        "-olcut.eventlog",
+        "-A64k",
+    ];
+    let mut child = bench.start(&run);
+    let path = bench.path().join("cut.eventlog");
+    let began = Instant::now();
+    while fs::metadata(&path).map_or(0, |file| file.len()) < 200_000 {
+        assert!(began.elapsed() < Duration::from_secs(60), "the log does not grow");
+        assert!(child.try_wait().unwrap().is_none(), "the run has ended");
+        sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    bench.gclab(&["events", "summary", "cut.eventlog"]).exits(2);
+    let summary = ["events", "summary", "cut.eventlog", "--salvage", "--json"];
+    let summary: Value = serde_json::from_str(&bench.gclab(&summary).exits(0).stdout).unwrap();
+    assert!(summary["num_GCs"].as_u64().unwrap() > 100, "{summary}");
+    assert!(summary["args"].as_str().unwrap().contains("gcbench"), "{summary}");
+    let complaints = bench
+        .gclab(&["events", "check", "cut.eventlog", "--salvage"])
+        .exits(1)
+        .stdout;
+    assert!(complaints.starts_with("the log is whole: broken\n"), "{complaints}");
+}
+
+#[test]
+fn an_exhausted_run_has_a_whole_log() {
+    let bench = Bench::new();
+    let run = ["exec", "long_list", "+RTS", "-M8m", "-l", "-olfull.eventlog"];
+    bench.gclab(&run).exits(251);
+    bench.gclab(&["events", "check", "full.eventlog"]).exits(0);
+}
+
+#[test]
+fn a_log_that_cannot_be_written_or_chosen_is_one_message() {
+    let bench = Bench::new();
+    for (flags, message) in [
+        (&["-l", "-ol/no/such/folder/x"][..], "event log /no/such/folder/x: "),
+        (&["-lx"], "-l: x is not a list of classes of events"),
+        (&["-olx"], "-olx is for the file of an event log: -l asks for one"),
+        (&["-l", "-ol"], "-ol: a value is missing"),
+        (&["-l", "-olx", "-v"], "-olx is for the file of an event log"),
+        (&["-l", "-ol/dev/full"], "event log /dev/full: "),
+    ] {
+        let words = [&["exec", "binary_trees", "6", "+RTS"], flags].concat();
+        let done = bench.gclab(&words).exits(2);
+        assert!(
+            done.stdout.is_empty() && done.stderr.contains(message),
+            "{}",
+            done.all()
+        );
+        assert_eq!(done.stderr.lines().count(), 1, "{}", done.all());
+    }
+}
