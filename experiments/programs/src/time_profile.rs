@@ -75,6 +75,10 @@ impl TimeProfiling {
 pub(crate) struct Bell;
 
 impl Listener for Bell {
+    fn looks(&self) -> bool {
+        false
+    }
+
     fn event(&mut self, event: &Event<'_>) {
         if let EventKind::Start { .. } = event.kind {
             // A terminal that is gone does not matter.
