@@ -39,6 +39,7 @@ mod session;
 pub mod sizing;
 pub mod space;
 mod sync;
+pub mod timer;
 pub mod trace;
 pub mod workers;
 pub mod world;

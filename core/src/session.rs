@@ -2,6 +2,7 @@
 
 use crate::alloc::Alloc;
 use crate::capability::CapabilityData;
+use crate::profile::StackId;
 use crate::sync::{AtomicU8, AtomicU64, Ordering, ThreadId};
 use crate::words::Bytes;
 
@@ -32,6 +33,8 @@ pub(crate) struct Participant<A> {
     collected: AtomicU64,
     /// Bytes since then, as far as it has reported them: it does so on slow paths.
     since: AtomicU64,
+    /// Its stack of cost centres, in the heap of observed mutators.
+    stack: AtomicU64,
 }
 
 // SAFETY: the target of `capability` is used under the world's lock only, and each use of another
@@ -76,7 +79,25 @@ impl<A> Participant<A> {
             state: AtomicU8::new(state as u8),
             collected: AtomicU64::new(0),
             since: AtomicU64::new(0),
+            stack: AtomicU64::new(u64::from(StackId::MAIN.0)),
         }
+    }
+
+    /// The number of its capability; none if it only looks at the stopped heap.
+    pub(crate) fn number(&self) -> Option<usize> {
+        self.number
+    }
+
+    /// Its stack of cost centres as of a moment ago.
+    pub(crate) fn stack(&self) -> StackId {
+        StackId(self.stack.load(Ordering::Relaxed) as u32)
+    }
+
+    /// It enters or leaves a cost centre. (Relaxed: a reader of the stack reads nothing else that
+    /// this thread wrote.)
+    #[inline(always)]
+    pub(crate) fn set_stack(&self, stack: StackId) {
+        self.stack.store(u64::from(stack.0), Ordering::Relaxed);
     }
 
     /// Its state. It changes under the world's lock; without the lock it is the state of a moment

@@ -17,9 +17,9 @@ use gclab_core::collector::Description;
 use gclab_core::config::{Compact, Config, FromGeneration};
 use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
 use gclab_flags::{FlagValue, Flags, Given, help};
-use gclab_programs::{Done, Ended, Executor, Request};
+use gclab_programs::{Done, Ended, Executor, Request, end_by};
 use gclab_results::{Configuration, PlannedRun, RunRecord, RunStats, Status};
-use gclab_stats::{StatsLevel, render};
+use gclab_stats::render;
 use gclab_sweep::record::{heap_profile, latency};
 use gclab_sweep::registry::Registry;
 use gclab_sweep::suggest::suggest;
@@ -127,7 +127,7 @@ impl Checked {
             program,
             words,
             profile: None,
-            interruptible: !matches!(self.flags.stats.level, StatsLevel::None | StatsLevel::Collect),
+            interruptible: !self.flags.leave_signals && self.flags.keeps_figures(),
         }
     }
 
@@ -229,9 +229,9 @@ fn run(
         Ok(record) => record,
         Err(message) => return refuse(message),
     };
-    if arguments.profile.is_some() && checked.flags.config.profile.breakdown.is_none() {
+    if arguments.profile.is_some() && !checked.flags.makes_profile() {
         return refuse(
-            "--profile says where a heap profile goes, but no flag asks for one: -hT -hy -hr and others (`gclab exec +RTS -?`)",
+            "--profile says where a profile goes, but no flag asks for one: -p -hT -hy -hr and others (`gclab exec +RTS -?`)",
         );
     }
     let name = checked.workload.name;
@@ -244,6 +244,7 @@ fn run(
         ended,
         statistics,
         profile,
+        unwritten,
         unlogged,
     } = executor.execute(&request, Vec::new());
     if let Some(profile) = &profile {
@@ -257,6 +258,12 @@ fn run(
         }
         Ended::Refused(problem) => return refuse(problem),
         Ended::Broken(problem) => return checked.tell_damaged(&problem),
+        Ended::Interrupted(signal) => {
+            if let Some(problem) = profile.and_then(|profile| profile.unwritten).or(unwritten).or(unlogged) {
+                tell!("gclab: {problem}");
+            }
+            return ExitCode::from(end_by(signal));
+        }
     };
     if let Some(checksum) = &checksum
         && print(&format!("{name} checksum={checksum}\n")) != ExitCode::SUCCESS
@@ -286,8 +293,8 @@ fn run(
             return fail(message);
         }
     }
-    if let Some(problem) = profile.and_then(|profile| profile.unwritten).or(unlogged) {
-        // The run is valid and recorded; only its profile or its log is incomplete, which the user
+    if let Some(problem) = profile.and_then(|profile| profile.unwritten).or(unwritten).or(unlogged) {
+        // The run is valid and recorded; only a profile or its log is incomplete, which the user
         // learns last.
         tell!("gclab: {problem}");
         if code == 0 {

@@ -32,6 +32,7 @@ mod misuse;
 mod mutants;
 mod parallel;
 mod random;
+mod rts_stats;
 mod sizing;
 mod slide;
 mod small;

@@ -39,7 +39,7 @@ A flag marked *collector* is refused if the collector that runs does not honour 
 The command line overrides `GCLABRTS`: of two flags that exclude each other, the one in `GCLABRTS` gives way, and a note says so. `--no-` and a flag's name takes \
 the flag back, wherever it was given: `--no-c`, `--no-hT`, `--no-sizing` (and `--huge-pages` takes back `--no-huge-pages`). \
 `--RTS` ends the flags: all words after it are the program's, even `+RTS` and words with a dash. `gclab` does not read `GHCRTS`, and says so if it is set. \
-A run that is interrupted (Ctrl-C) prints the statistics that its flags ask for, of the part that ran.\n
+A run that is interrupted (Ctrl-C, SIGTERM) ends at its next safepoint, with the statistics and the profile of the part that ran, and then by the signal: a shell shows the status 130 or 143.\n
 A program with a `main` of its own can have flags by itself and forbid flags to its users, as with GHC's `-with-rtsopts` and `-rtsopts`: `gclab::Settings`.\n
 | flag | key | value | default | meaning | differs from GHC |
 |---|---|---|---|---|---|

@@ -29,9 +29,10 @@ mod table;
 mod value;
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use gclab_core::config::{Breakdown, Config};
-use gclab_stats::StatsOption;
+use gclab_stats::{StatsLevel, StatsOption};
 
 pub use error::FlagError;
 pub use flag_value::FlagValue;
@@ -56,6 +57,12 @@ pub struct Flags {
     pub log: LogOption,
     /// `-DS`: check the whole heap after each collection.
     pub sanity: bool,
+    /// `-B`: sound the bell at each collection.
+    pub bell: bool,
+    /// `-po<file>`: the path of the files of profiles, without their endings.
+    pub profile_stem: Option<PathBuf>,
+    /// `--install-signal-handlers=no`: Ctrl-C and SIGTERM end the process at once.
+    pub leave_signals: bool,
     /// `--info`: print a description of this program, and stop.
     pub info: bool,
     /// `-?`: print the flags, and stop.
@@ -64,4 +71,18 @@ pub struct Flags {
     pub given: BTreeSet<&'static str>,
     /// A second breakdown of the heap profile, which is one too many.
     second_breakdown: Option<Breakdown>,
+}
+
+impl Flags {
+    /// Whether a run with these flags has figures to keep when a signal ends it early: statistics
+    /// that it prints, a profile, or an event log.
+    pub fn keeps_figures(&self) -> bool {
+        let prints = !matches!(self.stats.level, StatsLevel::None | StatsLevel::Collect);
+        prints || self.makes_profile() || self.log.classes.is_some()
+    }
+
+    /// Whether a run with these flags makes a heap profile or a time profile.
+    pub fn makes_profile(&self) -> bool {
+        self.config.profile.breakdown.is_some() || self.config.time_profile.is_some()
+    }
 }

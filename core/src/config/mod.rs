@@ -10,11 +10,14 @@
 //! A [`Parameter`] is a part of the configuration that only some collectors honour. A collector
 //! lists them in its description.
 
+mod intervals;
 mod parameter;
 mod profile;
+mod timer;
 
 pub use parameter::{AREA, COMPACTION, GENERATIONS, Parameter, SHARING, SIZING};
-pub use profile::{Breakdown, HeapProfile, Restrictions};
+pub use profile::{Breakdown, HeapProfile, Restrictions, TimeProfile};
+pub use timer::TimerConfig;
 
 use crate::words::{Addr, Bytes};
 
@@ -131,6 +134,11 @@ pub struct Config {
     /// `-h..`, `-i`, `-R`, `-L`: the heap profile. The heap itself reads only which facts of each
     /// closure a profile needs.
     pub profile: HeapProfile,
+    /// `-p`, `-P`: the time profile. Default none. The heap itself reads whether there is one.
+    pub time_profile: Option<TimeProfile>,
+    /// `-V`, `-I`, `-Iw`: the timer and idle collections. The heap itself has no timer:
+    /// [`crate::timer::Timer`] is one.
+    pub timer: TimerConfig,
 }
 
 impl Default for Config {
@@ -160,6 +168,8 @@ impl Default for Config {
             map_near: None,
             huge_pages: true,
             profile: HeapProfile::default(),
+            time_profile: None,
+            timer: TimerConfig::default(),
         }
     }
 }
@@ -208,6 +218,11 @@ impl Config {
             HeapHint::Size(size) => Some(size),
             _ => self.max_heap,
         }
+    }
+
+    /// Whether closures need side words ([`crate::profile::SideWords`]), for a profile.
+    pub fn needs_side_words(&self) -> bool {
+        self.profile.needs_side_words() || self.time_profile.is_some()
     }
 
     /// Threads of a parallel collection: `-qn`, or else as many as capabilities, but no more than

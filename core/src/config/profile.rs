@@ -86,6 +86,15 @@ impl Restrictions {
     }
 }
 
+/// A time profile, in the report of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeProfile {
+    /// `-p`: shares of time and allocation.
+    Shares,
+    /// `-P`: ticks and bytes, too.
+    Figures,
+}
+
 /// A heap profile, if one is wanted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeapProfile {

@@ -15,6 +15,7 @@ use crate::closure::Closure;
 use crate::kind::MutatorKind;
 use crate::profile::{CostCentre, StackId};
 use crate::roots::frames::FrameHeader;
+use crate::session::Participant;
 use std::cell::Cell;
 use std::marker::PhantomData;
 
@@ -133,6 +134,17 @@ impl<T: Copy> Drop for Restore<'_, T> {
     }
 }
 
+/// Publishes the stack of cost centres that was left, when it goes out of scope.
+struct Published<'a, A>(&'a Participant<A>, StackId);
+
+impl<A> Drop for Published<'_, A> {
+    fn drop(&mut self) {
+        if !mutant!("profiles/left-centre-not-published") {
+            self.0.set_stack(self.1);
+        }
+    }
+}
+
 impl<'h, M: MutatorKind> Mutator<'h, M> {
     /// Opens a frame of `N` slots for the time of `body`. The slots are empty; [`FrameSlot::put`]
     /// makes each a typed root.
@@ -179,11 +191,16 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
             return body(self);
         };
         let before = self.cost_centres.get();
-        self.cost_centres.set(side_words.enter(before, centre));
+        let inner = side_words.enter(before, centre);
+        self.cost_centres.set(inner);
         let cell: *const Cell<StackId> = &self.cost_centres;
         // SAFETY: as for the cell of frames.
         let cell = unsafe { &*cell };
         let _leave = Restore { cell, before };
+        // SAFETY: `begin`'s caller promises that the participant is valid as long as the mutator.
+        let participant = unsafe { &*self.participant };
+        participant.set_stack(inner);
+        let _published = Published(participant, before);
         body(self)
     }
 }

@@ -37,11 +37,12 @@ pub use var::MutVar;
 use crate::capability::{Capability, CapabilityData};
 use crate::capability_events::CapabilityEventKind;
 use crate::closure::ClosureRef;
-use crate::profile::{SideWords, StackId};
+use crate::profile::{Charges, SideWords, StackId};
 use crate::session::{Participant, Session, ThreadState};
 use crate::sync::{Arc, Ordering::Relaxed};
-use crate::words::Addr;
+use crate::words::{Addr, Words};
 use brand::Brand;
+use gclab_stats::{NotEnabled, RtsStats};
 use std::cell::Cell;
 use std::marker::{PhantomData, PhantomPinned};
 
@@ -63,6 +64,8 @@ pub struct NoGc<'h, M: MutatorKind> {
     side_words: Option<Arc<SideWords>>,
     /// The stack of cost centres that were entered.
     cost_centres: Cell<StackId>,
+    /// The words that it allocated, by stack, if a time profile asks for them.
+    charges: Option<Charges>,
     _brand: Brand<'h>,
     _not_send: PhantomData<*const ()>,
     /// A frame that closes writes to the mutator through a pointer that is older than the body's
@@ -93,7 +96,8 @@ impl<'h, M: MutatorKind> std::ops::Deref for Mutator<'h, M> {
 }
 
 impl<'h, M: MutatorKind> Mutator<'h, M> {
-    /// A session in the world behind `slow_path`.
+    /// A session in the world behind `slow_path`. `charged`: its allocation is counted by stack of
+    /// cost centres.
     ///
     /// # Safety
     /// `slow_path` is valid until the mutator is dropped.
@@ -101,6 +105,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         capability: CapabilityData<M::Alloc>,
         slow_path: *const dyn SlowPath<M>,
         side_words: Option<&Arc<SideWords>>,
+        charged: bool,
     ) -> Self {
         Mutator {
             view: NoGc {
@@ -109,6 +114,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
                 participant: std::ptr::null(),
                 side_words: side_words.cloned(),
                 cost_centres: Cell::new(StackId::MAIN),
+                charges: charged.then(Charges::default),
                 _brand: PhantomData,
                 _not_send: PhantomData,
                 _aliased: PhantomPinned,
@@ -135,7 +141,10 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     }
 
     /// Ends the session and returns the capability. No frame is open any more.
-    pub(crate) fn into_capability(self) -> CapabilityData<M::Alloc> {
+    pub(crate) fn into_capability(mut self) -> CapabilityData<M::Alloc> {
+        if let (Some(side_words), Some(charges)) = (&self.view.side_words, self.view.charges.take()) {
+            side_words.charge(charges);
+        }
         debug_assert!(
             self.view.capability.common.frames.get().is_null(),
             "frames close when their scope ends"
@@ -186,6 +195,15 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         let (world, session) = self.session();
         world.measure_end(session);
         result
+    }
+
+    /// The statistics of the run up to now: GHC's `getRTSStats`. It takes the world's lock.
+    ///
+    /// # Errors
+    /// If they are not enabled (`-T`, `World::enable_rts_stats`).
+    pub fn rts_stats(&mut self) -> Result<RtsStats, NotEnabled> {
+        let (world, session) = self.session();
+        world.rts_stats(session)
     }
 
     /// Lets a collection happen that another thread waits for. Allocation does so by itself; this
@@ -258,11 +276,14 @@ impl<'h, M: MutatorKind> NoGc<'h, M> {
         debug_assert_eq!(unsafe { &*self.participant }.state(), ThreadState::Running);
     }
 
-    /// A closure is being allocated at `at`.
+    /// A closure of `words` words is being allocated at `at`.
     #[inline(always)]
-    pub(crate) fn born(&self, at: Addr) {
+    pub(crate) fn born(&self, at: Addr, words: Words) {
         if let (true, Some(side_words)) = (M::OBSERVED, &self.side_words) {
             side_words.born(at, self.cost_centres.get());
+            if let Some(charges) = &self.charges {
+                charges.charge(self.cost_centres.get(), words.0 as u64);
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use crate::roots::handles::HandleTable;
 use crate::session::Session;
 use crate::sync::Arc;
 use crate::words::{Addr, Words};
+use gclab_stats::{NotEnabled, RtsStats};
 
 /// The world as its mutators call it. Each call but `handles` takes the world's lock.
 ///
@@ -24,6 +25,8 @@ pub(crate) trait SlowPath<M: MutatorKind> {
     fn measure_start(&self, session: Session<'_, M::Alloc>);
     /// Stops the world and notes that the measured phase ends.
     fn measure_end(&self, session: Session<'_, M::Alloc>);
+    /// Returns the statistics up to now.
+    fn rts_stats(&self, session: Session<'_, M::Alloc>) -> Result<RtsStats, NotEnabled>;
     /// Waits while another thread has the world stopped.
     fn safepoint(&self, session: Session<'_, M::Alloc>);
     /// The thread does not touch the heap until [`SlowPath::leave_blocking`]: collections do not

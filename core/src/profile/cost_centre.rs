@@ -1,5 +1,6 @@
 //! Cost centres: names for parts of a program, and the stacks of those that were entered.
 
+use crate::words::WORD;
 use std::collections::HashMap;
 
 /// A named part of a program. Made by [`crate::cost_centre!`].
@@ -60,6 +61,20 @@ impl StackId {
     pub const MAIN: StackId = StackId(0);
 }
 
+/// The costs of one stack of cost centres.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StackCosts {
+    /// The number of the stack.
+    pub stack: StackId,
+    /// Its innermost cost centre, and the stack that it was entered from; `None` for
+    /// [`StackId::MAIN`].
+    pub inner: Option<(CostCentre, StackId)>,
+    /// Number of times that the cost centre was entered so that this became the stack.
+    pub entries: u64,
+    /// Bytes allocated with this stack, by sessions that have ended.
+    pub bytes: u64,
+}
+
 /// The number of stacks that side words can tell apart.
 const MOST: usize = 1 << 24;
 
@@ -70,6 +85,18 @@ pub(super) struct Stacks {
     /// number is less.
     all: Vec<(CostCentre, StackId)>,
     numbers: HashMap<(CostCentre, StackId), StackId>,
+    /// By number: how often a stack was entered, and the words allocated with it in sessions that
+    /// have ended. Later stacks may be missing.
+    entries: Vec<u64>,
+    words: Vec<u64>,
+}
+
+/// Adds to the figure of a stack.
+fn add(figures: &mut Vec<u64>, stack: usize, more: u64) {
+    if stack >= figures.len() {
+        figures.resize(stack + 1, 0);
+    }
+    figures[stack] += more;
 }
 
 impl Stacks {
@@ -77,6 +104,31 @@ impl Stacks {
     /// is not pushed again; those entered after it are dropped, as in GHC, so that recursion makes
     /// no endless stack.
     pub(super) fn enter(&mut self, outer: StackId, centre: CostCentre) -> StackId {
+        let stack = self.number(outer, centre);
+        add(&mut self.entries, stack.0 as usize, 1);
+        stack
+    }
+
+    /// A session has ended that allocated these words, by the number of the stack.
+    pub(super) fn charge(&mut self, words: &[u64]) {
+        for (stack, words) in words.iter().enumerate() {
+            add(&mut self.words, stack, *words);
+        }
+    }
+
+    /// The costs of all stacks, in the order of their numbers.
+    pub(super) fn costs(&self) -> Vec<StackCosts> {
+        let figure = |figures: &[u64], stack: usize| figures.get(stack).copied().unwrap_or(0);
+        let costs = |stack: usize| StackCosts {
+            stack: StackId(stack as u32),
+            inner: self.get(StackId(stack as u32)),
+            entries: figure(&self.entries, stack),
+            bytes: figure(&self.words, stack) * WORD as u64,
+        };
+        (0..=self.all.len()).map(costs).collect()
+    }
+
+    fn number(&mut self, outer: StackId, centre: CostCentre) -> StackId {
         if let Some(&known) = self.numbers.get(&(centre, outer)) {
             return known;
         }

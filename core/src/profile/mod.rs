@@ -24,13 +24,15 @@
 
 mod biography;
 mod cost_centre;
+mod costs;
 mod eras;
 mod moves;
 mod side_word;
 mod side_words;
 
 pub use biography::{Biographies, Spans};
-pub use cost_centre::{CostCentre, StackId};
+pub use cost_centre::{CostCentre, StackCosts, StackId};
+pub(crate) use costs::Charges;
 pub use eras::Eras;
 pub(crate) use moves::{MoveSideWords, NoSideWords};
 pub use side_word::{LAST_ERA, SideWord};

@@ -1,7 +1,8 @@
 //! Side words: one for each closure of a profiled heap, in a table outside it.
 
 use super::biography::{Biographies, Spans};
-use super::cost_centre::{CostCentre, StackId, Stacks};
+use super::cost_centre::{CostCentre, StackCosts, StackId, Stacks};
+use super::costs::Charges;
 use super::moves::SideWordsView;
 use super::side_word::{LAST_ERA, SideWord};
 use crate::closure::ClosureRef;
@@ -116,6 +117,17 @@ impl SideWords {
     /// The cost centres of a stack, the innermost first.
     pub fn cost_centres(&self, stack: StackId) -> Vec<CostCentre> {
         self.stacks.lock().centres(stack)
+    }
+
+    /// A session has ended that allocated `charges`.
+    pub(crate) fn charge(&self, charges: Charges) {
+        self.stacks.lock().charge(&charges.into_words());
+    }
+
+    /// The costs of all stacks of cost centres, in the order of their numbers. Allocation is
+    /// counted for a time profile only ([`crate::config::Config::time_profile`]).
+    pub fn costs(&self) -> Vec<StackCosts> {
+        self.stacks.lock().costs()
     }
 
     /// The uses of closures that are known by now.

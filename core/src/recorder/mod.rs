@@ -19,7 +19,9 @@ pub use counts::{Ended, FinalCounts};
 use crate::clock::{Clock, ProcessUsage};
 use crate::words::Bytes;
 use gclab_stats::render::Printer;
-use gclab_stats::{Before, Collection, GenerationStats, Look, Looks, SinglePause, Statistics, Times, Timing};
+use gclab_stats::{
+    Before, Collection, GenerationStats, Look, Looks, RtsStats, SinglePause, Statistics, Times, Timing, Totals,
+};
 use phases::{Marks, Reading};
 use resident::Resident;
 use stamp::Stamp;
@@ -255,6 +257,22 @@ impl Recorder {
     /// and threads as given.
     pub(crate) fn so_far(&self, counts: &FinalCounts) -> Statistics {
         self.ended(self.stats.clone(), Stamp::now(&self.clock), counts)
+    }
+
+    /// The figures so far for the program itself. It copies no list of collections.
+    pub(crate) fn rts_stats(&self, counts: &FinalCounts) -> RtsStats {
+        let end = Reading::new(Stamp::now(&self.clock), &self.stats, counts.allocated_total);
+        let start = self.reading_at_start();
+        let init_done = self.init_done.unwrap_or(end);
+        let totals = Totals {
+            allocated: counts.allocated_total,
+            peak_in_use: counts.peak_in_use,
+            init: init_done.program_since(&start),
+            mutator: self.exit_start.unwrap_or(end).program_since(&init_done),
+            total: end.total_since(&start),
+        };
+        let last = (self.stats.collections_count() > 0).then_some(&self.last);
+        RtsStats::new(&self.stats, &totals, last)
     }
 
     /// The figures of the whole run. EXIT ends here.

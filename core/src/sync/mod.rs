@@ -61,6 +61,12 @@ pub(crate) fn this_thread() -> ThreadId {
     tool::thread::current().id()
 }
 
+/// Real threads and channels in every build, for the timer, of which no model is.
+pub(crate) mod real {
+    pub(crate) use std::sync::mpsc::{RecvTimeoutError, channel};
+    pub(crate) use std::thread::{Builder as ScopedBuilder, scope};
+}
+
 /// The atomics of heap data in the public interface.
 pub(crate) mod data {
     pub(crate) use std::sync::atomic::{AtomicU8, AtomicU64};

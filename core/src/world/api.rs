@@ -116,7 +116,7 @@ impl<M: MutatorKind> World<M> {
     /// # Errors
     /// [`EnterError::Exhausted`] if the heap was exhausted, [`EnterError::Entered`] if this thread
     /// is inside already, also to [look](World::inspect), or as a listener of the collection that
-    /// it does.
+    /// it does, [`EnterError::Interrupted`] if the run was [interrupted](World::interrupt).
     pub fn enter<R>(&self, session: impl for<'h> FnOnce(&mut Mutator<'h, M>) -> R) -> Result<R, EnterError> {
         let mut session = Some(session);
         let mut result = None;
@@ -129,12 +129,12 @@ impl<M: MutatorKind> World<M> {
     fn run_inside(&self, session: &mut dyn for<'h> FnMut(&mut Mutator<'h, M>)) -> Result<(), EnterError> {
         self.check_outside()?;
         let mut state = self.state.lock();
-        let capability = self.wait_for_capability(&mut state);
+        let capability = self.wait_for_capability(&mut state)?;
         let number = capability.view().number();
         let slow_path: &dyn SlowPath<M> = self;
         // SAFETY: the world is borrowed, so it is valid until this returns, and the mutator is gone
         // before.
-        let mut mutator = unsafe { Mutator::new(capability, slow_path, state.heap.side_words()) };
+        let mut mutator = unsafe { Mutator::new(capability, slow_path, state.heap.side_words(), state.charged) };
         // All accesses go through this pointer until the session is over.
         let this = &raw mut mutator;
         // SAFETY: it points to the mutator.
@@ -163,23 +163,26 @@ impl<M: MutatorKind> World<M> {
         drop(state);
         self.left.notify_one();
         result.or_else(|payload| match payload.downcast::<Leave>() {
-            Ok(leave) if leave.world == std::ptr::from_ref(self).addr() => Err(leave.exhausted.into()),
+            Ok(leave) if leave.world == std::ptr::from_ref(self).addr() => Err(leave.why),
             Ok(another) => resume_unwind(another),
             Err(payload) => resume_unwind(payload),
         })
     }
 
-    fn wait_for_capability(&self, state: &mut Locked<'_, M>) -> CapabilityData<M::Alloc> {
+    fn wait_for_capability(&self, state: &mut Locked<'_, M>) -> Result<CapabilityData<M::Alloc>, EnterError> {
         loop {
             self.wait_while_stopping(state);
+            if state.interrupted {
+                return Err(EnterError::Interrupted);
+            }
             if let Some(capability) = state.take_capability() {
-                return capability;
+                return Ok(capability);
             }
             self.left.wait(state);
         }
     }
 
-    fn check_outside(&self) -> Result<(), EnterError> {
+    pub(super) fn check_outside(&self) -> Result<(), EnterError> {
         let thread = this_thread();
         // Without the lock: this thread may have it, as the one that collects.
         let inside = self

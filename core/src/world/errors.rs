@@ -2,6 +2,7 @@
 
 use crate::block::OutOfMemory;
 use crate::memory::MemoryError;
+use gclab_stats::NotEnabled;
 
 /// A world that could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -25,12 +26,13 @@ pub struct Exhausted {
     pub cause: OutOfMemory,
 }
 
-/// The payload that unwinds a session whose heap is exhausted. Sessions in several worlds may be
-/// nested: each takes only its own.
+/// The payload that unwinds a session whose heap is exhausted, or that was interrupted. Sessions in
+/// several worlds may be nested: each takes only its own.
 pub(super) struct Leave {
     /// Address of the world, which stays where it is during a session.
     pub(super) world: usize,
-    pub(super) exhausted: Exhausted,
+    /// The error that `World::enter` returns.
+    pub(super) why: EnterError,
 }
 
 /// The reason why `World::enter` did not return a result.
@@ -43,4 +45,20 @@ pub enum EnterError {
     /// This thread is inside already.
     #[error("this thread has entered the heap already")]
     Entered,
+    /// The run was interrupted ([`World::interrupt`](super::World::interrupt)). The world can still
+    /// be asked for its statistics.
+    #[error("the run was interrupted")]
+    Interrupted,
+}
+
+/// Statistics that a program cannot read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RtsStatsError {
+    /// No flag asks for statistics.
+    #[error(transparent)]
+    NotEnabled(#[from] NotEnabled),
+    /// This thread is inside: [`crate::mutator::Mutator::rts_stats`] is for it.
+    #[error(transparent)]
+    Enter(#[from] EnterError),
 }

@@ -9,7 +9,8 @@
 //!
 //! An interrupt is not lost: it sets another thread's limit under the lock, and that thread sets it
 //! only with the lock, in a refill or when it resumes, both of which wait while the world is being
-//! stopped. So *interrupted* implies *being stopped*, until the thread resumes. Fast paths take no
+//! stopped. So *interrupted* implies *being stopped*, until the thread resumes; or the run was
+//! interrupted (`interrupt`), and the thread leaves at its next slow path. Fast paths take no
 //! lock and have no fence; how soon they see the interrupt is up to the machine (a store takes less
 //! than a microsecond).
 //!
@@ -21,6 +22,7 @@
 //! The writes of stopped threads happen before the collection, and its writes before their next
 //! reads: all of them pass the lock.
 
+use super::errors::EnterError;
 use super::state::{World, WorldState};
 use crate::capability::CapabilityData;
 use crate::events::{CapabilityEventKind, StopReason};
@@ -33,7 +35,7 @@ pub(super) type Locked<'w, M> = MutexGuard<'w, WorldState<M>>;
 
 impl<M: MutatorKind> World<M> {
     /// Takes the lock for a thread that runs, at a safepoint: no other thread is stopping the
-    /// world.
+    /// world. If the run was interrupted, unwinds the session.
     pub(super) fn lock(&self, session: Session<'_, M::Alloc>) -> Locked<'_, M> {
         let mut state = self.state.lock();
         session.report_allocated();
@@ -42,6 +44,10 @@ impl<M: MutatorKind> World<M> {
             events.record(|| CapabilityEventKind::Stop(StopReason::Yields));
             self.no_longer_runs(&mut state, session.participant, ThreadState::Stopped);
             self.resume(&mut state, session);
+        }
+        if state.interrupted {
+            drop(state);
+            self.leave(EnterError::Interrupted);
         }
         state
     }
@@ -55,8 +61,12 @@ impl<M: MutatorKind> World<M> {
     ) {
         participant.set_state(now);
         state.running -= 1;
-        if state.stopping && state.running == 0 {
-            self.all_stopped.notify_one();
+        if state.running == 0 {
+            let clock = state.recorder.clock();
+            state.idleness.rests(|| clock.elapsed_ns());
+            if state.stopping {
+                self.all_stopped.notify_one();
+            }
         }
     }
 
@@ -64,13 +74,28 @@ impl<M: MutatorKind> World<M> {
     pub(super) fn resume(&self, state: &mut Locked<'_, M>, session: Session<'_, M::Alloc>) {
         self.wait_while_stopping(state);
         state.running += 1;
+        state.idleness.runs();
         session.participant.set_state(ThreadState::Running);
         session.capability.resume(state.stress.is_some());
+        if state.interrupted && !mutant!("threads/interrupt-forgotten") {
+            // SAFETY: the session's own capability.
+            unsafe { CapabilityData::interrupt(session.capability) };
+        }
         let events = &session.capability.common.events;
         events.record(|| CapabilityEventKind::Run);
         if events.are_many() {
             state.pass_on_events(session.capability);
         }
+    }
+
+    /// Interrupts the allocators of the threads that run.
+    pub(super) fn interrupt_running(&self, _: &Locked<'_, M>) {
+        self.participants.read(|all| {
+            for participant in all.iter().filter(|one| one.state() == ThreadState::Running) {
+                // SAFETY: it is inside and runs; to leave it needs the lock, which the caller has.
+                unsafe { CapabilityData::interrupt(participant.capability) };
+            }
+        });
     }
 
     /// Waits until no thread is stopping the world, and wakes the next thread that waits for that.
@@ -111,13 +136,7 @@ impl<M: MutatorKind> World<M> {
             }
         }
         if state.running > 0 {
-            self.participants.read(|all| {
-                for participant in all.iter().filter(|one| one.state() == ThreadState::Running) {
-                    // SAFETY: it is inside and runs; to leave it needs the lock, which this thread
-                    // has.
-                    unsafe { CapabilityData::interrupt(participant.capability) };
-                }
-            });
+            self.interrupt_running(state);
         }
         while state.running > 0 && !mutant!("threads/collects-beside-runners") {
             self.all_stopped.wait(state);

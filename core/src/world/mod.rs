@@ -15,11 +15,16 @@ mod api;
 mod collection;
 mod errors;
 mod gate;
+mod idle;
+mod idleness;
+mod interrupt;
 mod registry;
+mod rts_stats;
 mod slow_path;
+mod stacks;
 mod state;
 
 pub use crate::inspect::{Children, ClosureView, NamedRoot, RootOrigin, Stopped, StoppedRegion};
 pub use crate::session::{ThreadInside, ThreadState};
-pub use errors::{EnterError, Exhausted, StartError};
+pub use errors::{EnterError, Exhausted, RtsStatsError, StartError};
 pub use state::World;

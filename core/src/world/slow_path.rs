@@ -1,6 +1,6 @@
 //! The world as its mutators call it: making room, stopping, blocking.
 
-use super::errors::{Exhausted, Leave};
+use super::errors::Exhausted;
 use super::gate::Locked;
 use super::state::{World, WorldState};
 use crate::alloc::Alloc;
@@ -14,7 +14,7 @@ use crate::roots::handles::HandleTable;
 use crate::session::{Session, ThreadState};
 use crate::sync::Arc;
 use crate::words::{Addr, Words};
-use std::panic::resume_unwind;
+use gclab_stats::{NotEnabled, RtsStats};
 
 impl<M: MutatorKind> SlowPath<M> for World<M> {
     fn refill(&self, session: Session<'_, M::Alloc>, words: Words) -> Addr {
@@ -48,6 +48,10 @@ impl<M: MutatorKind> SlowPath<M> for World<M> {
 
     fn measure_end(&self, session: Session<'_, M::Alloc>) {
         self.mark_measured(&mut self.lock(session), Some(session), Recorder::measure_end);
+    }
+
+    fn rts_stats(&self, session: Session<'_, M::Alloc>) -> Result<RtsStats, NotEnabled> {
+        self.rts_stats_locked(&self.lock(session))
     }
 
     fn safepoint(&self, session: Session<'_, M::Alloc>) {
@@ -88,12 +92,7 @@ impl<M: MutatorKind> World<M> {
     /// The result of a slow path; if the heap is exhausted, unwinds the session to its
     /// [`World::enter`]. The lock is free again.
     fn or_leave<R>(&self, result: Result<R, Exhausted>) -> R {
-        result.unwrap_or_else(|exhausted| {
-            resume_unwind(Box::new(Leave {
-                world: std::ptr::from_ref(self).addr(),
-                exhausted,
-            }))
-        })
+        result.unwrap_or_else(|exhausted| self.leave(exhausted.into()))
     }
 
     pub(super) fn exhausted(&self, cause: OutOfMemory) -> Exhausted {

@@ -2,6 +2,7 @@
 //! capabilities that are free.
 
 use super::errors::StartError;
+use super::idleness::Idleness;
 use super::registry::Registry;
 use crate::alloc::Alloc;
 use crate::block::{BLOCK, MEGABLOCK};
@@ -46,6 +47,13 @@ pub(crate) struct WorldState<M: MutatorKind> {
     pub(super) running: usize,
     /// A thread stops the world, or has stopped it.
     pub(super) stopping: bool,
+    /// Sessions end at their next safepoint, and no other begins.
+    pub(super) interrupted: bool,
+    pub(super) idleness: Idleness,
+    /// Allocation is counted by stack of cost centres.
+    pub(super) charged: bool,
+    /// The program can read its statistics.
+    pub(super) rts_stats: bool,
     pub(super) events: Events,
     pub(super) recorder: Recorder,
     pub(super) gc_threads: GcThreads,
@@ -95,6 +103,10 @@ impl<M: MutatorKind> WorldState<M> {
             idle,
             running: 0,
             stopping: false,
+            interrupted: false,
+            idleness: Idleness::default(),
+            charged: config.time_profile.is_some(),
+            rts_stats: false,
             events: Events::default(),
             recorder,
             gc_threads,
@@ -129,6 +141,7 @@ impl<M: MutatorKind> WorldState<M> {
     /// This thread has entered by a capability, and runs.
     pub(super) fn enter(&mut self, capability: &CapabilityData<M::Alloc>) {
         self.running += 1;
+        self.idleness.runs();
         self.sessions += 1;
         self.entered.insert(this_thread());
         capability.common.events.record(|| CapabilityEventKind::Enter {

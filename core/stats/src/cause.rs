@@ -16,6 +16,8 @@ pub enum Cause {
     },
     /// `-DZ<n>`: the n-th allocation.
     Stress,
+    /// No thread had run in the heap for a time (`-I`).
+    Idle,
     /// The last collection of a run, which measures how much is still live.
     Final,
 }
@@ -28,17 +30,22 @@ impl Cause {
             Cause::Shortage => "shortage",
             Cause::Asked { .. } => "asked",
             Cause::Stress => "stress",
+            Cause::Idle => "idle",
             Cause::Final => "final",
         }
     }
 
-    /// Whether the program or the end of the run requested it; otherwise allocation caused it.
+    /// Whether the program, its idleness or the end of the run requested it; otherwise allocation
+    /// caused it.
     pub fn is_forced(self) -> bool {
-        matches!(self, Cause::Asked { .. } | Cause::Final)
+        matches!(self, Cause::Asked { .. } | Cause::Idle | Cause::Final)
     }
 
     /// Whether everything is to be collected, against the collector's own policy if need be.
     pub fn forces_major(self) -> bool {
-        matches!(self, Cause::Asked { major: true } | Cause::Shortage | Cause::Final)
+        matches!(
+            self,
+            Cause::Asked { major: true } | Cause::Shortage | Cause::Idle | Cause::Final
+        )
     }
 }

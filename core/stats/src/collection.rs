@@ -50,7 +50,8 @@ macro_rules! collection_figures {
             before: Before {
                 /// Why it happened: `allocation` (the allocation area was used up), `shortage` (an
                 /// allocation was refused for want of memory), `asked` (by the program), `stress`
-                /// (`-DZ`), `final` (the end of the run).
+                /// (`-DZ`), `idle` (no thread had run for a time, `-I`), `final` (the end of the
+                /// run).
                 cause: Cause => cause: Option<String>,
                 /// Bytes allocated since the previous collection (or the start), by all
                 /// capabilities.
@@ -98,8 +99,8 @@ macro_rules! collection_figures {
                 resident: Option<Bytes> => resident_bytes: Option<u64>,
             }
             derived {
-                /// Whether the program or the end of the run requested it; otherwise allocation
-                /// caused it.
+                /// Whether the program, its idleness or the end of the run requested it; otherwise
+                /// allocation caused it.
                 forced => forced: Option<bool>,
                 /// Number of threads that collected; 1 in a sequential collection.
                 threads => threads: Option<u32>,
@@ -150,7 +151,7 @@ macro_rules! define {
 collection_figures!(define);
 
 impl Collection {
-    /// Whether the program or the end of the run requested it.
+    /// Whether the program, its idleness or the end of the run requested it.
     pub fn forced(&self) -> bool {
         self.before.cause.is_forced()
     }

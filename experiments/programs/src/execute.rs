@@ -13,13 +13,16 @@ use gclab_core::world::World;
 use gclab_core::world::{EnterError, StartError};
 use gclab_flags::Flags;
 use gclab_heap_traverse::Checker;
+use gclab_stats::StatsLevel;
 use gclab_stats::render::Printer;
 use gclab_workloads::{Latency, RunError, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor};
 
-use crate::interrupt::with_statistics;
+use crate::interrupt::interruptible;
 use crate::log::Logging;
 use crate::profile::Profiling;
 use crate::request::{Done, Ended, Executor, Request};
+use crate::time_profile::{Bell, TimeProfiling};
+use crate::timer::with_timer;
 
 /// An executor over two lists of types. Every workload is compiled for every kind of mutators of
 /// the collectors: once for each allocator with its barrier, and once for profiles. This crate has
@@ -69,7 +72,7 @@ impl<Workloads: WorkloadList> CollectorVisitor for ByCollector<'_, Workloads> {
 
     // This is compiled for each collector; everything else only for each kind of mutators.
     fn visit<C: Collector>(self) -> Self::Output {
-        if self.request.flags.config.profile.needs_side_words() {
+        if self.request.flags.config.needs_side_words() {
             by_name::<_, Workloads>(Chosen::observed::<C>(), self.request, self.listeners)
         } else {
             by_name::<_, Workloads>(Chosen::plain::<C>(), self.request, self.listeners)
@@ -166,6 +169,10 @@ fn run<M: MutatorKind>(
         Ok(profiling) => profiling,
         Err(problem) => return Done::without_heap(Ended::Refused(problem)),
     };
+    let time = match TimeProfiling::begin(request) {
+        Ok(time) => time,
+        Err(problem) => return Done::without_heap(Ended::Refused(problem)),
+    };
     let logging = match Logging::begin(request) {
         Ok(logging) => logging,
         Err(problem) => return Done::without_heap(Ended::Refused(problem)),
@@ -185,6 +192,9 @@ fn run<M: MutatorKind>(
         Err(error) => return Done::without_heap(Ended::Refused(error.to_string())),
     };
     world.print_with(printer.clone());
+    if request.flags.stats.level != StatsLevel::None {
+        world.enable_rts_stats();
+    }
     if let Some(logging) = &logging {
         logging.listen(&mut world);
     }
@@ -192,38 +202,56 @@ fn run<M: MutatorKind>(
         Checker::install(&mut world);
     }
     listeners.into_iter().for_each(|listener| world.listen(listener));
+    if request.flags.bell {
+        world.listen(Box::new(Bell));
+    }
     if let Some(profiling) = &profiling {
         profiling.listen(&mut world);
         if let Some(logging) = &logging {
             profiling.log_to(logging, &request.flags.config.profile);
         }
     }
-    let mut program = || match &profiling {
-        Some(profiling) => profiling.run(&world, program),
-        None => Ok(program(&world)),
+    let mut program = || {
+        with_timer(&world, &request.flags.config, profiling.as_ref(), time.as_ref(), || {
+            program(&world)
+        })
     };
-    let result = if request.interruptible {
-        with_statistics(&world, &printer, &mut program)
+    let (result, signal) = if request.interruptible {
+        interruptible(&world, &mut program)
     } else {
-        program()
+        (program(), None)
     };
     let result = match result {
         Ok(result) => result,
         Err(problem) => return Done::without_heap(Ended::Refused(problem)),
     };
-    let ended = match result {
+    let ended = match (result, signal) {
+        (Err(_), Some(signal)) => Ended::Interrupted(signal),
+        (result, _) => ended(result, latency),
+    };
+    let costs = world
+        .side_words()
+        .map_or_else(Vec::new, |side_words| side_words.costs());
+    let statistics = world.finish();
+    printer.finish(&statistics);
+    // The time profile comes first in a file that it shares with sets of retainers.
+    let unwritten = time.and_then(|time| time.finish(costs));
+    let profile = profiling.map(|profiling| profiling.finish(&statistics));
+    Done {
+        ended,
+        unwritten,
+        profile,
+        unlogged: logging.and_then(Logging::finish),
+        statistics: Some(statistics),
+    }
+}
+
+/// The end of a program that no signal ended.
+fn ended(result: Result<u64, RunError>, latency: &dyn Fn() -> Option<Latency>) -> Ended {
+    match result {
         Ok(checksum) => Ended::Checksum(checksum, latency()),
         Err(RunError::Heap(EnterError::Exhausted(exhaustion))) => Ended::Exhausted(exhaustion.cause),
         Err(error @ RunError::Damaged(_)) => Ended::Broken(error.to_string()),
         Err(error) => Ended::Refused(error.to_string()),
-    };
-    let statistics = world.finish();
-    printer.finish(&statistics);
-    let profile = profiling.map(|profiling| profiling.finish(&statistics));
-    Done {
-        ended,
-        profile,
-        unlogged: logging.and_then(Logging::finish),
-        statistics: Some(statistics),
     }
 }

@@ -1,20 +1,24 @@
-//! A run that is interrupted prints its statistics so far, as GHC's programs do.
+//! Ctrl-C and SIGTERM end a run early, with its statistics and its profile whole, as in GHC's
+//! programs.
 //!
-//! A thread waits for SIGINT or SIGTERM while the program runs. It exists only if there is
-//! something to print, so runs that are timed do without it. At the signal it asks the world for
-//! its statistics, prints them, and ends the process in the way that the signal would have ended
-//! it. A second signal ends the process at once.
+//! A thread waits for a signal while the program runs. It exists only if there are figures to keep,
+//! so runs that are timed do without it. At the signal it interrupts the world: the program's
+//! threads leave the heap at their next safepoint, and the run ends as any other. Then the process
+//! ends by the signal ([`end_by`]), as a Haskell program does: a shell shows the status 130 or 143.
+//! A second signal ends the process at once.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread;
 
 use gclab_core::mutator::MutatorKind;
 use gclab_core::world::World;
-use gclab_stats::render::Printer;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 use signal_hook::{flag, low_level};
+
+/// The signals that end a run.
+const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
 /// Ends the wait for signals when dropped.
 struct Closes(Handle);
@@ -25,42 +29,35 @@ impl Drop for Closes {
     }
 }
 
-/// Runs `program`; a signal meanwhile prints the statistics of `world` and ends the process. If the
-/// system refuses a handler or a thread, a signal ends the process without them.
-pub(crate) fn with_statistics<M: MutatorKind, R>(
-    world: &World<M>,
-    printer: &Printer,
-    program: &mut dyn FnMut() -> R,
-) -> R {
+/// Runs `program`; a signal meanwhile interrupts `world`. Returns the signal, if one came. If the
+/// system refuses a handler or a thread, a signal ends the process as ever.
+pub(crate) fn interruptible<M: MutatorKind, R>(world: &World<M>, program: &mut dyn FnMut() -> R) -> (R, Option<i32>) {
     // Relaxed: no other data is published with it.
     let at_once = Arc::new(AtomicBool::new(false));
     // The handlers that end the process at once come first, so that only a later signal finds the
     // flag set.
-    let registered = [SIGINT, SIGTERM]
+    let registered = SIGNALS
         .into_iter()
         .try_for_each(|signal| flag::register_conditional_default(signal, Arc::clone(&at_once)).map(|_| ()));
-    if registered.is_err() {
+    let signals = registered.and_then(|()| Signals::new(SIGNALS));
+    let Ok(mut signals) = signals else {
         at_once.store(true, Ordering::Relaxed);
-        return program();
-    }
-    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else {
-        at_once.store(true, Ordering::Relaxed);
-        return program();
+        return (program(), None);
     };
     // Dropped when the program ends, also by a panic: the thread must end then.
     let closes = Closes(signals.handle());
+    // 0: none came. Relaxed: the thread is joined before the last look.
+    let came = AtomicI32::new(0);
     let result = thread::scope(|scope| {
         let _closes = closes;
         let waiter = || {
             let Some(signal) = signals.forever().next() else {
                 return;
             };
+            came.store(signal, Ordering::Relaxed);
             at_once.store(true, Ordering::Relaxed);
-            if let Ok(statistics) = world.statistics() {
-                printer.finish(&statistics);
-            }
-            // It returns only if the signal has no default.
-            let _ = low_level::emulate_default_handler(signal);
+            // This thread is never inside the world, so it may interrupt it.
+            let _ = world.interrupt();
         };
         if thread::Builder::new().spawn_scoped(scope, waiter).is_err() {
             at_once.store(true, Ordering::Relaxed);
@@ -69,5 +66,14 @@ pub(crate) fn with_statistics<M: MutatorKind, R>(
     });
     // From now on a signal ends the process as ever: the first handlers stay.
     at_once.store(true, Ordering::Relaxed);
-    result
+    let came = came.into_inner();
+    (result, (came != 0).then_some(came))
+}
+
+/// Ends the process by `signal`. Returns the exit status that a shell shows for it, if the system
+/// refuses that.
+pub fn end_by(signal: i32) -> u8 {
+    // It returns only if the signal cannot be sent.
+    let _ = low_level::emulate_default_handler(signal);
+    u8::try_from(128 + signal).unwrap_or(u8::MAX)
 }

@@ -2,9 +2,9 @@
 //!
 //! Where things are: `request` (the data that a run needs and returns), `execute` (makes a heap and
 //! runs a program in it), `compiled` (the programs that are compiled with this crate), `interrupt`
-//! (statistics of a run that is interrupted), `log` (event
-//! logs of a run), `profile` (heap profiles of a run). Lists of
-//! collectors and workloads meet in [`Lists`].
+//! (runs that a signal ends early), `log` (event logs of a run), `profile` (heap profiles of a
+//! run), `time_profile` (time profiles of a run), `timer` (censuses, samples and idle collections
+//! at intervals). Lists of collectors and workloads meet in [`Lists`].
 
 #![forbid(unsafe_code)]
 
@@ -14,6 +14,9 @@ mod interrupt;
 mod log;
 mod profile;
 mod request;
+mod time_profile;
+mod timer;
 
 pub use execute::Lists;
+pub use interrupt::end_by;
 pub use request::{Done, Ended, Executor, Request};

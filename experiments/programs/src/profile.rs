@@ -5,16 +5,17 @@
 //! shows the largest census, for standard output after the run.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::BufWriter;
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Write as _};
 use std::time::Duration;
 
 use jiff::Zoned;
 
 use gclab_core::config::{Breakdown, HeapProfile, Restrictions};
 use gclab_core::mutator::MutatorKind;
+use gclab_core::timer::Timer;
 use gclab_core::world::World;
-use gclab_heap_traverse::profile::{HeapProfiler, Profile, retainer_table, while_sampling};
+use gclab_heap_traverse::profile::{HeapProfiler, Profile, retainer_table};
 use gclab_hp::{DATE_FORMAT, HpWriter};
 use gclab_stats::Statistics;
 
@@ -28,7 +29,6 @@ const SHOWN: usize = 20;
 #[derive(Debug)]
 pub(crate) struct Profiling {
     profiler: HeapProfiler,
-    interval: Duration,
     /// The path of the files without their endings.
     stem: String,
     /// Whether names restrict the profile to some closures.
@@ -42,13 +42,15 @@ impl Profiling {
     /// # Errors
     /// A message with the file that cannot be written.
     pub(crate) fn begin(request: &Request<'_>) -> Result<Option<Profiling>, String> {
-        let flags = &request.flags.config.profile;
+        let config = &request.flags.config;
+        let flags = &HeapProfile {
+            interval: config.census_interval().unwrap_or(0.0),
+            ..config.profile.clone()
+        };
         let Some(breakdown) = flags.breakdown else {
             return Ok(None);
         };
-        let stem = request
-            .profile
-            .map_or_else(|| request.workload.to_owned(), |stem| stem.display().to_string());
+        let stem = stem(request);
         if breakdown == Breakdown::Retainer {
             File::create(retainers(&stem)).map_err(|error| problem(&retainers(&stem), &error))?;
         }
@@ -59,7 +61,6 @@ impl Profiling {
         let hp = HpWriter::new(to, &job(request), &date).map_err(|error| problem(&name, &error))?;
         Ok(HeapProfiler::new(flags, Some(hp)).map(|profiler| Profiling {
             profiler,
-            interval: interval(flags.interval),
             stem,
             restricted: flags.only != Restrictions::default(),
         }))
@@ -77,23 +78,9 @@ impl Profiling {
         }
     }
 
-    /// Runs a program in `world`, with a census every `-i` seconds.
-    ///
-    /// # Errors
-    /// A message, if the system has no thread for the censuses. The program has not run then.
-    pub(crate) fn run<M: MutatorKind, R>(
-        &self,
-        world: &World<M>,
-        program: &mut dyn FnMut(&World<M>) -> R,
-    ) -> Result<R, String> {
-        let mut result = None;
-        let sampled = while_sampling(world, &self.profiler, self.interval, &mut || {
-            result = Some(program(world));
-        });
-        sampled.map_err(|error| {
-            format!("the thread that takes censuses of the heap profile cannot be started: {error}; -i0 needs none")
-        })?;
-        Ok(result.expect("the program has run"))
+    /// Lets `timer` take a census of `world` every `interval`.
+    pub(crate) fn sample<'a, M: MutatorKind>(&self, timer: &mut Timer<'a>, world: &'a World<M>, interval: Duration) {
+        self.profiler.sample(timer, world, interval);
     }
 
     /// Finishes the files after the run.
@@ -102,7 +89,12 @@ impl Profiling {
         let mut wrong = written.err().map(|error| problem(&format!("{}.hp", self.stem), &error));
         if profile.breakdown == Breakdown::Retainer {
             let name = retainers(&self.stem);
-            if let Err(error) = std::fs::write(&name, retainer_table(&profile)) {
+            // The file has the report of a time profile, if there is one.
+            let written = OpenOptions::new()
+                .append(true)
+                .open(&name)
+                .and_then(|mut file| file.write_all(retainer_table(&profile).as_bytes()));
+            if let Err(error) = written {
                 wrong.get_or_insert(problem(&name, &error));
             }
         }
@@ -114,14 +106,10 @@ impl Profiling {
     }
 }
 
-/// The interval of `-i` for a timer: at least a microsecond, or 0 for none.
-fn interval(seconds: f64) -> Duration {
-    let interval = Duration::from_secs_f64(seconds);
-    if seconds > 0.0 {
-        interval.max(Duration::from_micros(1))
-    } else {
-        interval
-    }
+/// The path of the files of profiles, without their endings.
+pub(crate) fn stem(request: &Request<'_>) -> String {
+    let given = request.profile.or(request.flags.profile_stem.as_deref());
+    given.map_or_else(|| request.workload.to_owned(), |stem| stem.display().to_string())
 }
 
 fn retainers(stem: &str) -> String {
@@ -133,7 +121,7 @@ fn problem(file: &str, error: &std::io::Error) -> String {
 }
 
 /// The command as in GHC's files: the workload's words and the flags.
-fn job(request: &Request<'_>) -> String {
+pub(crate) fn job(request: &Request<'_>) -> String {
     let mut job = request.program.iter().skip(2).cloned().collect::<Vec<_>>();
     job.push("+RTS".to_owned());
     job.extend(request.words.iter().cloned());

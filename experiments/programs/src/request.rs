@@ -28,7 +28,7 @@ pub struct Request<'r> {
     /// The path of the heap profile, without the ending. By default it is the workload's name, in
     /// the working directory.
     pub profile: Option<&'r Path>,
-    /// Whether SIGINT and SIGTERM print the statistics so far before they end the process.
+    /// Whether SIGINT and SIGTERM end the run early, with its statistics and its profile.
     pub interruptible: bool,
 }
 
@@ -44,6 +44,9 @@ pub enum Ended {
     Refused(String),
     /// The collector has damaged the heap.
     Broken(String),
+    /// A signal of this number ended it early. The process has yet to end by it
+    /// ([`end_by`](crate::end_by)).
+    Interrupted(i32),
 }
 
 /// Makes a heap and runs a program in it. Only executors know collectors and workloads as types.
@@ -68,6 +71,8 @@ pub struct Done {
     pub statistics: Option<Statistics>,
     /// The heap profile, if the flags ask for one.
     pub profile: Option<RunProfile>,
+    /// The file of a time profile that could not be written, and why.
+    pub unwritten: Option<String>,
     /// The event log that could not be written, and why.
     pub unlogged: Option<String>,
 }
@@ -90,6 +95,7 @@ impl Done {
             ended,
             statistics: None,
             profile: None,
+            unwritten: None,
             unlogged: None,
         }
     }

@@ -20,7 +20,7 @@ use gclab_flags::Flags;
 use gclab_heap_traverse::graph::{HeapGraph, write_snapshot};
 use gclab_stats::Statistics;
 
-use gclab_programs::{Ended, Executor};
+use gclab_programs::{Ended, Executor, end_by};
 use gclab_sweep::registry::Registry;
 
 use super::words::size;
@@ -181,6 +181,7 @@ impl Run<'_> {
             }
             (Ended::Refused(problem), _) => Err(refuse(problem)),
             (Ended::Broken(problem), _) => Err(checked.tell_damaged(&problem)),
+            (Ended::Interrupted(signal), _) => Err(ExitCode::from(end_by(signal))),
         }
     }
 }

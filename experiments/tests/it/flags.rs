@@ -139,31 +139,73 @@ fn flags_in_the_wrong_place_are_shown_in_the_right_one() {
     assert!(message(&["exec", "hsc_env", "+RTS", "-hx"]).contains("-hT (closure type)"));
 }
 
+/// Starts a run of an hour that prints rows of `-S` to a file, and sends it a signal when there are
+/// some. Returns the file's text and the signal by which the process ended.
+fn interrupted(bench: &Bench, signal: &str, flags: &[&str]) -> (String, Option<i32>) {
+    let out = bench.path().join("out.txt");
+    let rows = format!("-S{}", out.display());
+    let words = ["exec", "server", "1", "1000000000", "200", "0", "+RTS", &rows, "-A64k"];
+    let mut child = bench.start(&[&words, flags].concat());
+    let begun = Instant::now();
+    // It has begun once the first row is there.
+    while std::fs::read_to_string(&out).unwrap_or_default().lines().count() < 5 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no collection");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let kill = Command::new("kill")
+        .args(["-s", signal, &child.id().to_string()])
+        .status();
+    assert!(kill.unwrap().success());
+    let status = child.wait().unwrap();
+    let text = std::fs::read_to_string(&out).unwrap();
+    (text, std::os::unix::process::ExitStatusExt::signal(&status))
+}
+
 #[test]
-fn a_run_that_is_interrupted_prints_its_statistics() {
+fn a_run_that_is_interrupted_has_its_statistics_and_its_profile_whole() {
     for (signal, number) in [("INT", 2), ("TERM", 15)] {
         let bench = Bench::new();
-        let out = bench.path().join("out.txt");
-        let flag = format!("-S{}", out.display());
-        let mut child = bench.start(&["exec", "server", "1", "1000000000", "200", "0", "+RTS", &flag, "-A64k"]);
-        let begun = Instant::now();
-        // It has begun once the first row is there.
-        while std::fs::read_to_string(&out).unwrap_or_default().lines().count() < 5 {
-            assert!(begun.elapsed() < Duration::from_secs(60), "no collection");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        let kill = Command::new("kill")
-            .args(["-s", signal, &child.id().to_string()])
-            .status();
-        assert!(kill.unwrap().success());
-        let status = child.wait().unwrap();
-        let text = std::fs::read_to_string(&out).unwrap();
+        let (text, by) = interrupted(&bench, signal, &["-hT", "-i0"]);
         assert!(
-            text.contains("bytes allocated in the heap") && text.contains("Total"),
-            "{status}\n{text}"
+            text.contains("bytes allocated in the heap") && text.contains("Productivity"),
+            "{text}"
         );
-        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(number));
+        assert_eq!(by, Some(number));
+        let profile = std::fs::read_to_string(bench.path().join("server.hp")).unwrap();
+        let last: Vec<&str> = profile.lines().rev().take(2).collect();
+        // The file ends in an empty sample at the time of the end.
+        let time = last[0].strip_prefix("END_SAMPLE ").expect("a whole file");
+        assert_eq!(last[1], format!("BEGIN_SAMPLE {time}"));
     }
+}
+
+#[test]
+fn without_signal_handlers_a_signal_ends_the_run_at_once() {
+    let bench = Bench::new();
+    // (A shell may have its background processes ignore SIGINT.)
+    let (text, by) = interrupted(&bench, "TERM", &["--install-signal-handlers=no"]);
+    assert!(!text.contains("bytes allocated in the heap"), "{text}");
+    assert_eq!(by, Some(15));
+    let wrong = bench
+        .gclab(&["exec", "server", "+RTS", "--install-signal-handlers=maybe"])
+        .exits(2);
+    assert!(wrong.stderr.contains("yes or no"), "{}", wrong.all());
+}
+
+/// Requests of a server that sleeps some tenths of a second between two of them.
+#[test]
+fn a_program_that_sleeps_is_collected_meanwhile_if_a_flag_asks_for_it() {
+    let idle = |flags: &[&str]| {
+        let bench = Bench::new();
+        let words = ["exec", "server", "1", "6", "200", "4", "--record", "r.json", "+RTS"];
+        bench.gclab(&[&words, flags].concat()).exits(0);
+        let record = std::fs::read_to_string(bench.path().join("r.json")).unwrap();
+        record.matches("\"cause\":\"idle\"").count()
+    };
+    assert!(idle(&["-I0.01"]) > 0);
+    assert_eq!(idle(&["-I0.01", "-V0"]), 0);
+    // One capability has none by itself, as in GHC's runtime of one thread.
+    assert_eq!(idle(&[]), 0);
 }
 
 #[test]

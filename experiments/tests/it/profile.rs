@@ -121,9 +121,100 @@ fn a_profile_whose_thread_cannot_be_started_is_refused() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(
-        stderr.contains("heap profile") && stderr.contains("cannot be started"),
+        stderr.contains("profiles") && stderr.contains("cannot be started"),
         "{stderr}"
     );
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
     assert_eq!(output.stdout, b"", "a run that was refused has no checksum");
+}
+
+/// The report is GHC's, and allocation is counted: the same in every run.
+#[test]
+fn a_time_profile_has_the_cost_centres_of_the_program() {
+    let bench = Bench::new();
+    let words = [
+        "exec", "gcbench", "12", "10", "1000", "--record", "r.json", "+RTS", "-P", "-poout", "-V0.001",
+    ];
+    bench.gclab(&words).exits(0);
+    let report = std::fs::read_to_string(bench.path().join("out.prof")).unwrap();
+    assert!(
+        report.contains("Time and Allocation Profiling Report  (Final)"),
+        "{report}"
+    );
+    assert!(report.contains("\n\t   gcbench 12 10 1000"), "{report}");
+    assert!(report.contains(" ticks @ 1000 us, 1 processor)"), "{report}");
+    let tree: Vec<Vec<&str>> = report
+        .lines()
+        .skip_while(|line| !line.contains("individual"))
+        .skip(3)
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let labels: Vec<&str> = tree.iter().map(|row| row[0]).collect();
+    assert_eq!(
+        labels,
+        ["MAIN", "bottom_up", "kept", "numbers", "stretch", "top_down"],
+        "{report}"
+    );
+    for row in &tree[1..] {
+        assert!(row[2].starts_with("workloads/src/gcbench.rs:"), "{report}");
+        assert!(row[4].parse::<u64>().unwrap() >= 1, "entries: {report}");
+    }
+    // The last column has all bytes that the run allocated.
+    let bytes: u64 = tree.iter().map(|row| row.last().unwrap().parse::<u64>().unwrap()).sum();
+    let record: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(bench.path().join("r.json")).unwrap()).unwrap();
+    assert_eq!(Some(bytes), record["stats"]["allocated_bytes"].as_u64(), "{report}");
+}
+
+#[test]
+fn a_time_profile_shares_its_file_with_sets_of_retainers() {
+    let bench = Bench::new();
+    bench
+        .gclab(&[
+            "exec",
+            "hash_churn",
+            "1024",
+            "4096",
+            "20000",
+            "+RTS",
+            "-p",
+            "-hr",
+            "-i0",
+            "-A64k",
+        ])
+        .exits(0);
+    let text = std::fs::read_to_string(bench.path().join("hash_churn.prof")).unwrap();
+    let places = ["Time and Allocation", "Retainer Profiling: 0", "SET "].map(|part| text.find(part));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{text}");
+    std::fs::create_dir(bench.path().join("binary_trees.prof")).unwrap();
+    let done = bench.gclab(&["exec", "binary_trees", "3", "+RTS", "-p"]).exits(2);
+    assert!(
+        done.stderr.contains("time profile binary_trees.prof: "),
+        "{}",
+        done.all()
+    );
+}
+
+#[test]
+fn the_bell_sounds_at_each_collection() {
+    let bench = Bench::new();
+    let words = [
+        "exec",
+        "binary_trees",
+        "10",
+        "--record",
+        "r.json",
+        "+RTS",
+        "-B",
+        "-A64k",
+    ];
+    let done = bench.gclab(&words).exits(0);
+    let record: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(bench.path().join("r.json")).unwrap()).unwrap();
+    assert_eq!(
+        Some(done.stderr.matches('\u{7}').count() as u64),
+        record["stats"]["gcs"].as_u64(),
+        "{}",
+        done.all()
+    );
 }

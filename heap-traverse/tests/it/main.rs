@@ -10,6 +10,7 @@ mod live;
 mod profiles;
 mod random;
 mod side_words;
+mod time_profile;
 mod traversal;
 
 use gclab_core::closure::{Closure, Mut};

@@ -7,9 +7,10 @@ use gclab_core::collector::KindOf;
 use gclab_core::config::Config;
 use gclab_core::cost_centre;
 use gclab_core::mutator::{Any, MutArray, Mutator, MutatorKind};
+use gclab_core::timer::Timer;
 use gclab_core::world::{Stopped, World};
 use gclab_flags::Flags;
-use gclab_heap_traverse::profile::{Census, Counter, HeapProfiler, retainer_table, while_sampling};
+use gclab_heap_traverse::profile::{Census, Counter, HeapProfiler, retainer_table};
 use gclab_hp::HpWriter;
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -302,7 +303,11 @@ fn grow(words: &str, interval: Duration) -> (String, String, usize) {
         })
     };
     let mut result = Ok(());
-    while_sampling(&world, &profiler, interval, &mut || result = program()).expect("a thread");
+    let mut timer = Timer::new(interval);
+    if !interval.is_zero() {
+        profiler.sample(&mut timer, &world, interval);
+    }
+    timer.run(|| result = program()).expect("a thread");
     result.expect("room enough");
     let collections = world.finish().collections_count();
     let (profile, written) = profiler.finish(0.0);

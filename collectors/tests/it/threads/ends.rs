@@ -2,7 +2,7 @@
 
 use super::{busy, checked, make, meet, of_many, push};
 use gclab_collectors::All;
-use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
+use gclab_core::collector::{Cause, Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::events::{Event, EventKind, Listener, Phase};
 use gclab_core::words::Bytes;
@@ -49,6 +49,39 @@ under_every_collector! {
             });
         });
         world.enter(|m| busy(m, 50)).expect("usable");
+    }
+
+    /// A thread that allocates, one that loops over safepoints, one that blocks and comes back
+    /// afterwards, and one that waits for a capability.
+    fn an_interruption_ends_every_session<C>() {
+        let world = checked::<C>(&of_many::<C>(3, 16 << 10));
+        let (inside, back) = (&Barrier::new(4), &Barrier::new(2));
+        thread::scope(|s| {
+            let ended = [
+                s.spawn(|| world.enter(|m| {
+                    meet(m, inside);
+                    (0..u64::MAX).for_each(|round| busy(m, round % 20));
+                })),
+                s.spawn(|| world.enter(|m| {
+                    meet(m, inside);
+                    loop { m.safepoint() }
+                })),
+                s.spawn(|| world.enter(|m| {
+                    m.blocking(|| (inside.wait(), back.wait()));
+                    loop { m.frame(|m, [kept]| _ = kept.put(make(m, 4))) }
+                })),
+            ];
+            inside.wait();
+            let waits = s.spawn(|| world.enter(|m| busy(m, 1)));
+            world.interrupt().expect("this thread is outside");
+            back.wait();
+            for thread in ended.into_iter().chain([waits]) {
+                assert_eq!(thread.join().expect("no panic"), Err(EnterError::Interrupted));
+            }
+        });
+        assert_eq!(world.enter(|_| ()), Err(EnterError::Interrupted));
+        let statistics = world.finish();
+        assert_eq!(statistics.collections.last().map(|last| last.before.cause), Some(Cause::Final));
     }
 
     fn a_panic_of_one_thread_does_not_hang_the_others<C>() {

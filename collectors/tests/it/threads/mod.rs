@@ -4,6 +4,7 @@
 mod chunks;
 mod data;
 mod ends;
+mod idle;
 mod stops;
 
 use crate::basics::config;

@@ -7,6 +7,8 @@ mod profiles;
 mod sharing;
 mod sizes;
 mod statistics;
+mod time_profile;
+mod timer;
 
 use super::spec::FlagSpec;
 use log::LOG;
@@ -15,15 +17,24 @@ use profiles::PROFILES;
 use sharing::SHARING;
 use sizes::SIZES;
 use statistics::STATISTICS;
+use time_profile::TIME_PROFILE;
+use timer::TIMER;
 
 /// The number of flags.
-const ALL: usize = SIZES.len() + SHARING.len() + STATISTICS.len() + LOG.len() + PROFILES.len() + OTHER.len();
+const ALL: usize = SIZES.len()
+    + SHARING.len()
+    + STATISTICS.len()
+    + LOG.len()
+    + PROFILES.len()
+    + TIME_PROFILE.len()
+    + TIMER.len()
+    + OTHER.len();
 
 /// Every flag, in the order of help.
-pub const FLAGS: &[FlagSpec] = &all([SIZES, SHARING, STATISTICS, LOG, PROFILES, OTHER]);
+pub const FLAGS: &[FlagSpec] = &all([SIZES, SHARING, STATISTICS, LOG, PROFILES, TIME_PROFILE, TIMER, OTHER]);
 
 /// Joins the parts, in their order.
-const fn all(parts: [&[FlagSpec]; 6]) -> [FlagSpec; ALL] {
+const fn all(parts: [&[FlagSpec]; 8]) -> [FlagSpec; ALL] {
     let mut all = [SIZES[0]; ALL];
     let (mut part, mut at) = (0, 0);
     while part < parts.len() {

@@ -99,6 +99,22 @@ pub(super) const OTHER: &[FlagSpec] = &[
         get: |f| switch(!f.config.huge_pages),
     },
     FlagSpec {
+        name: "-install-signal-handlers",
+        toml: None,
+        kind: Kind::Choice {
+            of: "an answer",
+            names: &["yes", "no"],
+            list: "yes or no",
+        },
+        default: "yes",
+        meaning: "Ctrl-C and SIGTERM end a run that prints statistics or makes a profile at its next safepoint, with both whole; a second signal ends it at once; no: the first one does",
+        ghc: Some("SIGTERM too; the process then ends by the signal, as in GHC"),
+        scope: Scope::Program,
+        optional: false,
+        set: |f, v| f.leave_signals = v == Value::Name("no"),
+        get: |f| Some(Value::Name(if f.leave_signals { "no" } else { "yes" })),
+    },
+    FlagSpec {
         name: "-info",
         toml: None,
         kind: Kind::Switch,

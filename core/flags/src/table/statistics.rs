@@ -12,10 +12,8 @@ pub(super) const STATISTICS: &[FlagSpec] = &[
         toml: None,
         kind: Kind::Switch,
         default: "off",
-        meaning: "print no statistics; of -T, -t, -s and -S the last one counts",
-        ghc: Some(
-            "statistics are collected in every run, so -T only takes back an earlier -t, -s or -S; a program cannot read them from inside its heap",
-        ),
+        meaning: "print no statistics, but let the program read them (`Mutator::rts_stats`), as -t, -s and -S do; of these the last one counts",
+        ghc: Some("statistics are collected in every run; a program without these flags is refused them, as in GHC"),
         scope: Scope::Program,
         optional: false,
         set: |f, v| set_stats(f, StatsLevel::Collect, v),

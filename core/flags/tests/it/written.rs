@@ -84,8 +84,10 @@ fn values_written_for_keys_give_the_same_flags() {
         // Flags of the command line have no key.
         let mut read = Flags::default();
         read.stats.clone_from(&flags.stats);
+        (read.info, read.help, read.leave_signals) = (flags.info, flags.help, flags.leave_signals);
+        (read.bell, read.config.time_profile) = (flags.bell, flags.config.time_profile);
+        read.profile_stem.clone_from(&flags.profile_stem);
         read.log.clone_from(&flags.log);
-        (read.info, read.help) = (flags.info, flags.help);
         for (key, value) in flags.as_toml() {
             read.set(key, value.text()).unwrap_or_else(|e| panic!("{word}: {e}"));
         }

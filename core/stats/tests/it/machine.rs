@@ -1,6 +1,7 @@
 //! The list of `-t --machine-readable`, and the line of `-t`.
 
 use crate::ghc::{GHC_MACHINE, as_ghc_machine, read_list};
+use gclab_stats::RtsStats;
 use gclab_stats::render::{machine_readable, one_line};
 
 #[test]
@@ -77,4 +78,51 @@ fn what_is_printed_reads_back_as_the_same_numbers() {
         "<<ghc: 51742360 bytes, 51 GCs, 1482165/2433392 avg/max bytes residency (6 samples), 10M in use, 0.001 INIT (0.003 elapsed), \
          0.031 MUT (0.086 elapsed), 0.047 GC (0.052 elapsed) :ghc>>\n"
     );
+}
+
+/// A program that reads its statistics gets the figures that the run prints.
+#[test]
+fn the_statistics_of_a_program_are_those_of_the_machine_readable_list() {
+    let statistics = as_ghc_machine();
+    let list = read_list(&machine_readable(&statistics));
+    let value = |key: &str| {
+        list.iter()
+            .find(|(k, _)| k == key)
+            .expect(key)
+            .1
+            .parse::<f64>()
+            .expect(key)
+    };
+    let own = RtsStats::from(&statistics);
+    for (key, figure) in [
+        ("num_GCs", own.gcs),
+        ("major_gcs", own.major_gcs),
+        ("allocated_bytes", own.allocated_bytes),
+        ("max_live_bytes", own.max_live_bytes),
+        ("max_large_objects_bytes", own.max_large_objects_bytes),
+        ("max_slop_bytes", own.max_slop_bytes),
+        ("max_mem_in_use_bytes", own.max_mem_in_use_bytes),
+        ("cumulative_live_bytes", own.cumulative_live_bytes),
+        ("copied_bytes", own.copied_bytes),
+        ("par_copied_bytes", own.par_copied_bytes),
+        ("cumulative_par_max_copied_bytes", own.cumulative_par_max_copied_bytes),
+        (
+            "cumulative_par_balanced_copied_bytes",
+            own.cumulative_par_balanced_copied_bytes,
+        ),
+    ] {
+        assert_eq!(figure as f64, value(key), "{key}");
+    }
+    for (key, ns) in [
+        ("init_cpu_seconds", own.init_cpu_ns),
+        ("init_wall_seconds", own.init_elapsed_ns),
+        ("mut_cpu_seconds", own.mutator_cpu_ns),
+        ("mut_wall_seconds", own.mutator_elapsed_ns),
+        ("GC_cpu_seconds", own.gc_cpu_ns),
+        ("GC_wall_seconds", own.gc_elapsed_ns),
+        ("total_cpu_seconds", own.cpu_ns),
+        ("total_wall_seconds", own.elapsed_ns),
+    ] {
+        assert!((ns as f64 / 1e9 - value(key)).abs() < 1e-6, "{key}");
+    }
 }

@@ -1,0 +1,55 @@
+//! Flags of the timer and of the actions that go by it.
+
+use super::common::number;
+use crate::spec::{FlagSpec, Scope};
+use crate::value::{Kind, Value};
+
+/// A day, in seconds.
+pub(super) const SECONDS: Kind = Kind::Number { min: 0.0, max: 86400.0 };
+
+const fn optional(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => Some(*number),
+        _ => None,
+    }
+}
+
+/// The flags of this part, in the order of help.
+pub(super) const TIMER: &[FlagSpec] = &[
+    FlagSpec {
+        name: "V",
+        toml: Some("V"),
+        kind: SECONDS,
+        default: "0.01, but 0.001 with -p",
+        meaning: "seconds between two ticks of the timer, at most the shortest of the intervals -i and -I, which are cut to whole ticks; 0: no timer, so no idle collections and no samples of -p, and -i is -i0",
+        ghc: Some("no signal: a thread, which there is only if an interval needs it"),
+        scope: Scope::Heap,
+        optional: true,
+        set: |f, v| f.config.timer.tick = optional(&v),
+        get: |f| f.config.timer.tick.map(Value::Number),
+    },
+    FlagSpec {
+        name: "I",
+        toml: Some("I"),
+        kind: SECONDS,
+        default: "0.3, but 0 with one capability",
+        meaning: "seconds after which a heap in which no thread runs is collected as a whole, once until a thread runs again; 0: never",
+        ghc: Some("with -N1 GHC's threaded runtime has 0.3, too"),
+        scope: Scope::Heap,
+        optional: true,
+        set: |f, v| f.config.timer.idle = optional(&v),
+        get: |f| f.config.timer.idle.map(Value::Number),
+    },
+    FlagSpec {
+        name: "Iw",
+        toml: Some("Iw"),
+        kind: SECONDS,
+        default: "0",
+        meaning: "least number of seconds between two idle collections",
+        ghc: None,
+        scope: Scope::Heap,
+        optional: false,
+        set: |f, v| f.config.timer.idle_wait = number(&v),
+        get: |f| Some(Value::Number(f.config.timer.idle_wait)),
+    },
+];

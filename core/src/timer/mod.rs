@@ -1,0 +1,184 @@
+//! The timer of a run: one thread that rings alarms at intervals, while a program runs.
+//!
+//! Censuses of a heap profile (`-i`), idle collections (`-I`) and samples of a time profile (`-p`)
+//! go by it, as in GHC. Time passes in *ticks* of `-V` seconds. An interval is a whole number of
+//! ticks: the remainder is cut off, as in GHC. The thread sleeps until the next alarm, not from
+//! tick to tick, and does not exist without alarms.
+//!
+//! Ticks that pass while an alarm rings are lost: an interval counts from the end of the last ring.
+//! So the program goes on between two censuses, even if a census takes longer than the interval.
+
+use crate::sync::real::{RecvTimeoutError, ScopedBuilder, channel, scope};
+use std::io;
+use std::panic::resume_unwind;
+use std::time::{Duration, Instant};
+
+/// A timer that has not been started.
+pub struct Timer<'a> {
+    tick: Duration,
+    alarms: Vec<Alarm<'a>>,
+}
+
+/// A function that the timer calls again and again.
+struct Alarm<'a> {
+    /// The tick at which it is due.
+    due: u64,
+    /// Returns the time until the next call.
+    ring: Box<dyn FnMut() -> Duration + Send + 'a>,
+}
+
+impl std::fmt::Debug for Timer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Timer({:?}, {} alarms)", self.tick, self.alarms.len())
+    }
+}
+
+impl<'a> Timer<'a> {
+    /// A timer without alarms. Its ticks are `tick` apart, but at least a microsecond.
+    pub fn new(tick: Duration) -> Self {
+        Timer {
+            tick: tick.max(Duration::from_micros(1)),
+            alarms: Vec::new(),
+        }
+    }
+
+    /// The time between two ticks.
+    pub fn tick(&self) -> Duration {
+        self.tick
+    }
+
+    /// The ticks of an interval: the remainder is cut off. An interval shorter than a tick has
+    /// one tick.
+    fn ticks(&self, interval: Duration) -> u64 {
+        (interval.as_nanos() / self.tick.as_nanos()).clamp(1, u64::MAX.into()) as u64
+    }
+
+    /// Calls `ring` every `interval`.
+    pub fn every(&mut self, interval: Duration, mut ring: impl FnMut() + Send + 'a) {
+        self.after(interval, move || {
+            ring();
+            interval
+        });
+    }
+
+    /// Calls `ring` after `first`, and again after each time that it returns.
+    pub fn after(&mut self, first: Duration, ring: impl FnMut() -> Duration + Send + 'a) {
+        self.alarms.push(Alarm {
+            due: self.ticks(first),
+            ring: Box::new(ring),
+        });
+    }
+
+    /// Runs `program`, and rings the alarms meanwhile on another thread. If an alarm panics, the
+    /// panic continues here when the program has ended; no alarm rings after it.
+    ///
+    /// # Errors
+    /// If there are alarms and the system has no thread for them. The program has not run then.
+    pub fn run<R>(mut self, program: impl FnOnce() -> R) -> io::Result<R> {
+        if self.alarms.is_empty() {
+            return Ok(program());
+        }
+        scope(|scope| {
+            let (over, wait) = channel::<()>();
+            // The other end is dropped when the program has ended, also by unwinding.
+            let thread = ScopedBuilder::new().spawn_scoped(scope, move || {
+                self.ring_until(|until| matches!(wait.recv_timeout(until), Err(RecvTimeoutError::Timeout)));
+            })?;
+            let result = {
+                let _over = over;
+                program()
+            };
+            thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+            Ok(result)
+        })
+    }
+
+    /// Rings alarms that are due until `wait` returns false. `wait` sleeps for a time, and returns
+    /// whether to go on.
+    fn ring_until(&mut self, wait: impl Fn(Duration) -> bool) {
+        let start = Instant::now();
+        let tick = self.tick.as_nanos();
+        let now = || (start.elapsed().as_nanos() / tick) as u64;
+        while let Some(next) = self.alarms.iter().map(|alarm| alarm.due).min() {
+            let at = Duration::from_nanos((u128::from(next) * tick).min(u64::MAX.into()) as u64);
+            if !wait(at.saturating_sub(start.elapsed())) {
+                return;
+            }
+            let reached = now().max(next);
+            for alarm in 0..self.alarms.len() {
+                if self.alarms[alarm].due <= reached {
+                    let interval = (self.alarms[alarm].ring)();
+                    self.alarms[alarm].due = now().max(next).saturating_add(self.ticks(interval));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(all(test, not(any(gclab_loom, gclab_shuttle))))]
+mod tests {
+    use super::*;
+    use crate::sync::{AtomicU64, Ordering::Relaxed};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn intervals_are_cut_to_whole_ticks_as_in_ghc() {
+        let timer = Timer::new(10 * MS);
+        let ticks = |interval| timer.ticks(interval);
+        assert_eq!(
+            [ticks(100 * MS), ticks(25 * MS), ticks(10 * MS), ticks(MS)],
+            [10, 2, 1, 1]
+        );
+        assert_eq!(Timer::new(Duration::ZERO).tick(), Duration::from_micros(1));
+    }
+
+    #[test]
+    fn alarms_ring_at_their_intervals_until_the_program_ends() {
+        let (fast, slow) = (AtomicU64::new(0), AtomicU64::new(0));
+        let mut timer = Timer::new(MS);
+        timer.every(2 * MS, || _ = fast.fetch_add(1, Relaxed));
+        timer.every(20 * MS, || _ = slow.fetch_add(1, Relaxed));
+        let begun = Instant::now();
+        let result = timer.run(|| {
+            while slow.load(Relaxed) < 3 {
+                std::thread::sleep(MS);
+            }
+            begun.elapsed()
+        });
+        let elapsed = result.expect("a thread").as_nanos() as u64;
+        let (fast, slow) = (fast.into_inner(), slow.into_inner());
+        // A busy machine may be late, never early.
+        assert!(elapsed >= 60 * MS.as_nanos() as u64, "{elapsed} ns");
+        assert!(
+            fast > slow && fast <= elapsed / (2 * MS.as_nanos() as u64) + 1,
+            "{fast} {slow} {elapsed}"
+        );
+    }
+
+    #[test]
+    fn an_alarm_that_takes_longer_than_its_interval_lets_the_program_go_on() {
+        let rings = AtomicU64::new(0);
+        let mut timer = Timer::new(MS);
+        timer.every(5 * MS, || {
+            rings.fetch_add(1, Relaxed);
+            std::thread::sleep(20 * MS);
+        });
+        let ran = timer.run(|| std::thread::sleep(120 * MS));
+        assert!(ran.is_ok() && (1..=5).contains(&rings.into_inner()));
+    }
+
+    #[test]
+    fn a_timer_without_alarms_has_no_thread_and_a_panic_of_an_alarm_continues() {
+        let here = std::thread::current().id();
+        assert_eq!(
+            Timer::new(MS).run(|| std::thread::current().id()).expect("no thread"),
+            here
+        );
+        let mut timer = Timer::new(MS);
+        timer.every(MS, || resume_unwind(Box::new("on purpose")));
+        let panic = catch_unwind(AssertUnwindSafe(|| timer.run(|| std::thread::sleep(20 * MS))));
+        assert_eq!(panic.expect_err("a panic").downcast_ref(), Some(&"on purpose"));
+    }
+}

@@ -1,0 +1,50 @@
+//! Idle collections: a thread outside the heap collects when no thread has run in it for a time.
+//!
+//! The world is *idle* while no thread runs in it: each has left, or is in
+//! [`crate::mutator::Mutator::blocking`]. After a time ([`Config::idle_delay`]) everything is
+//! collected, once until a thread runs again. The collecting thread decides under the world's lock.
+//! So a thread that gets the lock first, to go back to work, cancels the collection; a thread that
+//! comes later waits until it is over.
+//!
+//! Threads note that they run and rest where they take the lock anyway: two stores, and a look at
+//! the clock if idle collections are on.
+//!
+//! [`Config::idle_delay`]: crate::config::Config::idle_delay
+
+use super::state::World;
+use crate::cause::Cause;
+use crate::kind::MutatorKind;
+use std::time::Duration;
+
+impl<M: MutatorKind> World<M> {
+    /// Collects everything if no thread has run for `delay`, unless the last idle collection was
+    /// less than `wait` ago, or no thread has run since. Returns the time after which to ask again.
+    /// Idleness before the first call does not count. The calling thread is outside the heap; if it
+    /// is inside, nothing is collected.
+    pub fn collect_if_idle(&self, delay: Duration, wait: Duration) -> Duration {
+        if self.check_outside().is_err() {
+            return delay;
+        }
+        let mut state = self.state.lock();
+        self.wait_while_stopping(&mut state);
+        let now = state.recorder.clock().elapsed_ns();
+        let running = state.running > 0 && !mutant!("idle/runs");
+        let idleness = &mut state.idleness;
+        idleness.watched = true;
+        if running || !idleness.ran {
+            return delay;
+        }
+        let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let idle_long_enough = idleness.since_ns.get_or_insert(now).saturating_add(nanos(delay));
+        let far_enough = idleness.collected_ns.map_or(0, |last| last.saturating_add(nanos(wait)));
+        let due = idle_long_enough.max(far_enough);
+        if now < due {
+            return Duration::from_nanos(due - now);
+        }
+        idleness.ran = mutant!("idle/again-and-again");
+        idleness.collected_ns = Some(now);
+        // If there is no memory for it, the heap is as it was, and no thread asked for room.
+        let _ = self.stop_and_collect(&mut state, None, Cause::Idle);
+        delay
+    }
+}
