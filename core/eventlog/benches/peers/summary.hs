@@ -1,6 +1,6 @@
 -- The figures of a log by the library ghc-events, to compare the speed of readers with:
---   ghc -O1 -package ghc-events -outputdir /tmp/peer -o /tmp/peer/summary summary.hs
---   /tmp/peer/summary FILE
+--   ghc -O1 -package ghc-events -outputdir target/peer -o target/peer/summary core/eventlog/benches/peers/summary.hs
+--   target/peer/summary FILE
 -- It prints the number of events, collections and their elapsed nanoseconds, and bytes copied.
 {-# LANGUAGE BangPatterns #-}
 module Main (main) where

@@ -18,6 +18,6 @@ pub use markdown::markdown;
 pub use profile_csv::profile_csv;
 pub use profile_page::{profile_line, profile_page};
 pub use terminal::terminal;
-pub use timeline::{TimelineFacts, timeline_page};
 #[cfg(test)]
 pub(crate) use terminal::terminal_within;
+pub use timeline::{TimelineFacts, timeline_page};
