@@ -83,7 +83,7 @@ impl Logging {
 
     /// Begins the heap profile in the log, and returns the function that writes its censuses.
     /// `None` for a breakdown that GHC does not have (`-ho`).
-    pub(crate) fn censuses(&self, flags: &HeapProfile) -> Option<Box<dyn FnMut(&Census) + Send>> {
+    pub(crate) fn censuses(&self, flags: &HeapProfile) -> Option<impl FnMut(&Census) + Send + use<>> {
         let breakdown = match flags.breakdown? {
             Breakdown::CostCentre => 1,
             Breakdown::Module => 2,
@@ -111,7 +111,7 @@ impl Logging {
         };
         let (log, late, mut number) = (self.log.clone(), flags.follows_uses(), 0);
         log.profile_start(0, &start);
-        Some(Box::new(move |census| {
+        Some(move |census: &Census| {
             let bands = census.bands.iter().map(|(label, bytes)| (label.as_str(), *bytes));
             if late {
                 // All of them come at the end of the run.
@@ -122,7 +122,7 @@ impl Logging {
                 log.sample(census.time_ns, number, bands);
             }
             number += 1;
-        }))
+        })
     }
 
     /// Ends the log after the run. Returns the problem if it could not be written.

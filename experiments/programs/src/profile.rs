@@ -74,7 +74,7 @@ impl Profiling {
     /// Lets the event log have the samples, too.
     pub(crate) fn log_to(&self, logging: &Logging, flags: &HeapProfile) {
         if let Some(receiver) = logging.censuses(flags) {
-            self.profiler.tell(receiver);
+            self.profiler.tell(Box::new(receiver));
         }
     }
 

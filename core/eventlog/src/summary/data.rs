@@ -106,7 +106,7 @@ pub struct Summary {
 
 impl Summary {
     /// The generations to show, with their numbers: all those with collections, and the first
-    /// [`MOST_EMPTY`] ones.
+    /// 16.
     pub fn shown_generations(&self) -> impl Iterator<Item = (usize, &Generation)> {
         let all = self.generations.iter().enumerate();
         all.filter(|(number, generation)| generation.collections > 0 || *number < MOST_EMPTY)

@@ -212,7 +212,7 @@ fn coarse_timelines_keep_the_sums_of_fine_ones_at_every_cell() {
                     samples
                         .filter(|sample| sample.at < border)
                         .map(|sample| sample.last)
-                        .last()
+                        .next_back()
                 };
                 assert_eq!(last(&coarse), last(&fine), "{border}");
             }

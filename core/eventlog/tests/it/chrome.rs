@@ -117,8 +117,8 @@ fn traces_of_ghcs_logs_keep_the_formats_rules_and_the_logs_times() {
         }
         let counted = events.iter().filter(|event| event["ph"] == "C");
         let last = |counter: &str| {
-            let all = counted.clone().filter(|event| event["name"] == counter);
-            all.last().map(|event| event["args"]["bytes"].as_u64().unwrap())
+            let mut all = counted.clone().filter(|event| event["name"] == counter);
+            all.next_back().map(|event| event["args"]["bytes"].as_u64().unwrap())
         };
         assert_eq!(last("allocated"), summary.allocated, "{name}");
         assert!(last("heap size") <= summary.peak_heap, "{name}");

@@ -30,7 +30,7 @@ proptest! {
     #[test]
     fn what_lives_is_slid_together(
         blocks in proptest::collection::vec(1..9u32, 1..12),
-        closures in proptest::collection::vec((prop_oneof![6 => 1..8usize, 2 => 8..80usize, 1 => 300..409usize], any::<bool>()), 1..4000),
+        closures in proptest::collection::vec((prop_oneof![6 => 1..8usize, 2 => 8..80usize, 1 => 300..409usize], any::<bool>()), 1..if cfg!(miri) { 200 } else { 4000 }),
         all in any::<bool>(),
     ) {
         let config = Config { reserve: Bytes(16 << 20), ..Config::default() };

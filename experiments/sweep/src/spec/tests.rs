@@ -354,7 +354,7 @@ fn wrong_meanings() {
             "an argument too many",
             "collectors = [\"copying\"]\nworkloads = [{ name = \"binary_trees\", args = [8, 9] }]\n".to_owned(),
         ),
-        ("an unknown flag", format!("{HEAD}[flags]\nB = \"1m\"\n")),
+        ("an unknown flag", format!("{HEAD}[flags]\nK = \"1m\"\n")),
         ("a flag by its dash", format!("{HEAD}[flags]\n-A = \"1m\"\n")),
         ("a flag of GHC's", format!("{HEAD}[flags]\nxn = true\n")),
         ("a flag of the command line", format!("{HEAD}[flags]\ns = true\n")),

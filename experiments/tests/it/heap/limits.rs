@@ -21,7 +21,7 @@ fn within(bench: &Bench, megabytes: u64, words: &[&str]) -> (Option<i32>, String
 }
 
 /// The address space of a command that has no heap to analyse, in megabytes.
-const BASE: u64 = 30;
+const BASE: u64 = 33;
 
 /// A snapshot of `nodes` nodes of ten bytes each, with these edges and strings.
 fn snapshot(nodes: usize, edges: &[String], first_edges: usize, strings: &str) -> String {
