@@ -64,7 +64,7 @@ mod wire;
 mod writer;
 
 pub use check::{Complaint, Complaints, Rule, check, check_file};
-pub use chrome::chrome;
+pub use chrome::{chrome, chrome_file};
 pub use classes::{Classes, NoClass};
 pub use diff::{Amount, Row, Setting, Side, rows, settings};
 pub use error::{Error, Problem, escaped};

@@ -62,7 +62,7 @@ pub(super) fn diff(arguments: &Arguments) -> ExitCode {
 /// One log. Says what is wrong with it, if it can be used all the same.
 fn side(path: &Path, interval: Interval, arguments: &Arguments) -> Result<Side, Error> {
     let mut reader = log::reader(path, arguments.salvage)?;
-    let side = Side::of(&mut reader, interval)?;
+    let side = Side::of_open_file(&mut reader, interval)?;
     if let Some(damage) = reader.damage() {
         tell!("gclab: {damage}; its sums are lower bounds");
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args as ClapArgs, ValueEnum};
-use gclab_eventlog::{ShowError, chrome};
+use gclab_eventlog::{ShowError, chrome_file};
 use gclab_sweep::tell;
 
 use super::damage::message;
@@ -63,7 +63,7 @@ pub(super) fn export(arguments: &Arguments) -> ExitCode {
         }
     };
     let Format::Chrome = arguments.format;
-    match chrome(&mut log, interval, &mut out) {
+    match chrome_file(&mut log, interval, &mut out) {
         Ok(_) => {}
         // A reader that closes the pipe early is no error.
         Err(ShowError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,

@@ -36,7 +36,7 @@ pub(super) fn summary(arguments: &Arguments) -> ExitCode {
         Ok(reader) => reader,
         Err(error) => return refuse(message(&error)),
     };
-    let summary = match Summary::of(&mut reader, interval) {
+    let summary = match Summary::of_open_file(&mut reader, interval) {
         Ok(summary) => summary,
         Err(error) => return refuse(message(&error)),
     };

@@ -8,6 +8,7 @@
 mod lane;
 mod write;
 
+use std::fs::File;
 use std::io::{Read, Seek, Write};
 
 use crate::event::Event;
@@ -186,4 +187,12 @@ fn lane(lanes: &mut Vec<Option<Box<Lane>>>, cap: u16) -> &mut Lane {
         lanes.resize_with(place + 1, || None);
     }
     lanes[place].get_or_insert_default()
+}
+
+/// Does the same as [`chrome`] with an open file, and is compiled with this crate.
+///
+/// # Errors
+/// As [`chrome`].
+pub fn chrome_file(log: &mut Merged<File>, interval: Interval, out: &mut dyn Write) -> Result<u64, ShowError> {
+    chrome(log, interval, out)
 }

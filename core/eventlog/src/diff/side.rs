@@ -1,5 +1,6 @@
 //! One of two logs that are compared: its summary and its contents.
 
+use std::fs::File;
 use std::io::Read;
 
 use super::contents::Contents;
@@ -23,6 +24,14 @@ impl Side {
         let mut contents = Contents::new(interval, reader.header().has_statuses_of_7_8_2());
         let summary = Summary::with(reader, interval, |event| contents.event(event))?;
         Ok(Side { summary, contents })
+    }
+
+    /// Does the same as [`Side::of`] with an open file, and is compiled with this crate.
+    ///
+    /// # Errors
+    /// If the log is damaged, unless the reader salvages.
+    pub fn of_open_file(reader: &mut Reader<File>, interval: Interval) -> Result<Side, Error> {
+        Side::of(reader, interval)
     }
 
     /// The summary of the log.

@@ -13,6 +13,7 @@ mod gather;
 mod spans;
 mod text;
 
+use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -65,6 +66,15 @@ impl Summary {
         }
         let summary = Summary::of(&mut reader, interval)?;
         Ok((summary, reader.into_parts().1))
+    }
+
+    /// Does the same as [`Summary::of`] with an open file. It is compiled with this crate, so it is
+    /// as fast in a program that is built without optimisation.
+    ///
+    /// # Errors
+    /// If the log is damaged, unless the reader salvages.
+    pub fn of_open_file(reader: &mut Reader<File>, interval: Interval) -> Result<Summary, Error> {
+        Summary::of(reader, interval)
     }
 
     /// The share of mutator time in the length of the run or interval, about.

@@ -20,6 +20,7 @@ mod series;
 #[cfg(test)]
 mod tests;
 
+use std::fs::File;
 use std::io::{Read, Seek};
 
 pub use data::{
@@ -39,6 +40,14 @@ impl Timeline {
     /// If the log is damaged, unless the reader salvages.
     pub fn of<R: Read + Seek>(log: &mut Merged<R>) -> Result<Timeline, Error> {
         Timeline::keeping(log, MOST)
+    }
+
+    /// Does the same as [`Timeline::of`] with an open file, and is compiled with this crate.
+    ///
+    /// # Errors
+    /// If the log is damaged, unless the reader salvages.
+    pub fn of_open_file(log: &mut Merged<File>) -> Result<Timeline, Error> {
+        Timeline::of(log)
     }
 
     /// Reads the rest of a log, and keeps about `most` entries.
