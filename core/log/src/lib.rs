@@ -27,7 +27,7 @@
 //!
 //! **On disk.** A log is written whenever a buffer is full or a second has passed, at the end of a
 //! collection; the description of the process at once. So the log of a program that was killed
-//! lacks about a second.
+//! lacks the events since the last collection, and up to a second before it.
 
 #![forbid(unsafe_code)]
 

@@ -82,6 +82,9 @@ impl Output {
 
     /// Adds an event of capability `cap`.
     pub(crate) fn put(&mut self, cap: usize, kind: &'static Kind, time_ns: u64, values: &[Value<'_>]) {
+        if self.writer.is_none() {
+            return;
+        }
         self.set_caps(cap + 1);
         let put = self.caps[cap].put(kind, time_ns, values);
         self.note(put);
@@ -89,12 +92,18 @@ impl Output {
 
     /// Adds a global event, in the order of time.
     pub(crate) fn put_global(&mut self, kind: &'static Kind, time_ns: u64, values: &[Value<'_>]) {
+        if self.writer.is_none() {
+            return;
+        }
         let put = self.global.put(kind, time_ns, values);
         self.note(put);
     }
 
     /// Adds a global event of numbers, which others that are added later may precede.
     pub(crate) fn put_waiting(&mut self, kind: &'static Kind, time_ns: u64, numbers: &[u64]) {
+        if self.writer.is_none() {
+            return;
+        }
         self.waiting.push(Waiting {
             time_ns,
             kind,
@@ -158,11 +167,16 @@ impl Output {
         std::iter::once(&self.global).chain(&self.caps)
     }
 
-    /// After an error nothing more is written.
+    /// After an error nothing more is kept or written.
     fn note(&mut self, result: io::Result<()>) {
         if let Err(error) = result {
             self.error.get_or_insert(error);
             self.writer = None;
+            self.global = Part::new(None);
+            self.waiting = Vec::new();
+            for (cap, part) in self.caps.iter_mut().enumerate() {
+                *part = Part::new(Some(cap as u16));
+            }
         }
     }
 }
@@ -213,8 +227,13 @@ mod tests {
         for number in 0..10_000 {
             output.put(0, &kinds::RUN_THREAD, number, &thread(number));
         }
+        output.put_waiting(&kinds::TASK_DELETE, 9_999, &[1]);
         output.write(10_000);
         output.put(0, &kinds::RUN_THREAD, 10_001, &thread(1));
+        output.put_global(&kinds::TASK_DELETE, 10_001, &thread(1));
+        output.put_waiting(&kinds::TASK_DELETE, 10_001, &[1]);
+        assert!(output.parts().all(|part| part.buffer.is_empty()), "events are kept");
+        assert!(output.waiting.is_empty());
         output.write(10_001);
         assert_eq!(disk.0.lock().expect("sound").len(), before);
         assert_eq!(output.finish().expect_err("full").to_string(), "full");

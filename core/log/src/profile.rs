@@ -4,7 +4,7 @@ use gclab_core::profile::CostCentre;
 use gclab_eventlog::{Value, kinds};
 
 use crate::log::EventLog;
-use crate::output::fitting;
+use crate::output::{Output, fitting};
 
 /// The number of the only profile of a run.
 const PROFILE: u64 = 0;
@@ -56,12 +56,7 @@ impl EventLog {
         let output = &mut self.lock().output;
         output.settle();
         output.put_global(&kinds::HEAP_PROF_SAMPLE_BEGIN, time_ns, &[number.into()]);
-        for (label, bytes) in bands {
-            let label = fitting(label, MOST);
-            let values = [PROFILE.into(), bytes.into(), label.as_str().into()];
-            output.put_global(&kinds::HEAP_PROF_SAMPLE_STRING, time_ns, &values);
-        }
-        output.put_global(&kinds::HEAP_PROF_SAMPLE_END, time_ns, &[number.into()]);
+        write_bands(time_ns, number, bands, output);
     }
 
     /// A sample of bytes by stack of cost centres, the innermost first. The world is stopped.
@@ -90,11 +85,16 @@ impl EventLog {
         let output = &mut self.lock().output;
         let begin = [number.into(), taken_ns.into()];
         output.put_global(&kinds::HEAP_BIO_PROF_SAMPLE_BEGIN, time_ns, &begin);
-        for (label, bytes) in bands {
-            let label = fitting(label, MOST);
-            let values = [PROFILE.into(), bytes.into(), label.as_str().into()];
-            output.put_global(&kinds::HEAP_PROF_SAMPLE_STRING, time_ns, &values);
-        }
-        output.put_global(&kinds::HEAP_PROF_SAMPLE_END, time_ns, &[number.into()]);
+        write_bands(time_ns, number, bands, output);
     }
+}
+
+/// Writes the bands of a sample, and its end.
+fn write_bands<'a>(time_ns: u64, number: u64, bands: impl IntoIterator<Item = (&'a str, u64)>, output: &mut Output) {
+    for (label, bytes) in bands {
+        let label = fitting(label, MOST);
+        let values = [PROFILE.into(), bytes.into(), label.as_str().into()];
+        output.put_global(&kinds::HEAP_PROF_SAMPLE_STRING, time_ns, &values);
+    }
+    output.put_global(&kinds::HEAP_PROF_SAMPLE_END, time_ns, &[number.into()]);
 }

@@ -6,6 +6,7 @@ use crate::alloc::Alloc;
 use crate::block::OutOfMemory;
 use crate::capability::Barrier;
 use crate::config::Config;
+use crate::events::RunInfo;
 use crate::heap::Heap;
 use crate::kind::{Direct, MutatorKind};
 use std::fmt;
@@ -25,6 +26,20 @@ pub struct Chosen<M: MutatorKind> {
 impl<M: MutatorKind> fmt::Debug for Chosen<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Chosen({})", self.description.name)
+    }
+}
+
+impl<M: MutatorKind> Chosen<M> {
+    /// The facts about a run under this collector with `config`.
+    pub fn run_info(&self, config: &Config) -> RunInfo {
+        RunInfo {
+            collector: self.description.name,
+            parallel: self.description.parallel && config.gc_thread_count() > 1,
+            capabilities: config.capabilities,
+            generations: self.description.fitting_generations(config.generations),
+            max_heap: config.max_heap,
+            allocation_area: config.allocation_area,
+        }
     }
 }
 

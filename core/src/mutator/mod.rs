@@ -169,8 +169,8 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
         }
     }
 
-    /// Says something to the event log of the run, if there is one (GHC's `traceEvent`). No thread
-    /// stops for it.
+    /// Says something to the event log of the run, if there is one (GHC's `traceEvent`). No other
+    /// thread stops for it; it may be a safepoint of this one.
     pub fn message(&mut self, text: &str) {
         self.say(|| CapabilityEventKind::Message(text.to_owned()));
     }

@@ -159,6 +159,10 @@ impl<M: MutatorKind> World<M> {
         self.no_longer_inside(&participant);
         let capability = mutator.into_capability();
         capability.common.events.record(|| CapabilityEventKind::Leave);
+        // A program of many short sessions may never collect.
+        if capability.common.events.are_many() {
+            state.pass_on_events(&capability);
+        }
         state.idle.push(capability);
         drop(state);
         self.left.notify_one();

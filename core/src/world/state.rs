@@ -115,14 +115,7 @@ impl<M: MutatorKind> WorldState<M> {
             last_ended,
             stress: config.stress,
             sessions: 0,
-            run: RunInfo {
-                collector: chosen.description.name,
-                parallel: chosen.description.parallel && config.gc_thread_count() > 1,
-                capabilities: config.capabilities,
-                generations: config.generations,
-                max_heap: config.max_heap,
-                allocation_area: config.allocation_area,
-            },
+            run: chosen.run_info(config),
             entered: HashSet::new(),
         })
     }

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use gclab_core::block::{OutOfMemory, Shortage};
 use gclab_core::collector::{Chosen, Collector, CollectorList, CollectorVisitor, Description};
-use gclab_core::events::Listener;
+use gclab_core::events::{Listener, RunInfo};
 use gclab_core::memory::MemoryError;
 use gclab_core::mutator::MutatorKind;
 use gclab_core::recorder::{FinalCounts, Recorder};
@@ -19,6 +19,7 @@ use gclab_workloads::{Latency, RunError, Workload, WorkloadDescription, Workload
 
 use crate::interrupt::interruptible;
 use crate::log::Logging;
+use crate::outputs;
 use crate::profile::Profiling;
 use crate::request::{Done, Ended, Executor, Request};
 use crate::time_profile::{Bell, TimeProfiling};
@@ -133,10 +134,19 @@ fn program<W: Workload, M: MutatorKind>(
 }
 
 /// The end of a run whose heap could not be made. Its figures are those of an empty run.
-fn exhausted_at_start(flags: &Flags, printer: &Printer, cause: OutOfMemory) -> Done {
-    let statistics = Recorder::new(flags.config.generations, flags.config.capabilities).finish(&FinalCounts::default());
+/// Its event log describes the process.
+fn exhausted_at_start(
+    flags: &Flags,
+    run: &RunInfo,
+    printer: &Printer,
+    logging: Option<Logging>,
+    cause: OutOfMemory,
+) -> Done {
+    let config = &flags.config;
+    let statistics = Recorder::new(config.generations, config.capabilities).finish(&FinalCounts::default());
     printer.finish(&statistics);
     Done {
+        unlogged: logging.and_then(|logging| logging.finish_without_heap(run, &statistics)),
         statistics: Some(statistics),
         ..Done::without_heap(Ended::Exhausted(cause))
     }
@@ -152,6 +162,9 @@ fn run<M: MutatorKind>(
     request: &Request<'_>,
     listeners: Vec<Box<dyn Listener>>,
 ) -> Done {
+    if let Err(problem) = outputs::check(request) {
+        return Done::without_heap(Ended::Refused(problem));
+    }
     // Opened first, so that a file that cannot be written is found before the run.
     let printer = match Printer::open(&request.flags.stats, request.program, request.words) {
         Ok(printer) => printer,
@@ -177,9 +190,12 @@ fn run<M: MutatorKind>(
         Ok(logging) => logging,
         Err(problem) => return Done::without_heap(Ended::Refused(problem)),
     };
+    let run = collector.run_info(&request.flags.config);
     let mut world = match World::with(collector, &request.flags.config) {
         Ok(world) => world,
-        Err(StartError::OutOfMemory(cause)) => return exhausted_at_start(request.flags, &printer, cause),
+        Err(StartError::OutOfMemory(cause)) => {
+            return exhausted_at_start(request.flags, &run, &printer, logging, cause);
+        }
         Err(StartError::Memory(error @ MemoryError::OnPurpose { .. })) => {
             let cause = OutOfMemory {
                 requested: request.flags.config.reserve,
@@ -187,7 +203,7 @@ fn run<M: MutatorKind>(
                 limit: request.flags.config.max_heap,
                 cause: Shortage::System(error),
             };
-            return exhausted_at_start(request.flags, &printer, cause);
+            return exhausted_at_start(request.flags, &run, &printer, logging, cause);
         }
         Err(error) => return Done::without_heap(Ended::Refused(error.to_string())),
     };

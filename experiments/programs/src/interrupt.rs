@@ -1,5 +1,5 @@
-//! Ctrl-C and SIGTERM end a run early, with its statistics and its profile whole, as in GHC's
-//! programs.
+//! Ctrl-C and SIGTERM end a run early, with its statistics, its profile and its event log whole,
+//! as in GHC's programs.
 //!
 //! A thread waits for a signal while the program runs. It exists only if there are figures to keep,
 //! so runs that are timed do without it. At the signal it interrupts the world: the program's
@@ -7,8 +7,9 @@
 //! ends by the signal ([`end_by`]), as a Haskell program does: a shell shows the status 130 or 143.
 //! A second signal ends the process at once.
 
-use std::sync::Arc;
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use gclab_core::mutator::MutatorKind;
@@ -19,6 +20,20 @@ use signal_hook::{flag, low_level};
 
 /// The signals that end a run.
 const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
+
+/// Registers the handlers that end the process at the next signal if the flag is set. They stay for
+/// the life of the process, so all its runs share them and the flag.
+fn at_once() -> io::Result<Arc<AtomicBool>> {
+    static REGISTERED: OnceLock<Result<Arc<AtomicBool>, io::ErrorKind>> = OnceLock::new();
+    let register = || {
+        let at_once = Arc::new(AtomicBool::new(false));
+        for signal in SIGNALS {
+            flag::register_conditional_default(signal, Arc::clone(&at_once)).map_err(|error| error.kind())?;
+        }
+        Ok(at_once)
+    };
+    REGISTERED.get_or_init(register).clone().map_err(io::Error::from)
+}
 
 /// Ends the wait for signals when dropped.
 struct Closes(Handle);
@@ -32,18 +47,17 @@ impl Drop for Closes {
 /// Runs `program`; a signal meanwhile interrupts `world`. Returns the signal, if one came. If the
 /// system refuses a handler or a thread, a signal ends the process as ever.
 pub(crate) fn interruptible<M: MutatorKind, R>(world: &World<M>, program: &mut dyn FnMut() -> R) -> (R, Option<i32>) {
-    // Relaxed: no other data is published with it.
-    let at_once = Arc::new(AtomicBool::new(false));
     // The handlers that end the process at once come first, so that only a later signal finds the
     // flag set.
-    let registered = SIGNALS
-        .into_iter()
-        .try_for_each(|signal| flag::register_conditional_default(signal, Arc::clone(&at_once)).map(|_| ()));
-    let signals = registered.and_then(|()| Signals::new(SIGNALS));
-    let Ok(mut signals) = signals else {
+    let Ok(at_once) = at_once() else {
+        return (program(), None);
+    };
+    let Ok(mut signals) = Signals::new(SIGNALS) else {
         at_once.store(true, Ordering::Relaxed);
         return (program(), None);
     };
+    // A run before this one has set it. Relaxed: no other data is published with it.
+    at_once.store(false, Ordering::Relaxed);
     // Dropped when the program ends, also by a panic: the thread must end then.
     let closes = Closes(signals.handle());
     // 0: none came. Relaxed: the thread is joined before the last look.
@@ -76,4 +90,29 @@ pub fn end_by(signal: i32) -> u8 {
     // It returns only if the signal cannot be sent.
     let _ = low_level::emulate_default_handler(signal);
     u8::try_from(128 + signal).unwrap_or(u8::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gclab_core::config::Config;
+    use gclab_core::world::EnterError;
+
+    #[test]
+    fn a_signal_interrupts_the_second_run_of_a_process_too() {
+        for _ in 0..2 {
+            let world = World::new::<gclab_collectors::TwoSpace>(&Config::default()).expect("memory");
+            let (result, signal) = interruptible(&world, &mut || {
+                low_level::raise(SIGTERM).expect("a signal");
+                loop {
+                    if let Err(error) = world.enter(|_| ()) {
+                        break error;
+                    }
+                    thread::yield_now();
+                }
+            });
+            assert!(matches!(result, EnterError::Interrupted), "{result:?}");
+            assert_eq!(signal, Some(SIGTERM));
+        }
+    }
 }

@@ -12,6 +12,7 @@ mod compiled;
 mod execute;
 mod interrupt;
 mod log;
+mod outputs;
 mod profile;
 mod request;
 mod time_profile;

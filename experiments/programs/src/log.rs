@@ -8,11 +8,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use gclab_core::config::{Breakdown, HeapProfile};
+use gclab_core::events::{Event, EventKind, Listener, RunInfo};
 use gclab_core::mutator::MutatorKind;
 use gclab_core::world::World;
 use gclab_eventlog::{Lines, Merged, ShowError, Wanted, show_file};
 use gclab_heap_traverse::profile::Census;
 use gclab_log::{About, EventLog, ProfileStart};
+use gclab_stats::Statistics;
 
 use crate::request::Request;
 
@@ -39,16 +41,10 @@ impl Logging {
     /// # Errors
     /// A message with the file that cannot be written.
     pub(crate) fn begin(request: &Request<'_>) -> Result<Option<Logging>, String> {
-        let option = &request.flags.log;
-        if let Some(file) = option.file.as_ref().filter(|_| option.text || option.classes.is_none()) {
-            let file = file.display();
-            return Err(format!("-ol{file} is for the file of an event log: -l asks for one"));
-        }
-        let Some(classes) = option.classes else {
+        let path = path(request)?;
+        let Some(classes) = request.flags.log.classes else {
             return Ok(None);
         };
-        let path = option.file.clone();
-        let path = path.unwrap_or_else(|| format!("{}.eventlog", request.workload).into());
         let words = || request.words.iter().cloned();
         let args = request
             .program
@@ -60,15 +56,15 @@ impl Logging {
             classes,
             args: args.collect(),
         };
-        if option.text {
+        let Some(path) = path else {
             let text = |error| format!("event log as text: {error}");
-            let file = nameless().map_err(text)?;
+            let file = nameless()?;
             let log = file.try_clone().and_then(|file| EventLog::new(Box::new(file), about));
             return Ok(Some(Logging {
                 log: log.map_err(text)?,
                 to: To::Text(file),
             }));
-        }
+        };
         let log = EventLog::create(&path, about).map_err(|error| problem(&path, &error))?;
         Ok(Some(Logging {
             log,
@@ -125,6 +121,23 @@ impl Logging {
         })
     }
 
+    /// Ends the log of a run whose heap could not be made: it describes the process. Returns the
+    /// problem if it could not be written.
+    pub(crate) fn finish_without_heap(mut self, run: &RunInfo, statistics: &Statistics) -> Option<String> {
+        let end = EventKind::RunEnd {
+            statistics,
+            allocated: &[],
+        };
+        for kind in [EventKind::RunStart(run), end] {
+            self.log.event(&Event {
+                time_ns: 0,
+                capability: None,
+                kind,
+            });
+        }
+        self.finish()
+    }
+
     /// Ends the log after the run. Returns the problem if it could not be written.
     pub(crate) fn finish(self) -> Option<String> {
         let ended = self.log.finish();
@@ -141,12 +154,41 @@ impl Logging {
     }
 }
 
-/// A file that has no name, and is gone when the process ends.
-fn nameless() -> io::Result<File> {
-    let path = std::env::temp_dir().join(format!("gclab-{}.eventlog", std::process::id()));
-    let file = File::options().read(true).write(true).create_new(true).open(&path)?;
-    std::fs::remove_file(&path)?;
-    Ok(file)
+/// The file of the event log that the flags ask for; `None` for none, and for a log as text.
+///
+/// # Errors
+/// A message if the flags name a file for a log that has none.
+pub(crate) fn path(request: &Request<'_>) -> Result<Option<PathBuf>, String> {
+    let option = &request.flags.log;
+    if option.text || option.classes.is_none() {
+        return option.file.as_ref().map_or(Ok(None), |file| {
+            let file = file.display();
+            Err(format!("-ol{file} is for the file of an event log: -l asks for one"))
+        });
+    }
+    let path = option.file.clone();
+    Ok(Some(
+        path.unwrap_or_else(|| format!("{}.eventlog", request.workload).into()),
+    ))
+}
+
+/// How many names are tried for a file that is to have none.
+const NAMES: u32 = 100;
+
+/// A file that has no name, and is gone when the process ends. Another process may have left a file
+/// of its first name, so there are others.
+fn nameless() -> Result<File, String> {
+    let mut number = 0;
+    loop {
+        let path = std::env::temp_dir().join(format!("gclab-{}-{number}.eventlog", std::process::id()));
+        let file = File::options().read(true).write(true).create_new(true).open(&path);
+        number += 1;
+        let opened = match file {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < NAMES => continue,
+            file => file.and_then(|file| std::fs::remove_file(&path).map(|()| file)),
+        };
+        return opened.map_err(|error| format!("event log as text, on its way in {}: {error}", path.display()));
+    }
 }
 
 fn problem(file: &Path, error: &io::Error) -> String {

@@ -4,6 +4,9 @@
 //! neither moment, but the main thread's calls: a task is created when a call begins and deleted
 //! when it ends. The threaded runtime makes a short call while it starts, and then ends `INIT`. The
 //! call of `main` is the longest one.
+//!
+//! In gclab's own logs each thread of the program makes its calls, and none of them spans the run:
+//! there the mutator's time begins when the first thread runs, and ends when the last one stops.
 
 /// The most calls that are open at a time; a correct log has one.
 const MOST: usize = 64;
@@ -27,11 +30,20 @@ pub(super) struct Calls {
     longest: Option<Span>,
     first_run: Option<u64>,
     last_stop: Option<u64>,
+    /// How many Haskell threads run.
+    running: i64,
+    /// Whether the log is one of gclab's runtime.
+    own: bool,
 }
 
 impl Calls {
     pub(super) fn process(&mut self, process: Option<u64>) {
         self.process = process;
+    }
+
+    /// The name of the runtime.
+    pub(super) fn runtime(&mut self, identifier: &str) {
+        self.own = identifier.starts_with("gclab-");
     }
 
     /// A task is created for a thread of the system.
@@ -59,17 +71,24 @@ impl Calls {
     pub(super) fn run(&mut self, time: u64) {
         let first = self.first_run.get_or_insert(time);
         *first = time.min(*first);
+        self.running += 1;
     }
 
     /// A Haskell thread stops.
     #[inline]
     pub(super) fn stop(&mut self, time: u64) {
         self.last_stop = self.last_stop.max(Some(time));
+        self.running -= 1;
     }
 
     /// Begin and end of the mutator's time in a log whose last event is at `last`; `None` if the
     /// log has neither calls nor threads.
     pub(super) fn mutator(&self, threaded: bool, last: u64) -> Option<Span> {
+        if self.own {
+            // A program that was killed has threads that still run.
+            let end = if self.running > 0 { Some(last) } else { self.last_stop };
+            return self.first_run.zip(end);
+        }
         // The main thread of a program that was killed is still in its longest call.
         let open = self.open.first().map(|(_, from)| (*from, last));
         let Some(main) = self.longest.into_iter().chain(open).max_by_key(length) else {
@@ -79,5 +98,36 @@ impl Calls {
             .first
             .filter(|first| threaded && *first != main && first.1 <= main.0);
         Some((started.map_or(main.0, |first| first.1), main.1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two threads, whose calls overlap; the main one's is short.
+    fn two_threads(calls: &mut Calls) {
+        calls.process(Some(7));
+        calls.begin(1, 7, 10);
+        calls.run(10);
+        calls.run(20);
+        calls.stop(15);
+        calls.end(1, 15);
+        calls.run(16);
+        calls.stop(90);
+    }
+
+    #[test]
+    fn mut_of_an_own_log_spans_the_calls_of_all_threads() {
+        let mut own = Calls::default();
+        own.runtime("gclab-0.1.0 copying rts_thr");
+        two_threads(&mut own);
+        assert_eq!(own.mutator(true, 200), Some((10, 200)), "one still runs");
+        own.stop(95);
+        assert_eq!(own.mutator(true, 200), Some((10, 95)));
+        let mut ghc = Calls::default();
+        ghc.runtime("GHC-9.0.2 rts_thr");
+        two_threads(&mut ghc);
+        assert_eq!(ghc.mutator(true, 200), Some((10, 15)));
     }
 }

@@ -41,6 +41,8 @@ pub(super) struct Figures {
     pub(super) slop: u64,
     pub(super) threads: u64,
     pub(super) max_copied: u64,
+    /// Copied by all threads.
+    pub(super) par_copied: u64,
     pub(super) balanced: Option<u64>,
 }
 
@@ -108,13 +110,24 @@ impl Cap {
 
 /// The statistics of a `GC_STATS_GHC`.
 pub(super) fn figures(event: &Event<'_>) -> Option<Figures> {
-    let [_, generation, copied, slop, _, threads, max_copied, _, balanced] = event.numbers();
+    let [
+        _,
+        generation,
+        copied,
+        slop,
+        _,
+        threads,
+        max_copied,
+        par_copied,
+        balanced,
+    ] = event.numbers();
     Some(Figures {
         generation: generation? as u16,
         copied: copied?,
         slop: slop?,
         threads: threads?,
         max_copied: max_copied?,
+        par_copied: par_copied?,
         balanced,
     })
 }

@@ -192,7 +192,7 @@ impl Gather {
         if figures.threads > 1 {
             generation.par_collections += 1;
             let parallel = &mut self.parallel;
-            parallel.copied = parallel.copied.saturating_add(figures.copied);
+            parallel.copied = parallel.copied.saturating_add(figures.par_copied);
             parallel.max_copied = parallel.max_copied.saturating_add(figures.max_copied);
             parallel.threads = parallel.threads.max(figures.threads);
             match figures.balanced {
@@ -214,6 +214,7 @@ impl Gather {
                 let way = text.split(' ').next_back().unwrap_or_default();
                 self.summary.threaded |= way.contains("thr");
                 self.profiled |= way.split('_').any(|part| part == "p");
+                self.calls.runtime(&text);
                 self.summary.rts = Some(text);
             }
             PROGRAM_ARGS => {

@@ -107,7 +107,7 @@ pub(super) const OTHER: &[FlagSpec] = &[
             list: "yes or no",
         },
         default: "yes",
-        meaning: "Ctrl-C and SIGTERM end a run that prints statistics or makes a profile at its next safepoint, with both whole; a second signal ends it at once; no: the first one does",
+        meaning: "Ctrl-C and SIGTERM end a run that prints statistics, makes a profile or writes an event log at its next safepoint, with all of them whole; a second signal ends it at once; no: the first one does",
         ghc: Some("SIGTERM too; the process then ends by the signal, as in GHC"),
         scope: Scope::Program,
         optional: false,

@@ -133,7 +133,7 @@ pub(super) const PROFILES: &[FlagSpec] = &[
         kind: Kind::Number { min: 0.0, max: 86400.0 },
         default: "0.1",
         meaning: "seconds between censuses of a heap profile; 0: one at each collection; no effect without a profile",
-        ghc: Some("no census forces a collection"),
+        ghc: Some("no census forces a collection; GHC takes a bare -i"),
         scope: Scope::Profile,
         optional: false,
         set: |f, v| f.config.profile.interval = number(&v),
