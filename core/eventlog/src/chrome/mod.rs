@@ -20,6 +20,13 @@ use crate::value::{Value, texts};
 use lane::{Generations, Lane, Names};
 use write::{Out, Track};
 
+/// The phases of the nonmoving collector, with the numbers of their first and last events.
+const PHASES: [(&str, u16, u16); 3] = [
+    ("concurrent mark", CONC_MARK_BEGIN, CONC_MARK_END),
+    ("nonmoving sync", CONC_SYNC_BEGIN, CONC_SYNC_END),
+    ("concurrent sweep", CONC_SWEEP_BEGIN, CONC_SWEEP_END),
+];
+
 /// The state of the export.
 #[derive(Debug)]
 struct Export<'a> {
@@ -33,8 +40,10 @@ struct Export<'a> {
     waiting: Vec<u16>,
     generations: Generations,
     names: Names,
-    /// The phase of the nonmoving collector that has begun.
-    concurrent: Option<(&'static str, u64)>,
+    /// The begins of those [`PHASES`] that are open.
+    phases: [Option<u64>; PHASES.len()],
+    /// The latest time of their events. One that is earlier counts as one of this time.
+    latest_phase: u64,
     last: u64,
 }
 
@@ -53,7 +62,8 @@ pub fn chrome<R: Read + Seek>(log: &mut Merged<R>, interval: Interval, out: &mut
         waiting: Vec::new(),
         generations: Generations::default(),
         names: Names::new(log.header().has_statuses_of_7_8_2()),
-        concurrent: None,
+        phases: [None; PHASES.len()],
+        latest_phase: 0,
         last: 0,
     };
     let end = loop {
@@ -151,20 +161,34 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// A phase of the nonmoving collector. GHC writes the beginning and the end of a sync twice.
+    /// A phase of the nonmoving collector begins or ends. GHC marks again within a sync, and writes
+    /// the beginning and the end of a sync twice.
     fn concurrent(&mut self, number: u16, time: u64) -> std::io::Result<()> {
-        match number {
-            CONC_MARK_BEGIN => self.concurrent = Some(("concurrent mark", time)),
-            CONC_SYNC_BEGIN => self.concurrent = Some(("nonmoving sync", time)),
-            CONC_SWEEP_BEGIN => self.concurrent = Some(("concurrent sweep", time)),
-            _ => {
-                if let Some((name, from)) = self.concurrent.take() {
-                    let slice = lane::Slice::named(name, from, time);
-                    self.out.slice(Track::GLOBAL, &slice, self.interval)?;
-                }
+        let time = time.max(self.latest_phase);
+        self.latest_phase = time;
+        for place in 0..PHASES.len() {
+            let (_, begin, end) = PHASES[place];
+            if number == begin {
+                self.phases[place] = Some(time);
+            } else if number == end {
+                self.end_phase(place, time)?;
             }
         }
         Ok(())
+    }
+
+    /// Writes a phase, if it is open.
+    fn end_phase(&mut self, place: usize, time: u64) -> std::io::Result<()> {
+        let Some(from) = self.phases[place].take() else {
+            return Ok(());
+        };
+        let to = time.max(from);
+        // Slices nest: a phase that began within this one and outlasts it counts from its end.
+        for began in self.phases.iter_mut().flatten().filter(|began| **began > from) {
+            *began = to.max(*began);
+        }
+        let slice = lane::Slice::named(PHASES[place].0, from, to);
+        self.out.slice(Track::GLOBAL, &slice, self.interval)
     }
 
     /// Writes the slices that are open, and the end of the object.
@@ -176,6 +200,9 @@ impl Export<'_> {
             for slice in lane.end(self.last, &self.names) {
                 self.out.slice(Track::cap(cap as u16), &slice, self.interval)?;
             }
+        }
+        for place in 0..PHASES.len() {
+            self.end_phase(place, self.last)?;
         }
         self.out.finish()
     }

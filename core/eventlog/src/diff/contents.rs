@@ -13,6 +13,8 @@ use crate::summary::Interval;
 pub(super) struct Contents {
     interval: Interval,
     old_statuses: bool,
+    /// Whether class s is in the log, at any time.
+    pub(super) has_threads: bool,
     /// By the number of the type.
     counts: Vec<u64>,
     /// Stops by their reasons.
@@ -45,7 +47,11 @@ impl Contents {
         }
         let time = event.time();
         match event.known() {
-            RUN_THREAD => *self.running(event) = Some(time),
+            CREATE_THREAD => self.has_threads = true,
+            RUN_THREAD => {
+                self.has_threads = true;
+                *self.running(event) = Some(time);
+            }
             STOP_THREAD => {
                 let from = self.running(event).take();
                 if let Some((from, to)) = from.and_then(|from| self.interval.clip((from, time))) {

@@ -80,14 +80,11 @@ impl Both {
 pub(super) fn settings(side: &Side) -> Vec<(&'static str, Option<String>)> {
     let summary = &side.summary;
     let args = &summary.args;
-    let flags = || rts_flags(args).join(" ");
+    let flags = || command_line(rts_flags(args));
     let program = || {
-        let mut words = args.iter().map(String::as_str).collect::<Vec<_>>();
-        for flag in rts_words(args) {
-            words[flag] = "";
-        }
-        words.retain(|word| !word.is_empty());
-        words.join(" ")
+        let flags = rts_words(args);
+        let words = args.iter().enumerate().filter(|(place, _)| !flags.contains(place));
+        command_line(words.map(|(_, word)| &word[..]))
     };
     let heap = |place: usize| side.contents.heap.map(|heap| heap[place].to_string());
     vec![
@@ -102,6 +99,19 @@ pub(super) fn settings(side: &Side) -> Vec<(&'static str, Option<String>)> {
         ("bytes of a block", heap(4)),
         ("breakdown of the heap profile", side.contents.breakdown()),
     ]
+}
+
+/// Words as a shell reads them.
+fn command_line<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    let is_plain = |char: char| char.is_alphanumeric() || "-_./,:=@%+^~#".contains(char);
+    let words = words.into_iter().map(|word| {
+        if !word.is_empty() && word.chars().all(is_plain) {
+            word.to_owned()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The places of the words between `+RTS` and `-RTS`, with these.
@@ -153,8 +163,9 @@ pub(super) fn figures(side: &Side, both: &Both) -> List {
         put("mean pause", |generation| Amount::Ns(generation.avg_pause_ns()));
         put("longest pause", |generation| Amount::Ns(generation.max_pause_ns));
     }
-    pauses(&mut list, "pauses of the program", &summary.pauses);
-    pauses(&mut list, "pauses of capabilities", &summary.cap_pauses);
+    let known = summary.collections.is_some();
+    pauses(&mut list, "pauses of the program", &summary.pauses, known);
+    pauses(&mut list, "pauses of capabilities", &summary.cap_pauses, known);
     stops(&mut list, "time to stop", summary.time_to_stop);
     stops(&mut list, "nonmoving sync", summary.syncs());
     for window in WINDOWS {
@@ -201,10 +212,12 @@ fn memory(list: &mut List, summary: &Summary) {
     }
 }
 
-fn pauses(list: &mut List, group: &str, pauses: &Pauses) {
+/// `known` says that the log tells of collections: without a pause their number is 0.
+fn pauses(list: &mut List, group: &str, pauses: &Pauses, known: bool) {
     let some = |amount| (pauses.count() > 0).then_some(amount);
-    put(list, group, "number", some(Amount::Count(pauses.count())));
-    put(list, group, "sum", some(Amount::Ns(pauses.total_ns())));
+    let sum = |amount| (known || pauses.count() > 0).then_some(amount);
+    put(list, group, "number", sum(Amount::Count(pauses.count())));
+    put(list, group, "sum", sum(Amount::Ns(pauses.total_ns())));
     let percentiles = pauses.exceeded_by_one_in(PERCENTILES.map(|(_, rarer)| rarer));
     for ((name, _), ns) in PERCENTILES.into_iter().zip(percentiles) {
         put(list, group, name, ns.map(Amount::Ns));
@@ -242,9 +255,7 @@ fn parallel(list: &mut List, summary: &Summary) {
 
 fn threads(list: &mut List, side: &Side, both: &Both) {
     let contents = &side.contents;
-    // Class s is in the log.
-    let traced = contents.count(CREATE_THREAD) + contents.count(RUN_THREAD) > 0;
-    let mut put = |name: &str, amount| put(list, "threads", name, traced.then_some(amount));
+    let mut put = |name: &str, amount| put(list, "threads", name, contents.has_threads.then_some(amount));
     for (name, number) in [
         ("created", CREATE_THREAD),
         ("runs", RUN_THREAD),
@@ -273,5 +284,13 @@ mod tests {
         );
         assert_eq!(rts_flags(&words("prog 7 -- +RTS -s")), [""; 0]);
         assert_eq!(rts_flags(&words("prog +RTS -s --RTS +RTS -l")), ["-s"]);
+    }
+
+    #[test]
+    fn words_are_quoted_if_a_shell_would_part_them() {
+        assert_eq!(
+            command_line(["prog", "", "a b", "it's", "-N2", "x=1"]),
+            r"prog '' 'a b' 'it'\''s' -N2 x=1"
+        );
     }
 }

@@ -79,7 +79,7 @@ pub struct Summary {
     /// tasks (class s).
     pub init_ns: Option<u64>,
     /// Mutator time, within some microseconds: from the end of the start to the end of `main`, less
-    /// the collections in it.
+    /// the collections in it; `None` in a log without threads and tasks.
     pub mutator_ns: Option<u64>,
     /// Begin and end of the mutator in the whole run, collections included; `None` in a log without
     /// threads and tasks.

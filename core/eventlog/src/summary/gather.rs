@@ -350,14 +350,14 @@ impl Gather {
             let within = Interval { from, to: Some(to) };
             within.clip(span).map_or(0, |(from, to)| to - from)
         };
-        let (begin, end) = call.unwrap_or((0, to));
-        let within = Interval {
-            from: from.max(begin),
-            to: Some(to.min(end)),
-        };
-        let mutator = part((begin, end)).saturating_sub(self.spans.paused(within));
-        summary.mutator_ns = (self.last > 0).then_some(mutator);
-        if call.is_some() {
+        // Without threads and tasks the log tells nothing of the mutator.
+        if let Some((begin, end)) = call {
+            let within = Interval {
+                from: from.max(begin),
+                to: Some(to.min(end)),
+            };
+            let mutator = part((begin, end)).saturating_sub(self.spans.paused(within));
+            summary.mutator_ns = Some(mutator);
             let init = part((0, begin));
             summary.init_ns = Some(init);
             // Of the time before `main`, collections are no part.

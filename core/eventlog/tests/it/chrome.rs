@@ -111,6 +111,12 @@ fn traces_of_ghcs_logs_keep_the_formats_rules_and_the_logs_times() {
         assert_eq!(sum(&events, "GC idle").1, idle, "{name}");
         let stops = summary.time_to_stop.map_or(0, |stops| stops.total_ns);
         assert_eq!(sum(&events, "stopping for GC").1, stops, "{name}");
+        let syncs = summary.nonmoving_sync;
+        let syncs = syncs.map_or((0, 0), |syncs| (syncs.count, syncs.total_ns));
+        assert_eq!(sum(&events, "nonmoving sync"), syncs, "{name}");
+        if name == "grow-thr-n2-nonmoving.a.eventlog.gz" {
+            assert_eq!(syncs.0, 5);
+        }
         for (number, generation) in summary.generations.iter().enumerate() {
             let (count, _) = sum(&events, &format!("GC gen {number}"));
             assert!(count >= generation.collections, "{name}: {count}");
@@ -184,7 +190,7 @@ fn slices_nest_whatever_the_log_says() {
                 time += draw(40);
                 time -= draw(20);
                 let mut put = |kind, values: &[Value<'_>]| buffer.event(kind, time, values).unwrap();
-                match draw(11) {
+                match draw(14) {
                     0 | 1 => put(&kinds::RUN_THREAD, &[n(draw(3))]),
                     2 => put(&kinds::STOP_THREAD, &[n(draw(3)), n(1), n(0)]),
                     3 => put(&kinds::GC_START, &[]),
@@ -193,6 +199,13 @@ fn slices_nest_whatever_the_log_says() {
                     6 => put(&kinds::GC_WORK, &[]),
                     7 => put(&kinds::GC_DONE, &[]),
                     8 => put(&kinds::REQUEST_SEQ_GC, &[]),
+                    11 => put(
+                        [&kinds::CONC_SYNC_BEGIN, &kinds::CONC_SWEEP_BEGIN][draw(2) as usize],
+                        &[],
+                    ),
+                    12 => put([&kinds::CONC_SYNC_END, &kinds::CONC_SWEEP_END][draw(2) as usize], &[]),
+                    13 if draw(2) == 0 => put(&kinds::CONC_MARK_BEGIN, &[]),
+                    13 => put(&kinds::CONC_MARK_END, &[n(1)]),
                     9 => put(&kinds::GC_STATS_GHC, &[0, draw(2), 0, 0, 0, 1, 0, 0, 0].map(n)),
                     _ => put(&kinds::HEAP_SIZE, &[n(0), n(draw(1 << 20))]),
                 }
@@ -218,4 +231,23 @@ fn the_trace_of_a_damaged_log_is_whole() {
         let object: Json = serde_json::from_slice(&out).unwrap();
         assert!(object["traceEvents"].as_array().unwrap().len() > if salvage { 100 } else { 0 });
     }
+}
+
+/// A phase of the nonmoving collector that the log does not end lasts to the log's last event.
+#[test]
+fn open_phases_of_the_nonmoving_collector_are_in_the_trace() {
+    let mut log = Writer::new(Vec::new(), kinds::current()).unwrap();
+    let mut buffer = Buffer::new(Some(0));
+    for (kind, time) in [
+        (&kinds::CONC_SYNC_BEGIN, 100),
+        (&kinds::CONC_SYNC_BEGIN, 110),
+        (&kinds::CONC_MARK_BEGIN, 120),
+        (&kinds::GC_START, 150),
+    ] {
+        buffer.event(kind, time, &[]).unwrap();
+    }
+    log.block(&mut buffer, 150).unwrap();
+    let events = traced(&log.finish().unwrap(), Interval::default());
+    assert_eq!(sum(&events, "nonmoving sync"), (1, 40));
+    assert_eq!(sum(&events, "concurrent mark"), (1, 30));
 }

@@ -112,3 +112,50 @@ fn figures_of_threads_of_a_small_log() {
     );
     assert_eq!(row(&rows, "threads", "time of runs").ratio(), Some(980.0 / 2350.0));
 }
+
+/// A part of a run without collections and threads has 0 of them; `None` is for a log that does not
+/// tell.
+#[test]
+fn a_part_without_events_has_known_zeros() {
+    let whole = side(&small(), Interval::default());
+    let none = Interval { from: 0, to: Some(1) };
+    let rows = rows(&whole, &side(&small(), none));
+    for (group, name) in [
+        ("pauses of the program", "number"),
+        ("pauses of the program", "sum"),
+        ("pauses of capabilities", "number"),
+        ("threads", "runs"),
+        ("threads", "time of runs"),
+        ("threads", "stops: heap overflow"),
+    ] {
+        let amounts = row(&rows, group, name).amounts.map(|amount| amount.map(Amount::number));
+        assert!(
+            amounts[0] > Some(0.0) && amounts[1] == Some(0.0),
+            "{group}: {name}: {amounts:?}"
+        );
+    }
+    // There is no longest pause of none.
+    assert_eq!(row(&rows, "pauses of the program", "longest").amounts[1], None);
+}
+
+/// An empty argument, and one of the flags' words that stands elsewhere, keep their places.
+#[test]
+fn the_programs_arguments_are_whole() {
+    use gclab_eventlog::{Buffer, Value, Writer, kinds};
+    let mut log = Writer::new(Vec::new(), kinds::current()).unwrap();
+    let mut buffer = Buffer::new(None);
+    let args = ["prog", "", "two words", "+RTS", "-s", "-RTS", "-s"].map(str::as_bytes);
+    buffer
+        .event(
+            &kinds::PROGRAM_ARGS,
+            1,
+            &[Value::Number(0), Value::List(&args.join(&0))],
+        )
+        .unwrap();
+    log.block(&mut buffer, 1).unwrap();
+    let side = side(&log.finish().unwrap(), Interval::default());
+    let all = settings(&side, &side);
+    let value = |name: &str| all.iter().find(|one| one.name == name).unwrap().values[0].as_deref();
+    assert_eq!(value("program and arguments"), Some("prog '' 'two words' -s"));
+    assert_eq!(value("RTS flags"), Some("-s"));
+}

@@ -189,11 +189,22 @@ fn a_sync_that_is_written_twice_counts_once() {
     assert_eq!((sync.count, sync.total_ns, sync.max_ns), (1, 30, 30));
 }
 
+/// Events of capability 0: the main thread's call begins with the log, and does not end in it.
+fn call_from_the_start() -> gclab_eventlog::Buffer {
+    use gclab_eventlog::{Buffer, kinds};
+    let mut buffer = Buffer::new(Some(0));
+    let n = gclab_eventlog::Value::Number;
+    buffer.event(&kinds::OSPROCESS_PID, 0, &[n(0), n(7)]).unwrap();
+    buffer.event(&kinds::TASK_CREATE, 0, &[n(1), n(0), n(7)]).unwrap();
+    buffer
+}
+
 /// Pauses that overlap, of a log with faulty times, count once.
 #[test]
 fn overlapping_pauses_count_once_for_utilisation() {
     use gclab_eventlog::{Buffer, Writer, kinds};
     let mut log = Writer::new(Vec::new(), kinds::current()).unwrap();
+    log.block(&mut call_from_the_start(), 0).unwrap();
     for (cap, start, end) in [(0, 1_000_000, 3_000_000), (1, 2_000_000, 4_000_000)] {
         let mut buffer = Buffer::new(Some(cap));
         buffer.event(&kinds::GC_START, start, &[]).unwrap();
@@ -343,6 +354,34 @@ fn the_heap_before_an_interval_is_the_latest_one() {
     ];
     let summary = of_blocks(&blocks, Interval { from: 60, to: None });
     assert_eq!(summary.peak_heap, Some(10 << 20));
+}
+
+/// Class g alone tells when collections were, not when the program ran.
+#[test]
+fn a_log_without_threads_and_tasks_tells_nothing_of_the_mutator() {
+    for to in [None, Some(1050)] {
+        let summary = of_blocks(&[(0, &MAJOR)], Interval { from: 0, to });
+        assert!(summary.gc_ns > Some(0) && summary.allocated.is_some() && summary.total_ns.is_some());
+        assert_eq!(
+            [
+                summary.init_ns,
+                summary.mutator_ns,
+                summary.exit_ns,
+                summary.allocation_rate()
+            ],
+            [None; 4]
+        );
+        assert_eq!(summary.productivity(), None);
+        let text = summary.text();
+        assert!(text.contains("  MUT     time         ?  ("), "{text}");
+        let names: Vec<String> = figures(&summary).into_keys().collect();
+        assert!(
+            !names
+                .iter()
+                .any(|name| name.starts_with("MUT") || name.starts_with("mut_")),
+            "{names:?}"
+        );
+    }
 }
 
 /// The program was killed in its second call, which is the longer one.
@@ -502,10 +541,10 @@ fn generations_without_collections_are_left_out_if_there_are_many() {
 /// A million pauses and more are not kept singly. The mutator's time needs no single ones.
 #[test]
 fn many_pauses_leave_the_mutators_time() {
-    use gclab_eventlog::{Buffer, Value, Writer, kinds};
+    use gclab_eventlog::{Value, Writer, kinds};
     const PAUSES: u64 = (1 << 20) + 5000;
     let mut log = Writer::new(Vec::new(), kinds::current()).unwrap();
-    let mut buffer = Buffer::new(Some(0));
+    let mut buffer = call_from_the_start();
     for n in 0..PAUSES {
         buffer.event(&kinds::GC_START, 10 * n, &[]).unwrap();
         buffer

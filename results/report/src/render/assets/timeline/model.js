@@ -6,7 +6,7 @@ const [IDLE, MUTATOR, WAITING, GC_IDLE, GEN0, GEN1, OLDER, UNKNOWN] = Array(STAT
 
 const oldest = log.generations > 3 || log.generations === null ? "generation 2 and older" : "generation 2";
 const GENERATIONS = ["generation 0", "generation 1", oldest];
-const NAMES = [log.threads ? "idle" : "not in a collection", "mutator", "waiting for the other capabilities", "GC thread idle",
+const NAMES = [log.threads ? "idle" : "not in a collection", "mutator", "waiting for the other capabilities", "GC thread idle or done",
   ...GENERATIONS.map(name => `GC of ${name}`), "GC, generation not in the log"];
 
 // The number of entries of a sorted list that are at most `limit`.
@@ -97,8 +97,8 @@ function figuresOf(from, to) {
   const figures = {}, end = Math.min(to, log.end);
   figures.Total_elapsed_ns = end - Math.min(from, end);
   if (log.collects) Object.assign(figures, collectionsOf(from, to));
-  if (log.collects) {
-    const [begin, stop] = log.mutator || [0, end];
+  if (log.collects && log.mutator) {
+    const [begin, stop] = log.mutator;
     const first = Math.max(begin, Math.min(from, end)), last = Math.min(stop, end);
     const paused = pauses.reduce((sum, pause) => sum + pausedIn(pause, first, last), 0);
     figures.MUT_elapsed_ns = Math.max(0, last - first - paused);
