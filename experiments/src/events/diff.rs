@@ -138,7 +138,7 @@ fn change(row: &Row) -> (String, String) {
     let [Some(a), Some(b)] = row.amounts else {
         return Default::default();
     };
-    let sign = if b.number() < a.number() { "-" } else { "+" };
+    let falls = b.number() < a.number();
     let change = match (a, b) {
         (Amount::Count(a), Amount::Count(b)) => shown(Amount::Count(a.abs_diff(b))),
         (Amount::Bytes(a), Amount::Bytes(b)) => shown(Amount::Bytes(a.abs_diff(b))),
@@ -148,9 +148,19 @@ fn change(row: &Row) -> (String, String) {
     let ratio = row.ratio().filter(|_| !matches!(a, Amount::Share(_)));
     let ratio = ratio.map_or(String::new(), |ratio| match ratio {
         10.0.. => format!("{ratio:.0} times"),
-        _ => format!("{:+.1} %", 100.0 * (ratio - 1.0)),
+        _ => signed(ratio < 1.0, &format!("{:.1} %", 100.0 * (ratio - 1.0).abs())),
     });
-    (format!("{sign}{change}"), ratio)
+    (signed(falls, &change), ratio)
+}
+
+/// A change with its sign. A change that rounds to zero has none.
+fn signed(falls: bool, change: &str) -> String {
+    let sign = match (change.contains(|digit| matches!(digit, '1'..='9')), falls) {
+        (false, _) => "",
+        (true, true) => "-",
+        (true, false) => "+",
+    };
+    format!("{sign}{change}")
 }
 
 /// All settings and figures.
@@ -184,4 +194,30 @@ fn json(names: &[String; 2], damaged: [bool; 2], settings: &[Setting], rows: &[R
         settings.collect::<Vec<_>>().join(",\n"),
         figures.collect::<Vec<_>>().join(",\n")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_that_rounds_to_zero_has_no_sign() {
+        let changed = |a: Amount, b: Amount| {
+            change(&Row {
+                group: String::new(),
+                name: String::new(),
+                amounts: [Some(a), Some(b)],
+            })
+        };
+        let pair = |change: &str, ratio: &str| (change.to_owned(), ratio.to_owned());
+        let (a, b) = (Amount::Ns(1_000_000_000), Amount::Ns(999_999_900));
+        assert_eq!(changed(a, b), pair("0.000 ms", "0.0 %"));
+        assert_eq!(changed(b, a), pair("0.000 ms", "0.0 %"));
+        assert_eq!(changed(Amount::Count(200), Amount::Count(190)), pair("-10", "-5.0 %"));
+        assert_eq!(changed(Amount::Count(190), Amount::Count(200)), pair("+10", "+5.3 %"));
+        assert_eq!(
+            changed(Amount::Share(0.5), Amount::Share(0.499_99)),
+            pair("0.0 points", "")
+        );
+    }
 }

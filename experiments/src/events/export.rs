@@ -47,14 +47,12 @@ pub(super) fn export(arguments: &Arguments) -> ExitCode {
         Ok(log) => log,
         Err(error) => return refuse(message(&error)),
     };
-    // A log that is written over is lost.
     let (name, mut out): (String, Box<dyn Write>) = match &arguments.output {
         None => ("standard output".to_owned(), Box::new(std::io::stdout().lock())),
         Some(path) => {
             let name = path.display().to_string();
-            let same = |path: &PathBuf| path.canonicalize().ok();
-            if same(path).is_some() && same(path) == same(&arguments.file) {
-                return refuse(format!("--output {name} is the log itself, expected another file"));
+            if let Err(wrong) = log::may_write(path, &arguments.file) {
+                return refuse(wrong);
             }
             match File::create(path) {
                 Ok(file) => (name, Box::new(BufWriter::new(file))),
@@ -63,15 +61,25 @@ pub(super) fn export(arguments: &Arguments) -> ExitCode {
         }
     };
     let Format::Chrome = arguments.format;
-    match chrome_file(&mut log, interval, &mut out) {
-        Ok(_) => {}
+    let written = match chrome_file(&mut log, interval, &mut out) {
+        Ok(written) => written,
         // A reader that closes the pipe early is no error.
         Err(ShowError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
-        Err(ShowError::Write(error)) => return fail(format!("{name}: cannot write: {error}")),
+        Err(ShowError::Write(error)) => {
+            let wrong = format!("{name}: cannot write: {error}");
+            return if arguments.output.is_some() {
+                refuse(wrong)
+            } else {
+                fail(wrong)
+            };
+        }
         Err(ShowError::Log(error)) => return refuse(message(&error)),
-    }
+    };
     if let Some(damage) = log.damage() {
         tell!("gclab: {damage}; the events before this place were written");
+    }
+    if let Some(wrong) = arguments.between.beyond(written.last_ns) {
+        tell!("gclab: {wrong}");
     }
     ExitCode::SUCCESS
 }

@@ -1,7 +1,8 @@
 //! The event log that a command names: a file, a pipe, or `-` for standard input.
 
-use std::fs::File;
+use std::fs::{self, File, Metadata};
 use std::io::{Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use gclab_eventlog::{Error, Merged, Reader};
@@ -22,13 +23,41 @@ fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-fn open(path: &Path) -> Result<File, Error> {
-    let path_or_input = if is_standard_input(path) {
+/// Whether a later command finds the log under this path: neither standard input nor a pipe.
+pub(super) fn is_regular(path: &Path) -> bool {
+    !is_standard_input(path) && path.is_file()
+}
+
+/// The path under which the system knows the log.
+fn path_or_input(path: &Path) -> &Path {
+    if is_standard_input(path) {
         Path::new("/dev/stdin")
     } else {
         path
+    }
+}
+
+/// Checks that a command may write `output`: a log that is written over is lost. The log may have
+/// several names.
+///
+/// # Errors
+/// If `output` is the log.
+pub(super) fn may_write(output: &Path, log: &Path) -> Result<(), String> {
+    let place = |path: &Path| {
+        let file = fs::metadata(path).ok().filter(Metadata::is_file)?;
+        Some((file.dev(), file.ino()))
     };
-    File::open(path_or_input).map_err(|error| Error::cannot_open(&name(path), error))
+    match place(output) {
+        Some(found) if place(path_or_input(log)) == Some(found) => Err(format!(
+            "{}: this is the log, expected another file to write: -o FILE",
+            output.display()
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn open(path: &Path) -> Result<File, Error> {
+    File::open(path_or_input(path)).map_err(|error| Error::cannot_open(&name(path), error))
 }
 
 /// A reader in the order of the file.

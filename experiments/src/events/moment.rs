@@ -8,10 +8,10 @@ use gclab_eventlog::Interval;
 pub(super) struct Between {
     /// Leave out events before this time of the run: 1.5s, 200ms, 30us or 1000ns [default: the
     /// start]
-    #[arg(long, value_name = "TIME", value_parser = moment)]
+    #[arg(long, value_name = "TIME", value_parser = moment, allow_hyphen_values = true)]
     from: Option<u64>,
     /// Leave out events from this time of the run on [default: the end]
-    #[arg(long, value_name = "TIME", value_parser = moment)]
+    #[arg(long, value_name = "TIME", value_parser = moment, allow_hyphen_values = true)]
     to: Option<u64>,
 }
 

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
 use gclab_eventlog::{Lines, Merged, ShowError, Shown, Wanted, kinds, show_file};
+use gclab_flags::nearest;
 use gclab_sweep::suggest::suggest;
 use gclab_sweep::tell;
 
@@ -64,7 +65,10 @@ fn event_type(text: &str) -> Result<u16, String> {
     let name = upper.strip_prefix("EVENT_").unwrap_or(&upper);
     kinds::named(name).map(|kind| kind.number).ok_or_else(|| {
         let names: Vec<&str> = kinds::ALL.iter().map(|kind| kind.name).collect();
-        suggest(name, "event types", &names)
+        match nearest(name, names.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => suggest(name, "event types", &names),
+        }
     })
 }
 

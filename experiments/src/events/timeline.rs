@@ -30,9 +30,8 @@ pub(crate) struct Arguments {
 pub(super) fn timeline(arguments: &Arguments) -> ExitCode {
     let file = &arguments.file;
     let output = arguments.output.clone().unwrap_or_else(|| beside(file));
-    if fs::canonicalize(&output).is_ok_and(|output| fs::canonicalize(file).is_ok_and(|file| file == output)) {
-        let wrong = "this is the log, expected another file for the page: -o FILE.html";
-        return refuse(format!("{}: {wrong}", output.display()));
+    if let Err(wrong) = log::may_write(&output, file) {
+        return refuse(wrong);
     }
     let (timeline, summary, damage) = match read(file, arguments.salvage) {
         Ok(read) => read,
@@ -45,7 +44,9 @@ pub(super) fn timeline(arguments: &Arguments) -> ExitCode {
             log::name(file)
         ));
     }
+    let path = file.display().to_string();
     let page = timeline_page(&TimelineFacts {
+        path: log::is_regular(file).then_some(&path),
         file: &file.file_name().unwrap_or(file.as_os_str()).display().to_string(),
         timeline: &timeline,
         summary: &summary,

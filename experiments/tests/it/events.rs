@@ -195,6 +195,8 @@ fn a_request_that_is_wrong_is_one_message() {
     }
     let refused = |words: &[&str]| bench.gclab(&[&["events"], words].concat()).exits(2).stderr;
     assert!(refused(&["show", "ghc.eventlog", "--type", "GC_STRAT"]).contains("did you mean `GC_START`?"));
+    assert!(!refused(&["show", "ghc.eventlog", "--type", "GC_STRAT"]).contains("HEAP_LIVE"));
+    assert!(refused(&["show", "ghc.eventlog", "--from", "-5ms"]).contains("expected a time of the run: 1.5s"));
     assert!(refused(&["show", "ghc.eventlog", "--cap", "two"]).contains("expected the number of a capability"));
     assert!(refused(&["summary", "ghc.eventlog", "--to", "1h"]).contains("expected a time of the run: 1.5s"));
     assert!(refused(&["summary", "ghc.eventlog", "+RTS", "-s"]).contains("flags between +RTS and -RTS are for"));
@@ -345,7 +347,13 @@ fn a_log_is_exported_as_trace_events() {
     assert_eq!(fs::read_to_string(bench.path().join("trace.json")).unwrap(), printed);
 
     let refused = |words: &[&str]| bench.gclab(&[&["events", "export"], words].concat()).exits(2).stderr;
-    assert!(refused(&["ghc.eventlog", "--format", "chrome", "-o", "ghc.eventlog"]).contains("is the log itself"));
+    assert!(refused(&["ghc.eventlog", "--format", "chrome", "-o", "/dev/full"]).contains("/dev/full: cannot write: "));
+    let done = bench.gclab(&[&export[..], &["--from", "10s", "-o", "none.json"]].concat());
+    let said = done.exits(0).stderr;
+    assert!(
+        said.starts_with("gclab: --from is 10000000000 ns, and the last event of the log is at "),
+        "{said}"
+    );
     assert!(refused(&["ghc.eventlog", "--format", "chrome", "-o", "no/trace.json"]).contains("cannot write"));
     assert!(refused(&["ghc.eventlog", "--format", "pdf"]).contains("possible values: chrome"));
     let before = fs::read(bench.path().join("ghc.eventlog")).unwrap();
@@ -359,4 +367,32 @@ fn a_log_is_exported_as_trace_events() {
         "{}",
         done.all()
     );
+}
+
+/// The log may have several names, and standard input is one of them.
+#[test]
+fn no_command_writes_over_its_log() {
+    let (bench, _) = bench();
+    let path = bench.path().join("ghc.eventlog");
+    let log = fs::read(&path).unwrap();
+    fs::hard_link(&path, bench.path().join("hard.eventlog")).unwrap();
+    std::os::unix::fs::symlink("ghc.eventlog", bench.path().join("soft.eventlog")).unwrap();
+    for command in [&["export", "--format", "chrome"][..], &["timeline"]] {
+        for (file, output) in [
+            ("ghc.eventlog", "./ghc.eventlog"),
+            ("ghc.eventlog", "hard.eventlog"),
+            ("soft.eventlog", "hard.eventlog"),
+            ("-", "ghc.eventlog"),
+        ] {
+            let mut words = vec!["events"];
+            words.extend(command);
+            words.extend([file, "-o", output]);
+            let mut command = bench.command(&words);
+            command.stdin(fs::File::open(&path).unwrap());
+            let done = Done::of(&mut command).exits(2);
+            let expected = format!("gclab: {output}: this is the log, expected another file to write: -o FILE\n");
+            assert_eq!(done.stderr, expected, "{words:?}");
+            assert!(fs::read(&path).unwrap() == log, "{words:?}");
+        }
+    }
 }

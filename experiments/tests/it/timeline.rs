@@ -161,7 +161,7 @@ fn a_log_that_cannot_be_drawn_is_one_message() {
     );
     refused(
         &["ghc.eventlog", "-o", "./ghc.eventlog"],
-        "gclab: ./ghc.eventlog: this is the log, expected another file for the page",
+        "gclab: ./ghc.eventlog: this is the log, expected another file to write",
     );
     assert_eq!(fs::read(bench.path().join("ghc.eventlog")).unwrap(), log);
 
@@ -174,6 +174,9 @@ fn a_log_that_cannot_be_drawn_is_one_message() {
     );
     let page = page(&bench, "cut.html");
     assert!(page.contains("The log is damaged: cut.eventlog: byte 20000: "));
+    assert!(page.contains("Lanes and figures may end at different places"));
+    let cut = data(&page);
+    assert_eq!((&cut["path"], &cut["salvage"]), (&"cut.eventlog".into(), &true.into()));
     assert!(numbers(&data(&page)["pauses"]).len() > 40);
 }
 
@@ -188,5 +191,6 @@ fn a_log_may_come_through_a_pipe() {
     let done = child.wait_with_output().unwrap();
     assert!(done.status.success() && done.stdout.starts_with(b"timeline.html: 0.131 s"));
     let [piped, whole] = ["timeline.html", "ghc.html"].map(|name| data(&page(&bench, name)));
+    assert_eq!((&piped["path"], &whole["path"]), (&Value::Null, &"ghc.eventlog".into()));
     assert_eq!((&piped["lanes"], &piped["pauses"]), (&whole["lanes"], &whole["pauses"]));
 }

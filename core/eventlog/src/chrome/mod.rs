@@ -14,7 +14,7 @@ use std::io::{Read, Seek, Write};
 use crate::event::Event;
 use crate::kinds::number::*;
 use crate::merged::Merged;
-use crate::show::ShowError;
+use crate::show::{ShowError, Shown};
 use crate::summary::Interval;
 use crate::value::{Value, texts};
 use lane::{Generations, Lane, Names};
@@ -48,12 +48,16 @@ struct Export<'a> {
 }
 
 /// Writes the events of a log within an interval as one JSON object of trace events. Returns the
-/// number of trace events.
+/// number of trace events as lines.
 ///
 /// # Errors
 /// If the log is damaged and the reader does not salvage (the object is whole all the same), or if
 /// `out` fails.
-pub fn chrome<R: Read + Seek>(log: &mut Merged<R>, interval: Interval, out: &mut dyn Write) -> Result<u64, ShowError> {
+pub fn chrome<R: Read + Seek>(
+    log: &mut Merged<R>,
+    interval: Interval,
+    out: &mut dyn Write,
+) -> Result<Shown, ShowError> {
     let mut export = Export {
         out: Out::new(out)?,
         interval,
@@ -73,8 +77,9 @@ pub fn chrome<R: Read + Seek>(log: &mut Merged<R>, interval: Interval, out: &mut
             Err(error) => break Err(ShowError::Log(error)),
         }
     };
-    let events = export.finish()?;
-    end.map(|()| events)
+    let last_ns = export.last;
+    let lines = export.finish()?;
+    end.map(|()| Shown { lines, last_ns })
 }
 
 impl Export<'_> {
@@ -166,8 +171,7 @@ impl Export<'_> {
     fn concurrent(&mut self, number: u16, time: u64) -> std::io::Result<()> {
         let time = time.max(self.latest_phase);
         self.latest_phase = time;
-        for place in 0..PHASES.len() {
-            let (_, begin, end) = PHASES[place];
+        for (place, (_, begin, end)) in PHASES.into_iter().enumerate() {
             if number == begin {
                 self.phases[place] = Some(time);
             } else if number == end {

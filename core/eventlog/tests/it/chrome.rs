@@ -13,7 +13,7 @@ use crate::real::{log, logs};
 fn traced(log: &[u8], interval: Interval) -> Vec<Json> {
     let mut merged = Merged::new(Cursor::new(log), "log", true).unwrap();
     let mut out = Vec::new();
-    let count = chrome(&mut merged, interval, &mut out).unwrap();
+    let count = chrome(&mut merged, interval, &mut out).unwrap().lines;
     let object: Json = serde_json::from_slice(&out).unwrap_or_else(|error| {
         panic!("{error}: {}", String::from_utf8_lossy(&out));
     });

@@ -112,13 +112,18 @@ impl Logged<'_> {
                 format::time(stops.max_ns as f64 * 1e-9)
             ));
         }
+        let of_caps = history.utilisations(total_ns);
+        if of_caps.is_none() {
+            remarks
+                .push("the capabilities stopped too often for a line of the one with the least utilisation".to_owned());
+        }
         Ok(Log {
             pauses: summary.pauses,
             cap_pauses: summary.cap_pauses,
             remarks,
             total_ns,
             utilisation,
-            of_caps: history.utilisations(total_ns).unwrap_or_default(),
+            of_caps: of_caps.unwrap_or_default(),
             allocated: history.allocated,
         })
     }

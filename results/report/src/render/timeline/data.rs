@@ -23,7 +23,8 @@ pub(super) fn json(facts: &TimelineFacts<'_>) -> String {
     let lanes: Vec<Vec<u64>> = timeline.lanes.iter().map(pieces).collect();
     let allocated = timeline.lanes.iter().map(|lane| samples(&lane.allocated, timeline));
     let data = json!({
-        "file": facts.file,
+        "path": facts.path,
+        "salvage": facts.damage.is_some(),
         "length": timeline.length,
         "step": timeline.step,
         "end": summary.total_ns.unwrap_or(timeline.length),
@@ -155,14 +156,16 @@ mod tests {
         };
         let summary = Summary::default();
         let facts = TimelineFacts {
-            file: "a<b",
+            file: "a",
+            path: Some("a<b"),
             timeline: &timeline,
             summary: &summary,
-            damage: None,
+            damage: Some("cut off".to_owned()),
         };
         let text = json(&facts);
-        assert!(text.contains(r#""file":"a\u003cb""#), "{text}");
+        assert!(text.contains(r#""path":"a\u003cb""#), "{text}");
         let data: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(data["salvage"], true);
         // States 0, 4 and 7: 8 + 1 + 16 + 128.
         assert_eq!(data["lanes"], json!([[153, 5, 7, 2, 3, 30]]));
         // Generations 0 and 2: 3 + 1 + 4. The second pause begins 2 ns behind the end of the first.

@@ -7,6 +7,8 @@ use gclab_eventlog::{Summary, Timeline};
 pub struct TimelineFacts<'a> {
     /// The name of the log, for the title.
     pub file: &'a str,
+    /// The path of the log for a command; `None` if it came through a pipe.
+    pub path: Option<&'a str>,
     /// The folded log.
     pub timeline: &'a Timeline,
     /// The figures of the whole run.

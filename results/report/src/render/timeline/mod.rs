@@ -77,7 +77,9 @@ fn cautions(facts: &TimelineFacts<'_>) -> Vec<String> {
     let mut cautions = Vec::new();
     if let Some(damage) = &facts.damage {
         cautions.push(format!(
-            "The log is damaged: {damage}. The page has the events before this place."
+            "The log is damaged: {damage}. The page has the events before this place. Lanes and figures may end at \
+             different places: each capability is drawn to its own damage, and the length of the run and the numbers of \
+             events and collections above end at the first damage of the file."
         ));
     }
     if timeline.step > 1 {

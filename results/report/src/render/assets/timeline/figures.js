@@ -64,9 +64,9 @@ function tell(quiet) {
     return line;
   }));
   byId("figures").dataset.figures = JSON.stringify(figures);
-  const file = /^[\w.\/-]+$/.test(log.file) ? log.file : `'${log.file.replaceAll("'", "'\\''")}'`;
+  const path = log.path || "", file = /^[\w.\/-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
   const bounds = hasSelection() ? ` --from ${from}ns` + (to < log.length ? ` --to ${to}ns` : "") : "";
-  byId("command").textContent = `gclab events summary ${file}${bounds}`;
+  byId("command").textContent = log.path === null ? "" : `gclab events summary ${file}${log.salvage ? " --salvage" : ""}${bounds}`;
   tellCaps(from, to, figures);
   // While a drag goes on, the rest can wait.
   if (quiet) return;
