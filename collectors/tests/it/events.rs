@@ -262,3 +262,19 @@ fn gc_threads_work_within_their_collections() {
     let parallel = seen.ends.iter().any(|(_, collection)| collection.threads() > 1);
     assert!(parallel, "no collection was shared");
 }
+
+/// A program of many sessions that never collects passes its events on meanwhile.
+#[test]
+fn events_of_many_sessions_are_passed_on_without_a_collection() {
+    let seen: Arc<Mutex<Seen>> = Arc::default();
+    let mut world = World::new::<gclab_collectors::TwoSpace>(&Config::default()).expect("memory");
+    world.listen(Box::new(Notes(Arc::clone(&seen), false, true)));
+    for _ in 0..2000 {
+        world.enter(|_| ()).expect("the run goes on");
+    }
+    let passed_on = |seen: &Seen| seen.caps.iter().map(Vec::len).sum::<usize>();
+    let before = passed_on(&seen.lock().expect("sound"));
+    assert!(before >= 2048, "{before} events");
+    world.finish();
+    assert_eq!(passed_on(&seen.lock().expect("sound")), 4000);
+}
