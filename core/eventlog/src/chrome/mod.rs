@@ -224,6 +224,6 @@ fn lane(lanes: &mut Vec<Option<Box<Lane>>>, cap: u16) -> &mut Lane {
 ///
 /// # Errors
 /// As [`chrome`].
-pub fn chrome_file(log: &mut Merged<File>, interval: Interval, out: &mut dyn Write) -> Result<u64, ShowError> {
+pub fn chrome_file(log: &mut Merged<File>, interval: Interval, out: &mut dyn Write) -> Result<Shown, ShowError> {
     chrome(log, interval, out)
 }
