@@ -42,8 +42,8 @@ fn is_exact(key: &str) -> bool {
     exact.contains(&key) || key.starts_with("gen_")
 }
 
-/// The keys that a log has, within some milliseconds, since MUT lasts there from the first session
-/// to the last.
+/// The keys that a log has, within some milliseconds, since MUT ends there with the last
+/// session.
 const NEARLY: [&str; 4] = [
     "init_wall_seconds",
     "mut_wall_seconds",

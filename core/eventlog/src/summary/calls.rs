@@ -6,7 +6,8 @@
 //! call of `main` is the longest one.
 //!
 //! In gclab's own logs each thread of the program makes its calls, and none of them spans the run:
-//! there the mutator's time begins when the first thread runs, and ends when the last one stops.
+//! there the mutator's time begins when the log names its runtime, which has started then, and ends
+//! when the last thread stops.
 
 /// The most calls that are open at a time; a correct log has one.
 const MOST: usize = 64;
@@ -32,8 +33,8 @@ pub(super) struct Calls {
     last_stop: Option<u64>,
     /// How many Haskell threads run.
     running: i64,
-    /// Whether the log is one of gclab's runtime.
-    own: bool,
+    /// When the runtime had started, in a log of gclab's.
+    started: Option<u64>,
 }
 
 impl Calls {
@@ -42,8 +43,8 @@ impl Calls {
     }
 
     /// The name of the runtime.
-    pub(super) fn runtime(&mut self, identifier: &str) {
-        self.own = identifier.starts_with("gclab-");
+    pub(super) fn runtime(&mut self, identifier: &str, time: u64) {
+        self.started = identifier.starts_with("gclab-").then_some(time);
     }
 
     /// A task is created for a thread of the system.
@@ -84,10 +85,10 @@ impl Calls {
     /// Begin and end of the mutator's time in a log whose last event is at `last`; `None` if the
     /// log has neither calls nor threads.
     pub(super) fn mutator(&self, threaded: bool, last: u64) -> Option<Span> {
-        if self.own {
+        if let Some(started) = self.started {
             // A program that was killed has threads that still run.
             let end = if self.running > 0 { Some(last) } else { self.last_stop };
-            return self.first_run.zip(end);
+            return end.map(|end| (started, end.max(started)));
         }
         // The main thread of a program that was killed is still in its longest call.
         let open = self.open.first().map(|(_, from)| (*from, last));
@@ -120,13 +121,13 @@ mod tests {
     #[test]
     fn mut_of_an_own_log_spans_the_calls_of_all_threads() {
         let mut own = Calls::default();
-        own.runtime("gclab-0.1.0 copying rts_thr");
+        own.runtime("gclab-0.1.0 copying rts_thr", 5);
         two_threads(&mut own);
-        assert_eq!(own.mutator(true, 200), Some((10, 200)), "one still runs");
+        assert_eq!(own.mutator(true, 200), Some((5, 200)), "one still runs");
         own.stop(95);
-        assert_eq!(own.mutator(true, 200), Some((10, 95)));
+        assert_eq!(own.mutator(true, 200), Some((5, 95)));
         let mut ghc = Calls::default();
-        ghc.runtime("GHC-9.0.2 rts_thr");
+        ghc.runtime("GHC-9.0.2 rts_thr", 5);
         two_threads(&mut ghc);
         assert_eq!(ghc.mutator(true, 200), Some((10, 15)));
     }

@@ -214,7 +214,7 @@ impl Gather {
                 let way = text.split(' ').next_back().unwrap_or_default();
                 self.summary.threaded |= way.contains("thr");
                 self.profiled |= way.split('_').any(|part| part == "p");
-                self.calls.runtime(&text);
+                self.calls.runtime(&text, time);
                 self.summary.rts = Some(text);
             }
             PROGRAM_ARGS => {
