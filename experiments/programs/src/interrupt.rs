@@ -91,28 +91,3 @@ pub fn end_by(signal: i32) -> u8 {
     let _ = low_level::emulate_default_handler(signal);
     u8::try_from(128 + signal).unwrap_or(u8::MAX)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use gclab_core::config::Config;
-    use gclab_core::world::EnterError;
-
-    #[test]
-    fn a_signal_interrupts_the_second_run_of_a_process_too() {
-        for _ in 0..2 {
-            let world = World::new::<gclab_collectors::TwoSpace>(&Config::default()).expect("memory");
-            let (result, signal) = interruptible(&world, &mut || {
-                low_level::raise(SIGTERM).expect("a signal");
-                loop {
-                    if let Err(error) = world.enter(|_| ()) {
-                        break error;
-                    }
-                    thread::yield_now();
-                }
-            });
-            assert!(matches!(result, EnterError::Interrupted), "{result:?}");
-            assert_eq!(signal, Some(SIGTERM));
-        }
-    }
-}
