@@ -109,10 +109,12 @@ impl CopyBuffer {
     }
 
     /// Lets nothing be claimed until [`CopyBuffer::resume`]: a worker that looks for work then
-    /// finds nothing here. `None` without an open chunk.
+    /// finds nothing here. Without an open chunk there is nothing to hold, and the result is
+    /// `None`.
     pub fn hold(&mut self) -> Option<HeldScan> {
-        let all_scanned = std::ptr::without_provenance_mut(usize::MAX);
-        NonNull::new(std::mem::replace(&mut self.scan, all_scanned)).map(HeldScan)
+        let from = NonNull::new(self.scan)?;
+        self.scan = std::ptr::without_provenance_mut(usize::MAX);
+        Some(HeldScan(from))
     }
 
     /// Lets the scan go on where it was held.
@@ -259,4 +261,33 @@ fn buffer_of(open: Option<Chunk>) -> CopyBuffer {
 
 fn is_worth_filling(chunk: &Chunk) -> bool {
     chunk.run.bytes().0 / WORD - chunk.words().0 >= WORTH_FILLING.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_without_a_chunk_is_never_held() {
+        let mut buffer = CopyBuffer::NONE;
+        for _ in 0..2 {
+            assert!(buffer.hold().is_none());
+            assert_eq!(buffer.unscanned(), Words(0));
+        }
+    }
+
+    #[test]
+    fn a_held_scan_goes_on_where_it_was() {
+        let mut chunk = [0; 8];
+        let from = chunk.as_mut_ptr();
+        let mut buffer = CopyBuffer {
+            free: from.wrapping_add(8),
+            limit: from.wrapping_add(8),
+            scan: from.wrapping_add(2),
+        };
+        let held = buffer.hold().expect("there is a chunk");
+        assert!(buffer.claim().is_none());
+        buffer.resume(held);
+        assert_eq!(buffer.unscanned(), Words(6));
+    }
 }
