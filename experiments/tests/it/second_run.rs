@@ -17,11 +17,11 @@ fn run(folder: &Path, name: &str, workload: &str, args: &[&str]) -> u64 {
     let words = [
         "-l".to_owned(),
         format!("-ol{}.eventlog", stem.display()),
-        "-A64k".to_owned(),
+        "-A256k".to_owned(),
         "-P".to_owned(),
         "-V0.0005".to_owned(),
         "-hc".to_owned(),
-        "-i0".to_owned(),
+        "-i0.01".to_owned(),
     ];
     let mut all = Shipped.workloads().into_iter();
     let workload = all.find(|one| one.name == workload).expect("a workload");
@@ -69,17 +69,17 @@ fn a_second_run_in_one_process_has_a_log_and_profiles_of_its_own() {
     let bench = Bench::new();
     let file = |name: &str| bench.path().join(name);
     let text = |name: &str| fs::read_to_string(file(name)).unwrap();
-    let first = run(bench.path(), "first", "word_index", &["-", "50", "20000"]);
+    let first = run(bench.path(), "first", "word_index", &["-", "50", "1000"]);
     let before = (
         fs::read(file("first.eventlog")).unwrap(),
         text("first.hp"),
         text("first.prof"),
     );
-    let second = run(bench.path(), "second", "gcbench", &["14", "12", "100000"]);
+    let second = run(bench.path(), "second", "gcbench", &["16", "12", "200000"]);
     assert_ne!(first, second);
     for (name, collections, own, others) in [
-        ("first", first, "answer", "top_down"),
-        ("second", second, "top_down", "answer"),
+        ("first", first, "index", "kept"),
+        ("second", second, "kept", "index"),
     ] {
         let log = file(&format!("{name}.eventlog"));
         let (labels, threads) = contents(&log);
