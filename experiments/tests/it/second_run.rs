@@ -77,10 +77,7 @@ fn a_second_run_in_one_process_has_a_log_and_profiles_of_its_own() {
     );
     let second = run(bench.path(), "second", "gcbench", &["16", "12", "200000"]);
     assert_ne!(first, second);
-    for (name, collections, own, others) in [
-        ("first", first, "index", "kept"),
-        ("second", second, "kept", "index"),
-    ] {
+    for (name, collections, own, others) in [("first", first, "index", "kept"), ("second", second, "kept", "index")] {
         let log = file(&format!("{name}.eventlog"));
         let (labels, threads) = contents(&log);
         let has = |label: &str| labels.iter().any(|one| one == label);
