@@ -123,10 +123,8 @@ fn ended(collection: &Collection) -> String {
         (work.compacted, "compacting"),
         (collection.forced(), "forced"),
     ];
-    let ways: String = ways
-        .into_iter()
-        .filter_map(|(is, way)| is.then(|| format!(", {way}")))
-        .collect();
+    let ways = ways.into_iter().filter(|(is, _)| *is);
+    let ways: String = ways.map(|(_, way)| format!(", {way}")).collect();
     format!(
         "GC of generation {} ends{ways}: {} ns, GC threads: {}, {} bytes copied, {} live, {} slop",
         work.generation,

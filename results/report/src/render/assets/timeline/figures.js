@@ -57,8 +57,8 @@ function tell(quiet) {
   const unit = log.length >= 1e9 ? [1e9, "s"] : log.length >= 1e6 ? [1e6, "ms"] : [1e3, "µs"];
   for (const [id, moment] of [["from", from], ["to", to]]) byId(id).value = `${moment / unit[0]}${unit[1]}`;
   byId("wrong").textContent = "";
-  // As in -s, the run ends before the last events of its log.
-  byId("extent").textContent = hasSelection() || log.end === log.length ? ""
+  // As in -s, the run may end before the last events of its log. The log's length is a nanosecond more than its last time.
+  byId("extent").textContent = hasSelection() || log.end >= log.length - 1 ? ""
     : `The log goes on to ${momentText(log.length, 1)}. The run is as long as Total elapsed of -s: ${momentText(log.end, 1)}.`;
   byId("figures").tBodies[0].replaceChildren(...rowsOf(figures).map(([name, figure, share, kind]) => {
     const line = row([name, figure]);
