@@ -11,6 +11,9 @@ use crate::value::Value;
 /// The most cost centres that are told apart. Samples of further ones are counted, without a name.
 const MOST: usize = 1 << 14;
 
+/// The most characters of a name: a hostile log may have many long ones.
+const LONGEST: usize = 120;
+
 /// The samples so far.
 #[derive(Debug, Default)]
 pub(super) struct Samples {
@@ -34,7 +37,7 @@ impl Samples {
                 if let Some((_, Value::Text(label))) = event.fields().nth(1)
                     && self.names.len() < MOST
                 {
-                    let label = String::from_utf8_lossy(label).into_owned();
+                    let label = String::from_utf8_lossy(label).chars().take(LONGEST).collect();
                     self.names.insert(id as u32, label);
                 }
             }
