@@ -5,8 +5,8 @@
 //! flag that differs between configurations. Groups stand in the order in which a reader looks for
 //! them: workload, axes (numbers by size, other values in the experiment file's order), collector.
 
-use crate::maths::Spread;
 use crate::metric::{self, Metric};
+use gclab_inference::{Sample, Spread};
 use gclab_results::{Axis, Configuration, ResultsDir, RunRecord};
 use gclab_words::size::read_number;
 use std::collections::{BTreeMap, BTreeSet};
@@ -209,6 +209,11 @@ impl<'a> Group<'a> {
     /// A figure over the runs that ended well; `None` when none of them has it.
     pub(crate) fn spread(&self, metric: &Metric) -> Option<Spread> {
         Spread::of(self.ok().filter_map(metric.of))
+    }
+
+    /// The same with the values of the runs.
+    pub(crate) fn sample(&self, metric: &Metric) -> Option<Sample> {
+        Sample::of(self.ok().filter_map(metric.of))
     }
 
     /// The value of a flag in this configuration, or [`UNSET`].

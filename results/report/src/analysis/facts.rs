@@ -1,9 +1,10 @@
 //! Facts about an experiment: the machine, and the cautions for a reader.
 
 use crate::analysis::checksums::{disagreements, untimed_disagreements};
+use crate::analysis::steadiness::steadiness;
 use crate::format::counted;
-use crate::maths::RUNS_FOR_INTERVAL;
 use crate::summary::Summary;
+use gclab_inference::RUNS_FOR_INTERVAL;
 use gclab_results::{ResultsDir, RunRecord, Status};
 
 /// Whether a run failed. Where heaps are multiples of the least heap, an exhausted heap and a
@@ -54,6 +55,7 @@ pub(crate) fn cautions(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<String> {
             counted(most, "run")
         ));
     }
+    cautions.extend(steadiness(summary).and_then(|found| found.caution()));
     // The sweep warns of it, too, if it could see that.
     let is_warned = manifest
         .machine

@@ -10,9 +10,9 @@
 //! few windows.
 
 use crate::chart::{Chart, Point, Series};
-use crate::maths::{Spread, nearest_rank};
 use crate::metric;
 use crate::summary::{Group, Summary, WorkloadRuns};
+use gclab_inference::{Spread, nearest_rank};
 use gclab_results::{Pauses, RunStats};
 
 /// The percentiles of the table.

@@ -3,11 +3,13 @@
 mod answers;
 mod compare;
 mod logs;
-mod maths;
 mod memory;
+mod overhead;
 mod parallel;
 mod profiles;
 mod report;
+mod several;
+mod steadiness;
 mod summary;
 pub(crate) mod synthetic;
 mod table;
