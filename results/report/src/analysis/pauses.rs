@@ -12,7 +12,7 @@
 use crate::chart::{Chart, Point, Series};
 use crate::metric;
 use crate::summary::{Group, Summary, WorkloadRuns};
-use gclab_inference::{Spread, nearest_rank};
+use gclab_inference::{Interval, Sample, Spread, interval_of_median, interval_of_percentile, nearest_rank};
 use gclab_results::{Pauses, RunStats};
 
 /// The percentiles of the table.
@@ -30,6 +30,9 @@ pub(crate) struct PauseRow<'a> {
     pub(crate) count: usize,
     /// Their percentiles in nanoseconds, in the order of [`PERCENTILES`].
     pub(crate) percentiles: Vec<Option<u64>>,
+    /// The 95 % interval of each percentile, in nanoseconds: by resamples of whole runs. Absent with
+    /// too few runs, and where the percentile is.
+    pub(crate) intervals: Vec<Option<Interval>>,
     /// The longest pause of each run, in seconds.
     pub(crate) longest_of_runs: Option<Spread>,
     /// The longest pause of all runs, in nanoseconds.
@@ -44,11 +47,19 @@ pub(crate) fn pause_rows<'a>(work: &'a WorkloadRuns<'a>) -> Vec<PauseRow<'a>> {
         if let Some(row) = summarised(group) {
             return row;
         }
-        let sorted = group.pauses();
+        let of_runs = group.pauses_of_runs();
+        let mut sorted = of_runs.concat();
+        sorted.sort_unstable();
+        let percentiles: Vec<Option<u64>> = PERCENTILES.iter().map(|&p| nearest_rank(&sorted, p)).collect();
+        let intervals = interval_of_percentile(&of_runs, &PERCENTILES).into_iter();
         PauseRow {
             group,
             count: sorted.len(),
-            percentiles: PERCENTILES.iter().map(|&p| nearest_rank(&sorted, p)).collect(),
+            intervals: intervals
+                .zip(&percentiles)
+                .map(|(ci, p)| ci.filter(|_| p.is_some()))
+                .collect(),
+            percentiles,
             longest_of_runs: group.spread(&metric::MAX_PAUSE),
             longest: sorted.last().copied(),
             sorted,
@@ -64,14 +75,22 @@ fn summarised<'a>(group: &'a Group<'a>) -> Option<PauseRow<'a>> {
     stats.iter().find(|stats| stats.collections_absent.is_some())?;
     let pauses: Vec<&Pauses> = stats.iter().map(|stats| stats.pauses.as_ref()).collect::<Option<_>>()?;
     let of: [fn(&Pauses) -> Option<u64>; 4] = [|p| p.p50_ns, |p| p.p90_ns, |p| p.p99_ns, |p| p.p99_9_ns];
-    let percentile = |of: fn(&Pauses) -> Option<u64>| {
+    let sample = |of: &fn(&Pauses) -> Option<u64>| {
         let of_runs: Option<Vec<f64>> = pauses.iter().map(|pauses| Some(of(pauses)? as f64)).collect();
-        Some(Spread::of(of_runs?)?.median.round() as u64)
+        Sample::of(of_runs?)
     };
+    let samples: Vec<Option<Sample>> = of.iter().map(sample).collect();
     Some(PauseRow {
         group,
         count: pauses.iter().map(|pauses| pauses.count as usize).sum(),
-        percentiles: of.into_iter().map(percentile).collect(),
+        percentiles: samples
+            .iter()
+            .map(|sample| Some(sample.as_ref()?.spread.median.round() as u64))
+            .collect(),
+        intervals: samples
+            .iter()
+            .map(|sample| interval_of_median(&sample.as_ref()?.values))
+            .collect(),
         longest_of_runs: group.spread(&metric::MAX_PAUSE),
         longest: pauses.iter().filter_map(|pauses| pauses.max_ns).max(),
         sorted: Vec::new(),

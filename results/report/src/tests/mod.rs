@@ -2,10 +2,12 @@
 
 mod answers;
 mod compare;
+mod docs;
 mod logs;
 mod memory;
 mod overhead;
 mod parallel;
+mod pauses;
 mod profiles;
 mod report;
 mod several;
