@@ -54,7 +54,11 @@ fn a_sweep_ends_when_its_times_are_precise() {
     "#;
     bench.write("precise.toml", file);
     let done = bench.gclab(&["run", "precise.toml", "--out", "out"]).exits(0);
-    assert!(done.all().contains("have the precision that the file asks for"), "{}", done.all());
+    assert!(
+        done.all().contains("have the precision that the file asks for"),
+        "{}",
+        done.all()
+    );
     let runs = || ResultsDir::open(bench.path().join("out")).unwrap().runs().len();
     let first = runs();
     assert!((10..1000).contains(&first) && first.is_multiple_of(2), "{first}");

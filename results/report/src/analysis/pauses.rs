@@ -30,9 +30,6 @@ pub(crate) struct PauseRow<'a> {
     pub(crate) count: usize,
     /// Their percentiles in nanoseconds, in the order of [`PERCENTILES`].
     pub(crate) percentiles: Vec<Option<u64>>,
-    /// The 95 % interval of each percentile, in nanoseconds: by resamples of whole runs. Absent with
-    /// too few runs, and where the percentile is.
-    pub(crate) intervals: Vec<Option<Interval>>,
     /// The longest pause of each run, in seconds.
     pub(crate) longest_of_runs: Option<Spread>,
     /// The longest pause of all runs, in nanoseconds.
@@ -47,19 +44,12 @@ pub(crate) fn pause_rows<'a>(work: &'a WorkloadRuns<'a>) -> Vec<PauseRow<'a>> {
         if let Some(row) = summarised(group) {
             return row;
         }
-        let of_runs = group.pauses_of_runs();
-        let mut sorted = of_runs.concat();
+        let mut sorted = group.pauses_of_runs().concat();
         sorted.sort_unstable();
-        let percentiles: Vec<Option<u64>> = PERCENTILES.iter().map(|&p| nearest_rank(&sorted, p)).collect();
-        let intervals = interval_of_percentile(&of_runs, &PERCENTILES).into_iter();
         PauseRow {
             group,
             count: sorted.len(),
-            intervals: intervals
-                .zip(&percentiles)
-                .map(|(ci, p)| ci.filter(|_| p.is_some()))
-                .collect(),
-            percentiles,
+            percentiles: PERCENTILES.iter().map(|&p| nearest_rank(&sorted, p)).collect(),
             longest_of_runs: group.spread(&metric::MAX_PAUSE),
             longest: sorted.last().copied(),
             sorted,
@@ -74,12 +64,7 @@ fn summarised<'a>(group: &'a Group<'a>) -> Option<PauseRow<'a>> {
     let stats: Vec<&RunStats> = group.ok().filter_map(|run| run.stats.as_ref()).collect();
     stats.iter().find(|stats| stats.collections_absent.is_some())?;
     let pauses: Vec<&Pauses> = stats.iter().map(|stats| stats.pauses.as_ref()).collect::<Option<_>>()?;
-    let of: [fn(&Pauses) -> Option<u64>; 4] = [|p| p.p50_ns, |p| p.p90_ns, |p| p.p99_ns, |p| p.p99_9_ns];
-    let sample = |of: &fn(&Pauses) -> Option<u64>| {
-        let of_runs: Option<Vec<f64>> = pauses.iter().map(|pauses| Some(of(pauses)? as f64)).collect();
-        Sample::of(of_runs?)
-    };
-    let samples: Vec<Option<Sample>> = of.iter().map(sample).collect();
+    let samples = of_histograms(&pauses);
     Some(PauseRow {
         group,
         count: pauses.iter().map(|pauses| pauses.count as usize).sum(),
@@ -87,14 +72,48 @@ fn summarised<'a>(group: &'a Group<'a>) -> Option<PauseRow<'a>> {
             .iter()
             .map(|sample| Some(sample.as_ref()?.spread.median.round() as u64))
             .collect(),
-        intervals: samples
-            .iter()
-            .map(|sample| interval_of_median(&sample.as_ref()?.values))
-            .collect(),
         longest_of_runs: group.spread(&metric::MAX_PAUSE),
         longest: pauses.iter().filter_map(|pauses| pauses.max_ns).max(),
         sorted: Vec::new(),
     })
+}
+
+/// Each percentile over the runs, in the order of [`PERCENTILES`].
+fn of_histograms(pauses: &[&Pauses]) -> Vec<Option<Sample>> {
+    let of: [fn(&Pauses) -> Option<u64>; 4] = [|p| p.p50_ns, |p| p.p90_ns, |p| p.p99_ns, |p| p.p99_9_ns];
+    let sample = |of: fn(&Pauses) -> Option<u64>| {
+        let of_runs: Option<Vec<f64>> = pauses.iter().map(|pauses| Some(of(pauses)? as f64)).collect();
+        Sample::of(of_runs?)
+    };
+    of.into_iter().map(sample).collect()
+}
+
+impl PauseRow<'_> {
+    /// The 95 % interval of each percentile, in nanoseconds: by resamples of whole runs, or that of
+    /// the median of the runs' percentiles. Absent with too few runs, and where the percentile is.
+    /// It takes some milliseconds.
+    pub(crate) fn intervals(&self) -> Vec<Option<Interval>> {
+        if self.sorted.is_empty() {
+            let stats = self.group.ok().filter_map(|run| run.stats.as_ref());
+            let pauses: Vec<&Pauses> = stats.filter_map(|stats| stats.pauses.as_ref()).collect();
+            let samples = of_histograms(&pauses);
+            return samples
+                .iter()
+                .map(|sample| interval_of_median(&sample.as_ref()?.values))
+                .collect();
+        }
+        let places = 0..PERCENTILES.len();
+        let known: Vec<usize> = places.filter(|&place| self.percentiles[place].is_some()).collect();
+        let percents: Vec<f64> = known.iter().map(|&place| PERCENTILES[place]).collect();
+        let mut intervals = vec![None; PERCENTILES.len()];
+        for (place, interval) in known
+            .into_iter()
+            .zip(interval_of_percentile(&self.group.pauses_of_runs(), &percents))
+        {
+            intervals[place] = interval;
+        }
+        intervals
+    }
 }
 
 /// The distributions of some configurations in one chart: the length of pauses against the share of

@@ -16,7 +16,7 @@ const WORTH_A_WORD: f64 = 0.01;
 
 /// The most points of the chart. Of several runs that share one, it is the median, with the least
 /// and the greatest.
-const POINTS: usize = 300;
+const POINTS: usize = 120;
 
 /// The style of the line at 0: grey.
 const NO_CHANGE: usize = 6;

@@ -307,7 +307,8 @@ fn pause_table(summary: &Summary<'_>, rows: &[PauseRow<'_>]) -> Table {
     let row = |row: &PauseRow<'_>| {
         let mut cells = word_cells(summary, row.group);
         cells.push(Cell::number(row.count.to_string(), row.count as f64));
-        let percentiles = row.percentiles.iter().zip(&row.intervals);
+        let intervals = row.intervals();
+        let percentiles = row.percentiles.iter().zip(&intervals);
         cells.extend(percentiles.map(|(p, ci)| p.map_or_else(Cell::absent, |p| percentile(p, ci.as_ref()))));
         cells.push(row.longest.map_or_else(Cell::absent, Cell::milliseconds));
         cells.push(Cell::Figure(metric::MAX_PAUSE, row.longest_of_runs));

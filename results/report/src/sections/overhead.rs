@@ -21,15 +21,18 @@ pub(super) fn section(summary: &Summary<'_>) -> Option<Section> {
          does not. A further configuration can only raise these figures, so compare them within one experiment. Intervals \
          by resamples, from {RUNS_FOR_OVERHEAD} runs on. A configuration with a failed run takes no part."
     );
-    let mut parts = vec![Part::Note(note), collectors(summary)];
+    let mut parts = vec![Part::Note(note)];
+    if summary.axes.len() == 1 {
+        parts.push(collectors(summary));
+    }
     for of_work in &found {
         parts.push(Part::Heading(of_work.work.title.clone()));
-        let charts = charts(summary, of_work);
-        if !charts.is_empty() {
-            parts.push(Part::Charts(charts));
-        }
-        parts.push(Part::Table(table(summary, of_work)));
         parts.push(Part::Paragraph(baselines(summary, of_work)));
+        let table = Part::Table(table(summary, of_work));
+        match charts(summary, of_work) {
+            charts if charts.is_empty() => parts.push(table),
+            charts => parts.extend([Part::Charts(charts), Part::Details("Figures", vec![table])]),
+        }
     }
     Some(Section {
         topic: Topic::Overhead,

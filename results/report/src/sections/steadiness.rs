@@ -43,9 +43,9 @@ pub(super) fn section(summary: &Summary<'_>) -> Option<Section> {
 fn in_words(found: &Steadiness<'_>) -> String {
     let drift = match &found.drift {
         Some(drift) => format!(
-            "From the first run to the last the {} time changed by {}, whatever the configuration: {}.",
-            found.time.title,
+            "At the end a run took {} as long as at the beginning, by {} time and whatever its configuration: {}.",
             found.words(drift),
+            found.time.title,
             if drift.is_certain() {
                 "more than noise"
             } else {

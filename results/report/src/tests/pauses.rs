@@ -15,22 +15,22 @@ fn percentiles_of_pauses_have_intervals_from_enough_runs_on() {
     let rows = pause_rows(&summary.works[0]);
     let mut known = 0;
     for row in &rows {
-        for (percentile, interval) in row.percentiles.iter().zip(&row.intervals) {
+        for (percentile, interval) in row.percentiles.iter().zip(row.intervals()) {
             assert_eq!(percentile.is_some(), interval.is_some(), "{row:?}");
-            if let Some((percentile, interval)) = percentile.zip(*interval) {
+            if let Some((percentile, interval)) = percentile.zip(interval) {
                 assert!(interval.contains(percentile as f64), "{percentile} {interval:?}");
                 known += 1;
             }
         }
     }
     assert!(
-        known > rows.len() && rows[0].intervals.len() == PERCENTILES.len(),
+        known > rows.len() && rows[0].intervals().len() == PERCENTILES.len(),
         "{known}"
     );
     let three = small_runs();
     let summary = Summary::of_runs(&three, &[]);
     for row in pause_rows(&summary.works[0]) {
-        assert_eq!(row.intervals, [None; 4], "three runs");
+        assert_eq!(row.intervals(), [None; 4], "three runs");
     }
 }
 
@@ -50,10 +50,10 @@ fn percentiles_of_histograms_have_the_interval_of_a_median() {
     }
     let summary = Summary::of_runs(&ten, &[]);
     let row = &pause_rows(&summary.works[0])[0];
-    let interval = row.intervals[0].expect("ten runs");
+    let interval = row.intervals()[0].expect("ten runs");
     let median = row.percentiles[0].expect("a percentile") as f64;
     assert!(
-        interval.low < median && median < interval.high && row.intervals[1].is_none(),
+        interval.low < median && median < interval.high && row.intervals()[1].is_none(),
         "{row:?}"
     );
 }
