@@ -1,6 +1,6 @@
 //! Intervals by resamples: for medians, percentiles and other figures without a formula.
 //!
-//! A resample draws whole runs with replacement. What happened inside a run stays together:
+//! A resample draws whole runs with replacement. The events of a run stay together:
 //! collections of one run depend on each other, and resampling them as well would count the same
 //! variation twice (Davison and Hinkley, "Bootstrap Methods and their Application", 1997, section
 //! 3.8). Configurations and workloads are fixed; each is resampled by itself.

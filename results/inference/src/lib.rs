@@ -1,11 +1,11 @@
-//! What samples of runs say: intervals, ratios, changes, the number of runs that are needed, drift
-//! and outliers.
+//! Conclusions from samples of runs: intervals, ratios, changes, the number of runs that are
+//! needed, drift and outliers.
 //!
 //! This crate knows no records, no collectors and no formats: it takes numbers and returns numbers.
 //! Reports, `gclab compare` and sweeps share it.
 //!
 //! Terms: a *figure* is one number of one run. A *run* is one process, and the unit of all
-//! statistics: what happens inside a run is not independent. A *sample* is a figure over the runs
+//! statistics: the events inside a run are not independent. A *sample* is a figure over the runs
 //! of one configuration. A *resample* is a sample of the same size, drawn from a sample with
 //! replacement.
 //!
@@ -16,7 +16,8 @@
 //! - `sample`: a figure over the runs of a configuration, and the interval of its mean;
 //! - `bootstrap`: intervals of medians and percentiles, by resamples of runs;
 //! - `ratio`: ratios of means (Fieller), and their geometric mean over several workloads;
-//! - `change`: the change of a figure between two samples, in pairs where both have the same rounds;
+//! - `change`: the change of a figure between two samples, in pairs where both have the same
+//!   rounds;
 //! - `several`: which of several findings remain when they are judged together;
 //! - `runs`: how many runs it takes;
 //! - `outliers` and `drift`: runs that stand apart, and figures that depend on the time of the run;

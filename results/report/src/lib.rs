@@ -3,8 +3,8 @@
 //! Everything follows from the records of [`gclab_results`] and the event logs beside them; nothing
 //! here runs a program. From the ground up:
 //!
-//! - `measures`, `metric`, `summary` and `power`: the figures of a run, runs by configuration, and advice on
-//!   their number (the formulas are those of `gclab_inference`);
+//! - `measures`, `metric`, `summary` and `power`: the figures of a run, runs by configuration, and
+//!   advice on their number (the formulas are those of `gclab_inference`);
 //! - `format` and `chart`: figures as text, and charts as SVG;
 //! - `analysis`: the answers of the runs (which collector is fastest, which is best at which heap
 //!   size, whether parallel collection pays, whether a change made anything slower);

@@ -81,8 +81,8 @@ pub(crate) fn mean_residency(run: &RunRecord) -> Option<f64> {
 }
 
 /// The integral of the memory in use over the time of the whole run, in byte seconds. Between the
-/// ends of two collections memory is taken to grow evenly; before the first and after the last it is
-/// taken to stay.
+/// ends of two collections memory is taken to grow evenly; before the first and after the last it
+/// is taken to stay.
 pub(crate) fn space_time(run: &RunRecord) -> Option<f64> {
     let stats = stats(run).filter(|stats| stats.collections_absent.is_none())?;
     let end = stats.total_elapsed_seconds?;

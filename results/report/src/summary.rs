@@ -234,8 +234,8 @@ impl<'a> Group<'a> {
         words.join(" ")
     }
 
-    /// The pauses in the measured phase of each run that ended well, sorted, in nanoseconds. A pause
-    /// is the time to stop the threads and to collect.
+    /// The pauses in the measured phase of each run that ended well, sorted, in nanoseconds. A
+    /// pause is the time to stop the threads and to collect.
     pub(crate) fn pauses_of_runs(&self) -> Vec<Vec<u64>> {
         let stats = self.ok().filter_map(|run| run.stats.as_ref());
         let of_run = |stats: &RunStats| {

@@ -4,8 +4,8 @@
 //! A change counts only if it is large enough (the threshold) *and* the interval of the ratio
 //! excludes 1: either condition alone raises false alarms. A figure is the *same* if its interval
 //! of 90 % lies within the threshold on both sides of 1 (two one-sided tests of 5 % each:
-//! Schuirmann, 1987). Everything else is *unclear*: more runs are needed, and each unclear figure says
-//! how many would probably decide.
+//! Schuirmann, 1987). Everything else is *unclear*: more runs are needed, and each unclear figure
+//! says how many would probably decide.
 //!
 //! One in twenty intervals misses by design. So all figures are judged together: those called
 //! better or worse are expected to have at most one false one in twenty

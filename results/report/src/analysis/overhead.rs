@@ -81,8 +81,8 @@ fn of_work<'a>(work: &'a WorkloadRuns<'a>) -> Option<WorkOverheads<'a>> {
     Some(WorkOverheads { work, groups, by_cost })
 }
 
-/// A chart for each cost against the swept flag; none if several flags were swept, as the table then
-/// reads better.
+/// A chart for each cost against the swept flag; none if several flags were swept, as the table
+/// then reads better.
 pub(crate) fn charts(summary: &Summary<'_>, of: &WorkOverheads<'_>) -> Vec<Chart> {
     let [axis] = &summary.axes[..] else { return Vec::new() };
     let places = Places::new(summary, Some(axis));

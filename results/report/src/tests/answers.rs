@@ -176,8 +176,8 @@ fn one_figure_over_all_workloads_is_the_first_chart() {
     assert!((value - 2.0).abs() < 0.05 && ends.0 > 1.9, "{forest:?}");
 }
 
-/// A setting that fails on a workload has no figure, and its row says so. A workload that no setting
-/// completes is left out of all figures, and named.
+/// A setting that fails on a workload has no figure, and its row says so. A workload that no
+/// setting completes is left out of all figures, and named.
 #[test]
 fn failures_are_shown_as_failures() {
     let alone = Experiment {
