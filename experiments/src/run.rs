@@ -127,6 +127,18 @@ fn go(
         );
         match swept {
             Ok(SweepEnd::Complete) => {}
+            Ok(SweepEnd::Precise) => {
+                let left_out = all - folder.results.done();
+                tell!(
+                    "{}: the times have the precision that the file asks for; {} left out",
+                    path.display(),
+                    counted(left_out, "run")
+                );
+                return match ResultsDir::open(&path) {
+                    Ok(results) => finish(&results, &path),
+                    Err(error) => fail(error),
+                };
+            }
             Ok(SweepEnd::Stopped(signal)) => return stopped(signal, &folder.results, arguments),
             Err(error) => return fail(format!("{error}\n{}", to_continue(&folder.results, arguments))),
         }

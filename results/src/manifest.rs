@@ -33,6 +33,9 @@ documented! {
         pub timeout_seconds: Option<f64>,
         /// Number of runs of each configuration.
         pub repeat: u32,
+        /// The precision at which the experiment is complete, whatever `repeat` says: the share of
+        /// the mean time that its 95 % interval reaches to either side, for each configuration.
+        pub precision: Option<f64>,
         /// The swept flags with their values, in the order of the file.
         pub sweep: Vec<Axis>,
         /// Sizes of the heap, in multiples of the reference minimum of each workload; empty for an

@@ -53,6 +53,9 @@ pub struct Experiment {
     pub eventlogs: Vec<bool>,
     /// The number of runs of each configuration.
     pub repeat: u32,
+    /// The precision at which the experiment is complete, as a share: that of the mean time of each
+    /// configuration.
+    pub precision: Option<f64>,
     /// The seed of the order of runs.
     pub seed: u64,
     /// Time limit of one run.

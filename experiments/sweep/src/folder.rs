@@ -105,6 +105,7 @@ pub fn manifest(
     manifest.shard = (!shard.is_all()).then(|| shard.to_string());
     manifest.timeout_seconds = Some(experiment.timeout.as_secs_f64());
     manifest.repeat = experiment.repeat;
+    manifest.precision = experiment.precision;
     manifest.sweep = experiment
         .axes()
         .into_iter()

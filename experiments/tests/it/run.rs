@@ -41,6 +41,37 @@ fn a_sweep_does_each_run_of_its_plan_once_and_reports() {
     );
 }
 
+/// A sweep whose times are as precise as its file asks ends after whole rounds; the same command
+/// again does nothing, and the report says why runs are left out.
+#[test]
+fn a_sweep_ends_when_its_times_are_precise() {
+    let bench = Bench::new();
+    let file = r#"
+        collectors = ["copying", "two-space"]
+        workloads  = [{ name = "binary_trees", args = [6] }]
+        repeat     = 500
+        precision  = "95%"
+    "#;
+    bench.write("precise.toml", file);
+    let done = bench.gclab(&["run", "precise.toml", "--out", "out"]).exits(0);
+    assert!(
+        done.all().contains("have the precision that the file asks for"),
+        "{}",
+        done.all()
+    );
+    let runs = || ResultsDir::open(bench.path().join("out")).unwrap().runs().len();
+    let first = runs();
+    assert!((10..1000).contains(&first) && first.is_multiple_of(2), "{first}");
+    bench.gclab(&["run", "precise.toml", "--out", "out"]).exits(0);
+    assert_eq!(runs(), first);
+    let page = fs::read_to_string(bench.path().join("out/report.html")).unwrap();
+    let ends = "The experiment ends when the 95 % interval of each mean time reaches at most 95 % to either side";
+    assert!(page.contains(ends), "the caution");
+    bench.write("wrong.toml", &file.replace("95%", "2"));
+    let wrong = bench.gclab(&["run", "wrong.toml"]).exits(2);
+    assert!(wrong.stderr.contains("is not a share"), "{}", wrong.all());
+}
+
 #[test]
 fn latency_can_be_compared() {
     let bench = Bench::new();

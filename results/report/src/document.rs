@@ -5,8 +5,8 @@
 
 use crate::chart::{Chart, Forest, Stack};
 use crate::format::{self, ABSENT};
-use crate::maths::{Ratio, Spread};
 use crate::metric::{Metric, Unit};
+use gclab_inference::{Ratio, Spread};
 use gclab_words::size::read_number;
 
 /// All that is reported on one folder.
@@ -77,6 +77,8 @@ pub(crate) enum Topic {
     Parallel,
     /// Charts of time against memory.
     Curves,
+    /// The lower bound of the cost of garbage collection.
+    Overhead,
     /// Charts of times and memory against the swept flags.
     Panels,
     /// Charts of memory over the time of a run.
@@ -93,6 +95,8 @@ pub(crate) enum Topic {
     Workloads,
     /// One table of all configurations, and one of all runs.
     Configurations,
+    /// Drift over the time of the experiment, and runs that stand apart.
+    Steadiness,
     /// The machine and the build.
     Machine,
     /// The command, the experiment file and the plan.
@@ -113,6 +117,7 @@ impl Topic {
             Topic::Best => "The best configurations",
             Topic::Parallel => "Parallel collection",
             Topic::Curves => "Time against memory",
+            Topic::Overhead => "The cost of collection, at least",
             Topic::Panels => "Time and memory",
             Topic::Timeline => "Memory over time",
             Topic::Pauses => "Pauses",
@@ -121,6 +126,7 @@ impl Topic {
             Topic::Failed => "Failed runs",
             Topic::Workloads => "Workloads",
             Topic::Configurations => "All configurations",
+            Topic::Steadiness => "Did the machine hold still?",
             Topic::Machine => "Machine",
             Topic::Repeat => "Repeat it",
         }

@@ -3,8 +3,8 @@
 //! Everything follows from the records of [`gclab_results`] and the event logs beside them; nothing
 //! here runs a program. From the ground up:
 //!
-//! - `student`, `maths`, `change`, `power`, `metric` and `summary`: formulas, the figures of a run,
-//!   runs by configuration;
+//! - `measures`, `metric`, `summary` and `power`: the figures of a run, runs by configuration, and
+//!   advice on their number (the formulas are those of `gclab_inference`);
 //! - `format` and `chart`: figures as text, and charts as SVG;
 //! - `analysis`: the answers of the runs (which collector is fastest, which is best at which heap
 //!   size, whether parallel collection pays, whether a change made anything slower);
@@ -35,16 +35,14 @@
 #![forbid(unsafe_code)]
 
 mod analysis;
-mod change;
 mod chart;
 mod document;
 mod format;
-mod maths;
+mod measures;
 mod metric;
 mod power;
 mod render;
 mod sections;
-mod student;
 mod summary;
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,8 @@
 //! measured phase of a run. In a record without phases, of an older gclab, they are those of the
 //! whole run. Figures of memory and of parallel collections are those of the whole run in any case.
 
-use gclab_results::{RunPhase, RunRecord, RunStats};
+use crate::measures::{self, measured, stats};
+use gclab_results::{RunRecord, RunStats};
 
 /// The unit in which a figure is measured, and the one in which it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +17,10 @@ pub(crate) enum Unit {
     Milliseconds,
     /// Bytes, written as MiB.
     Mebibytes,
+    /// Bytes in a second, written as MiB in a second.
+    MebibytesPerSecond,
+    /// Byte seconds, written as MiB seconds.
+    MebibyteSeconds,
     /// A number without a unit.
     Count,
     /// A share from 0 to 1, written in percent.
@@ -29,6 +34,8 @@ impl Unit {
             Unit::Seconds => "s",
             Unit::Milliseconds => "ms",
             Unit::Mebibytes => "MiB",
+            Unit::MebibytesPerSecond => "MiB/s",
+            Unit::MebibyteSeconds => "MiB·s",
             Unit::Count => "",
             Unit::Percent => "%",
         }
@@ -38,7 +45,7 @@ impl Unit {
     pub(crate) fn shown(self, value: f64) -> f64 {
         match self {
             Unit::Milliseconds => value * 1e3,
-            Unit::Mebibytes => value / f64::from(1 << 20),
+            Unit::Mebibytes | Unit::MebibytesPerSecond | Unit::MebibyteSeconds => value / f64::from(1 << 20),
             Unit::Percent => value * 100.0,
             Unit::Seconds | Unit::Count => value,
         }
@@ -57,7 +64,9 @@ impl Unit {
                 };
                 format!("{shown:.*}", decimals.clamp(3.0, 6.0) as usize)
             }
-            Unit::Mebibytes | Unit::Percent => format!("{shown:.1}"),
+            Unit::Mebibytes | Unit::MebibytesPerSecond | Unit::MebibyteSeconds | Unit::Percent => {
+                format!("{shown:.1}")
+            }
             Unit::Count if shown.fract() == 0.0 => format!("{shown:.0}"),
             Unit::Count => format!("{shown:.1}"),
         }
@@ -106,25 +115,12 @@ macro_rules! metrics {
     };
 }
 
-fn stats(run: &RunRecord) -> Option<&RunStats> {
-    run.stats.as_ref()
-}
-
 fn count(value: Option<u64>) -> Option<f64> {
     value.map(|v| v as f64)
 }
 
 fn nanoseconds(value: Option<u64>) -> Option<f64> {
     value.map(|ns| ns as f64 * 1e-9)
-}
-
-/// A figure of the measured phase; of the whole run in a record without phases.
-fn measured<T>(run: &RunRecord, phase: fn(&RunPhase) -> Option<T>, whole: fn(&RunStats) -> Option<T>) -> Option<T> {
-    let stats = stats(run)?;
-    match &stats.phases {
-        Some(phases) => phase(&phases.measured),
-        None => whole(stats),
-    }
 }
 
 /// Makes [`measured`] of a field that phases and runs both have.
@@ -221,6 +217,18 @@ metrics! {
     MMU_10 "least_utilisation_10_ms" "utilisation in 10 ms" Percent |r| least_utilisation(r, "10 ms");
     MMU_100 "least_utilisation_100_ms" "utilisation in 100 ms" Percent |r| least_utilisation(r, "100 ms");
     MMU_1000 "least_utilisation_1000_ms" "utilisation in 1000 ms" Percent |r| least_utilisation(r, "1000 ms");
+    BMU_1 "bounded_utilisation_1_ms" "bounded in 1 ms" Percent |r| measures::bounded_utilisation(r, 1_000_000);
+    BMU_10 "bounded_utilisation_10_ms" "bounded in 10 ms" Percent |r| measures::bounded_utilisation(r, 10_000_000);
+    BMU_100 "bounded_utilisation_100_ms" "bounded in 100 ms" Percent |r| measures::bounded_utilisation(r, 100_000_000);
+    BMU_1000 "bounded_utilisation_1000_ms" "bounded in 1000 ms" Percent |r| measures::bounded_utilisation(r, 1_000_000_000);
+    GC_SHARE "gc_share" "GC share" Percent measures::collection_share;
+    ALLOCATION_RATE "allocation_bytes_per_second" "allocation rate" MebibytesPerSecond measures::allocation_rate;
+    PROMOTION_RATE "promotion_bytes_per_second" "promotion rate" MebibytesPerSecond measures::promotion_rate;
+    SURVIVAL_RATE "survival_rate" "survival rate" Percent measures::survival_rate;
+    MARK_CONS "mark_cons" "mark/cons" Percent measures::mark_cons;
+    MEAN_RESIDENCY "mean_residency_bytes" "mean residency" Mebibytes measures::mean_residency;
+    MEAN_IN_USE "mean_in_use_bytes" "mean in use" Mebibytes measures::mean_in_use;
+    SPACE_TIME "space_time_byte_seconds" "space-time" MebibyteSeconds measures::space_time;
 }
 
 /// The columns of tables, the most important first: a narrow terminal shows only the first ones.
@@ -240,8 +248,26 @@ pub(crate) const TABLE: &[Metric] = &[
     WORK_BALANCE,
 ];
 
+/// The columns of the table of measures of collection.
+pub(crate) const MEASURES: &[Metric] = &[
+    GC_SHARE,
+    ALLOCATION_RATE,
+    SURVIVAL_RATE,
+    PROMOTION_RATE,
+    MARK_CONS,
+    MEAN_RESIDENCY,
+    MEAN_IN_USE,
+    SPACE_TIME,
+    MAX_SLOP,
+    FRAGMENTATION,
+];
+
 /// The minimum mutator utilisation, each with the length of its window in milliseconds.
 pub(crate) const UTILISATION: &[(f64, Metric)] = &[(1.0, MMU_1), (10.0, MMU_10), (100.0, MMU_100), (1000.0, MMU_1000)];
+
+/// The bounded mutator utilisation, each with the least length of its windows in milliseconds.
+pub(crate) const BOUNDED_UTILISATION: &[(f64, Metric)] =
+    &[(1.0, BMU_1), (10.0, BMU_10), (100.0, BMU_100), (1000.0, BMU_1000)];
 
 /// The figures that `compare` judges: less is better.
 pub(crate) const COMPARED: &[Metric] = &[TOTAL_ELAPSED, GC_CPU, MUT_CPU, PEAK_IN_USE, LATENCY_P99_9];

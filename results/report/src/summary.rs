@@ -5,9 +5,9 @@
 //! flag that differs between configurations. Groups stand in the order in which a reader looks for
 //! them: workload, axes (numbers by size, other values in the experiment file's order), collector.
 
-use crate::maths::Spread;
 use crate::metric::{self, Metric};
-use gclab_results::{Axis, Configuration, ResultsDir, RunRecord};
+use gclab_inference::{Sample, Spread};
+use gclab_results::{Axis, Configuration, ResultsDir, RunRecord, RunStats};
 use gclab_words::size::read_number;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -211,6 +211,11 @@ impl<'a> Group<'a> {
         Spread::of(self.ok().filter_map(metric.of))
     }
 
+    /// The same with the values of the runs.
+    pub(crate) fn sample(&self, metric: &Metric) -> Option<Sample> {
+        Sample::of(self.ok().filter_map(metric.of))
+    }
+
     /// The value of a flag in this configuration, or [`UNSET`].
     pub(crate) fn flag(&self, name: &str) -> &str {
         if name == HEAP {
@@ -229,16 +234,17 @@ impl<'a> Group<'a> {
         words.join(" ")
     }
 
-    /// All pauses in the measured phases of all runs that ended well, sorted, in nanoseconds. A
+    /// The pauses in the measured phase of each run that ended well, sorted, in nanoseconds. A
     /// pause is the time to stop the threads and to collect.
-    pub(crate) fn pauses(&self) -> Vec<u64> {
+    pub(crate) fn pauses_of_runs(&self) -> Vec<Vec<u64>> {
         let stats = self.ok().filter_map(|run| run.stats.as_ref());
-        let mut pauses: Vec<u64> = stats
-            .flat_map(|s| s.measured_collections())
-            .map(|p| p.sync_ns.unwrap_or(0) + p.elapsed_ns)
-            .collect();
-        pauses.sort_unstable();
-        pauses
+        let of_run = |stats: &RunStats| {
+            let pauses = stats.measured_collections().iter();
+            let mut pauses: Vec<u64> = pauses.map(|p| p.sync_ns.unwrap_or(0) + p.elapsed_ns).collect();
+            pauses.sort_unstable();
+            pauses
+        };
+        stats.map(of_run).collect()
     }
 
     fn place(&self, axis: &Axis) -> usize {

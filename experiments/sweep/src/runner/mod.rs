@@ -10,6 +10,7 @@
 mod child;
 pub(crate) mod lock;
 pub(crate) mod outcome;
+pub mod precision;
 pub mod progress;
 pub mod stop;
 mod system;
@@ -57,6 +58,8 @@ pub enum RunnerError {
 pub enum SweepEnd {
     /// Every run of the plan is done.
     Complete,
+    /// The times have the precision that the plan asks for, so the other timed runs are left out.
+    Precise,
     /// This signal stopped it.
     Stopped(i32),
 }
@@ -73,7 +76,8 @@ pub struct Sweep<'s> {
 }
 
 /// Does every missing run of the folder's plan, in the plan's order. `plan` has the same runs as
-/// that plan, with typed flags.
+/// that plan, with typed flags. If the plan asks for a precision, each round begins with a look
+/// whether it is reached; then the other timed runs are left out.
 ///
 /// # Errors
 /// If a process cannot be started or a line cannot be written. A run that fails is no error but an
@@ -89,8 +93,19 @@ pub fn sweep(dir: &mut ResultsDir, plan: &[Run], sweep: &Sweep<'_>) -> Result<Sw
         run: "anything".into(),
         source,
     })?;
+    let mut looked_at = None;
+    let mut is_precise = false;
     for run in todo.iter().copied() {
         let planned = &run.planned;
+        let is_timed = planned.purpose() == Purpose::Times;
+        // Whole rounds only: each configuration has the same number of runs.
+        if is_timed && looked_at != Some(planned.round) {
+            looked_at = Some(planned.round);
+            is_precise = precision::is_reached(dir);
+        }
+        if is_timed && is_precise {
+            continue;
+        }
         progress.start(planned, estimator.estimate(&left));
         let record = match one(run, dir.manifest().seed, sweep, &scratch.path) {
             Ok(Some(record)) => record,
@@ -116,6 +131,7 @@ pub fn sweep(dir: &mut ResultsDir, plan: &[Run], sweep: &Sweep<'_>) -> Result<Sw
     let complete = dir.done() == total;
     match sweep.stop.signal() {
         Some(signal) if !complete => Ok(SweepEnd::Stopped(signal)),
+        None if is_precise => Ok(SweepEnd::Precise),
         _ => Ok(SweepEnd::Complete),
     }
 }

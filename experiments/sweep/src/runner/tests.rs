@@ -62,6 +62,12 @@ impl Bench {
     }
 
     fn sweep(&self, timeout: Duration) -> Vec<RunRecord> {
+        let (end, runs) = self.sweep_to_any_end(timeout);
+        assert_eq!(end, SweepEnd::Complete);
+        runs
+    }
+
+    fn sweep_to_any_end(&self, timeout: Duration) -> (SweepEnd, Vec<RunRecord>) {
         let stop = Stop::listen().unwrap();
         let mut dir = self.open();
         let swept = sweep(
@@ -74,9 +80,8 @@ impl Bench {
             },
         )
         .unwrap();
-        assert_eq!(swept, SweepEnd::Complete);
         // The runs on disk, not those in memory.
-        self.open().runs().to_vec()
+        (swept, self.open().runs().to_vec())
     }
 
     fn started(&self) -> usize {
@@ -138,6 +143,27 @@ fn runs_that_are_done_are_not_repeated() {
     let again = bench.sweep(LONG);
     assert_eq!((again.len(), bench.started()), (6, 8));
     assert_eq!(again[..4], first[..4], "the whole lines are unchanged");
+}
+
+/// The times of scripts scatter, but by less than their whole: after the pilot the precision is
+/// reached, at the end of a round. A second sweep does nothing.
+#[test]
+fn a_sweep_ends_when_its_times_are_precise() {
+    let bench = Bench::new(&["one", "two"], &["good"], 40);
+    let path = bench.open().path().join("plan.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen('{', "{\"precision\": 0.9,", 1)).unwrap();
+    assert_eq!(bench.open().manifest().precision, Some(0.9));
+    let (end, runs) = bench.sweep_to_any_end(LONG);
+    assert_eq!(end, SweepEnd::Precise);
+    assert!(
+        runs.len() >= 2 * precision::PILOT && runs.len() < 80 && runs.len().is_multiple_of(2),
+        "{}",
+        runs.len()
+    );
+    let started = bench.started();
+    assert_eq!(bench.sweep_to_any_end(LONG), (SweepEnd::Precise, runs));
+    assert_eq!(bench.started(), started);
 }
 
 #[test]

@@ -100,6 +100,7 @@ fn everything_that_a_file_can_say() {
         collectors = ["copying"]
         workloads  = ["binary_trees", { name = "hash_churn", args = [64, "-"] }]
         repeat     = 3
+        precision  = "2.5%"
         seed       = 0x10
         timeout    = "1.5m"
         [flags]
@@ -120,6 +121,7 @@ fn everything_that_a_file_can_say() {
         ]
     );
     assert_eq!((spec.repeat, spec.seed, spec.timeout), (3, 16, Duration::from_secs(90)));
+    assert_eq!(spec.precision, Some(0.025));
     assert_eq!(spec.flags["F"].text(), "2.5");
     assert_eq!(spec.flags.len(), 1);
     let axes: Vec<(_, Vec<_>)> = spec.sweeps[0]
@@ -293,6 +295,8 @@ fn wrong_shapes() {
         ),
         ("no rounds", format!("{HEAD}repeat = 0\n")),
         ("a fraction of a round", format!("{HEAD}repeat = 1.5\n")),
+        ("a precision that is no share", format!("{HEAD}precision = \"two\"\n")),
+        ("a precision of nothing", format!("{HEAD}precision = \"0%\"\n")),
         ("a negative seed", format!("{HEAD}seed = -1\n")),
         ("a wrong duration", format!("{HEAD}timeout = \"soon\"\n")),
         ("no time at all", format!("{HEAD}timeout = \"0s\"\n")),

@@ -42,6 +42,7 @@ pub(super) fn validate(name: String, source: &Source, raw: Raw, registry: &Regis
         sweeps: check.sweeps(&raw)?,
         question: raw.question.clone(),
         repeat: raw.repeat,
+        precision: raw.precision,
         seed: raw.seed,
         timeout: raw.timeout,
         heap: check.heap(&raw)?,

@@ -4,18 +4,22 @@
 //! A change counts only if it is large enough (the threshold) *and* the interval of the ratio
 //! excludes 1: either condition alone raises false alarms. A figure is the *same* if its interval
 //! of 90 % lies within the threshold on both sides of 1 (two one-sided tests of 5 % each:
-//! Schuirmann, 1987). Everything else is *unclear*: more runs are needed, and the least change that
-//! would have been seen says how many. One in twenty intervals misses by design, so with many
-//! figures a finding must be repeated before it is believed.
+//! Schuirmann, 1987). Everything else is *unclear*: more runs are needed, and each unclear figure
+//! says how many would probably decide.
+//!
+//! One in twenty intervals misses by design. So all figures are judged together: those called
+//! better or worse are expected to have at most one false one in twenty
+//! ([`gclab_inference::findings`]). A figure that passes by itself, but not among the others, is
+//! unclear.
 //!
 //! Records of an older gclab have no phases, so their times are those of whole runs. If only one
 //! side of a configuration has phases, the figures of both sides are those of whole runs.
 //!
 //! Memory in use is counted in megablocks. So a change of the peak must also exceed one of them.
 
-use crate::change::Change;
 use crate::metric::{COMPARED, COMPARED_PARALLEL, Metric, PAR_GCS, PEAK_IN_USE};
 use crate::summary::{Group, Summary};
+use gclab_inference::{Change, findings};
 use gclab_results::{Configuration, ResultsDir, RunRecord};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,6 +91,10 @@ pub struct Comparison {
     /// The collector of the base, if collectors are compared; the rows then have that of the new
     /// one.
     pub(crate) against: Option<String>,
+    /// The number of figures that were judged together.
+    pub(crate) judged: usize,
+    /// Of these, the figures that would be called changed by themselves, but not among the others.
+    pub(crate) taken_back: usize,
     /// Whether figures that are the same or unclear are left out of tables.
     only_changed: bool,
 }
@@ -118,7 +126,10 @@ pub(crate) struct Figure {
     /// The verdict on the figure.
     pub(crate) verdict: Verdict,
     /// A reason for the verdict that the interval does not show.
-    pub(crate) remark: Option<&'static str>,
+    pub(crate) remark: Option<String>,
+    /// For an unclear figure, the number of runs of each sample with which four of five experiments
+    /// would decide; absent if it cannot be said, or is beyond reason.
+    pub(crate) runs_to_decide: Option<usize>,
 }
 
 impl Comparison {
@@ -172,12 +183,7 @@ impl Comparison {
     /// The changes that would have been seen, of the unclear figures: the median and the greatest,
     /// as shares, and the fewest runs. `None` without an unclear figure that has enough runs.
     pub(crate) fn visible(&self) -> Option<(f64, f64, usize)> {
-        let unclear = self
-            .rows
-            .iter()
-            .flat_map(|row| &row.figures)
-            .filter(|figure| figure.verdict == Verdict::Unclear);
-        let changes: Vec<&Change> = unclear.filter_map(|figure| figure.change.as_ref()).collect();
+        let changes: Vec<&Change> = self.unclear().filter_map(|figure| figure.change.as_ref()).collect();
         let mut visible: Vec<f64> = changes.iter().filter_map(|change| change.visible()).collect();
         visible.sort_by(f64::total_cmp);
         let runs = changes.iter().map(|change| change.runs).min()?;
@@ -187,6 +193,30 @@ impl Comparison {
             at_least(*visible.last()?),
             runs,
         ))
+    }
+}
+
+impl Comparison {
+    fn unclear(&self) -> impl Iterator<Item = &Figure> {
+        let figures = self.rows.iter().flat_map(|row| &row.figures);
+        figures.filter(|figure| figure.verdict == Verdict::Unclear)
+    }
+
+    /// The runs of each sample beyond those that are there which would decide the unclear figures:
+    /// for half of those that can be decided and for all of them, and their number. `None` without
+    /// such a figure.
+    pub(crate) fn more_runs(&self) -> Option<(usize, usize, usize)> {
+        let mut more: Vec<usize> = self.unclear().filter_map(Figure::more_runs).collect();
+        more.sort_unstable();
+        Some((*more.get(more.len() / 2)?, *more.last()?, more.len()))
+    }
+}
+
+impl Figure {
+    /// The runs of each sample beyond those that are there which would probably decide.
+    pub(crate) fn more_runs(&self) -> Option<usize> {
+        let runs = self.change.as_ref()?.runs;
+        Some(self.runs_to_decide?.saturating_sub(runs).max(1))
     }
 }
 
@@ -207,10 +237,11 @@ pub fn compare(base: &ResultsDir, new: &ResultsDir, threshold: f64, rivals: Opti
     let of_base = candidates(&base_summary, rivals.map(|rivals| rivals.against));
     let of_new = candidates(&new_summary, rivals.map(|rivals| rivals.collector));
     let new_groups: BTreeMap<&Configuration, &Group<'_>> = of_new.iter().map(|(key, group)| (key, *group)).collect();
-    let rows: Vec<Row> = of_base
+    let mut rows: Vec<Row> = of_base
         .iter()
         .filter_map(|(key, group)| Some(row(group, new_groups.get(key)?, threshold)))
         .collect();
+    let (judged, taken_back) = judge_together(&mut rows);
     let mut cautions = cautions(base, new);
     cautions.extend(caution_of_whole_runs(&rows));
     Comparison {
@@ -220,8 +251,37 @@ pub fn compare(base: &ResultsDir, new: &ResultsDir, threshold: f64, rivals: Opti
         only_new: only_in(&of_new, &of_base),
         cautions,
         against: rivals.map(|rivals| rivals.against.to_owned()),
+        judged,
+        taken_back,
         only_changed: false,
     }
+}
+
+/// Takes changes back that may be chance among all figures. Returns the number of figures that were
+/// judged together, and of those whose change was taken back.
+fn judge_together(rows: &mut [Row]) -> (usize, usize) {
+    let compared = || |row: &&mut Row| row.verdict != Verdict::Identical;
+    let chance = |figure: &Figure| figure.change.as_ref().and_then(Change::chance);
+    let chances: Vec<f64> = rows
+        .iter_mut()
+        .filter(compared())
+        .flat_map(|row| row.figures.iter().filter_map(chance).collect::<Vec<_>>())
+        .collect();
+    let mut remains = findings(&chances).into_iter();
+    let mut taken_back = 0;
+    for row in rows.iter_mut().filter(compared()) {
+        for figure in row.figures.iter_mut().filter(|figure| chance(figure).is_some()) {
+            if remains.next() == Some(false) && figure.verdict.is_change() {
+                figure.verdict = Verdict::Unclear;
+                figure.remark = Some(format!("may be chance among {} figures", chances.len()));
+                taken_back += 1;
+            }
+        }
+        if row.outcome.is_none() {
+            row.verdict = Verdict::of_all(row.figures.iter().map(|figure| figure.verdict));
+        }
+    }
+    (chances.len(), taken_back)
 }
 
 /// A group with the configuration by which it finds its partner.
@@ -333,18 +393,21 @@ fn figure(metric: &Metric, base: &[Cow<'_, RunRecord>], new: &[Cow<'_, RunRecord
             verdict
                 if verdict.is_change() && *metric == PEAK_IN_USE && (change.new - change.base).abs() <= PEAK_SLACK =>
             {
-                (Verdict::Same, Some("one megablock"))
+                (Verdict::Same, Some("one megablock".to_owned()))
             }
             verdict => (verdict, None),
         },
         None if base.iter().chain(&new).all(|(_, value)| *value == 0.0) => (Verdict::Same, None),
         None => (Verdict::Unclear, None),
     };
+    let unclear = change.as_ref().filter(|_| verdict == Verdict::Unclear);
+    let runs_to_decide = unclear.and_then(|change| change.runs_to_decide(threshold));
     Some(Figure {
         metric: *metric,
         change,
         verdict,
         remark,
+        runs_to_decide,
     })
 }
 

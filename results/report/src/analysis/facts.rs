@@ -1,9 +1,10 @@
 //! Facts about an experiment: the machine, and the cautions for a reader.
 
 use crate::analysis::checksums::{disagreements, untimed_disagreements};
-use crate::format::counted;
-use crate::maths::RUNS_FOR_INTERVAL;
+use crate::analysis::steadiness::steadiness;
+use crate::format::{counted, number};
 use crate::summary::Summary;
+use gclab_inference::RUNS_FOR_INTERVAL;
 use gclab_results::{ResultsDir, RunRecord, Status};
 
 /// Whether a run failed. Where heaps are multiples of the least heap, an exhausted heap and a
@@ -36,9 +37,12 @@ pub(crate) fn cautions(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<String> {
     }
     if dir.done() < manifest.plan.len() {
         cautions.push(format!(
-            "{} of {} planned runs are done; to go on, run the experiment again.",
+            "{} of {} planned runs are done{}.",
             dir.done(),
-            manifest.plan.len()
+            manifest.plan.len(),
+            manifest
+                .precision
+                .map_or("; to go on, run the experiment again".to_owned(), until)
         ));
     }
     if let Some(torn) = dir.torn() {
@@ -54,6 +58,7 @@ pub(crate) fn cautions(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<String> {
             counted(most, "run")
         ));
     }
+    cautions.extend(steadiness(summary).and_then(|found| found.caution()));
     // The sweep warns of it, too, if it could see that.
     let is_warned = manifest
         .machine
@@ -65,6 +70,15 @@ pub(crate) fn cautions(dir: &ResultsDir, summary: &Summary<'_>) -> Vec<String> {
     }
     cautions.extend(manifest.machine.warnings.iter().cloned());
     cautions
+}
+
+/// The end of an experiment that may be complete before all its runs are done.
+fn until(precision: f64) -> String {
+    format!(
+        ". The experiment ends when the 95 % interval of each mean time reaches at most {} % to either side; to see whether \
+         it has ended, run it again",
+        number(precision * 100.0)
+    )
 }
 
 /// The machine, build and time of an experiment as pairs of name and value. Unknown facts are left

@@ -10,9 +10,9 @@
 //! few windows.
 
 use crate::chart::{Chart, Point, Series};
-use crate::maths::{Spread, nearest_rank};
 use crate::metric;
 use crate::summary::{Group, Summary, WorkloadRuns};
+use gclab_inference::{Interval, Sample, Spread, interval_of_median, interval_of_percentile, nearest_rank};
 use gclab_results::{Pauses, RunStats};
 
 /// The percentiles of the table.
@@ -44,7 +44,8 @@ pub(crate) fn pause_rows<'a>(work: &'a WorkloadRuns<'a>) -> Vec<PauseRow<'a>> {
         if let Some(row) = summarised(group) {
             return row;
         }
-        let sorted = group.pauses();
+        let mut sorted = group.pauses_of_runs().concat();
+        sorted.sort_unstable();
         PauseRow {
             group,
             count: sorted.len(),
@@ -63,19 +64,56 @@ fn summarised<'a>(group: &'a Group<'a>) -> Option<PauseRow<'a>> {
     let stats: Vec<&RunStats> = group.ok().filter_map(|run| run.stats.as_ref()).collect();
     stats.iter().find(|stats| stats.collections_absent.is_some())?;
     let pauses: Vec<&Pauses> = stats.iter().map(|stats| stats.pauses.as_ref()).collect::<Option<_>>()?;
-    let of: [fn(&Pauses) -> Option<u64>; 4] = [|p| p.p50_ns, |p| p.p90_ns, |p| p.p99_ns, |p| p.p99_9_ns];
-    let percentile = |of: fn(&Pauses) -> Option<u64>| {
-        let of_runs: Option<Vec<f64>> = pauses.iter().map(|pauses| Some(of(pauses)? as f64)).collect();
-        Some(Spread::of(of_runs?)?.median.round() as u64)
-    };
+    let samples = of_histograms(&pauses);
     Some(PauseRow {
         group,
         count: pauses.iter().map(|pauses| pauses.count as usize).sum(),
-        percentiles: of.into_iter().map(percentile).collect(),
+        percentiles: samples
+            .iter()
+            .map(|sample| Some(sample.as_ref()?.spread.median.round() as u64))
+            .collect(),
         longest_of_runs: group.spread(&metric::MAX_PAUSE),
         longest: pauses.iter().filter_map(|pauses| pauses.max_ns).max(),
         sorted: Vec::new(),
     })
+}
+
+/// Each percentile over the runs, in the order of [`PERCENTILES`].
+fn of_histograms(pauses: &[&Pauses]) -> Vec<Option<Sample>> {
+    let of: [fn(&Pauses) -> Option<u64>; 4] = [|p| p.p50_ns, |p| p.p90_ns, |p| p.p99_ns, |p| p.p99_9_ns];
+    let sample = |of: fn(&Pauses) -> Option<u64>| {
+        let of_runs: Option<Vec<f64>> = pauses.iter().map(|pauses| Some(of(pauses)? as f64)).collect();
+        Sample::of(of_runs?)
+    };
+    of.into_iter().map(sample).collect()
+}
+
+impl PauseRow<'_> {
+    /// The 95 % interval of each percentile, in nanoseconds: by resamples of whole runs, or that of
+    /// the median of the runs' percentiles. Absent with too few runs, and where the percentile is.
+    /// It takes some milliseconds.
+    pub(crate) fn intervals(&self) -> Vec<Option<Interval>> {
+        if self.sorted.is_empty() {
+            let stats = self.group.ok().filter_map(|run| run.stats.as_ref());
+            let pauses: Vec<&Pauses> = stats.filter_map(|stats| stats.pauses.as_ref()).collect();
+            let samples = of_histograms(&pauses);
+            return samples
+                .iter()
+                .map(|sample| interval_of_median(&sample.as_ref()?.values))
+                .collect();
+        }
+        let places = 0..PERCENTILES.len();
+        let known: Vec<usize> = places.filter(|&place| self.percentiles[place].is_some()).collect();
+        let percents: Vec<f64> = known.iter().map(|&place| PERCENTILES[place]).collect();
+        let mut intervals = vec![None; PERCENTILES.len()];
+        for (place, interval) in known
+            .into_iter()
+            .zip(interval_of_percentile(&self.group.pauses_of_runs(), &percents))
+        {
+            intervals[place] = interval;
+        }
+        intervals
+    }
 }
 
 /// The distributions of some configurations in one chart: the length of pauses against the share of

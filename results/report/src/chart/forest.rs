@@ -35,11 +35,9 @@ pub(crate) struct ForestRow {
     pub(crate) style: usize,
     /// The name.
     pub(crate) label: String,
-    /// The ratio.
-    pub(crate) value: f64,
-    /// The ends of its interval.
-    pub(crate) ends: (f64, f64),
-    /// The ratio and its interval as text.
+    /// The ratio and the ends of its interval; `None` for a setting that has none.
+    pub(crate) value: Option<(f64, (f64, f64))>,
+    /// The ratio and its interval as text, or the reason why there is none.
     pub(crate) text: String,
 }
 
@@ -66,13 +64,9 @@ impl Forest {
                 escape(text)
             );
         }
-        let most = self.rows.iter().map(|row| row.value).fold(1.0, f64::max);
-        let high = self
-            .rows
-            .iter()
-            .map(|row| row.ends.1)
-            .fold(most, f64::max)
-            .min(most * CUT);
+        let values = || self.rows.iter().filter_map(|row| row.value);
+        let most = values().map(|(value, _)| value).fold(1.0, f64::max);
+        let high = values().map(|(_, ends)| ends.1).fold(most, f64::max).min(most * CUT);
         let ticks = linear_ticks(high, TICKS);
         let end = ticks[ticks.len() - 1];
         let x = Scale::new(0.0, end, false, LEFT, RIGHT);
@@ -101,19 +95,29 @@ impl Forest {
 impl ForestRow {
     fn draw(&self, svg: &mut String, x: &Scale, end: f64, middle: f64) {
         let down = middle + 3.8;
-        let (low, high) = (x.at(self.ends.0), x.at(self.ends.1));
-        let arrow = if self.ends.1 > end {
-            format!("M{:.1} {:.1}l4 4l-4 4", high - 4.0, middle - 4.0)
-        } else {
-            String::new()
-        };
         let _ = write!(
             svg,
-            r#"<text x="{left}" y="{down:.1}" text-anchor="end" fill="currentColor">{label}</text><path d="M{low:.1} {middle:.1}H{high:.1}{arrow}" style="stroke:{colour}" stroke-width="1.6" fill="none"/>{mark}<text x="{right}" y="{down:.1}" fill="currentColor" font-size="10.5">{text}</text>"#,
+            r#"<text x="{left}" y="{down:.1}" text-anchor="end" fill="currentColor">{label}</text>"#,
             left = LEFT - 8.0,
             label = escape(&shortened(&self.label, LETTERS)),
-            colour = colour(self.style),
-            mark = mark(self.style, x.at(self.value), middle),
+        );
+        if let Some((value, ends)) = self.value {
+            let (low, high) = (x.at(ends.0), x.at(ends.1));
+            let arrow = if ends.1 > end {
+                format!("M{:.1} {:.1}l4 4l-4 4", high - 4.0, middle - 4.0)
+            } else {
+                String::new()
+            };
+            let _ = write!(
+                svg,
+                r#"<path d="M{low:.1} {middle:.1}H{high:.1}{arrow}" style="stroke:{colour}" stroke-width="1.6" fill="none"/>{mark}"#,
+                colour = colour(self.style),
+                mark = mark(self.style, x.at(value), middle),
+            );
+        }
+        let _ = write!(
+            svg,
+            r#"<text x="{right}" y="{down:.1}" fill="currentColor" font-size="10.5">{text}</text>"#,
             right = RIGHT + 8.0,
             text = escape(&self.text.replace(" for an interval", "")),
         );
@@ -128,21 +132,36 @@ mod tests {
     fn every_row_has_its_name_and_its_figure() {
         let row = |label: &str, value: f64| ForestRow {
             label: label.to_owned(),
-            value,
-            ends: (value * 0.9, value * 9.0),
+            value: Some((value, (value * 0.9, value * 9.0))),
             text: format!("{value:.2}×"),
             ..ForestRow::default()
         };
         let forest = Forest {
             title: "a < b".to_owned(),
-            rows: vec![row("one", 1.0), row("<two>", 1.5)],
+            rows: vec![
+                row("one", 1.0),
+                row("<two>", 1.5),
+                ForestRow {
+                    label: "three".to_owned(),
+                    text: "fails on 1 of 2".to_owned(),
+                    ..ForestRow::default()
+                },
+            ],
         };
         let svg = forest.svg();
         assert!(
             svg.contains("a &lt; b") && svg.contains(">&lt;two&gt;</text>") && svg.contains("1.50×"),
             "{svg}"
         );
-        assert!(svg.contains("<desc>one: 1.00×; &lt;two&gt;: 1.50×</desc>"), "{svg}");
+        assert!(
+            svg.contains("<desc>one: 1.00×; &lt;two&gt;: 1.50×; three: fails on 1 of 2</desc>"),
+            "{svg}"
+        );
+        assert_eq!(
+            svg.matches("stroke-width=\"1.6\"").count(),
+            2,
+            "a failure has no mark: {svg}"
+        );
         assert!(!svg.contains("NaN") && Forest::default().svg().ends_with("</svg>"));
     }
 }

@@ -40,6 +40,8 @@ pub(crate) struct Chart {
     pub(crate) x_log: bool,
     /// Whether the vertical axis is logarithmic; else it starts at 0.
     pub(crate) y_log: bool,
+    /// Whether a linear vertical axis has its 0 in the middle.
+    pub(crate) y_mirrored: bool,
     /// The least upper end of the vertical axis, so that charts can share a scale.
     pub(crate) y_max: f64,
     /// The greatest lower end of a logarithmic axis, for the same purpose; 0 means none.
@@ -200,6 +202,15 @@ impl Frame {
             } else {
                 vec![1.0, 10.0]
             }
+        } else if chart.y_mirrored {
+            let farthest = chart.values().map(|(_, low, high)| f64::max(low.abs(), high.abs()));
+            let up = linear_ticks(chart.y_max.max(farthest.fold(0.0, f64::max)), TICKS / 2);
+            up.iter()
+                .skip(1)
+                .rev()
+                .map(|tick| -tick)
+                .chain(up.iter().copied())
+                .collect()
         } else {
             linear_ticks(chart.y_max.max(chart.highest()), TICKS)
         };

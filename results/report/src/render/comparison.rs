@@ -3,8 +3,8 @@
 
 use super::text_table::TextTable;
 use crate::analysis::compare::{Comparison, Figure, Row, Verdict};
-use crate::change::Change;
 use crate::format::{ABSENT, counted};
+use gclab_inference::{Change, FALSE_SHARE, MOST_RUNS};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -101,6 +101,8 @@ pub fn comparison_json(comparison: &Comparison) -> String {
         "better": count(Verdict::Better),
         "same": count(Verdict::Same),
         "unclear": count(Verdict::Unclear),
+        "judged_together": comparison.judged,
+        "taken_back": comparison.taken_back,
         "configurations": configurations,
         "only_base": names(&comparison.only_base),
         "only_new": names(&comparison.only_new),
@@ -123,6 +125,7 @@ fn figure_json(figure: &Figure) -> Value {
         "runs": change.map(|change| change.runs),
         "verdict": figure.verdict.word(),
         "remark": figure.remark,
+        "more_runs": figure.more_runs(),
     })
 }
 
@@ -140,7 +143,7 @@ fn rows(comparison: &Comparison) -> Vec<Vec<String>> {
             rows.push(short_row(std::mem::take(&mut name), "outcome (below)", verdict));
         }
         for figure in comparison.figures(row) {
-            rows.push(figure_cells(std::mem::take(&mut name), figure));
+            rows.push(figure_cells(std::mem::take(&mut name), figure, comparison.threshold));
         }
     }
     rows
@@ -163,7 +166,7 @@ fn short_row(name: String, figure: &str, verdict: &str) -> Vec<String> {
     cells
 }
 
-fn figure_cells(name: String, figure: &Figure) -> Vec<String> {
+fn figure_cells(name: String, figure: &Figure, threshold: f64) -> Vec<String> {
     let unit = figure.metric.unit;
     let change = figure.change.as_ref();
     let text = |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |value| unit.text(value));
@@ -172,10 +175,17 @@ fn figure_cells(name: String, figure: &Figure) -> Vec<String> {
         Some(None) => "too few runs".to_owned(),
         None => ABSENT.to_owned(),
     };
-    let more = match (figure.verdict, figure.remark, change.and_then(Change::visible)) {
-        (_, Some(remark), _) => format!(" ({remark})"),
-        (Verdict::Unclear, None, Some(visible)) => format!(" (would see {})", percent(visible)),
-        _ => String::new(),
+    let verdict = match (figure.verdict, &figure.remark, change.and_then(Change::visible)) {
+        (verdict, Some(remark), _) => format!("{verdict} ({remark})"),
+        (verdict @ Verdict::Unclear, None, Some(visible)) => {
+            let decide = match figure.more_runs() {
+                Some(more) => format!("{} would decide", counted(more, "more run")),
+                None => format!("more than {MOST_RUNS} runs would decide"),
+            };
+            format!("{verdict} (would see {}; {decide})", percent(visible))
+        }
+        (Verdict::Same, None, Some(_)) => format!("no change at ±{}", plain_percent(threshold)),
+        (verdict, ..) => verdict.to_string(),
     };
     vec![
         name,
@@ -184,7 +194,7 @@ fn figure_cells(name: String, figure: &Figure) -> Vec<String> {
         text(change.map(|change| change.new)),
         change.map_or_else(|| ABSENT.to_owned(), |change| format!("{:.3}", change.ratio())),
         interval,
-        format!("{}{more}", figure.verdict),
+        verdict,
     ]
 }
 
@@ -231,6 +241,18 @@ fn summary(comparison: &Comparison) -> Vec<String> {
             counted(runs, "run")
         );
     }
+    if let Some((half, all, count)) = comparison.more_runs() {
+        let half = if half < all {
+            format!(", {half} half of these")
+        } else {
+            String::new()
+        };
+        let _ = write!(
+            figures,
+            "; {} of each would decide {count} of them{half}",
+            counted(all, "more run")
+        );
+    }
     let of = |verdict| comparison.configurations(verdict);
     let identical = match of(Verdict::Identical) {
         0 => String::new(),
@@ -242,25 +264,41 @@ fn summary(comparison: &Comparison) -> Vec<String> {
         Some(_) => format!("{worse} worse, {better} better"),
     };
     let configurations = format!(
-        "{}: {changes}, {} same{identical}, {} unclear (threshold {} %)",
+        "{}: {changes}, {} same{identical}, {} unclear (threshold {})",
         counted(all, "configuration"),
         of(Verdict::Same),
         of(Verdict::Unclear),
-        (comparison.threshold * 1e4).round() / 1e2,
+        plain_percent(comparison.threshold),
     );
     let mut lines = vec![figures, configurations];
-    let judged = comparison.rows.iter().map(|row| row.figures.len()).sum::<usize>();
-    if judged >= CHANCE && count(Verdict::Worse) + count(Verdict::Better) > 0 {
-        lines.push(format!(
-            "one in twenty intervals misses by chance, so up to {} of {judged} figures may be called changed without being so",
-            judged.div_ceil(CHANCE)
-        ));
+    if comparison.judged > 1 && count(Verdict::Worse) + count(Verdict::Better) + comparison.taken_back > 0 {
+        let mut line = format!(
+            "{} figures were judged together: at most {} of those called changed are expected to be chance (Benjamini \
+             and Hochberg)",
+            comparison.judged,
+            plain_percent(FALSE_SHARE)
+        );
+        if comparison.taken_back > 0 {
+            let _ = write!(
+                line,
+                "; {} would be called changed by {}, and may be chance among so many",
+                counted(comparison.taken_back, "more figure"),
+                if comparison.taken_back == 1 {
+                    "itself"
+                } else {
+                    "themselves"
+                }
+            );
+        }
+        lines.push(line);
     }
     lines
 }
 
-/// One of so many intervals of 95 % misses.
-const CHANCE: usize = 20;
+/// A share in percent, with as many decimals as it has, up to two.
+fn plain_percent(share: f64) -> String {
+    format!("{} %", (share * 1e4).round() / 1e2)
+}
 
 fn percent(share: f64) -> String {
     let percent = share * 100.0;

@@ -15,7 +15,9 @@ fn number(unit: Unit, value: f64) -> String {
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
         }
         // These are whole numbers, or figures of few digits that the system wrote as text.
-        Unit::Mebibytes | Unit::Count | Unit::Percent => value.to_string(),
+        Unit::Mebibytes | Unit::MebibytesPerSecond | Unit::MebibyteSeconds | Unit::Count | Unit::Percent => {
+            value.to_string()
+        }
     }
 }
 

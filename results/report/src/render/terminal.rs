@@ -6,8 +6,8 @@
 use super::text_table::{TextTable, runs};
 use crate::document::{Cell, Column, Part, Report, Table, Topic};
 use crate::format::{ABSENT, counted, median_and_range};
-use crate::maths::Spread;
 use crate::sections::brief;
+use gclab_inference::Spread;
 use gclab_results::ResultsDir;
 use std::fmt::Write;
 use terminal_size::{Width, terminal_size_of};

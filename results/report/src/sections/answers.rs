@@ -143,7 +143,8 @@ pub(super) fn overall(summary: &Summary<'_>) -> Option<Section> {
         None => vec![Part::Forest(found.forest(summary))],
     };
     let note = "Geometric means of ratios of mean times, with 95 % intervals: below 1 is faster. The base is the best of \
-         all settings, so it looks a little better than it is. A setting that fails on a workload has no figure.";
+         all settings, so it looks a little better than it is. A setting that fails on a workload has no figure, and \
+         is shown as failing.";
     parts.push(Part::Note(note.to_owned()));
     Some(Section {
         topic: Topic::Overall,
@@ -215,7 +216,8 @@ pub(super) fn best(summary: &Summary<'_>, dir: &ResultsDir) -> Option<Section> {
     if !answers.is_empty() && !alone {
         let mut note = if answers.iter().any(|answer| answer.fastest.is_some()) {
             "Times are means with their 95 % intervals, and ratios are over the fastest mean (intervals by Fieller). Where \
-             an interval contains 1, the lead may be noise. Memory and pauses are medians (least–greatest run). The best of \
+             an interval contains 1, the lead may be noise. One in twenty intervals misses by design; the sentence above \
+             judges all leads together (Benjamini and Hochberg). Memory and pauses are medians (least–greatest run). The best of \
              many settings looks a little better than it is."
         } else {
             "Memory and pauses are medians (least–greatest run)."

@@ -8,9 +8,11 @@ use crate::analysis::parallel::{self, advice};
 use crate::analysis::pauses::{PERCENTILES, PauseRow, distribution, pause_rows, utilisation};
 use crate::analysis::{memory, timeline};
 use crate::chart::{Chart, ChartSet};
-use crate::document::{Cell, Column, Look, Part, Section, Table, Topic};
+use crate::document::{Cell, Column, Look, Part, Section, Table, Text, Topic};
+use crate::format;
 use crate::metric;
 use crate::summary::{Group, Summary, WorkloadRuns};
+use gclab_inference::{Interval, RUNS_FOR_MEDIAN, runs_for_percentile};
 use gclab_results::Axis;
 
 /// A note below charts of which some are left out.
@@ -150,12 +152,16 @@ pub(super) fn pauses(summary: &Summary<'_>) -> Option<Section> {
     if summary.works.is_empty() {
         return None;
     }
-    let note = "A pause is the time in which the mutator stands still: its threads are stopped and the collection \
+    let note = format!(
+        "A pause is the time in which the mutator stands still: its threads are stopped and the collection \
          runs. The pauses of all good runs of a configuration are pooled. Percentiles are observed pauses (nearest \
-         rank): 90 % needs 10 pauses, 99 % 100, 99.9 % 1000. “Longest of a run” is the median (least–greatest) of the \
+         rank): 90 % needs 10 pauses, 99 % 100, 99.9 % 1000. Their 95 % intervals are by resamples of whole runs: a median \
+         has one from {RUNS_FOR_MEDIAN} runs on, the others from {} on, as fewer say too little. “Longest of a run” is the median (least–greatest) of the \
          longest pauses of the runs. A run with too many collections has no single pauses in its record; then a \
-         percentile is the median of those of the runs.";
-    let mut parts = vec![Part::Note(note.to_owned()), collectors(summary)];
+         percentile is the median of those of the runs, with the interval of the median.",
+        runs_for_percentile(99.0)
+    );
+    let mut parts = vec![Part::Note(note), collectors(summary)];
     for work in &summary.works {
         let rows = pause_rows(work);
         if rows.is_empty() {
@@ -231,24 +237,34 @@ fn shown_settings<'r, 'a>(
 /// The explanation of the minimum mutator utilisation.
 const UTILISATION_NOTE: &str = "The mutator could run in this share of the worst window of each length, within the \
      measured phase. Pauses that follow closely on each other lower the share, though each may be short. 0 % means that \
-     collections filled a whole window. Figures are medians (least–greatest) of the runs. A window that is longer than the \
-     measured phase has no figure.";
+     collections filled a whole window. “Or more” is the bounded utilisation: the worst window of this length or any \
+     greater one, so that a longer window never looks worse. Figures are medians (least–greatest) of the runs. A window that \
+     is longer than the measured phase has no figure.";
 
 /// The minimum mutator utilisation of the configurations; `None` if no record has it.
 fn utilisation_table(summary: &Summary<'_>, rows: &[PauseRow<'_>]) -> Option<Table> {
-    let known: Vec<&(f64, metric::Metric)> = metric::UTILISATION
-        .iter()
-        .filter(|(_, metric)| rows.iter().any(|row| row.group.spread(metric).is_some()))
-        .collect();
-    if known.is_empty() {
+    let known = |all: &'static [(f64, metric::Metric)]| {
+        let is_known = |metric: &metric::Metric| rows.iter().any(|row| row.group.spread(metric).is_some());
+        all.iter()
+            .filter(move |(_, metric)| is_known(metric))
+            .collect::<Vec<_>>()
+    };
+    let (least, bounded) = (known(metric::UTILISATION), known(metric::BOUNDED_UTILISATION));
+    if least.is_empty() {
         return None;
     }
     let mut columns = word_columns(summary);
     columns.extend(
-        known
+        least
             .iter()
             .map(|(window, _)| Column::figures(format!("% in {window} ms"))),
     );
+    columns.extend(
+        bounded
+            .iter()
+            .map(|(window, _)| Column::figures(format!("% in {window} ms or more"))),
+    );
+    let known: Vec<_> = [least, bounded].concat();
     let row = |row: &PauseRow<'_>| {
         let mut cells = word_cells(summary, row.group);
         cells.extend(
@@ -262,6 +278,17 @@ fn utilisation_table(summary: &Summary<'_>, rows: &[PauseRow<'_>]) -> Option<Tab
         look: Look::Sortable,
         columns,
         rows: rows.iter().map(row).collect(),
+    })
+}
+
+/// A percentile in milliseconds with its interval.
+fn percentile(nanoseconds: u64, ci: Option<&Interval>) -> Cell {
+    let shown = |nanoseconds: f64| format::milliseconds(nanoseconds.round() as u64);
+    Cell::Text(Text {
+        text: format::milliseconds(nanoseconds),
+        more: ci.map_or(String::new(), |ci| format!("({}–{})", shown(ci.low), shown(ci.high))),
+        sort: Some(nanoseconds as f64),
+        ..Text::default()
     })
 }
 
@@ -280,8 +307,9 @@ fn pause_table(summary: &Summary<'_>, rows: &[PauseRow<'_>]) -> Table {
     let row = |row: &PauseRow<'_>| {
         let mut cells = word_cells(summary, row.group);
         cells.push(Cell::number(row.count.to_string(), row.count as f64));
-        let percentiles = row.percentiles.iter();
-        cells.extend(percentiles.map(|p| p.map_or_else(Cell::absent, Cell::milliseconds)));
+        let intervals = row.intervals();
+        let percentiles = row.percentiles.iter().zip(&intervals);
+        cells.extend(percentiles.map(|(p, ci)| p.map_or_else(Cell::absent, |p| percentile(p, ci.as_ref()))));
         cells.push(row.longest.map_or_else(Cell::absent, Cell::milliseconds));
         cells.push(Cell::Figure(metric::MAX_PAUSE, row.longest_of_runs));
         cells

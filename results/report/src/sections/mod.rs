@@ -4,9 +4,11 @@ mod answers;
 mod charts;
 mod latency;
 mod logs;
+mod overhead;
 mod profiles;
 mod report;
 mod runs;
 mod sharing;
+mod steadiness;
 
 pub(crate) use report::{brief, report};

@@ -1,6 +1,6 @@
 //! The report of a folder: its head, and all its sections.
 
-use super::{answers, charts, latency, logs, profiles, runs};
+use super::{answers, charts, latency, logs, overhead, profiles, runs, steadiness};
 use crate::analysis::facts::{cautions, environment};
 use crate::document::{Part, Report, Section, Topic};
 use crate::format::counted;
@@ -40,6 +40,7 @@ fn of(dir: &ResultsDir, logs: fn(&ResultsDir, &Summary<'_>) -> Option<Section>) 
         early,
         charts::parallel(&summary),
         charts::curves(&summary),
+        overhead::section(&summary),
         charts::panels(&summary),
         charts::timelines(&summary),
         charts::pauses(&summary),
@@ -48,6 +49,7 @@ fn of(dir: &ResultsDir, logs: fn(&ResultsDir, &Summary<'_>) -> Option<Section>) 
         runs::failed(dir, &summary),
         Some(runs::workloads(&summary)),
         Some(runs::configurations(dir, &summary)),
+        steadiness::section(&summary),
         Some(machine(dir)),
         Some(repeat(dir, &summary)),
     ];

@@ -109,6 +109,7 @@ pub(super) fn configurations(dir: &ResultsDir, summary: &Summary<'_>) -> Section
         parts: vec![
             Part::Table(configuration_table(summary)),
             Part::Note(note.to_owned()),
+            Part::Details("Measures of collection", measures(summary)),
             Part::Details("All runs", vec![Part::Table(run_table(dir, summary))]),
         ],
     }
@@ -149,6 +150,39 @@ fn configuration_table(summary: &Summary<'_>) -> Table {
         columns,
         rows,
     }
+}
+
+/// The measures of collection, which `docs/measures.md` explains.
+fn measures(summary: &Summary<'_>) -> Vec<Part> {
+    let known = |metric: &&Metric| summary.groups().any(|group| group.spread(metric).is_some());
+    let metrics: Vec<&Metric> = metric::MEASURES.iter().filter(known).collect();
+    let mut columns = vec![Column::words("workload")];
+    columns.extend(word_columns(summary));
+    columns.extend(metrics.iter().map(|metric| Column::metric(metric)));
+    let row = |work: &WorkloadRuns<'_>, group: &Group<'_>| {
+        let mut cells = vec![Cell::word(&work.title)];
+        cells.extend(word_cells(summary, group));
+        cells.extend(
+            metrics
+                .iter()
+                .map(|metric| Cell::Figure(**metric, group.spread(metric))),
+        );
+        cells
+    };
+    let works = summary.works.iter();
+    let rows = works.flat_map(|work| work.groups.iter().map(move |group| row(work, group)));
+    let note = "Rates are bytes in a second of the mutator's CPU time. The survival rate is the share of the allocated \
+         bytes that minor collections copied; mark/cons is the bytes copied by all collections, over those allocated. \
+         Mean residency is the live data after major collections. Mean in use is the space-time integral over the time \
+         of the run. Slop and fragmentation are memory in use that holds no closure. docs/measures.md has the formulas.";
+    vec![
+        Part::Table(Table {
+            look: Look::Sortable,
+            columns,
+            rows: rows.collect(),
+        }),
+        Part::Note(note.to_owned()),
+    ]
 }
 
 fn run_columns(summary: &Summary<'_>) -> Vec<Column> {

@@ -10,7 +10,7 @@ use gclab_results::{Latency, Manifest, ResultsDir, RunRecord, RunStats, Status};
 use tempfile::{TempDir, tempdir};
 
 /// A sweep over `A` with ten rounds.
-fn sweep(collectors: &[&'static str]) -> Experiment {
+pub(super) fn sweep(collectors: &[&'static str]) -> Experiment {
     Experiment {
         collectors: collectors.to_vec(),
         sweep: vec![("A", vec!["256k", "1m", "4m", "16m"])],
@@ -20,7 +20,7 @@ fn sweep(collectors: &[&'static str]) -> Experiment {
 }
 
 /// The runs of an experiment, each with this total time and a share of noise.
-fn timed(experiment: &Experiment, noise: f64, time: impl Fn(&RunRecord) -> f64) -> Vec<RunRecord> {
+pub(super) fn timed(experiment: &Experiment, noise: f64, time: impl Fn(&RunRecord) -> f64) -> Vec<RunRecord> {
     let mut random = Noise::new(4);
     let mut runs = synthetic::runs(experiment);
     for run in &mut runs {
@@ -37,7 +37,7 @@ fn timed(experiment: &Experiment, noise: f64, time: impl Fn(&RunRecord) -> f64) 
     runs
 }
 
-fn folder(experiment: &Experiment, runs: &[RunRecord]) -> (TempDir, ResultsDir) {
+pub(super) fn folder(experiment: &Experiment, runs: &[RunRecord]) -> (TempDir, ResultsDir) {
     let parent = tempdir().expect("a temporary folder");
     let dir = write(parent.path(), synthetic::manifest(experiment), runs);
     (parent, dir)
@@ -172,10 +172,47 @@ fn one_figure_over_all_workloads_is_the_first_chart() {
     let forest = overall(&summary).expect("two workloads").forest(&summary);
     let labels: Vec<&str> = forest.rows.iter().map(|row| row.label.as_str()).collect();
     assert_eq!(labels, ["copying", "two-space"]);
+    let (value, ends) = forest.rows[1].value.expect("a ratio");
+    assert!((value - 2.0).abs() < 0.05 && ends.0 > 1.9, "{forest:?}");
+}
+
+/// A setting that fails on a workload has no figure, and its row says so. A workload that no
+/// setting completes is left out of all figures, and named.
+#[test]
+fn failures_are_shown_as_failures() {
+    let alone = Experiment {
+        workloads: vec![
+            ("one", vec![], 24.0, 4.0),
+            ("two", vec![], 24.0, 4.0),
+            ("three", vec![], 24.0, 4.0),
+        ],
+        collectors: vec!["compacting", "copying", "two-space"],
+        sweep: Vec::new(),
+        ..small()
+    };
+    let mut runs = timed(&alone, 0.02, |run| if run.collector == "copying" { 1.0 } else { 2.0 });
+    for run in &mut runs {
+        let fails = run.workload == "three" || run.workload == "two" && run.collector == "compacting";
+        if fails {
+            fail(run, Status::HeapExhausted, "");
+        }
+    }
+    let summary = Summary::of_runs(&runs, &[]);
+    let found = overall(&summary).expect("two workloads that some setting completes");
+    let sentence = &found.sentences(&summary)[0];
     assert!(
-        (forest.rows[1].value - 2.0).abs() < 0.05 && forest.rows[1].ends.0 > 1.9,
-        "{forest:?}"
+        sentence.starts_with("Over the 2 workloads that any setting completes copying has the least")
+            && sentence.ends_with("No setting completes three.")
+            && sentence.contains("compacting has no setting that completes"),
+        "{sentence}"
     );
+    let rows = found.forest(&summary).rows;
+    let texts: Vec<(&str, bool)> = rows
+        .iter()
+        .map(|row| (row.label.as_str(), row.value.is_some()))
+        .collect();
+    assert_eq!(texts, [("copying", true), ("two-space", true), ("compacting", false)]);
+    assert_eq!(rows[2].text, "fails on 1 of 2");
 }
 
 /// Requests in an open loop: the run of two-space takes as long as that of copying.

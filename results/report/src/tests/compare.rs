@@ -2,13 +2,13 @@
 
 use super::synthetic::{self, fail, small, small_runs, write};
 use crate::analysis::compare::{Verdict, judge};
-use crate::change::Change;
 use crate::{Comparison, Rivals, compare, comparison as text, comparison_json, comparison_markdown};
+use gclab_inference::Change;
 use gclab_results::{RunPhase, RunPhases, RunRecord, Status};
 use std::collections::BTreeSet;
 use tempfile::tempdir;
 
-fn compared(base: &[RunRecord], new: &[RunRecord]) -> Comparison {
+pub(super) fn compared(base: &[RunRecord], new: &[RunRecord]) -> Comparison {
     let (a, b) = (tempdir().expect("a folder"), tempdir().expect("a folder"));
     let manifest = || synthetic::manifest(&small());
     compare(
@@ -20,7 +20,7 @@ fn compared(base: &[RunRecord], new: &[RunRecord]) -> Comparison {
 }
 
 /// The same runs with all times multiplied by `factor`, and a little noise for each run.
-fn slower(runs: &[RunRecord], factor: f64) -> Vec<RunRecord> {
+pub(super) fn slower(runs: &[RunRecord], factor: f64) -> Vec<RunRecord> {
     let mut noise = synthetic::Noise::new(3);
     let mut runs = runs.to_vec();
     for run in &mut runs {
@@ -39,7 +39,7 @@ fn slower(runs: &[RunRecord], factor: f64) -> Vec<RunRecord> {
 }
 
 /// Runs with hardly any noise: each round has the times of the first one.
-fn steady() -> Vec<RunRecord> {
+pub(super) fn steady() -> Vec<RunRecord> {
     let runs = synthetic::runs(&small());
     let first = |run: &RunRecord| {
         let first = runs
@@ -333,10 +333,10 @@ fn one_megablock_is_no_regression_and_two_are_one() {
     let peak = |comparison: &Comparison| {
         let figures = &comparison.rows[0].figures;
         let peak = figures.iter().find(|figure| figure.metric.key == "peak_in_use_bytes");
-        peak.map(|peak| (peak.verdict, peak.remark))
+        peak.map(|peak| (peak.verdict, peak.remark.clone()))
     };
     let one = compared(&with_peak(19), &with_peak(20));
-    assert_eq!(peak(&one), Some((Verdict::Same, Some("one megablock"))));
+    assert_eq!(peak(&one), Some((Verdict::Same, Some("one megablock".to_owned()))));
     assert!(
         !one.regressed() && text(&one).contains("same (one megablock)"),
         "{}",

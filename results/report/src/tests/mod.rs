@@ -2,12 +2,16 @@
 
 mod answers;
 mod compare;
+mod docs;
 mod logs;
-mod maths;
 mod memory;
+mod overhead;
 mod parallel;
+mod pauses;
 mod profiles;
 mod report;
+mod several;
+mod steadiness;
 mod summary;
 pub(crate) mod synthetic;
 mod table;

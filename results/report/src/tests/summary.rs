@@ -86,7 +86,7 @@ fn groups_count_failures_and_leave_them_out_of_figures() {
     let exhausted = &summary.works[1].groups[5];
     assert_eq!(exhausted.failures(), BTreeMap::from([("heap exhausted", 3)]));
     assert_eq!(exhausted.spread(&metric::WALL), None);
-    assert!(exhausted.pauses().is_empty());
+    assert!(exhausted.pauses_of_runs().concat().is_empty());
 }
 
 #[test]
@@ -180,7 +180,10 @@ fn figures_are_those_of_the_measured_phase() {
         [Some(2.0), Some(2.0), Some(0.03), Some(whole)]
     );
     let summary = Summary::of_runs(std::slice::from_ref(&run), &[]);
-    assert_eq!(summary.works[0].groups[0].pauses(), [20_000_000, 30_000_000]);
+    assert_eq!(
+        summary.works[0].groups[0].pauses_of_runs().concat(),
+        [20_000_000, 30_000_000]
+    );
 }
 
 #[test]

@@ -28,11 +28,12 @@ const DEFAULT_SEED: u64 = 1;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The keys of a file, as messages list them.
-const FILE_KEYS: [&str; 11] = [
+const FILE_KEYS: [&str; 12] = [
     "question",
     "collectors",
     "workloads",
     "repeat",
+    "precision",
     "seed",
     "timeout",
     "heap",
@@ -75,6 +76,9 @@ impl Walk<'_> {
                 .map(|value| self.integer("repeat", value, 1, MAX_REPEAT))
                 .transpose()?
                 .map_or(DEFAULT_REPEAT, |n| n as u32),
+            precision: get("precision")
+                .map(|value| self.share("precision", value))
+                .transpose()?,
             seed: get("seed")
                 .map(|value| self.integer("seed", value, 0, i64::MAX as u64))
                 .transpose()?

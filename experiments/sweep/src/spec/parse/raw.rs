@@ -48,6 +48,7 @@ pub(crate) struct Raw {
     pub collectors: RawCollectors,
     pub workloads: Vec<RawWorkload>,
     pub repeat: u32,
+    pub precision: Option<f64>,
     pub seed: u64,
     pub timeout: Duration,
     /// `heap`: its place and its values.

@@ -91,6 +91,24 @@ impl Walk<'_> {
         })
     }
 
+    /// A share from text such as `2%`: above 0 %, below 100 %.
+    pub(super) fn share(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Parsed<f64> {
+        let text = self.text(key, value)?;
+        let percent = text
+            .strip_suffix('%')
+            .and_then(|percent| percent.trim().parse::<f64>().ok());
+        let share = percent.map(|percent| percent / 100.0);
+        share.filter(|share| *share > 0.0 && *share < 1.0).ok_or_else(|| {
+            SpecError::at(
+                self.source,
+                value.span(),
+                format!("`{key} = \"{text}\"` is not a share"),
+                "expected a number and %",
+            )
+            .help(format!("for example {key} = \"2%\"; more than 0%, less than 100%"))
+        })
+    }
+
     pub(super) fn array<'t, 'i>(
         &self,
         key: &str,

@@ -4,14 +4,15 @@
 //! setting has the ratio of its mean time to that: values and ratios are of one kind. Whether a
 //! difference means anything follows from the interval of the ratio. Choosing the best of many
 //! settings flatters the winner a little; with few runs and many settings the interval is too
-//! narrow rather than too wide, which the report says. A configuration with a failed run cannot be
-//! best.
+//! narrow rather than too wide, which the report says. The leads on several workloads are judged
+//! together ([`gclab_inference::findings`]), as one in twenty intervals misses by design. A
+//! configuration with a failed run cannot be best.
 
 use crate::format::{self, counted, list};
-use crate::maths::{Ratio, Spread, ratio_of_means};
 use crate::metric::{self, Metric};
 use crate::power;
 use crate::summary::{Group, Summary, WorkloadRuns};
+use gclab_inference::{Ratio, Spread, findings, log_variance, ratio_of_means};
 use std::collections::BTreeMap;
 
 /// The best configurations of one workload.
@@ -57,7 +58,7 @@ pub(crate) struct Alternative<'a> {
 
 impl Alternative<'_> {
     fn of<'a>(fastest: &Best<'_>, best: Best<'a>) -> Alternative<'a> {
-        let variances = power::log_variance(&fastest.spread).zip(power::log_variance(&best.spread));
+        let variances = log_variance(&fastest.spread).zip(log_variance(&best.spread));
         Alternative {
             best,
             ratio: ratio_of_means(&fastest.spread, &best.spread),
@@ -165,8 +166,9 @@ pub(crate) fn headline(summary: &Summary<'_>, answers: &[Answer<'_>]) -> Vec<Str
         [] => alone(summary, &timed).into_iter().collect(),
         [(answer, next)] if timed.len() == 1 => vec![duel(summary, answer, next)],
         _ => {
-            let mut sentences = wins(&timed, &contested);
-            sentences.extend(uncertain(&contested));
+            let certain = certain_leads(&contested);
+            let mut sentences = wins(&timed, &certain);
+            sentences.extend(uncertain(&contested, &certain));
             vec![sentences.join(" ")]
         }
     }
@@ -213,7 +215,19 @@ fn duel(summary: &Summary<'_>, answer: &Answer<'_>, next: &Alternative<'_>) -> S
     )
 }
 
-fn wins(timed: &[(&Answer<'_>, &Best<'_>)], contested: &[(&Answer<'_>, &Alternative<'_>)]) -> Vec<String> {
+/// Says of each lead whether it is more than noise among all of them.
+fn certain_leads(contested: &[(&Answer<'_>, &Alternative<'_>)]) -> Vec<bool> {
+    // A lead without an interval is chance in any case.
+    let chance = |next: &Alternative<'_>| next.ratio.and_then(|ratio| ratio.chance).unwrap_or(1.0);
+    let chances: Vec<f64> = contested.iter().map(|(_, next)| chance(next)).collect();
+    let remain = findings(&chances).into_iter();
+    remain
+        .zip(contested)
+        .map(|(remains, (_, next))| remains && next.differs() == Some(true))
+        .collect()
+}
+
+fn wins(timed: &[(&Answer<'_>, &Best<'_>)], certain: &[bool]) -> Vec<String> {
     let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
     for (_, fastest) in timed {
         *wins.entry(&fastest.group.configuration.collector).or_default() += 1;
@@ -221,10 +235,7 @@ fn wins(timed: &[(&Answer<'_>, &Best<'_>)], contested: &[(&Answer<'_>, &Alternat
     let mut wins: Vec<(&str, usize)> = wins.into_iter().collect();
     wins.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
     let wins: Vec<String> = wins.iter().map(|(name, n)| format!("{name} on {n}")).collect();
-    let sure = contested
-        .iter()
-        .filter(|(_, next)| next.differs() == Some(true))
-        .count();
+    let sure = certain.iter().filter(|certain| **certain).count();
     vec![
         format!(
             "Fastest of {}, each collector at its best setting: {}.",
@@ -233,16 +244,21 @@ fn wins(timed: &[(&Answer<'_>, &Best<'_>)], contested: &[(&Answer<'_>, &Alternat
         ),
         format!(
             "The lead over the next collector is more than noise on {sure} of {}.",
-            contested.len()
+            certain.len()
         ),
     ]
 }
 
 /// The workloads whose fastest collector is not certain, each with the verdict.
-fn uncertain(contested: &[(&Answer<'_>, &Alternative<'_>)]) -> Option<String> {
+fn uncertain(contested: &[(&Answer<'_>, &Alternative<'_>)], certain: &[bool]) -> Option<String> {
     let mut parts: Vec<(String, Vec<&str>)> = Vec::new();
-    for (answer, next) in contested.iter().filter(|(_, next)| next.differs() != Some(true)) {
-        let verdict = next.verdict();
+    let doubtful = contested.iter().zip(certain).filter(|(_, certain)| !**certain);
+    for ((answer, next), _) in doubtful {
+        let verdict = match next.differs() {
+            // It passes by itself.
+            Some(true) => format!("may be chance among {} leads", contested.len()),
+            _ => next.verdict(),
+        };
         match parts.iter_mut().find(|(known, _)| *known == verdict) {
             Some((_, works)) => works.push(&answer.work.title),
             None => parts.push((verdict, vec![&answer.work.title])),

@@ -7,10 +7,10 @@
 
 use crate::chart::{Chart, Point, Series};
 use crate::format::{self, list, median_and_range};
-use crate::maths::{Spread, ratio_of_means};
 use crate::metric::{self, Metric};
 use crate::power;
 use crate::summary::{Group, Summary, WorkloadRuns};
+use gclab_inference::{Spread, log_variance, ratio_of_means};
 
 /// The percentiles of the table and of the chart.
 pub(crate) const PERCENTILES: [(f64, Metric); 5] = [
@@ -163,7 +163,7 @@ fn lead(metric: &Metric, best: &(String, Spread), next: &(String, Spread)) -> St
     if ratio.differs() == Some(true) {
         return format!("{said}; {against}.");
     }
-    let variance = power::log_variance(&best.1).zip(power::log_variance(&next.1));
+    let variance = log_variance(&best.1).zip(log_variance(&next.1));
     let verdict = power::verdict(variance.map(|(a, b)| a + b), Some(&ratio));
     format!("{said}; {against}: {verdict}.")
 }

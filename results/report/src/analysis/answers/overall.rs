@@ -1,17 +1,19 @@
 //! One figure over all workloads: the time of each setting over that of the best setting, as a
 //! geometric mean with its interval.
 //!
-//! The base is the best of many, so it looks a little better than it is. A setting that fails on a
-//! workload has no figure: a mean over the other workloads would flatter it.
+//! The base is the best of many, so it looks a little better than it is. All settings are compared
+//! over the same workloads. A setting that fails on one of them has no figure, as a mean over the
+//! other workloads would flatter it, and is shown as failing. A workload that no setting completes
+//! is left out and named: it would take the figure from all of them.
 
-use super::settings::{Setting, least, settings};
+use super::settings::{Setting, completes, least, settings};
 use crate::analysis::places::Places;
 use crate::chart::{Chart, Forest, ForestRow, Point, Series};
 use crate::format::{self, capital, counted, list};
-use crate::maths::Ratio;
 use crate::metric::Metric;
 use crate::power;
 use crate::summary::{Summary, WorkloadRuns};
+use gclab_inference::Ratio;
 
 /// The most settings in a chart without a horizontal axis of numbers; the best ones are drawn.
 const MOST_ROWS: usize = 16;
@@ -19,8 +21,10 @@ const MOST_ROWS: usize = 16;
 /// The figures of all settings over all workloads.
 #[derive(Debug)]
 pub(crate) struct Overall<'a> {
-    /// The workloads.
+    /// The number of workloads.
     works: usize,
+    /// The titles of the workloads that no setting completes.
+    left_out: Vec<String>,
     /// The time that settings are compared by.
     time: &'static Metric,
     /// All settings.
@@ -32,16 +36,18 @@ pub(crate) struct Overall<'a> {
 /// The figures over the workloads whose time depends on the collector; `None` with fewer than two
 /// workloads or settings, and if no setting completes all of them.
 pub(crate) fn overall<'a>(summary: &'a Summary<'a>) -> Option<Overall<'a>> {
-    let works: Vec<&WorkloadRuns<'_>> = summary.timed_works().collect();
+    let time = summary.time_metric();
+    let is_completed = |work: &&WorkloadRuns<'_>| work.groups.iter().any(|group| completes(group, time));
+    let (works, left_out): (Vec<&WorkloadRuns<'_>>, Vec<_>) = summary.timed_works().partition(is_completed);
     let settings = settings(summary, &works);
     if works.len() < 2 || settings.len() < 2 {
         return None;
     }
-    let time = summary.time_metric();
     let best = least(&settings, time)?;
     let base = settings.iter().position(|setting| std::ptr::eq(setting, best))?;
     Some(Overall {
         works: works.len(),
+        left_out: left_out.iter().map(|work| work.title.clone()).collect(),
         time,
         settings,
         base,
@@ -59,6 +65,9 @@ impl<'a> Overall<'a> {
 
     fn workloads(&self) -> String {
         match self.works {
+            works if !self.left_out.is_empty() => {
+                format!("the {works} workloads that any setting completes")
+            }
             2 => "both workloads".to_owned(),
             works => format!("all {works} workloads"),
         }
@@ -109,6 +118,10 @@ impl<'a> Overall<'a> {
                 list(&fail),
                 self.workloads()
             ));
+        }
+        if !self.left_out.is_empty() {
+            let names: Vec<&str> = self.left_out.iter().map(String::as_str).collect();
+            sentences.push(format!("No setting completes {}.", list(&names)));
         }
         vec![sentences.join(" ")]
     }
@@ -182,12 +195,17 @@ impl<'a> Overall<'a> {
 
     /// The chart with a row for each setting, the best first.
     pub(crate) fn forest(&self, summary: &Summary<'_>) -> Forest {
-        let mut rows: Vec<(&Setting<'_>, Ratio)> = self
+        let mut rows: Vec<(&Setting<'_>, Option<Ratio>)> = self
             .settings
             .iter()
-            .filter_map(|setting| Some((setting, self.ratio(setting)?)))
+            .map(|setting| (setting, self.ratio(setting)))
             .collect();
-        rows.sort_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
+        // Those that fail come last, those that fail least first.
+        let place = |(setting, ratio): &(&Setting<'_>, Option<Ratio>)| match ratio {
+            Some(ratio) => (0, ratio.estimate),
+            None => (setting.failures(self.time), 0.0),
+        };
+        rows.sort_by(|a, b| place(a).partial_cmp(&place(b)).expect("ratios are numbers"));
         let left_out = rows.len().saturating_sub(MOST_ROWS);
         let more = if left_out > 0 {
             format!(" ({} more are in the tables)", counted(left_out, "setting"))
@@ -202,9 +220,11 @@ impl<'a> Overall<'a> {
                 .map(|(setting, ratio)| ForestRow {
                     style: summary.style_of(setting.collector()),
                     label: setting.label.clone(),
-                    value: ratio.estimate,
-                    ends: ratio.ends(),
-                    text: format::ratio(ratio),
+                    value: ratio.map(|ratio| (ratio.estimate, ratio.ends())),
+                    text: match ratio {
+                        Some(ratio) => format::ratio(ratio),
+                        None => format!("fails on {} of {}", setting.failures(self.time), self.works),
+                    },
                 })
                 .collect(),
         }

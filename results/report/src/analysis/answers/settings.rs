@@ -1,9 +1,8 @@
 //! Settings: a collector with a value for each swept flag, over several workloads.
 
-use crate::maths::{Ratio, Spread, geometric_mean_of_ratios};
 use crate::metric::Metric;
-use crate::power::log_variance;
 use crate::summary::{Group, Summary, WorkloadRuns};
+use gclab_inference::{Ratio, Sample, geometric_mean_of_ratios, log_variance};
 
 /// A setting and its configurations on all workloads.
 #[derive(Debug)]
@@ -47,29 +46,44 @@ impl<'a> Setting<'a> {
         &self.group().configuration.collector
     }
 
-    /// Whether all its runs on all workloads ended well and have the figure.
-    pub(crate) fn is_complete(&self, metric: &Metric) -> bool {
-        self.spreads(metric).is_some()
+    /// The number of workloads on which it has no figure, or a failed run.
+    pub(crate) fn failures(&self, metric: &Metric) -> usize {
+        let completes = |group: &&Group<'_>| completes(group, metric);
+        self.groups.len() - self.groups.iter().flatten().copied().filter(completes).count()
     }
 
     /// The figure on each workload; `None` if one is missing or has a failed run.
-    fn spreads(&self, metric: &Metric) -> Option<Vec<Spread>> {
-        let spread = |group: &Option<&Group<'_>>| group.filter(|group| group.failures().is_empty())?.spread(metric);
-        self.groups.iter().map(spread).collect()
+    fn samples(&self, metric: &Metric) -> Option<Vec<Sample>> {
+        let sample = |group: &Option<&Group<'_>>| group.filter(|group| completes(group, metric))?.sample(metric);
+        self.groups.iter().map(sample).collect()
+    }
+
+    /// The mean of the logarithms of the figure on each workload.
+    fn mean_log(&self, metric: &Metric) -> Option<f64> {
+        let logs = self.samples(metric)?.into_iter().map(|sample| sample.spread.mean.ln());
+        Some(logs.sum::<f64>() / self.groups.len() as f64).filter(|mean| mean.is_finite())
     }
 
     /// Its figure over that of `base`: the geometric mean over the workloads.
     pub(crate) fn over(&self, base: &Setting<'_>, metric: &Metric) -> Option<Ratio> {
-        let pairs: Vec<(Spread, Spread)> = base.spreads(metric)?.into_iter().zip(self.spreads(metric)?).collect();
-        geometric_mean_of_ratios(&pairs)
+        let (base, new) = (base.samples(metric)?, self.samples(metric)?);
+        geometric_mean_of_ratios(&base.iter().zip(&new).collect::<Vec<_>>())
     }
 
     /// The variance of the logarithm of [`Setting::over`] for one run of each configuration.
     pub(crate) fn variance_over(&self, base: &Setting<'_>, metric: &Metric) -> Option<f64> {
-        let all: Vec<Spread> = [base.spreads(metric)?, self.spreads(metric)?].concat();
-        let sum: f64 = all.iter().map(log_variance).sum::<Option<f64>>()?;
+        let all = [base.samples(metric)?, self.samples(metric)?].concat();
+        let sum: f64 = all
+            .iter()
+            .map(|sample| log_variance(&sample.spread))
+            .sum::<Option<f64>>()?;
         Some(sum / (self.groups.len() as f64).powi(2))
     }
+}
+
+/// Whether all runs of a configuration ended well, and have the figure.
+pub(crate) fn completes(group: &Group<'_>, metric: &Metric) -> bool {
+    group.failures().is_empty() && group.spread(metric).is_some()
 }
 
 /// The setting with the least figure by geometric mean, among those that are complete.
@@ -80,20 +94,10 @@ pub(crate) fn least<'s, 'a>(
 where
     'a: 's,
 {
-    let mut complete = settings.into_iter().filter(|setting| setting.is_complete(metric));
-    let first = complete.next()?;
-    let time = |setting: &Setting<'_>| {
-        setting
-            .over(first, metric)
-            .map_or(f64::INFINITY, |ratio| ratio.estimate)
-    };
-    let mut best = (first, 1.0);
-    for setting in complete {
-        let ratio = time(setting);
-        if ratio < best.1 {
-            best = (setting, ratio);
-        }
-    }
-    // Times of zero have no ratio.
-    first.over(first, metric).map(|_| best.0)
+    // Times of zero have no geometric mean.
+    let complete = settings
+        .into_iter()
+        .filter_map(|setting| Some((setting, setting.mean_log(metric)?)));
+    let best = complete.reduce(|best, other| if other.1 < best.1 { other } else { best });
+    best.map(|(setting, _)| setting)
 }

@@ -2,9 +2,9 @@
 
 use super::contenders::{contender, contenders, reason};
 use crate::format::{self, list, times};
-use crate::maths::{Ratio, Spread, geometric_mean_of_ratios};
 use crate::metric::Metric;
 use crate::summary::{Group, Summary, WorkloadRuns};
+use gclab_inference::{Ratio, Sample, geometric_mean_of_ratios};
 
 /// The answer of a sweep over multiples of the least heap.
 #[derive(Debug)]
@@ -97,11 +97,11 @@ impl Standing {
 }
 
 /// The least mean time of all configurations that complete a workload. Times are relative to it.
-pub(super) fn best_time(work: &WorkloadRuns<'_>, time: &Metric) -> Option<Spread> {
+pub(super) fn best_time(work: &WorkloadRuns<'_>, time: &Metric) -> Option<Sample> {
     let complete = work.groups.iter().filter(|group| group.failures().is_empty());
     complete
-        .filter_map(|group| group.spread(time))
-        .min_by(|a, b| a.mean.total_cmp(&b.mean))
+        .filter_map(|group| group.sample(time))
+        .min_by(|a, b| a.spread.mean.total_cmp(&b.spread.mean))
 }
 
 fn find<'w, 'a>(summary: &Summary<'_>, work: &'w WorkloadRuns<'a>, name: &str, multiple: f64) -> Option<&'w Group<'a>> {
@@ -110,11 +110,11 @@ fn find<'w, 'a>(summary: &Summary<'_>, work: &'w WorkloadRuns<'a>, name: &str, m
 }
 
 /// The times of a contender on all workloads; `None` if one is missing.
-fn spreads(summary: &Summary<'_>, name: &str, time: &Metric, multiple: f64) -> Option<Vec<Spread>> {
+fn samples(summary: &Summary<'_>, name: &str, time: &Metric, multiple: f64) -> Option<Vec<Sample>> {
     let of = |work| {
         find(summary, work, name, multiple)
             .filter(|group| group.failures().is_empty())?
-            .spread(time)
+            .sample(time)
     };
     summary.works.iter().map(of).collect()
 }
@@ -128,10 +128,9 @@ fn standing(summary: &Summary<'_>, name: &str, time: &Metric, multiple: f64) -> 
     if !fails.is_empty() {
         return Standing::Fails(fails);
     }
-    let best: Option<Vec<Spread>> = summary.works.iter().map(|work| best_time(work, time)).collect();
-    let pairs = best.zip(spreads(summary, name, time, multiple));
-    let ratio =
-        pairs.and_then(|(best, mine)| geometric_mean_of_ratios(&best.into_iter().zip(mine).collect::<Vec<_>>()));
+    let best: Option<Vec<Sample>> = summary.works.iter().map(|work| best_time(work, time)).collect();
+    let pairs = best.zip(samples(summary, name, time, multiple));
+    let ratio = pairs.and_then(|(best, mine)| geometric_mean_of_ratios(&best.iter().zip(&mine).collect::<Vec<_>>()));
     ratio.map_or(Standing::Unknown, Standing::Completes)
 }
 
@@ -153,10 +152,10 @@ fn budget(summary: &Summary<'_>, contenders: &[String], time: &Metric, multiple:
         .min_by(|a, b| a.1.total_cmp(&b.1))
         .map(|(place, _)| place);
     let same = |place: usize| {
-        let of = |place: usize| spreads(summary, &contenders[place], time, multiple);
+        let of = |place: usize| samples(summary, &contenders[place], time, multiple);
         let pairs = best.and_then(of).zip(of(place));
         let ratio =
-            pairs.and_then(|(best, other)| geometric_mean_of_ratios(&best.into_iter().zip(other).collect::<Vec<_>>()));
+            pairs.and_then(|(best, other)| geometric_mean_of_ratios(&best.iter().zip(&other).collect::<Vec<_>>()));
         // Without an interval no difference is more than noise.
         ratio.is_some_and(|ratio| ratio.ci95.is_none_or(|ci| ci.contains(1.0)))
     };

@@ -69,7 +69,9 @@ pub(crate) fn charts(summary: &Summary<'_>) -> ChartSet {
     let contenders = contenders(summary);
     let time = summary.time_metric();
     let work = |work: &WorkloadRuns<'_>| {
-        let best = best_time(work, time).map(|best| best.mean).filter(|mean| *mean > 0.0);
+        let best = best_time(work, time)
+            .map(|best| best.spread.mean)
+            .filter(|mean| *mean > 0.0);
         let title = format!("{} time, over the best", capital(time.title));
         let charts = [
             best.and_then(|best| curve(summary, work, &contenders, time, &title, Some(best))),

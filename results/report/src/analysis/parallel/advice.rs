@@ -7,9 +7,9 @@
 
 use super::families::{SHARING_FLAGS, concerns, decisions, is_off, is_on, off, one, shared_any, sharing_words};
 use crate::format;
-use crate::maths::{Ratio, Spread, geometric_mean_of_ratios, ratio_of_means};
 use crate::metric::{self, Metric};
 use crate::summary::{Group, Summary, WorkloadRuns};
+use gclab_inference::{Ratio, Sample, geometric_mean_of_ratios, ratio_of_means};
 use std::collections::BTreeMap;
 
 /// The advice of a sweep on parallel collection.
@@ -183,11 +183,11 @@ fn candidates(cases: &[Case<'_>], time: &Metric) -> Vec<Candidate> {
     let most = found.values().map(Vec::len).max().unwrap_or(0);
     found.retain(|_, pairs| pairs.len() == most);
     let mean = |metric: &Metric, pairs: &[(&Group<'_>, &Group<'_>)]| {
-        let spreads: Option<Vec<(Spread, Spread)>> = pairs
+        let samples = pairs
             .iter()
-            .map(|(base, group)| base.spread(metric).zip(group.spread(metric)))
-            .collect();
-        geometric_mean_of_ratios(&spreads?)
+            .map(|(base, group)| base.sample(metric).zip(group.sample(metric)));
+        let samples: Vec<(Sample, Sample)> = samples.collect::<Option<_>>()?;
+        geometric_mean_of_ratios(&samples.iter().map(|(base, new)| (base, new)).collect::<Vec<_>>())
     };
     let mut candidates: Vec<(Candidate, Vec<(&Group<'_>, &Group<'_>)>)> = found
         .into_iter()

@@ -1,7 +1,8 @@
 //! Each formula against values from other sources: SciPy's t quantiles, and calculation by hand.
 
-use super::synthetic::Noise;
-use crate::maths::{Interval, Spread, geometric_mean_of_ratios, nearest_rank, quantile, ratio_of_means};
+use crate::order::{nearest_rank, quantile};
+use crate::ratio::{Welch, geometric_mean_of_ratios, ratio_of_means};
+use crate::sample::{Interval, Sample, Spread};
 
 fn spread(values: &[f64]) -> Spread {
     Spread::of(values.iter().copied()).expect("values")
@@ -63,22 +64,6 @@ fn no_mean_has_a_negative_end() {
     assert_eq!(spread(&[0.0; 3]).ci95, Some(Interval { low: 0.0, high: 0.0 }));
     let ratio = ratio_of_means(&spread(&[1.0, 1.1, 0.9]), &spread(&[0.05, 0.06, 0.41])).expect("a ratio");
     assert!(ratio.ci95.expect("an interval").low >= 0.0, "{ratio:?}");
-}
-
-/// Ten runs, skewed to the right as times are: about 95 of 100 intervals must contain the mean.
-#[test]
-fn the_interval_of_a_mean_covers_it_as_often_as_promised() {
-    let mut noise = Noise::new(17);
-    let mut normal = move || (0..12).map(|_| noise.next()).sum::<f64>() - 6.0;
-    let (sigma, trials) = (0.15f64, 4000);
-    let mean = (sigma * sigma / 2.0).exp();
-    let mut covered = 0;
-    for _ in 0..trials {
-        let sample: Vec<f64> = (0..10).map(|_| (sigma * normal()).exp()).collect();
-        covered += usize::from(spread(&sample).ci95.expect("ten runs").contains(mean));
-    }
-    let share = covered as f64 / trials as f64;
-    assert!((0.93..=0.97).contains(&share), "{share}");
 }
 
 #[test]
@@ -165,26 +150,6 @@ fn no_ratio_without_a_base_and_no_interval_without_runs() {
     assert_eq!(equal.ci95, Some(Interval { low: 1.5, high: 1.5 }));
 }
 
-/// Ten runs against ten, 4 % noise, true ratio 1.03: about 95 of 100 intervals must contain it.
-#[test]
-fn fieller_covers_the_true_ratio_as_often_as_promised() {
-    let mut noise = Noise::new(42);
-    let mut normal = move || {
-        // Irwin and Hall: the sum of twelve uniform numbers has variance 1.
-        (0..12).map(|_| noise.next()).sum::<f64>() - 6.0
-    };
-    let trials = 4000;
-    let mut covered = 0;
-    for _ in 0..trials {
-        let mut sample = |mean: f64| spread(&(0..10).map(|_| mean * (1.0 + 0.04 * normal())).collect::<Vec<_>>());
-        let (base, new) = (sample(1.0), sample(1.03));
-        let ci = ratio_of_means(&base, &new).and_then(|r| r.ci95).expect("ten runs");
-        covered += usize::from(ci.contains(1.03));
-    }
-    let share = covered as f64 / trials as f64;
-    assert!((0.94..=0.975).contains(&share), "{share}");
-}
-
 /// A sample with this number of runs, mean and deviation; its other fields do not matter.
 fn sample(n: usize, mean: f64, deviation: f64) -> Spread {
     Spread {
@@ -201,25 +166,67 @@ fn the_mean_of_several_ratios_is_geometric_and_its_interval_welchs() {
         (sample(5, 1.0, 0.02), sample(5, 0.8, 0.03)),
         (sample(4, 2.0, 0.1), sample(6, 1.9, 0.05)),
     ];
-    let ratio = geometric_mean_of_ratios(&pairs).expect("pairs");
-    close(ratio.estimate, (0.8f64 * 0.95).sqrt());
+    let welch = Welch::of(&pairs).expect("pairs");
+    let ci = welch.interval().expect("enough runs");
+    close((ci.low * ci.high).sqrt(), (0.8f64 * 0.95).sqrt());
     // 7.868344505555269 degrees of freedom: t = 2.312737625073326, by Simpson's rule over the
     // density.
-    let ci = ratio.ci95.expect("enough runs");
     assert!((ci.low - 0.838_953_546_5).abs() < 1e-7, "{ci:?}");
     assert!((ci.high - 0.905_890_443_1).abs() < 1e-7, "{ci:?}");
 
     let steady = [(sample(3, 2.0, 0.0), sample(3, 1.0, 0.0))];
-    let ci = geometric_mean_of_ratios(&steady)
-        .expect("a pair")
-        .ci95
+    let ci = Welch::of(&steady)
+        .and_then(|welch| welch.interval())
         .expect("three runs");
     assert_eq!((ci.low, ci.high), (0.5, 0.5));
     let few = [pairs[0], (sample(2, 1.0, 0.1), sample(9, 1.0, 0.1))];
-    assert_eq!(geometric_mean_of_ratios(&few).expect("pairs").ci95, None);
-    assert_eq!(geometric_mean_of_ratios(&[]), None);
+    assert_eq!(Welch::of(&few).expect("pairs").interval(), None);
+    assert!(Welch::of(&[]).is_none());
+    assert!(Welch::of(&[(sample(3, 0.0, 0.0), sample(3, 1.0, 0.1))]).is_none());
+}
+
+/// From ten runs on, the interval of a geometric mean is that of resamples: it lies close to
+/// Welch's, and shows the skew of its samples.
+#[test]
+fn the_interval_of_a_geometric_mean_is_that_of_resamples() {
+    let base: Vec<f64> = (0..12).map(|run| 1.0 + 0.02 * f64::from(run % 4)).collect();
+    let mut new = base.clone();
+    new[3] = 2.0;
+    let (base, new) = (Sample::of(base).expect("runs"), Sample::of(new).expect("runs"));
+    let ratio = geometric_mean_of_ratios(&[(&base, &new), (&base, &base)]).expect("pairs");
+    let welch = Welch::of(&[(base.spread, new.spread), (base.spread, base.spread)]).expect("pairs");
+    let (ci, even) = (ratio.ci95.expect("runs"), welch.interval().expect("runs"));
+    assert!(
+        ci != even && (ci.low - even.low).abs() < 0.04 && (ci.high - even.high).abs() < 0.04,
+        "{ci:?} {even:?}"
+    );
+    assert!(
+        ci.high / ratio.estimate > ratio.estimate / ci.low,
+        "the sample is skewed to the right: {ci:?}"
+    );
+    let few = Sample::of([1.0, 1.1, 1.2]).expect("runs");
+    let pair = [(&few, &few)];
+    let of_few = geometric_mean_of_ratios(&pair).expect("a pair");
     assert_eq!(
-        geometric_mean_of_ratios(&[(sample(3, 0.0, 0.0), sample(3, 1.0, 0.1))]),
+        of_few.ci95,
+        Welch::of(&[(few.spread, few.spread)]).expect("a pair").interval()
+    );
+}
+
+/// The chance of a ratio is 5 % where an end of its interval is 1: both sides of that limit agree
+/// with the interval.
+#[test]
+fn the_chance_of_a_ratio_agrees_with_its_interval() {
+    let base = spread(&[10.0, 11.0, 12.0, 11.5]);
+    for shift in [0.0, 0.5, 1.0, 1.5, 1.6, 1.7, 1.8, 2.0, 3.0] {
+        let new = spread(&[10.2 + shift, 11.0 + shift, 12.1 + shift, 11.2 + shift]);
+        let ratio = ratio_of_means(&base, &new).expect("a ratio");
+        assert_eq!(ratio.differs(), ratio.chance.map(|chance| chance < 0.05), "{ratio:?}");
+    }
+    assert_eq!(
+        ratio_of_means(&spread(&[1.0; 2]), &spread(&[2.0; 2]))
+            .expect("a ratio")
+            .chance,
         None
     );
 }

@@ -1,23 +1,51 @@
-//! Quantiles of Student's t distribution.
+//! Student's t and the normal distribution: quantiles and tails.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use std::sync::OnceLock;
 
 /// The 97.5 % quantile of Student's t distribution.
 ///
 /// # Panics
 /// Panics with less than one degree of freedom.
 pub(crate) fn quantile_975(degrees_of_freedom: f64) -> f64 {
-    quantile(0.975, degrees_of_freedom)
+    let calculated = || quantile(0.975, degrees_of_freedom);
+    if degrees_of_freedom.fract() == 0.0
+        && let Some(known) = KNOWN.get(degrees_of_freedom as usize)
+    {
+        return *known.get_or_init(calculated);
+    }
+    calculated()
 }
+
+/// The 97.5 % quantiles of whole degrees of freedom. A report asks for the same few of them for
+/// each figure, and each takes some ten microseconds.
+static KNOWN: [OnceLock<f64>; 128] = [const { OnceLock::new() }; 128];
 
 /// The quantile of Student's t distribution at a probability between 0 and 1.
 ///
 /// # Panics
 /// Panics with less than one degree of freedom.
 pub(crate) fn quantile(probability: f64, degrees_of_freedom: f64) -> f64 {
+    student(degrees_of_freedom).inverse_cdf(probability)
+}
+
+/// The probability that |t| is as large as this or larger, for Student's t. With a standard error
+/// of 0, `t` is infinite, and the probability 0.
+///
+/// # Panics
+/// Panics with less than one degree of freedom.
+pub(crate) fn both_tails(t: f64, degrees_of_freedom: f64) -> f64 {
+    (2.0 * student(degrees_of_freedom).sf(t.abs())).clamp(0.0, 1.0)
+}
+
+fn student(degrees_of_freedom: f64) -> StudentsT {
     assert!(degrees_of_freedom >= 1.0, "{degrees_of_freedom} degrees of freedom");
-    let t = StudentsT::new(0.0, 1.0, degrees_of_freedom).expect("one degree of freedom or more");
-    t.inverse_cdf(probability)
+    StudentsT::new(0.0, 1.0, degrees_of_freedom).expect("one degree of freedom or more")
+}
+
+/// The probability that a standard normal value is below `z`.
+pub(crate) fn normal_below(z: f64) -> f64 {
+    Normal::standard().cdf(z)
 }
 
 #[cfg(test)]
@@ -55,5 +83,15 @@ mod tests {
         }
         assert!((quantile_975(1e5) - 1.959_963_984_540_054).abs() < 3e-5);
         assert!(quantile_975(2.5) < quantile_975(2.0) && quantile_975(2.5) > quantile_975(3.0));
+        assert!((normal_below(1.959_963_984_540_054) - 0.975).abs() < 1e-9);
+    }
+
+    /// A tail is the inverse of a quantile, and of an infinite t it is 0.
+    #[test]
+    fn tails() {
+        for degrees in [1.0, 2.5, 9.0, 40.0] {
+            assert!((both_tails(quantile_975(degrees), degrees) - 0.05).abs() < 1e-9);
+        }
+        assert_eq!((both_tails(f64::INFINITY, 3.0), both_tails(0.0, 3.0)), (0.0, 1.0));
     }
 }

@@ -8,29 +8,31 @@
 //! differences of the logarithms, with n - 1 degrees of freedom. Other samples have Welch's
 //! interval.
 
-use crate::maths::{Interval, RUNS_FOR_INTERVAL};
-use crate::student::quantile;
+use crate::distributions::quantile;
+use crate::ratio::chance;
+use crate::runs::runs_to_see;
+use crate::sample::{Interval, RUNS_FOR_INTERVAL};
 
 /// The change of a figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Change {
+pub struct Change {
     /// The geometric mean of the base.
-    pub(crate) base: f64,
+    pub base: f64,
     /// The geometric mean of the new sample.
-    pub(crate) new: f64,
+    pub new: f64,
     /// The number of runs of the smaller sample.
-    pub(crate) runs: usize,
+    pub runs: usize,
     /// The standard error of the ratio's logarithm and its degrees of freedom; absent with too few
     /// runs.
     error: Option<(f64, f64)>,
 }
 
 /// A figure of a run with the round of the run.
-pub(crate) type Rounds = [(u32, f64)];
+pub type Rounds = [(u32, f64)];
 
 impl Change {
     /// The change from `base` to `new`; `None` if a sample is empty or a value is not above 0.
-    pub(crate) fn of(base: &Rounds, new: &Rounds) -> Option<Change> {
+    pub fn of(base: &Rounds, new: &Rounds) -> Option<Change> {
         let positive =
             |sample: &Rounds| !sample.is_empty() && sample.iter().all(|(_, value)| *value > 0.0 && value.is_finite());
         if !positive(base) || !positive(new) {
@@ -55,13 +57,13 @@ impl Change {
     }
 
     /// New over base.
-    pub(crate) fn ratio(&self) -> f64 {
+    pub fn ratio(&self) -> f64 {
         self.new / self.base
     }
 
     /// The interval of the ratio that leaves `1 - confidence` outside, half of it on each side;
     /// `None` with too few runs.
-    pub(crate) fn interval(&self, confidence: f64) -> Option<Interval> {
+    pub fn interval(&self, confidence: f64) -> Option<Interval> {
         let factor = self.factor(confidence)?;
         Some(Interval {
             low: self.ratio() / factor,
@@ -71,8 +73,32 @@ impl Change {
 
     /// The least change that would have been told from noise, as a share: its interval of 95 %
     /// would just exclude 1. `None` with too few runs.
-    pub(crate) fn visible(&self) -> Option<f64> {
+    pub fn visible(&self) -> Option<f64> {
         Some(self.factor(0.95)? - 1.0)
+    }
+
+    /// The probability of a change this large by chance, if nothing changed; `None` with too few
+    /// runs. It is for judging several changes together, not for tables.
+    pub fn chance(&self) -> Option<f64> {
+        let (error, degrees) = self.error?;
+        Some(chance(self.ratio().ln(), error, degrees))
+    }
+
+    /// The number of runs of each sample with which four of five experiments would decide: whether
+    /// there is a change of the share `threshold` or more, or none. It follows from the ratio and
+    /// the spread of the runs that are there. `None` with too few runs, and if more than
+    /// [`crate::MOST_RUNS`] would be needed, as they are close to the threshold.
+    pub fn runs_to_decide(&self, threshold: f64) -> Option<usize> {
+        let (error, _) = self.error?;
+        let (log, edge) = (self.ratio().ln().abs(), threshold.ln_1p());
+        let variance = error * error * self.runs as f64;
+        // A change at or beyond the threshold must exclude 1 (an interval of 95 %). One within it
+        // must lie within the threshold on both sides (an interval of 90 %).
+        if log >= edge {
+            runs_to_see(variance, log, 0.95)
+        } else {
+            runs_to_see(variance, edge - log, 0.9)
+        }
     }
 
     /// The end of the interval over the estimate.
@@ -173,12 +199,47 @@ mod tests {
         assert_eq!(equal.visible(), Some(0.0));
     }
 
+    /// A change of 10 % with a standard error of 8 % of each pair: (t + 0.84)² 0.0064 ≤ n 0.0091
+    /// from 8 on. Without a change, 3 % on both sides must lie outside.
+    #[test]
+    fn the_runs_that_would_decide() {
+        let noise = |at: usize, by: f64| if at.is_multiple_of(2) { by } else { -by };
+        let of = |log: f64, by: f64| {
+            let new: Vec<f64> = (0..10).map(|at| (log + noise(at, by)).exp()).collect();
+            Change::of(&rounds(&[1.0; 10]), &rounds(&new)).expect("a change")
+        };
+        // The deviation of ±0.08 in ten pairs is 0.08 · √(10/9).
+        assert_eq!(of(0.1f64.ln_1p(), 0.08).runs_to_decide(0.03), Some(9));
+        let none = of(0.0, 0.08).runs_to_decide(0.03).expect("a number");
+        assert!((45..60).contains(&none), "{none}");
+        assert_eq!(of(0.029_558, 0.08).runs_to_decide(0.03), None, "at the threshold");
+        assert_eq!(
+            Change::of(&rounds(&[1.0; 2]), &rounds(&[1.1; 2]))
+                .expect("a change")
+                .runs_to_decide(0.03),
+            None
+        );
+    }
+
+    /// The chance of a change is 5 % where an end of its interval is 1.
+    #[test]
+    fn the_chance_agrees_with_the_interval() {
+        let new: Vec<f64> = [0.0f64, 0.1, 0.2].iter().map(|log| log.exp()).collect();
+        let change = Change::of(&rounds(&[1.0; 3]), &rounds(&new)).expect("a change");
+        let chance = change.chance().expect("three pairs");
+        let ends = change.interval(1.0 - chance).expect("three pairs");
+        assert!((ends.low - 1.0).abs() < 1e-6, "{ends:?} {chance}");
+        let steady = Change::of(&rounds(&[1.0; 3]), &rounds(&[1.1; 3])).expect("a change");
+        let equal = Change::of(&rounds(&[1.0; 3]), &rounds(&[1.0; 3])).expect("a change");
+        assert_eq!((steady.chance(), equal.chance()), (Some(0.0), Some(1.0)));
+    }
+
     /// Ten pairs against ten, 4 % noise of the runs and 30 % of the rounds, true ratio 1.03: about
     /// 95 of 100 intervals contain it, and they are narrow.
     #[test]
     fn paired_intervals_cover_the_true_ratio() {
-        let mut noise = crate::tests::synthetic::Noise::new(11);
-        let mut normal = move || (0..12).map(|_| noise.next()).sum::<f64>() - 6.0;
+        let mut noise = crate::noise::Noise::new(11);
+        let mut normal = move || noise.normal();
         let (mut covered, mut widest, trials) = (0, 0.0, 2000);
         for _ in 0..trials {
             let (mut base, mut new) = (Vec::new(), Vec::new());

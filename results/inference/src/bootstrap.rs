@@ -1,0 +1,295 @@
+//! Intervals by resamples: for medians, percentiles and other figures without a formula.
+//!
+//! A resample draws whole runs with replacement. The events of a run stay together:
+//! collections of one run depend on each other, and resampling them as well would count the same
+//! variation twice (Davison and Hinkley, "Bootstrap Methods and their Application", 1997, section
+//! 3.8). Configurations and workloads are fixed; each is resampled by itself.
+//!
+//! The plain interval between the 2.5 % and the 97.5 % quantile of the resamples is too narrow for
+//! few runs: the spread of resamples is that of a sample with n instead of n - 1, and it knows
+//! nothing of Student's t. [`ends`] therefore takes quantiles further out, at the probability below
+//! -√(n/(n-1)) t of a normal distribution: the *expanded percentile interval* of Hesterberg, "What
+//! teachers should know about the bootstrap" (2015), section 5.2. `docs/statistics.md` has the
+//! measured coverage of both.
+//!
+//! Resamples are drawn by a generator with a fixed seed, so that a report of the same runs has the
+//! same figures.
+
+use crate::distributions::{normal_below, quantile_975};
+use crate::order::{quantile, rank};
+use crate::sample::Interval;
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::Rng;
+
+/// The number of resamples.
+pub const RESAMPLES: usize = 10_000;
+
+/// With fewer runs, less than 90 of 100 intervals of a median would contain it.
+pub const RUNS_FOR_MEDIAN: usize = 5;
+
+/// The number of runs below which fewer than 90 of 100 intervals of a percentile of pooled events
+/// would contain it. Few runs say little about the rare events of a tail.
+pub fn runs_for_percentile(percent: f64) -> usize {
+    if percent > 50.0 { 9 } else { 5 }
+}
+
+/// The seed of all resamples.
+const SEED: u128 = 0x0067_636c_6162;
+
+/// Sorted events are looked up in about this many steps.
+const STEPS: usize = 1024;
+
+/// Draws resamples.
+#[derive(Debug)]
+pub(crate) struct Resampler {
+    random: Pcg64Mcg,
+}
+
+impl Resampler {
+    /// A generator of resamples, the same one each time.
+    pub(crate) fn new() -> Resampler {
+        Resampler {
+            random: Pcg64Mcg::new(SEED),
+        }
+    }
+
+    /// Fills `drawn` with indexes below `n`. One in 2^32 is more likely than another, which
+    /// no interval shows.
+    pub(crate) fn draw(&mut self, n: usize, drawn: &mut [usize]) {
+        for pair in drawn.chunks_mut(2) {
+            let random = self.random.next_u64();
+            let halves = [random & 0xffff_ffff, random >> 32];
+            for (index, half) in pair.iter_mut().zip(halves) {
+                *index = ((half * n as u64) >> 32) as usize;
+            }
+        }
+    }
+}
+
+/// The 95 % interval between the expanded percentiles of the figures of resamples, for samples of
+/// `n` runs with these degrees of freedom.
+pub(crate) fn ends(figures: Vec<f64>, n: usize, degrees_of_freedom: f64) -> Interval {
+    let wider = (n as f64 / (n as f64 - 1.0)).sqrt();
+    between(figures, normal_below(-wider * quantile_975(degrees_of_freedom)))
+}
+
+/// The interval between two quantiles of figures: with this probability below, and as much above.
+pub(crate) fn between(mut figures: Vec<f64>, below: f64) -> Interval {
+    figures.sort_by(f64::total_cmp);
+    Interval {
+        low: quantile(&figures, below),
+        high: quantile(&figures, 1.0 - below),
+    }
+}
+
+/// The 95 % interval of the median of the runs; `None` with fewer than [`RUNS_FOR_MEDIAN`]. Its
+/// ends lie between values of the sample, so it covers a little more or less by the number of runs.
+pub fn interval_of_median(sorted: &[f64]) -> Option<Interval> {
+    (sorted.len() >= RUNS_FOR_MEDIAN).then(|| of_medians(sorted, RESAMPLES))
+}
+
+/// [`interval_of_median`] with a number of resamples, for any number of runs.
+pub(crate) fn of_medians(sorted: &[f64], resamples: usize) -> Interval {
+    ends(medians(sorted, resamples), sorted.len(), (sorted.len() - 1) as f64)
+}
+
+/// The medians of resamples of sorted values.
+fn medians(sorted: &[f64], resamples: usize) -> Vec<f64> {
+    let n = sorted.len();
+    let mut resampler = Resampler::new();
+    let (mut drawn, mut counts) = (vec![0; n], vec![0usize; n]);
+    let mut median = || {
+        resampler.draw(n, &mut drawn);
+        counts.fill(0);
+        drawn.iter().for_each(|&index| counts[index] += 1);
+        let at = |rank: usize| {
+            let mut seen = 0;
+            let found = counts.iter().position(|count| {
+                seen += count;
+                seen > rank
+            });
+            sorted[found.unwrap_or(n - 1)]
+        };
+        f64::midpoint(at((n - 1) / 2), at(n / 2))
+    };
+    (0..resamples).map(|_| median()).collect()
+}
+
+/// The 95 % intervals of percentiles (nearest rank) of the pooled events of several runs, such as
+/// pauses. `runs` has the sorted events of each run. An interval is `None` with fewer runs than
+/// [`runs_for_percentile`] says, or without an event.
+pub fn interval_of_percentile(runs: &[Vec<u64>], percents: &[f64]) -> Vec<Option<Interval>> {
+    let pooled: usize = runs.iter().map(Vec::len).sum();
+    let mut intervals = vec![None; percents.len()];
+    let known: Vec<usize> = (0..percents.len())
+        .filter(|&at| pooled > 0 && runs.len() >= runs_for_percentile(percents[at]))
+        .collect();
+    if !known.is_empty() {
+        let percents: Vec<f64> = known.iter().map(|&at| percents[at]).collect();
+        let of_resamples = percentiles(runs, &percents, RESAMPLES);
+        for (at, figures) in known.into_iter().zip(of_resamples) {
+            intervals[at] = Some(ends(figures, runs.len(), (runs.len() - 1) as f64));
+        }
+    }
+    intervals
+}
+
+/// For each percent, the percentiles of pooled resamples of whole runs.
+pub(crate) fn percentiles(runs: &[Vec<u64>], percents: &[f64], resamples: usize) -> Vec<Vec<f64>> {
+    let pool = Pool::of(runs);
+    let n = runs.len();
+    let mut resampler = Resampler::new();
+    let (mut drawn, mut weights) = (vec![0; n], vec![0usize; n]);
+    let mut all = vec![Vec::with_capacity(resamples); percents.len()];
+    for _ in 0..resamples {
+        resampler.draw(n, &mut drawn);
+        weights.fill(0);
+        drawn.iter().for_each(|&run| weights[run] += 1);
+        let events: usize = weights.iter().zip(runs).map(|(weight, run)| weight * run.len()).sum();
+        // A resample of runs without an event has no percentile.
+        if events > 0 {
+            for (figures, percent) in all.iter_mut().zip(percents) {
+                figures.push(pool.at(&weights, rank(events, *percent)));
+            }
+        }
+    }
+    all
+}
+
+/// The events of several runs in ascending order, with the number of events of each run up to
+/// regular steps.
+struct Pool {
+    events: Vec<(u64, u32)>,
+    step: usize,
+    /// The counts up to the beginning of each step, of all runs one after the other.
+    counts: Vec<u32>,
+    runs: usize,
+}
+
+impl Pool {
+    fn of(runs: &[Vec<u64>]) -> Pool {
+        let of_run = |(number, run): (u32, &Vec<u64>)| run.iter().map(|event| (*event, number)).collect::<Vec<_>>();
+        let mut events: Vec<(u64, u32)> = (0..).zip(runs).flat_map(of_run).collect();
+        events.sort_unstable();
+        let step = events.len().div_ceil(STEPS).max(1);
+        let mut counts = Vec::new();
+        let mut so_far = vec![0u32; runs.len()];
+        for chunk in events.chunks(step) {
+            counts.extend_from_slice(&so_far);
+            chunk.iter().for_each(|(_, run)| so_far[*run as usize] += 1);
+        }
+        Pool {
+            events,
+            step,
+            counts,
+            runs: runs.len(),
+        }
+    }
+
+    /// The event with this rank, from 1, where each run counts as often as its weight says.
+    fn at(&self, weights: &[usize], rank: usize) -> f64 {
+        let before = |step: usize| -> usize {
+            let counts = &self.counts[step * self.runs..(step + 1) * self.runs];
+            counts
+                .iter()
+                .zip(weights)
+                .map(|(count, weight)| *count as usize * weight)
+                .sum()
+        };
+        let (mut low, mut high) = (0, self.counts.len() / self.runs);
+        while low + 1 < high {
+            let middle = low.midpoint(high);
+            if before(middle) < rank {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        let mut seen = before(low);
+        let mut last = 0;
+        for (event, run) in &self.events[low * self.step..] {
+            seen += weights[*run as usize];
+            last = *event;
+            if seen >= rank {
+                break;
+            }
+        }
+        last as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::nearest_rank;
+
+    /// The distribution of the median of a resample of five values follows from a binomial
+    /// distribution: it is the least value with probability 0.0579, and one of the two least with
+    /// 0.3174.
+    #[test]
+    fn medians_of_resamples_have_their_known_distribution() {
+        let found = medians(&[1.0, 2.0, 3.0, 4.0, 5.0], RESAMPLES);
+        let share = |most: f64| found.iter().filter(|median| **median <= most).count() as f64 / found.len() as f64;
+        assert!((share(1.0) - 0.057_92).abs() < 0.008, "{}", share(1.0));
+        assert!((share(2.0) - 0.317_44).abs() < 0.015, "{}", share(2.0));
+        let even = medians(&[1.0, 2.0], 200);
+        assert!(even.iter().all(|median| [1.0, 1.5, 2.0].contains(median)) && even.contains(&1.5));
+    }
+
+    #[test]
+    fn few_runs_have_no_interval() {
+        assert_eq!(interval_of_median(&[1.0, 2.0, 3.0, 4.0]), None);
+        let ci = interval_of_median(&[1.0, 2.0, 3.0, 4.0, 5.0]).expect("five runs");
+        assert_eq!((ci.low, ci.high), (1.0, 5.0));
+        assert_eq!(interval_of_percentile(&vec![vec![1, 2]; 4], &[50.0]), [None]);
+        assert_eq!(interval_of_percentile(&vec![Vec::new(); 9], &[50.0]), [None]);
+    }
+
+    /// A weighted percentile is that of the pool with each run repeated.
+    #[test]
+    fn a_weighted_percentile_is_that_of_the_repeated_runs() {
+        let mut state = 7u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % 1000
+        };
+        let runs: Vec<Vec<u64>> = [3000, 10, 700, 0]
+            .map(|n| {
+                let mut run: Vec<u64> = (0..n).map(|_| next()).collect();
+                run.sort_unstable();
+                run
+            })
+            .to_vec();
+        let pool = Pool::of(&runs);
+        for weights in [[1, 1, 1, 1], [0, 4, 0, 0], [2, 0, 1, 1], [0, 1, 3, 0]] {
+            let mut all: Vec<u64> = Vec::new();
+            for (run, weight) in runs.iter().zip(weights) {
+                (0..weight).for_each(|_| all.extend(run));
+            }
+            all.sort_unstable();
+            for percent in [0.0, 1.0, 50.0, 90.0, 100.0] {
+                let wanted = nearest_rank(&all, percent).or(all.last().copied()).expect("events");
+                assert_eq!(
+                    pool.at(&weights, rank(all.len(), percent)),
+                    wanted as f64,
+                    "{weights:?} {percent}"
+                );
+            }
+        }
+    }
+
+    /// The resamples are whole runs: with equal events inside each run, no percentile lies between
+    /// two runs, and the interval reaches from run to run.
+    #[test]
+    fn events_of_a_run_stay_together() {
+        let runs: Vec<Vec<u64>> = (1..=8).map(|run| vec![run * 100; 500]).collect();
+        let ci = interval_of_percentile(&runs, &[50.0])[0].expect("eight runs");
+        assert!(ci.low <= 200.0 && ci.high >= 700.0, "{ci:?}");
+    }
+
+    #[test]
+    fn equal_seeds_draw_equal_resamples() {
+        let values: Vec<f64> = (0..20).map(f64::from).collect();
+        assert_eq!(medians(&values, 100), medians(&values, 100));
+    }
+}

@@ -1,0 +1,58 @@
+//! Conclusions from samples of runs: intervals, ratios, changes, the number of runs that are
+//! needed, drift and outliers.
+//!
+//! This crate knows no records, no collectors and no formats: it takes numbers and returns numbers.
+//! Reports, `gclab compare` and sweeps share it.
+//!
+//! Terms: a *figure* is one number of one run. A *run* is one process, and the unit of all
+//! statistics: the events inside a run are not independent. A *sample* is a figure over the runs
+//! of one configuration. A *resample* is a sample of the same size, drawn from a sample with
+//! replacement.
+//!
+//! From the ground up:
+//!
+//! - `distributions`: Student's t and the normal distribution;
+//! - `order`: quantiles and percentiles of sorted values;
+//! - `sample`: a figure over the runs of a configuration, and the interval of its mean;
+//! - `bootstrap`: intervals of medians and percentiles, by resamples of runs;
+//! - `ratio`: ratios of means (Fieller), and their geometric mean over several workloads;
+//! - `change`: the change of a figure between two samples, in pairs where both have the same
+//!   rounds;
+//! - `several`: which of several findings remain when they are judged together;
+//! - `runs`: how many runs it takes;
+//! - `outliers` and `drift`: runs that stand apart, and figures that depend on the time of the run;
+//! - `overhead`: the lower bound of the cost of garbage collection.
+//!
+//! `coverage.rs` measures how often each interval contains the true value;
+//! `docs/statistics.md` has the table, the formulas and the sources.
+
+#![forbid(unsafe_code)]
+
+mod bootstrap;
+mod change;
+#[cfg(test)]
+mod coverage;
+mod distributions;
+mod drift;
+#[cfg(test)]
+mod formulas;
+#[cfg(test)]
+mod noise;
+mod order;
+mod outliers;
+mod overhead;
+mod ratio;
+mod runs;
+mod sample;
+mod several;
+
+pub use bootstrap::{RESAMPLES, RUNS_FOR_MEDIAN, interval_of_median, interval_of_percentile, runs_for_percentile};
+pub use change::{Change, Rounds};
+pub use drift::{Drift, Placed, drift};
+pub use order::{nearest_rank, quantile};
+pub use outliers::{RUNS_FOR_OUTLIERS, outliers};
+pub use overhead::{Cost, Overheads, RUNS_FOR_OVERHEAD, lower_bound_overheads};
+pub use ratio::{RUNS_FOR_BOOTSTRAP, Ratio, geometric_mean_of_ratios, ratio_of_means};
+pub use runs::{LEAST_DIFFERENCE, MOST_RUNS, difference_of, log_variance, runs_for, runs_needed};
+pub use sample::{Interval, RUNS_FOR_INTERVAL, Sample, Spread};
+pub use several::{FALSE_SHARE, findings};

@@ -1,0 +1,73 @@
+//! Runs that stand apart from the others of their configuration.
+//!
+//! A run stands apart if the logarithm of its figure is more than [`APART`] standard deviations
+//! from the median of its configuration. The deviation is estimated by the median of the absolute
+//! deviations (MAD), times 1.4826, which one strange run cannot inflate. Source: Iglewicz and
+//! Hoaglin, "How to detect and handle outliers" (1993); the limit is wider than their 3.5, because
+//! few runs have a small MAD by chance. Nothing is left out of any statistic: a run that stands
+//! apart is named, so that a reader can look at it.
+
+use crate::order::quantile;
+
+/// With fewer runs the median of the deviations says little.
+pub const RUNS_FOR_OUTLIERS: usize = 5;
+
+/// The distance from the median from which on a run stands apart, in standard deviations.
+const APART: f64 = 6.0;
+
+/// The least distance that is worth a word, as a share of the figure.
+const LEAST: f64 = 0.05;
+
+/// The standard deviation of a normal distribution over its median absolute deviation.
+const NORMAL: f64 = 1.482_602_218_505_602;
+
+/// The indexes of the values that stand apart, each with its ratio to the median. None with fewer
+/// than [`RUNS_FOR_OUTLIERS`] values, or if one is not above 0.
+pub fn outliers(values: &[f64]) -> Vec<(usize, f64)> {
+    if values.len() < RUNS_FOR_OUTLIERS || values.iter().any(|value| *value <= 0.0 || !value.is_finite()) {
+        return Vec::new();
+    }
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let median = median_of(logs.clone());
+    let deviation = NORMAL * median_of(logs.iter().map(|log| (log - median).abs()).collect());
+    let limit = f64::max(APART * deviation, LEAST.ln_1p());
+    let apart = logs.iter().enumerate().filter(|(_, log)| (*log - median).abs() > limit);
+    apart.map(|(index, log)| (index, (log - median).exp())).collect()
+}
+
+fn median_of(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    quantile(&values, 0.5)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_stands_apart_is_found_in_either_direction() {
+        let mut values = vec![1.0, 1.01, 0.99, 1.005, 0.995, 1.002];
+        assert_eq!(outliers(&values), []);
+        values.extend([1.5, 0.6]);
+        let found = outliers(&values);
+        assert_eq!(found.iter().map(|(index, _)| *index).collect::<Vec<_>>(), [6, 7]);
+        assert!((found[0].1 - 1.5).abs() < 0.02, "{found:?}");
+    }
+
+    /// Several strange runs do not hide each other, as they would with a standard deviation.
+    #[test]
+    fn strange_runs_do_not_hide_each_other() {
+        let values = [1.0, 1.01, 0.99, 1.005, 0.995, 1.002, 2.0, 2.1, 2.05];
+        assert_eq!(outliers(&values).len(), 3);
+    }
+
+    /// Equal runs with one that differs by less than 5 % have no outlier; few runs have none, nor
+    /// figures of 0.
+    #[test]
+    fn small_differences_and_few_runs_are_no_outliers() {
+        assert_eq!(outliers(&[1.0, 1.0, 1.0, 1.0, 1.0, 1.04]), []);
+        assert_eq!(outliers(&[1.0, 1.0, 1.0, 1.0, 1.0, 1.06]).len(), 1);
+        assert_eq!(outliers(&[1.0, 1.0, 1.0, 9.0]), []);
+        assert_eq!(outliers(&[0.0, 1.0, 1.0, 1.0, 9.0]), []);
+    }
+}

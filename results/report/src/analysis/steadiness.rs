@@ -1,0 +1,181 @@
+//! Did the machine hold still? Drift over the time of an experiment, and runs that stand apart.
+//!
+//! The figure is the time of a run over the geometric mean of its configuration. Runs of an open
+//! loop have none: a schedule fixes their time. Nothing is left out of any statistic for what is
+//! found here.
+
+use crate::chart::{Chart, Point, Series, linear_ticks};
+use crate::format;
+use crate::metric::Metric;
+use crate::summary::{Group, Summary};
+use gclab_inference::{Drift, Placed, drift, outliers};
+use gclab_results::RunRecord;
+
+/// A change from the first run to the last that is worth a caution.
+const WORTH_A_WORD: f64 = 0.01;
+
+/// The most points of the chart. Of several runs that share one, it is the median, with the least
+/// and the greatest.
+const POINTS: usize = 120;
+
+/// The style of the line at 0: grey.
+const NO_CHANGE: usize = 6;
+
+/// The runs of a folder against their order.
+#[derive(Debug)]
+pub(crate) struct Steadiness<'a> {
+    /// The runs with the labels of their configurations, in the order of the plan.
+    runs: Vec<(&'a RunRecord, String)>,
+    /// The drift, where there are enough runs.
+    pub(crate) drift: Option<Drift>,
+    /// The runs that stand apart.
+    pub(crate) strange: Vec<Strange<'a>>,
+    /// The number of runs that were looked at.
+    pub(crate) looked_at: usize,
+    /// The time that is looked at.
+    pub(crate) time: &'static Metric,
+}
+
+/// A run that stands apart from the others of its configuration.
+#[derive(Debug)]
+pub(crate) struct Strange<'a> {
+    /// The run.
+    pub(crate) run: &'a RunRecord,
+    /// The workload and its setting.
+    pub(crate) label: String,
+    /// Its time over the median of its configuration.
+    pub(crate) ratio: f64,
+}
+
+/// The steadiness of the timed runs; `None` without a run that has a time.
+pub(crate) fn steadiness<'a>(summary: &Summary<'a>) -> Option<Steadiness<'a>> {
+    let time = summary.time_metric();
+    let mut found: Vec<(Placed, &RunRecord, String)> = Vec::new();
+    let mut strange = Vec::new();
+    let groups = summary.timed_works().flat_map(|work| &work.groups);
+    for (configuration, group) in groups.enumerate() {
+        let label = label(summary, group);
+        let times: Vec<(&RunRecord, f64)> = group.ok().filter_map(|run| Some((run, (time.of)(run)?))).collect();
+        let values: Vec<f64> = times.iter().map(|(_, value)| *value).collect();
+        strange.extend(outliers(&values).into_iter().map(|(index, ratio)| Strange {
+            run: times[index].0,
+            label: label.clone(),
+            ratio,
+        }));
+        found.extend(times.into_iter().map(|(run, value)| {
+            let position = f64::from(run.position);
+            let placed = Placed {
+                configuration,
+                position,
+                value,
+            };
+            (placed, run, label.clone())
+        }));
+    }
+    if found.is_empty() {
+        return None;
+    }
+    found.sort_by_key(|(_, run, _)| run.position);
+    let placed: Vec<Placed> = found.iter().map(|(placed, ..)| *placed).collect();
+    strange.sort_by_key(|strange| strange.run.position);
+    Some(Steadiness {
+        drift: drift(&placed),
+        strange,
+        looked_at: found.len(),
+        time,
+        runs: found.into_iter().map(|(_, run, label)| (run, label)).collect(),
+    })
+}
+
+/// The workload and the setting of a configuration.
+fn label(summary: &Summary<'_>, group: &Group<'_>) -> String {
+    format!("{}, {}", group.configuration.work(), group.label(&summary.axes))
+}
+
+impl Steadiness<'_> {
+    /// The drift in words, if it is more than noise and worth a word.
+    pub(crate) fn caution(&self) -> Option<String> {
+        let drift = self.drift.as_ref().filter(|drift| drift.is_certain())?;
+        if (drift.change - 1.0).abs() < WORTH_A_WORD {
+            return None;
+        }
+        let (verb, percent) = if drift.change > 1.0 {
+            ("longer", drift.change - 1.0)
+        } else {
+            ("less", 1.0 - drift.change)
+        };
+        Some(format!(
+            "The machine drifted: the last runs took {:.1} % {verb} than the first ones ({}). The shuffled order spreads \
+             this over all configurations, so it favours none, but all intervals are wider.",
+            percent * 100.0,
+            self.words(drift)
+        ))
+    }
+
+    /// The change with its interval, e.g. `1.03× (1.01–1.05)`.
+    pub(crate) fn words(&self, drift: &Drift) -> String {
+        format!("{:.3}× ({:.3}–{:.3})", drift.change, drift.ci95.low, drift.ci95.high)
+    }
+
+    /// The residuals against the order of runs; `None` without a drift.
+    pub(crate) fn chart(&self) -> Option<Chart> {
+        let drift = self.drift.as_ref()?;
+        let known = self.runs.iter().zip(&drift.residuals);
+        let known: Vec<(&RunRecord, &str, f64)> = known
+            .filter_map(|((run, label), residual)| Some((*run, label.as_str(), ((*residual)? - 1.0) * 100.0)))
+            .collect();
+        let bucket = known.len().div_ceil(POINTS).max(1);
+        let points = known.chunks(bucket).map(point).collect();
+        let (first, last) = (known.first()?.0.position, known.last()?.0.position);
+        let line = [first, last].map(|position| Point {
+            x: f64::from(position),
+            y: Some((0.0, 0.0, 0.0)),
+            ..Point::default()
+        });
+        let ticks = linear_ticks(f64::from(last), 5).into_iter();
+        Some(Chart {
+            title: format!(
+                "{} time over the mean of its configuration, %",
+                format::capital(self.time.title)
+            ),
+            x_label: "place in the order of runs".to_owned(),
+            x_ticks: ticks
+                .filter(|tick| *tick <= f64::from(last))
+                .map(|tick| (tick, format::number(tick)))
+                .collect(),
+            y_mirrored: true,
+            series: vec![
+                Series {
+                    style: NO_CHANGE,
+                    points: line.to_vec(),
+                    joined: true,
+                    ..Series::default()
+                },
+                Series {
+                    points,
+                    marks: true,
+                    ..Series::default()
+                },
+            ],
+            ..Chart::default()
+        })
+    }
+}
+
+/// The point of some neighbouring runs.
+fn point(runs: &[(&RunRecord, &str, f64)]) -> Point {
+    let mut values: Vec<f64> = runs.iter().map(|(_, _, percent)| *percent).collect();
+    values.sort_by(f64::total_cmp);
+    let median = values[values.len() / 2];
+    let (run, label, _) = runs[0];
+    let tip = match runs.len() {
+        1 => format!("run {}, {label}: {median:+.1} %", run.position),
+        n => format!("{n} runs from {} on: {median:+.1} %", run.position),
+    };
+    Point {
+        x: f64::from(run.position),
+        y: Some((median, values[0], values[values.len() - 1])),
+        tip,
+        ..Point::default()
+    }
+}
