@@ -17,6 +17,7 @@ mod own;
 mod profile;
 mod profile_show;
 mod profiles;
+mod programs;
 mod report;
 mod resume;
 mod run;
