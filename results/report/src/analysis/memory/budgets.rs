@@ -41,8 +41,8 @@ pub(crate) enum Standing {
     Unknown,
 }
 
-/// The answer of these runs; `None` when their heaps are not multiples of a least heap, or when they
-/// are of programs of which none does the work of another.
+/// The answer of these runs; `None` when their heaps are not multiples of a least heap, or when
+/// they are of programs of which none does the work of another.
 pub(crate) fn budgets(summary: &Summary<'_>) -> Option<Budgets> {
     let mut multiples: Vec<f64> = summary.groups().filter_map(|group| group.heap).collect();
     multiples.sort_by(f64::total_cmp);
