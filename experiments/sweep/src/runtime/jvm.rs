@@ -129,6 +129,15 @@ fn is_java(command: &Command<'_>) -> bool {
     program.and_then(Path::file_name).is_some_and(|name| name == "java")
 }
 
+/// A word for the variable, which `java` splits at blanks outside of quotes.
+fn quoted(word: &str) -> String {
+    if word.contains(char::is_whitespace) {
+        format!("\"{word}\"")
+    } else {
+        word.to_owned()
+    }
+}
+
 fn flags(setting: &Setting, files: Option<Files<'_>>) -> Vec<String> {
     let mut all: Vec<String> = words(setting).map(str::to_owned).collect();
     // No level of detail beyond this: it would slow the program down.
@@ -165,7 +174,7 @@ impl Runtime for Jvm {
         } else if !flags.is_empty() {
             let own = start.env.iter().position(|(name, _)| name == VARIABLE);
             let own = own.map(|at| start.env.remove(at).1);
-            let all: Vec<String> = own.into_iter().chain(flags).collect();
+            let all: Vec<String> = own.into_iter().chain(flags.iter().map(|flag| quoted(flag))).collect();
             start.env.push((VARIABLE.to_owned(), all.join(" ")));
         }
         start

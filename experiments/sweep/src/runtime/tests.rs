@@ -117,6 +117,21 @@ fn flags_of_the_jvm_follow_java_or_stand_in_a_variable() {
 }
 
 #[test]
+fn a_path_with_a_blank_stays_one_word_of_the_variable() {
+    let words = ["./run.sh".to_owned()];
+    let command = Command {
+        words: &words,
+        env: &[],
+    };
+    let files = Files {
+        statistics: Path::new("/tmp/my runs/s"),
+        eventlog: None,
+    };
+    let start = named("jvm").unwrap().start(command, &Setting::default(), Some(files));
+    assert_eq!(start.env[0].1, "\"-Xlog:gc*:file=/tmp/my runs/s::filecount=0\"");
+}
+
+#[test]
 fn values_that_a_flag_does_not_take_are_refused() {
     for (runtime, key, text) in [
         ("ghc", "A", "much"),
