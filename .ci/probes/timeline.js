@@ -35,6 +35,7 @@ addEventListener("load", () => {
   // Keys zoom and go along.
   press("Escape");
   check(!hasSelection() && byId("what").textContent === "Whole run", "Escape leaves a selection");
+  check((byId("extent").textContent === "") === (log.end >= log.length - 1), "the page does not tell where the run and its log end");
   press("0");
   const whole = spanOf();
   check(whole === log.length, "0 does not show the whole run");

@@ -4,10 +4,37 @@
 //! thread that has the world's lock writes and empties it at slow paths, and while the capability's
 //! thread is stopped. The world passes the events on when a buffer is full, and whenever it stops
 //! ([`crate::events::Listener::capability`]). Without a listener that asks for them nothing is
-//! recorded; a slow path then has a load and a branch for it.
+//! recorded; a slow path then has a load and a branch for it. Threads and messages are asked for
+//! apart ([`crate::events::Follows`]).
 
 use crate::clock::Clock;
 use std::cell::Cell;
+
+/// The events that are recorded only if a listener asks for them: each of them costs a reading of
+/// the clock.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Follows {
+    /// Threads enter, stop, run again and leave.
+    pub threads: bool,
+    /// The program's messages and markers.
+    pub messages: bool,
+    /// The turns of GC threads ([`crate::events::EventKind::GcThread`]).
+    pub gc_threads: bool,
+}
+
+impl Follows {
+    /// All of them.
+    pub const ALL: Follows = Follows {
+        threads: true,
+        messages: true,
+        gc_threads: true,
+    };
+
+    /// Whether events of capabilities are among them.
+    pub(crate) fn capabilities(self) -> bool {
+        self.threads || self.messages
+    }
+}
 
 /// An event that happened on a capability.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,8 +83,10 @@ pub enum StopReason {
 /// The events of one capability that were not passed on yet.
 #[derive(Default)]
 pub(crate) struct CapabilityEvents {
-    /// The clock for stamps; `None` if no listener asks for the events.
-    clock: Cell<Option<Clock>>,
+    /// The clock for stamps of threads; `None` if no listener asks for them.
+    threads: Cell<Option<Clock>>,
+    /// The clock for stamps of messages and markers; `None` if no listener asks for them.
+    messages: Cell<Option<Clock>>,
     events: Cell<Vec<CapabilityEvent>>,
     /// Whether a listener looks at the stopped heap at markers.
     looks_at_markers: Cell<bool>,
@@ -73,9 +102,14 @@ impl std::fmt::Debug for CapabilityEvents {
 const FULL: usize = 1024;
 
 impl CapabilityEvents {
-    /// From now on events are recorded, with stamps of `clock`.
-    pub(crate) fn record_with(&self, clock: Clock) {
-        self.clock.set(Some(clock));
+    /// From now on the events that a listener asks for are recorded, with stamps of `clock`.
+    pub(crate) fn record_with(&self, clock: Clock, follows: Follows) {
+        if follows.threads {
+            self.threads.set(Some(clock));
+        }
+        if follows.messages {
+            self.messages.set(Some(clock));
+        }
     }
 
     /// From now on the world stops at markers.
@@ -88,19 +122,27 @@ impl CapabilityEvents {
         self.looks_at_markers.get()
     }
 
-    /// Records an event of this moment.
+    /// Records an event of the thread, at this moment.
     #[inline]
     pub(crate) fn record(&self, kind: impl FnOnce() -> CapabilityEventKind) {
-        if let Some(clock) = self.clock.get() {
+        if let Some(clock) = self.threads.get() {
             self.push(clock.elapsed_ns(), kind());
         }
     }
 
-    /// Records an event of the moment `time_ns`, which is not before the last one.
+    /// Records an event of the thread at the moment `time_ns`, which is not before the last one.
     #[inline]
     pub(crate) fn record_at(&self, time_ns: u64, kind: CapabilityEventKind) {
-        if self.clock.get().is_some() {
+        if self.threads.get().is_some() {
             self.push(time_ns, kind);
+        }
+    }
+
+    /// Records a message or a marker of the program, at this moment.
+    #[inline]
+    pub(crate) fn record_message(&self, kind: impl FnOnce() -> CapabilityEventKind) {
+        if let Some(clock) = self.messages.get() {
+            self.push(clock.elapsed_ns(), kind());
         }
     }
 
@@ -115,7 +157,7 @@ impl CapabilityEvents {
     /// Whether it is time to pass the events on.
     #[inline]
     pub(crate) fn are_many(&self) -> bool {
-        self.clock.get().is_some() && self.count() >= FULL
+        (self.threads.get().is_some() || self.messages.get().is_some()) && self.count() >= FULL
     }
 
     fn count(&self) -> usize {

@@ -6,7 +6,7 @@
 //! panic (101) or a signal is a crash.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -256,7 +256,12 @@ fn run(
             checked.tell_exhausted(&error, settings);
             (EXIT_HEAP_EXHAUSTED, Status::HeapExhausted, None, None)
         }
-        Ended::Refused(problem) => return refuse(problem),
+        Ended::Refused(problem) => {
+            if let Some(record) = record {
+                record.leave();
+            }
+            return refuse(problem);
+        }
         Ended::Broken(problem) => return checked.tell_damaged(&problem),
         Ended::Interrupted(signal) => {
             if let Some(problem) = profile.and_then(|profile| profile.unwritten).or(unwritten).or(unlogged) {
@@ -309,15 +314,29 @@ fn run(
 struct RecordFile {
     path: PathBuf,
     file: File,
+    /// The text that it had, if it was there before.
+    before: Option<Vec<u8>>,
 }
 
 impl RecordFile {
     fn create(path: &PathBuf) -> Result<RecordFile, String> {
+        let is_file = fs::metadata(path).map_or(true, |there| there.is_file());
+        let before = if is_file { fs::read(path).ok() } else { Some(Vec::new()) };
         let file = File::create(path).map_err(|error| RecordFile::problem(path, &error))?;
         Ok(RecordFile {
             path: path.clone(),
             file,
+            before,
         })
+    }
+
+    /// The run was refused: leaves the file as it was.
+    fn leave(mut self) {
+        // A problem here is less than the one that the user learns about.
+        let _ = match self.before {
+            Some(text) => self.file.write_all(&text),
+            None => fs::remove_file(&self.path),
+        };
     }
 
     /// Writes the record as one line.

@@ -6,7 +6,7 @@ use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::{Collector, CollectorList, CollectorVisitor};
 use gclab_core::config::{Config, FromGeneration};
 use gclab_core::events::{
-    CapabilityEvent, CapabilityEventKind, Event, EventKind, GcThreadState, Listener, Look, StopReason,
+    CapabilityEvent, CapabilityEventKind, Event, EventKind, Follows, GcThreadState, Kept, Listener, Look, StopReason,
 };
 use gclab_core::mutator::{Gc, Mutator, MutatorKind};
 use gclab_core::words::Bytes;
@@ -41,6 +41,8 @@ struct Seen {
     starts: Vec<(u64, Option<bool>, Vec<u64>)>,
     ends: Vec<(u64, Collection)>,
     turns: Vec<(Option<usize>, u64, GcThreadState)>,
+    /// When memory was returned, and how much was kept.
+    kept: Vec<(u64, Kept)>,
     phases: u64,
     looks: Vec<(Look, bool)>,
     markers: u64,
@@ -49,15 +51,15 @@ struct Seen {
     caps: Vec<Vec<CapabilityEvent>>,
 }
 
-/// Notes all events. `.1`: whether it looks at the heap; `.2`: whether it follows capabilities.
+/// Notes all events. `.1`: whether it looks at the heap; `.2`: the events that it asks for.
 #[derive(Clone)]
-struct Notes(Arc<Mutex<Seen>>, bool, bool);
+struct Notes(Arc<Mutex<Seen>>, bool, Follows);
 
 impl Listener for Notes {
     fn looks(&self) -> bool {
         self.1
     }
-    fn follows_capabilities(&self) -> bool {
+    fn follows(&self) -> Follows {
         self.2
     }
     fn capability(&mut self, number: usize, events: &[CapabilityEvent]) {
@@ -84,6 +86,7 @@ impl Listener for Notes {
                 seen.phases += 1;
             }
             EventKind::GcThread { state, .. } => seen.turns.push((event.capability, event.time_ns, state)),
+            EventKind::Returned(kept) => seen.kept.push((event.time_ns, kept)),
             EventKind::Recorded { collection, .. } => seen.ends.push((event.time_ns, collection.clone())),
             EventKind::End { .. } => assert!(self.1),
             EventKind::Marker { .. } => seen.markers += 1,
@@ -98,7 +101,7 @@ impl Listener for Notes {
 fn noted<C: Collector>(
     config: &Config,
     looks: bool,
-    follows: bool,
+    follows: Follows,
 ) -> (World<gclab_core::collector::KindOf<C>>, Notes) {
     let notes = Notes(Arc::default(), looks, follows);
     let mut world = World::new::<C>(config).expect("a small heap");
@@ -109,7 +112,7 @@ fn noted<C: Collector>(
 under_every_collector! {
     fn times_are_those_of_the_statistics_and_allocation_adds_up<C>() {
         let config = Config { capabilities: 2, ..config::<C>(16 << 10) };
-        let (world, notes) = noted::<C>(&config, false, false);
+        let (world, notes) = noted::<C>(&config, false, Follows::default());
         let together = Barrier::new(2);
         let work = |large: usize| world.enter(|m| {
             m.blocking(|| together.wait());
@@ -150,24 +153,56 @@ under_every_collector! {
         let done = majors(&mut seen.ends.iter().map(|end| end.1.work.major));
         assert!(due == done && done >= 3, "{due} of {done} major collections were known at their start");
         assert!(seen.phases >= 4 * seen.starts.len() as u64);
-        assert!(seen.caps.is_empty(), "no listener follows capabilities");
+        assert!(seen.caps.is_empty() && seen.turns.is_empty(), "no listener asks for them");
+    }
+
+    fn a_major_collection_tells_what_it_returned<C>() {
+        let (world, notes) = noted::<C>(&config::<C>(16 << 10), false, Follows::default());
+        world.enter(|m| {
+            m.frame(|m, [kept]| {
+                kept.put(make(m, 16));
+                m.collect(true);
+            });
+            // All of it is garbage now. An idle heap keeps less and less.
+            (0..12).for_each(|_| m.collect(true));
+        }).expect("room enough");
+        let majors = world.finish().major_gcs;
+        let seen = notes.0.lock().expect("sound");
+        assert_eq!(seen.kept.len() as u64, majors);
+        let major = seen.starts.iter().zip(&seen.ends).filter(|(_, end)| end.1.work.major);
+        let mut returned = 0;
+        for ((time, kept), (start, end)) in seen.kept.iter().zip(major) {
+            assert!((start.0..=end.0).contains(time));
+            let memory = &end.1.memory;
+            let megablocks = (memory.in_use.0 >> 20) as u32;
+            assert_eq!(kept.current - kept.returned, megablocks, "{kept:?}");
+            // The rest are pages of groups of blocks.
+            assert!(u64::from(kept.returned) << 20 <= memory.returned.0 as u64, "{kept:?}");
+            assert!(kept.returned == 0 || megablocks >= kept.needed, "{kept:?}");
+            returned += kept.returned;
+        }
+        assert!(returned > 0, "{:?}", seen.kept);
     }
 
     fn each_capability_has_the_events_of_its_threads<C>() {
         let config = Config { capabilities: 2, ..config::<C>(16 << 10) };
-        let (world, notes) = noted::<C>(&config, false, true);
-        let (together, over) = (Barrier::new(2), AtomicBool::new(false));
+        let (world, notes) = noted::<C>(&config, false, Follows::ALL);
+        let (together, over, runs) = (Barrier::new(2), AtomicBool::new(false), AtomicBool::new(false));
         thread::scope(|s| for name in ["one", "two"] {
-            let (world, together, over) = (&world, &together, &over);
+            let (world, together, over, runs) = (&world, &together, &over, &runs);
             s.spawn(move || world.enter(|m| {
                 m.message(name);
                 m.blocking(|| together.wait());
                 if name == "one" {
+                    m.blocking(|| while !runs.load(Ordering::Relaxed) {
+                        thread::yield_now();
+                    });
                     let _ = make(m, 12);
                     m.collect(true);
                     over.store(true, Ordering::Relaxed);
                 }
                 // The other thread stops for each collection of the first.
+                runs.store(true, Ordering::Relaxed);
                 while !over.load(Ordering::Relaxed) {
                     m.safepoint();
                 }
@@ -220,7 +255,7 @@ under_every_collector! {
     }
 
     fn a_look_has_a_beginning_and_an_end<C>() {
-        let (world, notes) = noted::<C>(&config::<C>(16 << 10), true, false);
+        let (world, notes) = noted::<C>(&config::<C>(16 << 10), true, Follows::default());
         world.inspect_for(Look::Census, |_| ()).expect("not inside");
         world.enter(|m| m.phase_marker("here")).expect("room enough");
         world.finish();
@@ -229,6 +264,59 @@ under_every_collector! {
         let looks = [pair(Look::Census), pair(Look::Inspect), pair(Look::Inspect)].concat();
         assert_eq!((seen.markers, &seen.looks), (1, &looks));
     }
+}
+
+/// A reading of the clock that no listener asks for would be wasted.
+#[test]
+fn only_events_that_a_listener_asks_for_are_recorded() {
+    let config = Config {
+        capabilities: 2,
+        ..Config::default()
+    };
+    let seen = |follows: Follows| {
+        let (world, notes) = noted::<gclab_collectors::TwoSpace>(&config, false, follows);
+        let said = world.enter(|m| {
+            m.message("said");
+            m.phase_marker("marked");
+            m.collect(true);
+        });
+        said.expect("room enough");
+        world.finish();
+        let seen = std::mem::take(&mut *notes.0.lock().expect("sound"));
+        let says = |event: &&CapabilityEvent| {
+            matches!(
+                event.kind,
+                CapabilityEventKind::Message(_) | CapabilityEventKind::Marker(_)
+            )
+        };
+        let of_caps: Vec<_> = seen.caps.iter().flatten().collect();
+        let says = of_caps.iter().copied().filter(says).count();
+        (of_caps.len() - says, says, seen.turns.len())
+    };
+    let nothing = Follows::default();
+    // Enter, stop, run, leave; the leader works and is done, in two collections.
+    assert_eq!(
+        seen(Follows {
+            threads: true,
+            ..nothing
+        }),
+        (4, 0, 0)
+    );
+    assert_eq!(
+        seen(Follows {
+            messages: true,
+            ..nothing
+        }),
+        (0, 2, 0)
+    );
+    assert_eq!(
+        seen(Follows {
+            gc_threads: true,
+            ..nothing
+        }),
+        (0, 0, 4)
+    );
+    assert_eq!((seen(nothing), seen(Follows::ALL)), ((0, 0, 0), (4, 2, 4)));
 }
 
 /// The turns of GC threads lie within their collections, and are on the same clock.
@@ -242,7 +330,7 @@ fn gc_threads_work_within_their_collections() {
         generations: 1,
         ..Config::default()
     };
-    let (world, notes) = noted::<gclab_collectors::TwoSpace>(&config, false, true);
+    let (world, notes) = noted::<gclab_collectors::TwoSpace>(&config, false, Follows::ALL);
     world
         .enter(|m| {
             m.frame(|m, [kept]| {
@@ -268,7 +356,7 @@ fn gc_threads_work_within_their_collections() {
 fn events_of_many_sessions_are_passed_on_without_a_collection() {
     let seen: Arc<Mutex<Seen>> = Arc::default();
     let mut world = World::new::<gclab_collectors::TwoSpace>(&Config::default()).expect("memory");
-    world.listen(Box::new(Notes(Arc::clone(&seen), false, true)));
+    world.listen(Box::new(Notes(Arc::clone(&seen), false, Follows::ALL)));
     for _ in 0..2000 {
         world.enter(|_| ()).expect("the run goes on");
     }

@@ -45,6 +45,7 @@
 mod check;
 mod chrome;
 mod classes;
+mod debug;
 mod diff;
 mod error;
 mod event;
@@ -66,6 +67,7 @@ mod writer;
 pub use check::{Complaint, Complaints, Rule, check, check_file};
 pub use chrome::{chrome, chrome_file};
 pub use classes::{Classes, NoClass};
+pub use debug::{DebugMessages, NoMessages};
 pub use diff::{Amount, Row, Setting, Side, rows, settings};
 pub use error::{Error, Problem, escaped};
 pub use event::Event;
@@ -74,8 +76,8 @@ pub use history::History;
 pub use kind::{Field, Form, Kind, Size, breakdown_text, capset_type_text, status_text, status_text_of_7_8_2};
 pub use merged::Merged;
 pub use reader::Reader;
-pub use show::{Lines, ShowError, Shown, Wanted, show, show_file};
-pub use summary::{CapTimes, Figure, Generation, Interval, Live, Parallel, Sparks, Stops, Summary};
+pub use show::{Lines, LiveText, ShowError, Shown, Wanted, show, show_file};
+pub use summary::{CapTimes, Figure, Generation, Interval, Live, Parallel, Sparks, Stops, Summary, TimeSamples};
 pub use timeline::{
     Census, Collections, GENERATIONS, HeapProfile, Lane, Mark, Pause, Piece, STATES, Sample, State, Timeline,
 };

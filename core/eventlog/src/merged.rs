@@ -146,6 +146,11 @@ impl<R: Read + Seek> Merged<R> {
         self.damage.as_ref()
     }
 
+    /// The first damage, as [`Merged::damage`], by value.
+    pub fn into_damage(self) -> Option<Error> {
+        self.damage
+    }
+
     /// The capabilities whose events the log has, `None` for global ones, in the order of the file.
     pub fn caps(&self) -> impl Iterator<Item = Option<u16>> {
         self.streams.iter().map(|stream| stream.cap)

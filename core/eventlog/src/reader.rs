@@ -97,8 +97,8 @@ impl<R: Read> Reader<R> {
         }))
     }
 
-    /// Calls `visit` with each event that is left: the same as [`Reader::next_event`] until the end,
-    /// and faster. Events that lie whole in the buffer are taken without a look at the source.
+    /// Calls `visit` with each event that is left: the same as [`Reader::next_event`] until the
+    /// end, and faster. Events that lie whole in the buffer are taken without a look at the source.
     ///
     /// # Errors
     /// If the log is damaged, unless the reader salvages. Afterwards the log is at its end.

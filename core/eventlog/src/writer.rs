@@ -76,6 +76,14 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
+    /// Flushes the output: all blocks so far are where it puts them.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
     /// Writes the mark of the end, and returns the output.
     ///
     /// # Errors

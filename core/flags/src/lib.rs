@@ -32,6 +32,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use gclab_core::config::{Breakdown, Config};
+use gclab_eventlog::DebugMessages;
 use gclab_stats::{StatsLevel, StatsOption};
 
 pub use error::FlagError;
@@ -55,6 +56,8 @@ pub struct Flags {
     pub stats: StatsOption,
     /// `-l` and `-ol`: the event log.
     pub log: LogOption,
+    /// `-D<x>`: debug messages, to the event log or else to standard error.
+    pub debug: DebugMessages,
     /// `-DS`: check the whole heap after each collection.
     pub sanity: bool,
     /// `-B`: sound the bell at each collection.

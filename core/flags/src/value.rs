@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use gclab_core::words::Bytes;
 use gclab_core::words::size::{read_decimal, read_size, size_text};
-use gclab_eventlog::Classes;
+use gclab_eventlog::{Classes, DebugMessages};
 
+use super::ghc_only::GHC_ONLY;
 use super::{FlagError, nearest};
 
 /// The type of a flag's value. Ranges include both ends.
@@ -71,6 +72,8 @@ pub enum Kind {
     File,
     /// Classes of events, or none.
     Classes,
+    /// Letters of debug messages.
+    Debug,
     /// A flag that is on if it is given, with names or without.
     Names {
         /// Whether the flag without names is legal.
@@ -105,6 +108,8 @@ pub enum Value {
     File(PathBuf),
     /// Classes of events.
     Classes(Classes),
+    /// Debug messages.
+    Debug(DebugMessages),
     /// A list of names.
     Names(Vec<String>),
 }
@@ -142,6 +147,17 @@ pub(super) fn is_long(name: &str) -> bool {
     name.starts_with('-')
 }
 
+/// The error of a letter of `-D` that has a meaning in GHC only.
+fn not_yet(called: &Called<'_>, text: &str, letter: char) -> Option<FlagError> {
+    let flag = format!("{}{letter}", called.flag());
+    let (_, meaning) = GHC_ONLY.iter().find(|(name, _)| flag[1..] == **name)?;
+    Some(FlagError::NotYet {
+        word: format!("{}{text}", called.flag()),
+        flag,
+        meaning,
+    })
+}
+
 impl Kind {
     /// Returns the type, with its article, the form of its values, and an example.
     fn words(&self) -> (&'static str, &'static str, &'static str) {
@@ -161,6 +177,7 @@ impl Kind {
                 "letters of s, g, n, p, f, u and a, with - before those to leave out",
                 "-ag",
             ),
+            Kind::Debug => ("a list of debug messages", "letters of s, g, b and p", "sg"),
             Kind::Names { .. } => ("a list of names", "names with commas between them", "Node,Tree"),
         }
     }
@@ -180,6 +197,7 @@ impl Kind {
             Kind::Output => "output",
             Kind::File => "file",
             Kind::Classes => "classes of events",
+            Kind::Debug => "debug messages",
             Kind::Names { bare: true } => "switch, or names",
             Kind::Names { bare: false } => "names",
         }
@@ -209,6 +227,7 @@ impl Kind {
             | Kind::Output
             | Kind::File
             | Kind::Classes
+            | Kind::Debug
             | Kind::Choice { .. }
             | Kind::Names { .. } => None,
         }
@@ -227,6 +246,7 @@ impl Kind {
             Kind::Output => "[<file>]",
             Kind::File => "<file>",
             Kind::Classes => "[<classes>]",
+            Kind::Debug => "<x>",
             Kind::Names { bare: true } => "[<names>]",
             Kind::Names { bare: false } => "<names>",
         }
@@ -241,6 +261,9 @@ impl Kind {
             Kind::Classes => Classes::parse(text)
                 .map(Value::Classes)
                 .map_err(|_| self.bad(called, text)),
+            Kind::Debug if !text.is_empty() => DebugMessages::parse(text)
+                .map(Value::Debug)
+                .map_err(|wrong| not_yet(called, text, wrong.0).unwrap_or_else(|| self.bad(called, text))),
             Kind::Names { .. } if !text.is_empty() => self.read_names(called, text),
             Kind::Switch | Kind::SwitchOff if text.is_empty() => Ok(Value::On),
             Kind::Switch | Kind::SwitchOff => Err(FlagError::UnexpectedValue {
@@ -336,7 +359,13 @@ impl Kind {
                 let name = names.iter().find(|name| **name == text);
                 return name.map(|name| Value::Name(name)).ok_or_else(|| self.bad(called, text));
             }
-            Kind::Switch | Kind::SwitchOff | Kind::Output | Kind::File | Kind::Classes | Kind::Names { .. } => {
+            Kind::Switch
+            | Kind::SwitchOff
+            | Kind::Output
+            | Kind::File
+            | Kind::Classes
+            | Kind::Debug
+            | Kind::Names { .. } => {
                 return Err(self.bad(called, text));
             }
         };
@@ -405,6 +434,7 @@ impl Value {
             Value::Name(name) => (*name).to_owned(),
             Value::File(path) => path.display().to_string(),
             Value::Classes(classes) => classes.text(),
+            Value::Debug(messages) => messages.text(),
             Value::Names(names) => names.join(","),
         }
     }

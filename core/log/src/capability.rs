@@ -49,7 +49,8 @@ impl Sessions {
             (CapabilityEventKind::Enter { session, os_thread }, _) => {
                 let number = *session;
                 if let Some(os_thread) = os_thread {
-                    output.put_waiting(&kinds::TASK_CREATE, time_ns, &[number, cap as u64, *os_thread]);
+                    let values = [number.into(), (cap as u64).into(), (*os_thread).into()];
+                    output.put_waiting(&kinds::TASK_CREATE, time_ns, &values);
                 }
                 output.put(cap, &kinds::CREATE_THREAD, time_ns, &[thread(number).into()]);
                 output.put(cap, &kinds::RUN_THREAD, time_ns, &[thread(number).into()]);
@@ -74,7 +75,7 @@ impl Sessions {
             (CapabilityEventKind::Leave, Some(session)) => {
                 session.stop(cap, time_ns, FINISHED, output);
                 if session.has_task {
-                    output.put_waiting(&kinds::TASK_DELETE, time_ns, &[session.number]);
+                    output.put_waiting(&kinds::TASK_DELETE, time_ns, &[session.number.into()]);
                 }
                 *open = None;
             }

@@ -8,13 +8,25 @@ use crate::output::{Output, fitting};
 /// The most bytes of a text: an event has 65535, and three texts.
 const MOST: usize = 20_000;
 
+/// The most cost centres of a stack in an event.
+const DEEPEST: usize = 255;
+
 /// The cost centres that have occurred, in the order of their numbers, from 1.
 #[derive(Debug, Default)]
 pub(crate) struct Centres(Vec<CostCentre>);
 
 impl Centres {
-    /// The number of a cost centre. A new one is defined in the log.
-    pub(crate) fn id(&mut self, time_ns: u64, centre: CostCentre, output: &mut Output) -> u32 {
+    /// The numbers of the cost centres of a stack, the innermost first, as far as an event has room
+    /// for them. Those that are new are defined in the log at `time_ns`; the definitions wait, as
+    /// [`Output::put_waiting`] says.
+    pub(crate) fn ids(&mut self, time_ns: u64, stack: &[CostCentre], output: &mut Output) -> Vec<[u8; 4]> {
+        let centres = stack.iter().take(DEEPEST);
+        centres
+            .map(|centre| self.id(time_ns, *centre, output).to_be_bytes())
+            .collect()
+    }
+
+    fn id(&mut self, time_ns: u64, centre: CostCentre, output: &mut Output) -> u32 {
         let place = self.0.iter().position(|other| *other == centre).unwrap_or_else(|| {
             self.0.push(centre);
             let id = self.0.len() as u64;
@@ -22,7 +34,7 @@ impl Centres {
             let texts = [centre.label, centre.module, &location].map(|text| fitting(text, MOST));
             let [label, module, location] = texts.each_ref().map(|text| Value::from(text.as_str()));
             let values = [id.into(), label, module, location, 0.into()];
-            output.put_global(&kinds::HEAP_PROF_COST_CENTRE, time_ns, &values);
+            output.put_waiting(&kinds::HEAP_PROF_COST_CENTRE, time_ns, &values);
             self.0.len() - 1
         });
         place as u32 + 1

@@ -1,6 +1,6 @@
 //! Events of collections.
 
-use gclab_core::events::{Event, EventKind, GcThreadState};
+use gclab_core::events::{Event, EventKind, GcThreadState, Kept};
 use gclab_core::words::Bytes;
 use gclab_eventlog::{Kind, Value, kinds};
 use gclab_stats::Collection;
@@ -22,6 +22,8 @@ pub(crate) struct Collecting {
     allocated: Vec<u64>,
     /// The turns of GC threads, by their capabilities.
     turns: Vec<(usize, u64, GcThreadState)>,
+    /// The memory that a major collection returned, and when.
+    kept: Option<(u64, Kept)>,
 }
 
 impl Collecting {
@@ -39,6 +41,7 @@ impl Collecting {
                     start_ns: event.time_ns,
                     allocated: allocated.to_vec(),
                     turns: Vec::new(),
+                    kept: None,
                 };
                 let request = if parallel {
                     &kinds::REQUEST_PAR_GC
@@ -52,6 +55,7 @@ impl Collecting {
                 let turn = event.capability.map(|cap| (cap, event.time_ns, state));
                 self.turns.extend(turn);
             }
+            EventKind::Returned(kept) => self.kept = Some((event.time_ns, kept)),
             EventKind::Recorded { collection, blocks } => self.write(event.time_ns, collection, blocks, output),
             _ => {}
         }
@@ -67,15 +71,18 @@ impl Collecting {
                 self.write_leader(end_ns, collection, output);
                 continue;
             }
-            output.put(cap, &kinds::HEAP_ALLOCATED, self.start_ns, &allocated);
             let turns: Vec<(u64, GcThreadState)> = self.turns_of(cap).collect();
-            if let (Some((first, _)), Some((last, _))) = (turns.first(), turns.last()) {
-                output.put(cap, &kinds::GC_START, *first, &[]);
-                for (time_ns, state) in &turns {
-                    output.put(cap, turn(*state), *time_ns, &[]);
-                }
-                output.put(cap, &kinds::GC_END, *last, &[]);
+            let (Some((first, _)), Some((last, _))) = (turns.first(), turns.last()) else {
+                output.put(cap, &kinds::HEAP_ALLOCATED, self.start_ns, &allocated);
+                continue;
+            };
+            // As in GHC, the figure lies within the collection if the capability takes part.
+            output.put(cap, &kinds::GC_START, *first, &[]);
+            output.put(cap, &kinds::HEAP_ALLOCATED, *first, &allocated);
+            for (time_ns, state) in &turns {
+                output.put(cap, turn(*state), *time_ns, &[]);
             }
+            output.put(cap, &kinds::GC_END, *last, &[]);
         }
         let leader = self.leader;
         let mut size = |kind, bytes: Bytes| output.put(leader, kind, end_ns, &[HEAP.into(), (bytes.0 as u64).into()]);
@@ -87,7 +94,7 @@ impl Collecting {
     }
 
     /// The capability that collects: `GC_GLOBAL_SYNC` soon after the beginning, `GC_STATS_GHC` soon
-    /// before the end, the turns of its GC thread where they were.
+    /// before the end, the turns of its GC thread and the return of memory where they were.
     fn write_leader(&self, end_ns: u64, collection: &Collection, output: &mut Output) {
         let sync_ns = (self.start_ns + APART_NS).min(end_ns);
         let stats_ns = end_ns.saturating_sub(APART_NS).max(sync_ns);
@@ -98,6 +105,10 @@ impl Collecting {
             self.turns_of(self.leader)
                 .map(|(time_ns, state)| (time_ns.min(end_ns), turn(state), none)),
         );
+        let kept = self.kept.map(|(time_ns, kept)| (time_ns, returned(kept)));
+        if let Some((time_ns, values)) = &kept {
+            events.push(((*time_ns).clamp(sync_ns, stats_ns), &kinds::MEM_RETURN, values));
+        }
         // In the order of time; statistics come last of those at their time.
         events.push((stats_ns, &kinds::GC_STATS_GHC, &figures));
         events.sort_by_key(|event| event.0);
@@ -119,6 +130,12 @@ fn turn(state: GcThreadState) -> &'static Kind {
         GcThreadState::Idle => &kinds::GC_IDLE,
         GcThreadState::Done => &kinds::GC_DONE,
     }
+}
+
+/// The payload of `MEM_RETURN`, in megablocks.
+fn returned(kept: Kept) -> [Value<'static>; 4] {
+    let [current, needed, returned] = [kept.current, kept.needed, kept.returned].map(u64::from);
+    [HEAP.into(), current.into(), needed.into(), returned.into()]
 }
 
 /// The payload of `GC_STATS_GHC`. As in GHC, the bytes copied by all threads are those copied if

@@ -9,12 +9,16 @@
 //! * A collection is due: `REQUEST_SEQ_GC`, or `REQUEST_PAR_GC` if threads may share it.
 //! * The collection: `GC_START`, `HEAP_ALLOCATED`, `GC_GLOBAL_SYNC`, `GC_STATS_GHC`, `GC_END`, then
 //!   `HEAP_LIVE` (major ones), `HEAP_SIZE`, `BLOCKS_SIZE`. Its GC threads work, find nothing, are
-//!   done: `GC_WORK`, `GC_IDLE`, `GC_DONE`.
+//!   done: `GC_WORK`, `GC_IDLE`, `GC_DONE`. A major one may return memory: `MEM_RETURN`.
 //! * A message, a phase marker: `USER_MSG`, `USER_MARKER`.
 //! * A census of a heap profile: `HEAP_PROF_SAMPLE_BEGIN`, a band an event, `HEAP_PROF_SAMPLE_END`.
+//! * A time profile: `PROF_BEGIN`, and `PROF_SAMPLE_COST_CENTRE` for each thread that runs at a
+//!   tick.
+//! * A debug message (`-D<x>`): `LOG_MSG`.
 //!
-//! The profiler is no part of this crate: it calls [`EventLog::profile_start`] and
-//! [`EventLog::sample`], or the forms of it for stacks and for biographies.
+//! Profilers are no part of this crate. That of the heap calls [`EventLog::profile_start`] and
+//! [`EventLog::sample`], or the forms of it for stacks and for biographies. That of time calls
+//! [`EventLog::time_profile_start`] and [`EventLog::time_sample`].
 //!
 //! **Terms.** A thread's session is a Haskell thread of one in-call: it has a number of its own,
 //! and stays on its capability. The thread of the system is its task.
@@ -34,11 +38,13 @@
 mod capability;
 mod centres;
 mod collection;
+mod debug;
 mod log;
 mod output;
 mod process;
 mod profile;
 
+pub use debug::DebugPrinter;
 pub use log::EventLog;
 pub use process::About;
 pub use profile::ProfileStart;

@@ -5,13 +5,14 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use gclab_core::events::{CapabilityEvent, Event, EventKind, Listener, RunInfo};
+use gclab_core::events::{CapabilityEvent, Event, EventKind, Follows, Listener, RunInfo};
 use gclab_eventlog::kinds;
 
 use crate::capability::Sessions;
 use crate::centres::Centres;
 use crate::collection::Collecting;
-use crate::output::Output;
+use crate::debug::Debug;
+use crate::output::{Output, fitting};
 use crate::process::{self, About};
 
 /// The event log of one run. All clones are one log: one listens to the world, another ends it.
@@ -24,7 +25,11 @@ pub(crate) struct Log {
     pub(crate) centres: Centres,
     sessions: Sessions,
     collecting: Collecting,
+    debug: Debug,
 }
+
+/// The most bytes of a debug message.
+const MOST: usize = 65_535;
 
 impl std::fmt::Debug for EventLog {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -47,6 +52,7 @@ impl EventLog {
     /// If it cannot be written.
     pub fn new(file: Box<dyn Write + Send>, about: About) -> io::Result<EventLog> {
         Ok(EventLog(Arc::new(Mutex::new(Log {
+            debug: Debug::new(about.debug),
             about,
             output: Output::new(file)?,
             centres: Centres::default(),
@@ -78,8 +84,14 @@ impl Listener for EventLog {
         false
     }
 
-    fn follows_capabilities(&self) -> bool {
-        self.lock().about.classes.any()
+    fn follows(&self) -> Follows {
+        let log = self.lock();
+        let classes = log.about.classes;
+        Follows {
+            threads: classes.scheduler || log.debug.follows().threads,
+            messages: classes.user,
+            gc_threads: classes.gc,
+        }
     }
 
     fn capability(&mut self, number: usize, events: &[CapabilityEvent]) {
@@ -87,13 +99,22 @@ impl Listener for EventLog {
         for event in events {
             log.sessions.event(number, event, log.about.classes, &mut log.output);
         }
+        let output = &mut log.output;
+        log.debug
+            .capability(number, events, |time_ns, text| say(time_ns, text, output));
         log.output.write_if_full(number);
     }
+}
+
+/// Writes a debug message, which is global.
+fn say(time_ns: u64, text: &str, output: &mut Output) {
+    output.put_waiting(&kinds::LOG_MSG, time_ns, &[fitting(text, MOST).as_str().into()]);
 }
 
 impl Log {
     fn event(&mut self, event: &Event<'_>) {
         let (time_ns, output) = (event.time_ns, &mut self.output);
+        self.debug.event(event, |time_ns, text| say(time_ns, text, output));
         match event.kind {
             EventKind::RunStart(run) => self.start(time_ns, run),
             EventKind::RunEnd { allocated, .. } => self.end(time_ns, allocated),

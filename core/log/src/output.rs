@@ -36,12 +36,41 @@ impl Part {
     }
 }
 
+/// The most global events that wait: some minutes of a time profile.
+const MOST_WAITING: usize = 1 << 16;
+
 /// A global event that is not in its buffer yet.
 #[derive(Debug)]
 struct Waiting {
     time_ns: u64,
     kind: &'static Kind,
-    numbers: Vec<u64>,
+    values: Vec<Owned>,
+}
+
+/// A value of an event that waits.
+#[derive(Debug)]
+enum Owned {
+    Number(u64),
+    Text(Vec<u8>),
+    Ids(Vec<[u8; 4]>),
+}
+
+impl Owned {
+    fn of(value: &Value<'_>) -> Owned {
+        match value {
+            Value::Number(number) => Owned::Number(*number),
+            Value::Text(text) | Value::List(text) | Value::Bytes(text) => Owned::Text(text.to_vec()),
+            Value::Ids(ids) => Owned::Ids(ids.to_vec()),
+        }
+    }
+
+    fn value(&self) -> Value<'_> {
+        match self {
+            Owned::Number(number) => Value::Number(*number),
+            Owned::Text(text) => Value::Text(text),
+            Owned::Ids(ids) => Value::Ids(ids),
+        }
+    }
 }
 
 /// The buffers and the file.
@@ -51,8 +80,8 @@ pub(crate) struct Output {
     error: Option<io::Error>,
     global: Part,
     caps: Vec<Part>,
-    /// Global events of threads. Capabilities pass theirs on one after the other, so these are
-    /// sorted when all have.
+    /// Global events of threads, samples of a time profile, debug messages. Capabilities pass
+    /// theirs on one after the other, so these are sorted when all have.
     waiting: Vec<Waiting>,
     written_ns: u64,
 }
@@ -99,24 +128,34 @@ impl Output {
         self.note(put);
     }
 
-    /// Adds a global event of numbers, which others that are added later may precede.
-    pub(crate) fn put_waiting(&mut self, kind: &'static Kind, time_ns: u64, numbers: &[u64]) {
+    /// Adds a global event of numbers, texts or ids, which others that are added later may precede.
+    /// Events of one time stay in the order in which they are added.
+    ///
+    /// A program that does not collect may add many of them, so only [`MOST_WAITING`] wait: an
+    /// event that comes later than that with an earlier time has the time of the last one.
+    pub(crate) fn put_waiting(&mut self, kind: &'static Kind, time_ns: u64, values: &[Value<'_>]) {
         if self.writer.is_none() {
             return;
         }
         self.waiting.push(Waiting {
             time_ns,
             kind,
-            numbers: numbers.to_vec(),
+            values: values.iter().map(Owned::of).collect(),
         });
+        if self.waiting.len() >= MOST_WAITING {
+            self.settle();
+            if self.global.buffer.len() >= FULL {
+                self.write_part(None);
+            }
+        }
     }
 
     /// All capabilities have passed on their events.
     pub(crate) fn settle(&mut self) {
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.sort_by_key(|event| event.time_ns);
-        for Waiting { time_ns, kind, numbers } in waiting {
-            let values: Vec<Value<'_>> = numbers.into_iter().map(Value::from).collect();
+        for Waiting { time_ns, kind, values } in waiting {
+            let values: Vec<Value<'_>> = values.iter().map(Owned::value).collect();
             self.put_global(kind, time_ns, &values);
         }
     }
@@ -131,9 +170,14 @@ impl Output {
 
     /// Writes a capability's buffer if it is full.
     pub(crate) fn write_if_full(&mut self, cap: usize) {
-        let Some(part) = self.caps.get_mut(cap).filter(|part| part.buffer.len() >= FULL) else {
-            return;
-        };
+        if self.caps.get(cap).is_some_and(|part| part.buffer.len() >= FULL) {
+            self.write_part(Some(cap));
+        }
+    }
+
+    /// Writes the buffer of a capability; of global events if that is `None`.
+    fn write_part(&mut self, cap: Option<usize>) {
+        let part = cap.map_or(&mut self.global, |cap| &mut self.caps[cap]);
         if let Some(writer) = &mut self.writer {
             let written = writer.block(&mut part.buffer, part.last_ns);
             self.note(written);
@@ -149,6 +193,8 @@ impl Output {
         for part in parts {
             written = written.and_then(|()| writer.block(&mut part.buffer, part.last_ns));
         }
+        // A file does nothing here. Text is printed now.
+        let written = written.and_then(|()| writer.flush());
         self.note(written);
     }
 
@@ -227,11 +273,11 @@ mod tests {
         for number in 0..10_000 {
             output.put(0, &kinds::RUN_THREAD, number, &thread(number));
         }
-        output.put_waiting(&kinds::TASK_DELETE, 9_999, &[1]);
+        output.put_waiting(&kinds::TASK_DELETE, 9_999, &thread(1));
         output.write(10_000);
         output.put(0, &kinds::RUN_THREAD, 10_001, &thread(1));
         output.put_global(&kinds::TASK_DELETE, 10_001, &thread(1));
-        output.put_waiting(&kinds::TASK_DELETE, 10_001, &[1]);
+        output.put_waiting(&kinds::TASK_DELETE, 10_001, &thread(1));
         assert!(output.parts().all(|part| part.buffer.is_empty()), "events are kept");
         assert!(output.waiting.is_empty());
         output.write(10_001);
@@ -244,7 +290,7 @@ mod tests {
         let disk = Disk(Arc::default(), usize::MAX);
         let mut output = Output::new(Box::new(disk.clone())).expect("room");
         for (time, task) in [(30, 3), (10, 1), (20, 2)] {
-            output.put_waiting(&kinds::TASK_DELETE, time, &[task]);
+            output.put_waiting(&kinds::TASK_DELETE, time, &thread(task));
         }
         output.settle();
         output.put_global(&kinds::TASK_DELETE, 25, &thread(4));
@@ -263,6 +309,38 @@ mod tests {
             }
         }
         assert_eq!(tasks, [(10, 1), (20, 2), (30, 3), (30, 4)]);
+    }
+
+    #[test]
+    fn events_that_wait_keep_their_values_and_do_not_wait_for_ever() {
+        let disk = Disk(Arc::default(), usize::MAX);
+        let mut output = Output::new(Box::new(disk.clone())).expect("room");
+        let ids = [[0, 0, 0, 3], [0, 0, 0, 1]];
+        let sample = |tick: u64| [1.into(), tick.into(), Value::Ids(&ids)];
+        output.put_waiting(&kinds::PROF_SAMPLE_COST_CENTRE, 20, &sample(2));
+        let text = Value::from("said");
+        output.put_waiting(&kinds::LOG_MSG, 10, &[text]);
+        for tick in 3..=MOST_WAITING as u64 {
+            assert!(output.global.buffer.is_empty(), "{tick}");
+            output.put_waiting(&kinds::PROF_SAMPLE_COST_CENTRE, 10 * tick, &sample(tick));
+        }
+        // No collection came, and all of them are in their block, which was full.
+        assert!(output.waiting.is_empty() && output.global.buffer.is_empty());
+        output.finish().expect("room");
+        let bytes = disk.0.lock().expect("sound").clone();
+        let mut log = Reader::new(&bytes[..], "log").expect("a log");
+        let (mut samples, mut last) = (0, 0);
+        while let Some(event) = log.next_event().expect("sound") {
+            match event.known() {
+                kinds::number::LOG_MSG => assert_eq!((event.time(), event.payload()), (10, &b"said"[..])),
+                kinds::number::PROF_SAMPLE_COST_CENTRE => {
+                    assert!(event.time() >= last && event.fields().any(|(_, value)| value == Value::Ids(&ids)));
+                    (samples, last) = (samples + 1, event.time());
+                }
+                _ => {}
+            }
+        }
+        assert_eq!(samples, MOST_WAITING - 1);
     }
 
     #[test]

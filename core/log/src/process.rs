@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use gclab_core::block::{BLOCK, MEGABLOCK};
 use gclab_core::events::RunInfo;
-use gclab_eventlog::{Classes, Value, kinds};
+use gclab_eventlog::{Classes, DebugMessages, Value, kinds};
 
 use crate::output::Output;
 
@@ -14,6 +14,8 @@ use crate::output::Output;
 pub struct About {
     /// The classes of events.
     pub classes: Classes,
+    /// The debug messages.
+    pub debug: DebugMessages,
     /// The command line, the name of the program first.
     pub args: Vec<String>,
 }

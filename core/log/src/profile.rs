@@ -1,5 +1,6 @@
-//! Events of heap profiles. They are global, and come in the order of time.
+//! Events of heap profiles and of time profiles. They are global, and come in the order of time.
 
+use gclab_core::clock::Clock;
 use gclab_core::profile::CostCentre;
 use gclab_eventlog::{Value, kinds};
 
@@ -11,9 +12,6 @@ const PROFILE: u64 = 0;
 
 /// The most bytes of a text: an event has 65535, and up to seven texts.
 const MOST: usize = 9_000;
-
-/// The most cost centres of a stack in an event.
-const DEEPEST: usize = 255;
 
 /// The facts about a heap profile that its events begin with.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -40,15 +38,24 @@ impl EventLog {
         self.lock().output.put_global(&kinds::HEAP_PROF_BEGIN, time_ns, &values);
     }
 
-    /// The numbers of the cost centres of a stack, the innermost first. Those that are new are
-    /// defined in the log.
-    pub fn stack_ids(&self, time_ns: u64, stack: &[CostCentre]) -> Vec<u32> {
+    /// A time profile begins, with a tick every `tick_ns` nanoseconds.
+    pub fn time_profile_start(&self, time_ns: u64, tick_ns: u64) {
+        let output = &mut self.lock().output;
+        output.put_global(&kinds::PROF_BEGIN, time_ns, &[tick_ns.into()]);
+    }
+
+    /// A sample of a time profile: at this tick the thread of a capability runs with this stack of
+    /// cost centres, the innermost first.
+    ///
+    /// `clock` is that of the run. It is read when no other event can be added to the log. So the
+    /// sample is later than all events that are in order already.
+    pub fn time_sample(&self, clock: Clock, capability: usize, tick: u64, stack: &[CostCentre]) {
         let log = &mut *self.lock();
-        let (centres, output) = (&mut log.centres, &mut log.output);
-        stack
-            .iter()
-            .map(|centre| centres.id(time_ns, *centre, output))
-            .collect()
+        let time_ns = clock.elapsed_ns();
+        let ids = log.centres.ids(time_ns, stack, &mut log.output);
+        let values = [(capability as u64).into(), tick.into(), Value::Ids(&ids)];
+        log.output
+            .put_waiting(&kinds::PROF_SAMPLE_COST_CENTRE, time_ns, &values);
     }
 
     /// A sample of bytes by label. The world is stopped.
@@ -61,14 +68,14 @@ impl EventLog {
 
     /// A sample of bytes by stack of cost centres, the innermost first. The world is stopped.
     pub fn sample_of_stacks(&self, time_ns: u64, number: u64, stacks: &[(Vec<CostCentre>, u64)]) {
-        self.lock().output.settle();
-        let ids = |(stack, bytes): &(Vec<CostCentre>, u64)| (self.stack_ids(time_ns, stack), *bytes);
+        let log = &mut *self.lock();
+        let (centres, output) = (&mut log.centres, &mut log.output);
+        let ids = |(stack, bytes): &(Vec<CostCentre>, u64)| (centres.ids(time_ns, stack, output), *bytes);
         let stacks: Vec<_> = stacks.iter().map(ids).collect();
-        let output = &mut self.lock().output;
+        output.settle();
         output.put_global(&kinds::HEAP_PROF_SAMPLE_BEGIN, time_ns, &[number.into()]);
-        for (stack, bytes) in &stacks {
-            let ids: Vec<[u8; 4]> = stack.iter().take(DEEPEST).map(|id| id.to_be_bytes()).collect();
-            let values = [PROFILE.into(), (*bytes).into(), Value::Ids(&ids)];
+        for (ids, bytes) in &stacks {
+            let values = [PROFILE.into(), (*bytes).into(), Value::Ids(ids)];
             output.put_global(&kinds::HEAP_PROF_SAMPLE_COST_CENTRE, time_ns, &values);
         }
         output.put_global(&kinds::HEAP_PROF_SAMPLE_END, time_ns, &[number.into()]);

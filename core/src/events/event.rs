@@ -1,6 +1,7 @@
 //! The events of a run, as data.
 
 use crate::cause::{Cause, Due};
+use crate::heap::Kept;
 use crate::inspect::Stopped;
 use crate::words::Bytes;
 use crate::workers::GcThreadState;
@@ -53,6 +54,8 @@ pub enum EventKind<'a> {
         /// Its state from now on.
         state: GcThreadState,
     },
+    /// A major collection has returned memory to the system, or had none to return.
+    Returned(Kept),
     /// The collection is over, and its record is whole.
     Recorded {
         /// The record of the collection.

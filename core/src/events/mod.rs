@@ -12,13 +12,14 @@
 //!
 //! Each [`Event`] has its time and its capability. The events of threads are [`CapabilityEvent`]s:
 //! each capability has a buffer for them, so that a thread records them without a lock. Listeners
-//! that ask for them ([`Listener::follows_capabilities`]) receive the buffers when the world stops,
-//! or when one is full; each in the order of time, and before the events of the collection for
-//! which the world has stopped.
+//! that ask for them ([`Listener::follows`]) receive the buffers when the world stops, or when one
+//! is full; each in the order of time, and before the events of the collection for which the world
+//! has stopped.
 
 mod event;
 
-pub use crate::capability_events::{CapabilityEvent, CapabilityEventKind, StopReason};
+pub use crate::capability_events::{CapabilityEvent, CapabilityEventKind, Follows, StopReason};
+pub use crate::heap::Kept;
 pub use crate::workers::GcThreadState;
 pub use event::{Event, EventKind, RunInfo};
 pub use gclab_stats::{Look, Phase};
@@ -44,12 +45,13 @@ pub trait Listener: Send {
         true
     }
 
-    /// Whether it receives the events of capabilities. They are recorded only if a listener does.
-    fn follows_capabilities(&self) -> bool {
-        false
+    /// The events that it asks for. It may receive others, too, for which another listener asks.
+    fn follows(&self) -> Follows {
+        Follows::default()
     }
 
-    /// Receives the events of capability `number` since the last call, in order.
+    /// Receives the events of capability `number` since the last call, in order, if it asks for
+    /// threads or messages.
     fn capability(&mut self, number: usize, events: &[CapabilityEvent]) {
         let _ = (number, events);
     }
@@ -116,7 +118,7 @@ impl Events {
     /// Passes events of capability `number` on to the listeners that ask for them.
     pub(crate) fn capability(&mut self, number: usize, events: &[CapabilityEvent]) {
         self.call_each(|listener| {
-            if listener.follows_capabilities() {
+            if listener.follows().capabilities() {
                 listener.capability(number, events);
             }
         });
@@ -157,7 +159,13 @@ impl Events {
 
     /// Whether a listener asks for the events of capabilities.
     pub(crate) fn follow_capabilities(&self) -> bool {
-        self.listeners.iter().any(|listener| listener.follows_capabilities())
+        let mut all = self.listeners.iter();
+        all.any(|listener| listener.follows().capabilities())
+    }
+
+    /// Whether a listener asks for the turns of GC threads.
+    pub(crate) fn follow_gc_threads(&self) -> bool {
+        self.listeners.iter().any(|listener| listener.follows().gc_threads)
     }
 
     /// The collector begins, on a capability: its first phase does.

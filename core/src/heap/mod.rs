@@ -12,8 +12,8 @@
 
 pub(crate) use crate::block::copy_bound;
 use crate::block::{
-    BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockRun, BlockState, CHUNK_BLOCKS, Charges, OutOfMemory, Shortage,
-    StateView, ToSpace,
+    BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockRun, BlockState, CHUNK_BLOCKS, Charges, MEGABLOCK, OutOfMemory,
+    Shortage, StateView, ToSpace,
 };
 use crate::config::Config;
 use crate::memory::{MemoryConfig, MemoryError, physical_memory};
@@ -25,6 +25,7 @@ use retention::Retention;
 mod retention;
 
 pub(crate) use retention::AfterMajor;
+pub use retention::Kept;
 
 /// The memory of one heap. A value: a process may have many.
 #[derive(Debug)]
@@ -278,17 +279,24 @@ impl Heap {
 
     /// Ends a collection and cancels the rest of its promise. After a major one (`left`), memory
     /// that will not be needed is returned to the system: whole free megablocks first, then pages
-    /// of free groups of blocks. `allocation`: whether allocation caused the collection.
-    pub(crate) fn end_collection(&mut self, left: Option<AfterMajor>, allocation: bool) {
+    /// of free groups of blocks. `allocation`: whether allocation caused the collection. After a
+    /// major one, returns the megablocks that were kept and returned.
+    pub(crate) fn end_collection(&mut self, left: Option<AfterMajor>, allocation: bool) -> Option<Kept> {
         self.blocks.end_promise();
-        if let Some(left) = left {
-            self.retention.note_major(allocation);
-            let needed = self.retention.needed(left);
-            if !mutant!("memory/nothing-returned") {
-                self.blocks.return_free_megablocks(needed);
-            }
-            self.blocks.dry_free_groups(needed);
+        let left = left?;
+        self.retention.note_major(allocation);
+        let needed = self.retention.needed(left);
+        let current = self.blocks.accounting().megablocks_in_use;
+        if !mutant!("memory/nothing-returned") {
+            self.blocks.return_free_megablocks(needed);
         }
+        let kept = Kept {
+            current,
+            needed: u32::try_from(needed.0.div_ceil(MEGABLOCK.0)).unwrap_or(u32::MAX),
+            returned: current - self.blocks.accounting().megablocks_in_use,
+        };
+        self.blocks.dry_free_groups(needed);
+        Some(kept)
     }
 }
 

@@ -40,6 +40,17 @@ pub(crate) struct AfterMajor {
     pub in_place: bool,
 }
 
+/// The megablocks that a heap keeps after a major collection, and those that it returned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kept {
+    /// The megablocks that were committed before.
+    pub current: u32,
+    /// The megablocks that the heap needs until the next major collection is over.
+    pub needed: u32,
+    /// The megablocks that it returned to the system.
+    pub returned: u32,
+}
+
 /// GHC's part for closures collected in place, in addition to F times as much.
 const IN_PLACE: f64 = 1.2;
 /// Once in place, once for the copy.

@@ -179,7 +179,7 @@ impl<'h, M: MutatorKind> Mutator<'h, M> {
     fn say(&mut self, event: impl FnOnce() -> CapabilityEventKind) {
         let (world, session) = self.session();
         let events = &session.capability.common.events;
-        events.record(event);
+        events.record_message(event);
         if events.are_many() {
             world.pass_on_events(session);
         }

@@ -9,6 +9,7 @@ use crate::alloc::Alloc;
 use crate::capability::{Barrier, CapabilityData};
 use crate::capability_events::CapabilityEventKind;
 use crate::cause::Cause;
+use crate::clock::Clock;
 use crate::collector::{Chosen, Collector, Description, Observed};
 use crate::config::Config;
 use crate::events::{Event, EventKind, Listener};
@@ -83,14 +84,12 @@ impl<M: MutatorKind> World<M> {
         // No thread is inside, so all capabilities are free.
         for capability in &state.idle {
             let events = &capability.common.events;
-            if listener.follows_capabilities() {
-                events.record_with(clock);
-            }
+            events.record_with(clock, listener.follows());
             if listener.looks() {
                 events.look_at_markers();
             }
         }
-        if listener.follows_capabilities() {
+        if listener.follows().gc_threads {
             state.gc_threads.note_spans(clock);
         }
         state.events.listen(listener);
@@ -99,6 +98,11 @@ impl<M: MutatorKind> World<M> {
             capability: None,
             kind: EventKind::RunStart(&state.run),
         });
+    }
+
+    /// The clock of the run's recorder, which stamps all events.
+    pub fn clock(&mut self) -> Clock {
+        self.state.get_mut().recorder.clock()
     }
 
     /// From now on prints statistics as the run goes: rows of `-S` when they happen.

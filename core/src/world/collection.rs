@@ -9,7 +9,7 @@ use crate::capability::{Capabilities, Capability, CapabilityData};
 use crate::cause::{Cause, Due, NotBegun, Outcome};
 use crate::collector::{Pause, Since};
 use crate::events::{Event, EventKind, StopReason};
-use crate::heap::AfterMajor;
+use crate::heap::{AfterMajor, Kept};
 use crate::inspect::Stopped;
 use crate::kind::MutatorKind;
 use crate::recorder::Ended;
@@ -49,7 +49,7 @@ impl<M: MutatorKind> World<M> {
         let due = world.due(self.description.name, cause);
         world.announce_start(leader, requested, cause, due);
         let done = world.run_collector(self.description.name, (leader, cause, due), since);
-        let returned = world.end(cause, done.as_ref().ok());
+        let kept = world.end(cause, done.as_ref().ok());
         let exhausted = match done {
             Ok(mut outcome) => {
                 let exhausted = outcome.exhausted.take();
@@ -57,7 +57,7 @@ impl<M: MutatorKind> World<M> {
                     outcome.work.major || due.is_none_or(|due| !due.major),
                     "a major collection was due"
                 );
-                world.record(leader, cause, outcome, returned);
+                world.record(leader, cause, outcome, kept);
                 exhausted
             }
             Err(NotBegun(error)) => {
@@ -228,9 +228,9 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
     }
 
     /// Ends the collection: frees the handles that were dropped meanwhile, and returns memory to
-    /// the system as the heap decides. Returns the bytes given back. There is an `outcome` unless
-    /// the collection did not begin.
-    fn end(&mut self, cause: Cause, outcome: Option<&Outcome>) -> Bytes {
+    /// the system as the heap decides. Returns the bytes given back, and the heap's decision.
+    /// There is an `outcome` unless the collection did not begin.
+    fn end(&mut self, cause: Cause, outcome: Option<&Outcome>) -> (Bytes, Option<Kept>) {
         self.handles.end_collection();
         let heap = &mut self.state.heap;
         let left = outcome.filter(|outcome| outcome.work.major).map(|outcome| {
@@ -244,14 +244,14 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
             }
         });
         let returned = heap.blocks().accounting().returned_bytes;
-        heap.end_collection(left, !cause.is_forced());
+        let kept = heap.end_collection(left, !cause.is_forced());
         let returned = heap.blocks().accounting().returned_bytes - returned;
         self.state.last_ended = self.state.recorder.clock().elapsed_ns();
-        returned
+        (returned, kept)
     }
 
-    /// Records the collection and announces its end.
-    fn record(&mut self, leader: usize, cause: Cause, outcome: Outcome, returned: Bytes) {
+    /// Records the collection and announces its end. `kept` is what [`WorldAtRest::end`] returned.
+    fn record(&mut self, leader: usize, cause: Cause, outcome: Outcome, (returned, kept): (Bytes, Option<Kept>)) {
         let state = &mut *self.state;
         let blocks = state.heap.blocks().accounting();
         let ended = Ended {
@@ -280,9 +280,17 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
             capability: Some(leader),
             kind: EventKind::Recorded { collection, blocks },
         };
-        if state.events.follow_capabilities() {
+        if state.events.follow_gc_threads() {
             let done_ns = self.state.last_ended;
             self.announce_turns(leader, start_ns, done_ns);
+        }
+        if let Some(kept) = kept {
+            let time_ns = self.state.last_ended;
+            self.state.events.announce(&Event {
+                time_ns,
+                capability: Some(leader),
+                kind: EventKind::Returned(kept),
+            });
         }
         self.state.events.announce(&event);
         self.announce_stopped(leader, |stopped, announce| {

@@ -13,11 +13,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Clone, Debug)]
 pub struct Sink(Arc<Mutex<To>>);
 
-#[derive(Debug)]
 enum To {
     Stderr,
-    File(PathBuf, File),
+    File(PathBuf, Box<dyn Write + Send>),
     Buffer(Vec<u8>),
+}
+
+impl std::fmt::Debug for To {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            To::Stderr => f.write_str("Stderr"),
+            To::File(path, _) => write!(f, "File({})", path.display()),
+            To::Buffer(text) => write!(f, "Buffer({} bytes)", text.len()),
+        }
+    }
 }
 
 impl Sink {
@@ -32,10 +41,12 @@ impl Sink {
     /// As [`File::create`]: the program can refuse a run before it begins if its figures could not
     /// be written.
     pub fn file(path: &Path) -> io::Result<Self> {
-        Ok(Self(Arc::new(Mutex::new(To::File(
-            path.to_owned(),
-            File::create(path)?,
-        )))))
+        Ok(Self::open_file(path, Box::new(File::create(path)?)))
+    }
+
+    /// The file at `path`, which the caller has opened.
+    pub fn open_file(path: &Path, file: Box<dyn Write + Send>) -> Self {
+        Self(Arc::new(Mutex::new(To::File(path.to_owned(), file))))
     }
 
     /// A buffer in memory, to be read by [`Sink::buffered`].

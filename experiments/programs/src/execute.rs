@@ -1,5 +1,6 @@
 //! One run: a heap, a collector, a workload. Names become types here.
 
+use std::io;
 use std::marker::PhantomData;
 
 use gclab_core::block::{OutOfMemory, Shortage};
@@ -13,13 +14,14 @@ use gclab_core::world::World;
 use gclab_core::world::{EnterError, StartError};
 use gclab_flags::Flags;
 use gclab_heap_traverse::Checker;
-use gclab_stats::StatsLevel;
+use gclab_log::DebugPrinter;
 use gclab_stats::render::Printer;
+use gclab_stats::{Sink, StatsLevel};
 use gclab_workloads::{Latency, RunError, Workload, WorkloadDescription, WorkloadList, WorkloadVisitor};
 
 use crate::interrupt::interruptible;
 use crate::log::Logging;
-use crate::outputs;
+use crate::outputs::{Outputs, Purpose};
 use crate::profile::Profiling;
 use crate::request::{Done, Ended, Executor, Request};
 use crate::time_profile::{Bell, TimeProfiling};
@@ -139,9 +141,12 @@ fn exhausted_at_start(
     flags: &Flags,
     run: &RunInfo,
     printer: &Printer,
-    logging: Option<Logging>,
+    (mut outputs, logging): (Outputs, Option<Logging>),
     cause: OutOfMemory,
 ) -> Done {
+    if let Err(problem) = outputs.begin() {
+        return Done::without_heap(Ended::Refused(problem));
+    }
     let config = &flags.config;
     let statistics = Recorder::new(config.generations, config.capabilities).finish(&FinalCounts::default());
     printer.finish(&statistics);
@@ -149,6 +154,18 @@ fn exhausted_at_start(
         unlogged: logging.and_then(|logging| logging.finish_without_heap(run, &statistics)),
         statistics: Some(statistics),
         ..Done::without_heap(Ended::Exhausted(cause))
+    }
+}
+
+/// Prints the statistics that the flags ask for.
+fn printer(request: &Request<'_>, outputs: &Outputs) -> Printer {
+    let option = &request.flags.stats;
+    match (outputs.file(Purpose::Statistics), &option.file) {
+        (Some(file), Some(path)) => {
+            let file = Sink::open_file(path, Box::new(file));
+            Printer::to_file(option, file, request.program, request.words)
+        }
+        _ => Printer::to(option, Sink::stderr()),
     }
 }
 
@@ -162,39 +179,23 @@ fn run<M: MutatorKind>(
     request: &Request<'_>,
     listeners: Vec<Box<dyn Listener>>,
 ) -> Done {
-    if let Err(problem) = outputs::check(request) {
-        return Done::without_heap(Ended::Refused(problem));
-    }
     // Opened first, so that a file that cannot be written is found before the run.
-    let printer = match Printer::open(&request.flags.stats, request.program, request.words) {
-        Ok(printer) => printer,
-        Err(error) => {
-            let file = request
-                .flags
-                .stats
-                .file
-                .as_deref()
-                .map_or_else(String::new, |file| file.display().to_string());
-            return Done::without_heap(Ended::Refused(format!("statistics file {file}: {error}")));
-        }
-    };
-    let profiling = match Profiling::begin(request) {
-        Ok(profiling) => profiling,
+    let opened = Outputs::open(request).and_then(|mut outputs| {
+        let profiling = Profiling::begin(request, &outputs)?;
+        let time = TimeProfiling::begin(request, &outputs);
+        let logging = Logging::begin(request, &mut outputs)?;
+        Ok((outputs, profiling, time, logging))
+    });
+    let (mut outputs, profiling, time, logging) = match opened {
+        Ok(opened) => opened,
         Err(problem) => return Done::without_heap(Ended::Refused(problem)),
     };
-    let time = match TimeProfiling::begin(request) {
-        Ok(time) => time,
-        Err(problem) => return Done::without_heap(Ended::Refused(problem)),
-    };
-    let logging = match Logging::begin(request) {
-        Ok(logging) => logging,
-        Err(problem) => return Done::without_heap(Ended::Refused(problem)),
-    };
+    let printer = printer(request, &outputs);
     let run = collector.run_info(&request.flags.config);
     let mut world = match World::with(collector, &request.flags.config) {
         Ok(world) => world,
         Err(StartError::OutOfMemory(cause)) => {
-            return exhausted_at_start(request.flags, &run, &printer, logging, cause);
+            return exhausted_at_start(request.flags, &run, &printer, (outputs, logging), cause);
         }
         Err(StartError::Memory(error @ MemoryError::OnPurpose { .. })) => {
             let cause = OutOfMemory {
@@ -203,7 +204,7 @@ fn run<M: MutatorKind>(
                 limit: request.flags.config.max_heap,
                 cause: Shortage::System(error),
             };
-            return exhausted_at_start(request.flags, &run, &printer, logging, cause);
+            return exhausted_at_start(request.flags, &run, &printer, (outputs, logging), cause);
         }
         Err(error) => return Done::without_heap(Ended::Refused(error.to_string())),
     };
@@ -221,6 +222,12 @@ fn run<M: MutatorKind>(
     if request.flags.bell {
         world.listen(Box::new(Bell));
     }
+    if request.flags.debug.any() && logging.is_none() {
+        world.listen(Box::new(DebugPrinter::new(request.flags.debug, io::stderr())));
+    }
+    if let (Some(time), Some(logging)) = (&time, &logging) {
+        time.log_to(logging, &mut world);
+    }
     if let Some(profiling) = &profiling {
         profiling.listen(&mut world);
         if let Some(logging) = &logging {
@@ -228,9 +235,13 @@ fn run<M: MutatorKind>(
         }
     }
     let mut program = || {
-        with_timer(&world, &request.flags.config, profiling.as_ref(), time.as_ref(), || {
-            program(&world)
-        })
+        let config = &request.flags.config;
+        let ran = with_timer(&world, config, profiling.as_ref(), time.as_ref(), || {
+            // Nothing refuses the run any more.
+            outputs.begin()?;
+            Ok(program(&world))
+        });
+        ran.and_then(|result| result)
     };
     let (result, signal) = if request.interruptible {
         interruptible(&world, &mut program)

@@ -1,10 +1,10 @@
 //! The programs: workloads compiled for kinds of mutators.
 //!
 //! Where things are: `request` (the data that a run needs and returns), `execute` (makes a heap and
-//! runs a program in it), `compiled` (the programs that are compiled with this crate), `interrupt`
-//! (runs that a signal ends early), `log` (event logs of a run), `profile` (heap profiles of a
-//! run), `time_profile` (time profiles of a run), `timer` (censuses, samples and idle collections
-//! at intervals). Lists of collectors and workloads meet in [`Lists`].
+//! runs a program in it), `compiled` (the programs that are compiled with this crate), `outputs`
+//! (the files of a run), `interrupt` (runs that a signal ends early), `log` (event logs of a run),
+//! `profile` (heap profiles of a run), `time_profile` (time profiles of a run), `timer` (censuses,
+//! samples and idle collections at intervals). Lists of collectors and workloads meet in [`Lists`].
 
 #![forbid(unsafe_code)]
 

@@ -1,38 +1,29 @@
 //! The event log of one run, and its file.
 //!
 //! The file has the workload's name and is in the working directory, as with GHC, or where `-ol`
-//! says. It is made before the heap, so that a run whose log cannot be written does not start.
+//! says. It is opened before the heap is made, so that a run whose log cannot be written does not
+//! start. `-v` prints the log as text on standard output whenever the log is written.
 
-use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
 
 use gclab_core::config::{Breakdown, HeapProfile};
 use gclab_core::events::{Event, EventKind, Listener, RunInfo};
 use gclab_core::mutator::MutatorKind;
 use gclab_core::world::World;
-use gclab_eventlog::{Lines, Merged, ShowError, Wanted, show_file};
+use gclab_eventlog::LiveText;
 use gclab_heap_traverse::profile::Census;
 use gclab_log::{About, EventLog, ProfileStart};
 use gclab_stats::Statistics;
 
+use crate::outputs::{Outputs, Purpose, log_path};
 use crate::request::Request;
 
 /// The log of a running program.
 #[derive(Debug)]
 pub(crate) struct Logging {
     log: EventLog,
-    to: To,
-}
-
-/// Where a log goes.
-#[derive(Debug)]
-enum To {
-    /// To the file at this path.
-    Path(PathBuf),
-    /// To standard output as text, when the run is over. Until then it is in this file, which has
-    /// no name any more.
-    Text(File),
+    /// Its name in messages.
+    name: String,
 }
 
 impl Logging {
@@ -40,8 +31,8 @@ impl Logging {
     ///
     /// # Errors
     /// A message with the file that cannot be written.
-    pub(crate) fn begin(request: &Request<'_>) -> Result<Option<Logging>, String> {
-        let path = path(request)?;
+    pub(crate) fn begin(request: &Request<'_>, outputs: &mut Outputs) -> Result<Option<Logging>, String> {
+        let path = log_path(request)?;
         let Some(classes) = request.flags.log.classes else {
             return Ok(None);
         };
@@ -54,22 +45,21 @@ impl Logging {
             .chain(words());
         let about = About {
             classes,
+            debug: request.flags.debug,
             args: args.collect(),
         };
-        let Some(path) = path else {
-            let text = |error| format!("event log as text: {error}");
-            let file = nameless()?;
-            let log = file.try_clone().and_then(|file| EventLog::new(Box::new(file), about));
-            return Ok(Some(Logging {
-                log: log.map_err(text)?,
-                to: To::Text(file),
-            }));
-        };
-        let log = EventLog::create(&path, about).map_err(|error| problem(&path, &error))?;
-        Ok(Some(Logging {
-            log,
-            to: To::Path(path),
-        }))
+        let name = path.map_or_else(|| TEXT.to_owned(), |path| format!("event log {}", path.display()));
+        let output = outputs.file(Purpose::EventLog).unwrap_or_else(|| {
+            let text = LiveText::new(io::stdout());
+            outputs.add(Purpose::EventLog, TEXT, Box::new(text))
+        });
+        let log = EventLog::new(Box::new(output), about).map_err(|error| format!("{name}: {error}"))?;
+        Ok(Some(Logging { log, name }))
+    }
+
+    /// The log itself, for a profiler.
+    pub(crate) fn log(&self) -> EventLog {
+        self.log.clone()
     }
 
     /// Lets the log receive the events of `world`.
@@ -141,56 +131,9 @@ impl Logging {
     /// Ends the log after the run. Returns the problem if it could not be written.
     pub(crate) fn finish(self) -> Option<String> {
         let ended = self.log.finish();
-        match self.to {
-            To::Path(path) => ended.err().map(|error| problem(&path, &error)),
-            To::Text(file) => {
-                let shown = ended.map_err(ShowError::Write).and_then(|()| {
-                    let mut log = Merged::new(file, "event log", false)?;
-                    show_file(&mut log, &Wanted::default(), Lines::Text, &mut io::stdout().lock())
-                });
-                shown.err().map(|error| format!("event log as text: {error}"))
-            }
-        }
+        ended.err().map(|error| format!("{}: {error}", self.name))
     }
 }
 
-/// The file of the event log that the flags ask for; `None` for none, and for a log as text.
-///
-/// # Errors
-/// A message if the flags name a file for a log that has none.
-pub(crate) fn path(request: &Request<'_>) -> Result<Option<PathBuf>, String> {
-    let option = &request.flags.log;
-    if option.text || option.classes.is_none() {
-        return option.file.as_ref().map_or(Ok(None), |file| {
-            let file = file.display();
-            Err(format!("-ol{file} is for the file of an event log: -l asks for one"))
-        });
-    }
-    let path = option.file.clone();
-    Ok(Some(
-        path.unwrap_or_else(|| format!("{}.eventlog", request.workload).into()),
-    ))
-}
-
-/// How many names are tried for a file that is to have none.
-const NAMES: u32 = 100;
-
-/// A file that has no name, and is gone when the process ends. Another process may have left a file
-/// of its first name, so there are others.
-fn nameless() -> Result<File, String> {
-    let mut number = 0;
-    loop {
-        let path = std::env::temp_dir().join(format!("gclab-{}-{number}.eventlog", std::process::id()));
-        let file = File::options().read(true).write(true).create_new(true).open(&path);
-        number += 1;
-        let opened = match file {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < NAMES => continue,
-            file => file.and_then(|file| std::fs::remove_file(&path).map(|()| file)),
-        };
-        return opened.map_err(|error| format!("event log as text, on its way in {}: {error}", path.display()));
-    }
-}
-
-fn problem(file: &Path, error: &io::Error) -> String {
-    format!("event log {}: {error}", file.display())
-}
+/// The name of a log without a file in messages.
+const TEXT: &str = "event log as text";

@@ -1,97 +1,256 @@
-//! The files that a run writes, looked at before the first is opened.
+//! The files that a run writes.
 //!
 //! A run that is refused must leave the files of the run before as they are. So each file is opened
-//! here without a change to it, and opened again, and emptied, when all have turned out well.
+//! without a change to it. Text for it is held until the program begins ([`Outputs::begin`]): then
+//! the file is emptied, and has the text that was held. Without a beginning, files that were made
+//! here are removed.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gclab_core::config::Breakdown;
 
-use crate::log;
-use crate::profile::stem;
 use crate::request::Request;
 
-/// A file, and the words for it in a message.
-type Output = (&'static str, PathBuf);
+/// The purpose of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// `-s<file>`.
+    Statistics,
+    /// `.hp`.
+    HeapProfile,
+    /// `.prof`: a time profile, sets of retainers, or first the one and then the other.
+    Report,
+    /// `.eventlog`.
+    EventLog,
+}
 
-/// Checks that the files of a run can be written, and that no two are one.
-///
-/// # Errors
-/// A message with the file that cannot be written, or has two purposes. All files are as before.
-pub(crate) fn check(request: &Request<'_>) -> Result<(), String> {
-    let mut made = Vec::new();
-    let checked = check_all(&outputs(request)?, &mut made);
-    if checked.is_err() {
-        for path in made {
-            // A file that stays is empty.
-            let _ = fs::remove_file(path);
+/// A file, its purpose, and the words for it in a message.
+type Wanted = (Purpose, &'static str, PathBuf);
+
+/// The files of a run.
+#[derive(Debug)]
+pub(crate) struct Outputs {
+    files: Vec<(Purpose, &'static str, PathBuf, Output)>,
+    /// The files that are new.
+    made: Vec<PathBuf>,
+    begun: bool,
+}
+
+/// An open file, or another place for text. Clones write to the same place.
+#[derive(Debug, Clone)]
+pub(crate) struct Output(Arc<Mutex<State>>);
+
+enum State {
+    /// The program has not begun.
+    Held {
+        to: Box<dyn Write + Send>,
+        /// The file that is to be emptied. A device is none.
+        file: Option<File>,
+        text: Vec<u8>,
+    },
+    Open(Box<dyn Write + Send>),
+    /// The text that was held could not be written.
+    Failed(io::ErrorKind),
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            State::Held { .. } => "Held",
+            State::Open(_) => "Open",
+            State::Failed(_) => "Failed",
+        })
+    }
+}
+
+impl Outputs {
+    /// Opens the files that the flags ask for, and checks that no two are one.
+    ///
+    /// # Errors
+    /// A message with the file that cannot be written, or has two purposes. All files are as
+    /// before.
+    pub(crate) fn open(request: &Request<'_>) -> Result<Outputs, String> {
+        let mut outputs = Outputs {
+            files: Vec::new(),
+            made: Vec::new(),
+            begun: false,
+        };
+        let mut known: Vec<(u64, u64, &'static str, PathBuf)> = Vec::new();
+        for (purpose, what, path) in wanted(request)? {
+            let shown = path.display().to_string();
+            let problem = |error: io::Error| format!("{what} {shown}: {error}");
+            let file = outputs.open_file(&path).map_err(problem)?;
+            let there = file.metadata().map_err(problem)?;
+            let is_file = there.is_file();
+            let (device, number) = (there.dev(), there.ino());
+            let same = known.iter().find(|other| (other.0, other.1) == (device, number));
+            if let Some((.., other, first)) = same.filter(|_| is_file) {
+                return Err(format!(
+                    "{what} {shown}: the {other} {} is the same file; each needs its own name",
+                    first.display()
+                ));
+            }
+            known.push((device, number, what, path.clone()));
+            let emptied = is_file.then(|| file.try_clone()).transpose().map_err(problem)?;
+            let output = Output::holding(Box::new(file), emptied);
+            outputs.files.push((purpose, what, path, output));
+        }
+        Ok(outputs)
+    }
+
+    /// Opens a file and changes nothing in it.
+    fn open_file(&mut self, path: &Path) -> io::Result<File> {
+        let is_new = fs::symlink_metadata(path).is_err();
+        let file = File::options().write(true).create(true).truncate(false).open(path)?;
+        if is_new {
+            self.made.push(path.to_owned());
+        }
+        Ok(file)
+    }
+
+    /// The file for a purpose, if the flags ask for one.
+    pub(crate) fn file(&self, purpose: Purpose) -> Option<Output> {
+        let file = self.files.iter().find(|file| file.0 == purpose);
+        file.map(|(.., output)| output.clone())
+    }
+
+    /// Adds a place that is no file: standard output.
+    pub(crate) fn add(&mut self, purpose: Purpose, what: &'static str, to: Box<dyn Write + Send>) -> Output {
+        let output = Output::holding(to, None);
+        self.files.push((purpose, what, PathBuf::new(), output.clone()));
+        output
+    }
+
+    /// The program begins: the files are emptied, and have the text that was held.
+    ///
+    /// # Errors
+    /// A message with the file that cannot be written. That of statistics is no error yet: the
+    /// statistics go to standard error instead, when there are any.
+    pub(crate) fn begin(&mut self) -> Result<(), String> {
+        self.begun = true;
+        let mut problem = None;
+        for (purpose, what, path, output) in &self.files {
+            if let Err(error) = output.begin()
+                && *purpose != Purpose::Statistics
+            {
+                problem.get_or_insert(format!("{}: {error}", format!("{what} {}", path.display()).trim_end()));
+            }
+        }
+        problem.map_or(Ok(()), Err)
+    }
+}
+
+impl Drop for Outputs {
+    fn drop(&mut self) {
+        if !self.begun {
+            for path in &self.made {
+                // A file that stays is empty.
+                let _ = fs::remove_file(path);
+            }
         }
     }
-    checked
+}
+
+impl Output {
+    fn holding(to: Box<dyn Write + Send>, file: Option<File>) -> Output {
+        Output(Arc::new(Mutex::new(State::Held {
+            to,
+            file,
+            text: Vec::new(),
+        })))
+    }
+
+    fn begin(&self) -> io::Result<()> {
+        let mut state = self.lock();
+        let State::Held { mut to, file, text } = std::mem::replace(&mut *state, State::Failed(io::ErrorKind::Other))
+        else {
+            return Ok(());
+        };
+        let emptied = file.map_or(Ok(()), |file| file.set_len(0));
+        let written = emptied.and_then(|()| to.write_all(&text)).and_then(|()| to.flush());
+        *state = match &written {
+            Ok(()) => State::Open(to),
+            Err(error) => State::Failed(error.kind()),
+        };
+        written
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A thread that panicked while it wrote has left at worst half a line.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut *self.lock() {
+            State::Held { text, .. } => text.write(bytes),
+            State::Open(to) => to.write(bytes),
+            State::Failed(kind) => Err((*kind).into()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut *self.lock() {
+            State::Held { .. } => Ok(()),
+            State::Open(to) => to.flush(),
+            State::Failed(kind) => Err((*kind).into()),
+        }
+    }
 }
 
 /// The files that the flags ask for.
-fn outputs(request: &Request<'_>) -> Result<Vec<Output>, String> {
+///
+/// # Errors
+/// A message if the flags name a file for a log that has none.
+fn wanted(request: &Request<'_>) -> Result<Vec<Wanted>, String> {
     let config = &request.flags.config;
-    let mut outputs = Vec::new();
+    let mut wanted = Vec::new();
     let statistics = request.flags.stats.file.clone();
-    outputs.extend(
+    wanted.extend(
         statistics
             .filter(|path| path.as_os_str() != "stderr")
-            .map(|path| ("statistics file", path)),
+            .map(|path| (Purpose::Statistics, "statistics file", path)),
     );
     let breakdown = config.profile.breakdown;
     if breakdown.is_some() {
-        outputs.push(("heap profile", format!("{}.hp", stem(request)).into()));
+        let path = format!("{}.hp", stem(request));
+        wanted.push((Purpose::HeapProfile, "heap profile", path.into()));
     }
-    // Both may write to this one: the time profile comes first.
-    let prof = || format!("{}.prof", stem(request)).into();
+    let report = || format!("{}.prof", stem(request)).into();
     if config.time_profile.is_some() {
-        outputs.push(("time profile", prof()));
+        wanted.push((Purpose::Report, "time profile", report()));
     } else if breakdown == Some(Breakdown::Retainer) {
-        outputs.push(("heap profile", prof()));
+        wanted.push((Purpose::Report, "heap profile", report()));
     }
-    outputs.extend(log::path(request)?.map(|path| ("event log", path)));
-    Ok(outputs)
+    wanted.extend(log_path(request)?.map(|path| (Purpose::EventLog, "event log", path)));
+    Ok(wanted)
 }
 
-/// Checks the files in turn. Those that it makes are added to `made`.
-fn check_all(outputs: &[Output], made: &mut Vec<PathBuf>) -> Result<(), String> {
-    let mut files: Vec<(u64, u64, &Output)> = Vec::new();
-    for output in outputs {
-        let (what, path) = output;
-        let Some((device, number)) = look(path, made).map_err(|error| format!("{what} {}: {error}", path.display()))?
-        else {
-            continue;
-        };
-        let same = files.iter().find(|file| (file.0, file.1) == (device, number));
-        if let Some((.., (other, first))) = same {
-            return Err(format!(
-                "{what} {}: the {other} {} is the same file; each needs its own name",
-                path.display(),
-                first.display()
-            ));
-        }
-        files.push((device, number, output));
-    }
-    Ok(())
+/// The path of the files of profiles, without their endings.
+pub(crate) fn stem(request: &Request<'_>) -> String {
+    let given = request.profile.or(request.flags.profile_stem.as_deref());
+    given.map_or_else(|| request.workload.to_owned(), |stem| stem.display().to_string())
 }
 
-/// The device and the number of a file that can be written. `None` if it is a device, a pipe or the
-/// like, which is opened once only.
-fn look(path: &Path, made: &mut Vec<PathBuf>) -> io::Result<Option<(u64, u64)>> {
-    match fs::metadata(path) {
-        Ok(there) if !there.is_file() => return Ok(None),
-        _ => {}
+/// The file of the event log that the flags ask for; `None` for none, and for a log as text.
+///
+/// # Errors
+/// A message if the flags name a file for a log that has none.
+pub(crate) fn log_path(request: &Request<'_>) -> Result<Option<PathBuf>, String> {
+    let option = &request.flags.log;
+    if option.text || option.classes.is_none() {
+        return option.file.as_ref().map_or(Ok(None), |file| {
+            let file = file.display();
+            Err(format!("-ol{file} is for the file of an event log: -l asks for one"))
+        });
     }
-    let is_new = fs::symlink_metadata(path).is_err();
-    let file = File::options().write(true).create(true).truncate(false).open(path)?;
-    if is_new {
-        made.push(path.to_owned());
-    }
-    let there = file.metadata()?;
-    Ok(Some((there.dev(), there.ino())))
+    let path = option.file.clone();
+    Ok(Some(
+        path.unwrap_or_else(|| format!("{}.eventlog", request.workload).into()),
+    ))
 }

@@ -5,7 +5,6 @@
 //! shows the largest census, for standard output after the run.
 
 use std::fmt::Write as _;
-use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write as _};
 use std::time::Duration;
 
@@ -20,6 +19,7 @@ use gclab_hp::{DATE_FORMAT, HpWriter};
 use gclab_stats::Statistics;
 
 use crate::log::Logging;
+use crate::outputs::{Output, Outputs, Purpose, stem};
 use crate::request::{Request, RunProfile};
 
 /// The most bands in a table. A table of combinations of roots has all.
@@ -31,37 +31,36 @@ pub(crate) struct Profiling {
     profiler: HeapProfiler,
     /// The path of the files without their endings.
     stem: String,
+    /// The file of sets of retainers. It has the report of a time profile, too, if there is one.
+    report: Option<Output>,
     /// Whether names restrict the profile to some closures.
     restricted: bool,
 }
 
 impl Profiling {
-    /// Begins the profile that the flags ask for, if they ask for one. Its files are made now: if
-    /// they cannot be written, the run need not start.
+    /// Begins the profile that the flags ask for, if they ask for one.
     ///
     /// # Errors
     /// A message with the file that cannot be written.
-    pub(crate) fn begin(request: &Request<'_>) -> Result<Option<Profiling>, String> {
+    pub(crate) fn begin(request: &Request<'_>, outputs: &Outputs) -> Result<Option<Profiling>, String> {
         let config = &request.flags.config;
         let flags = &HeapProfile {
             interval: config.census_interval().unwrap_or(0.0),
             ..config.profile.clone()
         };
-        let Some(breakdown) = flags.breakdown else {
+        let (Some(breakdown), Some(file)) = (flags.breakdown, outputs.file(Purpose::HeapProfile)) else {
             return Ok(None);
         };
         let stem = stem(request);
-        if breakdown == Breakdown::Retainer {
-            File::create(retainers(&stem)).map_err(|error| problem(&retainers(&stem), &error))?;
-        }
+        let report = (breakdown == Breakdown::Retainer).then(|| outputs.file(Purpose::Report));
         let name = format!("{stem}.hp");
-        let file = File::create(&name).map_err(|error| problem(&name, &error))?;
         let to: Box<dyn std::io::Write + Send> = Box::new(BufWriter::new(file));
         let date = Zoned::now().strftime(DATE_FORMAT).to_string();
         let hp = HpWriter::new(to, &job(request), &date).map_err(|error| problem(&name, &error))?;
         Ok(HeapProfiler::new(flags, Some(hp)).map(|profiler| Profiling {
             profiler,
             stem,
+            report: report.flatten(),
             restricted: flags.only != Restrictions::default(),
         }))
     }
@@ -87,16 +86,10 @@ impl Profiling {
     pub(crate) fn finish(self, statistics: &Statistics) -> RunProfile {
         let (profile, written) = self.profiler.finish(statistics.mutator.cpu_ns as f64 / 1e9);
         let mut wrong = written.err().map(|error| problem(&format!("{}.hp", self.stem), &error));
-        if profile.breakdown == Breakdown::Retainer {
-            let name = retainers(&self.stem);
-            // The file has the report of a time profile, if there is one.
-            let written = OpenOptions::new()
-                .append(true)
-                .open(&name)
-                .and_then(|mut file| file.write_all(retainer_table(&profile).as_bytes()));
-            if let Err(error) = written {
-                wrong.get_or_insert(problem(&name, &error));
-            }
+        if let Some(mut report) = self.report
+            && let Err(error) = report.write_all(retainer_table(&profile).as_bytes())
+        {
+            wrong.get_or_insert(problem(&format!("{}.prof", self.stem), &error));
         }
         RunProfile {
             table: table(&profile, &self.stem, self.restricted),
@@ -104,16 +97,6 @@ impl Profiling {
             unwritten: wrong,
         }
     }
-}
-
-/// The path of the files of profiles, without their endings.
-pub(crate) fn stem(request: &Request<'_>) -> String {
-    let given = request.profile.or(request.flags.profile_stem.as_deref());
-    given.map_or_else(|| request.workload.to_owned(), |stem| stem.display().to_string())
-}
-
-fn retainers(stem: &str) -> String {
-    format!("{stem}.prof")
 }
 
 fn problem(file: &str, error: &std::io::Error) -> String {

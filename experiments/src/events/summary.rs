@@ -1,10 +1,10 @@
 //! `gclab events summary`: the figures of `+RTS -s` from an event log.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
-use gclab_eventlog::{Figure, Summary};
+use gclab_eventlog::{Error, Figure, Interval, Summary};
 use gclab_sweep::tell;
 
 use super::damage::message;
@@ -32,16 +32,12 @@ pub(super) fn summary(arguments: &Arguments) -> ExitCode {
         Ok(interval) => interval,
         Err(wrong) => return refuse(wrong),
     };
-    let mut reader = match log::reader(&arguments.file, arguments.salvage) {
-        Ok(reader) => reader,
+    let (summary, damage) = match read(&arguments.file, interval, arguments.salvage) {
+        Ok(read) => read,
         Err(error) => return refuse(message(&error)),
     };
-    let summary = match Summary::of_open_file(&mut reader, interval) {
-        Ok(summary) => summary,
-        Err(error) => return refuse(message(&error)),
-    };
-    if let Some(damage) = reader.damage() {
-        tell!("gclab: {damage}; the summary ends there, and its sums are lower bounds");
+    if let Some(damage) = damage {
+        tell!("gclab: {damage}; the summary has the events before this place, and its sums are lower bounds");
     }
     if let Some(wrong) = arguments.between.beyond(summary.last_ns) {
         tell!("gclab: {wrong}");
@@ -50,6 +46,18 @@ pub(super) fn summary(arguments: &Arguments) -> ExitCode {
         return print(&summary.text());
     }
     print(&json(&summary.figures()))
+}
+
+/// The figures, and the first damage of a log that is salvaged. Each capability is read to its own
+/// damage then, as in a timeline.
+fn read(path: &Path, interval: Interval, salvage: bool) -> Result<(Summary, Option<Error>), Error> {
+    if !salvage {
+        let mut reader = log::reader(path, salvage)?;
+        return Ok((Summary::of_open_file(&mut reader, interval)?, None));
+    }
+    let mut merged = log::merged(path, salvage)?;
+    let summary = Summary::of_merged_file(&mut merged, interval)?;
+    Ok((summary, merged.into_damage()))
 }
 
 /// One object, a figure a line. Decimals stay as GHC prints them, which no binary number could.

@@ -64,11 +64,12 @@ pub(super) fn timeline(arguments: &Arguments) -> ExitCode {
 fn read(path: &Path, salvage: bool) -> Result<(Timeline, Summary, Option<String>), Error> {
     let (file, name) = (log::seekable(path)?, log::name(path));
     let again = file.try_clone().map_err(|error| Error::cannot_open(&name, error))?;
-    let mut reader = Reader::new(again, &name)?;
-    if salvage {
-        reader = reader.salvage();
-    }
-    let summary = Summary::of_open_file(&mut reader, Interval::default())?;
+    // Lanes and figures of a damaged log are of the same events.
+    let summary = if salvage {
+        Summary::of_merged_file(&mut Merged::new(again, &name, salvage)?, Interval::default())?
+    } else {
+        Summary::of_open_file(&mut Reader::new(again, &name)?, Interval::default())?
+    };
     let mut merged = Merged::new(file, &name, salvage)?;
     let timeline = Timeline::of_open_file(&mut merged)?;
     Ok((timeline, summary, merged.damage().map(Error::to_string)))

@@ -171,7 +171,7 @@ fn damage_is_one_message_or_the_end() {
     assert_eq!(cut["lower_bounds"], true);
     assert_eq!(
         done.stderr,
-        format!("{damage}; the summary ends there, and its sums are lower bounds\n")
+        format!("{damage}; the summary has the events before this place, and its sums are lower bounds\n")
     );
 }
 

@@ -179,6 +179,52 @@ fn a_run_that_is_interrupted_has_its_statistics_and_its_profile_whole() {
     }
 }
 
+/// The first signal waits for the next safepoint of each thread. The last thread of this server
+/// sleeps for half a minute: it has taken the request that is due then.
+#[test]
+fn a_second_signal_ends_the_run_at_once() {
+    let bench = Bench::new();
+    let out = bench.path().join("out.txt");
+    let rows = format!("-S{}", out.display());
+    let words = [
+        "exec", "server", "30", "1000", "10", "1", "+RTS", &rows, "-N30", "-A64k",
+    ];
+    let mut child = bench.start(&words);
+    let begun = Instant::now();
+    let threads = || std::fs::read_dir(format!("/proc/{}/task", child.id())).map_or(0, Iterator::count);
+    while threads() < 30 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "the threads do not begin");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // Each of them has taken a request by then, or does so soon.
+    std::thread::sleep(Duration::from_millis(500));
+    let mut send = |signal: &str, most: Duration| {
+        let kill = Command::new("kill")
+            .args(["-s", signal, &child.id().to_string()])
+            .status();
+        assert!(kill.unwrap().success());
+        let sent = Instant::now();
+        while sent.elapsed() < most {
+            if let Some(status) = child.try_wait().unwrap() {
+                return Some(std::os::unix::process::ExitStatusExt::signal(&status));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        None
+    };
+    let first = send("TERM", Duration::from_millis(1500));
+    let second = send("INT", Duration::from_secs(10));
+    let _ = child.kill();
+    child.wait().unwrap();
+    assert_eq!(
+        (first, second),
+        (None, Some(Some(2))),
+        "the first signal waits, the second does not"
+    );
+    let text = std::fs::read_to_string(&out).unwrap();
+    assert!(!text.contains("bytes allocated in the heap"), "{text}");
+}
+
 #[test]
 fn without_signal_handlers_a_signal_ends_the_run_at_once() {
     let bench = Bench::new();

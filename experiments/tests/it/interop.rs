@@ -58,3 +58,30 @@ fn ghc_events_accepts_the_logs_of_all_workloads_and_collectors() {
         }
     }
 }
+
+#[test]
+#[ignore = "needs a program that GHC compiles: .ci/interop"]
+fn ghc_events_accepts_profiles_and_debug_messages() {
+    let check = std::env::var_os("GCLAB_GHC_EVENTS").expect(".ci/interop sets GCLAB_GHC_EVENTS");
+    let bench = Bench::new();
+    for program in [
+        &["gcbench", "14", "12", "50000"][..],
+        &["server", "2", "2000", "100", "0"],
+    ] {
+        let flags = [
+            "+RTS",
+            "-A64k",
+            "-N2",
+            "-l",
+            "-olrun.eventlog",
+            "-p",
+            "-V0.0005",
+            "-hc",
+            "-i0",
+            "-Dsgbp",
+        ];
+        bench.gclab(&[&["exec"], program, &flags].concat()).exits(0);
+        let theirs = Done::of(Command::new(&check).arg("run.eventlog").current_dir(bench.path()));
+        assert_eq!(theirs.code, Some(0), "{program:?}: {}", theirs.all());
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -154,7 +155,7 @@ fn every_log_keeps_the_rules_and_has_the_figures_of_its_run() {
 }
 
 /// The number of events of each type in a log.
-fn counts(bench: &Bench, name: &str) -> BTreeMap<&'static str, u64> {
+pub(crate) fn counts(bench: &Bench, name: &str) -> BTreeMap<&'static str, u64> {
     let mut log = Merged::open(&bench.path().join(name), false).unwrap();
     let mut counts = BTreeMap::new();
     while let Some(event) = log.next_event().unwrap() {
@@ -263,6 +264,70 @@ fn a_heap_profile_is_in_the_log_and_in_its_file() {
 }
 
 #[test]
+fn a_major_collection_says_what_memory_it_returned() {
+    let bench = Bench::new();
+    let run = [
+        "exec",
+        "gcbench",
+        "16",
+        "12",
+        "100000",
+        "+RTS",
+        "-l",
+        "-olrun.eventlog",
+        "-A256k",
+        "-F1",
+    ];
+    bench.gclab(&run).exits(0);
+    let mut log = Merged::open(&bench.path().join("run.eventlog"), false).unwrap();
+    let (mut kept, mut returned, mut majors, mut is_open) = (None, 0, 0, false);
+    while let Some(event) = log.next_event().unwrap() {
+        let known = event.known();
+        if known == kinds::GC_START.number || known == kinds::GC_END.number {
+            is_open = known == kinds::GC_START.number;
+        } else if known == kinds::MEM_RETURN.number {
+            let [Some(0), Some(current), Some(needed), Some(given)] = event.numbers() else {
+                panic!("{event:?}");
+            };
+            assert!(is_open && kept.is_none(), "one in each major collection");
+            assert!(given == 0 || current - given >= needed);
+            kept = Some(current - given);
+            returned += given;
+        } else if known == kinds::HEAP_LIVE.number {
+            majors += 1;
+            assert!(kept.is_some(), "in each major collection");
+        } else if known == kinds::HEAP_SIZE.number {
+            let [_, Some(bytes)] = event.numbers() else {
+                panic!("{event:?}")
+            };
+            assert_eq!(kept.take().unwrap_or(bytes >> 20), bytes >> 20);
+        }
+    }
+    assert!(
+        returned > 0 && majors > 2,
+        "{returned} megablocks in {majors} collections"
+    );
+}
+
+#[test]
+fn text_is_printed_while_the_program_runs() {
+    let bench = Bench::new();
+    let run = ["exec", "server", "1", "1000000000", "200", "0", "+RTS", "-v", "-A64k"];
+    let mut child = bench
+        .command(&run)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let found = lines.find(|line| line.as_ref().is_ok_and(|line| line.ends_with("cap 0: finished GC")));
+    let ended = child.try_wait().unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(found.is_some() && ended.is_none(), "{found:?} {ended:?}");
+}
+
+#[test]
 fn text_comes_before_the_checksum() {
     let bench = Bench::new();
     let done = bench
@@ -332,60 +397,6 @@ fn a_run_without_a_heap_has_a_log_with_its_process() {
     bench.gclab(&["events", "check", "empty.eventlog"]).exits(0);
     let counts = counts(&bench, "empty.eventlog");
     assert_eq!((counts["PROGRAM_ARGS"], counts["CAP_CREATE"]), (1, 2), "{counts:?}");
-}
-
-#[test]
-fn a_refused_run_leaves_all_files_as_they_were() {
-    let bench = Bench::new();
-    let old = ["x.hp", "x.prof", "x.stats"];
-    for flags in [
-        &["-l", "-ol/no/such/folder/x"][..],
-        &["-olx"],
-        &["-l", "-olx.stats"],
-        &["-l", "-olx.hp"],
-        &["-l", "-ol./x.prof"],
-    ] {
-        for file in old {
-            fs::write(bench.path().join(file), file).unwrap();
-        }
-        let run = ["exec", "binary_trees", "6", "+RTS", "-p", "-hT", "-pox", "-sx.stats"];
-        let done = bench.gclab(&[&run, flags].concat()).exits(2);
-        assert_eq!(done.stderr.lines().count(), 1, "{}", done.all());
-        for file in old {
-            assert_eq!(fs::read_to_string(bench.path().join(file)).unwrap(), file, "{flags:?}");
-        }
-        assert_eq!(fs::read_dir(bench.path()).unwrap().count(), old.len(), "{flags:?}");
-    }
-}
-
-#[test]
-fn two_outputs_are_not_one_file() {
-    let bench = Bench::new();
-    for (flags, message) in [
-        (
-            &["-l", "-olx", "-sx"][..],
-            "event log x: the statistics file x is the same file",
-        ),
-        (
-            &["-l", "-olx.hp", "-pox", "-hT"],
-            "event log x.hp: the heap profile x.hp is the same file",
-        ),
-        (
-            &["-l", "-ol./x.prof", "-pox", "-p"],
-            "event log ./x.prof: the time profile x.prof is the same file",
-        ),
-    ] {
-        let done = bench
-            .gclab(&[&["exec", "binary_trees", "6", "+RTS"], flags].concat())
-            .exits(2);
-        assert!(done.stderr.contains(message), "{}", done.all());
-        assert_eq!(done.stderr.lines().count(), 1, "{}", done.all());
-        assert_eq!(fs::read_dir(bench.path()).unwrap().count(), 0, "{flags:?}");
-    }
-    // A time profile and sets of retainers share a file, as ever.
-    bench
-        .gclab(&["exec", "binary_trees", "6", "+RTS", "-p", "-hr", "-l", "-s/dev/null"])
-        .exits(0);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The built `gclab` from the outside: the command line, sweeps, resuming, reports.
 
+mod debug;
 mod docs;
 mod events;
 mod exec;
@@ -18,9 +19,12 @@ mod profile;
 mod profile_show;
 mod profiles;
 mod programs;
+mod refused;
 mod report;
 mod resume;
 mod run;
+mod second_run;
 mod shipped;
 mod support;
+mod time_samples;
 mod timeline;

@@ -71,7 +71,7 @@ impl Checker {
         }
         if known < number::GC_START || (number::TASK_CREATE..=number::TASK_DELETE).contains(&known) {
             complain(self.threads.event(event));
-        } else if (number::HEAP_PROF_BEGIN..=number::PROF_SAMPLE_COST_CENTRE).contains(&known) {
+        } else if (number::HEAP_PROF_BEGIN..=number::PROF_BEGIN).contains(&known) {
             complain(self.profile.event(event));
         }
     }

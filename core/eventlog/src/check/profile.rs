@@ -1,4 +1,4 @@
-//! Rules about heap profiles.
+//! Rules about heap profiles and time profiles.
 
 use std::collections::HashSet;
 
@@ -14,6 +14,8 @@ const MOST: usize = 1 << 20;
 pub(super) struct Profile {
     begun: bool,
     in_sample: bool,
+    /// The last tick of a time profile; `None` before it begins.
+    tick: Option<u64>,
     cost_centres: HashSet<u32>,
 }
 
@@ -56,10 +58,24 @@ impl Profile {
             HEAP_PROF_SAMPLE_STRING | HEAP_PROF_SAMPLE_COST_CENTRE if !self.in_sample => {
                 return broken("bands lie within a sample", "a band outside of a sample");
             }
-            HEAP_PROF_SAMPLE_COST_CENTRE | PROF_SAMPLE_COST_CENTRE => return self.stack(event),
+            HEAP_PROF_SAMPLE_COST_CENTRE => return self.stack(event),
+            PROF_BEGIN => self.tick = Some(0),
+            PROF_SAMPLE_COST_CENTRE => return self.time_sample(event).or_else(|| self.stack(event)),
             _ => {}
         }
         None
+    }
+
+    /// A sample of a time profile comes after its begin, and ticks do not run backwards.
+    fn time_sample(&mut self, event: &Event<'_>) -> Broken {
+        let Some(last) = self.tick else {
+            let text = "a sample of a time profile without PROF_BEGIN".to_owned();
+            return Some(("samples of a time profile follow PROF_BEGIN", text));
+        };
+        let [_, Some(tick)] = event.numbers() else { return None };
+        self.tick = Some(tick.max(last));
+        let text = || format!("tick {tick} comes after tick {last}");
+        (tick < last).then(|| ("ticks of a time profile do not run backwards", text()))
     }
 
     /// The cost centres of a stack are declared before it.

@@ -2,6 +2,9 @@
 //! JSON.
 
 mod line;
+mod live;
+
+pub use live::LiveText;
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};

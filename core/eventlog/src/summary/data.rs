@@ -102,6 +102,8 @@ pub struct Summary {
     pub utilisation: Vec<(u64, f64)>,
     /// Capabilities with events of collections, in the order of their numbers.
     pub caps: Vec<CapTimes>,
+    /// The samples of a time profile (`-p`), if the log has one.
+    pub time_samples: Option<TimeSamples>,
 }
 
 impl Summary {
@@ -122,6 +124,19 @@ impl Summary {
 
 /// The most generations without collections that are shown. A hostile log may declare 65535.
 const MOST_EMPTY: usize = 16;
+
+/// The samples of a time profile.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TimeSamples {
+    /// The time between two ticks, if the log tells it.
+    pub tick_ns: Option<u64>,
+    /// The number of samples: at each tick one for each capability that runs the program (GHC: for
+    /// each capability).
+    pub count: u64,
+    /// The samples by the innermost cost centre of the stack, the most frequent first; `MAIN` is
+    /// the empty stack.
+    pub centres: Vec<(String, u64)>,
+}
 
 /// Live data after the major collections.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

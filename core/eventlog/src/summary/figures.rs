@@ -228,6 +228,10 @@ fn more_times(list: &mut List, summary: &Summary) {
         gc_ns = gc_ns.saturating_add(times.gc_ns);
         idle_ns = idle_ns.saturating_add(times.idle_ns);
     }
+    if let Some(samples) = &summary.time_samples {
+        list.integer("time_profile.samples", samples.count);
+        list.integer("time_profile.tick_ns", samples.tick_ns);
+    }
     if gc_ns > 0 {
         list.integer("gc_idle_ns", idle_ns);
         list.share("gc_idle_share", idle_ns as f64 / gc_ns as f64);

@@ -8,6 +8,7 @@ use gclab_stats::{Pauses, SinglePause};
 use super::calls::Calls;
 use super::cap::{Cap, Figures, Work, add_sparks, figures, sparks};
 use super::data::{Generation, Interval, Live, Parallel, Stops, Summary};
+use super::samples::Samples;
 use super::spans::Spans;
 use crate::event::Event;
 use crate::kinds::number::*;
@@ -41,6 +42,7 @@ pub(super) struct Gather {
     sync: Option<Stops>,
     sync_began: Option<u64>,
     calls: Calls,
+    samples: Samples,
     profiled: bool,
 }
 
@@ -82,6 +84,9 @@ impl Gather {
             | CONC_SYNC_BEGIN
             | CONC_SYNC_END => {
                 self.rare(event, number, time);
+            }
+            HEAP_PROF_COST_CENTRE | PROF_SAMPLE_COST_CENTRE | PROF_BEGIN => {
+                self.samples.event(event, number, self.interval);
             }
             _ => {}
         }
@@ -301,6 +306,7 @@ impl Gather {
             summary.peak_heap = Some(self.heap_before.1);
         }
         summary.nonmoving_sync = self.sync;
+        summary.time_samples = self.samples.finish();
         summary.time_to_stop = self.time_to_stop;
         summary
     }

@@ -10,20 +10,22 @@ mod cap;
 mod data;
 mod figures;
 mod gather;
+mod samples;
 mod spans;
 mod text;
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek};
 use std::path::Path;
 
-pub use data::{CapTimes, Generation, Interval, Live, Parallel, Sparks, Stops, Summary};
+pub use data::{CapTimes, Generation, Interval, Live, Parallel, Sparks, Stops, Summary, TimeSamples};
 pub use figures::Figure;
 pub(crate) use figures::PERCENTILES;
 pub(crate) use gather::WINDOWS;
 
 use crate::error::Error;
 use crate::event::Event;
+use crate::merged::Merged;
 use crate::reader::Reader;
 
 impl Summary {
@@ -53,19 +55,40 @@ impl Summary {
         Ok(gather.finish(reader.damage().is_some()))
     }
 
-    /// Opens a file, and adds up the events of `interval`. If the reader salvages, returns also the
-    /// damage at which it ended.
+    /// Reads the rest of a log whose capabilities are read side by side, and adds up the events of
+    /// `interval`. Of a damaged log that is salvaged it takes those before the damage of each
+    /// capability, as a [`Timeline`](crate::Timeline) does.
     ///
     /// # Errors
-    /// If the file cannot be read or is no event log, or if it is damaged and the reader does not
-    /// salvage.
-    pub fn of_file(path: &Path, interval: Interval, salvage: bool) -> Result<(Summary, Option<Error>), Error> {
-        let mut reader = Reader::open(path)?;
-        if salvage {
-            reader = reader.salvage();
+    /// If the log is damaged, unless the reader salvages.
+    pub fn of_merged<R: Read + Seek>(log: &mut Merged<R>, interval: Interval) -> Result<Summary, Error> {
+        let mut gather = gather::Gather::new(interval);
+        while let Some(event) = log.next_event()? {
+            gather.event(&event);
         }
-        let summary = Summary::of(&mut reader, interval)?;
-        Ok((summary, reader.into_parts().1))
+        Ok(gather.finish(log.damage().is_some()))
+    }
+
+    /// Does the same as [`Summary::of_merged`] with an open file, and is compiled with this crate.
+    ///
+    /// # Errors
+    /// If the log is damaged, unless the reader salvages.
+    pub fn of_merged_file(log: &mut Merged<File>, interval: Interval) -> Result<Summary, Error> {
+        Summary::of_merged(log, interval)
+    }
+
+    /// Opens a file, and adds up the events of `interval`. If it is to be salvaged, returns also
+    /// the first damage ([`Summary::of_merged`]).
+    ///
+    /// # Errors
+    /// If the file cannot be read or is no event log, or if it is damaged and not to be salvaged.
+    pub fn of_file(path: &Path, interval: Interval, salvage: bool) -> Result<(Summary, Option<Error>), Error> {
+        if !salvage {
+            return Ok((Summary::of(&mut Reader::open(path)?, interval)?, None));
+        }
+        let mut log = Merged::open(path, salvage)?;
+        let summary = Summary::of_merged(&mut log, interval)?;
+        Ok((summary, log.into_damage()))
     }
 
     /// Does the same as [`Summary::of`] with an open file. It is compiled with this crate, so it is

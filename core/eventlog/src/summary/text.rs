@@ -13,6 +13,7 @@ use gclab_stats::render::commas;
 
 use super::data::{Interval, Stops, Summary};
 use super::figures::PERCENTILES;
+use crate::error::escaped;
 
 /// The text.
 pub(super) fn text(summary: &Summary) -> String {
@@ -217,10 +218,40 @@ fn write_pauses(out: &mut String, summary: &Summary) -> Result {
             100.0 * times.idle_ns as f64 / times.gc_ns as f64
         )?;
     }
+    write_samples(out, summary)?;
     writeln!(
         out,
         "\n  (? is not in the log, ~ is near the figure of -s, > is at least)"
     )
+}
+
+/// The cost centres of a time profile that are named.
+const NAMED: usize = 5;
+
+fn write_samples(out: &mut String, summary: &Summary) -> Result {
+    let Some(samples) = &summary.time_samples else {
+        return Ok(());
+    };
+    let every = samples
+        .tick_ns
+        .map_or(String::new(), |ns| format!(", a tick every {}", milliseconds(ns)));
+    write!(
+        out,
+        "  Time profile: {}{} samples{every}",
+        summary.marks().sum,
+        samples.count
+    )?;
+    for (place, (name, count)) in samples.centres.iter().take(NAMED).enumerate() {
+        let joint = if place == 0 { "; innermost " } else { ", " };
+        let share = 100.0 * *count as f64 / samples.count as f64;
+        write!(out, "{joint}{} {share:.1}%", escaped(name))?;
+    }
+    let more = samples.centres.len().saturating_sub(NAMED);
+    if more > 0 {
+        write!(out, ", {more} more")?;
+    }
+    out.push('\n');
+    Ok(())
 }
 
 fn write_lengths(out: &mut String, name: &str, pauses: &Pauses, Marks { sum, mean }: Marks) -> Result {

@@ -225,6 +225,36 @@ fn rules_about_heap_profiles() {
     assert!(all[1].ends_with("cost centre 7 in a stack was not defined"));
 }
 
+#[test]
+fn rules_about_time_profiles() {
+    let rules = |begins: bool, ticks: &[u64], centre: u8| {
+        let mut log = Writer::new(Vec::new(), kinds::current()).unwrap();
+        let mut buffer = Buffer::new(None);
+        if begins {
+            buffer.event(&kinds::PROF_BEGIN, 1, &[1000.into()]).unwrap();
+        }
+        let texts = ["f", "m", "m.rs:1"].map(Value::from);
+        let values = [7.into(), texts[0], texts[1], texts[2], 0.into()];
+        buffer.event(&kinds::HEAP_PROF_COST_CENTRE, 1, &values).unwrap();
+        for tick in ticks {
+            let values = [0.into(), (*tick).into(), Value::Ids(&[[0, 0, 0, centre]])];
+            buffer.event(&kinds::PROF_SAMPLE_COST_CENTRE, 9, &values).unwrap();
+        }
+        log.block(&mut buffer, 1000).unwrap();
+        let all = complaints(&log.finish().unwrap());
+        all.iter()
+            .map(|complaint| complaint.split(": ").next().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(rules(true, &[1, 1, 2], 7), [""; 0]);
+    assert_eq!(rules(false, &[1], 7), ["samples of a time profile follow PROF_BEGIN"]);
+    assert_eq!(
+        rules(true, &[2, 1], 7),
+        ["ticks of a time profile do not run backwards"]
+    );
+    assert_eq!(rules(true, &[1], 8), ["cost centres are defined first"]);
+}
+
 /// The bytes of `log` with `from` replaced by `to`, once.
 fn edited(mut log: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
     let at = log.windows(from.len()).position(|bytes| bytes == from).unwrap();

@@ -1,6 +1,6 @@
 //! The course of a run agrees with its sums.
 
-use gclab_eventlog::{History, Interval, Reader, Summary};
+use gclab_eventlog::{Buffer, History, Interval, Reader, Summary, Writer, kinds};
 
 use crate::real::{log, manifest};
 
@@ -57,6 +57,23 @@ fn the_utilisation_of_each_capability_is_its_time_outside_collections() {
         several += usize::from(whole.len() > 1);
     }
     assert!(several > 3, "{several}");
+}
+
+/// In the file the blocks of two capabilities alternate, and so do their stops.
+#[test]
+fn each_capability_has_one_utilisation_however_its_blocks_lie() {
+    let mut log = Writer::new(Vec::new(), kinds::current()).expect("memory");
+    for (cap, from, to) in [(1, 10, 30), (0, 10, 20), (1, 50, 80), (0, 60, 65), (1, 90, 95)] {
+        let mut buffer = Buffer::new(Some(cap));
+        buffer.event(&kinds::GC_START, from, &[]).expect("it fits");
+        buffer.event(&kinds::GC_END, to, &[]).expect("it fits");
+        log.block(&mut buffer, to).expect("memory");
+    }
+    let of_caps = history(&log.finish().expect("memory"))
+        .utilisations(100)
+        .expect("few stops");
+    let whole: Vec<_> = of_caps.iter().map(|cap| (cap.least(100), cap.longest_ns())).collect();
+    assert_eq!(whole, [(Some(0.85), 10), (Some(0.45), 30)]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use gclab_eventlog::kinds::{self, number};
-use gclab_eventlog::{Buffer, Reader, Writer};
+use gclab_eventlog::{Buffer, Interval, Reader, Summary, TimeSamples, Writer};
 use serde_json::Value as Json;
 
 fn folder() -> PathBuf {
@@ -110,4 +110,27 @@ fn every_log_can_be_written_again_byte_for_byte() {
         }
         assert!(written == bytes, "{name}");
     }
+}
+
+/// GHC's report of the same run has 18 ticks, of which `churn` has all; it leaves `GC` out.
+#[test]
+fn a_summary_counts_the_samples_of_a_time_profile() {
+    let log = log("retain-p-hc.eventlog");
+    let samples = |interval| {
+        let summary = Summary::of(&mut Reader::new(&log[..], "log").unwrap(), interval).unwrap();
+        (summary.text(), summary.time_samples.expect("a time profile"))
+    };
+    let (text, all) = samples(Interval::default());
+    let named = |names: &[(&str, u64)]| names.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
+    let expected = TimeSamples {
+        tick_ns: Some(5_000_000),
+        count: 19,
+        centres: named(&[("churn", 18), ("GC", 1)]),
+    };
+    assert_eq!(all, expected);
+    let line = "  Time profile: 19 samples, a tick every 5.000 ms; innermost churn 94.7%, GC 5.3%\n";
+    assert!(text.contains(line), "{text}");
+    let middle = 50_000_000;
+    let [first, second] = [(0, Some(middle)), (middle, None)].map(|(from, to)| samples(Interval { from, to }).1.count);
+    assert!(first > 0 && second > 0 && first + second == 19, "{first} {second}");
 }

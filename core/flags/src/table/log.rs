@@ -32,8 +32,10 @@ pub(super) const LOG: &[FlagSpec] = &[
         toml: None,
         kind: Kind::Classes,
         default: "off",
-        meaning: "the same events as text on standard output, after the run and before its checksum; of -l and -v the last one counts",
-        ghc: Some("prints in the order of time when the run is over; GHC prints each event when it happens"),
+        meaning: "the same events as text on standard output, before the checksum; of -l and -v the last one counts",
+        ghc: Some(
+            "prints at the end of a collection, in the order of time, when there are many events or a second has passed; GHC prints each event when it happens, to standard error",
+        ),
         scope: Scope::Program,
         optional: false,
         set: |f, v| set_classes(f, v, true),

@@ -5,9 +5,25 @@ use crate::spec::{FlagSpec, Scope};
 use crate::value::{Kind, Value};
 use gclab_core::block::MAX_RESERVATION;
 use gclab_core::words::Addr;
+use gclab_eventlog::DebugMessages;
 
 /// The flags of this part, in the order of help.
 pub(super) const OTHER: &[FlagSpec] = &[
+    FlagSpec {
+        name: "D",
+        toml: None,
+        kind: Kind::Debug,
+        default: "off",
+        meaning: "debug messages, into the event log if there is one, else to standard error: s threads, g collections, b the block allocator, p censuses",
+        ghc: Some("in every build, not only in one for debugging; GHC has more letters"),
+        scope: Scope::Program,
+        optional: false,
+        set: |f, v| match v {
+            Value::Debug(messages) => f.debug.add(messages),
+            _ => f.debug = DebugMessages::default(),
+        },
+        get: |f| f.debug.any().then_some(Value::Debug(f.debug)),
+    },
     FlagSpec {
         name: "DS",
         toml: Some("DS"),

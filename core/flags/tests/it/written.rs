@@ -22,6 +22,7 @@ pub(crate) fn legal_words() -> Vec<String> {
             Kind::Output => vec!["", "some.file"],
             Kind::File => vec!["some.file"],
             Kind::Classes => vec!["", "-ag", "a"],
+            Kind::Debug => vec!["s", "sgbp"],
             // A heap of fixed size needs one: its test is another.
             Kind::Choice { names, .. } => names.iter().copied().filter(|name| *name != "fixed").collect(),
             Kind::Names { .. } if spec.name == "hb" => vec!["", "void", "lag,drag"],
@@ -88,6 +89,7 @@ fn values_written_for_keys_give_the_same_flags() {
         (read.bell, read.config.time_profile) = (flags.bell, flags.config.time_profile);
         read.profile_stem.clone_from(&flags.profile_stem);
         read.log.clone_from(&flags.log);
+        read.debug = flags.debug;
         for (key, value) in flags.as_toml() {
             read.set(key, value.text()).unwrap_or_else(|e| panic!("{word}: {e}"));
         }

@@ -26,13 +26,15 @@ impl Printer {
             None => Sink::stderr(),
             // The word stands for the stream, as in GHC.
             Some(path) if path.as_os_str() == "stderr" => Sink::stderr(),
-            Some(path) => {
-                let sink = Sink::file(path)?;
-                sink.write(&command_line(program, words));
-                sink
-            }
+            Some(path) => return Ok(Self::to_file(option, Sink::file(path)?, program, words)),
         };
         Ok(Self::to(option, sink))
+    }
+
+    /// Prints to `file`, which begins with the command line.
+    pub fn to_file<S: AsRef<str>>(option: &StatsOption, file: Sink, program: &[S], words: &[S]) -> Self {
+        file.write(&command_line(program, words));
+        Self::to(option, file)
     }
 
     /// Prints to `sink`.

@@ -9,6 +9,7 @@ mod facts;
 
 use super::html::{Page, STYLE};
 pub use facts::TimelineFacts;
+use gclab_eventlog::TimeSamples;
 
 const OWN_STYLE: &str = include_str!("../assets/timeline/timeline.css");
 const BODY: &str = include_str!("../assets/timeline/body.html");
@@ -46,6 +47,9 @@ pub fn timeline_page(facts: &TimelineFacts<'_>) -> String {
         page.markup("</ul>\n");
     }
     page.markup(BODY);
+    if let Some(samples) = &facts.summary.time_samples {
+        time_profile(&mut page, samples);
+    }
     page.element("<footer>Written by gclab ", version, "</footer>\n");
     page.markup("<script type=\"application/json\" id=\"timeline\">")
         .svg(&data::json(facts));
@@ -71,15 +75,43 @@ fn line(facts: &TimelineFacts<'_>) -> String {
     parts.join(" · ")
 }
 
+/// The most cost centres in the table of a time profile.
+const CENTRES: usize = 20;
+
+/// The samples of a time profile in the whole run, by the innermost cost centre.
+fn time_profile(page: &mut Page, samples: &TimeSamples) {
+    let every = samples
+        .tick_ns
+        .map_or(String::new(), |ns| format!(", a tick every {}", length(ns)));
+    let title = format!("Time profile of the whole run: {} samples{every}", samples.count);
+    page.element("<details open id=\"time-profile\"><summary>", &title, "</summary>");
+    page.markup(
+        "<div class=\"wide\"><table><thead><tr><th scope=\"col\">innermost cost centre</th>\
+         <th scope=\"col\" class=\"n\">samples</th><th scope=\"col\" class=\"n\">share</th></tr></thead><tbody>",
+    );
+    let mut row = |name: &str, count: u64| {
+        let share = 100.0 * count as f64 / samples.count as f64;
+        page.element("<tr><th scope=\"row\" class=\"full\">", name, "</th>");
+        page.element("<td class=\"n\">", &count.to_string(), "</td>");
+        page.element("<td class=\"n\">", &format!("{share:.1} %"), "</td></tr>");
+    };
+    let named = samples.centres.iter().take(CENTRES);
+    named.clone().for_each(|(name, count)| row(name, *count));
+    let rest = samples.count - named.map(|(_, count)| count).sum::<u64>();
+    if rest > 0 {
+        row("all others", rest);
+    }
+    page.markup("</tbody></table></div></details>\n");
+}
+
 /// All that a reader of the page should know of the log before the picture.
 fn cautions(facts: &TimelineFacts<'_>) -> Vec<String> {
     let timeline = facts.timeline;
     let mut cautions = Vec::new();
     if let Some(damage) = &facts.damage {
         cautions.push(format!(
-            "The log is damaged: {damage}. The page has the events before this place. Lanes and figures may end at \
-             different places: each capability is drawn to its own damage, and the length of the run and the numbers of \
-             events and collections above end at the first damage of the file."
+            "The log is damaged: {damage}. Lanes and figures have the events of each capability before its own damage, \
+             so capabilities may end at different times."
         ));
     }
     if timeline.step > 1 {

@@ -7,7 +7,8 @@ const selection = { from: 0, to: 0 };
 const hasSelection = () => selection.to > selection.from;
 
 const STATE_COLOURS = ["--idle", "--mutator", "--waiting", "--gc-idle", "--gen0", "--gen1", "--older", "--unknown"];
-const SHORT = ["idle", "mutator", "waiting", "GC idle or done", "gen 0", "gen 1", "gen 2+", "GC"];
+// Without events of threads the mutator is not told from idle time.
+const SHORT = [log.threads ? "idle" : "not in a collection", "mutator", "waiting", "GC idle or done", "gen 0", "gen 1", "gen 2+", "GC"];
 // States from the bottom of a lane to its top, where it is drawn as shares. Idle time is the ground.
 const STACK = [MUTATOR, GEN0, GEN1, OLDER, UNKNOWN, GC_IDLE, WAITING];
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

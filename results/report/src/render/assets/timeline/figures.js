@@ -29,7 +29,7 @@ function rowsOf(figures) {
     if (figure !== undefined) rows.push([name, text(figure), share ? shareText(figure, total) : "", kind]);
   };
   const number = count => count.toLocaleString("en");
-  add("length", total, lengthText);
+  add(hasSelection() ? "length" : "length of the run", total, lengthText);
   add("mutator", figures.MUT_elapsed_ns, lengthText, true);
   add("GC", figures.GC_elapsed_ns, lengthText, true);
   add("collections", figures.num_GCs, number);
@@ -57,6 +57,9 @@ function tell(quiet) {
   const unit = log.length >= 1e9 ? [1e9, "s"] : log.length >= 1e6 ? [1e6, "ms"] : [1e3, "µs"];
   for (const [id, moment] of [["from", from], ["to", to]]) byId(id).value = `${moment / unit[0]}${unit[1]}`;
   byId("wrong").textContent = "";
+  // As in -s, the run may end before the last events of its log. The log's length is a nanosecond more than its last time.
+  byId("extent").textContent = hasSelection() || log.end >= log.length - 1 ? ""
+    : `The log goes on to ${momentText(log.length, 1)}. The run is as long as Total elapsed of -s: ${momentText(log.end, 1)}.`;
   byId("figures").tBodies[0].replaceChildren(...rowsOf(figures).map(([name, figure, share, kind]) => {
     const line = row([name, figure]);
     if (share) line.lastChild.append(small(share));

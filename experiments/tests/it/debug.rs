@@ -1,0 +1,55 @@
+//! `-D<x>`: debug messages.
+
+use crate::log::counts;
+use crate::support::Bench;
+
+#[test]
+fn debug_messages_go_to_the_log_or_else_to_standard_error() {
+    let bench = Bench::new();
+    let run = [
+        "exec", "gcbench", "12", "10", "20000", "+RTS", "-A64k", "-N2", "-hT", "-i0",
+    ];
+    let with = |flags: &[&str]| bench.gclab(&[&run, flags].concat()).exits(0);
+    let parts = [
+        ("-Ds", "cap 0: thread 1 enters"),
+        ("-Ds", "cap 0: thread 1 stops (heap overflow)"),
+        ("-Ds", "cap 0: thread 1 runs"),
+        ("-Ds", "cap 0: thread 1 leaves"),
+        (
+            "-Dg",
+            "cap 0: GC of generation 0 starts; cause: allocation; all stopped after ",
+        ),
+        ("-Dg", "cap 0: GC phase roots: "),
+        ("-Dg", "cap 0: GC of generation 1 ends, major, forced: "),
+        ("-Db", " bytes in blocks, "),
+        ("-Db", " megablocks committed, "),
+        ("-Dp", "census begins"),
+        ("-Dp", "census ends"),
+    ];
+    let all = with(&["-Dsg", "-Dbp"]);
+    assert!(!all.stdout.contains("cap 0"), "{}", all.stdout);
+    for (_, text) in parts {
+        assert!(all.stderr.contains(text), "{text}: {}", all.stderr);
+    }
+    for (flag, text) in parts {
+        let one = with(&[flag]).stderr;
+        assert!(one.contains(text), "{flag}: {text}");
+        let others = parts.iter().filter(|part| part.0 != flag);
+        others.for_each(|(_, other)| assert!(!one.contains(other), "{flag}: {other}"));
+    }
+    let logged = with(&["-Dsgbp", "-l", "-olrun.eventlog"]);
+    assert_eq!(logged.stderr, "");
+    bench.gclab(&["events", "check", "run.eventlog"]).exits(0);
+    let show = ["events", "show", "run.eventlog", "--type", "LOG_MSG", "--cap", "global"];
+    let shown = bench.gclab(&show).exits(0).stdout;
+    for (_, text) in parts {
+        assert!(shown.contains(text), "{text}: {shown}");
+    }
+    // Without the class of threads there are messages about them all the same.
+    with(&["-Ds", "-l-s", "-olrun.eventlog"]);
+    let counts = counts(&bench, "run.eventlog");
+    assert!(
+        counts["LOG_MSG"] > 3 && !counts.contains_key("RUN_THREAD"),
+        "{counts:?}"
+    );
+}

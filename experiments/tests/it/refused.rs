@@ -1,0 +1,121 @@
+//! A run that is refused leaves all files as they were.
+
+use std::fs;
+use std::process::Command;
+
+use crate::support::Bench;
+
+#[test]
+fn a_refused_run_leaves_all_files_as_they_were() {
+    let bench = Bench::new();
+    let old = ["x.hp", "x.prof", "x.stats"];
+    for flags in [
+        &["-l", "-ol/no/such/folder/x"][..],
+        &["-olx"],
+        &["-l", "-olx.stats"],
+        &["-l", "-olx.hp"],
+        &["-l", "-ol./x.prof"],
+    ] {
+        for file in old {
+            fs::write(bench.path().join(file), file).unwrap();
+        }
+        let run = ["exec", "binary_trees", "6", "+RTS", "-p", "-hT", "-pox", "-sx.stats"];
+        let done = bench.gclab(&[&run, flags].concat()).exits(2);
+        assert_eq!(done.stderr.lines().count(), 1, "{}", done.all());
+        for file in old {
+            assert_eq!(fs::read_to_string(bench.path().join(file)).unwrap(), file, "{flags:?}");
+        }
+        assert_eq!(fs::read_dir(bench.path()).unwrap().count(), old.len(), "{flags:?}");
+    }
+}
+
+/// Such a run emptied its files before it was refused.
+#[test]
+fn a_run_that_the_system_refuses_leaves_all_files_as_they_were() {
+    let bench = Bench::new();
+    let old = ["x.hp", "x.prof", "x.stats", "x.eventlog", "x.json"];
+    let run = [
+        "exec",
+        "binary_trees",
+        "6",
+        "--record",
+        "x.json",
+        "+RTS",
+        "-p",
+        "-hr",
+        "-pox",
+        "-sx.stats",
+        "-l",
+        "-olx.eventlog",
+    ];
+    // No system has so much memory for the stack of the timer's thread.
+    let timer = bench
+        .command(&run)
+        .env("RUST_MIN_STACK", (1_u64 << 50).to_string())
+        .output();
+    let heap = || {
+        Command::new("sh")
+            .args(["-c", "ulimit -v 60000; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_gclab")])
+            .args(run)
+            .current_dir(bench.path())
+            .output()
+    };
+    for (output, message) in [(timer, "cannot be started"), (heap(), "the heap could not be made")] {
+        let done = output.unwrap();
+        let stderr = String::from_utf8(done.stderr).unwrap();
+        assert!(stderr.contains(message) && stderr.lines().count() == 1, "{stderr}");
+        assert_eq!(done.status.code(), Some(2), "{stderr}");
+        assert_eq!(
+            fs::read_dir(bench.path()).unwrap().count(),
+            0,
+            "files that were made are gone"
+        );
+    }
+    for file in old {
+        fs::write(bench.path().join(file), file).unwrap();
+    }
+    heap().unwrap();
+    bench
+        .command(&run)
+        .env("RUST_MIN_STACK", (1_u64 << 50).to_string())
+        .output()
+        .unwrap();
+    for file in old {
+        assert_eq!(fs::read_to_string(bench.path().join(file)).unwrap(), file);
+    }
+    bench.gclab(&run).exits(0);
+    for file in old {
+        let text = fs::read(bench.path().join(file)).unwrap();
+        assert!(text.len() > 100 && !text.starts_with(b"x."), "{file} is new");
+    }
+}
+
+#[test]
+fn two_outputs_are_not_one_file() {
+    let bench = Bench::new();
+    for (flags, message) in [
+        (
+            &["-l", "-olx", "-sx"][..],
+            "event log x: the statistics file x is the same file",
+        ),
+        (
+            &["-l", "-olx.hp", "-pox", "-hT"],
+            "event log x.hp: the heap profile x.hp is the same file",
+        ),
+        (
+            &["-l", "-ol./x.prof", "-pox", "-p"],
+            "event log ./x.prof: the time profile x.prof is the same file",
+        ),
+    ] {
+        let done = bench
+            .gclab(&[&["exec", "binary_trees", "6", "+RTS"], flags].concat())
+            .exits(2);
+        assert!(done.stderr.contains(message), "{}", done.all());
+        assert_eq!(done.stderr.lines().count(), 1, "{}", done.all());
+        assert_eq!(fs::read_dir(bench.path()).unwrap().count(), 0, "{flags:?}");
+    }
+    // A time profile and sets of retainers share a file, as ever.
+    bench
+        .gclab(&["exec", "binary_trees", "6", "+RTS", "-p", "-hr", "-l", "-s/dev/null"])
+        .exits(0);
+}
