@@ -12,32 +12,40 @@ use gclab_flags::FlagValue;
 use gclab_results::{Manifest, Minimum, PlannedRun, Purpose, shell_line};
 use gclab_sweep::calibrate::{Calibrated, calibrate};
 use gclab_sweep::command_line::shown;
-use gclab_sweep::experiment::Experiment;
+use gclab_sweep::experiment::{Axis, Experiment};
 use gclab_sweep::minheap::reference;
 use gclab_sweep::plan::{ORDER, plan};
 use gclab_sweep::run::Run;
 use gclab_sweep::runner::Sweep;
 use gclab_sweep::runner::progress::{Estimator, Left};
 use gclab_sweep::runner::stop::Stop;
+use gclab_sweep::runtime::Value;
 use gclab_sweep::text::{counted, duration};
 use gclab_sweep::{folder, machine, tell};
 
 use crate::common::{EXIT_USAGE, ended_by, fail, print, refuse};
-use crate::run_arguments::{Arguments, DryRun, command, no_runs, tools};
+use crate::run_arguments::{Arguments, DryRun, command, look_at_programs, no_runs, tools};
 
 /// The longest time of all calibrating runs; the last one may take longer.
 const CALIBRATION: Duration = Duration::from_secs(10);
 
 /// Prints the plan, with the minima that earlier searches found.
-pub(crate) fn dry_run(experiment: &Experiment, arguments: &Arguments, what: DryRun) -> ExitCode {
+pub(crate) fn dry_run(experiment: &mut Experiment, arguments: &Arguments, what: DryRun) -> ExitCode {
     let stop = match Stop::listen() {
         Ok(stop) => stop,
         Err(error) => return refuse(format!("cannot listen for signals: {error}")),
     };
+    // The commands of a plan can be looked at where its programs are not installed.
+    if what == DryRun::Grid
+        && let Err(code) = look_at_programs(experiment, arguments, &stop)
+    {
+        return code;
+    }
+    let experiment = &*experiment;
     let minima = known_minima(experiment, &stop);
     let unknown = !experiment.heap.is_empty() && minima.is_empty();
     if !unknown && let Err(problem) = reference::check(experiment, &minima) {
-        return refuse(format!("{}: {problem}", arguments.experiment.display()));
+        return refuse(format!("{}: {problem}", arguments.source()));
     }
     let plan = plan(experiment, &minima, arguments.shard);
     if plan.is_empty() {
@@ -151,11 +159,27 @@ fn settings(experiment: &Experiment) -> String {
     let fixed: Vec<String> = fixed.map(|flag| format!("{}={}", flag.key(), flag.text())).collect();
     rows.push(("flags", fixed.join("  ")));
     for axes in &experiment.sweeps {
-        let axis = axes.iter().map(|axis| {
-            let values: Vec<&str> = axis.values.iter().map(|value| value.text()).collect();
-            format!("{} = {}", axis.flag, values.join(" "))
-        });
-        rows.push(("sweep", axis.collect::<Vec<_>>().join("  ×  ")));
+        rows.push(("sweep", product(axes, FlagValue::text)));
+    }
+    for entry in &experiment.programs {
+        let program = &entry.program.description;
+        let fixed = entry
+            .flags
+            .iter()
+            .map(|(key, value)| format!("  {key}={}", value.text()));
+        let command = shell_line(&program.command);
+        rows.push((
+            "program",
+            format!(
+                "{} ({}): {command}{}",
+                program.name,
+                program.runtime,
+                fixed.collect::<String>()
+            ),
+        ));
+        for axes in &entry.sweeps {
+            rows.push(("  sweep", product(axes, Value::text)));
+        }
     }
     let multiples: Vec<String> = experiment.heap.iter().map(|multiple| format!("{multiple}×")).collect();
     rows.push(("heap", multiples.join("  ")));
@@ -164,6 +188,15 @@ fn settings(experiment: &Experiment) -> String {
         text.push_str(&format!("{name:<11} {value}\n"));
     }
     text
+}
+
+/// The axes of a sweep in words: `A = 1m 4m  ×  F = 2`.
+fn product<V>(axes: &[Axis<V>], text: fn(&V) -> &str) -> String {
+    let axis = axes.iter().map(|axis| {
+        let values: Vec<&str> = axis.values.iter().map(text).collect();
+        format!("{} = {}", axis.flag, values.join(" "))
+    });
+    axis.collect::<Vec<_>>().join("  ×  ")
 }
 
 /// The grid: a row for each workload and setting, a column for each collector, and in each cell the
@@ -177,7 +210,8 @@ fn grid(experiment: &Experiment, plan: &[PlannedRun], estimator: &Estimator) -> 
     if in_order.is_empty() {
         in_order = plan.iter().collect();
     }
-    let places = Places::of(experiment);
+    let axes = experiment.axes();
+    let places = Places::of(experiment, &axes);
     for run in in_order {
         let mut words = vec![run.workload.clone()];
         words.extend(run.args.iter().cloned());
@@ -192,16 +226,16 @@ fn grid(experiment: &Experiment, plan: &[PlannedRun], estimator: &Estimator) -> 
         row.insert(&run.collector, run);
     }
     let width = rows.keys().map(|(_, name)| name.chars().count()).max().unwrap_or(0);
-    let columns = &experiment.collectors;
+    let columns = experiment.columns();
     let mut text = format!("\n{:width$}", "seconds of one run");
-    for collector in columns {
+    for collector in &columns {
         text.push_str(&format!("  {collector:>9}"));
     }
     text.push('\n');
     for ((_, name), row) in &rows {
         text.push_str(&format!("{name:width$}"));
-        for collector in columns {
-            let cell = match row.get(collector.as_str()).map(|run| estimator.seconds(run)) {
+        for collector in &columns {
+            let cell = match row.get(collector).map(|run| estimator.seconds(run)) {
                 Some(Some(seconds)) => format!("{seconds:.3}"),
                 Some(None) => "?".to_owned(),
                 None => "–".to_owned(),
@@ -223,17 +257,11 @@ struct Places<'e> {
 }
 
 impl<'e> Places<'e> {
-    fn of(experiment: &'e Experiment) -> Places<'e> {
-        let works = experiment.workloads.iter();
-        let axes = experiment.sweeps.iter().flatten();
+    fn of(experiment: &'e Experiment, axes: &'e [Axis<String>]) -> Places<'e> {
+        let places = |axis: &'e Axis<String>| axis.values.iter().map(String::as_str).zip(0..).collect();
         Places {
-            works: works
-                .map(|(name, args)| (name.as_str(), args.as_slice()))
-                .zip(0..)
-                .collect(),
-            axes: axes
-                .map(|axis| (axis.flag, axis.values.iter().map(FlagValue::text).zip(0..).collect()))
-                .collect(),
+            works: experiment.works().into_iter().zip(0..).collect(),
+            axes: axes.iter().map(|axis| (axis.flag, places(axis))).collect(),
             heap: &experiment.heap,
         }
     }
@@ -255,7 +283,7 @@ impl<'e> Places<'e> {
 }
 
 fn swept(experiment: &Experiment, name: &str) -> bool {
-    experiment.sweeps.iter().flatten().any(|axis| axis.flag == name)
+    experiment.axes().iter().any(|axis| axis.flag == name)
 }
 
 /// The number of runs, and the time that they will take.

@@ -281,6 +281,7 @@ fn run(
             args: arguments.selection.args.clone(),
             collector: checked.collector.name.to_owned(),
             flags: checked.given(),
+            program: None,
         };
         let rts = (!words.is_empty()).then(|| "+RTS".to_owned());
         let command = program.into_iter().chain(rts).chain(words.iter().cloned()).collect();

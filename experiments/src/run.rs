@@ -15,26 +15,26 @@ use gclab_sweep::run::Run;
 use gclab_sweep::runner::stop::Stop;
 use gclab_sweep::runner::{Sweep, SweepEnd, sweep};
 use gclab_sweep::text::counted;
-use gclab_sweep::{machine, spec, tell};
+use gclab_sweep::{machine, tell};
 
-use crate::common::{ended_by, fail, print, refuse, refuse_file};
+use crate::common::{ended_by, fail, print, refuse};
 use crate::dry_run::dry_run;
 use crate::report::write_html;
-use crate::run_arguments::{Arguments, command, no_runs, tools, words};
+use crate::run_arguments::{Arguments, command, look_at_programs, no_runs, tools, words};
 use crate::settings::{RtsOpts, Settings};
 use crate::verdict::faults;
 
 pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Settings) -> ExitCode {
-    let experiment = match spec::load(&arguments.experiment, arguments.repeat, registry) {
+    let mut experiment = match arguments.load(registry) {
         Ok(experiment) => experiment,
-        Err(error) => return refuse_file(&error),
+        Err(refusal) => return refusal,
     };
     let sets_flags = !experiment.flags.is_empty() || !experiment.sweeps.is_empty();
     let asks_for_flags = sets_flags || !experiment.heap.is_empty() || !experiment.profiles.is_empty();
     if settings.rtsopts != RtsOpts::All && asks_for_flags {
         return refuse(format!(
             "{}: it sets flags of its runs, which this program forbids",
-            arguments.experiment.display()
+            arguments.source()
         ));
     }
     if std::env::var_os(ENVIRONMENT).is_some() {
@@ -44,13 +44,16 @@ pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Setting
         tell!("gclab: note: left out of `collectors`: {reason}");
     }
     if let Some(what) = arguments.dry_run {
-        return dry_run(&experiment, arguments, what);
+        return dry_run(&mut experiment, arguments, what);
     }
     // From here on Ctrl-C is a request to stop, so that no record is lost half-written.
     let stop = match Stop::listen() {
         Ok(stop) => stop,
         Err(error) => return refuse(format!("cannot listen for signals: {error}")),
     };
+    if let Err(code) = look_at_programs(&mut experiment, arguments, &stop) {
+        return code;
+    }
     let program = Path::new(machine::THIS_PROGRAM);
     let minima = match minima(&experiment, program, &stop) {
         Ok(minima) => minima,
@@ -64,14 +67,19 @@ pub(crate) fn run(arguments: &Arguments, registry: &Registry, settings: &Setting
         Err(error) => return fail(error),
     };
     if let Err(problem) = reference::check(&experiment, &minima) {
-        return refuse(format!("{}: {problem}", arguments.experiment.display()));
+        return refuse(format!("{}: {problem}", arguments.source()));
     }
     let plan = plan(&experiment, &minima, arguments.shard);
     if plan.is_empty() {
         return no_runs(&experiment, arguments);
     }
     let manifest = folder::manifest(&experiment, &plan, minima, arguments.shard, command(arguments));
-    match folder::choose(manifest, arguments.shard, arguments.out.as_deref(), arguments.fresh) {
+    match folder::choose(
+        manifest,
+        arguments.shard,
+        arguments.out.as_deref(),
+        arguments.begins_anew(),
+    ) {
         Ok(folder) => go(folder, &plan, &experiment, arguments, program, &stop),
         Err(error) => refuse(error),
     }
@@ -184,6 +192,6 @@ fn to_continue(results: &ResultsDir, arguments: &Arguments) -> String {
     format!(
         "{done} of {} runs are done and kept. To continue:\n  {}",
         results.manifest().plan.len(),
-        shell_line(&words(arguments))
+        shell_line(&arguments.to_continue_in(results.path()))
     )
 }

@@ -4,20 +4,30 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use gclab_results::shell_line;
 use gclab_sweep::experiment::Experiment;
-use gclab_sweep::machine;
 use gclab_sweep::minheap::{self, Tools, store};
 use gclab_sweep::plan::Shard;
+use gclab_sweep::registry::Registry;
+use gclab_sweep::runner::preflight::preflight;
 use gclab_sweep::runner::stop::Stop;
-use gclab_sweep::spec::MAX_REPEAT;
+use gclab_sweep::spec::{self, MAX_REPEAT};
+use gclab_sweep::{machine, tell};
 
-use crate::common::refuse;
+use crate::common::{ended_by, refuse, refuse_file};
 
 /// Do the runs of an experiment file, or those that are still missing, and report
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The experiment file
-    pub(crate) experiment: PathBuf,
+    #[arg(required_unless_present = "command", conflicts_with = "command")]
+    pub(crate) experiment: Option<PathBuf>,
+    /// A command that is run a few times, in place of a file; every word after `--` is its own
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+    /// The runtime of that command (ghc, ocaml, jvm): its statistics join those of the system
+    #[arg(long, value_name = "NAME", requires = "command")]
+    pub(crate) runtime: Option<String>,
     /// Folder for the results [default: the newest one under results/runs with the same plan, or a
     /// new one]
     #[arg(long, value_name = "DIR")]
@@ -25,7 +35,8 @@ pub(crate) struct Arguments {
     /// Begin a new folder even if there is one with the same plan
     #[arg(long)]
     pub(crate) fresh: bool,
-    /// Number of runs of each configuration, in place of the file's `repeat`
+    /// Number of runs of each configuration, in place of the file's `repeat`; of a command, in
+    /// place of 5
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_REPEAT as i64))]
     pub(crate) repeat: Option<u32>,
     /// Print the grid of the sweep and its time, which one run of each configuration measures;
@@ -46,14 +57,77 @@ pub(crate) enum DryRun {
     Commands,
 }
 
+/// The runs of a command that is given without a file.
+const RUNS_OF_A_COMMAND: u32 = 5;
+
+impl Arguments {
+    /// The experiment of the file, or of the command.
+    ///
+    /// # Errors
+    /// The exit status, after the message about its first fault.
+    pub(crate) fn load(&self, registry: &Registry) -> Result<Experiment, ExitCode> {
+        let loaded = match &self.experiment {
+            Some(file) => spec::load(file, self.repeat, registry),
+            None => {
+                let repeat = self.repeat.unwrap_or(RUNS_OF_A_COMMAND);
+                spec::of_command(&self.command, self.runtime.as_deref(), repeat, registry)
+            }
+        };
+        loaded.map_err(|error| refuse_file(&error))
+    }
+
+    /// The file, or the command, for messages.
+    pub(crate) fn source(&self) -> String {
+        match &self.experiment {
+            Some(file) => file.display().to_string(),
+            None => shell_line(&self.command),
+        }
+    }
+
+    /// Whether the runs go to a new folder in any case. A command by itself is measured each time.
+    pub(crate) fn begins_anew(&self) -> bool {
+        self.fresh || self.experiment.is_none() && self.out.is_none()
+    }
+
+    /// The command that continues the experiment in `folder`.
+    pub(crate) fn to_continue_in(&self, folder: &Path) -> Vec<String> {
+        if self.experiment.is_some() || self.out.is_some() {
+            return words(self);
+        }
+        words_with(self, Some(folder))
+    }
+}
+
+/// Looks at the programs of an experiment before its first run.
+///
+/// # Errors
+/// The exit status, after the message about a program that cannot run.
+pub(crate) fn look_at_programs(
+    experiment: &mut Experiment,
+    arguments: &Arguments,
+    stop: &Stop,
+) -> Result<(), ExitCode> {
+    let looked = preflight(experiment, stop);
+    if let Some(signal) = stop.signal() {
+        return Err(ended_by(signal));
+    }
+    let notes = looked.map_err(|problem| refuse(format!("{}: {problem}", arguments.source())))?;
+    for note in notes {
+        tell!("gclab: note: {note}");
+    }
+    Ok(())
+}
+
 /// The command that continues the experiment: this one without `--fresh`.
 pub(crate) fn words(arguments: &Arguments) -> Vec<String> {
-    let mut words = vec![
-        "gclab".to_owned(),
-        "run".to_owned(),
-        arguments.experiment.display().to_string(),
-    ];
-    if let Some(out) = &arguments.out {
+    words_with(arguments, arguments.out.as_deref())
+}
+
+/// The same with this folder.
+fn words_with(arguments: &Arguments, out: Option<&Path>) -> Vec<String> {
+    let mut words = vec!["gclab".to_owned(), "run".to_owned()];
+    words.extend(arguments.experiment.iter().map(|file| file.display().to_string()));
+    if let Some(out) = out {
         words.extend(["--out".to_owned(), out.display().to_string()]);
     }
     if let Some(repeat) = arguments.repeat {
@@ -62,13 +136,20 @@ pub(crate) fn words(arguments: &Arguments) -> Vec<String> {
     if !arguments.shard.is_all() {
         words.extend(["--shard".to_owned(), arguments.shard.to_string()]);
     }
+    if !arguments.command.is_empty() {
+        words.extend(arguments.runtime.iter().map(|runtime| format!("--runtime={runtime}")));
+        words.push("--".to_owned());
+        words.extend(arguments.command.iter().cloned());
+    }
     words
 }
 
 /// The command that repeats the experiment.
 pub(crate) fn command(arguments: &Arguments) -> Vec<String> {
     let mut words = words(arguments);
-    words.push("--fresh".to_owned());
+    if arguments.experiment.is_some() {
+        words.push("--fresh".to_owned());
+    }
     words
 }
 
@@ -93,7 +174,7 @@ pub(crate) fn no_runs(experiment: &Experiment, arguments: &Arguments) -> ExitCod
     refuse(format!(
         "shard {} has no runs: the plan has only {} groups of round and workload",
         arguments.shard,
-        experiment.repeat as usize * experiment.workloads.len()
+        experiment.repeat as usize * experiment.works().len()
             + experiment.profiles.iter().filter(|own| !own.is_empty()).count()
     ))
 }

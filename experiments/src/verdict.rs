@@ -22,7 +22,7 @@ pub(crate) fn faults(results: &ResultsDir) -> Vec<String> {
             "WRONG RESULTS: {note}: a heap profile or an event log changes the program"
         ));
     }
-    for kind in ["crash", "timeout", "usage error"] {
+    for kind in ["crash", "timeout", "usage error", "wrong answer", "unprepared"] {
         let is_result = |run: &RunRecord| run.heap_multiple.is_some() && run.outcome == Status::Timeout;
         let failed: Vec<&RunRecord> = results
             .all_runs()

@@ -6,6 +6,7 @@
 
 use crate::plan::PlannedRun;
 use crate::probe::{Minimum, reference};
+use crate::program::Program;
 use crate::schema::documented;
 
 documented! {
@@ -44,6 +45,8 @@ documented! {
         /// The least heap of each configuration, which was found before the plan was made; empty
         /// without `heap`.
         pub minima: Vec<Minimum> = default,
+        /// The commands of the experiment's `[[program]]` tables; empty without any.
+        pub programs: Vec<Program> = default,
         /// The machine that runs the experiment.
         pub machine: Machine,
         /// The gclab that runs the experiment.

@@ -17,6 +17,8 @@ pub struct Configuration {
     pub collector: String,
     /// The flags that are set, by their names in experiment files.
     pub flags: BTreeMap<String, String>,
+    /// For a command that is not gclab's own: the id of its [`Program`](crate::Program).
+    pub program: Option<String>,
 }
 
 impl Configuration {
@@ -32,7 +34,11 @@ impl Configuration {
             hash.part(name);
             hash.part(value);
         }
-        format!("{:016x}", hash.0)
+        if let Some(program) = &self.program {
+            hash.end_of_list();
+            hash.part(program);
+        }
+        hash.text()
     }
 
     /// The workload with its arguments, as on a command line.
@@ -54,13 +60,13 @@ impl std::fmt::Display for Configuration {
 
 /// FNV-1a, 64 bits (Fowler, Noll, Vo): small, and the same on every machine, which std's hashers do
 /// not promise.
-struct Fnv1a(u64);
+pub(crate) struct Fnv1a(u64);
 
 impl Fnv1a {
     const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
 
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Fnv1a(Self::OFFSET_BASIS)
     }
 
@@ -70,13 +76,18 @@ impl Fnv1a {
 
     /// A part ends in a byte that UTF-8 text never contains, so that `ab`, `c` and `a`, `bc`
     /// differ.
-    fn part(&mut self, text: &str) {
+    pub(crate) fn part(&mut self, text: &str) {
         text.bytes().for_each(|b| self.byte(b));
         self.byte(0xff);
     }
 
-    fn end_of_list(&mut self) {
+    pub(crate) fn end_of_list(&mut self) {
         self.byte(0xfe);
+    }
+
+    /// The hash as 16 hexadecimal digits.
+    pub(crate) fn text(&self) -> String {
+        format!("{:016x}", self.0)
     }
 }
 
@@ -110,6 +121,11 @@ documented! {
         /// Whether the run writes an event log, in an experiment with `eventlog`; absent in other
         /// runs.
         pub eventlog: Option<bool>,
+        /// The runtime of a `[[program]]`: `ghc`, `ocaml`, `jvm` or `none`; absent for gclab's own
+        /// workloads.
+        pub runtime: Option<String>,
+        /// Names the command of a `[[program]]`: `Program.id` in `plan.json`.
+        pub program: Option<String>,
     }
 }
 
@@ -129,6 +145,8 @@ impl PlannedRun {
             heap_multiple: None,
             profile_flags: None,
             eventlog: None,
+            runtime: None,
+            program: configuration.program,
         }
     }
 

@@ -52,6 +52,11 @@ documented! {
         /// Whether the run wrote an event log, in an experiment with `eventlog`. Such a run enters
         /// no statistic either.
         pub eventlog: Option<bool>,
+        /// The runtime of a `[[program]]`: `ghc`, `ocaml`, `jvm` or `none`; absent for gclab's own
+        /// workloads.
+        pub runtime: Option<String>,
+        /// Names the command of a `[[program]]`: `Program.id` in `plan.json`.
+        pub program: Option<String>,
         /// The whole command line, which repeats the run.
         pub command: Vec<String>,
         /// Number of the repetition of its configuration, from 0.
@@ -78,8 +83,13 @@ documented! {
         /// The outcome of the run.
         pub outcome: Status,
         /// The workload's checksum, a decimal number as text (JSON numbers lose digits beyond
-        /// 2^53).
+        /// 2^53). Of a `[[program]]`: the text of the group of its `expect.pattern`, or else the
+        /// SHA-256 that its `expect` asks for.
         pub checksum: Option<String>,
+        /// SHA-256 of all that a `[[program]]` printed on standard output.
+        pub output_sha256: Option<String>,
+        /// Bytes that a `[[program]]` printed on standard output.
+        pub output_bytes: Option<u64>,
         /// The last lines of standard error, when the run did not end well.
         pub stderr_tail: Option<String>,
         /// From the start of the process to its end, measured by the process that started it, in
@@ -98,6 +108,9 @@ documented! {
         pub profile: Option<HeapProfile>,
         /// The figures of the heap; absent if the run ended before it could write them.
         pub stats: Option<RunStats>,
+        /// Figures that `stats` of a `[[program]]` took from its output, by name, apart from those
+        /// that have a place in `stats` of this record.
+        pub figures: Option<BTreeMap<String, f64>>,
     }
 }
 
@@ -123,12 +136,17 @@ pub enum Status {
     },
     /// The process ran longer than the experiment allows and was killed.
     Timeout,
+    /// A program ended as it should, but its output is not what `expect` says.
+    WrongAnswer,
+    /// A command of `prepare` failed, so the program did not start.
+    Unprepared,
 }
 
 impl crate::schema::Absent for Status {}
 
 impl Status {
-    /// The word for tables and reports: `ok`, `heap exhausted`, `usage error`, `crash`, `timeout`.
+    /// The word for tables and reports: `ok`, `heap exhausted`, `usage error`, `crash`, `timeout`,
+    /// `wrong answer`, `unprepared`.
     pub fn kind(&self) -> &'static str {
         match self {
             Status::Ok => "ok",
@@ -136,6 +154,8 @@ impl Status {
             Status::Usage => "usage error",
             Status::Crash { .. } => "crash",
             Status::Timeout => "timeout",
+            Status::WrongAnswer => "wrong answer",
+            Status::Unprepared => "unprepared",
         }
     }
 
@@ -168,6 +188,7 @@ impl RunRecord {
             workload: self.workload.clone(),
             args: self.args.clone(),
             flags: self.flags.clone(),
+            program: self.program.clone(),
         }
     }
 
@@ -185,6 +206,8 @@ impl RunRecord {
             heap_multiple: run.heap_multiple,
             profile_flags: run.profile_flags.clone(),
             eventlog: run.eventlog,
+            runtime: run.runtime.clone(),
+            program: run.program.clone(),
             round: run.round,
             position: run.position,
             seed,

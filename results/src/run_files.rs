@@ -43,6 +43,7 @@ impl PlannedRun {
             workload: self.workload.clone(),
             args: self.args.clone(),
             flags: self.flags.clone(),
+            program: self.program.clone(),
         };
         stem(&configuration, self.profile_flags.as_deref(), &self.id)
     }
@@ -66,6 +67,7 @@ mod tests {
             args: vec!["1000".to_owned(), "../a b/ü".to_owned(), "-".to_owned()],
             collector: "copying".to_owned(),
             flags: [("A".to_owned(), "1m".to_owned())].into(),
+            program: None,
         };
         let plain = Configuration {
             workload: "hsc_env".to_owned(),

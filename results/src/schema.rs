@@ -47,7 +47,7 @@ impl<T> Absent for Option<T> {
 macro_rules! never_absent {
     ($($t:ty),*) => { $(impl Absent for $t {})* };
 }
-never_absent!(bool, u32, u64, f64, String);
+never_absent!(bool, i32, u32, u64, f64, String);
 impl<T> Absent for Vec<T> {}
 impl<K, V> Absent for std::collections::BTreeMap<K, V> {}
 

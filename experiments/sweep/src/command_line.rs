@@ -1,10 +1,13 @@
-//! The command line of one planned run: the words for `gclab exec`.
+//! The command of one planned run: the words for `gclab exec`, or a program with the flags of its
+//! runtime.
 
 use std::path::Path;
 
-use gclab_results::Purpose;
+use gclab_results::{Purpose, shell_line};
 
-use crate::run::Run;
+use crate::program::Program;
+use crate::run::{Run, Subject};
+use crate::runtime::{self, Start};
 
 /// The files that a run writes.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +43,7 @@ pub(crate) fn exec(run: &Run, files: Option<&Files<'_>>) -> Vec<String> {
             words.extend(["--profile".to_owned(), files.profile.display().to_string()]);
         }
     }
-    let mut rts = run.flags().to_words();
+    let mut rts = run.own_flags().to_words();
     match planned.purpose() {
         Purpose::Times => {}
         Purpose::HeapProfile(flags) => rts.extend(flags.split_whitespace().map(str::to_owned)),
@@ -61,8 +64,51 @@ pub(crate) fn exec(run: &Run, files: Option<&Files<'_>>) -> Vec<String> {
     words
 }
 
+/// The start of a run of `program`. With `files`, its runtime writes its statistics and event log
+/// there.
+pub(crate) fn start(run: &Run, program: &Program, setting: &runtime::Setting, files: Option<&Files<'_>>) -> Start {
+    let is_logged = run.planned.purpose() == Purpose::EventLog;
+    let files = files.map(|files| runtime::Files {
+        statistics: files.record,
+        eventlog: Some(files.eventlog).filter(|_| is_logged),
+    });
+    program.start(setting, files)
+}
+
 /// The command that repeats the run, for people and for its record.
 pub fn shown(run: &Run) -> Vec<String> {
+    match &run.subject {
+        Subject::Workload(_) => shown_workload(run),
+        Subject::Program(program, setting) => shown_program(program, start(run, program, setting, None)),
+    }
+}
+
+/// The words of a program; if it needs a folder or variables, after `env`; if it reads a file or
+/// has a limit, in a line for a shell.
+fn shown_program(program: &Program, start: Start) -> Vec<String> {
+    let mut words = Vec::new();
+    if program.folder().is_some() || !start.env.is_empty() {
+        words.push("env".to_owned());
+        words.extend(program.description.dir.iter().map(|dir| format!("--chdir={dir}")));
+        words.extend(start.env.iter().map(|(name, value)| format!("{name}={value}")));
+    }
+    words.extend(start.words);
+    let limit = start.address_space.map(|bytes| format!("ulimit -v {}; ", bytes / 1024));
+    let stdin = program.description.stdin.as_deref();
+    let stdin = stdin.map(|file| format!(" < {}", shell_line(&[program.path(file).display().to_string()])));
+    if limit.is_none() && stdin.is_none() {
+        return words;
+    }
+    let line = format!(
+        "{}{}{}",
+        limit.unwrap_or_default(),
+        shell_line(&words),
+        stdin.unwrap_or_default()
+    );
+    ["sh", "-c", &line].map(str::to_owned).to_vec()
+}
+
+fn shown_workload(run: &Run) -> Vec<String> {
     let mut words = vec!["gclab".to_owned()];
     words.extend(exec(run, None));
     // At the end of the line it is not needed.

@@ -111,8 +111,13 @@ pub fn manifest(
         .into_iter()
         .map(|axis| Axis {
             flag: axis.flag.to_owned(),
-            values: axis.values.iter().map(|value| value.text().to_owned()).collect(),
+            values: axis.values,
         })
+        .collect();
+    manifest.programs = experiment
+        .programs
+        .iter()
+        .map(|entry| entry.program.description.clone())
         .collect();
     manifest.machine = machine::machine();
     manifest.build = machine::build();
@@ -173,7 +178,7 @@ pub(crate) fn is_results(path: &Path) -> bool {
 }
 
 fn same_plan(one: &Manifest, other: &Manifest) -> bool {
-    one.plan == other.plan && one.timeout_seconds == other.timeout_seconds
+    one.plan == other.plan && one.timeout_seconds == other.timeout_seconds && one.programs == other.programs
 }
 
 /// The plan of a folder; `None` if it cannot be read.

@@ -2,7 +2,8 @@
 //!
 //! Where things are: `registry` (descriptions of collectors and workloads), `experiment` (a checked
 //! experiment), `run` (a run with typed flags), `plan` (the order of runs), `spec` (reads and
-//! checks an experiment file), `command_line` (the words that start a run), `runner` (processes,
+//! checks an experiment file), `program` (a program that is not gclab's own), `runtime` (the
+//! adapters of other runtimes), `command_line` (the words that start a run), `runner` (processes,
 //! resuming), `calibrate` (the time of a sweep), `folder` (chooses the results folder), `find`
 //! (finds one by its name), `minheap` (the least heap of a program), `record` and `machine` (parts
 //! of the records), `suggest` and `text` (parts of messages). This crate knows collectors and
@@ -33,10 +34,12 @@ pub mod folder;
 pub mod machine;
 pub mod minheap;
 pub mod plan;
+pub mod program;
 pub mod record;
 pub mod registry;
 pub mod run;
 pub mod runner;
+pub mod runtime;
 pub mod spec;
 pub mod suggest;
 pub mod text;

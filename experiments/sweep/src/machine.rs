@@ -82,12 +82,16 @@ pub(crate) fn name() -> OsString {
     std::env::args_os().next().unwrap_or_else(|| "gclab".into())
 }
 
-/// FNV-1a (64 bits) over the bytes of the executable. It distinguishes builds; a version number
-/// does not.
+/// The hash of this executable. It distinguishes builds; a version number does not.
 fn executable_hash() -> Option<String> {
+    hash_of(Path::new(THIS_PROGRAM))
+}
+
+/// FNV-1a (64 bits) over the bytes of a file; `None` if it cannot be read.
+pub(crate) fn hash_of(file: &Path) -> Option<String> {
     const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
-    let bytes = fs::read("/proc/self/exe").ok()?;
+    let bytes = fs::read(file).ok()?;
     let hash = bytes
         .iter()
         .fold(OFFSET_BASIS, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));

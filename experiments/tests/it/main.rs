@@ -18,6 +18,7 @@ mod own;
 mod profile;
 mod profile_show;
 mod profiles;
+mod programs;
 mod refused;
 mod report;
 mod resume;

@@ -4,6 +4,7 @@
 //! Times of the program and of collections, pauses, allocation and copying are those of the
 //! measured phase of a run. In a record without phases, of an older gclab, they are those of the
 //! whole run. Figures of memory and of parallel collections are those of the whole run in any case.
+//! Of a program that is not gclab's own, all figures are those of the whole run.
 
 use crate::measures::{self, measured, stats};
 use gclab_results::{RunRecord, RunStats};
@@ -137,6 +138,33 @@ macro_rules! measured_count {
     };
 }
 
+/// The elapsed time. That of a program which is not gclab's own is the wall clock's, whatever its
+/// runtime says, so that programs of different runtimes can be compared.
+fn total_elapsed(run: &RunRecord) -> Option<f64> {
+    match run.runtime {
+        None => measured(
+            run,
+            |phase| phase.total_elapsed_seconds,
+            |stats| stats.total_elapsed_seconds,
+        ),
+        Some(_) => run.wall_seconds,
+    }
+}
+
+/// The CPU time of a program that is not gclab's own, as the system counts it.
+fn process_cpu(run: &RunRecord) -> Option<f64> {
+    run.runtime.as_ref()?;
+    Some(run.user_seconds? + run.system_seconds?)
+}
+
+/// The CPU time: of a program that is not gclab's own, by the system's account.
+fn total_cpu(run: &RunRecord) -> Option<f64> {
+    match run.runtime {
+        None => measured(run, |phase| phase.total_cpu_seconds, |stats| stats.total_cpu_seconds),
+        Some(_) => process_cpu(run),
+    }
+}
+
 /// The longest stop of the mutator: the time to stop its threads and the collection itself.
 fn longest_pause(run: &RunRecord) -> Option<f64> {
     measured(run, |phase| phase.max_pause_seconds, longest_of_run)
@@ -149,7 +177,11 @@ fn longest_of_run(stats: &RunStats) -> Option<f64> {
         .iter()
         .map(|p| (p.sync_ns.unwrap_or(0) + p.elapsed_ns) as f64 / 1e9);
     let by_generation = stats.generations.iter().filter_map(|g| g.max_pause_seconds);
-    single.reduce(f64::max).or_else(|| by_generation.reduce(f64::max))
+    let told = || nanoseconds(stats.pauses.as_ref()?.max_ns);
+    single
+        .reduce(f64::max)
+        .or_else(|| by_generation.reduce(f64::max))
+        .or_else(told)
 }
 
 /// The number of collections with several threads.
@@ -173,7 +205,7 @@ fn least_utilisation(run: &RunRecord, window: &str) -> Option<f64> {
 metrics! {
     GC_ELAPSED "gc_elapsed_seconds" "GC" Seconds measured!(gc_elapsed_seconds);
     MUT_ELAPSED "mut_elapsed_seconds" "mutator" Seconds measured!(mut_elapsed_seconds);
-    TOTAL_ELAPSED "total_elapsed_seconds" "total" Seconds measured!(total_elapsed_seconds);
+    TOTAL_ELAPSED "total_elapsed_seconds" "total" Seconds total_elapsed;
     PEAK_IN_USE "peak_in_use_bytes" "peak" Mebibytes |r| count(stats(r)?.peak_in_use_bytes);
     MAX_RSS "max_rss_bytes" "RSS" Mebibytes |r| count(r.max_rss_bytes);
     MAX_PAUSE "max_pause_seconds" "max pause" Milliseconds longest_pause;
@@ -186,7 +218,8 @@ metrics! {
     FRAGMENTATION "fragmentation_bytes" "fragmentation" Mebibytes |r| count(stats(r)?.fragmentation_bytes);
     GC_CPU "gc_cpu_seconds" "GC CPU" Seconds measured!(gc_cpu_seconds);
     MUT_CPU "mut_cpu_seconds" "mutator CPU" Seconds measured!(mut_cpu_seconds);
-    TOTAL_CPU "total_cpu_seconds" "total CPU" Seconds measured!(total_cpu_seconds);
+    TOTAL_CPU "total_cpu_seconds" "total CPU" Seconds total_cpu;
+    PROCESS_CPU "process_cpu_seconds" "CPU" Seconds process_cpu;
     PAR_GCS "par_gcs" "parallel GCs" Count par_gcs;
     PAR_COPIED "par_copied_bytes" "copied in parallel" Mebibytes |r| count(stats(r)?.par_copied_bytes);
     WORK_BALANCE "work_balance" "balance" Percent |r| stats(r)?.work_balance;
@@ -236,6 +269,7 @@ pub(crate) const TABLE: &[Metric] = &[
     TOTAL_ELAPSED,
     GC_ELAPSED,
     MUT_ELAPSED,
+    PROCESS_CPU,
     PEAK_IN_USE,
     MAX_PAUSE,
     LATENCY_P50,

@@ -255,11 +255,17 @@ impl<'a> Group<'a> {
     }
 }
 
-/// The flags of a run, with the multiple of the least heap in the place of `M`.
+/// The flags that limit the heap, each of another runtime: the multiple of the least heap stands in
+/// their place.
+const LIMITS: [&str; 3] = ["M", "Xmx", "address-space"];
+
+/// The flags of a run, with the multiple of the least heap in the place of its limit.
 fn settings(run: &RunRecord) -> BTreeMap<String, String> {
     let mut settings = run.flags.clone();
     if let Some(multiple) = run.heap_multiple {
-        settings.remove("M");
+        LIMITS.iter().for_each(|limit| {
+            settings.remove(*limit);
+        });
         settings.insert(HEAP.to_owned(), multiple.to_string());
     }
     settings

@@ -3,8 +3,8 @@
 use crate::synthetic;
 use gclab_results::schema::{Documented, Field};
 use gclab_results::{
-    Axis, Build, Census, CollectionRecord, GcThread, Generation, HeapProfile, Latency, Machine, Manifest, Minimum,
-    Pauses, PlannedRun, Probe, RunPhase, RunPhases, RunRecord, RunStats, Status,
+    Axis, Build, Census, CollectionRecord, Expectation, GcThread, Generation, HeapProfile, Latency, Machine, Manifest,
+    Minimum, Pauses, PlannedRun, Probe, Program, RunPhase, RunPhases, RunRecord, RunStats, Status,
 };
 use std::path::Path;
 
@@ -61,6 +61,8 @@ fn content(name: &str) -> String {
         "fields: CollectionRecord" => table(CollectionRecord::FIELDS),
         "fields: Manifest" => table(Manifest::FIELDS),
         "fields: PlannedRun" => table(PlannedRun::FIELDS),
+        "fields: Program" => table(Program::FIELDS),
+        "fields: Expectation" => table(Expectation::FIELDS),
         "fields: Minimum" => table(Minimum::FIELDS),
         "fields: Probe" => table(Probe::FIELDS),
         "fields: Axis" => table(Axis::FIELDS),
@@ -124,6 +126,14 @@ fn outcomes() -> String {
         (
             Status::Timeout,
             "killed because it ran longer than the experiment allows",
+        ),
+        (
+            Status::WrongAnswer,
+            "a program ended as it should, but its output is not what `expect` says",
+        ),
+        (
+            Status::Unprepared,
+            "a command of `prepare` failed, so the program did not start",
         ),
     ];
     let rows = all.iter().map(|(status, meaning)| {

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gclab_core::block::MEGABLOCK;
-use gclab_core::config::{LEAST_MAX_HEAP, SizingPolicy};
 use gclab_core::heap::default_limit;
 use gclab_results::{Minimum, Probe, RunRecord, SCHEMA, Status};
 
@@ -13,7 +12,6 @@ use super::error::SearchError;
 use super::progress::Progress;
 use super::search::{Least, Search, least};
 use super::store::{self, Store};
-use crate::plan::heap_limit;
 use crate::run::{Combination, Run};
 use crate::runner::stop::Stop;
 use crate::runner::{Scratch, Sweep, one, outcome};
@@ -76,11 +74,7 @@ pub struct Found {
 /// If the program fails for another reason than memory, a signal stops the search, or the system
 /// refuses a file or a process.
 pub fn find(question: &Combination, tools: &Tools<'_>, progress: &mut Progress) -> Result<Found, SearchError> {
-    let store = Store::open(
-        &store::folder(&tools.root, question.configuration(), &tools.executable),
-        tools.fresh,
-        tools.stop,
-    )?;
+    let store = Store::open(&folder(question, tools), tools.fresh, tools.stop)?;
     let scratch = Scratch::new(store.folder()).map_err(|source| SearchError::io(store.folder(), source))?;
     let mut prober = Prober {
         question,
@@ -97,13 +91,13 @@ pub fn find(question: &Combination, tools: &Tools<'_>, progress: &mut Progress) 
     let unit = MEGABLOCK.0 as u64;
     let most = (default_limit().0 as u64 / unit).max(1);
     let search = Search {
-        start: generous.peak_in_use_bytes.unwrap_or(unit).div_ceil(unit),
+        start: peak(&generous).unwrap_or(unit).div_ceil(unit),
         most,
         tolerance: tools.tolerance,
         runs: tools.runs,
     };
     let found = least(search, |units, attempt| match units * unit {
-        bytes if bytes < LEAST_MAX_HEAP.0 as u64 => Ok(false),
+        bytes if bytes < question.least_heap() => Ok(false),
         bytes => prober.completes(bytes, attempt),
     })?;
     Ok(prober.found(&found, generous_time))
@@ -111,18 +105,18 @@ pub fn find(question: &Combination, tools: &Tools<'_>, progress: &mut Progress) 
 
 /// The minimum, if all its probes are on disk. Runs nothing.
 pub(super) fn known(question: &Combination, tools: &Tools<'_>) -> Option<Minimum> {
-    let probes = store::read(&store::folder(&tools.root, question.configuration(), &tools.executable)).ok()?;
+    let probes = store::read(&folder(question, tools)).ok()?;
     let probe = |heap: Option<u64>, attempt: u32| probes.iter().filter(|p| p.heap_bytes == heap).nth(attempt as usize);
     let generous = probe(None, 0).filter(|probe| probe.outcome.is_ok())?;
     let unit = MEGABLOCK.0 as u64;
     let search = Search {
-        start: generous.peak_in_use_bytes?.div_ceil(unit),
+        start: peak(generous).unwrap_or(unit).div_ceil(unit),
         most: (default_limit().0 as u64 / unit).max(1),
         tolerance: tools.tolerance,
         runs: tools.runs,
     };
     let answer = |units: u64, attempt| {
-        if units * unit < LEAST_MAX_HEAP.0 as u64 {
+        if units * unit < question.least_heap() {
             return Ok(false);
         }
         probe(Some(units * unit), attempt)
@@ -133,6 +127,25 @@ pub(super) fn known(question: &Combination, tools: &Tools<'_>) -> Option<Minimum
     Some(minimum(question, &found, probes.len()))
 }
 
+/// The folder of the probes of a question.
+fn folder(question: &Combination, tools: &Tools<'_>) -> PathBuf {
+    store::folder(&tools.root, question.configuration(), executable(question, tools))
+}
+
+/// The hash of the file that a question runs.
+fn executable<'t>(question: &'t Combination, tools: &'t Tools<'_>) -> &'t str {
+    match question.program() {
+        None => &tools.executable,
+        Some(program) => program.description.executable.as_deref().unwrap_or("unknown"),
+    }
+}
+
+/// The size from which a search starts: the peak that the heap tells, or else the resident memory
+/// that the system saw.
+fn peak(generous: &Probe) -> Option<u64> {
+    generous.peak_in_use_bytes.or(generous.max_rss_bytes)
+}
+
 struct Prober<'p> {
     question: &'p Combination,
     tools: &'p Tools<'p>,
@@ -140,8 +153,9 @@ struct Prober<'p> {
     scratch: Scratch,
     /// Time limit of the next run.
     limit: Duration,
-    /// The checksum of the first run that completed; all others must have the same.
-    checksum: Option<String>,
+    /// The checksum of the first run that completed, which a program may not have; all others must
+    /// have the same.
+    checksum: Option<Option<String>>,
     progress: &'p mut Progress,
 }
 
@@ -185,13 +199,13 @@ impl Prober<'_> {
             }
         };
         if probe.outcome.is_ok() {
-            let first = self
-                .checksum
-                .get_or_insert_with(|| probe.checksum.clone().unwrap_or_default());
-            if probe.checksum.as_ref() != Some(first) {
+            let first = self.checksum.get_or_insert_with(|| probe.checksum.clone());
+            if probe.checksum != *first {
+                let text = |checksum: &Option<String>| checksum.clone().unwrap_or_else(|| "none".to_owned());
                 let what = format!(
-                    "WRONG RESULTS: checksum {} where it was {first} before",
-                    probe.checksum.as_deref().unwrap_or("none")
+                    "WRONG RESULTS: checksum {} where it was {} before",
+                    text(&probe.checksum),
+                    text(first)
                 );
                 return Err(SearchError::Failed(what, Box::new(probe)));
             }
@@ -203,14 +217,10 @@ impl Prober<'_> {
         self.progress.start(self.question.configuration(), heap);
         let combination = match heap {
             Some(heap) => {
-                let limit =
-                    heap_limit(heap).map_err(|error| SearchError::io(self.tools.program, io::Error::other(error)))?;
-                self.question.with(limit)
+                let limited = self.question.with_heap(heap);
+                limited.map_err(|error| SearchError::io(self.tools.program, io::Error::other(error)))?
             }
-            // A heap of fixed size takes its size from -M. The default policy finds how much the
-            // program needs.
-            None if self.question.flags().config.sizing == SizingPolicy::Fixed => self.question.without("sizing"),
-            None => self.question.clone(),
+            None => self.question.with_generous_heap(),
         };
         let run = Run::new(&combination, attempt, 0);
         let sweep = Sweep {
@@ -227,12 +237,17 @@ impl Prober<'_> {
     }
 
     fn line(&self, record: RunRecord, heap: Option<u64>, attempt: u32) -> Probe {
+        let own = self.question.program().is_none();
         let exit_code = match &record.outcome {
-            Status::Ok => Some(0),
-            Status::HeapExhausted => Some(gclab_core::heap::EXIT_HEAP_EXHAUSTED),
-            Status::Usage => Some(outcome::EXIT_USAGE),
+            Status::Ok => Some(
+                self.question
+                    .program()
+                    .map_or(0, |program| program.description.expect.status),
+            ),
+            Status::HeapExhausted => Some(gclab_core::heap::EXIT_HEAP_EXHAUSTED).filter(|_| own),
+            Status::Usage => Some(outcome::EXIT_USAGE).filter(|_| own),
             Status::Crash { exit_code, .. } => *exit_code,
-            Status::Timeout => None,
+            Status::Timeout | Status::WrongAnswer | Status::Unprepared => None,
         };
         let question = self.question.configuration().clone();
         Probe {
@@ -241,7 +256,7 @@ impl Prober<'_> {
             workload: question.workload,
             args: question.args,
             flags: question.flags,
-            executable: Some(self.tools.executable.clone()),
+            executable: Some(executable(self.question, self.tools).to_owned()),
             heap_bytes: heap,
             attempt,
             started: record.started.unwrap_or_default(),
@@ -275,7 +290,7 @@ impl Prober<'_> {
             below: with(minimum.too_small_bytes)
                 .map(|probe| probe.outcome.clone())
                 .find(|outcome| !outcome.is_ok()),
-            checksum: self.checksum.clone(),
+            checksum: self.checksum.clone().flatten(),
             minimum,
         }
     }

@@ -31,7 +31,11 @@ impl Progress {
     pub(super) fn start(&mut self, question: &Configuration, heap: Option<u64>) {
         self.probe = format!(
             "{question} {}",
-            heap.map_or_else(|| "without -M".into(), |heap| format!("with {}", mebibytes(heap)))
+            match heap {
+                Some(heap) => format!("with {}", mebibytes(heap)),
+                None if question.program.is_some() => "without a limit".to_owned(),
+                None => "without -M".to_owned(),
+            }
         );
         if let Some(bar) = &self.bar {
             bar.set_message(format!("probe {}: {}", self.probes + 1, self.probe));

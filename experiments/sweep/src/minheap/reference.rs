@@ -1,6 +1,5 @@
 //! The minima of all configurations of an experiment with `heap`; its plan needs them.
 
-use gclab_core::config::LEAST_MAX_HEAP;
 use gclab_results::probe::reference;
 use gclab_results::{Configuration, Minimum};
 
@@ -60,11 +59,14 @@ pub fn all_known(questions: &[Combination], tools: &Tools<'_>) -> Option<Vec<Min
 /// # Errors
 /// A message, if a workload has no minimum, or a multiple of it is smaller than any heap.
 pub fn check(experiment: &Experiment, minima: &[Minimum]) -> Result<(), String> {
-    for (workload, args) in experiment.workloads.iter().filter(|_| !experiment.heap.is_empty()) {
-        let mine = || minima.iter().filter(|m| (&m.workload, &m.args) == (workload, args));
+    let questions = questions(experiment);
+    let works = experiment.works().into_iter();
+    for (workload, args) in works.filter(|_| !experiment.heap.is_empty()) {
+        let is_mine = |of_workload: &str, of_args: &[String]| (of_workload, of_args) == (workload, args);
+        let mine = || minima.iter().filter(|m| is_mine(&m.workload, &m.args));
         let work = Configuration {
-            workload: workload.clone(),
-            args: args.clone(),
+            workload: workload.to_owned(),
+            args: args.to_owned(),
             ..Configuration::default()
         }
         .work();
@@ -75,15 +77,22 @@ pub fn check(experiment: &Experiment, minima: &[Minimum]) -> Result<(), String> 
         };
         for multiple in &experiment.heap {
             let bytes = plan::heap_bytes(*multiple, least);
-            if bytes < LEAST_MAX_HEAP.0 as u64 {
-                return Err(format!(
-                    "`heap`: {multiple} x {} of {work} is less than the least -M, {}: leave {multiple} out, or make the program larger",
-                    mebibytes(least),
-                    mebibytes(LEAST_MAX_HEAP.0 as u64)
-                ));
+            let of_work = |question: &&Combination| {
+                let asked = question.configuration();
+                is_mine(&asked.workload, &asked.args)
+            };
+            for question in questions.iter().filter(of_work) {
+                if bytes < question.least_heap() {
+                    return Err(format!(
+                        "`heap`: {multiple} x {} of {work} is less than the least -M, {}: leave {multiple} out, or make the program larger",
+                        mebibytes(least),
+                        mebibytes(question.least_heap())
+                    ));
+                }
+                question
+                    .with_heap(bytes)
+                    .map_err(|error| format!("`heap`: {multiple} x {} of {work}: {error}", mebibytes(least)))?;
             }
-            plan::heap_limit(bytes)
-                .map_err(|error| format!("`heap`: {multiple} x {} of {work}: {error}", mebibytes(least)))?;
         }
     }
     Ok(())

@@ -17,17 +17,17 @@
 //! runs that are compared (collectors, flags). The profiles and event logs of a workload are a
 //! group too.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::str::FromStr;
 
-use gclab_flags::{FlagError, FlagValue};
 use gclab_results::probe::reference;
 use gclab_results::{Configuration, Minimum};
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;
 
-use crate::experiment::{Axis, Experiment, Setting};
+use crate::experiment::{Axis, Entry, Experiment, Setting};
 use crate::run::{Combination, Run};
+use crate::runtime;
 
 /// The method that makes the order, for `plan.json`.
 pub const ORDER: &str = "rounds shuffled by pcg64(seed, round) and fisher-yates";
@@ -89,28 +89,42 @@ impl Shard {
 /// All settings of the flags: the fixed flags with the cross product of the swept ones, the last
 /// axis varying fastest; several sweeps one after the other. A setting of two sweeps occurs once.
 pub(crate) fn settings(experiment: &Experiment) -> Vec<Setting> {
-    if experiment.sweeps.is_empty() {
-        return vec![experiment.flags.clone()];
+    all_settings(&experiment.flags, &experiment.sweeps)
+}
+
+/// The same of a program.
+pub(crate) fn settings_of(entry: &Entry) -> Vec<runtime::Setting> {
+    all_settings(&entry.flags, &entry.sweeps)
+}
+
+/// A value for each flag that has one, of any type of flags.
+type Values<V> = BTreeMap<&'static str, V>;
+
+fn all_settings<V: Clone + Ord>(fixed: &Values<V>, sweeps: &[Vec<Axis<V>>]) -> Vec<Values<V>> {
+    if sweeps.is_empty() {
+        return vec![fixed.clone()];
     }
     let mut seen = BTreeSet::new();
-    let all = experiment
-        .sweeps
-        .iter()
-        .flat_map(|axes| cross_product(&experiment.flags, axes));
+    let all = sweeps.iter().flat_map(|axes| cross_product(fixed, axes));
     all.filter(|setting| seen.insert(setting.clone())).collect()
 }
 
-fn cross_product(fixed: &Setting, axes: &[Axis]) -> Vec<Setting> {
+fn cross_product<V: Clone>(fixed: &Values<V>, axes: &[Axis<V>]) -> Vec<Values<V>> {
+    let with = |setting: &Values<V>, flag: &'static str, value: &V| {
+        let mut setting = setting.clone();
+        setting.insert(flag, value.clone());
+        setting
+    };
     axes.iter().fold(vec![fixed.clone()], |settings, axis| {
         settings
             .iter()
-            .flat_map(|setting| axis.values.iter().map(|value| with(setting, value)))
+            .flat_map(|setting| axis.values.iter().map(|value| with(setting, axis.flag, value)))
             .collect()
     })
 }
 
 /// All combinations of an experiment, without the size of the heap: workloads × collectors ×
-/// settings.
+/// settings, then programs × their settings.
 pub(crate) fn combinations(experiment: &Experiment) -> Vec<Combination> {
     let settings = settings(experiment);
     let mut combinations = Vec::new();
@@ -119,6 +133,10 @@ pub(crate) fn combinations(experiment: &Experiment) -> Vec<Combination> {
             let under = |setting: &Setting| Combination::new(workload, args, collector, setting.clone());
             combinations.extend(settings.iter().map(under));
         }
+    }
+    for entry in &experiment.programs {
+        let settings = settings_of(entry).into_iter();
+        combinations.extend(settings.map(|setting| Combination::of_program(entry, setting)));
     }
     combinations
 }
@@ -162,9 +180,9 @@ fn cells(experiment: &Experiment, minima: &[Minimum]) -> Vec<Cell> {
         let configuration = combination.configuration();
         let works = of_work.get(&(&configuration.workload, &configuration.args));
         let limit = reference(works.into_iter().flatten().copied())
-            .and_then(|least| heap_limit(heap_bytes(multiple, least)).ok());
+            .and_then(|least| combination.with_heap(heap_bytes(multiple, least)).ok());
         Cell {
-            combination: limit.map_or_else(|| combination.clone(), |limit| combination.with(limit)),
+            combination: limit.unwrap_or_else(|| combination.clone()),
             heap: Some(multiple),
         }
     };
@@ -184,28 +202,17 @@ pub(crate) fn heap_bytes(multiple: f64, reference: u64) -> u64 {
     (multiple * reference as f64).round() as u64
 }
 
-/// The `-M` of these bytes.
-///
-/// # Errors
-/// If they are fewer or more than an `-M` may have.
-pub(crate) fn heap_limit(bytes: u64) -> Result<FlagValue, FlagError> {
-    FlagValue::read("M", &bytes.to_string())
-}
-
-fn with(setting: &Setting, value: &FlagValue) -> Setting {
-    let mut setting = setting.clone();
-    setting.insert(value.key(), value.clone());
-    setting
-}
-
 /// The runs of `shard`, in order. Their positions are those in the whole plan, so that the runs of
 /// all shards can be put together again.
 pub fn plan(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Vec<Run> {
     let cells = cells(experiment, minima);
     // Works in the order of the file. The number of a group decides which shard takes it.
-    let works = experiment.workloads.iter().map(|(name, args)| (name, args));
-    let numbers: HashMap<_, usize> = works.zip(0..).collect();
-    let work_of = |of: &Configuration| numbers.get(&(&of.workload, &of.args)).copied().unwrap_or(0);
+    let works = experiment.works();
+    let numbers: HashMap<_, usize> = works.iter().copied().zip(0..).collect();
+    let work_of = |of: &Configuration| {
+        let work = (of.workload.as_str(), of.args.as_slice());
+        numbers.get(&work).copied().unwrap_or(0)
+    };
     let mut runs = Vec::new();
     let mut position = 0;
     for round in 0..experiment.repeat {
@@ -215,7 +222,7 @@ pub fn plan(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Vec<Ru
             &mut Pcg64::new(u128::from(experiment.seed), u128::from(round)),
         );
         for cell in order.into_iter().map(|index| &cells[index]) {
-            let group = round as usize * experiment.workloads.len() + work_of(cell.configuration());
+            let group = round as usize * works.len() + work_of(cell.configuration());
             if shard.takes(group) {
                 let mut run = Run::new(&cell.combination, round, position);
                 run.planned.heap_multiple = cell.heap;
@@ -226,11 +233,15 @@ pub fn plan(experiment: &Experiment, minima: &[Minimum], shard: Shard) -> Vec<Ru
     }
     for cell in &cells {
         let work = work_of(cell.configuration());
-        let profiles = experiment.profiles.get(work).map_or(&[][..], Vec::as_slice);
-        let group = experiment.repeat as usize * experiment.workloads.len() + work;
+        // A program may do the work of a workload, but has no profile, and its own wish for a log.
+        let program = cell.combination.program();
+        let profiles = experiment.profiles.get(work).filter(|_| program.is_none());
+        let profiles = profiles.map_or(&[][..], Vec::as_slice);
+        let group = experiment.repeat as usize * works.len() + work;
         let profiled = profiles.iter().enumerate();
         let profiled = profiled.map(|(number, flags)| Run::profiled(&cell.combination, flags, number, 0));
-        let is_logged = experiment.eventlogs.get(work) == Some(&true);
+        let of_workload = || experiment.eventlogs.get(work) == Some(&true);
+        let is_logged = program.map_or_else(of_workload, |program| program.description.eventlog);
         let logged = is_logged.then(|| Run::logged(&cell.combination, 0));
         for mut run in profiled.chain(logged) {
             if shard.takes(group) {

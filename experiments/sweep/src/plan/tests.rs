@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use gclab_flags::FlagValue;
+
 use super::*;
 
 fn experiment(repeat: u32, seed: u64) -> Experiment {
@@ -29,6 +31,13 @@ fn axis(flag: &'static str, values: &[&str]) -> Axis {
     Axis {
         flag,
         values: values.iter().map(|text| value(flag, text)).collect(),
+    }
+}
+
+fn texts(flag: &'static str, values: &[&str]) -> Axis<String> {
+    Axis {
+        flag,
+        values: values.iter().map(|text| text.to_string()).collect(),
     }
 }
 
@@ -92,9 +101,9 @@ fn several_sweeps_are_run_one_after_the_other_and_what_they_share_once() {
     assert_eq!(
         experiment.axes(),
         [
-            axis("N", &["1", "2"]),
-            axis("A", &["1m", "4m"]),
-            axis("qg", &["false", "0", "1"])
+            texts("N", &["1", "2"]),
+            texts("A", &["1m", "4m"]),
+            texts("qg", &["false", "0", "1"])
         ]
     );
     let runs = plan(&experiment, &[], Shard::default());

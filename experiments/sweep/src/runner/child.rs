@@ -12,13 +12,15 @@
 //! children (`PR_SET_CHILD_SUBREAPER`).
 
 use std::collections::BTreeSet;
-use std::io::{self, Read};
+use std::fs::File;
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::pipe::{MOST_STDOUT, Pipe};
 use super::stop::Stop;
 use super::system::{self, Reaped};
 
@@ -44,40 +46,64 @@ pub(crate) struct Finished {
     pub wall: Duration,
     /// The resources that it used.
     pub used: Reaped,
-    /// All of standard output, with invalid text replaced; at most 1 MiB.
+    /// The beginning of standard output, at most 1 MiB, with invalid text replaced. What follows it
+    /// is dropped, but for the last 64 KiB.
     pub stdout: String,
-    /// The end of standard error, at most 4 KiB.
-    pub stderr_tail: String,
+    /// Bytes of standard output.
+    pub stdout_bytes: u64,
+    /// SHA-256 of all of standard output, if it was asked for.
+    pub stdout_hash: Option<[u8; 32]>,
+    /// The end of standard error, at most 64 KiB.
+    pub stderr: String,
 }
 
-/// A run prints one line on standard output, and a table of its heap profile, with names of up to
-/// 4000 letters; a program that prints more than this is broken.
-const MOST_STDOUT: usize = 1 << 20;
+impl Finished {
+    /// The end of standard error, at most 4 KiB.
+    pub(crate) fn stderr_tail(&self) -> &str {
+        let from = self.stderr.len().saturating_sub(STDERR_TAIL);
+        let from = (from..=self.stderr.len()).find(|at| self.stderr.is_char_boundary(*at));
+        &self.stderr[from.unwrap_or(0)..]
+    }
+}
+
+/// The settings of a child that are not part of its command.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Limits {
+    /// The longest time that it may take.
+    pub timeout: Duration,
+    /// Whether its standard output is hashed.
+    pub hashes: bool,
+    /// The most address space, in bytes.
+    pub address_space: Option<u64>,
+}
+
 /// Enough for a panic's message and a short backtrace.
 const STDERR_TAIL: usize = 4 << 10;
-/// The bytes that one read takes from a pipe: what a pipe of Linux holds.
-const PIPE: usize = 64 << 10;
 
-/// Runs `command` to its end, at most for `timeout`.
+/// Runs `command` to its end, within `limits`. Its standard input is `stdin`, or empty.
 ///
 /// # Errors
 /// If the process cannot be started or waited for. A child that fails is no error here.
-pub(super) fn run(mut command: Command, timeout: Duration, stop: &Stop) -> io::Result<Finished> {
+pub(super) fn run(mut command: Command, stdin: Option<File>, limits: Limits, stop: &Stop) -> io::Result<Finished> {
     command
-        .stdin(Stdio::null())
+        .stdin(stdin.map_or_else(Stdio::null, Stdio::from))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
     system::die_with_parent(&mut command);
+    if let Some(bytes) = limits.address_space {
+        system::limit_address_space(&mut command, bytes);
+    }
 
     let started = Instant::now();
     let mut child = spawn(&mut command)?;
     let number = child.id();
     let mut output = Output {
-        stdout: Pipe::new(child.stdout.take(), Keep::Beginning),
-        stderr: Pipe::new(child.stderr.take(), Keep::End),
+        stdout: Pipe::new(child.stdout.take(), MOST_STDOUT, limits.hashes),
+        stderr: Pipe::new(child.stderr.take(), 0, false),
     };
-    let waited = system::descriptor(&child).and_then(|fd| wait_until(fd.as_fd(), started + timeout, stop, &mut output));
+    let deadline = started + limits.timeout;
+    let waited = system::descriptor(&child).and_then(|fd| wait_until(fd.as_fd(), deadline, stop, &mut output));
     let wall = started.elapsed();
     // This kills the child, if it still runs, and the processes that it left behind in its group.
     // The child is not yet reaped, so no other process group can have its number; killing a dead
@@ -102,7 +128,9 @@ pub(super) fn run(mut command: Command, timeout: Duration, stop: &Stop) -> io::R
         wall,
         used,
         stdout: output.stdout.text(),
-        stderr_tail: output.stderr.text(),
+        stdout_bytes: output.stdout.count,
+        stdout_hash: output.stdout.hash.map(|hash| hash.finalize()),
+        stderr: output.stderr.text(),
     })
 }
 
@@ -170,92 +198,21 @@ struct Output {
     stderr: Pipe<std::process::ChildStderr>,
 }
 
-/// The part of an output that is kept.
-#[derive(Clone, Copy)]
-enum Keep {
-    /// The first [`MOST_STDOUT`] bytes.
-    Beginning,
-    /// The last [`STDERR_TAIL`] bytes.
-    End,
-}
-
-/// One end of a pipe that a child writes to, and the bytes that are kept.
-struct Pipe<P> {
-    /// The pipe; `None` once all its writers have closed it.
-    from: Option<P>,
-    keep: Keep,
-    bytes: Vec<u8>,
-}
-
-impl<P: Read + AsFd> Pipe<P> {
-    fn new(from: Option<P>, keep: Keep) -> Pipe<P> {
-        Pipe {
-            from,
-            keep,
-            bytes: Vec::new(),
-        }
-    }
-
-    fn readable(&self) -> Option<BorrowedFd<'_>> {
-        self.from.as_ref().map(AsFd::as_fd)
-    }
-
-    /// Reads once. The pipe is readable, so this does not wait.
-    fn read(&mut self) -> io::Result<()> {
-        let Some(from) = &mut self.from else {
-            return Ok(());
-        };
-        let mut buffer = [0; PIPE];
-        let bytes = match from.read(&mut buffer) {
-            Ok(length) => &buffer[..length],
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        if bytes.is_empty() {
-            self.from = None;
-        }
-        match self.keep {
-            Keep::Beginning => {
-                let room = MOST_STDOUT - self.bytes.len();
-                self.bytes.extend(&bytes[..bytes.len().min(room)]);
-            }
-            Keep::End => {
-                self.bytes.extend(bytes);
-                let surplus = self.bytes.len().saturating_sub(STDERR_TAIL);
-                self.bytes.drain(..surplus);
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads the rest after the end of the child: at most what a pipe holds, since a process that
-    /// left the child's group may still write to it.
-    fn drain(&mut self) -> io::Result<()> {
-        const MOST_READS: usize = 16;
-        for _ in 0..MOST_READS {
-            let readable = system::wait_readable([self.readable()], Duration::ZERO)?;
-            if self.from.is_none() || readable == [false] {
-                break;
-            }
-            self.read()?;
-        }
-        Ok(())
-    }
-
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.bytes).into_owned()
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::pipe::MOST_END;
     use super::*;
 
     fn sh(script: &str, timeout: Duration) -> Finished {
         let stop = Stop::listen().unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        run(command, timeout, &stop).unwrap()
+        let limits = Limits {
+            timeout,
+            hashes: true,
+            address_space: None,
+        };
+        run(command, None, limits, &stop).unwrap()
     }
 
     const LONG: Duration = Duration::from_secs(60);
@@ -264,7 +221,7 @@ mod tests {
     fn an_exit_status_and_the_output() {
         let finished = sh("echo out; echo err >&2; exit 7", LONG);
         assert_eq!(
-            (finished.end, finished.stdout.as_str(), finished.stderr_tail.as_str()),
+            (finished.end, finished.stdout.as_str(), finished.stderr_tail()),
             (End::Exit(7), "out\n", "err\n")
         );
         assert!(
@@ -286,14 +243,55 @@ mod tests {
             LONG,
         );
         assert_eq!(finished.end, End::Exit(0));
-        assert!(finished.stderr_tail.ends_with("line 2999\n") && finished.stderr_tail.len() == STDERR_TAIL);
+        assert!(finished.stderr_tail().ends_with("line 2999\n") && finished.stderr_tail().len() == STDERR_TAIL);
     }
 
     #[test]
     fn a_flood_without_end_takes_no_disk_and_little_memory() {
         let finished = sh("exec yes", Duration::from_millis(500));
-        assert_eq!((finished.end, finished.stdout.len()), (End::Timeout, MOST_STDOUT));
-        assert!(finished.stdout.starts_with("y\ny\n"));
+        assert_eq!(
+            (finished.end, finished.stdout.len()),
+            (End::Timeout, MOST_STDOUT + 1 + MOST_END)
+        );
+        assert!(finished.stdout.starts_with("y\ny\n") && finished.stdout_bytes > 4 << 20);
+    }
+
+    #[test]
+    fn the_end_of_a_flood_is_kept_and_all_of_it_is_hashed() {
+        let finished = sh("head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last words", LONG);
+        assert!(finished.stdout.ends_with("x\nlast words\n"));
+        assert_eq!(finished.stdout_bytes, 3_000_012);
+        let mut whole = vec![b'x'; 3_000_000];
+        whole.extend(b"\nlast words\n");
+        assert_eq!(finished.stdout_hash, Some(hmac_sha256::Hash::hash(&whole)));
+    }
+
+    #[test]
+    fn a_child_reads_the_file_that_it_is_given() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("input");
+        std::fs::write(&path, "from a file").unwrap();
+        let limits = Limits {
+            timeout: LONG,
+            ..Limits::default()
+        };
+        let stop = Stop::listen().unwrap();
+        let read = |stdin| run(Command::new("cat"), stdin, limits, &stop).unwrap().stdout;
+        assert_eq!(read(Some(File::open(&path).unwrap())), "from a file");
+        assert_eq!(read(None), "", "nothing, not the terminal");
+    }
+
+    #[test]
+    fn a_limit_of_address_space_holds_for_the_child() {
+        let limits = Limits {
+            timeout: LONG,
+            address_space: Some(300 << 20),
+            ..Limits::default()
+        };
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -v"]);
+        let finished = run(command, None, limits, &Stop::listen().unwrap()).unwrap();
+        assert_eq!(finished.stdout.trim(), (300 << 10).to_string());
     }
 
     #[test]

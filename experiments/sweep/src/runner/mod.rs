@@ -10,7 +10,9 @@
 mod child;
 pub(crate) mod lock;
 pub(crate) mod outcome;
+mod pipe;
 pub mod precision;
+pub mod preflight;
 pub mod progress;
 pub mod stop;
 mod system;
@@ -18,22 +20,24 @@ mod system;
 #[cfg(test)]
 mod tests;
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use gclab_flags::{ENVIRONMENT, GHC_ENVIRONMENT};
-use gclab_results::{PlannedRun, Purpose, ResultsDir, ResultsError, rfc3339};
+use gclab_results::{PlannedRun, Purpose, ResultsDir, ResultsError, RunRecord};
 use thiserror::Error;
 
 use crate::command_line::{self, Files};
 use crate::machine;
-use crate::run::Run;
-use child::End;
-use outcome::Launch;
+use crate::program::Program;
+use crate::run::{Run, Subject};
+use crate::runtime::{self, Setting, Start};
+use child::{End, Finished, Limits};
+use outcome::{Judged, Launch};
 use progress::{Estimator, Left, Progress};
 use stop::Stop;
 
@@ -137,12 +141,7 @@ pub fn sweep(dir: &mut ResultsDir, plan: &[Run], sweep: &Sweep<'_>) -> Result<Sw
 }
 
 /// Does one run. Returns `None` if a signal came before it ended.
-pub(crate) fn one(
-    run: &Run,
-    seed: u64,
-    sweep: &Sweep<'_>,
-    scratch: &Path,
-) -> io::Result<Option<gclab_results::RunRecord>> {
+pub(crate) fn one(run: &Run, seed: u64, sweep: &Sweep<'_>, scratch: &Path) -> io::Result<Option<RunRecord>> {
     if sweep.stop.signal().is_some() {
         return Ok(None);
     }
@@ -159,28 +158,98 @@ pub(crate) fn one(
         profile: &profile,
         eventlog: &eventlog,
     };
+    if let Subject::Program(program, _) = &run.subject
+        && let Some((failed, prepared)) = prepare(program, sweep)?
+    {
+        let launch = Launch::now(run, seed);
+        let judged = Judged::unprepared(&failed, &prepared);
+        return Ok(record(run, launch, prepared, judged));
+    }
+    let launch = Launch::now(run, seed);
+    let (finished, judged) = match &run.subject {
+        Subject::Workload(_) => {
+            let finished = workload(run, sweep, &files)?;
+            let line = fs::read_to_string(&line).ok();
+            let judged = Judged::workload(&run.planned, &finished, line.as_deref(), &launch);
+            (finished, judged)
+        }
+        Subject::Program(program, setting) => {
+            let start = command_line::start(run, program, setting, Some(&files));
+            let finished = command(program, &start, sweep, true)?;
+            let statistics = fs::read(&line).ok();
+            let statistics = statistics.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            let judged = Judged::program(program, &start, &finished, statistics.as_deref(), &launch);
+            (finished, judged)
+        }
+    };
+    Ok(record(run, launch, finished, judged))
+}
+
+/// The record of a run that has ended; `None` if it was interrupted.
+fn record(run: &Run, launch: Launch, finished: Finished, judged: Judged) -> Option<RunRecord> {
+    let interrupted = finished.end == End::Interrupted;
+    (!interrupted).then(|| outcome::record(&run.planned, launch, finished, judged))
+}
+
+/// Runs a workload of this program.
+fn workload(run: &Run, sweep: &Sweep<'_>, files: &Files<'_>) -> io::Result<Finished> {
     let mut command = Command::new(sweep.program);
-    command.args(command_line::exec(run, Some(&files)));
+    command.args(command_line::exec(run, Some(files)));
     command.arg0(machine::name());
     // Flags come from the plan alone.
     command.env_remove(ENVIRONMENT).env_remove(GHC_ENVIRONMENT);
     // A backtrace would push the panic's message out of the recorded tail. The run's command,
     // repeated by hand, shows one.
     command.env("RUST_BACKTRACE", "0");
-    let launch = Launch {
-        started: rfc3339(SystemTime::now()),
-        load_average: machine::load_average(),
-        host: machine::host(),
-        own_resident: machine::peak_resident(),
-        command: command_line::shown(run),
-        seed,
+    let limits = Limits {
+        timeout: sweep.timeout,
+        ..Limits::default()
     };
-    let finished = child::run(command, sweep.timeout, sweep.stop)?;
-    if finished.end == End::Interrupted {
-        return Ok(None);
+    child::run(command, None, limits, sweep.stop)
+}
+
+/// Runs a process of `program`: the program itself, or a command that prepares it. Only the program
+/// gets its standard input.
+pub(super) fn command(program: &Program, start: &Start, sweep: &Sweep<'_>, is_program: bool) -> io::Result<Finished> {
+    let mut words = start.words.iter();
+    let mut command = Command::new(words.next().map_or("", String::as_str));
+    command.args(words);
+    if let Some(folder) = program.folder() {
+        command.current_dir(folder);
     }
-    let line = fs::read_to_string(&line).ok();
-    Ok(Some(outcome::record(&run.planned, launch, finished, line.as_deref())))
+    // Flags come from the plan alone.
+    for runtime in runtime::all() {
+        runtime.variables().iter().for_each(|variable| {
+            command.env_remove(variable);
+        });
+    }
+    command.env_remove(ENVIRONMENT);
+    command.envs(start.env.iter().map(|(name, value)| (name, value)));
+    let stdin = program.description.stdin.as_deref().filter(|_| is_program);
+    let stdin = stdin.map(|file| File::open(program.path(file))).transpose()?;
+    let limits = Limits {
+        timeout: sweep.timeout,
+        hashes: is_program,
+        address_space: start.address_space,
+    };
+    child::run(command, stdin, limits, sweep.stop)
+}
+
+/// Runs the commands that prepare a run of `program`. Returns the first one that failed.
+fn prepare(program: &Program, sweep: &Sweep<'_>) -> io::Result<Option<(Vec<String>, Finished)>> {
+    let env = program.start(&Setting::default(), None).env;
+    for words in &program.description.prepare {
+        let start = Start {
+            words: words.clone(),
+            env: env.clone(),
+            address_space: None,
+        };
+        let finished = command(program, &start, sweep, false)?;
+        if finished.end != End::Exit(0) {
+            return Ok(Some((words.clone(), finished)));
+        }
+    }
+    Ok(None)
 }
 
 /// The name of a run's heap profile until it is whole.

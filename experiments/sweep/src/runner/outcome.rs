@@ -1,11 +1,18 @@
 //! From the end of a child to the run's record. The outcomes (ok, heap exhausted, usage, crash,
-//! timeout) are never confused: a run counts as ok only if its exit status, its own record and its
-//! checksum agree.
+//! timeout) are never confused: a run of a workload counts as ok only if its exit status, its own
+//! record and its checksum agree, and one of a program if its exit status and output are what
+//! `expect` says.
+
+use std::time::{Duration, SystemTime};
 
 use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
-use gclab_results::{PlannedRun, RunRecord, Status};
+use gclab_results::{PlannedRun, RunRecord, Status, rfc3339, shell_line};
 
 use super::child::{End, Finished};
+use crate::program::{Output, Program};
+use crate::run::Run;
+use crate::runtime::{Ended, Failure, Start};
+use crate::{command_line, machine};
 
 /// Exit status of a run that was refused.
 pub(crate) const EXIT_USAGE: i32 = 2;
@@ -27,41 +34,191 @@ pub(crate) struct Launch {
     pub seed: u64,
 }
 
-/// The record of `run`. `line` is the text that the child wrote to its record file, if any.
-pub(crate) fn record(run: &PlannedRun, launch: Launch, finished: Finished, line: Option<&str>) -> RunRecord {
-    let own = line.and_then(|line| serde_json::from_str::<RunRecord>(line).ok());
-    let (outcome, reason) = classify(run, &finished, own.as_ref());
-    let mut stderr = finished.stderr_tail.trim_end().to_owned();
+impl Launch {
+    /// The facts about `run` now.
+    pub(crate) fn now(run: &Run, seed: u64) -> Launch {
+        Launch {
+            started: rfc3339(SystemTime::now()),
+            load_average: machine::load_average(),
+            host: machine::host(),
+            own_resident: machine::peak_resident(),
+            command: command_line::shown(run),
+            seed,
+        }
+    }
+
+    /// The largest resident set of a run. A child begins as a copy of the runner, and the kernel
+    /// counts the memory of that copy. So its figure is the run's own only if it is more than the
+    /// runner ever had.
+    fn resident(&self, finished: &Finished) -> Option<u64> {
+        let bytes = finished.used.max_rss;
+        self.own_resident.filter(|own| bytes > *own).map(|_| bytes)
+    }
+}
+
+/// The part of a record that depends on what ran: a workload tells its own figures, a program is
+/// looked at from outside.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Judged {
+    outcome: Status,
+    /// Why the run is not ok although its exit status is the right one.
+    reason: Option<String>,
+    /// The figures; only those keys that this run can have are set.
+    figures: RunRecord,
+}
+
+impl Judged {
+    /// A run of a workload. `line` is the text that the child wrote to its record file, if any.
+    pub(crate) fn workload(run: &PlannedRun, finished: &Finished, line: Option<&str>, launch: &Launch) -> Judged {
+        let own = line.and_then(|line| serde_json::from_str::<RunRecord>(line).ok());
+        let (outcome, reason) = classify(run, finished, own.as_ref());
+        let own = own.unwrap_or_default();
+        Judged {
+            figures: RunRecord {
+                checksum: own.checksum.filter(|_| outcome.is_ok()),
+                max_rss_bytes: own.max_rss_bytes.or(launch.resident(finished)),
+                latency: own.latency,
+                profile: own.profile.filter(|_| run.profile_flags.is_some()),
+                stats: own.stats,
+                ..RunRecord::default()
+            },
+            outcome,
+            reason,
+        }
+    }
+
+    /// A run of `program`, which `start` describes. `statistics` is the text of the file that its
+    /// runtime wrote, if any.
+    pub(crate) fn program(
+        program: &Program,
+        start: &Start,
+        finished: &Finished,
+        statistics: Option<&str>,
+        launch: &Launch,
+    ) -> Judged {
+        let sha256 = finished.stdout_hash.as_ref().map(|hash| hexadecimal(hash));
+        let ended = Ended {
+            status: match finished.end {
+                End::Exit(status) => Some(status),
+                _ => None,
+            },
+            stdout: &finished.stdout,
+            stderr: &finished.stderr,
+            statistics,
+            limited: start.address_space.is_some(),
+        };
+        let output = Output {
+            stdout: &finished.stdout,
+            stderr: &finished.stderr,
+            sha256: sha256.as_deref().unwrap_or_default(),
+        };
+        let (outcome, reason, checksum) = match finished.end {
+            End::Exit(status) if status == program.description.expect.status => match program.answer(&output) {
+                Ok(checksum) => (Status::Ok, None, checksum),
+                Err(difference) => (Status::WrongAnswer, Some(difference), None),
+            },
+            end => (failure(end, program, &ended), None, None),
+        };
+        let (stats, figures) = program.statistics(&ended, &output);
+        Judged {
+            figures: RunRecord {
+                checksum,
+                max_rss_bytes: launch.resident(finished),
+                output_bytes: Some(finished.stdout_bytes),
+                output_sha256: sha256,
+                stats,
+                figures,
+                ..RunRecord::default()
+            },
+            outcome,
+            reason,
+        }
+    }
+
+    /// A run whose preparation failed by the end of the command `words`.
+    pub(crate) fn unprepared(words: &[String], finished: &Finished) -> Judged {
+        let how = match finished.end {
+            End::Exit(status) => format!("ended with exit status {status}"),
+            End::Signal(signal) => format!("was ended by signal {signal}"),
+            End::Timeout | End::Interrupted => "took too long".to_owned(),
+        };
+        Judged {
+            outcome: Status::Unprepared,
+            reason: Some(format!("`prepare`: {} {how}", shell_line(words))),
+            figures: RunRecord::default(),
+        }
+    }
+}
+
+/// The outcome of a program that did not end as it should.
+fn failure(end: End, program: &Program, ended: &Ended<'_>) -> Status {
+    match (end, program.runtime.failure(ended)) {
+        (End::Timeout | End::Interrupted, _) => Status::Timeout,
+        (_, Some(Failure::Exhausted)) => Status::HeapExhausted,
+        (_, Some(Failure::Refused)) => Status::Usage,
+        (End::Signal(signal), None) => Status::Crash {
+            exit_code: None,
+            signal: Some(signal),
+        },
+        (End::Exit(status), None) => Status::Crash {
+            exit_code: Some(status),
+            signal: None,
+        },
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The record of `run`.
+pub(crate) fn record(run: &PlannedRun, launch: Launch, finished: Finished, judged: Judged) -> RunRecord {
+    let Judged {
+        outcome,
+        reason,
+        figures,
+    } = judged;
+    let mut stderr = finished.stderr_tail().trim_end().to_owned();
     if let Some(reason) = reason {
         stderr = format!("{stderr}\n(gclab run: {reason})").trim_start().to_owned();
     }
     let (minor, major) = finished.used.faults;
     let (voluntary, involuntary) = finished.used.switches;
-    let ok = outcome.is_ok();
-    let own = own.unwrap_or_default();
-    // A child begins as a copy of the runner, and the kernel counts the memory of that copy. So its
-    // figure is the run's own only if it is more than the runner ever had.
-    let resident = Some(finished.used.max_rss).filter(|&bytes| launch.own_resident.is_some_and(|own| bytes > own));
+    // A program that did not start took no time.
+    let ran = outcome != Status::Unprepared;
+    let seconds = |time: Duration| Some(time.as_secs_f64()).filter(|_| ran);
+    let plan = RunRecord::planned(run, launch.seed);
     RunRecord {
+        schema: plan.schema,
+        gclab: plan.gclab,
+        id: plan.id,
+        cell: plan.cell,
+        collector: plan.collector,
+        workload: plan.workload,
+        args: plan.args,
+        flags: plan.flags,
+        heap_multiple: plan.heap_multiple,
+        profile_flags: plan.profile_flags,
+        eventlog: plan.eventlog,
+        runtime: plan.runtime,
+        program: plan.program,
+        round: plan.round,
+        position: plan.position,
+        seed: plan.seed,
         command: launch.command,
         started: Some(launch.started),
         host: launch.host,
         load_average: launch.load_average,
-        voluntary_context_switches: Some(voluntary),
-        involuntary_context_switches: Some(involuntary),
-        minor_page_faults: Some(minor),
-        major_page_faults: Some(major),
-        checksum: own.checksum.filter(|_| ok),
-        stderr_tail: (!ok && !stderr.is_empty()).then_some(stderr),
+        voluntary_context_switches: Some(voluntary).filter(|_| ran),
+        involuntary_context_switches: Some(involuntary).filter(|_| ran),
+        minor_page_faults: Some(minor).filter(|_| ran),
+        major_page_faults: Some(major).filter(|_| ran),
+        stderr_tail: (!outcome.is_ok() && !stderr.is_empty()).then_some(stderr),
         outcome,
-        wall_seconds: Some(finished.wall.as_secs_f64()),
-        user_seconds: Some(finished.used.user.as_secs_f64()),
-        system_seconds: Some(finished.used.system.as_secs_f64()),
-        max_rss_bytes: own.max_rss_bytes.or(resident),
-        latency: own.latency,
-        profile: own.profile.filter(|_| run.profile_flags.is_some()),
-        stats: own.stats,
-        ..RunRecord::planned(run, launch.seed)
+        wall_seconds: seconds(finished.wall),
+        user_seconds: seconds(finished.used.user),
+        system_seconds: seconds(finished.used.system),
+        ..figures
     }
 }
 
@@ -118,8 +275,6 @@ fn agrees(run: &PlannedRun, finished: &Finished, own: Option<&RunRecord>) -> Res
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use gclab_results::Configuration;
 
     use super::*;
@@ -154,7 +309,9 @@ mod tests {
                 switches: (0, 0),
             },
             stdout: stdout.into(),
-            stderr_tail: "last words\n".into(),
+            stdout_bytes: stdout.len() as u64,
+            stdout_hash: None,
+            stderr: "last words\n".into(),
         };
         let launch = Launch {
             started: String::new(),
@@ -165,7 +322,8 @@ mod tests {
             seed: 1,
         };
         let line = own.map(|own| serde_json::to_string(&own).unwrap());
-        record(&planned(), launch, finished, line.as_deref())
+        let judged = Judged::workload(&planned(), &finished, line.as_deref(), &launch);
+        record(&planned(), launch, finished, judged)
     }
 
     fn own(status: Status) -> RunRecord {

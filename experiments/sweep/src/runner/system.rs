@@ -49,6 +49,26 @@ pub(super) fn die_with_parent(command: &mut Command) {
     unsafe { command.pre_exec(in_child) };
 }
 
+/// Limits the address space of the child to these bytes, as `ulimit -v` does.
+pub(super) fn limit_address_space(command: &mut Command, bytes: u64) {
+    let limit = libc::rlimit {
+        rlim_cur: bytes,
+        rlim_max: bytes,
+    };
+    let in_child = move || {
+        // SAFETY: a system call with a pointer to a live variable of the type that it reads,
+        // allowed between fork and exec (async-signal-safe).
+        let refused = unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) } != 0;
+        if refused {
+            Err(io::Error::last_os_error())
+        } else {
+            Ok(())
+        }
+    };
+    // SAFETY: the closure allocates nothing, takes no lock, and makes only async-signal-safe calls.
+    unsafe { command.pre_exec(in_child) };
+}
+
 /// A descriptor of the process `child`, readable when it has ended.
 ///
 /// # Errors

@@ -7,8 +7,10 @@
 
 mod duration;
 mod errors;
+mod own_flags;
 mod parse;
 mod profiles;
+mod programs;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -42,6 +44,50 @@ pub fn load(path: &Path, repeat: Option<u32>, registry: &Registry) -> Result<Exp
         .help("give the file another name"));
     }
     from_source(name, source, repeat, registry)
+}
+
+/// The experiment that runs one command, `repeat` times. Its text is that of a file which does the
+/// same.
+///
+/// # Errors
+/// If the command or the runtime is not legal.
+pub fn of_command(
+    command: &[String],
+    runtime: Option<&str>,
+    repeat: u32,
+    registry: &Registry,
+) -> Result<Experiment, Box<SpecError>> {
+    let file = command.first().map(Path::new).and_then(Path::file_name);
+    let file = file.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || "-_.".contains(c) {
+            c
+        } else {
+            '_'
+        }
+    };
+    let name: String = file.chars().map(plain).collect();
+    let name = Some(name.trim_start_matches('.'))
+        .filter(|name| !name.is_empty())
+        .unwrap_or("command");
+    let words: Vec<String> = command.iter().map(|word| toml_string(word)).collect();
+    let text = format!(
+        "repeat = {repeat}\n\n[[program]]\nname    = {}\nruntime = {}\ncommand = [{}]\n",
+        toml_string(name),
+        toml_string(runtime.unwrap_or("none")),
+        words.join(", ")
+    );
+    let source = Source {
+        name: "the command as an experiment".to_owned(),
+        text,
+    };
+    from_source(name.to_owned(), source, None, registry)
+}
+
+/// A string of TOML.
+fn toml_string(text: &str) -> String {
+    // The escapes of JSON are legal in TOML; only DEL needs one in TOML alone.
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007F")
 }
 
 /// Checks the text of an experiment file.

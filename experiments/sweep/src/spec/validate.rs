@@ -14,8 +14,9 @@ use gclab_workloads::{ArgError, Args};
 use toml::Spanned;
 
 use super::errors::{Parsed, Source, SpecError};
-use super::parse::{Raw, RawAxis, RawCollectors, RawWorkload};
-use super::profiles;
+use super::own_flags::{OwnAxis, OwnFlags};
+use super::parse::{Raw, RawAxis, RawCollectors, RawProgram, RawWorkload};
+use super::{profiles, programs};
 use crate::command_line::LOG_FLAG;
 use crate::experiment::{self, Axis, Experiment, Setting};
 use crate::plan;
@@ -27,10 +28,14 @@ const MOST_RUNS: usize = 1_000_000;
 
 /// Looks up all names in `raw` and checks its values.
 pub(super) fn validate(name: String, source: &Source, raw: Raw, registry: &Registry) -> Parsed<Experiment> {
-    let check = Check { source, registry };
+    profiles::not_in_timed_runs(source, &raw)?;
+    let check = Check {
+        source,
+        registry,
+        own: OwnFlags::read(source, &raw)?,
+    };
     // The size first: each later check takes time for each value.
     check.size(&raw)?;
-    profiles::not_in_timed_runs(source, &raw)?;
     let mut experiment = Experiment {
         name,
         text: source.text.clone(),
@@ -38,8 +43,9 @@ pub(super) fn validate(name: String, source: &Source, raw: Raw, registry: &Regis
         workloads: check.workloads(&raw.workloads)?,
         profiles: profiles::of_workloads(source, &raw)?,
         eventlogs: raw.workloads.iter().map(|own| is_logged(&raw, own)).collect(),
-        flags: experiment::setting(raw.flags.iter().map(|(_, flag)| flag.get_ref())),
-        sweeps: check.sweeps(&raw)?,
+        flags: experiment::setting(check.own.flags.iter().map(|(_, flag)| flag.get_ref())),
+        sweeps: check.sweeps()?,
+        programs: programs::programs(source, &raw)?,
         question: raw.question.clone(),
         repeat: raw.repeat,
         precision: raw.precision,
@@ -51,7 +57,9 @@ pub(super) fn validate(name: String, source: &Source, raw: Raw, registry: &Regis
     if let RawCollectors::All(place) = &raw.collectors {
         check.leave_out(&mut experiment, place)?;
     }
-    check.every_setting(&experiment, &raw)?;
+    if !raw.workloads.is_empty() {
+        check.every_setting(&experiment, &raw)?;
+    }
     Ok(experiment)
 }
 
@@ -75,6 +83,8 @@ fn is_logged(raw: &Raw, own: &RawWorkload) -> bool {
 struct Check<'a> {
     source: &'a Source,
     registry: &'a Registry,
+    /// The flags of the file for gclab's own workloads.
+    own: OwnFlags,
 }
 
 impl Check<'_> {
@@ -149,19 +159,19 @@ impl Check<'_> {
         Ok(workloads)
     }
 
-    fn sweeps(&self, raw: &Raw) -> Parsed<Vec<Vec<Axis>>> {
-        let axes = |sweep: &Vec<RawAxis>| {
+    fn sweeps(&self) -> Parsed<Vec<Vec<Axis>>> {
+        let axes = |sweep: &Vec<OwnAxis>| {
             sweep
                 .iter()
-                .map(|(key, values)| self.axis(raw, key, values))
+                .map(|(key, values)| self.axis(key, values))
                 .collect::<Parsed<_>>()
         };
-        raw.sweeps.iter().map(axes).collect()
+        self.own.sweeps.iter().map(axes).collect()
     }
 
-    fn axis(&self, raw: &Raw, key: &Spanned<String>, values: &[Spanned<FlagValue>]) -> Parsed<Axis> {
+    fn axis(&self, key: &Spanned<String>, values: &[Spanned<FlagValue>]) -> Parsed<Axis> {
         let name = key.get_ref();
-        if raw.flags.iter().any(|(fixed, _)| fixed.get_ref() == name) {
+        if self.own.flags.iter().any(|(fixed, _)| fixed.get_ref() == name) {
             return Err(self
                 .at(
                     key.span(),
@@ -191,12 +201,14 @@ impl Check<'_> {
         let Some(heap) = &raw.heap else {
             return Ok(Vec::new());
         };
-        let swept = raw
+        let swept = self
+            .own
             .sweeps
             .iter()
             .flatten()
             .map(|(key, values)| (key, "[sweep]", values.as_slice()));
-        let fixed = raw
+        let fixed = self
+            .own
             .flags
             .iter()
             .map(|(key, value)| (key, "[flags]", std::slice::from_ref(value)));
@@ -218,11 +230,12 @@ impl Check<'_> {
     /// Checks the number of runs, as far as the lengths of the file's lists tell it.
     fn size(&self, raw: &Raw) -> Parsed<()> {
         let product = |factors: &mut dyn Iterator<Item = usize>| factors.fold(1_usize, usize::saturating_mul);
-        let settings = raw
-            .sweeps
-            .iter()
-            .map(|axes| product(&mut axes.iter().map(|(_, values)| values.len())))
-            .fold(0, usize::saturating_add);
+        let settings = |sweeps: &[Vec<RawAxis>]| {
+            let of_each = sweeps
+                .iter()
+                .map(|axes| product(&mut axes.iter().map(|(_, values)| values.len())));
+            of_each.fold(0, usize::saturating_add).max(1)
+        };
         // Each workload has `repeat` timed runs, and a run for each of its profiles and event logs.
         let profiles = |own: &RawWorkload| own.profiles.as_ref().unwrap_or(&raw.profiles).len();
         let untimed = |own: &RawWorkload| profiles(own).saturating_add(is_logged(raw, own).into());
@@ -230,13 +243,23 @@ impl Check<'_> {
             .workloads
             .iter()
             .map(|own| untimed(own).saturating_add(raw.repeat as usize));
+        let heaps = raw.heap.as_ref().map_or(1, |heap| heap.get_ref().len());
         let factors = [
-            settings.max(1),
+            settings(&raw.sweeps),
             raw.collectors.count(self.registry),
-            raw.heap.as_ref().map_or(1, |heap| heap.get_ref().len()),
+            heaps,
             of_each.fold(0, usize::saturating_add),
         ];
-        let runs = product(&mut factors.into_iter());
+        let of_workloads = product(&mut factors.into_iter());
+        let of_program = |own: &RawProgram| {
+            let own = settings(own.sweeps.as_ref().unwrap_or(&raw.sweeps));
+            product(&mut [own, heaps, raw.repeat as usize].into_iter())
+        };
+        let runs = raw
+            .programs
+            .iter()
+            .map(of_program)
+            .fold(of_workloads, usize::saturating_add);
         if runs <= MOST_RUNS {
             return Ok(());
         }

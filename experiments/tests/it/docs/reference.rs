@@ -71,3 +71,21 @@ fn tables_of_the_reference_data_are_those_of_their_reports() {
     }
     assert!(places >= 3, "only {places} tables were found");
 }
+
+/// The flags of each runtime, as its adapter has them.
+#[test]
+fn the_flags_of_runtimes_are_those_of_their_adapters() {
+    let mut text = "| runtime | flag | values | meaning |\n|---|---|---|---|\n".to_owned();
+    for runtime in gclab_sweep::runtime::all() {
+        for flag in runtime.flags() {
+            text.push_str(&format!(
+                "| `{}` | `{}` | {} | {} |\n",
+                runtime.name(),
+                flag.key,
+                flag.expected(),
+                flag.meaning
+            ));
+        }
+    }
+    part_holds("docs/programs.md", "flags of runtimes", &text);
+}

@@ -22,11 +22,16 @@ fn number(unit: Unit, value: f64) -> String {
 }
 
 /// The timed runs of these folders as CSV. Columns: the folder's name, the configuration, a `flag_`
-/// column for each flag of any run, the outcome, and each figure under its key. An empty cell is a
-/// figure that the run does not have.
+/// column for each flag of any run, the outcome, each figure under its key, and a `figure_` column
+/// for each figure that `stats` of a program names. An empty cell is a figure that the run does not
+/// have.
 pub fn csv(dirs: &[ResultsDir]) -> String {
     let runs = || dirs.iter().flat_map(|dir| dir.runs().iter().map(move |run| (dir, run)));
     let flags: BTreeSet<&String> = runs().flat_map(|(_, run)| run.flags.keys()).collect();
+    let figures: BTreeSet<&String> = runs()
+        .filter_map(|(_, run)| run.figures.as_ref())
+        .flat_map(|own| own.keys())
+        .collect();
     let mut text = CsvText::new();
     let head = [
         "experiment",
@@ -43,6 +48,7 @@ pub fn csv(dirs: &[ResultsDir]) -> String {
     row.extend(flags.iter().map(|flag| format!("flag_{flag}")));
     row.extend(["started", "outcome", "exit_code", "signal", "checksum"].map(str::to_owned));
     row.extend(metric::ALL.iter().map(|metric| metric.key.to_owned()));
+    row.extend(figures.iter().map(|figure| format!("figure_{figure}")));
     text.row(&row);
     for (dir, run) in runs() {
         let (exit_code, signal) = match &run.outcome {
@@ -70,6 +76,10 @@ pub fn csv(dirs: &[ResultsDir]) -> String {
             (m.of)(run)
                 .filter(|v| v.is_finite())
                 .map_or(String::new(), |v| number(m.unit, v))
+        }));
+        row.extend(figures.iter().map(|figure| {
+            let own = run.figures.as_ref().and_then(|own| own.get(*figure));
+            own.map_or(String::new(), f64::to_string)
         }));
         text.row(&row);
     }

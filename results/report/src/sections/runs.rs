@@ -4,10 +4,12 @@ use crate::analysis::checksums::disagreement;
 use crate::analysis::facts::is_failure;
 use crate::analysis::pauses::pause_rows;
 use crate::document::{Cell, Column, Look, Part, Section, Table, Text, Topic};
-use crate::format::ABSENT;
+use crate::format::{ABSENT, number};
 use crate::metric::{self, Metric};
 use crate::summary::{Group, Summary, WorkloadRuns};
+use gclab_inference::Spread;
 use gclab_results::{Purpose, ResultsDir, RunRecord, shell_line};
+use std::collections::BTreeSet;
 
 /// The figures in the table of single runs.
 const RAW: &[Metric] = &[
@@ -74,6 +76,8 @@ fn work_table(summary: &Summary<'_>, work: &WorkloadRuns<'_>) -> Table {
     let mut columns = word_columns(summary);
     columns.push(Column::words("runs"));
     columns.extend(metrics.iter().map(Column::metric));
+    let figures = named_figures(work);
+    columns.extend(figures.iter().map(|name| Column::figures(*name)));
     if !pauses.is_empty() {
         columns.push(Column {
             unit: "ms",
@@ -85,6 +89,7 @@ fn work_table(summary: &Summary<'_>, work: &WorkloadRuns<'_>) -> Table {
         let mut cells = word_cells(summary, group);
         cells.push(runs_cell(group));
         cells.extend(metrics.iter().map(|metric| Cell::Figure(*metric, group.spread(metric))));
+        cells.extend(figures.iter().map(|name| named_figure(group, name)));
         if !pauses.is_empty() {
             let row = pauses.iter().find(|row| std::ptr::eq(row.group, group));
             let median = row.and_then(|row| row.percentiles[0]);
@@ -97,6 +102,21 @@ fn work_table(summary: &Summary<'_>, work: &WorkloadRuns<'_>) -> Table {
         columns,
         rows: work.groups.iter().map(row).collect(),
     }
+}
+
+/// The names of the figures that `stats` of the experiment's programs took from their output.
+fn named_figures<'a>(work: &WorkloadRuns<'a>) -> BTreeSet<&'a str> {
+    let runs = work.groups.iter().flat_map(Group::ok);
+    let figures = runs.filter_map(|run| run.figures.as_ref());
+    figures.flat_map(|own| own.keys().map(String::as_str)).collect()
+}
+
+/// The median of such a figure.
+fn named_figure(group: &Group<'_>, name: &str) -> Cell {
+    let values = group.ok().filter_map(|run| run.figures.as_ref()?.get(name).copied());
+    Spread::of(values).map_or_else(Cell::absent, |spread| {
+        Cell::number(number(spread.median), spread.median)
+    })
 }
 
 /// One table of all configurations, and one of all runs.

@@ -39,6 +39,7 @@ fn manifest() -> Manifest {
         let multiple: f64 = planned.flags["M"].parse().unwrap();
         let bytes = (multiple * least(&planned.workload) as f64) as u64;
         let configuration = Configuration {
+            program: None,
             workload: planned.workload.clone(),
             args: planned.args.clone(),
             collector: planned.collector.clone(),

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 fn with_flags(flags: &[(&str, &str)]) -> RunRecord {
     let flags: BTreeMap<String, String> = flags.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
     let configuration = Configuration {
+        program: None,
         workload: "w".to_owned(),
         collector: "c".to_owned(),
         flags,

@@ -1,18 +1,16 @@
-//! `[flags]` and `[sweep]`: each value becomes a [`FlagValue`] where its key is read.
+//! `[flags]` and `[sweep]`, of the file or of a program: each value becomes text. What a flag means
+//! depends on the runtime, so values are read later (`validate`, `programs`).
 
-use std::ops::Range;
-
-use gclab_flags::{FLAGS, FlagError, FlagValue, Scope};
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::raw::RawAxis;
+use super::raw::{RawAxis, RawFlag};
 use super::walk::{Walk, in_order, owned};
-use crate::spec::errors::{Parsed, SpecError};
+use crate::spec::errors::Parsed;
 
 impl Walk<'_> {
     /// `[flags]`, in the order of the file.
-    pub(super) fn flags(&self, value: &Spanned<DeValue<'_>>) -> Parsed<Vec<(Spanned<String>, Spanned<FlagValue>)>> {
+    pub(super) fn flags(&self, value: &Spanned<DeValue<'_>>) -> Parsed<Vec<RawFlag>> {
         in_order(self.table("flags", value, "A = \"1m\"")?)
             .map(|(key, value)| Ok((owned(key), self.flag(key, value)?)))
             .collect()
@@ -39,8 +37,8 @@ impl Walk<'_> {
             .collect()
     }
 
-    /// The value of the flag `key`.
-    fn flag(&self, key: &Spanned<impl AsRef<str>>, value: &Spanned<DeValue<'_>>) -> Parsed<Spanned<FlagValue>> {
+    /// The text of a value of the flag `key`.
+    fn flag(&self, key: &Spanned<impl AsRef<str>>, value: &Spanned<DeValue<'_>>) -> Parsed<Spanned<String>> {
         let name = key.get_ref().as_ref();
         let text = match value.get_ref() {
             DeValue::Boolean(on) => on.to_string(),
@@ -48,30 +46,6 @@ impl Walk<'_> {
                 .word(name, value)?
                 .ok_or_else(|| self.wrong_type(name, value, "a string, a number or true/false"))?,
         };
-        match FlagValue::read(name, &text) {
-            Ok(flag) => Ok(Spanned::new(value.span(), flag)),
-            Err(error) => Err(self.illegal(key.span(), value.span(), &error)),
-        }
-    }
-
-    fn illegal(&self, key: Range<usize>, value: Range<usize>, error: &FlagError) -> Box<SpecError> {
-        let at = |span, label: &str| SpecError::at(self.source, span, error.to_string(), label);
-        match error {
-            FlagError::Unknown { .. } => {
-                // Flags of heap profiles stand in `profiles` only.
-                let names = FLAGS.iter().filter(|flag| flag.scope != Scope::Profile);
-                let names: Vec<&str> = names.filter_map(|flag| flag.toml).collect();
-                at(key, "not a flag of experiment files").help(format!("flags: {}", names.join(", ")))
-            }
-            FlagError::NotYet { flag, .. } | FlagError::CommandLineOnly { flag, .. } => {
-                let error = at(key, "not a flag of experiment files");
-                if matches!(flag.as_str(), "-l" | "-ol") {
-                    error.help("for one more run of each configuration, with an event log: eventlog = true, before the first table of the file")
-                } else {
-                    error
-                }
-            }
-            _ => at(value, "not a legal value"),
-        }
+        Ok(Spanned::new(value.span(), text))
     }
 }

@@ -13,10 +13,11 @@ use walk::{Walk, in_order};
 
 mod flags;
 mod lists;
+mod programs;
 mod raw;
 mod walk;
 
-pub(super) use raw::{Raw, RawAxis, RawCollectors, RawWorkload};
+pub(super) use raw::{Raw, RawAxis, RawCollectors, RawFlag, RawProgram, RawWorkload};
 
 /// The default of `repeat`.
 const DEFAULT_REPEAT: u32 = 10;
@@ -28,10 +29,11 @@ const DEFAULT_SEED: u64 = 1;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The keys of a file, as messages list them.
-const FILE_KEYS: [&str; 12] = [
+const FILE_KEYS: [&str; 13] = [
     "question",
     "collectors",
     "workloads",
+    "program",
     "repeat",
     "precision",
     "seed",
@@ -65,13 +67,28 @@ impl Walk<'_> {
             }
         }
         let get = |key: &str| table.get(key);
+        let programs = get("program")
+            .map(|value| self.programs(value))
+            .transpose()?
+            .unwrap_or_default();
+        // A file with programs alone has no collectors.
+        let has_workloads = programs.is_empty() || get("workloads").is_some() || get("collectors").is_some();
         Ok(Raw {
             question: get("question")
                 .map(|value| self.text("question", value))
                 .transpose()?
                 .unwrap_or_default(),
-            collectors: self.collectors(self.required("collectors", table)?)?,
-            workloads: self.workloads(self.required("workloads", table)?)?,
+            collectors: if has_workloads {
+                self.collectors(self.required("collectors", table)?)?
+            } else {
+                RawCollectors::Named(Vec::new())
+            },
+            workloads: if has_workloads {
+                self.workloads(self.required("workloads", table)?)?
+            } else {
+                Vec::new()
+            },
+            programs,
             repeat: get("repeat")
                 .map(|value| self.integer("repeat", value, 1, MAX_REPEAT))
                 .transpose()?

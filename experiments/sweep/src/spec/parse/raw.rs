@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use gclab_flags::FlagValue;
 use toml::Spanned;
 
 use crate::registry::Registry;
@@ -19,8 +18,41 @@ pub(crate) struct RawWorkload {
     pub eventlog: Option<Spanned<bool>>,
 }
 
-/// The key of a swept flag, and its values.
-pub(crate) type RawAxis = (Spanned<String>, Vec<Spanned<FlagValue>>);
+/// The key of a flag, and the text of its value.
+pub(crate) type RawFlag = (Spanned<String>, Spanned<String>);
+
+/// The key of a swept flag, and the text of its values.
+pub(crate) type RawAxis = (Spanned<String>, Vec<Spanned<String>>);
+
+/// `expect` of a program.
+#[derive(Debug, Default)]
+pub(crate) struct RawExpectation {
+    pub status: Option<i32>,
+    pub checksum: Option<Spanned<String>>,
+    pub pattern: Option<Spanned<String>>,
+}
+
+/// A `[[program]]` of the file.
+#[derive(Debug)]
+pub(crate) struct RawProgram {
+    pub name: Spanned<String>,
+    pub runtime: Option<Spanned<String>>,
+    pub command: Vec<Spanned<String>>,
+    pub dir: Option<Spanned<String>>,
+    pub env: Vec<RawFlag>,
+    pub stdin: Option<Spanned<String>>,
+    /// The words of each command.
+    pub prepare: Vec<Vec<Spanned<String>>>,
+    pub expect: RawExpectation,
+    pub stats: Vec<RawFlag>,
+    /// The workload whose work it does, with arguments.
+    pub workload: Option<(Spanned<String>, Vec<Spanned<String>>)>,
+    /// `flags` of this program; they replace those of the file.
+    pub flags: Option<Vec<RawFlag>>,
+    /// `sweep` of this program; it replaces that of the file.
+    pub sweeps: Option<Vec<Vec<RawAxis>>>,
+    pub eventlog: Option<Spanned<bool>>,
+}
 
 /// The collectors of the file.
 #[derive(Debug)]
@@ -47,6 +79,7 @@ pub(crate) struct Raw {
     pub question: String,
     pub collectors: RawCollectors,
     pub workloads: Vec<RawWorkload>,
+    pub programs: Vec<RawProgram>,
     pub repeat: u32,
     pub precision: Option<f64>,
     pub seed: u64,
@@ -58,7 +91,7 @@ pub(crate) struct Raw {
     /// `eventlog` of the whole file.
     pub eventlog: Option<Spanned<bool>>,
     /// `[flags]`, in the order of the file.
-    pub flags: Vec<(Spanned<String>, Spanned<FlagValue>)>,
+    pub flags: Vec<RawFlag>,
     /// `[sweep]`, or each of several `[[sweep]]`, in the order of the file.
     pub sweeps: Vec<Vec<RawAxis>>,
 }

@@ -41,7 +41,8 @@ pub(crate) enum Standing {
     Unknown,
 }
 
-/// The answer of these runs; `None` when their heaps are not multiples of a least heap.
+/// The answer of these runs; `None` when their heaps are not multiples of a least heap, or when
+/// they are of programs of which none does the work of another.
 pub(crate) fn budgets(summary: &Summary<'_>) -> Option<Budgets> {
     let mut multiples: Vec<f64> = summary.groups().filter_map(|group| group.heap).collect();
     multiples.sort_by(f64::total_cmp);
@@ -50,6 +51,11 @@ pub(crate) fn budgets(summary: &Summary<'_>) -> Option<Budgets> {
         return None;
     }
     let contenders = contenders(summary);
+    // Programs of a file may do works of their own: then nothing contends.
+    let has_programs = summary.groups().any(|group| group.configuration.program.is_some());
+    if has_programs && !contenders.iter().any(|name| ran_all(summary, name)) {
+        return None;
+    }
     let time = summary.time_metric();
     let budgets: Vec<Budget> = multiples
         .into_iter()
@@ -61,6 +67,12 @@ pub(crate) fn budgets(summary: &Summary<'_>) -> Option<Budgets> {
         budgets,
         text,
     })
+}
+
+/// Whether a contender has runs of all workloads.
+fn ran_all(summary: &Summary<'_>, name: &str) -> bool {
+    let ran = |work: &WorkloadRuns<'_>| work.groups.iter().any(|group| contender(summary, group) == name);
+    summary.works.iter().all(ran)
 }
 
 impl Standing {

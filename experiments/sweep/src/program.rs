@@ -1,0 +1,307 @@
+//! A program that is not gclab's own: its command under the adapter of its runtime, and what its
+//! output says.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use gclab_results::schema::Documented;
+use gclab_results::{Program as Description, RunStats};
+use regex_lite::Regex;
+
+use crate::machine;
+use crate::runtime::{Command, Ended, Files, Runtime, Setting, Start, Value};
+
+/// A program of an experiment.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The program as `plan.json` has it.
+    pub description: Description,
+    /// The adapter of its runtime.
+    pub runtime: &'static dyn Runtime,
+    /// Whether the runtime writes its statistics. It does not if it refuses the flag for that.
+    pub has_statistics: bool,
+    pattern: Option<Regex>,
+    stats: Vec<(String, Regex)>,
+    env: Vec<(String, String)>,
+}
+
+impl PartialEq for Program {
+    fn eq(&self, other: &Program) -> bool {
+        self.description == other.description
+    }
+}
+
+/// The output of a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Output<'o> {
+    /// The beginning and the end of its standard output.
+    pub stdout: &'o str,
+    /// The end of its standard error.
+    pub stderr: &'o str,
+    /// SHA-256 of the whole standard output, in hexadecimal.
+    pub sha256: &'o str,
+}
+
+impl Program {
+    /// The program of this description under `runtime`. Its id and the hash of its file are filled
+    /// in.
+    ///
+    /// # Errors
+    /// The key with a regular expression that is none, and the fault.
+    pub fn new(mut description: Description, runtime: &'static dyn Runtime) -> Result<Program, (String, String)> {
+        let regex = |key: &str, text: &String| Regex::new(text).map_err(|error| (key.to_owned(), error.to_string()));
+        let pattern = description.expect.pattern.as_ref();
+        let pattern = pattern.map(|text| regex("pattern", text)).transpose()?;
+        let stats = description.stats.iter();
+        let stats = stats.map(|(name, text)| regex(name, text).map(|regex| (name.clone(), regex)));
+        let stats = stats.collect::<Result<_, _>>()?;
+        description.runtime = runtime.name().to_owned();
+        description.id = description.identity();
+        let env = description.env.clone().into_iter().collect();
+        let mut program = Program {
+            description,
+            runtime,
+            has_statistics: true,
+            pattern,
+            stats,
+            env,
+        };
+        program.description.executable = program.file().and_then(|file| machine::hash_of(&file));
+        Ok(program)
+    }
+
+    /// The number of groups of the pattern for the figure `name`, or of the expected pattern.
+    pub fn groups(&self, name: Option<&str>) -> usize {
+        let regex = match name {
+            None => self.pattern.as_ref(),
+            Some(name) => self.stats.iter().find(|(key, _)| key == name).map(|(_, regex)| regex),
+        };
+        regex.map_or(0, |regex| regex.captures_len() - 1)
+    }
+
+    /// The flag that limits the memory to these bytes; `None` if no flag takes so many.
+    pub(crate) fn limit(&self, bytes: u64) -> Option<Value> {
+        let key = self.runtime.limit();
+        let flag = self.runtime.flags().iter().find(|flag| flag.key == key)?;
+        flag.read(&bytes.to_string())
+    }
+
+    /// The folder in which it runs, if it is not the current one.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.description.dir.as_deref().map(Path::new)
+    }
+
+    /// A path of the description: relative ones begin in the program's folder.
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.folder().unwrap_or(Path::new("")).join(path)
+    }
+
+    /// The file of the command: see [`Program::find`].
+    pub(crate) fn file(&self) -> Option<PathBuf> {
+        self.find(self.description.command.first()?)
+    }
+
+    /// The file that the first word of a command names, as a shell would find it; `None` if there
+    /// is none that can be run.
+    pub(crate) fn find(&self, word: &str) -> Option<PathBuf> {
+        let can_run = |path: &PathBuf| {
+            let metadata = fs::metadata(path);
+            metadata.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+        };
+        if word.contains('/') {
+            return Some(self.path(word)).filter(can_run);
+        }
+        let own = self.description.env.get("PATH").map(Into::into);
+        let path = own.or_else(|| std::env::var_os("PATH")).unwrap_or_default();
+        std::env::split_paths(&path)
+            .map(|folder| folder.join(word))
+            .find(can_run)
+    }
+
+    fn command(&self) -> Command<'_> {
+        Command {
+            words: &self.description.command,
+            env: &self.env,
+        }
+    }
+
+    /// The files, unless the runtime refuses to write them.
+    fn files<'f>(&self, files: Option<Files<'f>>) -> Option<Files<'f>> {
+        files.filter(|_| self.has_statistics)
+    }
+
+    /// The start of a run with these flags.
+    pub(crate) fn start(&self, setting: &Setting, files: Option<Files<'_>>) -> Start {
+        self.runtime.start(self.command(), setting, self.files(files))
+    }
+
+    /// The start of a process that shows whether the runtime takes these flags.
+    pub(crate) fn probe(&self, setting: &Setting, files: Option<Files<'_>>) -> Option<Start> {
+        self.runtime.probe(self.command(), setting, self.files(files))
+    }
+
+    /// The checksum of a run that ended with the expected status; `None` if `expect` asks for none.
+    ///
+    /// # Errors
+    /// The difference from what `expect` says.
+    pub(crate) fn answer(&self, output: &Output<'_>) -> Result<Option<String>, String> {
+        let expect = &self.description.expect;
+        let mut checksum = None;
+        if let Some(wanted) = &expect.checksum {
+            if *wanted != output.sha256 {
+                return Err(format!("the SHA-256 of its output is {}, not {wanted}", output.sha256));
+            }
+            checksum = Some(output.sha256.to_owned());
+        }
+        if let (Some(pattern), Some(text)) = (&self.pattern, &expect.pattern) {
+            let Some(found) = pattern.captures(output.stdout) else {
+                return Err(format!("its output does not match {text}"));
+            };
+            checksum = found.get(1).map(|group| group.as_str().to_owned()).or(checksum);
+        }
+        Ok(checksum)
+    }
+
+    /// The statistics of a run: those of its runtime, with the figures that `stats` takes from its
+    /// output; and the figures that have no place there.
+    pub(crate) fn statistics(
+        &self,
+        ended: &Ended<'_>,
+        output: &Output<'_>,
+    ) -> (Option<RunStats>, Option<BTreeMap<String, f64>>) {
+        let mut stats = self.runtime.statistics(ended);
+        let mut others = BTreeMap::new();
+        for (name, regex) in &self.stats {
+            // The last match counts: programs that report progress end with the whole.
+            let in_text = |text| {
+                let last = regex.captures_iter(text).last()?;
+                number(last.get(1)?.as_str())
+            };
+            let Some(figure) = in_text(output.stderr).or_else(|| in_text(output.stdout)) else {
+                continue;
+            };
+            match with_figure(stats.clone().unwrap_or_default(), name, figure) {
+                Some(all) => stats = Some(all),
+                None => {
+                    others.insert(name.clone(), figure);
+                }
+            }
+        }
+        (stats, (!others.is_empty()).then_some(others))
+    }
+}
+
+/// A number as programs print it: groups of digits may be separated by commas or underscores.
+fn number(text: &str) -> Option<f64> {
+    let plain: String = text.chars().filter(|c| !",_ ".contains(*c)).collect();
+    plain.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// Statistics with one more figure; `None` if they have no number of this name.
+fn with_figure(stats: RunStats, name: &str, figure: f64) -> Option<RunStats> {
+    let field = RunStats::FIELDS.iter().find(|field| field.name == name)?;
+    let plain: String = field.rust_type.chars().filter(|c| !c.is_whitespace()).collect();
+    let value = match plain.as_str() {
+        "Option<u64>" | "Option<u32>" if figure >= 0.0 => serde_json::Value::from(figure.round() as u64),
+        "Option<f64>" => serde_json::Value::from(figure),
+        _ => return None,
+    };
+    let mut all = serde_json::to_value(stats).ok()?;
+    all.as_object_mut()?.insert(name.to_owned(), value);
+    serde_json::from_value(all).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use gclab_results::Expectation;
+
+    use super::*;
+    use crate::runtime::named;
+
+    fn program(expect: Expectation, stats: &[(&str, &str)]) -> Program {
+        let stats = stats.iter().map(|(name, text)| (name.to_string(), text.to_string()));
+        let description = Description {
+            command: vec!["sh".into()],
+            expect,
+            stats: stats.collect(),
+            ..Description::default()
+        };
+        Program::new(description, named("none").unwrap()).unwrap()
+    }
+
+    fn output(stdout: &'static str) -> Output<'static> {
+        Output {
+            stdout,
+            stderr: "",
+            sha256: "ab",
+        }
+    }
+
+    #[test]
+    fn an_answer_is_the_group_or_else_the_checksum() {
+        let of = |checksum: Option<&str>, pattern: Option<&str>| {
+            let expect = Expectation {
+                status: 0,
+                checksum: checksum.map(str::to_owned),
+                pattern: pattern.map(str::to_owned),
+            };
+            program(expect, &[]).answer(&output("one\nsum=42 end\n"))
+        };
+        let some = |text: &str| Ok(Some(text.to_owned()));
+        assert_eq!(of(None, None), Ok(None));
+        assert_eq!(of(Some("ab"), None), some("ab"));
+        assert_eq!(of(None, Some("sum=[0-9]+")), Ok(None));
+        assert_eq!(of(Some("ab"), Some("sum=([0-9]+)")), some("42"));
+        assert!(of(Some("cd"), None).unwrap_err().contains("is ab, not cd"));
+        assert!(of(None, Some("sum=43")).unwrap_err().contains("does not match sum=43"));
+    }
+
+    #[test]
+    fn figures_of_known_names_join_the_statistics_and_others_stay_apart() {
+        let stats = [
+            ("gcs", "gcs=([0-9]+)"),
+            ("gc_cpu_seconds", "gc=([0-9.]+)"),
+            ("requests", "served ([0-9,]+)"),
+            ("never", "never=([0-9]+)"),
+        ];
+        let ended = Ended {
+            status: Some(0),
+            stdout: "",
+            stderr: "",
+            statistics: None,
+            limited: false,
+        };
+        let program = program(Expectation::default(), &stats);
+        let text = "served 7\nserved 1,234,567 requests\ngcs=12 gc=0.25\n";
+        let (stats, others) = program.statistics(&ended, &output(text));
+        let stats = stats.unwrap();
+        assert_eq!(
+            (stats.gcs, stats.gc_cpu_seconds, stats.major_gcs),
+            (Some(12), Some(0.25), None)
+        );
+        assert_eq!(others, Some([("requests".to_owned(), 1_234_567.0)].into()));
+        assert_eq!(
+            program.statistics(&ended, &output("")),
+            (None, None),
+            "absent, not zero"
+        );
+    }
+
+    #[test]
+    fn a_command_is_found_as_a_shell_finds_it() {
+        let sh = program(Expectation::default(), &[]);
+        assert!(sh.file().is_some_and(|file| file.ends_with("sh")));
+        assert!(sh.description.executable.is_some());
+        let mut other = sh.clone();
+        other.description.command = vec!["no-such-program-at-all".into()];
+        assert_eq!(other.file(), None);
+        other.description.command = vec!["./sh".into()];
+        other.description.dir = sh.file().unwrap().parent().map(|folder| folder.display().to_string());
+        assert!(other.file().is_some());
+        other.description.env = [("PATH".to_owned(), "/nowhere".to_owned())].into();
+        other.description.command = vec!["sh".into()];
+        assert_eq!(other.file(), None);
+    }
+}

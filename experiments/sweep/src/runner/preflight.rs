@@ -1,0 +1,177 @@
+//! A look at the programs of an experiment before its first run: whether they are there, and
+//! whether their runtimes take the flags of the file. A program that refuses them all would
+//! otherwise fail in each of a thousand runs.
+
+use std::io;
+use std::time::Duration;
+
+use gclab_results::shell_line;
+
+use super::{Scratch, Sweep, command};
+use crate::experiment::{Entry, Experiment};
+use crate::plan;
+use crate::program::Program;
+use crate::runner::child::End;
+use crate::runner::stop::Stop;
+use crate::runtime::{Ended, Files, Setting};
+
+/// A runtime that only reads its flags needs no longer.
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The most settings of a program that are tried. With more, most flags have been seen.
+const MOST_SETTINGS: usize = 64;
+
+/// The heap that stands for all limits.
+const SOME_HEAP: u64 = 1 << 30;
+
+/// Looks at each program of `experiment`. A program whose runtime refuses the flag for statistics,
+/// and which gets no other flag, loses them. Returns a note for each of these.
+///
+/// # Errors
+/// A message about the first program that cannot run, or refuses the flags of the file.
+pub fn preflight(experiment: &mut Experiment, stop: &Stop) -> Result<Vec<String>, String> {
+    if experiment.programs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let folder = std::env::temp_dir().join(format!("gclab-preflight-{}", std::process::id()));
+    let scratch = Scratch::new(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let with_heap = !experiment.heap.is_empty();
+    let mut notes = Vec::new();
+    let mut result = Ok(());
+    for entry in &mut experiment.programs {
+        result = look(entry, with_heap, &scratch, stop, &mut notes);
+        if result.is_err() {
+            break;
+        }
+    }
+    drop(scratch);
+    // The folder is empty now; one that stays does no harm.
+    let _ = std::fs::remove_dir(&folder);
+    result.map(|()| notes)
+}
+
+fn look(
+    entry: &mut Entry,
+    with_heap: bool,
+    scratch: &Scratch,
+    stop: &Stop,
+    notes: &mut Vec<String>,
+) -> Result<(), String> {
+    is_there(&entry.program)?;
+    let mut settings = plan::settings_of(entry);
+    if with_heap && let Some(limit) = entry.program.limit(SOME_HEAP) {
+        for setting in &mut settings {
+            setting.insert(limit.flag().key, limit.clone());
+        }
+    }
+    settings.truncate(MOST_SETTINGS);
+    for setting in settings {
+        let program = &entry.program;
+        let Err(reason) = takes(program, &setting, scratch, stop)? else {
+            continue;
+        };
+        let mut without = Program::clone(program);
+        without.has_statistics = false;
+        let only_statistics = !program.description.eventlog && takes(&without, &setting, scratch, stop)?.is_ok();
+        if !only_statistics {
+            return Err(refused(program, &setting, &reason));
+        }
+        notes.push(format!(
+            "program {}: its records have no statistics of the {} runtime, which refuses to write any ({reason})",
+            program.description.name,
+            program.runtime.name()
+        ));
+        entry.program = without.into();
+    }
+    Ok(())
+}
+
+fn refused(program: &Program, setting: &Setting, reason: &str) -> String {
+    let flags: Vec<String> = setting
+        .values()
+        .map(|value| format!("{} = {}", value.flag().key, value.text()))
+        .collect();
+    let flags = if flags.is_empty() {
+        "flags".to_owned()
+    } else {
+        flags.join(", ")
+    };
+    let runtime = program.runtime.name();
+    let reason = reason.trim_end_matches('.');
+    let remedy = match runtime {
+        "ghc" => "link it with -rtsopts, or run it without flags as runtime = \"none\"",
+        _ => "leave the flag out, or run it without flags as runtime = \"none\"",
+    };
+    format!(
+        "program {}: the {runtime} runtime of {} refuses {flags}: {reason}; {remedy}",
+        program.description.name,
+        shell_line(&program.description.command[..1])
+    )
+}
+
+/// Whether the files of a program exist.
+fn is_there(program: &Program) -> Result<(), String> {
+    let description = &program.description;
+    let name = &description.name;
+    if let Some(folder) = program.folder().filter(|folder| !folder.is_dir()) {
+        return Err(format!("program {name}: `dir`: {}: no such folder", folder.display()));
+    }
+    let commands = [
+        ("prepare", &description.prepare[..]),
+        ("command", std::slice::from_ref(&description.command)),
+    ];
+    let words = commands
+        .iter()
+        .flat_map(|(key, commands)| commands.iter().map(move |words| (*key, words)));
+    for (key, words) in words {
+        let word = words.first().map_or("", String::as_str);
+        // The commands that prepare a run may make this file.
+        let is_made = word.contains('/') && !description.prepare.is_empty();
+        if is_made || program.find(word).is_some() {
+            continue;
+        }
+        let place = match program.folder() {
+            Some(folder) if word.contains('/') => format!(" in {}", folder.display()),
+            _ if word.contains('/') => String::new(),
+            _ => " on the PATH".to_owned(),
+        };
+        return Err(format!(
+            "program {name}: `{key}`: {word}: no program of this name{place}"
+        ));
+    }
+    if let Some(file) = &description.stdin {
+        let path = program.path(file);
+        std::fs::File::open(&path).map_err(|error| format!("program {name}: `stdin`: {}: {error}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Whether the runtime of a program takes these flags, and its reason if not.
+fn takes(program: &Program, setting: &Setting, scratch: &Scratch, stop: &Stop) -> Result<Result<(), String>, String> {
+    let statistics = scratch.path.join("statistics");
+    let eventlog = scratch.path.join("eventlog");
+    let files = Files {
+        statistics: &statistics,
+        eventlog: Some(eventlog.as_path()).filter(|_| program.description.eventlog),
+    };
+    let Some(start) = program.probe(setting, Some(files)) else {
+        return Ok(Ok(()));
+    };
+    let sweep = Sweep {
+        program: std::path::Path::new(""),
+        timeout: TIMEOUT,
+        stop,
+    };
+    let failed = |error: io::Error| format!("program {}: {error}", program.description.name);
+    let finished = command(program, &start, &sweep, false).map_err(failed)?;
+    Ok(program.runtime.probed(&Ended {
+        status: match finished.end {
+            End::Exit(status) => Some(status),
+            _ => None,
+        },
+        stdout: &finished.stdout,
+        stderr: &finished.stderr,
+        statistics: None,
+        limited: false,
+    }))
+}

@@ -1,0 +1,147 @@
+//! The interface of an adapter: what it is asked, and what it is told of a process.
+
+use std::fmt;
+use std::path::Path;
+
+use gclab_results::RunStats;
+
+use super::flag::{Flag, Setting};
+
+/// The files that a run writes, apart from its output.
+#[derive(Clone, Copy, Debug)]
+pub struct Files<'f> {
+    /// The file of the runtime's statistics.
+    pub statistics: &'f Path,
+    /// The file of its event log, if the run is to write one.
+    pub eventlog: Option<&'f Path>,
+}
+
+/// The start of a process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Start {
+    /// The words of the command.
+    pub words: Vec<String>,
+    /// Variables of its environment, in addition to those of this process.
+    pub env: Vec<(String, String)>,
+    /// The most address space that it may take, in bytes.
+    pub address_space: Option<u64>,
+}
+
+/// The command that an adapter adds its flags to.
+#[derive(Clone, Copy, Debug)]
+pub struct Command<'c> {
+    /// The words of the command.
+    pub words: &'c [String],
+    /// Variables of its environment.
+    pub env: &'c [(String, String)],
+}
+
+impl Command<'_> {
+    /// The command as it is.
+    pub(super) fn start(&self) -> Start {
+        Start {
+            words: self.words.to_vec(),
+            env: self.env.to_vec(),
+            address_space: None,
+        }
+    }
+}
+
+/// A process that has ended, as far as adapters look at it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended<'e> {
+    /// The exit status; `None` if a signal ended it.
+    pub status: Option<i32>,
+    /// The beginning and the end of its standard output.
+    pub stdout: &'e str,
+    /// The beginning and the end of its standard error.
+    pub stderr: &'e str,
+    /// The file of its statistics, if there is one.
+    pub statistics: Option<&'e str>,
+    /// Whether the run had a limit of address space.
+    pub limited: bool,
+}
+
+/// The meaning of an end that is not the one that was expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The memory ran out.
+    Exhausted,
+    /// The runtime refused its flags.
+    Refused,
+}
+
+/// The adapter of a runtime.
+pub trait Runtime: fmt::Debug + Send + Sync {
+    /// Its name in experiment files and records.
+    fn name(&self) -> &'static str;
+
+    /// Its flags.
+    fn flags(&self) -> &'static [Flag];
+
+    /// The key of the flag that limits the memory of a program.
+    fn limit(&self) -> &'static str;
+
+    /// Keys of other flags that fix the size of the heap, and so contradict a limit.
+    fn sizes(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The variables that could bring flags from outside of the plan: no run has them.
+    fn variables(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Whether a run can write an event log.
+    fn has_event_log(&self) -> bool {
+        false
+    }
+
+    /// The start of `command` with the flags of `setting`. With `files`, the runtime writes its
+    /// statistics.
+    fn start(&self, command: Command<'_>, setting: &Setting, files: Option<Files<'_>>) -> Start;
+
+    /// The start of a process that shows whether the runtime takes these flags, and does no work;
+    /// `None` if there is none.
+    fn probe(&self, command: Command<'_>, setting: &Setting, files: Option<Files<'_>>) -> Option<Start> {
+        let _ = (command, setting, files);
+        None
+    }
+
+    /// Whether a process that [`Runtime::probe`] started took its flags.
+    ///
+    /// # Errors
+    /// The runtime's own message.
+    fn probed(&self, ended: &Ended<'_>) -> Result<(), String> {
+        let _ = ended;
+        Ok(())
+    }
+
+    /// The meaning of a failed run, if the runtime tells it.
+    fn failure(&self, ended: &Ended<'_>) -> Option<Failure>;
+
+    /// The statistics of a run; `None` if there are none.
+    fn statistics(&self, ended: &Ended<'_>) -> Option<RunStats>;
+}
+
+/// The first line of a text that says something.
+pub(super) fn first_line(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+    line.unwrap_or("it printed nothing").to_owned()
+}
+
+/// Messages of programs and libraries that got no memory, in lower case.
+const NO_MEMORY: [&str; 6] = [
+    "out of memory",
+    "out_of_memory",
+    "cannot allocate memory",
+    "bad_alloc",
+    "failed to map segment",
+    "memory allocation of",
+];
+
+/// Whether a text has one of the usual messages that memory ran out.
+pub(super) fn says_no_memory(text: &str) -> bool {
+    let text = text.to_lowercase();
+    NO_MEMORY.iter().any(|message| text.contains(message)) || text.contains("memoryerror")
+}

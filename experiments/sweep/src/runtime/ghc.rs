@@ -1,0 +1,310 @@
+//! Programs of GHC: flags between `+RTS` and `-RTS`, statistics by `-t<file> --machine-readable`.
+//!
+//! A program takes flags of the runtime only if it was linked with `-rtsopts` (GHC's default
+//! refuses all that matter here, and `-rtsopts=ignoreAll` passes them on to the program). So
+//! [`Runtime::probe`] asks each program first, with `--info`: the runtime reads its flags, refuses
+//! them or prints a description of itself, and does not start the program.
+
+use gclab_results::{Generation, RunStats};
+
+use super::adapter::{Command, Ended, Failure, Files, Runtime, Start, first_line};
+use super::flag::{BYTES, Flag, Kind, NO_SUCH, Setting, words};
+
+/// The adapter.
+#[derive(Debug)]
+pub(super) struct Ghc;
+
+/// The exit status of a program whose heap is exhausted (`EXIT_HEAPOVERFLOW` in GHC's `rts`).
+const EXIT_HEAP_OVERFLOW: i32 = 251;
+
+/// The complaints of the runtime about its flags.
+const REFUSALS: [&str; 3] = [
+    "RTS options are disabled",
+    "unknown RTS option",
+    "requires the program to be built with",
+];
+
+/// The most generations that GHC takes is not stated; more than this is a mistake.
+const MOST_GENERATIONS: i64 = 32;
+/// The most capabilities (`MAX_N_CAPABILITIES` in GHC's `rts`).
+const MOST_CAPABILITIES: i64 = 256;
+
+const FLAGS: &[Flag] = &[
+    flag("A", BYTES, "-A{}", "size of the allocation area"),
+    flag("AL", BYTES, "-AL{}", "bytes of large objects between collections"),
+    flag("n", BYTES, "-n{}", "size of the chunks of allocation areas"),
+    flag("O", BYTES, "-O{}", "least size of the old generation"),
+    flag(
+        "F",
+        Kind::Number(0),
+        "-F{}",
+        "growth of old generations between collections",
+    ),
+    flag("Fd", Kind::Number(0), "-Fd{}", "how slowly free memory is returned"),
+    flag("G", Kind::Integer(1, MOST_GENERATIONS), "-G{}", "number of generations"),
+    flag(
+        "c",
+        Kind::IntegerOr(0, 100, "-c", ""),
+        "-c{}",
+        "compact the oldest generation: always, or from this percentage of -M on",
+    ),
+    flag(
+        "w",
+        Kind::Switch(""),
+        "-w",
+        "mark and sweep the oldest generation by regions",
+    ),
+    flag(
+        "xn",
+        Kind::Switch(""),
+        "--nonmoving-gc",
+        "the non-moving collector for the oldest generation",
+    ),
+    flag(
+        "nonmoving-gc",
+        Kind::Switch(""),
+        "--nonmoving-gc",
+        "the same as xn, by its long name",
+    ),
+    flag("H", BYTES, "-H{}", "suggested size of the heap"),
+    flag("M", BYTES, "-M{}", "the most memory of the heap"),
+    flag(
+        "m",
+        Kind::Number(0),
+        "-m{}",
+        "least percentage of the heap that is free",
+    ),
+    flag(
+        "N",
+        Kind::IntegerOr(1, MOST_CAPABILITIES, "-N", NO_SUCH),
+        "-N{}",
+        "number of capabilities; true: as many as processors",
+    ),
+    flag(
+        "qg",
+        Kind::IntegerOr(0, MOST_GENERATIONS, NO_SUCH, "-qg"),
+        "-qg{}",
+        "collect in parallel from this generation on; false: never",
+    ),
+    flag(
+        "qb",
+        Kind::IntegerOr(0, MOST_GENERATIONS, NO_SUCH, "-qb"),
+        "-qb{}",
+        "balance the load from this generation on; false: never",
+    ),
+    flag(
+        "qn",
+        Kind::Integer(1, MOST_CAPABILITIES),
+        "-qn{}",
+        "number of threads that collect",
+    ),
+    flag(
+        "qi",
+        Kind::Integer(0, 1000),
+        "-qi{}",
+        "leave processors asleep that were idle for this many collections",
+    ),
+    flag("qa", Kind::Switch(""), "-qa", "bind threads to processors"),
+    flag("qm", Kind::Switch(""), "-qm", "threads stay on their capability"),
+    flag("I", Kind::Number(0), "-I{}", "seconds of idleness before a collection"),
+    flag(
+        "Iw",
+        Kind::Number(0),
+        "-Iw{}",
+        "least seconds between collections when idle",
+    ),
+    flag("K", BYTES, "-K{}", "the most memory of a stack"),
+    flag("ki", BYTES, "-ki{}", "first size of a stack"),
+    flag("kc", BYTES, "-kc{}", "size of a chunk of a stack"),
+    flag("kb", BYTES, "-kb{}", "size of the buffer of a stack's chunk"),
+    flag("C", Kind::Number(0), "-C{}", "seconds between switches of threads"),
+    flag("V", Kind::Number(0), "-V{}", "seconds between ticks"),
+];
+
+const fn flag(key: &'static str, kind: Kind, word: &'static str, meaning: &'static str) -> Flag {
+    Flag {
+        key,
+        kind,
+        word,
+        meaning,
+    }
+}
+
+/// The start of a command with these words between `+RTS` and `-RTS`.
+fn with_words(command: Command<'_>, words: Vec<String>) -> Start {
+    let mut start = command.start();
+    if !words.is_empty() {
+        // After `--RTS` the runtime looks for no more flags, so the flags come first.
+        let end = start.words.iter().position(|word| word == "--RTS");
+        let at = end.unwrap_or(start.words.len());
+        let block = ["+RTS".to_owned()].into_iter().chain(words).chain(["-RTS".to_owned()]);
+        start.words.splice(at..at, block);
+    }
+    start
+}
+
+/// The flags of a setting and of the files.
+fn flags(setting: &Setting, files: Option<Files<'_>>) -> Vec<String> {
+    let mut all: Vec<String> = words(setting).map(str::to_owned).collect();
+    if let Some(files) = files {
+        all.extend([
+            format!("-t{}", files.statistics.display()),
+            "--machine-readable".to_owned(),
+        ]);
+        if let Some(log) = files.eventlog {
+            all.extend(["-l".to_owned(), format!("-ol{}", log.display())]);
+        }
+    }
+    all
+}
+
+impl Runtime for Ghc {
+    fn name(&self) -> &'static str {
+        "ghc"
+    }
+
+    fn flags(&self) -> &'static [Flag] {
+        FLAGS
+    }
+
+    fn limit(&self) -> &'static str {
+        "M"
+    }
+
+    fn sizes(&self) -> &'static [&'static str] {
+        &["H"]
+    }
+
+    fn variables(&self) -> &'static [&'static str] {
+        &["GHCRTS"]
+    }
+
+    fn has_event_log(&self) -> bool {
+        true
+    }
+
+    fn start(&self, command: Command<'_>, setting: &Setting, files: Option<Files<'_>>) -> Start {
+        with_words(command, flags(setting, files))
+    }
+
+    fn probe(&self, command: Command<'_>, setting: &Setting, files: Option<Files<'_>>) -> Option<Start> {
+        let mut words = flags(setting, files);
+        words.push("--info".to_owned());
+        Some(with_words(command, words))
+    }
+
+    fn probed(&self, ended: &Ended<'_>) -> Result<(), String> {
+        let describes_itself = ended.stdout.contains("(\"GHC RTS\", \"YES\")");
+        let is_quiet = ended.stderr.trim().is_empty();
+        if ended.status == Some(0) && describes_itself && is_quiet {
+            return Ok(());
+        }
+        // Of some wrong flags the runtime complains at once, but it ends only after it has read all
+        // flags, and `--info` comes before that.
+        if describes_itself || ended.status == Some(1) && !is_quiet && ended.stdout.is_empty() {
+            return Err(first_line(ended.stderr));
+        }
+        Err(
+            "it passes them on to the program, as one of GHC's does that was linked with -rtsopts=ignoreAll, \
+             or one of another compiler"
+                .to_owned(),
+        )
+    }
+
+    fn failure(&self, ended: &Ended<'_>) -> Option<Failure> {
+        let says = |text: &str| ended.stderr.contains(text);
+        match ended.status {
+            Some(EXIT_HEAP_OVERFLOW) => Some(Failure::Exhausted),
+            _ if says("Heap exhausted;") || says("heap overflow") => Some(Failure::Exhausted),
+            Some(1) if REFUSALS.iter().any(|text| says(text)) => Some(Failure::Refused),
+            _ => None,
+        }
+    }
+
+    fn statistics(&self, ended: &Ended<'_>) -> Option<RunStats> {
+        let pairs = Pairs::of(ended.statistics?);
+        (!pairs.0.is_empty()).then(|| pairs.statistics())
+    }
+}
+
+/// The pairs of names and values that `--machine-readable` prints. Of a name that occurs twice the
+/// first value counts; GHC prints one name with a blank at its end.
+struct Pairs<'t>(Vec<(&'t str, &'t str)>);
+
+impl<'t> Pairs<'t> {
+    fn of(text: &'t str) -> Pairs<'t> {
+        // A line is ` ,("name", "value")`.
+        let pair = |line: &'t str| {
+            let (_, rest) = line.split_once("(\"")?;
+            let (name, rest) = rest.split_once("\", \"")?;
+            let (value, _) = rest.split_once("\")")?;
+            Some((name.trim(), value.trim()))
+        };
+        Pairs(text.lines().filter_map(pair).collect())
+    }
+
+    fn text(&self, name: &str) -> Option<&'t str> {
+        self.0.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
+    }
+
+    fn count(&self, name: &str) -> Option<u64> {
+        self.text(name)?.parse().ok()
+    }
+
+    fn seconds(&self, name: &str) -> Option<f64> {
+        self.text(name)?
+            .parse()
+            .ok()
+            .filter(|seconds: &f64| seconds.is_finite())
+    }
+
+    fn generation(&self, number: usize) -> Option<Generation> {
+        let name = |figure: &str| format!("gen_{number}_{figure}");
+        Some(Generation {
+            collections: self.count(&name("collections"))?,
+            par_collections: self.count(&name("par_collections")),
+            cpu_seconds: self.seconds(&name("cpu_seconds")),
+            elapsed_seconds: self.seconds(&name("wall_seconds")),
+            max_pause_seconds: self.seconds(&name("max_pause_seconds")),
+            sharing: None,
+        })
+    }
+
+    fn statistics(&self) -> RunStats {
+        let in_parallel = self.count("par_copied_bytes").filter(|bytes| *bytes > 0);
+        let of_parallel = |name: &str| in_parallel.and_then(|_| self.count(name));
+        let balanced = of_parallel("cumulative_par_balanced_copied_bytes");
+        RunStats {
+            allocated_bytes: self.count("allocated_bytes").or_else(|| self.count("bytes allocated")),
+            copied_bytes: self.count("copied_bytes"),
+            max_live_bytes: self.count("max_live_bytes"),
+            cumulative_live_bytes: self.count("cumulative_live_bytes"),
+            max_large_objects_bytes: self.count("max_large_objects_bytes"),
+            max_slop_bytes: self.count("max_slop_bytes"),
+            peak_in_use_bytes: self.count("max_mem_in_use_bytes"),
+            fragmentation_bytes: self.count("fragmentation_bytes"),
+            init_cpu_seconds: self.seconds("init_cpu_seconds"),
+            init_elapsed_seconds: self.seconds("init_wall_seconds"),
+            mut_cpu_seconds: self.seconds("mut_cpu_seconds"),
+            mut_elapsed_seconds: self.seconds("mut_wall_seconds"),
+            gc_cpu_seconds: self.seconds("GC_cpu_seconds"),
+            gc_elapsed_seconds: self.seconds("GC_wall_seconds"),
+            exit_cpu_seconds: self.seconds("exit_cpu_seconds"),
+            exit_elapsed_seconds: self.seconds("exit_wall_seconds"),
+            total_cpu_seconds: self.seconds("total_cpu_seconds"),
+            total_elapsed_seconds: self.seconds("total_wall_seconds"),
+            gcs: self.count("num_GCs"),
+            major_gcs: self.count("major_gcs"),
+            par_copied_bytes: self.count("par_copied_bytes"),
+            cumulative_par_max_copied_bytes: of_parallel("cumulative_par_max_copied_bytes"),
+            cumulative_par_balanced_copied_bytes: balanced,
+            // GHC prints it with few digits: from the bytes it is exact.
+            work_balance: balanced
+                .zip(in_parallel)
+                .map(|(balanced, copied)| balanced as f64 / copied as f64),
+            capabilities: self.count("n_capabilities").and_then(|count| u32::try_from(count).ok()),
+            generations: (0..).map_while(|number| self.generation(number)).collect(),
+            ..RunStats::default()
+        }
+    }
+}

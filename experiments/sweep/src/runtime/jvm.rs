@@ -1,0 +1,311 @@
+//! Programs of the Java virtual machine: flags are words after `java`, statistics come from the log
+//! of `-Xlog:gc*`.
+//!
+//! If the command is not `java` itself but a script that starts it, the flags go into
+//! `JDK_JAVA_OPTIONS`, which `java` reads (JDK 9 and later).
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use gclab_results::{Pauses, RunStats};
+
+use super::adapter::{Command, Ended, Failure, Files, Runtime, Start, first_line};
+use super::flag::{BYTES, Flag, Kind, Setting, words};
+
+/// The adapter.
+#[derive(Debug)]
+pub(super) struct Jvm;
+
+/// The variable that has the flags if the command is a script.
+const VARIABLE: &str = "JDK_JAVA_OPTIONS";
+
+/// Large enough for any count of threads, milliseconds or collections.
+const MOST: i64 = 1_000_000;
+
+const FLAGS: &[Flag] = &[
+    flag("Xmx", BYTES, "-Xmx{}", "the largest heap"),
+    flag("Xms", BYTES, "-Xms{}", "the first size of the heap"),
+    flag("Xmn", BYTES, "-Xmn{}", "size of the young generation"),
+    flag("Xss", BYTES, "-Xss{}", "size of a thread's stack"),
+    flag(
+        "gc",
+        Kind::Name(&["Serial", "Parallel", "G1", "Z", "Shenandoah"]),
+        "-XX:+Use{}GC",
+        "the collector",
+    ),
+    flag(
+        "ParallelGCThreads",
+        Kind::Integer(1, MOST),
+        "-XX:ParallelGCThreads={}",
+        "threads that collect while the program stands",
+    ),
+    flag(
+        "ConcGCThreads",
+        Kind::Integer(1, MOST),
+        "-XX:ConcGCThreads={}",
+        "threads that collect while the program runs",
+    ),
+    flag(
+        "MaxGCPauseMillis",
+        Kind::Integer(1, MOST),
+        "-XX:MaxGCPauseMillis={}",
+        "wished length of pauses",
+    ),
+    flag(
+        "GCTimeRatio",
+        Kind::Integer(0, MOST),
+        "-XX:GCTimeRatio={}",
+        "wished share of the program's time",
+    ),
+    flag(
+        "NewRatio",
+        Kind::Integer(1, MOST),
+        "-XX:NewRatio={}",
+        "old generation over young one",
+    ),
+    flag(
+        "SurvivorRatio",
+        Kind::Integer(1, MOST),
+        "-XX:SurvivorRatio={}",
+        "eden over a survivor space",
+    ),
+    flag(
+        "MaxTenuringThreshold",
+        Kind::Integer(0, 15),
+        "-XX:MaxTenuringThreshold={}",
+        "collections before promotion",
+    ),
+    flag(
+        "InitiatingHeapOccupancyPercent",
+        Kind::Integer(0, 100),
+        "-XX:InitiatingHeapOccupancyPercent={}",
+        "occupancy that starts marking",
+    ),
+    flag("G1HeapRegionSize", BYTES, "-XX:G1HeapRegionSize={}", "size of a region"),
+    flag(
+        "SoftMaxHeapSize",
+        BYTES,
+        "-XX:SoftMaxHeapSize={}",
+        "size below which the heap should stay",
+    ),
+    flag(
+        "AlwaysPreTouch",
+        Kind::Switch("-XX:-AlwaysPreTouch"),
+        "-XX:+AlwaysPreTouch",
+        "touch the whole heap at the start",
+    ),
+    flag(
+        "UseCompressedOops",
+        Kind::Switch("-XX:-UseCompressedOops"),
+        "-XX:+UseCompressedOops",
+        "references of four bytes",
+    ),
+    flag(
+        "UseStringDeduplication",
+        Kind::Switch("-XX:-UseStringDeduplication"),
+        "-XX:+UseStringDeduplication",
+        "share the contents of equal strings",
+    ),
+    flag(
+        "TieredCompilation",
+        Kind::Switch("-XX:-TieredCompilation"),
+        "-XX:+TieredCompilation",
+        "compile quickly first",
+    ),
+];
+
+const fn flag(key: &'static str, kind: Kind, word: &'static str, meaning: &'static str) -> Flag {
+    Flag {
+        key,
+        kind,
+        word,
+        meaning,
+    }
+}
+
+/// Whether the command is `java` itself.
+fn is_java(command: &Command<'_>) -> bool {
+    let program = command.words.first().map(Path::new);
+    program.and_then(Path::file_name).is_some_and(|name| name == "java")
+}
+
+/// A word for the variable, which `java` splits at blanks outside of quotes.
+fn quoted(word: &str) -> String {
+    if word.contains(char::is_whitespace) {
+        format!("\"{word}\"")
+    } else {
+        word.to_owned()
+    }
+}
+
+fn flags(setting: &Setting, files: Option<Files<'_>>) -> Vec<String> {
+    let mut all: Vec<String> = words(setting).map(str::to_owned).collect();
+    // No level of detail beyond this: it would slow the program down.
+    all.extend(files.map(|files| format!("-Xlog:gc*:file={}::filecount=0", files.statistics.display())));
+    all
+}
+
+impl Runtime for Jvm {
+    fn name(&self) -> &'static str {
+        "jvm"
+    }
+
+    fn flags(&self) -> &'static [Flag] {
+        FLAGS
+    }
+
+    fn limit(&self) -> &'static str {
+        "Xmx"
+    }
+
+    fn sizes(&self) -> &'static [&'static str] {
+        &["Xms"]
+    }
+
+    fn variables(&self) -> &'static [&'static str] {
+        &[VARIABLE, "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS"]
+    }
+
+    fn start(&self, command: Command<'_>, setting: &Setting, files: Option<Files<'_>>) -> Start {
+        let mut start = command.start();
+        let flags = flags(setting, files);
+        if is_java(&command) {
+            start.words.splice(1..1, flags);
+        } else if !flags.is_empty() {
+            let own = start.env.iter().position(|(name, _)| name == VARIABLE);
+            let own = own.map(|at| start.env.remove(at).1);
+            let all: Vec<String> = own.into_iter().chain(flags.iter().map(|flag| quoted(flag))).collect();
+            start.env.push((VARIABLE.to_owned(), all.join(" ")));
+        }
+        start
+    }
+
+    fn probe(&self, command: Command<'_>, setting: &Setting, files: Option<Files<'_>>) -> Option<Start> {
+        let mut start = self.start(command, setting, files);
+        is_java(&command).then(|| {
+            start.words.truncate(1 + flags(setting, files).len());
+            start.words.push("-version".to_owned());
+            start
+        })
+    }
+
+    fn probed(&self, ended: &Ended<'_>) -> Result<(), String> {
+        // A heap that is too small for the machine itself is for the runs to find out.
+        if ended.status == Some(0) || self.failure(ended) == Some(Failure::Exhausted) {
+            return Ok(());
+        }
+        let said = if ended.stderr.trim().is_empty() {
+            ended.stdout
+        } else {
+            ended.stderr
+        };
+        let lines = said.lines().filter(|line| !line.starts_with("Error occurred during"));
+        Err(first_line(&lines.collect::<Vec<_>>().join("\n")))
+    }
+
+    fn failure(&self, ended: &Ended<'_>) -> Option<Failure> {
+        let says = |text: &str| ended.stderr.contains(text) || ended.stdout.contains(text);
+        if says("java.lang.OutOfMemoryError") || says("Too small maximum heap") {
+            return Some(Failure::Exhausted);
+        }
+        let refused = says("Could not create the Java Virtual Machine");
+        (refused && ended.status == Some(1)).then_some(Failure::Refused)
+    }
+
+    fn statistics(&self, ended: &Ended<'_>) -> Option<RunStats> {
+        let log = ended.statistics.filter(|log| !log.is_empty())?;
+        Some(Log::of(log).statistics())
+    }
+}
+
+/// The figures of a log.
+#[derive(Debug, Default)]
+struct Log<'t> {
+    pauses: Vec<u64>,
+    /// The numbers of collections, as the log writes them: `GC(7)`.
+    collections: BTreeSet<&'t str>,
+    full: u64,
+    /// The largest committed heap after a collection.
+    committed: Option<u64>,
+    /// The most that was live after a full collection.
+    live: Option<u64>,
+}
+
+impl<'t> Log<'t> {
+    fn of(text: &'t str) -> Log<'t> {
+        let mut log = Log::default();
+        for line in text.lines() {
+            log.line(line);
+        }
+        log
+    }
+
+    /// A line such as `[0.1s][info][gc] GC(0) Pause Young (Normal) 6M->1M(64M) 2.170ms`.
+    fn line(&mut self, line: &'t str) {
+        let Some((_, rest)) = line.split_once("] GC(") else {
+            return;
+        };
+        let Some((number, what)) = rest.split_once(") ") else {
+            return;
+        };
+        let words: Vec<&str> = what.split_whitespace().collect();
+        let heap = words.iter().find_map(|word| heap(word));
+        let is_whole = what.starts_with("Pause ") || what.starts_with("Garbage Collection");
+        if let Some((after, committed)) = heap.filter(|_| is_whole) {
+            self.collections.insert(number);
+            self.committed = self.committed.max(committed);
+            if what.starts_with("Pause Full") {
+                self.full += 1;
+                self.live = self.live.max(Some(after));
+            }
+        }
+        let milliseconds = words
+            .last()
+            .and_then(|last| last.strip_suffix("ms")?.parse::<f64>().ok());
+        if let Some(milliseconds) = milliseconds.filter(|_| what.starts_with("Pause ")) {
+            self.pauses.push((milliseconds * 1e6).round() as u64);
+        }
+    }
+
+    fn statistics(mut self) -> RunStats {
+        self.pauses.sort_unstable();
+        let count = self.pauses.len();
+        let total: u64 = self.pauses.iter().sum();
+        // The nearest rank: one in `of` is longer.
+        let rank = |of: usize| (count >= of).then(|| self.pauses[(count * (of - 1)).div_ceil(of) - 1]);
+        RunStats {
+            gc_elapsed_seconds: Some(total as f64 / 1e9),
+            gcs: Some(self.collections.len() as u64),
+            major_gcs: Some(self.full),
+            peak_in_use_bytes: self.committed,
+            max_live_bytes: self.live,
+            pauses: Some(Pauses {
+                count: count as u64,
+                total_ns: total,
+                p50_ns: rank(2),
+                p90_ns: rank(10),
+                p99_ns: rank(100),
+                p99_9_ns: rank(1000),
+                max_ns: self.pauses.last().copied(),
+                least_utilisation: None,
+                single_pauses_absent: Some("only their lengths are known, from the log".to_owned()),
+            }),
+            ..RunStats::default()
+        }
+    }
+}
+
+/// The bytes after a collection and those committed, from `6M->1M(64M)`. ZGC writes shares of the
+/// heap instead, `38M(59%)->18M(28%)`; then the committed bytes are unknown.
+fn heap(word: &str) -> Option<(u64, Option<u64>)> {
+    let (_, after) = word.split_once("->")?;
+    let (after, rest) = after.split_once('(')?;
+    Some((bytes(after)?, rest.strip_suffix(')').and_then(bytes)))
+}
+
+/// The bytes of `64M`.
+fn bytes(text: &str) -> Option<u64> {
+    let units = [('K', 10), ('M', 20), ('G', 30)];
+    let of = |(letter, shift): (char, u32)| Some(text.strip_suffix(letter)?.parse::<u64>().ok()? << shift);
+    units.into_iter().find_map(of)
+}

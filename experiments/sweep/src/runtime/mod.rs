@@ -1,0 +1,34 @@
+//! The runtimes of the programs that an experiment can run: one adapter, and one file, for each.
+//!
+//! An adapter says which flags its runtime has and how each becomes a word of a command line
+//! (`+RTS -A1m`), a part of a variable (`OCAMLRUNPARAM`) or a limit of the system; how the
+//! runtime's own statistics become those of a record; and how the runtime ends when memory runs
+//! out. It starts nothing: `runner` does, with the [`Start`] that an adapter returns. A figure that
+//! a runtime does not tell is absent.
+
+mod adapter;
+mod flag;
+mod ghc;
+mod jvm;
+mod none;
+mod ocaml;
+#[cfg(test)]
+mod tests;
+
+pub use adapter::{Command, Ended, Failure, Files, Runtime, Start};
+pub use flag::{Flag, Setting, Value};
+
+/// All runtimes, in the order of messages.
+pub fn all() -> [&'static dyn Runtime; 4] {
+    [&ghc::Ghc, &ocaml::Ocaml, &jvm::Jvm, &none::Plain]
+}
+
+/// The runtime of this name.
+pub fn named(name: &str) -> Option<&'static dyn Runtime> {
+    all().into_iter().find(|runtime| runtime.name() == name)
+}
+
+/// The names of all runtimes.
+pub fn names() -> Vec<&'static str> {
+    all().map(Runtime::name).to_vec()
+}

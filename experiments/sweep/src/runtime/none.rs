@@ -1,0 +1,44 @@
+//! Programs without a runtime that gclab knows: no flags, and no statistics other than the
+//! system's. The limit of memory is one of the address space.
+
+use gclab_results::RunStats;
+
+use super::adapter::{Command, Ended, Failure, Files, Runtime, Start, says_no_memory};
+use super::flag::{ADDRESS_SPACE, ADDRESS_SPACE_KEY, Flag, Setting, address_space};
+
+/// The adapter.
+#[derive(Debug)]
+pub(super) struct Plain;
+
+const FLAGS: &[Flag] = &[ADDRESS_SPACE];
+
+impl Runtime for Plain {
+    fn name(&self) -> &'static str {
+        "none"
+    }
+
+    fn flags(&self) -> &'static [Flag] {
+        FLAGS
+    }
+
+    fn limit(&self) -> &'static str {
+        ADDRESS_SPACE_KEY
+    }
+
+    fn start(&self, command: Command<'_>, setting: &Setting, _: Option<Files<'_>>) -> Start {
+        Start {
+            address_space: address_space(setting),
+            ..command.start()
+        }
+    }
+
+    fn failure(&self, ended: &Ended<'_>) -> Option<Failure> {
+        // Any program may print such words. Only with a limit do they tell of memory.
+        let exhausted = ended.limited && says_no_memory(ended.stderr);
+        exhausted.then_some(Failure::Exhausted)
+    }
+
+    fn statistics(&self, _: &Ended<'_>) -> Option<RunStats> {
+        None
+    }
+}

@@ -1,0 +1,356 @@
+//! What each adapter makes of flags, and of what real runtimes printed.
+
+use std::path::Path;
+
+use super::*;
+
+fn setting(runtime: &str, flags: &[(&str, &str)]) -> Setting {
+    let all = named(runtime).unwrap().flags();
+    let value = |(key, text): &(&str, &str)| {
+        let flag = all.iter().find(|flag| flag.key == *key).expect(key);
+        (flag.key, flag.read(text).unwrap_or_else(|| panic!("{key} = {text}")))
+    };
+    flags.iter().map(value).collect()
+}
+
+/// The words of a command with these flags, and its variables.
+fn started(runtime: &str, command: &[&str], env: &[(&str, &str)], flags: &[(&str, &str)], measured: bool) -> Start {
+    let words: Vec<String> = command.iter().map(|word| word.to_string()).collect();
+    let env: Vec<_> = env
+        .iter()
+        .map(|(name, value)| (name.to_string(), value.to_string()))
+        .collect();
+    let command = Command {
+        words: &words,
+        env: &env,
+    };
+    let files = Files {
+        statistics: Path::new("/tmp/s"),
+        eventlog: None,
+    };
+    named(runtime)
+        .unwrap()
+        .start(command, &setting(runtime, flags), measured.then_some(files))
+}
+
+fn line(start: &Start) -> String {
+    start.words.join(" ")
+}
+
+fn ended<'e>(status: Option<i32>, stderr: &'e str, statistics: Option<&'e str>) -> Ended<'e> {
+    Ended {
+        status,
+        stdout: "",
+        stderr,
+        statistics,
+        limited: false,
+    }
+}
+
+#[test]
+fn flags_of_ghc_stand_between_rts() {
+    let with = |flags: &[(&str, &str)]| line(&started("ghc", &["./p", "a"], &[], flags, false));
+    assert_eq!(with(&[]), "./p a");
+    assert_eq!(
+        with(&[("A", "1024k"), ("F", "1.50"), ("G", "3"), ("N", "2"), ("n", "256k")]),
+        "./p a +RTS -A1m -F1.5 -G3 -N2 -n256k -RTS"
+    );
+    assert_eq!(
+        with(&[("xn", "true"), ("qg", "false")]),
+        "./p a +RTS -qg --nonmoving-gc -RTS"
+    );
+    assert_eq!(with(&[("qg", "1"), ("qb", "0")]), "./p a +RTS -qb0 -qg1 -RTS");
+    assert_eq!(with(&[("c", "true")]), "./p a +RTS -c -RTS");
+    assert_eq!(with(&[("c", "40")]), "./p a +RTS -c40 -RTS");
+    assert_eq!(
+        with(&[("c", "false"), ("xn", "false")]),
+        "./p a",
+        "the default has no word"
+    );
+    assert_eq!(
+        line(&started("ghc", &["./p"], &[], &[("A", "1m")], true)),
+        "./p +RTS -A1m -t/tmp/s --machine-readable -RTS"
+    );
+    // After `--RTS` every word is the program's.
+    assert_eq!(
+        line(&started("ghc", &["./p", "--RTS", "+RTS"], &[], &[("A", "1m")], false)),
+        "./p +RTS -A1m -RTS --RTS +RTS"
+    );
+}
+
+#[test]
+fn flags_of_ocaml_stand_in_its_variable_after_those_of_the_file() {
+    let start = started(
+        "ocaml",
+        &["./p"],
+        &[("OCAMLRUNPARAM", "b")],
+        &[("s", "262144"), ("o", "120")],
+        true,
+    );
+    assert_eq!(
+        start.env,
+        [("OCAMLRUNPARAM".to_owned(), "b,o=120,s=256k,v=0x400".to_owned())]
+    );
+    assert_eq!(started("ocaml", &["./p"], &[], &[], false).env, []);
+    let limited = started("ocaml", &["./p"], &[], &[("address-space", "64m")], false);
+    assert_eq!((limited.address_space, limited.env), (Some(64 << 20), vec![]));
+    assert_eq!(started("ocaml", &["./p"], &[], &[("s", "2m")], false).env[0].1, "s=2M");
+}
+
+#[test]
+fn flags_of_the_jvm_follow_java_or_stand_in_a_variable() {
+    let flags = [("Xmx", "64m"), ("gc", "Serial"), ("AlwaysPreTouch", "false")];
+    let start = started("jvm", &["/usr/bin/java", "-cp", "x", "Main"], &[], &flags, false);
+    assert_eq!(
+        line(&start),
+        "/usr/bin/java -XX:-AlwaysPreTouch -Xmx64m -XX:+UseSerialGC -cp x Main"
+    );
+    let script = started("jvm", &["./run.sh"], &[("JDK_JAVA_OPTIONS", "-ea")], &flags, false);
+    assert_eq!(line(&script), "./run.sh");
+    assert_eq!(
+        script.env,
+        [(
+            "JDK_JAVA_OPTIONS".to_owned(),
+            "-ea -XX:-AlwaysPreTouch -Xmx64m -XX:+UseSerialGC".to_owned()
+        )]
+    );
+}
+
+#[test]
+fn a_path_with_a_blank_stays_one_word_of_the_variable() {
+    let words = ["./run.sh".to_owned()];
+    let command = Command {
+        words: &words,
+        env: &[],
+    };
+    let files = Files {
+        statistics: Path::new("/tmp/my runs/s"),
+        eventlog: None,
+    };
+    let start = named("jvm").unwrap().start(command, &Setting::default(), Some(files));
+    assert_eq!(start.env[0].1, "\"-Xlog:gc*:file=/tmp/my runs/s::filecount=0\"");
+}
+
+#[test]
+fn values_that_a_flag_does_not_take_are_refused() {
+    for (runtime, key, text) in [
+        ("ghc", "A", "much"),
+        ("ghc", "A", "-1m"),
+        ("ghc", "A", "1.0000001k"),
+        ("ghc", "G", "0"),
+        ("ghc", "F", "-1"),
+        ("ghc", "F", "nan"),
+        ("ghc", "xn", "1"),
+        ("ghc", "qg", "true"),
+        ("ocaml", "a", "3"),
+        ("jvm", "gc", "serial"),
+        ("jvm", "Xmx", ""),
+    ] {
+        let all = named(runtime).unwrap().flags();
+        let flag = all.iter().find(|flag| flag.key == key).unwrap();
+        assert_eq!(flag.read(text), None, "{runtime} {key} = {text}");
+        assert!(!flag.expected().is_empty());
+    }
+}
+
+#[test]
+fn keys_are_unique_and_limits_are_flags() {
+    for runtime in all() {
+        let mut keys: Vec<&str> = runtime.flags().iter().map(|flag| flag.key).collect();
+        assert!(keys.contains(&runtime.limit()), "{}", runtime.name());
+        assert!(
+            runtime.sizes().iter().all(|size| keys.contains(size)),
+            "{}",
+            runtime.name()
+        );
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), runtime.flags().len(), "{}", runtime.name());
+    }
+}
+
+/// The beginning, the middle and the end of what GHC 9.0.2 wrote.
+const GHC: &str = r#"'./p' +RTS '-t/tmp/s' '--machine-readable' 
+ [("bytes allocated", "32072752")
+ ,("num_GCs", "31")
+ ,("mut_cpu_seconds", "0.010000")
+ ,("GC_cpu_seconds", "0.004000")
+ ,("GC_wall_seconds", "0.005000")
+ ,("total_wall_seconds", "0.020000")
+ ,("major_gcs", "2")
+ ,("allocated_bytes", "32072752")
+ ,("max_live_bytes", "44328")
+ ,("max_mem_in_use_bytes", "5242880")
+ ,("par_copied_bytes", "1000")
+ ,("cumulative_par_balanced_copied_bytes", "250")
+ ,("sparks_dud ", "0")
+ ,("n_capabilities", "2")
+ ,("gen_0_collections", "29")
+ ,("gen_0_par_collections", "29")
+ ,("gen_0_max_pause_seconds", "0.000500")
+ ,("gen_1_collections", "2")
+ ,("gen_1_par_collections", "1")
+ ,("gen_1_max_pause_seconds", "0.002500")
+ ]
+"#;
+
+#[test]
+fn what_ghc_writes_becomes_statistics() {
+    let ghc = named("ghc").unwrap();
+    let stats = ghc.statistics(&ended(Some(0), "", Some(GHC))).unwrap();
+    assert_eq!(
+        (stats.gcs, stats.major_gcs, stats.allocated_bytes),
+        (Some(31), Some(2), Some(32_072_752))
+    );
+    assert_eq!(
+        (stats.gc_elapsed_seconds, stats.gc_cpu_seconds),
+        (Some(0.005), Some(0.004))
+    );
+    assert_eq!(
+        (stats.peak_in_use_bytes, stats.work_balance),
+        (Some(5 << 20), Some(0.25))
+    );
+    assert_eq!(stats.capabilities, Some(2));
+    let pauses: Vec<_> = stats
+        .generations
+        .iter()
+        .map(|own| (own.collections, own.max_pause_seconds))
+        .collect();
+    assert_eq!(pauses, [(29, Some(0.0005)), (2, Some(0.0025))]);
+    // Absent, not zero.
+    assert_eq!(
+        (stats.copied_bytes, stats.sync_elapsed_seconds, stats.exit_cpu_seconds),
+        (None, None, None)
+    );
+    let serial = GHC.replace("\"1000\"", "\"0\"");
+    assert_eq!(
+        ghc.statistics(&ended(Some(0), "", Some(&serial))).unwrap().work_balance,
+        None
+    );
+    assert_eq!(ghc.statistics(&ended(Some(0), "", Some("nothing"))), None);
+    assert_eq!(ghc.statistics(&ended(Some(0), "", None)), None);
+}
+
+#[test]
+fn what_ocaml_prints_becomes_statistics() {
+    let text = "my own line\nminor_words: 5\nallocated_words: 724871\nminor_words: 704870\npromoted_words: 242976\n\
+                major_words: 262977\nminor_collections: 179\nmajor_collections: 14\nheap_words: 126976\n\
+                top_heap_words: 126976\n";
+    let ocaml = named("ocaml").unwrap();
+    let stats = ocaml.statistics(&ended(Some(0), text, None)).unwrap();
+    assert_eq!(stats.allocated_bytes, Some(724_871 * 8), "OCaml's own sum");
+    assert_eq!((stats.gcs, stats.major_gcs), (Some(193), Some(14)));
+    assert_eq!(
+        (stats.copied_bytes, stats.peak_in_use_bytes),
+        (Some(242_976 * 8), Some(126_976 * 8))
+    );
+    assert_eq!(stats.gc_elapsed_seconds, None, "it tells no times");
+    assert_eq!(ocaml.statistics(&ended(Some(0), "no figures", None)), None);
+}
+
+#[test]
+fn what_the_jvm_logs_becomes_statistics() {
+    let log = "[0.008s][info][gc] Using G1\n\
+        [0.135s][info][gc,start    ] GC(0) Pause Young (Normal) (G1 Evacuation Pause)\n\
+        [0.137s][info][gc,phases   ] GC(0)   Evacuate Collection Set: 1.6ms\n\
+        [0.137s][info][gc,metaspace] GC(0) Metaspace: 233K(448K)->233K(448K) NonClass: 224K(320K)->224K(320K)\n\
+        [0.137s][info][gc          ] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 6M->1M(64M) 2.000ms\n\
+        [0.200s][info][gc          ] GC(1) Concurrent Mark Cycle\n\
+        [0.210s][info][gc          ] GC(1) Pause Remark 20M->20M(96M) 0.500ms\n\
+        [0.210s][info][gc          ] GC(1) Concurrent Mark Cycle 10.500ms\n\
+        [0.300s][info][gc          ] GC(2) Pause Full (System.gc()) 30M->5M(32M) 7.500ms\n";
+    let jvm = named("jvm").unwrap();
+    let stats = jvm.statistics(&ended(Some(0), "", Some(log))).unwrap();
+    assert_eq!(
+        stats.gc_elapsed_seconds,
+        Some(0.01),
+        "the pauses, not the concurrent cycle"
+    );
+    assert_eq!((stats.gcs, stats.major_gcs), (Some(3), Some(1)));
+    assert_eq!(
+        (stats.peak_in_use_bytes, stats.max_live_bytes),
+        (Some(96 << 20), Some(5 << 20))
+    );
+    let pauses = stats.pauses.unwrap();
+    assert_eq!(
+        (pauses.count, pauses.max_ns, pauses.p50_ns, pauses.p90_ns),
+        (3, Some(7_500_000), Some(2_000_000), None)
+    );
+    // ZGC: several short pauses in one collection, and shares of the heap.
+    let z = "[0.312s][info][gc,phases   ] GC(0) Pause Mark Start 0.016ms\n\
+             [0.330s][info][gc,phases   ] GC(0) Pause Mark End 0.019ms\n\
+             [0.341s][info][gc          ] GC(0) Garbage Collection (Warmup) 38M(59%)->18M(28%)\n";
+    let stats = jvm.statistics(&ended(Some(0), "", Some(z))).unwrap();
+    assert_eq!(
+        (stats.gcs, stats.pauses.unwrap().count, stats.peak_in_use_bytes),
+        (Some(1), 2, None)
+    );
+    assert_eq!(jvm.statistics(&ended(Some(1), "", Some(""))), None);
+}
+
+#[test]
+fn each_runtime_says_in_its_way_that_memory_ran_out() {
+    let of = |runtime: &str, status, stderr| named(runtime).unwrap().failure(&ended(status, stderr, None));
+    let exhausted = Some(Failure::Exhausted);
+    assert_eq!(of("ghc", Some(251), "p: Heap exhausted;"), exhausted);
+    assert_eq!(of("ghc", Some(2), "an error of the program"), None);
+    assert_eq!(of("ghc", None, ""), None);
+    assert_eq!(of("ocaml", Some(2), "Fatal error: exception Out_of_memory"), exhausted);
+    assert_eq!(of("ocaml", None, "Fatal error: out of memory"), exhausted);
+    assert_eq!(of("ocaml", Some(2), "Fatal error: exception Not_found"), None);
+    let heap_space = "Exception in thread \"main\" java.lang.OutOfMemoryError: Java heap space";
+    assert_eq!(of("jvm", Some(1), heap_space), exhausted);
+    assert_eq!(of("jvm", Some(1), "Exception in thread \"main\" java.lang.Error"), None);
+    let refused = Some(Failure::Refused);
+    assert_eq!(of("ghc", Some(1), "p: Most RTS options are disabled."), refused);
+    let vm = "Unrecognized VM option 'UseFoo'\nError: Could not create the Java Virtual Machine.";
+    assert_eq!(of("jvm", Some(1), vm), refused);
+    // Without a limit the words of a program are its own.
+    assert_eq!(of("none", Some(1), "out of memory"), None);
+    let limited = Ended {
+        limited: true,
+        ..ended(
+            Some(127),
+            "error while loading shared libraries: failed to map segment",
+            None,
+        )
+    };
+    assert_eq!(named("none").unwrap().failure(&limited), exhausted);
+    let no_start = Ended {
+        stderr: "Fatal error: cannot initialize domain state",
+        status: None,
+        ..limited
+    };
+    assert_eq!(named("ocaml").unwrap().failure(&no_start), exhausted);
+}
+
+#[test]
+fn a_probe_of_ghc_tells_refusals_from_programs_that_run() {
+    let ghc = named("ghc").unwrap();
+    let info = Ended {
+        stdout: " [(\"GHC RTS\", \"YES\")\n",
+        ..ended(Some(0), "", None)
+    };
+    assert_eq!(ghc.probed(&info), Ok(()));
+    let refused = ended(
+        Some(1),
+        "shellcheck: Most RTS options are disabled. Link with -rtsopts\n",
+        None,
+    );
+    assert!(
+        ghc.probed(&refused)
+            .unwrap_err()
+            .starts_with("shellcheck: Most RTS options")
+    );
+    let threads = "p: the flag -N2 requires the program to be built with -threaded\np: \n";
+    let complained = Ended {
+        stderr: threads,
+        ..info
+    };
+    assert_eq!(ghc.probed(&complained).unwrap_err(), threads.lines().next().unwrap());
+    let ignored = Ended {
+        stdout: "the program's own output",
+        ..ended(Some(0), "", None)
+    };
+    assert!(ghc.probed(&ignored).unwrap_err().contains("-rtsopts=ignoreAll"));
+}

@@ -1,0 +1,280 @@
+//! Checks `[[program]]`: runtimes exist, and each has the flags that its programs get.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use gclab_results::{Expectation, Program as Description};
+use toml::Spanned;
+
+use super::errors::{Parsed, Source, SpecError};
+use super::parse::{Raw, RawAxis, RawFlag, RawProgram};
+use crate::experiment::{Axis, Entry};
+use crate::program::Program;
+use crate::runtime::{self, Flag, Runtime, Setting, Value};
+use crate::suggest::suggest;
+
+/// The length of a SHA-256 in hexadecimal.
+const SHA256: usize = 64;
+
+/// The programs of a file.
+pub(super) fn programs(source: &Source, raw: &Raw) -> Parsed<Vec<Entry>> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut seen = HashSet::new();
+    for own in &raw.programs {
+        let check = Check {
+            source,
+            raw,
+            own,
+            runtime: runtime_of(source, own)?,
+        };
+        let entry = check.entry()?;
+        if !seen.insert((entry.workload.clone(), entry.args.clone(), entry.collector.clone())) {
+            return Err(SpecError::at(
+                source,
+                own.name.span(),
+                format!("two programs have the name \"{}\"", own.name.get_ref()),
+                "given before",
+            )
+            .help("each name once, or once for each runtime: tables and records name a program by it"));
+        }
+        entries.push(entry);
+    }
+    Ok(entries)
+}
+
+fn runtime_of(source: &Source, own: &RawProgram) -> Parsed<&'static dyn Runtime> {
+    let Some(name) = &own.runtime else {
+        return Ok(runtime::named("none").expect("a runtime of this name is in the list"));
+    };
+    runtime::named(name.get_ref()).ok_or_else(|| {
+        let text = format!("`runtime`: unknown runtime \"{}\"", name.get_ref());
+        SpecError::at(source, name.span(), text, "no such runtime").help(suggest(
+            name.get_ref(),
+            "runtimes",
+            &runtime::names(),
+        ))
+    })
+}
+
+struct Check<'c> {
+    source: &'c Source,
+    raw: &'c Raw,
+    own: &'c RawProgram,
+    runtime: &'static dyn Runtime,
+}
+
+impl Check<'_> {
+    fn entry(&self) -> Parsed<Entry> {
+        let program = self.program()?;
+        let (flags, sweeps) = self.settings()?;
+        let text = |word: &Spanned<String>| word.get_ref().clone();
+        let name = text(&self.own.name);
+        let (workload, args, collector) = match &self.own.workload {
+            // It stands beside the collectors, under its own name.
+            Some((work, args)) => (text(work), args.iter().map(text).collect(), name),
+            None => (name, Vec::new(), self.runtime.name().to_owned()),
+        };
+        Ok(Entry {
+            program: Arc::new(program),
+            workload,
+            args,
+            collector,
+            flags,
+            sweeps,
+        })
+    }
+
+    fn program(&self) -> Parsed<Program> {
+        let own = self.own;
+        let text = |word: &Spanned<String>| word.get_ref().clone();
+        let pair = |(name, value): &RawFlag| (text(name), text(value));
+        let eventlog = own.eventlog.as_ref().filter(|asked| *asked.get_ref());
+        if let Some(asked) = eventlog.filter(|_| !self.runtime.has_event_log()) {
+            let logged: Vec<_> = runtime::all()
+                .into_iter()
+                .filter(|other| other.has_event_log())
+                .collect();
+            let names: Vec<&str> = logged.iter().map(|runtime| runtime.name()).collect();
+            let message = format!("`eventlog`: the runtime {} writes no event log", self.runtime.name());
+            return Err(SpecError::at(self.source, asked.span(), message, "no event log")
+                .help(format!("of the runtimes, these do: {}", names.join(", "))));
+        }
+        let description = Description {
+            name: text(&own.name),
+            command: own.command.iter().map(text).collect(),
+            dir: own.dir.as_ref().map(text),
+            env: own.env.iter().map(pair).collect(),
+            stdin: own.stdin.as_ref().map(text),
+            prepare: own
+                .prepare
+                .iter()
+                .map(|words| words.iter().map(text).collect())
+                .collect(),
+            expect: Expectation {
+                status: own.expect.status.unwrap_or(0),
+                checksum: self.checksum()?,
+                pattern: own.expect.pattern.as_ref().map(text),
+            },
+            stats: own.stats.iter().map(pair).collect(),
+            eventlog: eventlog.is_some(),
+            ..Description::default()
+        };
+        let program = Program::new(description, self.runtime).map_err(|(key, fault)| {
+            let place = own
+                .stats
+                .iter()
+                .find(|(name, _)| *name.get_ref() == key)
+                .map(|(_, value)| value);
+            let place = place.or(own.expect.pattern.as_ref());
+            let fault: Vec<&str> = fault.split_whitespace().collect();
+            SpecError::at(
+                self.source,
+                place.map_or(0..0, Spanned::span),
+                format!("`{key}` is no regular expression: {}", fault.join(" ")),
+                "here",
+            )
+            .help("a string in single quotes needs no further backslashes: 'total: ([0-9]+)'")
+        })?;
+        self.groups(&program)?;
+        Ok(program)
+    }
+
+    /// A regular expression for a figure has one group, and the expected pattern at most one.
+    fn groups(&self, program: &Program) -> Parsed<()> {
+        let wrong = |place: &Spanned<String>, key: &str, wanted: &str, groups: usize| {
+            SpecError::at(
+                self.source,
+                place.span(),
+                format!("`{key}` has {groups} groups"),
+                format!("{wanted} is right"),
+            )
+            .help("a group is what stands in parentheses: 'total: ([0-9]+) bytes'; (?:...) groups without counting")
+        };
+        for (name, place) in &self.own.stats {
+            let groups = program.groups(Some(name.get_ref()));
+            if groups != 1 {
+                return Err(wrong(place, name.get_ref(), "one group, around the number,", groups));
+            }
+        }
+        match &self.own.expect.pattern {
+            Some(place) if program.groups(None) > 1 => {
+                Err(wrong(place, "pattern", "at most one", program.groups(None)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn checksum(&self) -> Parsed<Option<String>> {
+        let Some(checksum) = &self.own.expect.checksum else {
+            return Ok(None);
+        };
+        let text = checksum.get_ref().to_ascii_lowercase();
+        if text.len() != SHA256 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(SpecError::at(
+                self.source,
+                checksum.span(),
+                "`checksum` is no SHA-256",
+                format!("{SHA256} hexadecimal digits are right"),
+            )
+            .help("`./prog | sha256sum` prints it; each record has that of its run, as `output_sha256`"));
+        }
+        Ok(Some(text))
+    }
+
+    /// The flags of the program, or else of the file, read by its runtime.
+    fn settings(&self) -> Parsed<(Setting, Vec<Vec<Axis<Value>>>)> {
+        let flags = self.own.flags.as_ref().unwrap_or(&self.raw.flags);
+        let sweeps = self.own.sweeps.as_ref().unwrap_or(&self.raw.sweeps);
+        let mut setting = BTreeMap::new();
+        for (key, value) in flags {
+            let value = self.value(key, value)?;
+            setting.insert(value.flag().key, value);
+        }
+        let axis = |(key, values): &RawAxis| self.axis(&setting, key, values);
+        let sweeps = sweeps
+            .iter()
+            .map(|axes| axes.iter().map(axis).collect::<Parsed<Vec<_>>>())
+            .collect::<Parsed<_>>()?;
+        Ok((setting, sweeps))
+    }
+
+    fn axis(&self, fixed: &Setting, key: &Spanned<String>, values: &[Spanned<String>]) -> Parsed<Axis<Value>> {
+        let flag = self.flag(key)?;
+        if fixed.contains_key(flag.key) {
+            return Err(SpecError::at(
+                self.source,
+                key.span(),
+                format!(
+                    "`{}` is both in `flags` and in `sweep` of program {}",
+                    flag.key,
+                    self.own.name.get_ref()
+                ),
+                "also fixed",
+            )
+            .help("a flag is either the same in every run or swept: leave one out"));
+        }
+        let mut read: Vec<Value> = Vec::new();
+        for text in values {
+            let value = self.value(key, text)?;
+            if read.iter().any(|earlier| earlier.meaning() == value.meaning()) {
+                return Err(SpecError::at(
+                    self.source,
+                    text.span(),
+                    format!("`{}` has {} twice", flag.key, value.text()),
+                    "given before",
+                )
+                .help("each value once: `repeat` says how often a configuration is run"));
+            }
+            read.push(value);
+        }
+        Ok(Axis {
+            flag: flag.key,
+            values: read,
+        })
+    }
+
+    fn value(&self, key: &Spanned<String>, text: &Spanned<String>) -> Parsed<Value> {
+        let flag = self.flag(key)?;
+        flag.read(text.get_ref()).ok_or_else(|| {
+            SpecError::at(
+                self.source,
+                text.span(),
+                format!("`{}`: {} is not {}", flag.key, text.get_ref(), flag.expected()),
+                "not a legal value",
+            )
+            .help(format!("{} ({}): {}", flag.key, self.runtime.name(), flag.meaning))
+        })
+    }
+
+    /// The flag of a key, if the runtime has it and `heap` leaves it free.
+    fn flag(&self, key: &Spanned<String>) -> Parsed<&'static Flag> {
+        let (name, runtime) = (key.get_ref().as_str(), self.runtime.name());
+        let program = self.own.name.get_ref();
+        let Some(flag) = self.runtime.flags().iter().find(|flag| flag.key == name) else {
+            let keys: Vec<&str> = self.runtime.flags().iter().map(|flag| flag.key).collect();
+            return Err(SpecError::at(
+                self.source,
+                key.span(),
+                format!("the runtime {runtime} of program {program} has no flag `{name}`"),
+                format!("not with {runtime}"),
+            )
+            .help(format!(
+                "{}; `flags` and `sweep` in the table of a program replace those of the file",
+                suggest(name, &format!("flags of {runtime}"), &keys)
+            )));
+        };
+        if self.raw.heap.is_some() && (name == self.runtime.limit() || self.runtime.sizes().contains(&name)) {
+            return Err(SpecError::at(
+                self.source,
+                key.span(),
+                format!("`{name}` is given, but `heap` says how large heaps are"),
+                "also a size of the heap",
+            )
+            .help(format!(
+                "`heap` sets the {} of every run of program {program}: leave one of the two out",
+                self.runtime.limit()
+            )));
+        }
+        Ok(flag)
+    }
+}

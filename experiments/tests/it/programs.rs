@@ -1,0 +1,582 @@
+//! Programs that are not gclab's own: `[[program]]` of experiment files, and `gclab run --
+//! COMMAND`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use gclab_results::{ResultsDir, RunRecord, Status};
+
+use crate::support::Bench;
+
+/// A folder with a script `prog`.
+fn with_script(script: &str) -> Bench {
+    let bench = Bench::new();
+    script_at(&bench, "prog", script);
+    bench
+}
+
+fn script_at(bench: &Bench, name: &str, script: &str) {
+    bench.write(name, &format!("#!/bin/sh\n{script}\n"));
+    fs::set_permissions(bench.path().join(name), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// The folder of the newest runs of an experiment.
+fn results(bench: &Bench, name: &str) -> ResultsDir {
+    let of_name = |path: &PathBuf| {
+        let folder = path.file_name().unwrap().to_string_lossy().into_owned();
+        folder.strip_prefix(name).is_some_and(|rest| rest.starts_with("-20"))
+    };
+    let newest = bench.folders().into_iter().filter(of_name).max();
+    ResultsDir::open(newest.unwrap_or_else(|| panic!("no results of {name}"))).unwrap()
+}
+
+/// The newest runs of an experiment.
+fn runs(bench: &Bench, name: &str) -> Vec<RunRecord> {
+    results(bench, name).runs().to_vec()
+}
+
+#[test]
+fn a_program_stands_where_a_workload_stands() {
+    let bench = with_script("cat; echo \"$1 $WORD $(basename $PWD)\"; echo 'took 1,250 steps' >&2");
+    fs::create_dir(bench.path().join("else")).unwrap();
+    fs::rename(bench.path().join("prog"), bench.path().join("else/prog")).unwrap();
+    bench.write("else/input", "from a file\n");
+    bench.write(
+        "own.toml",
+        r#"
+        question = "Does it run?"
+        repeat = 2
+        [[program]]
+        name    = "mine"
+        command = ["./prog", 7]
+        dir     = "else"
+        env     = { WORD = "a word" }
+        stdin   = "input"
+        prepare = [["sh", "-c", "echo prepared >> log"], ["touch", "touched"]]
+        expect  = { status = 0, pattern = '([0-9]) a word else' }
+        stats   = { steps = 'took ([0-9,]+) steps' }
+        "#,
+    );
+    let done = bench.gclab(&["run", "own.toml"]).exits(0);
+    let results = bench.results();
+    assert_eq!(results.manifest().programs[0].command, ["./prog", "7"]);
+    assert_eq!(results.runs().len(), 2, "{}", done.all());
+    for run in results.runs() {
+        assert_eq!((&run.outcome, run.workload.as_str()), (&Status::Ok, "mine"));
+        assert_eq!((run.collector.as_str(), run.runtime.as_deref()), ("none", Some("none")));
+        assert_eq!(run.program.as_ref(), Some(&results.manifest().programs[0].id));
+        assert_eq!(run.checksum.as_deref(), Some("7"), "the group of the pattern");
+        assert_eq!(run.figures.as_ref().unwrap()["steps"], 1250.0);
+        assert_eq!(run.stats, None, "absent, not zero");
+        assert!(run.wall_seconds > Some(0.0) && run.user_seconds.is_some() && run.system_seconds.is_some());
+        assert_eq!(run.output_bytes, Some("from a file\n7 a word else\n".len() as u64));
+        let again = Command::new(&run.command[0])
+            .args(&run.command[1..])
+            .current_dir(bench.path())
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&again.stdout), "from a file\n7 a word else\n");
+    }
+    assert_eq!(
+        fs::read_to_string(bench.path().join("else/log")).unwrap(),
+        "prepared\nprepared\n"
+    );
+    assert!(bench.path().join("else/touched").exists());
+    assert!(
+        done.stdout.contains("mine") && done.stdout.contains("steps"),
+        "{}",
+        done.all()
+    );
+    let csv = bench.gclab(&["report", "own", "--format", "csv"]).exits(0).stdout;
+    assert!(
+        csv.lines().next().unwrap().ends_with(",figure_steps") && csv.contains(",1250\n"),
+        "{csv}"
+    );
+    // The same file again has nothing left to do; another program of the same name is another plan.
+    bench.gclab(&["run", "own.toml"]).exits(0);
+    assert_eq!(bench.folders().len(), 1);
+    script_at(
+        &bench,
+        "else/prog",
+        "cat; echo \"$1 $WORD $(basename $PWD)\"; echo 'took 9 steps' >&2; true",
+    );
+    bench.gclab(&["run", "own.toml"]).exits(0);
+    assert_eq!(bench.folders().len(), 2, "results of two builds are never mixed");
+}
+
+#[test]
+fn a_program_stands_beside_the_collectors_of_a_workload() {
+    let bench = with_script("echo binary_trees checksum=$SUM");
+    let file = |sum: &str| {
+        format!(
+            r#"
+            collectors = ["copying"]
+            workloads  = [{{ name = "binary_trees", args = [6] }}]
+            repeat     = 2
+            [sweep]
+            A = ["64k", "1m"]
+            [[program]]
+            name     = "script"
+            workload = {{ name = "binary_trees", args = [6] }}
+            command  = ["./prog"]
+            env      = {{ SUM = "{sum}" }}
+            expect   = {{ pattern = 'checksum=([0-9]+)' }}
+            sweep    = {{}}
+            "#
+        )
+    };
+    bench.write("beside.toml", &file("1"));
+    let done = bench.gclab(&["run", "beside.toml"]).exits(1);
+    assert!(
+        done.stderr.contains("WRONG RESULTS") && done.stderr.contains("checksum 1 under script"),
+        "{}",
+        done.all()
+    );
+    let all = runs(&bench, "beside");
+    let right = all
+        .iter()
+        .find(|run| run.collector == "copying")
+        .unwrap()
+        .checksum
+        .clone()
+        .unwrap();
+    assert_eq!(all.iter().filter(|run| run.collector == "script").count(), 2);
+    assert_eq!(all.len(), 6);
+    bench.write("right.toml", &file(&right));
+    let done = bench.gclab(&["run", "right.toml"]).exits(0);
+    assert!(done.stdout.contains("script"), "{}", done.all());
+}
+
+/// Each end of a program, with its outcome.
+#[test]
+fn each_way_to_end_is_told_apart() {
+    let script = r#"
+        case $1 in
+          good) echo yes;;
+          three) exit 3;;
+          answer) echo no;;
+          flood) i=0; while [ $i -lt 40000 ]; do echo "a line of a flood, number $i"; i=$((i+1)); done; echo yes;;
+          endless) exec yes;;
+          stubborn) trap '' TERM INT HUP; while :; do sleep 1; done;;
+          fork) sleep 30 & echo $! > child; sleep 30;;
+          leave) sleep 30 & echo $! > left; echo yes;;
+          signal) kill -SEGV $$;;
+          prepare) echo yes;;
+        esac"#;
+    let bench = with_script(script);
+    let names = [
+        "good", "three", "answer", "flood", "endless", "stubborn", "fork", "leave", "signal", "prepare",
+    ];
+    let mut file = "repeat = 1\ntimeout = \"700ms\"\n".to_owned();
+    for name in names {
+        let timeout = if name == "prepare" {
+            "prepare = [\"sh\", \"-c\", \"echo no disk >&2; exit 9\"]\n"
+        } else {
+            ""
+        };
+        file += &format!(
+            "[[program]]\nname = \"{name}\"\ncommand = [\"./prog\", \"{name}\"]\nexpect = {{ pattern = 'yes' }}\n{timeout}"
+        );
+    }
+    bench.write("ends.toml", &file.replace("700ms", "3s"));
+    let done = bench.gclab(&["run", "ends.toml"]).exits(1);
+    let crash = |exit_code, signal| Status::Crash { exit_code, signal };
+    let all = runs(&bench, "ends");
+    assert_eq!(all.len(), names.len(), "nothing is lost");
+    for run in &all {
+        let expected = match run.workload.as_str() {
+            "good" | "flood" | "leave" => Status::Ok,
+            "three" => crash(Some(3), None),
+            "answer" => Status::WrongAnswer,
+            "endless" | "stubborn" | "fork" => Status::Timeout,
+            "signal" => crash(None, Some(11)),
+            "prepare" => Status::Unprepared,
+            other => panic!("{other}"),
+        };
+        assert_eq!(run.outcome, expected, "{}", run.workload);
+        let tail = run.stderr_tail.as_deref().unwrap_or_default();
+        match run.workload.as_str() {
+            "flood" => assert!(run.output_bytes > Some(1 << 20), "{run:?}"),
+            "answer" => assert!(tail.contains("does not match yes"), "{tail}"),
+            "prepare" => {
+                assert!(tail.contains("no disk") && tail.contains("exit status 9"), "{tail}");
+                assert_eq!((run.wall_seconds, run.user_seconds), (None, None));
+            }
+            _ => {}
+        }
+    }
+    for file in ["child", "left"] {
+        let number = fs::read_to_string(bench.path().join(file)).unwrap();
+        let stat = fs::read_to_string(format!("/proc/{}/stat", number.trim()));
+        assert!(stat.map_or(true, |stat| stat.contains(") Z")), "{file}: it still runs");
+    }
+    for kind in [
+        "crash: 2 of 10",
+        "timeout: 3 of 10",
+        "wrong answer: 1 of 10",
+        "unprepared: 1 of 10",
+    ] {
+        assert!(done.stderr.contains(kind), "{kind}\n{}", done.all());
+    }
+    let page = fs::read_to_string(bench.results().path().join("report.html")).unwrap();
+    for kind in ["wrong answer", "unprepared", "timeout", "signal 11", "exit status 3"] {
+        assert!(page.contains(kind), "{kind} is not in the report");
+    }
+}
+
+#[test]
+fn the_checksum_of_the_output_can_be_asked_for() {
+    let bench = with_script("echo hello");
+    let hello = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03";
+    let file = |sum: &str| {
+        format!("repeat = 1\n[[program]]\nname = \"p\"\ncommand = [\"./prog\"]\nexpect = {{ checksum = \"{sum}\" }}\n")
+    };
+    bench.write("sum.toml", &file(hello));
+    bench.gclab(&["run", "sum.toml"]).exits(0);
+    let run = runs(&bench, "sum").remove(0);
+    assert_eq!(
+        (run.checksum.as_deref(), run.output_sha256.as_deref()),
+        (Some(hello), Some(hello))
+    );
+    bench.write("other.toml", &file(&hello.replace('5', "6")));
+    let done = bench.gclab(&["run", "other.toml"]).exits(1);
+    assert!(
+        done.stderr.contains("the SHA-256 of its output is 5891b5"),
+        "{}",
+        done.all()
+    );
+}
+
+#[test]
+fn flags_from_outside_of_the_plan_do_not_reach_a_program() {
+    let bench = with_script("echo \"[$GHCRTS$OCAMLRUNPARAM$JAVA_TOOL_OPTIONS$GCLABRTS]\"");
+    bench.write(
+        "p.toml",
+        "repeat = 1\n[[program]]\nname = \"p\"\ncommand = [\"./prog\"]\nexpect = { pattern = '\\[\\]' }\n",
+    );
+    let mut command = bench.command(&["run", "p.toml"]);
+    for variable in ["GHCRTS", "OCAMLRUNPARAM", "JAVA_TOOL_OPTIONS"] {
+        command.env(variable, "x");
+    }
+    assert!(command.output().unwrap().status.success());
+    assert_eq!(runs(&bench, "p")[0].outcome, Status::Ok);
+}
+
+#[test]
+fn a_wrong_program_is_shown_with_its_place() {
+    let bench = with_script("true");
+    let program = "[[program]]\nname = \"p\"\n";
+    for (text, parts) in [
+        ("command = []\n", &["`command` is empty", "w.toml:3:11"][..]),
+        (
+            "command = \"./prog a\"\n",
+            &["`command` must be an array of words", "sh\", \"-c\""],
+        ),
+        ("command = [\"echo a b\"]\n", &["a list of words, not a line"]),
+        ("", &["a program without `command`"]),
+        (
+            "command = [\"./prog\"]\nruntime = \"gch\"\n",
+            &["unknown runtime \"gch\"", "runtimes: ghc, ocaml, jvm, none"],
+        ),
+        (
+            "command = [\"./prog\"]\ncommnd = 1\n",
+            &["unknown key `commnd` of a program", "did you mean `command`?"],
+        ),
+        (
+            "command = [\"./prog\"]\nruntime = \"ocaml\"\nflags = { A = \"1m\" }\n",
+            &["the runtime ocaml of program p has no flag `A`", "flags of ocaml: s,"],
+        ),
+        (
+            "command = [\"./prog\"]\nruntime = \"ghc\"\nsweep = { A = [\"1x\"] }\n",
+            &["`A`: 1x is not a size", "w.toml:5:16"],
+        ),
+        (
+            "command = [\"./prog\"]\nruntime = \"ghc\"\nsweep = { A = [\"1m\", \"1024k\"] }\n",
+            &["`A` has 1024k twice"],
+        ),
+        (
+            "command = [\"./prog\"]\nexpect = { checksum = \"12\" }\n",
+            &["`checksum` is no SHA-256", "sha256sum"],
+        ),
+        (
+            "command = [\"./prog\"]\nexpect = { pattern = '(' }\n",
+            &["`pattern` is no regular expression"],
+        ),
+        (
+            "command = [\"./prog\"]\nstats = { n = 'a' }\n",
+            &["`n` has 0 groups", "one group"],
+        ),
+        (
+            "command = [\"./prog\"]\neventlog = true\n",
+            &["the runtime none writes no event log", "ghc"],
+        ),
+        (
+            "command = [\"./prog\"]\n[[program]]\nname = \"p\"\ncommand = [\"./prog\"]\n",
+            &["two programs have the name \"p\""],
+        ),
+        (
+            "command = [\"./nowhere\"]\n",
+            &["program p: `command`: ./nowhere: no program of this name"],
+        ),
+        (
+            "command = [\"./prog\"]\nprepare = [\"no-such-tool\", \"x\"]\n",
+            &["`prepare`: no-such-tool: no program of this name on the PATH"],
+        ),
+        (
+            "command = [\"no-such-program\"]\n",
+            &["no program of this name on the PATH"],
+        ),
+        (
+            "command = [\"./prog\"]\ndir = \"nowhere\"\n",
+            &["`dir`: nowhere: no such folder"],
+        ),
+        ("command = [\"./prog\"]\nstdin = \"nowhere\"\n", &["`stdin`: nowhere"]),
+    ] {
+        bench.write("w.toml", &format!("{program}{text}"));
+        let done = bench.gclab(&["run", "w.toml"]).exits(2);
+        for part in parts {
+            assert!(done.stderr.contains(part), "{part}\n{}", done.all());
+        }
+        assert!(bench.folders().is_empty());
+    }
+    bench.write("w.toml", "collectors = [\"copying\"]\nworkloads = [\"gcbench\"]\n[sweep]\nA = [\"1m\"]\n[[program]]\nname = \"p\"\nruntime = \"jvm\"\ncommand = [\"./prog\"]\n");
+    let done = bench.gclab(&["run", "w.toml"]).exits(2);
+    assert!(
+        done.stderr.contains("the runtime jvm of program p has no flag `A`"),
+        "{}",
+        done.all()
+    );
+}
+
+#[test]
+fn a_command_without_a_file_is_run_a_few_times() {
+    let bench = with_script("echo \"$#: $*\"; echo $(($$ % 1000)) steps");
+    let words = ["run", "--", "./prog", "a b", "+RTS", "-s", "--", "--out"];
+    let done = bench.gclab(&words).exits(0);
+    let all = runs(&bench, "prog");
+    assert_eq!(all.len(), 5, "{}", done.all());
+    assert!(all.iter().all(|run| run.outcome.is_ok() && run.workload == "prog"));
+    assert_eq!(all[0].command, words[2..]);
+    assert!(
+        done.stdout.contains("prog") && done.stdout.contains("total"),
+        "{}",
+        done.all()
+    );
+    // It is measured anew each time, and its plan is a file that does the same.
+    bench.gclab(&["run", "--repeat", "2", "--", "./prog"]).exits(0);
+    assert_eq!(bench.folders().len(), 2);
+    let text = results(&bench, "prog").manifest().experiment.clone();
+    bench.write("again.toml", &text);
+    bench.gclab(&["run", "again.toml", "--dry-run=commands"]).exits(0);
+    let failed = bench.gclab(&["run", "--repeat", "1", "--", "false"]).exits(1);
+    assert!(
+        failed
+            .stderr
+            .contains("crash: 1 of 1 runs; the first, crash (exit status 1): false"),
+        "{}",
+        failed.all()
+    );
+    let missing = bench.gclab(&["run", "--", "./no-such"]).exits(2);
+    assert!(missing.stderr.contains("no program of this name"), "{}", missing.all());
+    bench.gclab(&["run"]).exits(2);
+    let wrong = bench.gclab(&["run", "--runtime", "x", "--", "./prog"]).exits(2);
+    assert!(wrong.stderr.contains("unknown runtime \"x\""), "{}", wrong.all());
+}
+
+#[test]
+fn a_dry_run_shows_programs() {
+    let bench = with_script("true");
+    bench.write(
+        "dry.toml",
+        "repeat = 2\n[[program]]\nname = \"p\"\nruntime = \"ocaml\"\ncommand = [\"./prog\", \"a b\"]\nsweep = { s = [\"32k\", \"256k\"] }\n",
+    );
+    let grid = bench.gclab(&["run", "dry.toml", "--dry-run"]).exits(0);
+    assert!(
+        grid.stdout.contains("s=256k") && grid.stdout.contains("ocaml"),
+        "{}",
+        grid.all()
+    );
+    assert!(grid.stderr.contains("4 runs in 2 rounds"), "{}", grid.all());
+    let commands = bench.gclab(&["run", "dry.toml", "--dry-run=commands"]).exits(0).stdout;
+    assert!(
+        commands.contains("env OCAMLRUNPARAM=s=32k ./prog 'a b'\n"),
+        "{commands}"
+    );
+    assert!(bench.folders().is_empty());
+}
+
+/// Stands for a program that needs 64 MiB of address space: it says so, and ends as OCaml's do.
+#[test]
+fn least_heaps_and_their_multiples_are_found_by_the_limit_of_the_runtime() {
+    let script = "limit=$(ulimit -v)\n[ \"$limit\" != unlimited ] && [ $limit -lt 65536 ] && { echo 'Fatal error: exception Out_of_memory' >&2; exit 2; }\necho fine";
+    let bench = with_script(script);
+    bench.write(
+        "heap.toml",
+        "repeat = 2\nheap = [0.9, 1, 2]\n[[program]]\nname = \"p\"\nruntime = \"ocaml\"\ncommand = [\"./prog\"]\n\
+         [[program]]\nname = \"q\"\ncommand = [\"./prog\"]\n",
+    );
+    let done = bench.gclab(&["run", "heap.toml"]).exits(0);
+    // Each does a work of its own, so nothing is the least that completes all of them.
+    assert!(!done.stdout.contains("completes all workloads"), "{}", done.all());
+    let results = results(&bench, "heap");
+    let minima: Vec<_> = results
+        .manifest()
+        .minima
+        .iter()
+        .map(|least| least.minimum_bytes)
+        .collect();
+    assert_eq!(minima, [Some(64 << 20); 2]);
+    for run in results.runs() {
+        let multiple = run.heap_multiple.unwrap();
+        let bytes = (multiple * f64::from(64 << 20)).round();
+        assert_eq!(run.flags["address-space"], bytes.to_string());
+        let expected = if multiple < 1.0 {
+            Status::HeapExhausted
+        } else {
+            Status::Ok
+        };
+        assert_eq!(run.outcome, expected, "{multiple}");
+    }
+    bench.write(
+        "both.toml",
+        "heap = [2]\n[[program]]\nname = \"p\"\nruntime = \"ghc\"\ncommand = [\"./prog\"]\nflags = { M = \"1g\" }\n",
+    );
+    let both = bench.gclab(&["run", "both.toml"]).exits(2);
+    assert!(
+        both.stderr
+            .contains("`M` is given, but `heap` says how large heaps are"),
+        "{}",
+        both.all()
+    );
+}
+
+/// A program of GHC's, where there is a compiler.
+fn haskell(bench: &Bench, options: &[&str]) -> bool {
+    if Command::new("ghc").arg("--version").output().is_err() {
+        eprintln!("there is no ghc here: programs of GHC are not tested");
+        return false;
+    }
+    bench.write(
+        "Main.hs",
+        "import qualified Data.Map.Strict as M\nimport System.Environment\n\
+         main = do\n  [n] <- map read <$> getArgs\n  \
+         let m = foldr (\\k -> M.insert k (show k)) M.empty [1 .. n :: Int]\n  \
+         putStrLn (\"checksum=\" ++ show (sum (map length (M.elems m))))\n",
+    );
+    let built = Command::new("ghc")
+        .args(["-v0", "-O0", "-package", "containers", "-o", "prog", "Main.hs"])
+        .args(options)
+        .current_dir(bench.path())
+        .output()
+        .unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    true
+}
+
+const HASKELL: &str = "repeat = 2\n[[program]]\nname = \"p\"\nruntime = \"ghc\"\ncommand = [\"./prog\", \"20000\"]\nexpect = { pattern = 'checksum=([0-9]+)' }\n";
+
+#[test]
+fn a_program_of_ghc_is_swept_over_its_flags() {
+    let bench = Bench::new();
+    if !haskell(&bench, &["-rtsopts"]) {
+        return;
+    }
+    let sweep = "sweep = { A = [\"256k\", \"4m\"], xn = [false, true] }\n";
+    bench.write("ghc.toml", &format!("{HASKELL}{sweep}"));
+    bench.gclab(&["run", "ghc.toml"]).exits(0);
+    let all = runs(&bench, "ghc");
+    assert_eq!(all.len(), 8);
+    for run in &all {
+        let stats = run.stats.as_ref().expect("statistics");
+        assert!(
+            run.outcome.is_ok() && stats.gcs > Some(0) && stats.allocated_bytes > Some(1 << 20),
+            "{run:?}"
+        );
+        assert!(stats.peak_in_use_bytes > Some(1 << 20) && stats.generations.len() == 2);
+        assert_eq!(
+            run.command.contains(&"--nonmoving-gc".to_owned()),
+            run.flags["xn"] == "true"
+        );
+    }
+    let gcs = |size: &str| {
+        all.iter()
+            .find(|run| run.flags["A"] == size)
+            .unwrap()
+            .stats
+            .as_ref()
+            .unwrap()
+            .gcs
+    };
+    assert!(gcs("256k") > gcs("4m"), "the flag reaches the program");
+    // The least heap, by -M; an exhausted one is a result.
+    bench.write("heap.toml", &format!("heap = [0.5, 2]\n{HASKELL}"));
+    bench.gclab(&["run", "heap.toml"]).exits(0);
+    for run in runs(&bench, "heap") {
+        let expected = if run.heap_multiple == Some(2.0) {
+            Status::Ok
+        } else {
+            Status::HeapExhausted
+        };
+        assert_eq!(run.outcome, expected);
+        assert!(run.flags.contains_key("M"));
+    }
+    // A flag that its runtime does not have, in one message before the first run.
+    bench.write("n.toml", &format!("{HASKELL}flags = {{ N = 2 }}\n"));
+    let threads = bench.gclab(&["run", "n.toml"]).exits(2);
+    assert!(
+        threads.stderr.contains("refuses N = 2") && threads.stderr.contains("-threaded"),
+        "{}",
+        threads.all()
+    );
+}
+
+#[test]
+fn a_program_of_ghc_that_refuses_flags_is_told_in_one_message() {
+    let bench = Bench::new();
+    if !haskell(&bench, &[]) {
+        return;
+    }
+    bench.write("some.toml", &format!("{HASKELL}sweep = {{ A = [\"1m\", \"2m\"] }}\n"));
+    let done = bench.gclab(&["run", "some.toml"]).exits(2);
+    assert_eq!(done.stderr.lines().count(), 1, "{}", done.all());
+    assert!(
+        done.stderr.contains("RTS options are disabled") && done.stderr.contains("-rtsopts"),
+        "{}",
+        done.all()
+    );
+    assert!(bench.folders().is_empty());
+    // Without flags it runs, without statistics.
+    bench.write("none.toml", HASKELL);
+    let done = bench.gclab(&["run", "none.toml"]).exits(0);
+    assert!(
+        done.stderr.contains("have no statistics of the ghc runtime"),
+        "{}",
+        done.all()
+    );
+    assert!(
+        runs(&bench, "none")
+            .iter()
+            .all(|run| run.outcome.is_ok() && run.stats.is_none())
+    );
+}
+
+#[test]
+fn the_file_of_the_peers_is_right() {
+    let file = crate::docs::root().join("workloads/peers/gcbench.toml");
+    let bench = Bench::new();
+    let planned = bench
+        .gclab(&["run", &file.display().to_string(), "--dry-run=commands"])
+        .exits(0);
+    assert!(planned.stderr.contains("50 runs in 10 rounds"), "{}", planned.all());
+    for peer in [
+        "gclab exec gcbench",
+        "target/peers/ghc/peers",
+        "target/peers/ocaml/peers",
+        "java ",
+        "mmtk-peer",
+    ] {
+        assert!(planned.stdout.contains(peer), "{peer}\n{}", planned.all());
+    }
+}
