@@ -192,7 +192,7 @@ proptest! {
 }
 
 /// The number of closures that the bounds are promised for.
-const MANY: usize = if cfg!(miri) { 200 } else { 10_000_000 };
+const MANY: usize = if cfg!(miri) { 100 } else { 10_000_000 };
 
 #[test]
 fn a_long_list() {
