@@ -156,13 +156,19 @@ under_every_collector! {
     fn each_capability_has_the_events_of_its_threads<C>() {
         let config = Config { capabilities: 2, ..config::<C>(16 << 10) };
         let (world, notes) = noted::<C>(&config, false, true);
-        let (together, over) = (Barrier::new(2), AtomicBool::new(false));
+        let (together, runs, over) = (Barrier::new(2), AtomicBool::new(false), AtomicBool::new(false));
         thread::scope(|s| for name in ["one", "two"] {
-            let (world, together, over) = (&world, &together, &over);
+            let (world, together, runs, over) = (&world, &together, &runs, &over);
             s.spawn(move || world.enter(|m| {
                 m.message(name);
                 m.blocking(|| together.wait());
-                if name == "one" {
+                if name == "two" {
+                    runs.store(true, Ordering::Relaxed);
+                } else {
+                    // The other thread may return late from the call.
+                    while !runs.load(Ordering::Relaxed) {
+                        m.safepoint();
+                    }
                     let _ = make(m, 12);
                     m.collect(true);
                     over.store(true, Ordering::Relaxed);
