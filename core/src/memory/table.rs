@@ -33,11 +33,17 @@ unsafe impl ZeroValid for u64 {}
 /// An array of `len` entries of zeros, mapped lazily. Derefs to a slice. Unmapped on drop.
 #[derive(Debug)]
 pub(crate) struct Table<T> {
-    at: Addr,
+    /// The first entry. A pointer, not an address: so the compiler, and Miri, know its provenance.
+    at: *mut T,
     mapped: Bytes,
     len: usize,
     entries: PhantomData<[T]>,
 }
+
+// SAFETY: it owns its entries, as a box does.
+unsafe impl<T: Send> Send for Table<T> {}
+// SAFETY: as above; a shared table returns shared entries only.
+unsafe impl<T: Sync> Sync for Table<T> {}
 
 impl<T> Table<T> {
     /// Maps a table of `len` entries.
@@ -60,9 +66,9 @@ impl<T> Table<T> {
         let at = map(mapped, libc::PROT_READ | libc::PROT_WRITE, None)?;
         // Huge pages would make a lazily touched table resident by 2 MiB at a time.
         // SAFETY: our own mapping, and advice changes no contents.
-        unsafe { libc::madvise(at.as_mut_ptr(), mapped.0, libc::MADV_NOHUGEPAGE) };
+        unsafe { libc::madvise(at, mapped.0, libc::MADV_NOHUGEPAGE) };
         Ok(Table {
-            at,
+            at: at.cast(),
             mapped,
             len,
             entries: PhantomData,
@@ -72,7 +78,7 @@ impl<T> Table<T> {
     /// The address of the first entry.
     #[inline(always)]
     pub(crate) fn as_ptr(&self) -> *const T {
-        self.at.as_ptr()
+        self.at
     }
 
     /// The entry at `index`, if the table is so long.
@@ -90,7 +96,7 @@ impl<T> Table<T> {
     pub(crate) unsafe fn get_unchecked(&self, index: usize) -> &T {
         debug_assert!(index < self.len);
         // SAFETY: the entry is one of `len`, of which `deref` says what holds.
-        unsafe { &*self.at.as_ptr::<T>().add(index) }
+        unsafe { &*self.at.add(index) }
     }
 }
 
@@ -114,7 +120,7 @@ impl<T> IndexMut<usize> for Table<T> {
             outside(index, self.len);
         }
         // SAFETY: the index is below the length; `deref_mut` says the rest.
-        unsafe { &mut *self.at.as_mut_ptr::<T>().add(index) }
+        unsafe { &mut *self.at.add(index) }
     }
 }
 
@@ -133,7 +139,7 @@ impl<T> Deref for Table<T> {
         // SAFETY: `len` entries are mapped readable for as long as `self` lives, page-aligned. They
         // started as zeros, which are valid values of `T` (`ZeroValid`, required by the only
         // constructor).
-        unsafe { std::slice::from_raw_parts(self.at.as_ptr(), self.len) }
+        unsafe { std::slice::from_raw_parts(self.at, self.len) }
     }
 }
 
@@ -141,14 +147,14 @@ impl<T> DerefMut for Table<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as above, and writable; `&mut self` is the only reference to the mapping.
-        unsafe { std::slice::from_raw_parts_mut(self.at.as_mut_ptr(), self.len) }
+        unsafe { std::slice::from_raw_parts_mut(self.at, self.len) }
     }
 }
 
 impl<T> Drop for Table<T> {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours, and every reference to it borrowed `self`.
-        unsafe { unmap(self.at, self.mapped) };
+        unsafe { unmap(Addr::of(self.at), self.mapped) };
     }
 }
 
