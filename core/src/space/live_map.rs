@@ -97,8 +97,12 @@ impl LiveMap {
     /// Clears the map from `from` to `to`, both of which are starts of entries.
     pub fn clear(&mut self, from: Addr, to: Addr) {
         let range = self.entry(from)..self.entry(to);
-        (*self.bits)[range.clone()].iter_mut().for_each(|bits| *bits.get_mut() = 0);
-        (*self.overhang)[range].iter_mut().for_each(|words| *words.get_mut() = 0);
+        (*self.bits)[range.clone()]
+            .iter_mut()
+            .for_each(|bits| *bits.get_mut() = 0);
+        (*self.overhang)[range]
+            .iter_mut()
+            .for_each(|words| *words.get_mut() = 0);
     }
 
     #[inline(always)]
@@ -133,7 +137,10 @@ impl LiveMap {
         let (mut words, mut entry) = (here, entry);
         loop {
             entry += 1;
-            let behind = self.overhang.get(entry).map_or(0, |words| usize::from(words.load(Relaxed)));
+            let behind = self
+                .overhang
+                .get(entry)
+                .map_or(0, |words| usize::from(words.load(Relaxed)));
             words += behind;
             if behind < ENTRY {
                 break;
