@@ -38,6 +38,8 @@ TWO = "Two threads: GHC -N2"
 OTHER_LANGUAGES = "OCaml and Java"
 LARGE = "GHC, large heaps"
 LARGE_FLAGS = "-A16m"
+QUARTER = "GHC, small heaps"
+QUARTER_FLAGS = "-A4m"
 # An area that no workload fills.
 NO_COLLECTION = "-A4g"
 
@@ -63,6 +65,12 @@ def comparisons(peers, settings, size):
                 {workload: programs.WORKLOADS[workload] for workload in BESIDE},
                 lambda workload, args: [programs.gclab(workload, args, BESIDE[workload]), programs.ghc(workload, args, BESIDE[workload])],
             )
+        yield (
+            QUARTER,
+            f"Both with `+RTS {QUARTER_FLAGS}`. Heaps are a quarter as large as above.",
+            programs.QUARTER,
+            lambda workload, args: [programs.gclab(workload, args, QUARTER_FLAGS), programs.ghc(workload, args, QUARTER_FLAGS)],
+        )
         yield (
             LARGE,
             f"Both with `+RTS {LARGE_FLAGS}`. Lists and trees are sixteen times as large as above.",

@@ -46,7 +46,13 @@ impl<R: Read> Input<R> {
         Ok(&self.buffer[self.at..end])
     }
 
-    /// Takes `count` of the bytes that `head` showed.
+    /// The bytes that have been read from the source and not been taken.
+    #[inline]
+    pub(crate) fn buffered(&self) -> &[u8] {
+        &self.buffer[self.at..self.end]
+    }
+
+    /// Takes `count` of the bytes that `head` or `buffered` showed.
     #[inline]
     pub(crate) fn take(&mut self, count: usize) {
         self.at += count;

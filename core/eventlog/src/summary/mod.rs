@@ -46,10 +46,10 @@ impl Summary {
         mut look: impl FnMut(&Event<'_>),
     ) -> Result<Summary, Error> {
         let mut gather = gather::Gather::new(interval);
-        while let Some(event) = reader.next_event()? {
-            gather.event(&event);
-            look(&event);
-        }
+        reader.for_each(|event| {
+            gather.event(event);
+            look(event);
+        })?;
         Ok(gather.finish(reader.damage().is_some()))
     }
 

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use gclab_eventlog::{
-    Buffer, Form, Interval, Kind, Lines, Merged, Reader, Summary, Value, Wanted, Writer, check, kinds, show,
+    Buffer, Event, Form, Interval, Kind, Lines, Merged, Reader, Summary, Value, Wanted, Writer, check, kinds, show,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -95,8 +95,47 @@ fn every_input_of_the_corpus_is_read() {
     assert!(inputs > 10);
 }
 
+/// A source that returns few bytes at a time.
+struct Trickle<'a>(&'a [u8]);
+
+impl std::io::Read for Trickle<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = 7.min(buffer.len()).min(self.0.len());
+        let (now, later) = self.0.split_at(count);
+        buffer[..count].copy_from_slice(now);
+        self.0 = later;
+        Ok(count)
+    }
+}
+
+/// Reads a log event by event and all at once: both see the same events and the same damage.
+fn read_in_two_ways(log: &[u8]) {
+    let seen = |event: &Event<'_>| (event.offset(), event.time(), event.cap(), event.payload().to_vec());
+    let Ok(mut reader) = Reader::new(log, "damaged") else {
+        return;
+    };
+    let mut one_by_one = Vec::new();
+    let end = loop {
+        match reader.next_event() {
+            Ok(Some(event)) => one_by_one.push(seen(&event)),
+            Ok(None) => break None,
+            Err(error) => break Some(error.to_string()),
+        }
+    };
+    let (mut at_once, mut trickled) = (Vec::new(), Vec::new());
+    let mut reader = Reader::new(log, "damaged").unwrap();
+    let found = reader.for_each(|event| at_once.push(seen(event))).err();
+    assert_eq!(found.map(|error| error.to_string()), end);
+    assert_eq!(at_once, one_by_one);
+    let mut reader = Reader::new(Trickle(log), "damaged").unwrap();
+    let found = reader.for_each(|event| trickled.push(seen(event))).err();
+    assert_eq!(found.map(|error| error.to_string()), end);
+    assert_eq!(trickled, one_by_one);
+}
+
 /// Reads a log in every way. Nothing may panic.
 fn look_at_everything(log: &[u8]) {
+    read_in_two_ways(log);
     let mut errors = [false; 2];
     if let Ok(mut reader) = Reader::new(log, "damaged") {
         loop {
