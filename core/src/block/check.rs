@@ -157,12 +157,13 @@ impl BlockAllocator {
 
     /// Checks that free blocks have the state of free blocks and belong to no run.
     fn check_free(&self, first: u32, next: u32) -> Result<(), BlockError> {
+        let descriptors = &*self.descriptors;
         for block in first..next {
             let state = self.states.of_block(BlockId(block));
             if state != BlockState::OUTSIDE {
                 return fault(block, format!("free, but its state is {state:?}"));
             }
-            if descriptor::run_around(&self.descriptors, BlockId(block)).is_some() {
+            if descriptor::run_around(descriptors, BlockId(block)).is_some() {
                 return fault(block, "free, but described as a block of a run");
             }
         }

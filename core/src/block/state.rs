@@ -208,7 +208,7 @@ impl StateTable {
     pub(super) fn fill(&self, first: BlockId, count: u32, state: BlockState) {
         let end = first.index() + count as usize;
         assert!(end <= self.blocks);
-        for byte in &self.bytes[first.index()..end] {
+        for byte in &(*self.bytes)[first.index()..end] {
             byte.store(state.0, Relaxed);
         }
     }

@@ -118,7 +118,7 @@ fn system_message() -> String {
 }
 
 /// Maps fresh anonymous memory anywhere, uncharged (`MAP_NORESERVE`).
-fn map(size: Bytes, protection: libc::c_int, near: Option<Addr>) -> Result<Addr, MemoryError> {
+fn map(size: Bytes, protection: libc::c_int, near: Option<Addr>) -> Result<*mut libc::c_void, MemoryError> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     let near = near.map_or(std::ptr::null_mut(), Addr::as_mut_ptr);
     // SAFETY: without MAP_FIXED the kernel picks free addresses, and `near` is a hint; no existing
@@ -130,7 +130,7 @@ fn map(size: Bytes, protection: libc::c_int, near: Option<Addr>) -> Result<Addr,
             reason: system_message(),
         });
     }
-    Ok(Addr::of(at))
+    Ok(at)
 }
 
 /// Unmaps a range.

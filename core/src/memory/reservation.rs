@@ -196,6 +196,7 @@ fn reserve_aligned(size: Bytes, near: Option<Addr>) -> Result<Addr, MemoryError>
         libc::PROT_NONE,
         near.map(|at| Addr(at.0 & !(HUGE_PAGE.0 - 1))),
     )?;
+    let start = Addr::of(start);
     let base = start.align_up(HUGE_PAGE);
     let end = base + size;
     // SAFETY: both ends belong to the mapping just made; their addresses were not handed out.

@@ -27,11 +27,11 @@ use crate::words::{Addr, Bytes};
 use bits::{NO_SLOT, SlotBits};
 use std::cell::{Cell, UnsafeCell};
 
-/// Entries of a chunk: 32 KiB, as large as the runs of to-space.
-const CHUNK: usize = 4096;
+/// Entries of a chunk: 32 KiB, as large as the runs of to-space. Fewer under Miri, which is slow.
+const CHUNK: usize = if cfg!(miri) { 64 } else { 4096 };
 
-/// Entries of the buffer (2 MiB). Fewer under Miri, which is slow.
-const MOST_ENTRIES: usize = if cfg!(miri) { 4 * CHUNK } else { 1 << 18 };
+/// Entries of the buffer (2 MiB). Under Miri there are as few chunks as the tests need.
+const MOST_ENTRIES: usize = if cfg!(miri) { 4 } else { 64 } * CHUNK;
 
 /// A piece of the buffer. Its memory counts under the limit of the heap.
 #[derive(Debug)]

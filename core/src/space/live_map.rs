@@ -97,8 +97,12 @@ impl LiveMap {
     /// Clears the map from `from` to `to`, both of which are starts of entries.
     pub fn clear(&mut self, from: Addr, to: Addr) {
         let range = self.entry(from)..self.entry(to);
-        self.bits[range.clone()].iter_mut().for_each(|bits| *bits.get_mut() = 0);
-        self.overhang[range].iter_mut().for_each(|words| *words.get_mut() = 0);
+        (*self.bits)[range.clone()]
+            .iter_mut()
+            .for_each(|bits| *bits.get_mut() = 0);
+        (*self.overhang)[range]
+            .iter_mut()
+            .for_each(|words| *words.get_mut() = 0);
     }
 
     #[inline(always)]
@@ -130,9 +134,13 @@ impl LiveMap {
         if here == 0 {
             return Words(0);
         }
-        let mut words = here;
-        for next in &self.overhang[entry + 1..] {
-            let behind = usize::from(next.load(Relaxed));
+        let (mut words, mut entry) = (here, entry);
+        loop {
+            entry += 1;
+            let behind = self
+                .overhang
+                .get(entry)
+                .map_or(0, |words| usize::from(words.load(Relaxed)));
             words += behind;
             if behind < ENTRY {
                 break;

@@ -85,7 +85,7 @@ impl MarkBits {
             return;
         }
         *self.entries[first].get_mut() &= keep_low;
-        self.entries[first + 1..last]
+        (*self.entries)[first + 1..last]
             .iter_mut()
             .for_each(|entry| *entry.get_mut() = 0);
         if high > 0 {

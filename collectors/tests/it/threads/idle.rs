@@ -3,8 +3,7 @@
 use super::{busy, checked, of_many};
 use gclab_collectors::All;
 use gclab_core::collector::{Cause, Collector, CollectorList, CollectorVisitor};
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{TryRecvError, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -13,8 +12,9 @@ const NONE: Duration = Duration::ZERO;
 
 under_every_collector! {
     fn an_idle_heap_is_collected_once_and_a_thread_that_runs_prevents_it<C>() {
-        let world = checked::<C>(&of_many::<C>(2, 16 << 10));
-        let (met, stop) = (&Barrier::new(2), &AtomicBool::new(false));
+        let world = &checked::<C>(&of_many::<C>(2, 16 << 10));
+        // If an assertion fails, `go` is dropped, and the thread ends.
+        let ((resting, rests), (go, goes)) = (channel(), channel());
         let idle = || {
             let collections = world.statistics().expect("this thread is outside").collections;
             let idle: Vec<_> = collections.iter().filter(|one| one.before.cause == Cause::Idle).collect();
@@ -23,19 +23,20 @@ under_every_collector! {
         };
         assert_eq!(world.collect_if_idle(NONE, NONE), NONE);
         assert_eq!(idle(), 0, "no thread has run");
-        thread::scope(|s| {
-            s.spawn(|| world.enter(|m| {
+        thread::scope(move |s| {
+            s.spawn(move || world.enter(|m| {
+                let rest = || (resting.send(()), goes.recv());
                 busy(m, 10);
-                m.blocking(|| (met.wait(), met.wait()));
-                while !stop.load(Relaxed) {
+                let _ = m.blocking(rest);
+                while goes.try_recv() == Err(TryRecvError::Empty) {
                     m.safepoint();
                     if world.threads().len() > 1 {
                         busy(m, 1);
                     }
                 }
-                m.blocking(|| (met.wait(), met.wait()));
+                let _ = m.blocking(rest);
             }).expect("room enough"));
-            met.wait();
+            rests.recv().expect("the thread rests");
             // The time counts from the first question.
             let left = world.collect_if_idle(HOUR, NONE);
             assert!(left <= HOUR && left > HOUR / 2, "{left:?}");
@@ -46,22 +47,22 @@ under_every_collector! {
             world.collect_if_idle(NONE, NONE);
             assert_eq!(idle(), 1, "no thread has run since");
 
-            met.wait();
+            go.send(()).expect("the thread waits");
             let runs = || world.threads().iter().any(|one| one.state == gclab_core::world::ThreadState::Running);
             while !runs() {
                 thread::yield_now();
             }
             world.collect_if_idle(NONE, NONE);
             assert_eq!(idle(), 1, "a thread runs");
-            stop.store(true, Relaxed);
+            go.send(()).expect("the thread runs");
 
-            met.wait();
+            rests.recv().expect("the thread rests");
             let left = world.collect_if_idle(NONE, HOUR);
             assert!(left > HOUR / 2, "{left:?}");
             assert_eq!(idle(), 1, "too soon after the last one");
             world.collect_if_idle(NONE, NONE);
             assert_eq!(idle(), 2);
-            met.wait();
+            go.send(()).expect("the thread waits");
         });
         assert_eq!(idle(), 2, "the thread that left is not idle for long enough");
     }

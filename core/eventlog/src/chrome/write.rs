@@ -10,16 +10,18 @@ use crate::summary::Interval;
 /// The bytes of events that are gathered before they are written.
 const GATHERED: usize = 256 << 10;
 
-/// A thread of the trace: a capability, or the global events.
+/// A thread of the trace by its number: a capability, or the global events. No thread has the
+/// number 0: Perfetto takes such a thread for the main thread of the process, number 1, and drops
+/// slices that then overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Track(u32);
 
 impl Track {
     /// What belongs to no capability.
-    pub(super) const GLOBAL: Track = Track(0);
+    pub(super) const GLOBAL: Track = Track(1);
 
     pub(super) fn cap(cap: u16) -> Track {
-        Track(u32::from(cap) + 1)
+        Track(u32::from(cap) + 2)
     }
 
     pub(super) fn of(cap: Option<u16>) -> Track {
@@ -43,9 +45,11 @@ impl std::fmt::Debug for Out<'_> {
 
 impl<'a> Out<'a> {
     pub(super) fn new(out: &'a mut dyn Write) -> Result<Self> {
+        // chrome://tracing nests slices by their times in this unit. With `ms` it rounds them to
+        // microseconds, and one short slice seems to lie within another.
         let mut started = Out {
             out,
-            gathered: b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[".to_vec(),
+            gathered: b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[".to_vec(),
             named: BTreeSet::new(),
             events: 0,
         };
@@ -107,7 +111,7 @@ impl<'a> Out<'a> {
         }
         let name = match track {
             Track::GLOBAL => "global".to_owned(),
-            Track(number) => format!("cap {}", number - 1),
+            Track(number) => format!("cap {}", number - 2),
         };
         self.begin(b'M', track, b"thread_name");
         self.text(",\"args\":{\"name\":");

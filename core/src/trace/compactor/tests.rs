@@ -29,11 +29,11 @@ proptest! {
     /// chunk, and not to a higher address.
     #[test]
     fn what_lives_is_slid_together(
-        blocks in proptest::collection::vec(1..9u32, 1..12),
+        blocks in proptest::collection::vec(1..9u32, 1..if cfg!(miri) { 5 } else { 12 }),
         closures in proptest::collection::vec((prop_oneof![6 => 1..8usize, 2 => 8..80usize, 1 => 300..409usize], any::<bool>()), 1..if cfg!(miri) { 200 } else { 4000 }),
         all in any::<bool>(),
     ) {
-        let config = Config { reserve: Bytes(16 << 20), ..Config::default() };
+        let config = Config { reserve: Bytes::mib(if cfg!(miri) { 2 } else { 16 }), ..Config::default() };
         let mut heap = Heap::new(&config).expect("a small heap");
         let mut map = LiveMap::new(&heap).expect("a small map");
         let mut chunks = chunks(&mut heap, &blocks);

@@ -32,7 +32,7 @@ impl Graph {
     fn new() -> Self {
         let heap = Heap::new(&Config {
             // Miri has to fill the whole reservation with zeros.
-            reserve: if cfg!(miri) { Bytes::mib(16) } else { Bytes::gib(2) },
+            reserve: if cfg!(miri) { Bytes::mib(4) } else { Bytes::gib(2) },
             ..Config::default()
         })
         .expect("a heap");
@@ -145,12 +145,15 @@ fn reachable(edges: &[Vec<usize>], root: usize) -> Vec<bool> {
     reached
 }
 
+/// One more than the most closures of a random graph.
+const SHAPES: usize = if cfg!(miri) { 60 } else { 300 };
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 400 }))]
     #[test]
     fn random_graphs_are_marked_as_a_naive_marking_says(
-        shapes in proptest::collection::vec((0..5usize, 0..200usize), 1..300),
-        edges in proptest::collection::vec((0..300usize, 0..200usize, 0..300usize), 0..1500),
+        shapes in proptest::collection::vec((0..5usize, 0..200usize), 1..SHAPES),
+        edges in proptest::collection::vec((0..300usize, 0..200usize, 0..300usize), 0..5 * SHAPES),
         root in 0..300usize,
     ) {
         let mut graph = Graph::new();
@@ -189,7 +192,7 @@ proptest! {
 }
 
 /// The number of closures that the bounds are promised for.
-const MANY: usize = if cfg!(miri) { 1_000 } else { 10_000_000 };
+const MANY: usize = if cfg!(miri) { 100 } else { 10_000_000 };
 
 #[test]
 fn a_long_list() {
@@ -259,12 +262,14 @@ fn a_deep_comb_that_lies_backwards() {
 /// marked.
 #[test]
 fn stacks_that_may_not_grow() {
+    const ARRAYS: usize = if cfg!(miri) { 30 } else { 300 };
+    const SLOTS: usize = if cfg!(miri) { 10 } else { 100 };
     let mut graph = Graph::new();
-    let array = graph.make(&ARRAY, 300);
-    for i in 0..300 {
-        let (inner, leaf) = (graph.make(&ARRAY, 100), graph.make(&CELL, 1));
+    let array = graph.make(&ARRAY, ARRAYS);
+    for i in 0..ARRAYS {
+        let (inner, leaf) = (graph.make(&ARRAY, SLOTS), graph.make(&CELL, 1));
         graph.point(array, i, inner);
-        (0..100).for_each(|slot| graph.point(inner, slot, leaf));
+        (0..SLOTS).for_each(|slot| graph.point(inner, slot, leaf));
         graph.point(leaf, 0, array);
     }
     let mut helpers = GcThreads::default();
@@ -294,7 +299,7 @@ fn a_tree_is_shared() {
     let mut helpers = GcThreads::default();
     // When the system lets it, the second thread gets a good part: in one of many markings it does.
     let share_of_second = |marked: &Marked| marked.shared.threads[1].copied as f64 / marked.words.to_bytes().0 as f64;
-    let shares = (0..20).map(|_| {
+    let shares = (0..if cfg!(miri) { 2 } else { 20 }).map(|_| {
         let marked = graph.mark(&mut helpers, 2, Bytes::kib(64), 0);
         assert_eq!(
             (marked.closures, marked.shared.sharing),
