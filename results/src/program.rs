@@ -1,4 +1,5 @@
-//! A command that an experiment runs in the place of a workload, and what its output should be.
+//! A command that an experiment runs in the place of a workload, and the output that it should
+//! have.
 
 use crate::plan::Fnv1a;
 use crate::schema::documented;
@@ -25,7 +26,7 @@ documented! {
         pub stdin: Option<String>,
         /// Commands that run before each run, untimed.
         pub prepare: Vec<Vec<String>>,
-        /// How the program should end, and what it should print.
+        /// The end and the output that the program should have.
         pub expect: Expectation,
         /// Regular expressions, each with one group, which take figures from the output.
         pub stats: BTreeMap<String, String>,
@@ -38,7 +39,7 @@ documented! {
 }
 
 documented! {
-    /// How a program should end, and what it should print on standard output.
+    /// The end that a program should have, and its text on standard output.
     #[derive(Default)]
     pub struct Expectation {
         /// The exit status.
@@ -121,7 +122,7 @@ mod tests {
         ids.sort();
         ids.dedup();
         assert_eq!(ids.len(), others.len() + 1);
-        // What only judges a run is no part of it.
+        // A key that only judges a run is no part of it.
         let judged = Program {
             expect: Expectation {
                 status: 3,

@@ -31,7 +31,7 @@ impl Interval {
 pub struct Sample {
     /// The values, sorted.
     pub values: Vec<f64>,
-    /// Their description.
+    /// The centre and the spread of the values.
     pub spread: Spread,
 }
 
