@@ -34,8 +34,9 @@ documented! {
         pub timeout_seconds: Option<f64>,
         /// Number of runs of each configuration.
         pub repeat: u32,
-        /// The precision at which the experiment is complete, also with fewer runs than `repeat`: the share
-        /// of the mean time that its 95 % interval reaches to either side, for each configuration.
+        /// The precision at which the experiment is complete, also with fewer runs than `repeat`.
+        /// It is the share of the mean time that its 95 % interval reaches to either side, for each
+        /// configuration.
         pub precision: Option<f64>,
         /// The swept flags with their values, in the order of the file.
         pub sweep: Vec<Axis>,
