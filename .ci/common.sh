@@ -11,9 +11,9 @@ run() {
     "$@"
 }
 
-# Runs the tests whose names contain one of some filters: the command, `--`, the filters, and options
-# of the tests. Fails if a filter matches no test: a test that was renamed would be left out without a
-# word.
+# Runs the tests whose names contain one of some filters: the command, `--`, the filters, and
+# options of the tests. Fails if a filter matches no test: a test that was renamed would be left out
+# without a word.
 run_tests_named() {
     local command=() names word
     while [ "$1" != -- ]; do
