@@ -156,8 +156,9 @@ impl<R: Read + Seek> Merged<R> {
         self.damage
     }
 
-    /// The capabilities of a salvaged log whose later events are lost, `None` for the global events,
-    /// each with the time of its last event. It is complete when the log was read to its end.
+    /// The capabilities of a salvaged log whose later events are lost, `None` for the global
+    /// events, each with the time of its last event. It is complete when the log was read to its
+    /// end.
     pub fn lost_ends(&self) -> impl Iterator<Item = (Option<u16>, u64)> {
         let lost = self.streams.iter().filter(|stream| self.cut || stream.damaged);
         lost.map(|stream| (stream.cap, stream.latest))

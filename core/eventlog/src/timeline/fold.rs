@@ -158,8 +158,8 @@ impl Fold {
         }
     }
 
-    /// The timeline. `lost_ends` has the capabilities whose later events are lost, with the times of
-    /// their last ones: what such a capability did afterwards is unknown.
+    /// The timeline. `lost_ends` has the capabilities whose later events are lost, with the times
+    /// of their last ones: what such a capability did afterwards is unknown.
     pub(super) fn finish(mut self, lost_ends: impl Iterator<Item = (Option<u16>, u64)>) -> Timeline {
         let length = self.last.map_or(0, |last| last + 1);
         for (cap, last) in lost_ends {

@@ -160,7 +160,8 @@ fn the_programs_arguments_are_whole() {
     assert_eq!(value("RTS flags"), Some("-s"));
 }
 
-/// A comparison read a damaged log to its first damage, and a summary reads each capability to its own.
+/// A comparison read a damaged log to its first damage, and a summary reads each capability to its
+/// own.
 #[test]
 fn a_side_of_a_damaged_log_has_the_figures_of_its_summary() {
     use gclab_eventlog::{Merged, Summary};
