@@ -151,12 +151,12 @@ pub fn status_text_of_7_8_2(status: u64) -> Option<&'static str> {
     }
 }
 
-/// The name of a type of capability sets.
+/// The name of a type of capability sets, as the library ghc-events has it.
 pub fn capset_type_text(number: u64) -> Option<&'static str> {
     Some(match number {
-        1 => "custom",
-        2 => "OS process",
-        3 => "clock domain",
+        1 => "CapsetCustom",
+        2 => "CapsetOsProcess",
+        3 => "CapsetClockDomain",
         _ => return None,
     })
 }

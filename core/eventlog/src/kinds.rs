@@ -84,7 +84,7 @@ kinds! {
     26 CAPSET_DELETE FIXED "Delete capability set" [capset U32] "deleted capset {capset}";
     27 CAPSET_ASSIGN_CAP FIXED "Add capability to capability set" [capset U32, cap_no U16] "assigned cap {cap_no} to capset {capset}";
     28 CAPSET_REMOVE_CAP FIXED "Remove capability from capability set" [capset U32, cap_no U16] "removed cap {cap_no} from capset {capset}";
-    29 RTS_IDENTIFIER VARIABLE "RTS name and version" [capset U32, rts Text] "capset {capset}: RTS version {rts}";
+    29 RTS_IDENTIFIER VARIABLE "RTS name and version" [capset U32, rts Text] "capset {capset}: RTS version \"{rts}\"";
     30 PROGRAM_ARGS VARIABLE "Program arguments" [capset U32, args List] "capset {capset}: args: {args}";
     31 PROGRAM_ENV VARIABLE "Program environment variables" [capset U32, env List] "capset {capset}: env: {env}";
     32 OSPROCESS_PID FIXED "Process ID" [capset U32, pid U32] "capset {capset}: pid {pid}";
@@ -124,31 +124,31 @@ kinds! {
     91 BLOCKS_SIZE FIXED "Report the size of the heap in blocks" [capset U32, bytes U64] "blocks size of heap capset {capset}: {bytes} bytes";
     160 HEAP_PROF_BEGIN VARIABLE "Start of heap profile"
         [profile U8, period_ns U64, breakdown Breakdown, module Zero, closure_descr Zero, type_descr Zero, cost_centre Zero, cost_centre_stack Zero, retainer Zero, biography Zero]
-        "start heap profiling {profile} at sampling period {period_ns}ns broken down by {breakdown}";
+        "start heap profiling {profile} at sampling period {period_ns} broken down by {breakdown}";
     161 HEAP_PROF_COST_CENTRE VARIABLE "Cost center definition" [id U32, label Zero, module Zero, location Zero, flags U8]
-        "cost centre {id} {label} in {module} at {location}, flags {flags}";
+        "cost centre {id} {label} in {module} at {location}";
     162 HEAP_PROF_SAMPLE_BEGIN FIXED "Start of heap profile sample" [era U64] "start heap prof sample {era}";
     163 HEAP_PROF_SAMPLE_COST_CENTRE VARIABLE "Heap profile cost-centre sample" [profile U8, bytes U64, stack Ids]
-        "heap prof sample {profile}, residency {bytes}, cost centre stack: {stack}";
+        "heap prof sample {profile}, residency {bytes}, cost centre stack {stack}";
     164 HEAP_PROF_SAMPLE_STRING VARIABLE "Heap profile string sample" [profile U8, bytes U64, label Zero]
-        "heap prof sample {profile}, residency {bytes}, label: {label}";
+        "heap prof sample {profile}, residency {bytes}, label {label}";
     165 HEAP_PROF_SAMPLE_END FIXED "End of heap profile sample" [era U64] "end prof sample {era}";
     166 HEAP_BIO_PROF_SAMPLE_BEGIN FIXED "Start of heap profile (biographical) sample" [era U64, time_ns U64]
-        "start biographical heap prof sample {era} at time {time_ns}";
+        "start heap prof sample {era} at time {time_ns}";
     167 PROF_SAMPLE_COST_CENTRE VARIABLE "Time profile cost-centre stack" [cap_no U32, tick U64, stack Ids]
-        "cap {cap_no}, tick {tick}, cost centre stack: {stack}";
-    168 PROF_BEGIN FIXED "Start of a time profile" [interval_ns U64] "start time profiling, one tick in {interval_ns}ns";
+        "cap no {cap_no}, prof sample {tick}, cost centre stack {stack}";
+    168 PROF_BEGIN FIXED "Start of a time profile" [interval_ns U64] "start time profiling, tick interval {interval_ns} (ns)";
     169 IPE VARIABLE "Info Table Source Position"
         [info Hex, name Zero, closure_type Zero, type Zero, label Zero, module Zero, location Zero]
         "info table {info}: {name}, {closure_type}, {type}, {label}, {module}, {location}";
     181 USER_BINARY_MSG VARIABLE "User binary message" [bytes Bytes] "binary message: {bytes}";
     200 CONC_MARK_BEGIN FIXED "Begin concurrent mark phase" [] "concurrent mark began";
-    201 CONC_MARK_END FIXED "End concurrent mark phase" [objects U32] "concurrent mark ended, {objects} marked objects";
+    201 CONC_MARK_END FIXED "End concurrent mark phase" [objects U32] "concurrent mark ended: marked {objects} objects";
     202 CONC_SYNC_BEGIN FIXED "Begin concurrent GC synchronisation" [] "post-mark synchronization began";
     203 CONC_SYNC_END FIXED "End concurrent GC synchronisation" [] "post-mark synchronization ended";
     204 CONC_SWEEP_BEGIN FIXED "Begin concurrent sweep" [] "concurrent sweep began";
     205 CONC_SWEEP_END FIXED "End concurrent sweep" [] "concurrent sweep ended";
-    206 CONC_UPD_REM_SET_FLUSH FIXED "Update remembered set flushed" [cap_no U16] "update remembered set flushed by cap {cap_no}";
+    206 CONC_UPD_REM_SET_FLUSH FIXED "Update remembered set flushed" [cap_no U16] "update remembered set flushed by {cap_no}";
     207 NONMOVING_HEAP_CENSUS FIXED "Nonmoving heap census" [log2_cell_bytes U8, active_segments U32, filled_segments U32, live_blocks U32]
         "nonmoving heap census: cells of 2^{log2_cell_bytes} bytes: {active_segments} active segments, {filled_segments} filled segments, {live_blocks} live blocks";
     208 NONMOVING_PRUNED_SEGMENTS FIXED "Report the amount of segments pruned and remaining on the free list." [pruned U32, free U32]

@@ -60,6 +60,8 @@ struct Stream {
     latest: u64,
     block: Block,
     next: Option<Raw>,
+    /// Whether it ended at damage.
+    damaged: bool,
 }
 
 /// Reads the events of a log in the order of time, those of each capability in the order of the
@@ -76,6 +78,8 @@ pub struct Merged<R> {
     last: Option<usize>,
     salvage: bool,
     damage: Option<Error>,
+    /// Whether the file lost its end, and every stream with it what came later.
+    cut: bool,
     /// Whether the mark of the end is still to be found, within the last block.
     end_is_missing: bool,
     /// The first event outside of all blocks that an empty one is before.
@@ -125,6 +129,7 @@ impl<R: Read + Seek> Merged<R> {
             order: BinaryHeap::new(),
             last: None,
             salvage,
+            cut: damage.is_some(),
             damage,
             end_is_missing: ends_in_block,
             behind_empty,
@@ -149,6 +154,14 @@ impl<R: Read + Seek> Merged<R> {
     /// The first damage, as [`Merged::damage`], by value.
     pub fn into_damage(self) -> Option<Error> {
         self.damage
+    }
+
+    /// The capabilities of a salvaged log whose later events are lost, `None` for the global
+    /// events, each with the time of its last event. It is complete when the log was read to its
+    /// end.
+    pub fn lost_ends(&self) -> impl Iterator<Item = (Option<u16>, u64)> {
+        let lost = self.streams.iter().filter(|stream| self.cut || stream.damaged);
+        lost.map(|stream| (stream.cap, stream.latest))
     }
 
     /// The capabilities whose events the log has, `None` for global ones, in the order of the file.
@@ -185,6 +198,7 @@ impl<R: Read + Seek> Merged<R> {
         let Some(Reverse((_, place))) = self.order.pop() else {
             self.done = true;
             if std::mem::take(&mut self.end_is_missing) {
+                self.cut = true;
                 self.meet(Error::new(&self.file, self.file_bytes, Problem::NoEnd))?;
             }
             return Ok(None);
@@ -218,7 +232,10 @@ impl<R: Read + Seek> Merged<R> {
         match self.find(place) {
             Ok(Some(time)) => self.order.push(Reverse((time, place))),
             Ok(None) => {}
-            Err(error) => self.meet(error)?,
+            Err(error) => {
+                self.streams[place].damaged = true;
+                self.meet(error)?;
+            }
         }
         Ok(())
     }
@@ -279,6 +296,7 @@ impl Stream {
             latest: 0,
             block: Block::OUTSIDE,
             next: None,
+            damaged: false,
         }
     }
 

@@ -81,16 +81,27 @@ pub(crate) fn value(line: &mut Vec<u8>, field: &Field, value: &Value<'_>) {
             }
         }
         Value::Text(text) => plain(line, text),
-        Value::List(list) => join(line, texts(list), plain),
+        Value::List(list) => {
+            line.push(b'[');
+            join(line, ",", texts(list), quoted);
+            line.push(b']');
+        }
         Value::Bytes(all) => bytes(line, all),
-        Value::Ids(ids) => join(line, ids, |line, id| number(line, u64::from(u32::from_be_bytes(*id)))),
+        Value::Ids(ids) => join(line, ", ", ids, |line, id| {
+            number(line, u64::from(u32::from_be_bytes(*id)))
+        }),
     }
 }
 
-fn join<T>(line: &mut Vec<u8>, items: impl IntoIterator<Item = T>, mut push: impl FnMut(&mut Vec<u8>, T)) {
+fn join<T>(
+    line: &mut Vec<u8>,
+    between: &str,
+    items: impl IntoIterator<Item = T>,
+    mut push: impl FnMut(&mut Vec<u8>, T),
+) {
     for (place, item) in items.into_iter().enumerate() {
         if place > 0 {
-            line.push(b' ');
+            line.extend_from_slice(between.as_bytes());
         }
         push(line, item);
     }

@@ -10,9 +10,14 @@ pub(super) fn message(error: &Error) -> String {
         _ => false,
     };
     let hint = if can_be_salvaged {
-        "; --salvage uses the events before this place"
+        "; --salvage uses the events of each capability before its own damage"
     } else {
         ""
     };
     format!("{error}{hint}")
+}
+
+/// Says of which events of a damaged log something is true: `done` is a verb, such as "were read".
+pub(super) fn salvaged(done: &str) -> String {
+    format!("the events of each capability before its own damage {done}")
 }

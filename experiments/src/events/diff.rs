@@ -9,7 +9,7 @@ use gclab_eventlog::{Amount, Error, Interval, Row, Setting, Side, escaped, rows,
 use gclab_stats::render::commas;
 use gclab_sweep::tell;
 
-use super::damage::message;
+use super::damage::{message, salvaged};
 use super::log;
 use super::moment::Between;
 use super::summary::quoted;
@@ -61,11 +61,17 @@ pub(super) fn diff(arguments: &Arguments) -> ExitCode {
 
 /// One log. Says what is wrong with it, if it can be used all the same.
 fn side(path: &Path, interval: Interval, arguments: &Arguments) -> Result<Side, Error> {
-    let mut reader = log::reader(path, arguments.salvage)?;
-    let side = Side::of_open_file(&mut reader, interval)?;
-    if let Some(damage) = reader.damage() {
-        tell!("gclab: {damage}; its sums are lower bounds");
-    }
+    let side = if arguments.salvage {
+        let mut merged = log::merged(path, true)?;
+        let side = Side::of_merged_file(&mut merged, interval)?;
+        if let Some(damage) = merged.damage() {
+            let read = salvaged("were read");
+            tell!("gclab: {damage}; {read}, and their sums are lower bounds");
+        }
+        side
+    } else {
+        Side::of_open_file(&mut log::reader(path, false)?, interval)?
+    };
     if let Some(wrong) = arguments.between.beyond(side.summary().last_ns) {
         tell!("gclab: {}: {wrong}", escaped(&log::name(path)));
     }
@@ -77,7 +83,7 @@ fn text(names: &[String; 2], damaged: [bool; 2], settings: &[Setting], rows: &[R
     let mut text = String::new();
     for ((letter, name), damaged) in ["A", "B"].into_iter().zip(names).zip(damaged) {
         let bounds = if damaged {
-            " (damaged: sums are lower bounds)"
+            " (damaged: > is at least, ~ is near)"
         } else {
             ""
         };
@@ -101,7 +107,10 @@ fn text(names: &[String; 2], damaged: [bool; 2], settings: &[Setting], rows: &[R
             group = &row.group;
             let _ = writeln!(text, "\n{:<34}{:>18}{:>18}{:>18}", capital(group), "A", "B", "B - A");
         }
-        let [a, b] = row.amounts.map(|amount| amount.map_or("?".to_owned(), shown));
+        let [a, b] = [0, 1].map(|place| {
+            let mark = if damaged[place] { row.mark_if_damaged() } else { "" };
+            row.amounts[place].map_or("?".to_owned(), |amount| format!("{mark}{}", shown(amount)))
+        });
         let (change, ratio) = change(row);
         let name = escaped(&row.name);
         let line = format!("  {name:<32}{a:>18}{b:>18}{change:>18}{ratio:>10}");

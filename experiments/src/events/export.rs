@@ -9,7 +9,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use gclab_eventlog::{ShowError, chrome_file};
 use gclab_sweep::tell;
 
-use super::damage::message;
+use super::damage::{message, salvaged};
 use super::log;
 use super::moment::Between;
 use crate::common::{fail, refuse};
@@ -76,7 +76,7 @@ pub(super) fn export(arguments: &Arguments) -> ExitCode {
         Err(ShowError::Log(error)) => return refuse(message(&error)),
     };
     if let Some(damage) = log.damage() {
-        tell!("gclab: {damage}; the events before this place were written");
+        tell!("gclab: {damage}; {}", salvaged("were written"));
     }
     if let Some(wrong) = arguments.between.beyond(written.last_ns) {
         tell!("gclab: {wrong}");

@@ -11,7 +11,7 @@ use gclab_flags::nearest;
 use gclab_sweep::suggest::suggest;
 use gclab_sweep::tell;
 
-use super::damage::message;
+use super::damage::{message, salvaged};
 use super::log;
 use super::moment::Between;
 use crate::common::{fail, refuse};
@@ -96,7 +96,7 @@ pub(super) fn show(arguments: &Arguments) -> ExitCode {
         Err(ShowError::Log(error)) => return refuse(message(&error)),
     };
     if let Some(damage) = log.damage() {
-        tell!("gclab: {damage}; the events before this place were printed");
+        tell!("gclab: {damage}; {}", salvaged("were printed"));
     }
     if let Shown { lines: 0, last_ns } = shown {
         let beyond = arguments.between.beyond(last_ns);

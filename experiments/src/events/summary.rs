@@ -7,7 +7,7 @@ use clap::Args as ClapArgs;
 use gclab_eventlog::{Error, Figure, Interval, Summary};
 use gclab_sweep::tell;
 
-use super::damage::message;
+use super::damage::{message, salvaged};
 use super::log;
 use super::moment::Between;
 use crate::common::{print, refuse};
@@ -37,7 +37,8 @@ pub(super) fn summary(arguments: &Arguments) -> ExitCode {
         Err(error) => return refuse(message(&error)),
     };
     if let Some(damage) = damage {
-        tell!("gclab: {damage}; the summary has the events before this place, and its sums are lower bounds");
+        let read = salvaged("were read");
+        tell!("gclab: {damage}; {read}, and their sums are lower bounds");
     }
     if let Some(wrong) = arguments.between.beyond(summary.last_ns) {
         tell!("gclab: {wrong}");

@@ -9,7 +9,7 @@ use gclab_eventlog::{Error, Interval, Merged, Reader, Summary, Timeline};
 use gclab_report::{TimelineFacts, timeline_page};
 use gclab_sweep::tell;
 
-use super::damage::message;
+use super::damage::{message, salvaged};
 use super::log;
 use crate::common::{print, refuse};
 
@@ -56,7 +56,7 @@ pub(super) fn timeline(arguments: &Arguments) -> ExitCode {
         return refuse(format!("{}: cannot write the page: {error}", output.display()));
     }
     if let Some(damage) = &damage {
-        tell!("gclab: {damage}; the page has the events before this place");
+        tell!("gclab: {damage}; {}", salvaged("are on the page"));
     }
     print(&format!("{}: {}\n", output.display(), line(&timeline, &summary)))
 }

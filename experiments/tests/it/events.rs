@@ -108,7 +108,7 @@ fn events_are_shown_by_type_capability_and_time() {
         assert!(event["marker"].as_str().unwrap().starts_with("phase:"), "{line}");
     }
     assert!(markers.lines().count() > 2);
-    assert!(show(&["--cap", "global"]).contains("capset 0: RTS version GHC-9.0.2 rts_thr_l"));
+    assert!(show(&["--cap", "global"]).contains("capset 0: RTS version \"GHC-9.0.2 rts_thr_l\""));
 }
 
 #[test]
@@ -149,14 +149,14 @@ fn damage_is_one_message_or_the_end() {
         let done = bench.gclab(&["events", command, "cut.eventlog"]).exits(2);
         assert_eq!(
             done.stderr,
-            format!("{damage}; --salvage uses the events before this place\n")
+            format!("{damage}; --salvage uses the events of each capability before its own damage\n")
         );
     }
     let done = bench.gclab(&["events", "show", "cut.eventlog", "--salvage"]).exits(0);
     assert!(count(&done) > 500 && count(&done) < count(&whole), "{}", count(&done));
     assert_eq!(
         done.stderr,
-        format!("{damage}; the events before this place were printed\n")
+        format!("{damage}; the events of each capability before its own damage were printed\n")
     );
     let done = bench
         .gclab(&["events", "summary", "cut.eventlog", "--salvage"])
@@ -171,7 +171,9 @@ fn damage_is_one_message_or_the_end() {
     assert_eq!(cut["lower_bounds"], true);
     assert_eq!(
         done.stderr,
-        format!("{damage}; the summary has the events before this place, and its sums are lower bounds\n")
+        format!(
+            "{damage}; the events of each capability before its own damage were read, and their sums are lower bounds\n"
+        )
     );
 }
 
@@ -264,6 +266,33 @@ fn a_log_may_come_from_a_pipe() {
     );
 }
 
+/// A comparison read a damaged log to its first damage, and the summary each capability to its own.
+#[test]
+fn a_comparison_reads_a_damaged_log_as_its_summary_does() {
+    let (bench, _) = bench();
+    let path = bench.path().join("ghc.eventlog");
+    let mut log = fs::read(&path).unwrap();
+    log[10_699..10_701].copy_from_slice(&[0x7f, 0xff]);
+    fs::write(bench.path().join("broken.eventlog"), log).unwrap();
+    let summary = ["events", "summary", "broken.eventlog", "--salvage", "--json"];
+    let summary: Value = serde_json::from_str(&bench.gclab(&summary).exits(0).stdout).unwrap();
+    let diff = ["events", "diff", "broken.eventlog", "ghc.eventlog", "--salvage"];
+    let text = bench.gclab(&diff).exits(0).stdout;
+    let figures: Value =
+        serde_json::from_str(&bench.gclab(&[&diff[..], &["--json"]].concat()).exits(0).stdout).unwrap();
+    let figures = figures["figures"].as_array().unwrap();
+    let figure = |group: &str, name: &str| {
+        let found = figures.iter().find(|row| row["group"] == group && row["name"] == name);
+        found.unwrap()["a"].clone()
+    };
+    assert_eq!(figure("pauses of capabilities", "number"), summary["cap_pause.count"]);
+    assert_eq!(figure("memory", "copied"), summary["copied_bytes"]);
+    assert_eq!(figure("time", "mutator (MUT)"), Value::Null);
+    let copied = text.lines().find(|line| line.starts_with("  copied ")).unwrap();
+    let sides: Vec<&str> = copied.split_whitespace().collect();
+    assert!(sides[1].starts_with('>') && !sides[3].starts_with('>'), "{copied}");
+}
+
 #[test]
 fn two_logs_are_compared() {
     let (bench, _) = bench();
@@ -272,9 +301,13 @@ fn two_logs_are_compared() {
         .exits(0);
     assert!(
         done.stdout
-            .starts_with("A  ghc.eventlog\nB  cut.eventlog (damaged: sums are lower bounds)\n")
+            .starts_with("A  ghc.eventlog\nB  cut.eventlog (damaged: > is at least, ~ is near)\n")
     );
-    assert!(done.stderr.ends_with("; its sums are lower bounds\n"), "{}", done.all());
+    assert!(
+        done.stderr.ends_with("were read, and their sums are lower bounds\n"),
+        "{}",
+        done.all()
+    );
     let line = |name: &str| {
         let found = done.stdout.lines().find(|line| line.trim_start().starts_with(name));
         let words = found
@@ -284,7 +317,7 @@ fn two_logs_are_compared() {
     };
     // Of the events that the cut log lost, the whole one has these many.
     let starts = line("GC_START");
-    let number = |word: &str| word.replace(',', "").parse::<i64>().unwrap();
+    let number = |word: &str| word.replace([',', '>'], "").parse::<i64>().unwrap();
     assert_eq!(
         number(&starts[1]) + number(&starts[3]),
         number(&starts[2]),
@@ -363,7 +396,8 @@ fn a_log_is_exported_as_trace_events() {
     let trace: Value = serde_json::from_str(&done.stdout).unwrap();
     assert!(trace["traceEvents"].as_array().unwrap().len() > 100);
     assert!(
-        done.stderr.ends_with("; the events before this place were written\n"),
+        done.stderr
+            .ends_with("; the events of each capability before its own damage were written\n"),
         "{}",
         done.all()
     );

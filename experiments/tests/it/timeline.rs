@@ -152,7 +152,7 @@ fn a_log_that_cannot_be_drawn_is_one_message() {
     let damage = "gclab: cut.eventlog: byte 20000: the file ends here, within an event: it was cut off";
     refused(
         &["cut.eventlog"],
-        &format!("{damage}; --salvage uses the events before this place"),
+        &format!("{damage}; --salvage uses the events of each capability before its own damage"),
     );
     assert!(!bench.path().join("cut.html").exists());
     refused(
@@ -170,7 +170,7 @@ fn a_log_that_cannot_be_drawn_is_one_message() {
         .exits(0);
     assert_eq!(
         done.stderr,
-        format!("{damage}; the page has the events before this place\n")
+        format!("{damage}; the events of each capability before its own damage are on the page\n")
     );
     let page = page(&bench, "cut.html");
     assert!(page.contains("The log is damaged: cut.eventlog: byte 20000: "));

@@ -8,6 +8,7 @@
 mod lane;
 mod write;
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Seek, Write};
 
@@ -78,7 +79,8 @@ pub fn chrome<R: Read + Seek>(
         }
     };
     let last_ns = export.last;
-    let lines = export.finish()?;
+    let lost_ends: HashMap<Option<u16>, u64> = log.lost_ends().collect();
+    let lines = export.finish(&lost_ends)?;
     end.map(|()| Shown { lines, last_ns })
 }
 
@@ -195,18 +197,21 @@ impl Export<'_> {
         self.out.slice(Track::GLOBAL, &slice, self.interval)
     }
 
-    /// Writes the slices that are open, and the end of the object.
-    fn finish(mut self) -> std::io::Result<u64> {
+    /// Writes the slices that are open, and the end of the object. A slice of a capability whose
+    /// later events are lost (`lost_ends`) ends with the last one that is left.
+    fn finish(mut self, lost_ends: &HashMap<Option<u16>, u64>) -> std::io::Result<u64> {
+        let last = self.last;
+        let end_of = |cap: Option<u16>| lost_ends.get(&cap).map_or(last, |end| last.min(*end));
         for cap in 0..self.lanes.len() {
             let Some(mut lane) = self.lanes[cap].take() else {
                 continue;
             };
-            for slice in lane.end(self.last, &self.names) {
+            for slice in lane.end(end_of(Some(cap as u16)), &self.names) {
                 self.out.slice(Track::cap(cap as u16), &slice, self.interval)?;
             }
         }
         for place in 0..PHASES.len() {
-            self.end_phase(place, self.last)?;
+            self.end_phase(place, self.latest_phase.max(end_of(None)))?;
         }
         self.out.finish()
     }

@@ -185,6 +185,19 @@ pub(super) fn figures(side: &Side, both: &Both) -> List {
     list
 }
 
+/// Whether a figure of a damaged log is near that of the run, and no lower bound. Shares are, too.
+pub(super) fn is_near(name: &str) -> bool {
+    let of_parts = [
+        "start (INIT)",
+        "mutator (MUT)",
+        "end (EXIT)",
+        "allocated in a mutator second",
+    ];
+    name.starts_with("mean")
+        || of_parts.contains(&name)
+        || PERCENTILES.iter().any(|(percentile, _)| *percentile == name)
+}
+
 fn times(list: &mut List, summary: &Summary) {
     for (name, ns) in [
         ("total elapsed", summary.total_ns),

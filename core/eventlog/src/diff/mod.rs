@@ -33,6 +33,17 @@ impl Row {
         self.amounts[0] != self.amounts[1]
     }
 
+    /// The mark of the figure of a damaged log: `>` for sums and maxima, which are lower bounds,
+    /// and `~` for means, shares and rates, which are near.
+    pub fn mark_if_damaged(&self) -> &'static str {
+        let is_share = self.amounts.iter().flatten().any(|amount| amount.unit() == "share");
+        if is_share || figures::is_near(&self.name) {
+            "~"
+        } else {
+            ">"
+        }
+    }
+
     /// The second amount as a multiple of the first; `None` if there is none.
     pub fn ratio(&self) -> Option<f64> {
         let [Some(first), Some(second)] = self.amounts.map(|amount| amount.map(Amount::number)) else {

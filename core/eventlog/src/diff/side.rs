@@ -1,10 +1,11 @@
 //! One of two logs that are compared: its summary and its contents.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek};
 
 use super::contents::Contents;
 use crate::error::Error;
+use crate::merged::Merged;
 use crate::reader::Reader;
 use crate::summary::{Interval, Summary};
 
@@ -32,6 +33,25 @@ impl Side {
     /// If the log is damaged, unless the reader salvages.
     pub fn of_open_file(reader: &mut Reader<File>, interval: Interval) -> Result<Side, Error> {
         Side::of(reader, interval)
+    }
+
+    /// Reads the rest of a log whose capabilities are read side by side. Of a damaged log that is
+    /// salvaged it takes what [`Summary::of_merged`] does.
+    ///
+    /// # Errors
+    /// If the log is damaged, unless the reader salvages.
+    pub fn of_merged<R: Read + Seek>(log: &mut Merged<R>, interval: Interval) -> Result<Side, Error> {
+        let mut contents = Contents::new(interval, log.header().has_statuses_of_7_8_2());
+        let summary = Summary::with_merged(log, interval, |event| contents.event(event))?;
+        Ok(Side { summary, contents })
+    }
+
+    /// Does the same as [`Side::of_merged`] with an open file, and is compiled with this crate.
+    ///
+    /// # Errors
+    /// If the log is damaged, unless the reader salvages.
+    pub fn of_merged_file(log: &mut Merged<File>, interval: Interval) -> Result<Side, Error> {
+        Side::of_merged(log, interval)
     }
 
     /// The summary of the log.

@@ -59,6 +59,9 @@ pub(super) struct Cap {
     before: Option<u64>,
     pub(super) figures: Option<Figures>,
     work: Option<(Work, u64)>,
+    /// The times without work in the collection that it is in: idle, and after its thread's end.
+    /// They count when the collection ends, with its length.
+    open: (u64, u64),
     /// The generation of the last collection that it led.
     pub(super) led: Option<u16>,
     pub(super) times: CapTimes,
@@ -67,6 +70,7 @@ pub(super) struct Cap {
 impl Cap {
     pub(super) fn start(&mut self, time: u64) {
         (self.started, self.figures, self.work) = (Some(time), None, None);
+        self.open = (0, 0);
     }
 
     /// Its collection ends. Returns begin and end, if one had begun.
@@ -76,6 +80,9 @@ impl Cap {
         self.work(interval, Work::Working, end);
         self.work = None;
         self.before = Some(start);
+        let (idle, done) = std::mem::take(&mut self.open);
+        self.times.idle_ns = self.times.idle_ns.saturating_add(idle);
+        self.times.done_ns = self.times.done_ns.saturating_add(done);
         if let Some((from, to)) = interval.clip((start, end)) {
             self.times.gc_ns = self.times.gc_ns.saturating_add(to - from);
         }
@@ -97,8 +104,8 @@ impl Cap {
         {
             let sum = match work {
                 Work::Working => None,
-                Work::Idle => Some(&mut self.times.idle_ns),
-                Work::Done => Some(&mut self.times.done_ns),
+                Work::Idle => Some(&mut self.open.0),
+                Work::Done => Some(&mut self.open.1),
             };
             if let Some(sum) = sum {
                 *sum = sum.saturating_add(to - from);

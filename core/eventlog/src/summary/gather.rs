@@ -271,7 +271,9 @@ impl Gather {
         let mut summary = std::mem::take(&mut self.summary);
         summary.interval = interval;
         summary.census &= self.profiled;
-        summary.total_ns = (summary.events > 0).then_some(to - from);
+        // Without figures of collections no event tells when the run ended.
+        let has_end = self.traces_gc || damaged || interval.to.is_some_and(|to| to <= end);
+        summary.total_ns = (summary.events > 0 && has_end).then_some(to - from);
         summary.damaged = damaged;
         summary.last_ns = self.last;
         self.spans.settle();
@@ -299,6 +301,11 @@ impl Gather {
             self.collections(&mut summary);
         } else {
             (summary.mutator_ns, summary.exit_ns) = (None, None);
+        }
+        // Each capability ends at its own place, and only some have the collections of the others.
+        if damaged && self.caps.iter().flatten().count() > 1 {
+            (summary.mutator_span, summary.mutator_ns, summary.exit_ns) = (None, None, None);
+            summary.utilisation.clear();
         }
         summary.live = (self.live.samples > 0).then_some(self.live);
         summary.peak_heap = self.peak_heap.map(|peak| peak.max(self.heap_before.1));

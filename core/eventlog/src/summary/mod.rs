@@ -62,9 +62,19 @@ impl Summary {
     /// # Errors
     /// If the log is damaged, unless the reader salvages.
     pub fn of_merged<R: Read + Seek>(log: &mut Merged<R>, interval: Interval) -> Result<Summary, Error> {
+        Summary::with_merged(log, interval, |_| {})
+    }
+
+    /// Does the same as [`Summary::of_merged`], and calls `look` with each event of the log.
+    pub(crate) fn with_merged<R: Read + Seek>(
+        log: &mut Merged<R>,
+        interval: Interval,
+        mut look: impl FnMut(&Event<'_>),
+    ) -> Result<Summary, Error> {
         let mut gather = gather::Gather::new(interval);
         while let Some(event) = log.next_event()? {
             gather.event(&event);
+            look(&event);
         }
         Ok(gather.finish(log.damage().is_some()))
     }

@@ -4,7 +4,9 @@
 //! milliseconds of GHC's has a `~` before it, and a lower bound a `>`. The last line says so. Below
 //! GHC's lines stand those that GHC does not print.
 //!
-//! Of a damaged log, sums and maxima are lower bounds, and means and shares are near.
+//! Of a damaged log, sums and maxima are lower bounds, and means and shares are near. If it has
+//! several capabilities, their events end at different places: then the mutator's time and the
+//! figures that are made of it are unknown.
 
 use std::fmt::{Result, Write};
 

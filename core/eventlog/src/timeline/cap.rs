@@ -52,6 +52,8 @@ pub(super) struct Cap {
     pub(super) before: Option<u64>,
     pub(super) stats: Option<Stats>,
     stop: Option<Stop>,
+    /// Whether its states are complete.
+    pub(super) is_finished: bool,
 }
 
 impl Cap {
@@ -103,7 +105,7 @@ impl Cap {
         self.release(is_its.then_some(stop), step)
     }
 
-    /// The log is at its end.
+    /// Its events are at their end.
     pub(super) fn finish(&mut self, time: u64, step: u64) -> usize {
         self.advance(time, step) + self.release(None, step)
     }

@@ -120,7 +120,8 @@ pub struct Mark {
 pub struct Lane {
     /// The number of the capability.
     pub cap: u16,
-    /// Its states, from the start of the runtime to the end of the log, without a gap.
+    /// Its states, from the start of the runtime to the end of the log, without a gap. In a damaged
+    /// log they end with the last event of the capability, if its later ones are lost.
     pub pieces: Vec<Piece>,
     /// The bytes that it allocated since its start.
     pub allocated: Vec<Sample>,

@@ -158,9 +158,18 @@ impl Fold {
         }
     }
 
-    pub(super) fn finish(mut self) -> Timeline {
+    /// The timeline. `lost_ends` has the capabilities whose later events are lost, with the times
+    /// of their last ones: what such a capability did afterwards is unknown.
+    pub(super) fn finish(mut self, lost_ends: impl Iterator<Item = (Option<u16>, u64)>) -> Timeline {
         let length = self.last.map_or(0, |last| last + 1);
-        for cap in self.caps.iter_mut().flatten() {
+        for (cap, last) in lost_ends {
+            let place = cap.map_or(usize::MAX, usize::from);
+            if let Some(Some(cap)) = self.caps.get_mut(place) {
+                cap.finish(last.saturating_add(1).min(length), self.step);
+                cap.is_finished = true;
+            }
+        }
+        for cap in self.caps.iter_mut().flatten().filter(|cap| !cap.is_finished) {
             cap.finish(length, self.step);
         }
         let lanes = self.caps.into_iter().enumerate();

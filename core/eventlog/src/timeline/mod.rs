@@ -56,7 +56,7 @@ impl Timeline {
         while let Some(event) = log.next_event()? {
             fold.event(&event);
         }
-        Ok(fold.finish())
+        Ok(fold.finish(log.lost_ends()))
     }
 
     /// Whether there is nothing to draw.

@@ -253,3 +253,24 @@ fn open_phases_of_the_nonmoving_collector_are_in_the_trace() {
     assert_eq!(sum(&events, "nonmoving sync"), (1, 40));
     assert_eq!(sum(&events, "concurrent mark"), (1, 30));
 }
+
+/// What a capability did at its damage went on to the end of the log.
+#[test]
+fn slices_of_a_capability_end_at_its_damage() {
+    let log = crate::damage::damaged();
+    let [first, _] = crate::damage::last_times(&log);
+    let events = traced(&log, Interval::default());
+    let track = |name: &str| {
+        let named = |event: &&Json| event["name"] == "thread_name" && event["args"]["name"] == name;
+        events.iter().find(named).unwrap()["tid"].clone()
+    };
+    let end = |name: &str| {
+        let track = track(name);
+        let slices = events
+            .iter()
+            .filter(|event| event["ph"] == "X" && event["tid"] == track);
+        slices.map(|slice| ns(&slice["ts"]) + ns(&slice["dur"])).max().unwrap()
+    };
+    assert!(end("cap 0") <= first, "{} {first}", end("cap 0"));
+    assert!(end("cap 1") > first);
+}

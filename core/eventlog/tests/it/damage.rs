@@ -13,6 +13,26 @@ fn patched(mut log: Vec<u8>, at: usize, bytes: &[u8]) -> String {
     each(&log, |_| {}).expect("an error").to_string()
 }
 
+/// A log whose first capability is damaged in the middle, and the second one is not.
+pub(crate) fn damaged() -> Vec<u8> {
+    let mut log = crate::real::log("phases-thr-n2.a.eventlog");
+    log[10_699..10_701].copy_from_slice(&[0x7f, 0xff]);
+    log
+}
+
+/// The times of the last events of the two capabilities that can be read.
+pub(crate) fn last_times(log: &[u8]) -> [u64; 2] {
+    let mut merged = Merged::new(Cursor::new(log), "log", true).unwrap();
+    let mut last = [0; 2];
+    while let Some(event) = merged.next_event().unwrap() {
+        if let Some(cap) = event.cap().filter(|_| event.known() != kinds::number::BLOCK_MARKER) {
+            let last = &mut last[usize::from(cap)];
+            *last = event.time().max(*last);
+        }
+    }
+    last
+}
+
 /// The place of the first event.
 fn data(log: &[u8]) -> usize {
     log.windows(4).position(|four| four == b"datb").unwrap() + 4
@@ -207,4 +227,17 @@ fn the_files_name_in_a_message_is_one_line() {
         error.to_string(),
         "a\\nb\\u{1b}[31m\u{e9}.eventlog: byte 0: not a GHC event log: expected `hdrb`, found `{}`"
     );
+}
+
+#[test]
+fn capabilities_that_lost_events_are_told() {
+    let lost = |log: &[u8]| {
+        let mut merged = Merged::new(Cursor::new(log), "log", true).unwrap();
+        while merged.next_event().unwrap().is_some() {}
+        merged.lost_ends().map(|(cap, _)| cap).collect::<Vec<_>>()
+    };
+    let log = damaged();
+    assert_eq!(lost(&log), [Some(0)]);
+    assert_eq!(lost(&log[..20_000]).len(), 2);
+    assert_eq!(lost(&crate::real::log("phases-thr-n2.a.eventlog")), []);
 }

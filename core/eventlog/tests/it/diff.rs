@@ -159,3 +159,21 @@ fn the_programs_arguments_are_whole() {
     assert_eq!(value("program and arguments"), Some("prog '' 'two words' -s"));
     assert_eq!(value("RTS flags"), Some("-s"));
 }
+
+/// A comparison read a damaged log to its first damage, and a summary reads each capability to its
+/// own.
+#[test]
+fn a_side_of_a_damaged_log_has_the_figures_of_its_summary() {
+    use gclab_eventlog::{Merged, Summary};
+    let log = crate::damage::damaged();
+    let merged = || Merged::new(std::io::Cursor::new(&log[..]), "log", true).unwrap();
+    let side = Side::of_merged(&mut merged(), Interval::default()).unwrap();
+    let summary = Summary::of_merged(&mut merged(), Interval::default()).unwrap();
+    assert_eq!(side.summary().figures(), summary.figures());
+    let rows = rows(&side, &of("phases-thr-n2.a.eventlog"));
+    let mark = |group: &str, name: &str| row(&rows, group, name).mark_if_damaged();
+    assert_eq!(mark("memory", "copied"), ">");
+    assert_eq!(mark("memory", "mean residency"), "~");
+    assert_eq!(mark("pauses of the program", "p90"), "~");
+    assert_eq!(mark("parallel collections", "idle share"), "~");
+}

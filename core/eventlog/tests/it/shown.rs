@@ -24,8 +24,8 @@ fn text_is_that_of_ghc_events() {
         [
             "       50: created cap 0",
             "       51: created cap 1",
-            "       60: capset 0: RTS version GHC-9.0.2 rts_thr_l",
-            "       61: capset 0: args: prog +RTS -l",
+            "       60: capset 0: RTS version \"GHC-9.0.2 rts_thr_l\"",
+            "       61: capset 0: args: [\"prog\",\"+RTS\",\"-l\"]",
             "       62: heap stats for heap capset 0: generations 2, 0 bytes max heap size, 1048576 bytes alloc area size, 1048576 bytes \
              mblock size, 4096 bytes block size",
             "      100: cap 0: creating thread 1",
@@ -39,7 +39,7 @@ fn text_is_that_of_ghc_events() {
         ]
     );
     assert!(shown.contains(&"     3600: cap 0: marker: phase \u{2713}".to_owned()));
-    assert!(shown.contains(&"     3501: heap prof sample 0, residency 48, cost centre stack: 7 9".to_owned()));
+    assert!(shown.contains(&"     3501: heap prof sample 0, residency 48, cost centre stack 7, 9".to_owned()));
 }
 
 #[test]
@@ -230,4 +230,32 @@ fn a_show_counts_its_lines() {
     };
     let shown = show(&mut merged, &wanted, Lines::Text, &mut std::io::sink()).unwrap();
     assert_eq!((shown.lines, shown.last_ns), (4, 3600));
+}
+
+/// Lines that the program `ghc-events show` (0.17) prints of these logs.
+#[test]
+fn lines_of_profiles_and_settings_have_the_words_of_ghc_events() {
+    for (name, expected) in [
+        (
+            "retain-p-hc.eventlog",
+            "start time profiling, tick interval 5000000 (ns)",
+        ),
+        ("retain-p-hc.eventlog", "created capset 0 of type CapsetOsProcess"),
+        ("retain-hb.eventlog", "start heap prof sample 5 at time 86099919"),
+        (
+            "grow-thr-n2-nonmoving.a.eventlog",
+            "concurrent mark ended: marked 13 objects",
+        ),
+        ("retain-hb.eventlog", "heap prof sample 0, residency 792672, label VOID"),
+        (
+            "grow-thr-n2-nonmoving.a.eventlog",
+            "cap 1: update remembered set flushed by 1",
+        ),
+    ] {
+        let text = lines(&log(name), &Wanted::default(), Lines::Text);
+        let found = text
+            .iter()
+            .any(|line| line.split_once(": ").is_some_and(|(_, words)| words == expected));
+        assert!(found, "{name}: {expected}");
+    }
 }

@@ -18,7 +18,9 @@ pub(crate) fn timeline(log: &[u8], salvage: bool) -> Timeline {
             assert_eq!(piece.times.iter().sum::<u64>(), piece.to - piece.from);
             at = piece.to;
         }
-        assert_eq!(at, timeline.length, "cap {}", lane.cap);
+        let lost = merged.lost_ends().find(|(cap, _)| *cap == Some(lane.cap));
+        let end = lost.map_or(timeline.length, |(_, last)| timeline.length.min(last.saturating_add(1)));
+        assert_eq!(at, end, "cap {}", lane.cap);
     }
     timeline
 }
@@ -129,4 +131,19 @@ fn a_log_that_is_cut_off_has_a_timeline_up_to_there() {
             assert!(timeline(&whole[..end], true).step == 1);
         }
     }
+}
+
+/// The state at the damage of a capability went on to the end of the log.
+#[test]
+fn a_lane_ends_at_the_damage_of_its_capability() {
+    let log = crate::damage::damaged();
+    let last = crate::damage::last_times(&log);
+    let timeline = timeline(&log, true);
+    let ends: Vec<u64> = timeline
+        .lanes
+        .iter()
+        .map(|lane| lane.pieces.last().unwrap().to)
+        .collect();
+    assert_eq!(ends, [last[0] + 1, timeline.length]);
+    assert!(2 * ends[0] < ends[1], "{ends:?}");
 }

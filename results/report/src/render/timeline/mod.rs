@@ -111,7 +111,8 @@ fn cautions(facts: &TimelineFacts<'_>) -> Vec<String> {
     if let Some(damage) = &facts.damage {
         cautions.push(format!(
             "The log is damaged: {damage}. Lanes and figures have the events of each capability before its own damage, \
-             so capabilities may end at different times."
+             so capabilities may end at different times: behind its end a lane is empty, and what the capability did \
+             there is unknown. Among the figures, > is at least, and ~ is near."
         ));
     }
     if timeline.step > 1 {

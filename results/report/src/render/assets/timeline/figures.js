@@ -25,17 +25,19 @@ function named(name, words) {
 // Name, text and share of each figure.
 function rowsOf(figures) {
   const total = figures.Total_elapsed_ns, rows = [];
-  const add = (name, figure, text, share, kind) => {
-    if (figure !== undefined) rows.push([name, text(figure), share ? shareText(figure, total) : "", kind]);
+  // Of a damaged log, sums and maxima are lower bounds; shares and the mutator's time are near.
+  const [least, near] = log.salvage ? ["> ", "~ "] : ["", ""];
+  const add = (name, figure, text, share, kind, mark = least) => {
+    if (figure !== undefined) rows.push([name, mark + text(figure), share ? near + shareText(figure, total) : "", kind]);
   };
   const number = count => count.toLocaleString("en");
-  add(hasSelection() ? "length" : "length of the run", total, lengthText);
-  add("mutator", figures.MUT_elapsed_ns, lengthText, true);
+  add(hasSelection() ? "length" : "length of the run", total, lengthText, false, undefined, hasSelection() ? "" : least);
+  add("mutator", figures.MUT_elapsed_ns, lengthText, true, undefined, near);
   add("GC", figures.GC_elapsed_ns, lengthText, true);
   add("collections", figures.num_GCs, number);
   add("longest pause", figures["pause.max_ns"], lengthText);
   add("allocated", figures.allocated_bytes, bytesText);
-  if (figures.MUT_elapsed_ns > 0) add("allocated in a second of mutator time", figures.allocated_bytes / (figures.MUT_elapsed_ns / 1e9), bytesText);
+  if (figures.MUT_elapsed_ns > 0) add("allocated in a second of mutator time", figures.allocated_bytes / (figures.MUT_elapsed_ns / 1e9), bytesText, false, undefined, near);
   add("copied", figures.copied_bytes, bytesText);
   add("largest heap", figures.max_mem_in_use_bytes, bytesText);
   add("most live data", figures.max_live_bytes, bytesText);
@@ -112,7 +114,7 @@ function tellCaps(from, to, figures) {
       cell.append(lengthText(time), " ", small(shareText(time, to - from)));
       return cell;
     });
-    return row([`cap ${log.caps[place]}`, bytes === undefined ? "–" : bytesText(bytes), ...cells]);
+    return row([`cap ${log.caps[place]}`, bytes === undefined ? "–" : (log.salvage ? "> " : "") + bytesText(bytes), ...cells]);
   }));
 }
 
