@@ -80,6 +80,11 @@ impl Outputs {
             begun: false,
         };
         let mut known: Vec<(u64, u64, &'static str, PathBuf)> = Vec::new();
+        if let Some((file, path)) = request.record {
+            let there = file.metadata();
+            let there = there.map_err(|error| format!("record {}: {error}", path.display()))?;
+            known.push((there.dev(), there.ino(), "record", path.to_owned()));
+        }
         for (purpose, what, path) in wanted(request)? {
             let shown = path.display().to_string();
             let problem = |error: io::Error| format!("{what} {shown}: {error}");
