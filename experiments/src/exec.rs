@@ -347,10 +347,10 @@ impl RecordFile {
 
     /// The run was not refused: removes the old text. A device has none.
     fn empty(&self) -> Result<(), String> {
-        let emptied =
-            self.file
-                .metadata()
-                .and_then(|there| if there.is_file() { self.file.set_len(0) } else { Ok(()) });
+        let emptied = self
+            .file
+            .metadata()
+            .and_then(|there| if there.is_file() { self.file.set_len(0) } else { Ok(()) });
         emptied.map_err(|error| RecordFile::problem(&self.path, &error))
     }
 

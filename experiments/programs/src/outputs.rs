@@ -251,7 +251,12 @@ pub(crate) fn log_path(request: &Request<'_>) -> Result<Option<PathBuf>, String>
     if option.text || option.classes.is_none() {
         return option.file.as_ref().map_or(Ok(None), |file| {
             let file = file.display();
-            Err(format!("-ol{file} is for the file of an event log: -l asks for one"))
+            let why = if option.text && option.classes.is_some() {
+                "-v prints the log as text instead; of -l and -v the last one counts"
+            } else {
+                "-l asks for one"
+            };
+            Err(format!("-ol{file} is for the file of an event log: {why}"))
         });
     }
     let path = option.file.clone();

@@ -164,3 +164,17 @@ fn a_refused_run_leaves_a_link_to_nothing_and_a_record_that_cannot_be_read() {
     fs::set_permissions(&record, fs::Permissions::from_mode(0o600)).unwrap();
     assert_eq!(fs::read_to_string(&record).unwrap(), "old");
 }
+
+/// The message asked for `-l`, which was there.
+#[test]
+fn a_file_for_a_log_as_text_is_refused_with_the_flag_that_overrides_the_log() {
+    let bench = Bench::new();
+    let run = |flags: &[&str]| {
+        let run = ["exec", "binary_trees", "6", "+RTS", "-olx"];
+        bench.gclab(&[&run, flags].concat()).exits(2).stderr
+    };
+    let overridden = run(&["-l", "-v"]);
+    assert!(overridden.contains("of -l and -v the last one counts"), "{overridden}");
+    assert!(!overridden.contains("-l asks for one"), "{overridden}");
+    assert!(run(&[]).contains("-l asks for one"));
+}
