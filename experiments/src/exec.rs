@@ -127,6 +127,7 @@ impl Checked {
             program,
             words,
             profile: None,
+            record: None,
             interruptible: !self.flags.leave_signals && self.flags.keeps_figures(),
         }
     }
@@ -224,20 +225,21 @@ fn run(
     executor: &dyn Executor,
     settings: &Settings,
 ) -> ExitCode {
-    // The file is made before the run: a run that cannot be recorded need not start.
-    let record = match arguments.record.as_ref().map(RecordFile::create).transpose() {
-        Ok(record) => record,
-        Err(message) => return refuse(message),
-    };
     if arguments.profile.is_some() && !checked.flags.makes_profile() {
         return refuse(
             "--profile says where a profile goes, but no flag asks for one: -p -hT -hy -hr and others (`gclab exec +RTS -?`)",
         );
     }
+    // The file is made before the run: a run that cannot be recorded need not start.
+    let record = match arguments.record.as_ref().map(RecordFile::create).transpose() {
+        Ok(record) => record,
+        Err(message) => return refuse(message),
+    };
     let name = checked.workload.name;
     let program = checked.program("exec", &arguments.selection);
     let request = Request {
         profile: arguments.profile.as_deref(),
+        record: record.as_ref().map(|record| (&record.file, record.path.as_path())),
         ..checked.request(&program, words)
     };
     let Done {
@@ -247,6 +249,11 @@ fn run(
         unwritten,
         unlogged,
     } = executor.execute(&request, Vec::new());
+    if !matches!(ended, Ended::Refused(_))
+        && let Some(Err(message)) = record.as_ref().map(RecordFile::empty)
+    {
+        return fail(message);
+    }
     if let Some(profile) = &profile {
         print(&profile.table);
     }
@@ -310,33 +317,41 @@ fn run(
     ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
 }
 
-/// The file of `--record`.
+/// The file of `--record`. It keeps its old text until the run is over.
 struct RecordFile {
     path: PathBuf,
     file: File,
-    /// The text that it had, if it was there before.
-    before: Option<Vec<u8>>,
+    /// The new file, if there was none: the target of a link, not the link.
+    made: Option<PathBuf>,
 }
 
 impl RecordFile {
     fn create(path: &PathBuf) -> Result<RecordFile, String> {
-        let is_file = fs::metadata(path).map_or(true, |there| there.is_file());
-        let before = if is_file { fs::read(path).ok() } else { Some(Vec::new()) };
-        let file = File::create(path).map_err(|error| RecordFile::problem(path, &error))?;
+        let is_new = fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+        let file = File::options().write(true).create(true).truncate(false).open(path);
+        let file = file.map_err(|error| RecordFile::problem(path, &error))?;
         Ok(RecordFile {
             path: path.clone(),
             file,
-            before,
+            made: if is_new { fs::canonicalize(path).ok() } else { None },
         })
     }
 
-    /// The run was refused: leaves the file as it was.
-    fn leave(mut self) {
-        // A problem here is less than the one that the user learns about.
-        let _ = match self.before {
-            Some(text) => self.file.write_all(&text),
-            None => fs::remove_file(&self.path),
-        };
+    /// The run was refused: leaves the files as they were.
+    fn leave(self) {
+        if let Some(made) = self.made {
+            // A problem here is less than the one that the user learns about.
+            let _ = fs::remove_file(made);
+        }
+    }
+
+    /// The run was not refused: removes the old text. A device has none.
+    fn empty(&self) -> Result<(), String> {
+        let emptied = self
+            .file
+            .metadata()
+            .and_then(|there| if there.is_file() { self.file.set_len(0) } else { Ok(()) });
+        emptied.map_err(|error| RecordFile::problem(&self.path, &error))
     }
 
     /// Writes the record as one line.

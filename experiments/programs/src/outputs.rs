@@ -80,6 +80,11 @@ impl Outputs {
             begun: false,
         };
         let mut known: Vec<(u64, u64, &'static str, PathBuf)> = Vec::new();
+        if let Some((file, path)) = request.record {
+            let there = file.metadata();
+            let there = there.map_err(|error| format!("record {}: {error}", path.display()))?;
+            known.push((there.dev(), there.ino(), "record", path.to_owned()));
+        }
         for (purpose, what, path) in wanted(request)? {
             let shown = path.display().to_string();
             let problem = |error: io::Error| format!("{what} {shown}: {error}");
@@ -246,7 +251,12 @@ pub(crate) fn log_path(request: &Request<'_>) -> Result<Option<PathBuf>, String>
     if option.text || option.classes.is_none() {
         return option.file.as_ref().map_or(Ok(None), |file| {
             let file = file.display();
-            Err(format!("-ol{file} is for the file of an event log: -l asks for one"))
+            let why = if option.text && option.classes.is_some() {
+                "-v prints the log as text instead; of -l and -v the last one counts"
+            } else {
+                "-l asks for one"
+            };
+            Err(format!("-ol{file} is for the file of an event log: {why}"))
         });
     }
     let path = option.file.clone();

@@ -1,5 +1,6 @@
 //! The data that a run needs and returns: the interface between the command line and the programs.
 
+use std::fs::File;
 use std::path::Path;
 
 use gclab_core::block::OutOfMemory;
@@ -28,6 +29,8 @@ pub struct Request<'r> {
     /// The path of the heap profile, without the ending. By default it is the workload's name, in
     /// the working directory.
     pub profile: Option<&'r Path>,
+    /// The open file of the run's record and its path. No other file of the run may be the same.
+    pub record: Option<(&'r File, &'r Path)>,
     /// Whether SIGINT and SIGTERM end the run early, with its statistics and its profile.
     pub interruptible: bool,
 }

@@ -1,6 +1,7 @@
 //! A run that is refused leaves all files as they were.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use crate::support::Bench;
@@ -118,4 +119,62 @@ fn two_outputs_are_not_one_file() {
     bench
         .gclab(&["exec", "binary_trees", "6", "+RTS", "-p", "-hr", "-l", "-s/dev/null"])
         .exits(0);
+}
+
+/// The record was written over the log or the statistics, with status 0.
+#[test]
+fn a_record_is_not_another_output() {
+    let bench = Bench::new();
+    for (flags, message) in [
+        (
+            &["-l", "-olrec"][..],
+            "event log rec: the record rec is the same file; each needs its own name",
+        ),
+        (
+            &["-srec"],
+            "statistics file rec: the record rec is the same file; each needs its own name",
+        ),
+    ] {
+        let run = ["exec", "binary_trees", "6", "--record", "rec", "+RTS"];
+        let run = [&run, flags].concat();
+        let done = bench.gclab(&run).exits(2);
+        assert!(done.stderr.contains(message), "{}", done.all());
+        assert_eq!(fs::read_dir(bench.path()).unwrap().count(), 0, "{flags:?}");
+        fs::write(bench.path().join("rec"), "old").unwrap();
+        bench.gclab(&run).exits(2);
+        assert_eq!(fs::read_to_string(bench.path().join("rec")).unwrap(), "old");
+        fs::remove_file(bench.path().join("rec")).unwrap();
+    }
+}
+
+/// A link to nothing was removed, and a record that could not be read.
+#[test]
+fn a_refused_run_leaves_a_link_to_nothing_and_a_record_that_cannot_be_read() {
+    let bench = Bench::new();
+    let run = ["exec", "binary_trees", "6", "--record", "rec", "+RTS", "-l", "-olrec"];
+    let record = bench.path().join("rec");
+    std::os::unix::fs::symlink("nothing", &record).unwrap();
+    bench.gclab(&run).exits(2);
+    assert_eq!(fs::read_link(&record).unwrap().to_str(), Some("nothing"));
+    assert!(!bench.path().join("nothing").exists());
+    fs::remove_file(&record).unwrap();
+    fs::write(&record, "old").unwrap();
+    fs::set_permissions(&record, fs::Permissions::from_mode(0o200)).unwrap();
+    bench.gclab(&run).exits(2);
+    fs::set_permissions(&record, fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(fs::read_to_string(&record).unwrap(), "old");
+}
+
+/// The message asked for `-l`, which was there.
+#[test]
+fn a_file_for_a_log_as_text_is_refused_with_the_flag_that_overrides_the_log() {
+    let bench = Bench::new();
+    let run = |flags: &[&str]| {
+        let run = ["exec", "binary_trees", "6", "+RTS", "-olx"];
+        bench.gclab(&[&run, flags].concat()).exits(2).stderr
+    };
+    let overridden = run(&["-l", "-v"]);
+    assert!(overridden.contains("of -l and -v the last one counts"), "{overridden}");
+    assert!(!overridden.contains("-l asks for one"), "{overridden}");
+    assert!(run(&[]).contains("-l asks for one"));
 }

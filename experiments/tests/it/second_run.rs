@@ -34,6 +34,7 @@ fn run(folder: &Path, name: &str, workload: &str, args: &[&str]) -> u64 {
             program: &["gclab".to_owned(), "exec".to_owned(), workload.name.to_owned()],
             words: &words,
             profile: Some(&stem),
+            record: None,
             interruptible: true,
         },
         Vec::new(),
